@@ -1,0 +1,38 @@
+# Target gegenbauer_eigen: the headers of Eigen, copied ("staged") from a package of the Python index into the
+# git-ignored cpp/third_party/eigen. They are copied because pip deletes its build environment, and the source
+# distribution carries the copy. The pins stand in pyproject.toml.
+#
+# GEGENBAUER_EIGEN_DIR uses other headers instead.
+
+set(GEGENBAUER_EIGEN_DIR "" CACHE PATH "Folder that holds Eigen/Core; empty: the staged headers")
+
+if(GEGENBAUER_EIGEN_DIR)
+  set(eigen_dir ${GEGENBAUER_EIGEN_DIR})
+else()
+  set(eigen_dir ${PROJECT_SOURCE_DIR}/cpp/third_party/eigen)
+  set(stage_script ${CMAKE_CURRENT_LIST_DIR}/stage_eigen.py)
+  set_property(
+    DIRECTORY ${PROJECT_SOURCE_DIR}
+    APPEND
+    PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/pyproject.toml ${stage_script}
+  )
+  execute_process(
+    COMMAND ${Python_EXECUTABLE} ${stage_script} ${PROJECT_SOURCE_DIR}/pyproject.toml ${eigen_dir}
+    OUTPUT_VARIABLE stage_output
+    ERROR_VARIABLE stage_error
+    OUTPUT_STRIP_TRAILING_WHITESPACE
+    RESULT_VARIABLE stage_result
+  )
+  if(NOT stage_result EQUAL 0)
+    message(FATAL_ERROR "Eigen could not be staged:\n${stage_error}")
+  endif()
+  message(STATUS "Eigen: ${stage_output}")
+endif()
+
+if(NOT EXISTS ${eigen_dir}/Eigen/Core)
+  message(FATAL_ERROR "${eigen_dir} holds no Eigen/Core")
+endif()
+
+add_library(gegenbauer_eigen INTERFACE)
+target_include_directories(gegenbauer_eigen SYSTEM INTERFACE ${eigen_dir})
+target_compile_definitions(gegenbauer_eigen INTERFACE EIGEN_MPL2_ONLY)

@@ -1,0 +1,174 @@
+"""Choice of the compiled core for this processor.
+
+A wheel for x86-64 holds the core three times, compiled for the levels v2, v3 and v4 of the
+instruction set. The widest that the processor can run is chosen when the package is imported; the
+environment variable ``GEGENBAUER_ISA`` names another. Nothing here starts a thread.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import platform
+import sys
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, Final
+
+from gegenbauer import _cpu
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["available_isas", "core", "default_threads", "isa", "show_versions"]
+
+# From narrow to wide: a processor that runs one runs all before it.
+_MODULES: Final = {
+    "baseline": "gegenbauer._core",
+    "avx2": "gegenbauer._core_avx2",
+    "avx512": "gegenbauer._core_avx512",
+}
+_VARIABLE: Final = "GEGENBAUER_ISA"
+
+
+def available_isas() -> tuple[str, ...]:
+    """Name the flavours of the core that are installed and that this processor can run.
+
+    Returns
+    -------
+    tuple of str
+        Some of ``"baseline"``, ``"avx2"``, ``"avx512"``, from narrow to wide.
+
+    Raises
+    ------
+    ImportError
+        When the processor is older than the oldest flavour (x86-64-v2).
+
+    Examples
+    --------
+    >>> from gegenbauer._dispatch import available_isas, isa
+    >>> isa in available_isas()
+    True
+    """
+    names = list(_MODULES)
+    runnable = names[: names.index(_cpu.best_isa()) + 1]
+    # Existence is asked for, not tried: an import that fails must be heard.
+    return tuple(name for name in runnable if importlib.util.find_spec(_MODULES[name]) is not None)
+
+
+def _choose(requested: str | None, available: Sequence[str], best: str) -> str:
+    """Return the flavour to load.
+
+    Parameters
+    ----------
+    requested : str or None
+        Value of ``GEGENBAUER_ISA``; None or empty for the widest.
+    available : sequence of str
+        Flavours that are installed and can run, from narrow to wide.
+    best : str
+        The widest flavour that the processor can run.
+
+    Raises
+    ------
+    ImportError
+        When `requested` is no flavour, is not installed or cannot run, or when there is no flavour.
+    """
+    if not available:
+        raise ImportError(
+            f"this installation of gegenbauer holds no core that the processor can run (up to "
+            f"{best!r}); it was built for another kind of machine: install it again here"
+        )
+    if not requested:
+        return available[-1]
+    if requested in available:
+        return requested
+    choice = ", ".join(available)
+    if requested not in _MODULES:
+        problem = f"must be one of {', '.join(_MODULES)}"
+    elif list(_MODULES).index(requested) > list(_MODULES).index(best):
+        problem = f"names instructions that this processor lacks (it runs up to {best})"
+    else:
+        problem = "names a core that this installation was built without"
+    raise ImportError(
+        f"{_VARIABLE} {problem}; got {requested!r}. "
+        f"Unset it for the best choice, or set it to one of: {choice}"
+    )
+
+
+def default_threads() -> int:
+    """Return the number of threads used when none is given.
+
+    It is the number of processors that this process may use (joblib counts them with regard to
+    affinity and control groups), but no more than the first number of ``OMP_NUM_THREADS`` when that
+    is set to one. Both are looked up at each call.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Examples
+    --------
+    >>> from gegenbauer._dispatch import default_threads
+    >>> default_threads() >= 1
+    True
+    """
+    from joblib import cpu_count
+
+    count = int(cpu_count())
+    # OpenMP allows a list, one number a nesting level.
+    limit = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    if limit.isascii() and limit.isdigit() and int(limit) > 0:
+        count = min(count, int(limit))
+    return max(count, 1)
+
+
+def show_versions() -> None:
+    """Print what a report of a problem should hold.
+
+    That is the versions of this package and of those it uses, the chosen flavour of the core, the
+    flavours that could be chosen, the number of threads, and the BLAS libraries that are loaded.
+
+    Examples
+    --------
+    >>> import gegenbauer
+    >>> gegenbauer.show_versions()
+    gegenbauer: ...
+    """
+    rows = {
+        "gegenbauer": metadata.version("gegenbauer"),
+        "instruction set": f"{isa} (available: {', '.join(available_isas())})",
+        "threads": str(default_threads()),
+        "python": sys.version.replace("\n", " "),
+        "platform": platform.platform(),
+    }
+    for package in ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "safetensors"):
+        try:
+            rows[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            rows[package] = "not installed"
+    for number, pool in enumerate(_loaded_pools(), start=1):
+        facts = (
+            pool.get(key) for key in ("internal_api", "version", "architecture", "num_threads")
+        )
+        rows[f"{pool['user_api']} {number}"] = " ".join(str(fact) for fact in facts if fact)
+    for name, value in rows.items():
+        print(f"{name}: {value}")
+
+
+def _loaded_pools() -> list[dict[str, Any]]:
+    """Describe the thread pools of native libraries; none when threadpoolctl is missing."""
+    if importlib.util.find_spec("threadpoolctl") is None:
+        return []
+    from threadpoolctl import threadpool_info
+
+    return list(threadpool_info())
+
+
+isa: Final = _choose(os.environ.get(_VARIABLE), available_isas(), _cpu.best_isa())
+
+# All flavours have the same names; the stub of one describes them all.
+if TYPE_CHECKING:
+    from gegenbauer import _core as core
+else:
+    core = importlib.import_module(_MODULES[isa])
