@@ -1,0 +1,137 @@
+#include "bindings.hpp"
+#include "gegenbauer/tensor_basis.hpp"
+
+namespace gegenbauer::bindings {
+
+namespace {
+
+IndexSet index_set_from(const std::string& name) {
+  if (name == "total_degree") return IndexSet::total_degree;
+  if (name == "tensor") return IndexSet::tensor;
+  if (name == "hyperbolic_cross") return IndexSet::hyperbolic_cross;
+  require(name == "largest_weight", "unknown index_set '", name, "'");
+  return IndexSet::largest_weight;
+}
+
+TermOrder order_from(const std::string& name) {
+  if (name == "grlex") return TermOrder::grlex;
+  if (name == "grlex_ascending") return TermOrder::grlex_ascending;
+  require(name == "grevlex", "unknown order '", name, "'");
+  return TermOrder::grevlex;
+}
+
+Normalization normalization_from(const std::string& name) {
+  if (name == "raw") return Normalization::raw;
+  require(name == "orthonormal", "unknown normalization '", name, "'");
+  return Normalization::orthonormal;
+}
+
+using Spectrum = std::optional<std::pair<double, double>>;
+
+IndexSetSpec make_spec(Index n_inputs, const std::string& index_set, std::optional<Index> degree,
+                       std::vector<Index> degrees, std::optional<Index> n_terms, std::optional<Index> max_inputs,
+                       const std::string& order, const Spectrum& spectrum) {
+  IndexSetSpec spec;
+  spec.n_inputs = n_inputs;
+  spec.kind = index_set_from(index_set);
+  spec.degree = degree;
+  spec.degrees = std::move(degrees);
+  spec.n_terms = n_terms;
+  spec.max_inputs = max_inputs;
+  spec.order = order_from(order);
+  if (spectrum) {
+    spec.interaction = spectrum->first;
+    spec.smoothness = spectrum->second;
+  } else {
+    require(spec.kind != IndexSet::largest_weight, "index_set='largest_weight' needs spectrum=(q, s)");
+  }
+  return spec;
+}
+
+template <class Scalar>
+void def_evaluate(py::class_<TensorBasis>& cls) {
+  const auto evaluate = [](const TensorBasis& basis, const auto& x, const BoxMap* box, Array<Scalar> out, int n_threads) {
+    const auto in = view(x, "X");
+    const auto target = mutable_view(out, "out");
+    without_gil(n_threads, [&](const Control& control) { evaluate_terms(basis, Samples(in, box), target, control); });
+  };
+  cls.def(
+      "evaluate",
+      [evaluate](const TensorBasis& basis, const Array<double>& x, const BoxMap* box, Array<Scalar> out, int n_threads) {
+        evaluate(basis, x, box, std::move(out), n_threads);
+      },
+      py::arg("X").noconvert(), py::arg("box").none(true), py::arg("out").noconvert(), py::arg("n_threads"));
+  cls.def(
+      "evaluate",
+      [evaluate](const TensorBasis& basis, const Array<float>& x, const BoxMap* box, Array<Scalar> out, int n_threads) {
+        evaluate(basis, x, box, std::move(out), n_threads);
+      },
+      py::arg("X").noconvert(), py::arg("box").none(true), py::arg("out").noconvert(), py::arg("n_threads"));
+}
+
+Array<std::int32_t> table(const TensorBasis& basis, std::int32_t (MultiIndexSet::*entry)(Index) const) {
+  Array<std::int32_t> out(basis.n_terms());
+  auto v = out.mutable_unchecked<1>();
+  for (Index l = 0; l < basis.n_terms(); ++l) v(l) = (basis.indices().*entry)(l);
+  return out;
+}
+
+}  // namespace
+
+void bind_basis(py::module_& m) {
+  m.def(
+      "eval_gegenbauer",
+      [](const Array<double>& x, Index degree, double lam, const std::string& normalization) {
+        require(x.ndim() == 1 && (x.shape(0) <= 1 || x.strides(0) == sizeof(double)), "x must be contiguous");
+        const Recurrence recurrence(lam, degree, normalization_from(normalization));
+        Array<double> out({degree + 1, Index{x.shape(0)}});
+        recurrence.evaluate(x.data(), x.shape(0), out.mutable_data(), x.shape(0));
+        return out;
+      },
+      py::arg("x").noconvert(), py::arg("degree"), py::arg("lam"), py::arg("normalization"),
+      "Values of all degrees, shape (degree + 1, n).");
+
+  m.def(
+      "count_terms",
+      [](Index n_inputs, const std::string& index_set, std::optional<Index> degree, std::vector<Index> degrees,
+         std::optional<Index> n_terms, std::optional<Index> max_inputs, const std::string& order,
+         const Spectrum& spectrum) {
+        const TermCount count = count_terms(
+            make_spec(n_inputs, index_set, degree, std::move(degrees), n_terms, max_inputs, order, spectrum));
+        return std::pair(count.is_exact() ? std::optional(count.exact) : std::nullopt, count.approximate);
+      },
+      py::arg("n_inputs"), py::arg("index_set"), py::arg("degree"), py::arg("degrees"), py::arg("n_terms"),
+      py::arg("max_inputs"), py::arg("order"), py::arg("spectrum"),
+      "(exact number or None when it is beyond 2^63, nearest float64).");
+
+  py::class_<BoxMap>(m, "BoxMap", py::module_local(), "Affine map of a box onto the domain, column by column.")
+      .def(py::init([](std::vector<double> half_lower, std::vector<double> half_range, std::vector<double> span,
+                       std::vector<double> offset, bool clip) {
+             return BoxMap{std::move(half_lower), std::move(half_range), std::move(span), std::move(offset), clip};
+           }),
+           py::arg("half_lower"), py::arg("half_range"), py::arg("span"), py::arg("offset"), py::arg("clip"));
+
+  py::class_<TensorBasis> basis(m, "TensorBasis", py::module_local(), "Immutable plan: index set and recurrence.");
+  basis.def(py::init([](Index n_inputs, const std::string& index_set, std::optional<Index> degree,
+                        std::vector<Index> degrees, std::optional<Index> n_terms, std::optional<Index> max_inputs,
+                        const std::string& order, double lam, const std::string& normalization,
+                        const Spectrum& spectrum) {
+              std::optional<PowerSpectrum> power;
+              if (spectrum) power = PowerSpectrum{spectrum->first, spectrum->second};
+              return TensorBasis(
+                  make_spec(n_inputs, index_set, degree, std::move(degrees), n_terms, max_inputs, order, spectrum), lam,
+                  normalization_from(normalization), power);
+            }),
+            py::call_guard<py::gil_scoped_release>(), py::arg("n_inputs"), py::arg("index_set"), py::arg("degree"),
+            py::arg("degrees"), py::arg("n_terms"), py::arg("max_inputs"), py::arg("order"), py::arg("lam"),
+            py::arg("normalization"), py::arg("spectrum"));
+  basis.def_property_readonly("n_inputs", &TensorBasis::n_inputs);
+  basis.def_property_readonly("n_terms", &TensorBasis::n_terms);
+  basis.def_property_readonly("parents", [](const TensorBasis& b) { return table(b, &MultiIndexSet::parent); });
+  basis.def_property_readonly("inputs", [](const TensorBasis& b) { return table(b, &MultiIndexSet::input); });
+  basis.def_property_readonly("degrees", [](const TensorBasis& b) { return table(b, &MultiIndexSet::degree); });
+  def_evaluate<double>(basis);
+  def_evaluate<float>(basis);
+}
+
+}  // namespace gegenbauer::bindings

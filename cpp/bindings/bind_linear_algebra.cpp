@@ -1,0 +1,30 @@
+#include "bindings.hpp"
+#include "gegenbauer/cholesky.hpp"
+#include "gegenbauer/peak.hpp"
+
+namespace gegenbauer::bindings {
+
+void bind_linear_algebra(py::module_& m) {
+  m.def(
+      "cholesky_in_place",
+      [](Array<double> a, int n_threads) {
+        const MatrixRef target = matrix(a, "matrix");
+        without_gil(n_threads, [&](const Control& control) { cholesky_in_place(target, control); });
+      },
+      py::arg("matrix").noconvert(), py::arg("n_threads"), "Lower triangle := its Cholesky factor.");
+  m.def(
+      "measure_flops",
+      [](double seconds, int n_threads) {
+        return without_gil(n_threads, [&](const Control& control) { return measure_flops(seconds, control); });
+      },
+      py::arg("seconds"), py::arg("n_threads"), "Multiply-adds on registers, flops a second.");
+  m.def(
+      "measure_read_bandwidth",
+      [](double seconds, Index n_bytes, int n_threads) {
+        return without_gil(n_threads,
+                           [&](const Control& control) { return measure_read_bandwidth(seconds, n_bytes, control); });
+      },
+      py::arg("seconds"), py::arg("n_bytes"), py::arg("n_threads"), "Bytes a second read from memory.");
+}
+
+}  // namespace gegenbauer::bindings

@@ -1,0 +1,118 @@
+#include "bindings.hpp"
+#include "gegenbauer/predict.hpp"
+#include "gegenbauer/ridge.hpp"
+
+namespace gegenbauer::bindings {
+
+namespace {
+
+Engine engine_from(const std::string& name) {
+  if (name == "auto") return Engine::automatic;
+  if (name == "primal") return Engine::primal;
+  require(name == "dual", "unknown engine '", name, "'");
+  return Engine::dual;
+}
+
+Solver solver_from(const std::string& name) {
+  if (name == "auto") return Solver::automatic;
+  if (name == "cholesky") return Solver::cholesky;
+  require(name == "orthogonal", "unknown solver '", name, "'");
+  return Solver::orthogonal;
+}
+
+py::dict to_dict(const RidgeSolution& solution) {
+  py::dict out;
+  out["weights"] = to_numpy(solution.weights);
+  out["engine"] = solution.report.engine == Engine::dual ? "dual" : "primal";
+  out["solver"] = solution.report.solver;
+  out["rcond"] = solution.report.rcond;
+  out["n_refinements"] = solution.report.n_refinements;
+  out["correction"] = solution.report.correction;
+  out["rank"] = solution.report.rank;
+  return out;
+}
+
+using RowScale = std::optional<Array<double>>;
+
+template <class Scalar>
+void bind_for(py::module_& m) {
+  m.def(
+      "solve_ridge",
+      [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const Array<double>& y,
+         const RowScale& row_scale, double gamma, bool penalize_constant, const std::string& engine,
+         const std::string& solver, int n_threads) {
+        const Samples samples(view(x, "X"), box);
+        const Design design{basis, samples, optional_data(row_scale, samples.rows(), "row_scale"), view(y, "Y")};
+        const RidgeOptions options{gamma, penalize_constant, engine_from(engine), solver_from(solver)};
+        return to_dict(
+            without_gil(n_threads, [&](const Control& control) { return solve_ridge(design, options, control); }));
+      },
+      py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true), py::arg("Y").noconvert(),
+      py::arg("row_scale").noconvert().none(true), py::arg("gamma"), py::arg("penalize_constant"), py::arg("engine"),
+      py::arg("solver"), py::arg("n_threads"));
+
+  m.def(
+      "predict",
+      [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const Array<double>& weights,
+         Array<double> out, int n_threads) {
+        const Samples samples(view(x, "X"), box);
+        const auto w = view(weights, "weights");
+        const auto target = mutable_view(out, "out");
+        without_gil(n_threads, [&](const Control& control) { predict(basis, samples, w, target, control); });
+      },
+      py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true), py::arg("weights").noconvert(),
+      py::arg("out").noconvert(), py::arg("n_threads"));
+
+  m.def(
+      "accumulate_gram",
+      [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const Array<double>& y,
+         const RowScale& row_scale, Array<double> gram, int n_threads) {
+        const Samples samples(view(x, "X"), box);
+        const Design design{basis, samples, optional_data(row_scale, samples.rows(), "row_scale"), view(y, "Y")};
+        MatrixRef target = matrix(gram, "gram");
+        without_gil(n_threads, [&](const Control& control) { accumulate_gram(design, target, control); });
+      },
+      py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true), py::arg("Y").noconvert(),
+      py::arg("row_scale").noconvert().none(true), py::arg("gram").noconvert(), py::arg("n_threads"),
+      "gram += lower triangle of [G, Y]'[G, Y]; targets are scaled by the caller.");
+
+  m.def(
+      "accumulate_kernel",
+      [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const RowScale& row_scale,
+         Array<double> kernel, int n_threads) {
+        const Samples samples(view(x, "X"), box);
+        const Design design{basis, samples, optional_data(row_scale, samples.rows(), "row_scale"), {}};
+        MatrixRef target = matrix(kernel, "kernel");
+        without_gil(n_threads, [&](const Control& control) { accumulate_kernel(design, 0, target, control); });
+      },
+      py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true), py::arg("row_scale").noconvert().none(true),
+      py::arg("kernel").noconvert(), py::arg("n_threads"), "kernel += lower triangle of G G'.");
+}
+
+}  // namespace
+
+void bind_ridge(py::module_& m) {
+  bind_for<double>(m);
+  bind_for<float>(m);
+  m.def(
+      "solve_gram",
+      [](Array<double> gram, Index n_terms, double gamma, bool penalize_constant, int n_threads) {
+        const MatrixRef g = matrix(gram, "gram");
+        return to_dict(without_gil(n_threads, [&](const Control& control) {
+          return solve_gram(g, n_terms, gamma, penalize_constant, control);
+        }));
+      },
+      py::arg("gram").noconvert(), py::arg("n_terms"), py::arg("gamma"), py::arg("penalize_constant"),
+      py::arg("n_threads"));
+  m.def(
+      "estimate_bytes",
+      [](Index n_samples, Index n_terms, Index n_outputs, double gamma, bool penalize_constant, const std::string& engine,
+         const std::string& solver) {
+        return estimate_bytes(n_samples, n_terms, n_outputs,
+                              {gamma, penalize_constant, engine_from(engine), solver_from(solver)});
+      },
+      py::arg("n_samples"), py::arg("n_terms"), py::arg("n_outputs"), py::arg("gamma"), py::arg("penalize_constant"),
+      py::arg("engine"), py::arg("solver"));
+}
+
+}  // namespace gegenbauer::bindings

@@ -1,0 +1,30 @@
+#pragma once
+/// The errors of the core. Everything else that can go wrong is a bug.
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace gegenbauer {
+
+/// A matrix that should have been positive definite is not, to working precision.
+struct NotPositiveDefinite : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The caller's poll asked to stop; nothing was returned and the outputs are to be thrown away.
+struct Interrupted : std::runtime_error {
+  Interrupted() : std::runtime_error("interrupted") {}
+};
+
+/// Throws std::invalid_argument with the concatenated parts unless the condition holds.
+template <class... Parts>
+inline void require(bool condition, const Parts&... parts) {
+  if (condition) [[likely]]
+    return;
+  std::ostringstream message;
+  (message << ... << parts);
+  throw std::invalid_argument(message.str());
+}
+
+}  // namespace gegenbauer

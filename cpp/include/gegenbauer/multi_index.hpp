@@ -1,0 +1,81 @@
+#pragma once
+/// Sets of multi-indices k = (k_1, ..., k_m) in a named order. No floating-point values of polynomials here.
+///
+/// A set is stored as a table of parents: term l is its parent times one univariate factor (input, degree), and the parent
+/// comes earlier. All sets are downward closed, so parents exist; memory is 12 bytes a term whatever m is.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "gegenbauer/types.hpp"
+
+namespace gegenbauer {
+
+enum class IndexSet {
+  total_degree,      ///< sum of k_t <= degree
+  tensor,            ///< k_t <= degrees[t]
+  hyperbolic_cross,  ///< product of (k_t + 1) <= degree + 1
+  largest_weight     ///< the n_terms of largest weight q^(number of inputs) * (product of the degrees)^(-2s)
+};
+
+/// Within one total degree. All orders are graded: lower total degrees first.
+enum class TermOrder {
+  grlex,            ///< 20 11 02: larger degrees of earlier inputs first, as in scikit-learn's PolynomialFeatures
+  grlex_ascending,  ///< 02 11 20: the reverse
+  grevlex           ///< smaller degrees of later inputs first: 200 110 020 101 011 002
+};
+
+struct IndexSetSpec {
+  Index n_inputs = 1;
+  IndexSet kind = IndexSet::total_degree;
+  std::optional<Index> degree;       ///< none: the smallest that has n_terms terms
+  std::vector<Index> degrees;        ///< tensor only, instead of degree: one an input
+  std::optional<Index> n_terms;      ///< keep the first n_terms
+  std::optional<Index> max_inputs;   ///< at most this many inputs interact in a term
+  TermOrder order = TermOrder::grlex;
+  double interaction = 1.0;  ///< q, largest_weight only; in choosing the set a factor above one counts as one
+  double smoothness = 1.0;   ///< s, largest_weight only
+};
+
+/// A number of terms: exact below 2^63, then the nearest double.
+struct TermCount {
+  std::uint64_t exact = 0;
+  double approximate = 0;
+  [[nodiscard]] bool is_exact() const { return exact < (std::uint64_t{1} << 63U); }
+};
+
+/// Counts the terms of a set without making it. Throws std::invalid_argument for an inconsistent specification.
+[[nodiscard]] TermCount count_terms(const IndexSetSpec& spec);
+
+class MultiIndexSet {
+ public:
+  /// Most terms that a set may hold; larger requests are refused by number before anything is allocated.
+  static constexpr Index kMaxTerms = 100'000'000;
+
+  explicit MultiIndexSet(const IndexSetSpec& spec);
+
+  [[nodiscard]] Index n_inputs() const { return n_inputs_; }
+  [[nodiscard]] Index size() const { return static_cast<Index>(parent_.size()); }
+
+  /// Term l >= 1 is term parent(l) times the univariate polynomial of degree(l) in input(l); term 0 is the constant.
+  [[nodiscard]] std::int32_t parent(Index l) const { return parent_[static_cast<std::size_t>(l)]; }
+  [[nodiscard]] std::int32_t input(Index l) const { return input_[static_cast<std::size_t>(l)]; }
+  [[nodiscard]] std::int32_t degree(Index l) const { return degree_[static_cast<std::size_t>(l)]; }
+
+  /// Largest univariate degree that occurs in input t.
+  [[nodiscard]] Index max_degree(Index t) const { return max_degree_[static_cast<std::size_t>(t)]; }
+
+ private:
+  void generate_graded(const IndexSetSpec& spec, Index degree);
+  void generate_largest_weight(const IndexSetSpec& spec);
+  void append(Index parent, Index input, Index degree);
+
+  Index n_inputs_;
+  std::vector<std::int32_t> parent_;
+  std::vector<std::int32_t> input_;
+  std::vector<std::int32_t> degree_;
+  std::vector<Index> max_degree_;
+};
+
+}  // namespace gegenbauer

@@ -1,0 +1,42 @@
+#pragma once
+/// Orthogonal factorisations for the cases in which normal equations lose too much: tiny penalties and gamma = 0. Slower
+/// than Cholesky and accurate to the last digits that the data determine. Knows no basis.
+
+#include <vector>
+
+#include "gegenbauer/parallel.hpp"
+#include "gegenbauer/types.hpp"
+
+namespace gegenbauer {
+
+/// A = Q R for A (n_rows, n), n_rows >= n, by Householder reflections in blocks of columns. Cost 2 n_rows n^2 flops.
+class HouseholderQr {
+ public:
+  HouseholderQr(Matrix matrix, const Control& control);
+
+  /// Upper triangle R (n, n); the strict lower part is zero.
+  [[nodiscard]] Matrix upper() const;
+
+  /// X := Q X for X (n_rows, K). Cost 4 n_rows n K flops.
+  void apply(Matrix& x, const Control& control) const;
+
+ private:
+  Matrix packed_;  // R and, below the diagonal, the reflections
+  Vector scales_;
+};
+
+/// The shortest X that minimises |A X - B| (Moore-Penrose), by a complete orthogonal decomposition: QR with column pivoting,
+/// cut where the remaining columns fall below `tolerance` times the first pivot, and a second QR from the right. A (n, n),
+/// B (n, K). Cost about 4 n^3 / 3 to 8 n^3 / 3 flops.
+struct MinimumNormSolution {
+  Matrix solution;
+  Index rank = 0;
+  double smallest_pivot = 0.0;  ///< of those kept, relative to the first
+};
+[[nodiscard]] MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, const Control& control);
+
+/// B := R^-1 B and B := R'^-1 B for an upper triangle without zeros on its diagonal.
+void solve_upper(const ConstMatrixRef& upper, MatrixRef right);
+void solve_upper_transposed(const ConstMatrixRef& upper, MatrixRef right);
+
+}  // namespace gegenbauer

@@ -1,0 +1,112 @@
+#pragma once
+/// Threads for one call: they start when a computation starts and are gone when it returns, so that nothing runs after
+/// import and a process may fork at any time. Work is handed out item by item, and every item writes its own part of the
+/// output: the number of threads never changes a bit of the result.
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "gegenbauer/error.hpp"
+#include "gegenbauer/types.hpp"
+
+namespace gegenbauer {
+
+/// How a computation is to be run: with how many threads, and whom to ask whether to stop.
+class Control {
+ public:
+  using Poll = std::function<bool()>;  ///< true: stop now
+
+  explicit Control(int n_threads = 1, Poll poll = {}) : n_threads_(n_threads), poll_(std::move(poll)) {
+    require(n_threads >= 1, "n_threads must be at least 1, got ", n_threads);
+  }
+
+  [[nodiscard]] int n_threads() const { return n_threads_; }
+
+  /// Threads that are worth starting for this many multiply-adds; starting one costs some tens of microseconds.
+  [[nodiscard]] int threads_for(double multiply_adds) const {
+    const double worth = multiply_adds / 1e6;
+    return worth < 2.0 ? 1 : static_cast<int>(std::min<double>(n_threads_, worth));
+  }
+
+  /// Throws Interrupted when the poll says so. Only the thread that made the call may use it; cheap enough for any loop.
+  void check() const {
+    if (!poll_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_poll_ < std::chrono::milliseconds(25)) return;
+    last_poll_ = now;
+    if (poll_()) throw Interrupted();
+  }
+
+ private:
+  int n_threads_;
+  Poll poll_;
+  mutable std::chrono::steady_clock::time_point last_poll_ = std::chrono::steady_clock::now();
+};
+
+/// The threads of one computation. Every member runs the same body and meets the others at the end of each for_each.
+class Team {
+ public:
+  /// Runs body(team, member) on `size` threads, the calling one being member 0; rethrows the first exception of any.
+  /// When the system refuses a thread, the others do its work.
+  static void run(const Control& control, int size, const std::function<void(Team&, int)>& body);
+
+  /// Shares the items 0..count-1 between the members and returns when all are done. item(i, member) is called once for each
+  /// i, by any member, in any order. To be called by every member alike.
+  template <class Item>
+  void for_each(int member, Index count, Item&& item) {
+    for (Index i = next_.fetch_add(1); i < count; i = next_.fetch_add(1)) {
+      if (failed_.load(std::memory_order_relaxed)) break;
+      try {
+        if (member == 0) control_.check();
+        item(i, member);
+      } catch (...) {
+        fail(std::current_exception());
+      }
+    }
+    meet();
+  }
+
+ private:
+  struct Stopped {};  // unwinds a member after another one failed
+  struct Reset {
+    Team* team;
+    void operator()() noexcept { team->next_.store(0); }
+  };
+
+  explicit Team(const Control& control) : control_(control) {}
+  void fail(std::exception_ptr error);
+  void meet();
+
+  const Control& control_;
+  std::atomic<Index> next_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  std::exception_ptr error_;
+  std::unique_ptr<std::barrier<Reset>> barrier_;
+};
+
+/// item(i, member) for i in 0..count-1, shared between the threads that the work (in multiply-adds) is worth;
+/// member < control.n_threads() tells whose scratch space to use.
+template <class Item>
+void parallel_for(const Control& control, Index count, double multiply_adds, const Item& item) {
+  const int size = static_cast<int>(std::min<Index>(control.threads_for(multiply_adds), count));
+  if (size <= 1) {
+    for (Index i = 0; i < count; ++i) {
+      control.check();
+      item(i, 0);
+    }
+    return;
+  }
+  Team::run(control, size, [&](Team& team, int member) { team.for_each(member, count, item); });
+}
+
+}  // namespace gegenbauer

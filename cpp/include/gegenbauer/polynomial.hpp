@@ -1,0 +1,49 @@
+#pragma once
+/// Univariate Gegenbauer polynomials C_n^lam by their three-term recurrence (paper: eq.gegenbauerrecurrence), raw or
+/// orthonormal, with an optional weight a degree folded into the recurrence.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gegenbauer/types.hpp"
+
+namespace gegenbauer {
+
+enum class Normalization {
+  raw,         ///< C_n^lam as in the paper; at lam = 0 the limit C_n^lam / lam, that is (2/n) T_n for n >= 1
+  orthonormal  ///< unit norm for the probability density proportional to (1 - x^2)^(lam - 1/2) on [-1, 1]
+};
+
+/// Weights of the degrees n >= 1 of one input: squared weight v(n) = interaction * n^(-2 smoothness), v(0) = 1.
+struct PowerSpectrum {
+  double interaction = 1.0;  ///< q > 0
+  double smoothness = 1.0;   ///< s > 0
+  void validate() const;
+};
+
+/// p_0 = 1, p_1 = slope[1] x, p_n = slope[n] x p_{n-1} - drop[n] p_{n-2}.
+class Recurrence {
+ public:
+  /// lam > -1/2, finite; degree >= 0. Throws std::invalid_argument when a value on [-1, 1] leaves the range of float64.
+  Recurrence(double lam, Index degree, Normalization normalization,
+             const std::optional<PowerSpectrum>& spectrum = std::nullopt);
+
+  [[nodiscard]] Index degree() const { return static_cast<Index>(slope_.size()) - 1; }
+
+  /// Largest |p_n| on [-1, 1], up to a factor of two (exactly the value at 1 for lam >= 0).
+  [[nodiscard]] double bound(Index n) const { return bound_[static_cast<std::size_t>(n)]; }
+
+  /// values[n * stride + s] = p_n(x[s]) for n = 0..degree, s = 0..count-1. Cost 3 flops a value.
+  void evaluate(const double* x, Index count, double* values, Index stride) const;
+
+  /// The same for one input of a table that leaves degree 0 out: row n - 1 holds p_n, n = 1..up_to <= degree.
+  void evaluate_from_one(const double* x, Index count, Index up_to, double* values, Index stride) const;
+
+ private:
+  std::vector<double> slope_;
+  std::vector<double> drop_;
+  std::vector<double> bound_;
+};
+
+}  // namespace gegenbauer

@@ -1,0 +1,48 @@
+#pragma once
+/// The rows of the caller's data as the core reads them: any layout, float64 or float32, never copied as a whole. Blocks
+/// are converted to float64 and mapped from the box of the training data to the domain on the fly.
+
+#include <vector>
+
+#include "gegenbauer/types.hpp"
+
+namespace gegenbauer {
+
+/// Per input: x -> offset + span * clamp01((x / 2 - half_lower) / half_range). Halves keep the range of extreme columns
+/// finite; a constant column has span = 0.
+struct BoxMap {
+  std::vector<double> half_lower;
+  std::vector<double> half_range;
+  std::vector<double> span;
+  std::vector<double> offset;
+  bool clip = true;
+};
+
+class Samples {
+ public:
+  Samples(StridedView<const double> view, const BoxMap* map = nullptr);
+  Samples(StridedView<const float> view, const BoxMap* map = nullptr);
+
+  [[nodiscard]] Index rows() const { return rows_; }
+  [[nodiscard]] Index cols() const { return cols_; }
+
+  /// The rows [first, first + count).
+  [[nodiscard]] Samples slice(Index first, Index count) const;
+
+  /// x[t * stride + s] = mapped entry (first + s, t), s = 0..count-1; the rest of each row up to `padded` is zero.
+  /// Cost O(count * cols).
+  void load(Index first, Index count, Index padded, double* x, Index stride) const;
+
+ private:
+  void validate() const;
+  template <class Scalar>
+  void gather(const StridedView<const Scalar>& view, Index first, Index count, double* x, Index stride) const;
+
+  StridedView<const double> doubles_{};
+  StridedView<const float> floats_{};
+  Index rows_;
+  Index cols_;
+  const BoxMap* map_;
+};
+
+}  // namespace gegenbauer

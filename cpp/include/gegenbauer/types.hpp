@@ -1,0 +1,29 @@
+#pragma once
+/// Aliases and views shared by every layer. Nothing here computes.
+
+#include <Eigen/Core>
+#include <cstddef>
+
+namespace gegenbauer {
+
+using Index = Eigen::Index;
+
+/// Dense column-major matrix of float64, the type of every statistic, factor and weight matrix.
+using Matrix = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+using MatrixRef = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;
+using ConstMatrixRef = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
+
+/// A matrix of any layout that somebody else owns: element (i, j) lies at data[i * row_stride + j * col_stride].
+template <class Scalar>
+struct StridedView {
+  Scalar* data = nullptr;
+  Index rows = 0;
+  Index cols = 0;
+  Index row_stride = 0;
+  Index col_stride = 0;
+
+  [[nodiscard]] Scalar& operator()(Index i, Index j) const { return data[i * row_stride + j * col_stride]; }
+};
+
+}  // namespace gegenbauer

@@ -1,0 +1,337 @@
+#include "gegenbauer/multi_index.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <queue>
+
+#include "gegenbauer/error.hpp"
+
+namespace gegenbauer {
+
+namespace {
+
+constexpr Index kMaxDegree = 100'000;
+__extension__ using Wide = unsigned __int128;
+
+constexpr std::uint64_t kSaturated = std::uint64_t{1} << 63U;
+
+TermCount count_of(std::uint64_t value) { return {value, static_cast<double>(value)}; }
+
+TermCount operator+(const TermCount& a, const TermCount& b) {
+  return {std::min(kSaturated, a.exact + b.exact), a.approximate + b.approximate};
+}
+
+TermCount operator*(const TermCount& a, const TermCount& b) {
+  std::uint64_t product = 0;
+  if (__builtin_mul_overflow(a.exact, b.exact, &product)) product = kSaturated;
+  return {std::min(kSaturated, product), a.approximate * b.approximate};
+}
+
+// n choose k; every intermediate value is itself a binomial coefficient, so the division is exact
+TermCount binomial(Index n, Index k) {
+  if (k < 0 || k > n) return count_of(0);
+  k = std::min(k, n - k);
+  TermCount result = count_of(1);
+  for (Index i = 1; i <= k; ++i) {
+    const auto factor = static_cast<std::uint64_t>(n - k + i);
+    if (result.is_exact()) {
+      const auto wide = static_cast<Wide>(result.exact) * factor / static_cast<std::uint64_t>(i);
+      result.exact = wide < kSaturated ? static_cast<std::uint64_t>(wide) : kSaturated;
+    }
+    result.approximate *= static_cast<double>(factor) / static_cast<double>(i);
+  }
+  if (result.is_exact()) result.approximate = static_cast<double>(result.exact);
+  return result;
+}
+
+Index most_inputs(const IndexSetSpec& spec) { return std::min(spec.n_inputs, spec.max_inputs.value_or(spec.n_inputs)); }
+
+// sum over j <= p inputs of (ways to choose them) * (ways to share the degrees, each at least 1)
+TermCount count_total_degree(const IndexSetSpec& spec, Index degree) {
+  const Index p = most_inputs(spec);
+  if (p >= std::min(spec.n_inputs, degree)) return binomial(spec.n_inputs + degree, degree);
+  TermCount total = count_of(0);
+  for (Index j = 0; j <= p; ++j) total = total + binomial(spec.n_inputs, j) * binomial(degree, j);
+  return total;
+}
+
+// elementary symmetric polynomials of the degrees, up to order p
+TermCount count_tensor(const IndexSetSpec& spec, const std::vector<Index>& degrees) {
+  const Index p = most_inputs(spec);
+  if (p >= spec.n_inputs) {
+    TermCount total = count_of(1);
+    for (const Index degree : degrees) total = total * count_of(static_cast<std::uint64_t>(degree) + 1);
+    return total;
+  }
+  std::vector<TermCount> ways(static_cast<std::size_t>(p) + 1, count_of(0));
+  ways[0] = count_of(1);
+  for (const Index degree : degrees) {
+    for (std::size_t j = ways.size() - 1; j >= 1; --j)
+      ways[j] = ways[j] + ways[j - 1] * count_of(static_cast<std::uint64_t>(degree));
+  }
+  TermCount total = count_of(0);
+  for (const TermCount& way : ways) total = total + way;
+  return total;
+}
+
+// sum over j of (n_inputs choose j) * (j-tuples of numbers >= 2 with product <= degree + 1)
+TermCount count_hyperbolic(const IndexSetSpec& spec, Index degree) {
+  const auto limit = static_cast<std::size_t>(degree) + 1;
+  std::vector<std::uint64_t> tuples(limit + 1, 0);  // with product exactly n
+  tuples[1] = 1;
+  TermCount total = count_of(1);
+  for (Index j = 1; j <= most_inputs(spec) && (std::size_t{1} << static_cast<unsigned>(j)) <= limit; ++j) {
+    std::vector<std::uint64_t> longer(limit + 1, 0);
+    for (std::size_t n = 1; n <= limit; ++n) {
+      if (tuples[n] == 0) continue;
+      for (std::size_t v = 2; n * v <= limit; ++v) longer[n * v] += tuples[n];
+    }
+    tuples.swap(longer);
+    const auto ways = std::accumulate(tuples.begin(), tuples.end(), std::uint64_t{0});
+    total = total + binomial(spec.n_inputs, j) * count_of(ways);
+  }
+  return total;
+}
+
+std::vector<Index> tensor_degrees(const IndexSetSpec& spec, Index degree) {
+  return spec.degrees.empty() ? std::vector<Index>(static_cast<std::size_t>(spec.n_inputs), degree) : spec.degrees;
+}
+
+TermCount count_whole(const IndexSetSpec& spec, Index degree) {
+  switch (spec.kind) {
+    case IndexSet::total_degree:
+      return count_total_degree(spec, degree);
+    case IndexSet::tensor:
+      return count_tensor(spec, tensor_degrees(spec, degree));
+    case IndexSet::hyperbolic_cross:
+      return count_hyperbolic(spec, degree);
+    case IndexSet::largest_weight:
+      return count_total_degree(spec, degree);
+  }
+  return {};
+}
+
+void validate(const IndexSetSpec& spec) {
+  require(spec.n_inputs >= 1, "n_features must be at least 1, got ", spec.n_inputs);
+  require(spec.n_inputs <= std::numeric_limits<std::int32_t>::max() / 2, "n_features is too large: ", spec.n_inputs);
+  require(!spec.degree || (*spec.degree >= 0 && *spec.degree <= kMaxDegree), "degree must be between 0 and ", kMaxDegree,
+          ", got ", spec.degree.value_or(0));
+  require(!spec.n_terms || *spec.n_terms >= 1, "n_terms must be at least 1, got ", spec.n_terms.value_or(0));
+  require(!spec.max_inputs || *spec.max_inputs >= 1, "max_interaction must be at least 1, got ",
+          spec.max_inputs.value_or(0));
+  require(spec.degree || spec.n_terms || !spec.degrees.empty(),
+          "neither degree nor n_terms is given: give at least one of them");
+  if (!spec.degrees.empty()) {
+    require(spec.kind == IndexSet::tensor, "a degree for each input needs index_set='tensor'");
+    require(static_cast<Index>(spec.degrees.size()) == spec.n_inputs, "degree has ", spec.degrees.size(),
+            " entries but there are ", spec.n_inputs, " inputs");
+    for (const Index d : spec.degrees)
+      require(d >= 0 && d <= kMaxDegree, "degree must be between 0 and ", kMaxDegree, ", got ", d);
+  }
+  if (spec.kind == IndexSet::largest_weight) {
+    require(spec.n_terms.has_value(), "index_set='largest_weight' needs n_terms");
+    require(std::isfinite(spec.interaction) && spec.interaction > 0, "interaction (q) must be positive, got ",
+            spec.interaction);
+    require(std::isfinite(spec.smoothness) && spec.smoothness > 0, "smoothness (s) must be positive, got ",
+            spec.smoothness);
+  }
+}
+
+// the degree given, or the smallest whose set has n_terms terms
+Index resolve_degree(const IndexSetSpec& spec) {
+  if (spec.degree) return *spec.degree;
+  if (!spec.degrees.empty()) return *std::max_element(spec.degrees.begin(), spec.degrees.end());
+  const auto enough = [&](Index degree) {
+    return count_whole(spec, degree).exact >= static_cast<std::uint64_t>(*spec.n_terms);
+  };
+  Index high = 1;
+  if (enough(0)) return 0;
+  while (high < kMaxDegree && !enough(high)) high = std::min(2 * high, kMaxDegree);
+  require(enough(high), "n_terms = ", *spec.n_terms, " needs a degree above ", kMaxDegree,
+          ": lower n_terms or raise max_interaction");
+  Index low = high / 2;
+  while (high - low > 1) {
+    const Index middle = (low + high) / 2;
+    (enough(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+TermCount cut(const TermCount& whole, const IndexSetSpec& spec) {
+  if (spec.n_terms && static_cast<std::uint64_t>(*spec.n_terms) < whole.exact)
+    return count_of(static_cast<std::uint64_t>(*spec.n_terms));
+  return whole;
+}
+
+}  // namespace
+
+TermCount count_terms(const IndexSetSpec& spec) {
+  validate(spec);
+  if (spec.kind == IndexSet::largest_weight && !spec.degree) {
+    return count_of(static_cast<std::uint64_t>(*spec.n_terms));
+  }
+  return cut(count_whole(spec, resolve_degree(spec)), spec);
+}
+
+MultiIndexSet::MultiIndexSet(const IndexSetSpec& spec) : n_inputs_(spec.n_inputs) {
+  const TermCount count = count_terms(spec);
+  if (count.exact > static_cast<std::uint64_t>(kMaxTerms)) {
+    std::ostringstream size;  // bytes for one row of features: the smallest thing anybody does with the terms
+    if (count.is_exact()) {
+      size << count.exact << " terms (" << 8 * count.approximate << " bytes for one row of features)";
+    } else if (std::isfinite(count.approximate)) {
+      size << "about " << count.approximate << " terms (" << 8 * count.approximate << " bytes for one row of features)";
+    } else {
+      size << "more than 1e308 terms (as many bytes for one row of features)";
+    }
+    require(false, "the index set has ", size.str(), ", but at most ", kMaxTerms,
+            " can be handled: lower degree, n_terms or max_interaction, or use fewer inputs");
+  }
+  const auto size = static_cast<std::size_t>(count.exact);
+  parent_.reserve(size);
+  input_.reserve(size);
+  degree_.reserve(size);
+  max_degree_.assign(static_cast<std::size_t>(n_inputs_), 0);
+  if (spec.kind == IndexSet::largest_weight) {
+    generate_largest_weight(spec);
+  } else {
+    generate_graded(spec, resolve_degree(spec));
+  }
+}
+
+void MultiIndexSet::append(Index parent, Index input, Index degree) {
+  parent_.push_back(static_cast<std::int32_t>(parent));
+  input_.push_back(static_cast<std::int32_t>(input));
+  degree_.push_back(static_cast<std::int32_t>(degree));
+  if (parent >= 0) {
+    auto& most = max_degree_[static_cast<std::size_t>(input)];
+    most = std::max(most, degree);
+  }
+}
+
+// Level by level. A term of total degree d whose first input is t, with degree k, is x_t^k times a term of level d - k
+// that uses later inputs only. In a lexicographic order the terms that use only inputs after t lie together, at the end of
+// their level (descending) or at its start (ascending), already in order: each level is written in its final order.
+// grevlex is the ascending order with the inputs taken from the last to the first.
+void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree) {
+  const Index m = n_inputs_;
+  const bool descending = spec.order == TermOrder::grlex;
+  const bool reversed = spec.order == TermOrder::grevlex;
+  const auto actual = [&](Index t) { return reversed ? m - 1 - t : t; };
+  const auto size = static_cast<std::size_t>(count_terms(spec).exact);
+  const Index limit_inputs = most_inputs(spec);
+  const bool hyperbolic = spec.kind == IndexSet::hyperbolic_cross;
+  const std::int64_t limit_product = degree + 1;
+  std::vector<Index> cap(static_cast<std::size_t>(m), degree);
+  if (spec.kind == IndexSet::tensor) cap = tensor_degrees(spec, degree);
+
+  std::vector<std::int32_t> first;      // first input of each term, in the order of the generation
+  std::vector<std::int32_t> n_used;     // inputs that a term uses
+  std::vector<std::int64_t> product;    // of (k_t + 1); hyperbolic cross only
+  std::vector<std::int32_t> extensible; // terms that may take one more input, level by level
+  std::vector<std::size_t> level_start{0};
+  first.reserve(size);
+  const auto add = [&](Index parent, Index t, Index k) {
+    const auto rest = static_cast<std::size_t>(std::max<Index>(parent, 0));
+    if (parent < 0) {
+      first.push_back(static_cast<std::int32_t>(m));
+      n_used.push_back(0);
+      product.push_back(1);
+    } else {
+      if (hyperbolic && product[rest] * (k + 1) > limit_product) return;
+      first.push_back(static_cast<std::int32_t>(t));
+      n_used.push_back(n_used[rest] + 1);
+      product.push_back(hyperbolic ? product[rest] * (k + 1) : 1);
+    }
+    if (n_used.back() < limit_inputs) extensible.push_back(static_cast<std::int32_t>(this->size()));
+    append(parent, parent < 0 ? 0 : actual(t), k);
+  };
+  add(-1, 0, 0);
+  for (Index level = 1; parent_.size() < size; ++level) {
+    level_start.push_back(extensible.size());
+    const auto run = [&](Index t, Index k) {
+      const auto begin = extensible.begin() + static_cast<std::ptrdiff_t>(level_start[static_cast<std::size_t>(level - k)]);
+      const auto end =
+          extensible.begin() + static_cast<std::ptrdiff_t>(level_start[static_cast<std::size_t>(level - k) + 1]);
+      const auto later = [&](std::int32_t l) { return first[static_cast<std::size_t>(l)] > t; };
+      const auto edge = std::partition_point(begin, end, [&](std::int32_t l) { return later(l) != descending; });
+      // positions, not iterators: `extensible` grows meanwhile
+      const auto from = static_cast<std::size_t>((descending ? edge : begin) - extensible.begin());
+      const auto to = static_cast<std::size_t>((descending ? end : edge) - extensible.begin());
+      for (std::size_t i = from; i < to && parent_.size() < size; ++i) add(extensible[i], t, k);
+    };
+    for (Index i = 0; i < m && parent_.size() < size; ++i) {
+      const Index t = descending ? i : m - 1 - i;
+      const Index most = std::min(level, cap[static_cast<std::size_t>(actual(t))]);
+      for (Index j = 1; j <= most && parent_.size() < size; ++j) run(t, descending ? most + 1 - j : j);
+    }
+  }
+}
+
+namespace {
+
+// A candidate of the search by weight: the finished term `rest` times (input, degree), where input is the last of the term.
+struct Candidate {
+  std::int64_t cost;
+  Index total;
+  Index rest;
+  Index input;
+  Index degree;
+  Index n_used;
+};
+
+}  // namespace
+
+// Best first. Cost = -log of the squared weight, additive over the inputs; a factor above one counts as one so that the
+// set is downward closed. Costs are integers (units of 2^-40, compared after rounding to 2^-30), so equal weights are equal
+// whatever the order of summation, on every processor; ties go by total degree, then grlex. A popped term has at most three
+// successors: one degree more of its last input; the next input appended; its last input, if of degree 1, moved on by one.
+void MultiIndexSet::generate_largest_weight(const IndexSetSpec& spec) {
+  const auto size = static_cast<std::size_t>(count_terms(spec).exact);
+  const Index limit_inputs = most_inputs(spec);
+  const Index limit_total = spec.degree.value_or(kMaxDegree);
+  const auto cost_of = [&](Index n) {
+    const double cost = -std::log(spec.interaction) + 2 * spec.smoothness * std::log(static_cast<double>(n));
+    return static_cast<std::int64_t>(std::llround(std::ldexp(std::min(std::max(0.0, cost), 4.0e5), 40)));
+  };
+  const auto rounded = [](std::int64_t cost) { return (cost + 512) >> 10; };
+  const auto exponents = [&](const Candidate& c) {
+    std::vector<std::pair<Index, Index>> pairs{{c.input, c.degree}};
+    for (Index l = c.rest; l > 0; l = parent(l)) pairs.emplace_back(input(l), this->degree(l));
+    std::reverse(pairs.begin(), pairs.end());
+    return pairs;
+  };
+  const auto comes_later = [&](const Candidate& a, const Candidate& b) {
+    if (rounded(a.cost) != rounded(b.cost)) return rounded(a.cost) > rounded(b.cost);
+    if (a.total != b.total) return a.total > b.total;
+    const auto x = exponents(a);
+    const auto y = exponents(b);
+    for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
+      if (x[i].first != y[i].first) return x[i].first > y[i].first;
+      if (x[i].second != y[i].second) return x[i].second < y[i].second;
+    }
+    return x.size() < y.size();
+  };
+  std::priority_queue<Candidate, std::vector<Candidate>, decltype(comes_later)> queue(comes_later);
+  const auto push = [&](std::int64_t rest_cost, Index rest_total, Index rest, Index input, Index degree, Index n_used) {
+    if (input < n_inputs_ && n_used <= limit_inputs && rest_total + degree <= limit_total)
+      queue.push({rest_cost + cost_of(degree), rest_total + degree, rest, input, degree, n_used});
+  };
+  append(-1, 0, 0);
+  push(0, 0, 0, 0, 1, 1);
+  while (parent_.size() < size && !queue.empty()) {
+    const Candidate c = queue.top();
+    queue.pop();
+    const auto position = static_cast<Index>(parent_.size());
+    append(c.rest, c.input, c.degree);
+    const std::int64_t rest_cost = c.cost - cost_of(c.degree);
+    const Index rest_total = c.total - c.degree;
+    push(rest_cost, rest_total, c.rest, c.input, c.degree + 1, c.n_used);
+    push(c.cost, c.total, position, c.input + 1, 1, c.n_used + 1);
+    if (c.degree == 1) push(rest_cost, rest_total, c.rest, c.input + 1, 1, c.n_used);
+  }
+}
+
+}  // namespace gegenbauer

@@ -1,0 +1,152 @@
+#include "gegenbauer/orthogonal.hpp"
+
+#include <Eigen/Householder>
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+
+#include "gegenbauer/error.hpp"
+
+namespace gegenbauer {
+
+namespace {
+
+constexpr Index kPanelColumns = 48;  // from here on Eigen applies reflections as a block
+constexpr Index kChunk = 128;        // columns an item: fixed, so that threads do not change the result
+
+// X := H X or H' X for one block of reflections, shared by columns of X
+void apply_reflections(const ConstMatrixRef& vectors, const Eigen::Ref<const Vector>& scales, bool transposed, MatrixRef x,
+                       const Control& control) {
+  const auto sequence = Eigen::householderSequence(vectors, scales);
+  const Index n_chunks = (x.cols() + kChunk - 1) / kChunk;
+  const double work =
+      2.0 * static_cast<double>(vectors.rows()) * static_cast<double>(vectors.cols()) * static_cast<double>(x.cols());
+  parallel_for(control, n_chunks, work, [&](Index chunk, int) {
+    const Index first = chunk * kChunk;
+    auto part = x.middleCols(first, std::min(kChunk, x.cols() - first));
+    if (transposed) {
+      part.applyOnTheLeft(sequence.adjoint());
+    } else {
+      part.applyOnTheLeft(sequence);
+    }
+  });
+}
+
+}  // namespace
+
+HouseholderQr::HouseholderQr(Matrix matrix, const Control& control)
+    : packed_(std::move(matrix)), scales_(packed_.cols()) {
+  const Index n = packed_.cols();
+  require(packed_.rows() >= n, "a QR factorisation needs at least as many rows as columns, got shape (", packed_.rows(),
+          ", ", n, ")");
+  for (Index begin = 0; begin < n; begin += kPanelColumns) {
+    control.check();
+    const Index width = std::min(kPanelColumns, n - begin);
+    const Index rows = packed_.rows() - begin;
+    MatrixRef panel = packed_.block(begin, begin, rows, width);
+    const Eigen::HouseholderQR<MatrixRef> factored(panel);  // in place
+    scales_.segment(begin, width) = factored.hCoeffs();
+    if (const Index rest = n - begin - width; rest > 0)
+      apply_reflections(panel, scales_.segment(begin, width), true, packed_.bottomRightCorner(rows, rest), control);
+  }
+}
+
+Matrix HouseholderQr::upper() const {
+  return packed_.topRows(packed_.cols()).triangularView<Eigen::Upper>();
+}
+
+void HouseholderQr::apply(Matrix& x, const Control& control) const {
+  const Index n = packed_.cols();
+  for (Index begin = (n - 1) / kPanelColumns * kPanelColumns; begin >= 0; begin -= kPanelColumns) {
+    const Index width = std::min(kPanelColumns, n - begin);
+    const Index rows = packed_.rows() - begin;
+    apply_reflections(packed_.block(begin, begin, rows, width), scales_.segment(begin, width), false,
+                      x.bottomRows(rows), control);
+  }
+}
+
+void solve_upper(const ConstMatrixRef& upper, MatrixRef right) {
+  for (Index column = 0; column < right.cols(); ++column) {
+    auto b = right.col(column);
+    for (Index j = upper.cols() - 1; j >= 0; --j) {
+      b(j) /= upper(j, j);
+      b.head(j).noalias() -= b(j) * upper.col(j).head(j);
+    }
+  }
+}
+
+void solve_upper_transposed(const ConstMatrixRef& upper, MatrixRef right) {
+  for (Index column = 0; column < right.cols(); ++column) {
+    auto b = right.col(column);
+    for (Index j = 0; j < upper.cols(); ++j) b(j) = (b(j) - upper.col(j).head(j).dot(b.head(j))) / upper(j, j);
+  }
+}
+
+MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, const Control& control) {
+  const Index n = a.cols();
+  require(a.rows() == n && b.rows() == n, "the matrix must be square and fit the right-hand side");
+  std::vector<Index> order(static_cast<std::size_t>(n));
+  for (Index j = 0; j < n; ++j) order[static_cast<std::size_t>(j)] = j;
+  Vector norms = a.colwise().norm();
+  Vector reference = norms;
+  Vector scratch(std::max(n, b.cols()));
+  MinimumNormSolution result;
+  double first_pivot = 0.0;
+  Index rank = 0;
+  for (; rank < n; ++rank) {
+    control.check();
+    const Index k = rank;
+    Index pivot = 0;
+    norms.tail(n - k).maxCoeff(&pivot);
+    pivot += k;
+    if (pivot != k) {
+      a.col(k).swap(a.col(pivot));
+      std::swap(norms(k), norms(pivot));
+      std::swap(reference(k), reference(pivot));
+      std::swap(order[static_cast<std::size_t>(k)], order[static_cast<std::size_t>(pivot)]);
+    }
+    double scale = 0.0;
+    double beta = 0.0;
+    auto column = a.col(k).tail(n - k);
+    column.makeHouseholderInPlace(scale, beta);
+    if (k == 0) first_pivot = std::abs(beta);
+    if (!(std::abs(beta) > tolerance * first_pivot)) break;
+    result.smallest_pivot = std::abs(beta) / first_pivot;
+    const auto essential = column.tail(n - k - 1);
+    a.block(k, k + 1, n - k, n - k - 1).applyHouseholderOnTheLeft(essential, scale, scratch.data());
+    b.bottomRows(n - k).applyHouseholderOnTheLeft(essential, scale, scratch.data());
+    a(k, k) = beta;
+    a.col(k).tail(n - k - 1).setZero();
+    for (Index j = k + 1; j < n; ++j) {
+      if (norms(j) == 0.0) continue;
+      // downdate, and compute anew where cancellation has eaten half of the digits (as LAPACK's xGEQP3 does)
+      const double ratio = std::abs(a(k, j)) / norms(j);
+      const double left = std::max(0.0, (1.0 + ratio) * (1.0 - ratio));
+      const double relative = norms(j) / reference(j);
+      if (left * relative * relative <= 1.5e-8) {
+        norms(j) = reference(j) = a.col(j).tail(n - k - 1).norm();
+      } else {
+        norms(j) *= std::sqrt(left);
+      }
+    }
+  }
+  result.rank = rank;
+  result.solution = Matrix::Zero(n, b.cols());
+  if (rank == 0) return result;
+  Matrix y(n, b.cols());
+  if (rank == n) {
+    y = b;
+    solve_upper(a, y);
+  } else {
+    // [R11 R12]' = Z T: the shortest solution of [R11 R12] y = c is Z T'^-1 c
+    const HouseholderQr right(a.topRows(rank).triangularView<Eigen::Upper>().toDenseMatrix().transpose(), control);
+    y.setZero();
+    y.topRows(rank) = b.topRows(rank);
+    solve_upper_transposed(right.upper(), y.topRows(rank));
+    right.apply(y, control);
+  }
+  for (Index j = 0; j < n; ++j) result.solution.row(order[static_cast<std::size_t>(j)]) = y.row(j);
+  return result;
+}
+
+}  // namespace gegenbauer

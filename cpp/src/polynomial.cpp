@@ -1,0 +1,106 @@
+#include "gegenbauer/polynomial.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gegenbauer/error.hpp"
+
+namespace gegenbauer {
+
+void PowerSpectrum::validate() const {
+  require(std::isfinite(interaction) && interaction > 0, "interaction (q) must be positive and finite, got ",
+          interaction);
+  require(std::isfinite(smoothness) && smoothness > 0, "smoothness (s) must be positive and finite, got ", smoothness);
+}
+
+namespace {
+
+// Squared off-diagonal entry b_n^2 of the Jacobi matrix of the weight (1 - x^2)^(lam - 1/2). The general formula
+// n (n + 2 lam - 1) / (4 (n + lam) (n + lam - 1)) is 0/0 at n = 1, lam = 0; its limit holds for every lam.
+double jacobi_squared(double lam, double n) {
+  if (n == 1) return 1.0 / (2.0 * (1.0 + lam));
+  return n * ((n - 1.0) + 2.0 * lam) / (4.0 * (n + lam) * (n + lam - 1.0));
+}
+
+}  // namespace
+
+Recurrence::Recurrence(double lam, Index degree, Normalization normalization,
+                       const std::optional<PowerSpectrum>& spectrum) {
+  require(std::isfinite(lam) && lam > -0.5, "lam must be a finite number greater than -1/2, got ", lam);
+  require(degree >= 0, "degree must be at least 0, got ", degree);
+  if (spectrum) spectrum->validate();
+  const auto size = static_cast<std::size_t>(degree) + 1;
+  slope_.assign(size, 0.0);
+  drop_.assign(size, 0.0);
+  const bool chebyshev_limit = normalization == Normalization::raw && lam == 0.0;
+  for (std::size_t i = 1; i < size; ++i) {
+    const auto n = static_cast<double>(i);
+    if (normalization == Normalization::orthonormal) {
+      const double b = std::sqrt(jacobi_squared(lam, n));
+      slope_[i] = 1.0 / b;
+      drop_[i] = i == 1 ? 0.0 : std::sqrt(jacobi_squared(lam, n - 1.0)) / b;
+    } else if (chebyshev_limit) {
+      // T_n; the factors 2/n are folded in below
+      slope_[i] = i == 1 ? 1.0 : 2.0;
+      drop_[i] = i == 1 ? 0.0 : 1.0;
+    } else {
+      // (n - 2) + 2 lam in this order: n + 2 lam - 2 would cancel at n = 2 for small lam
+      slope_[i] = i == 1 ? 2.0 * lam : 2.0 * ((n - 1.0) + lam) / n;
+      drop_[i] = i == 1 ? 0.0 : ((n - 2.0) + 2.0 * lam) / n;
+    }
+  }
+  // With q_n = scale_n p_n the recurrence of q has the coefficients slope_n scale_n / scale_{n-1} and
+  // drop_n scale_n / scale_{n-2}: weights cost nothing at evaluation.
+  const auto scale = [&](std::size_t n) {
+    if (n == 0) return 1.0;
+    double value = chebyshev_limit ? 2.0 / static_cast<double>(n) : 1.0;
+    if (spectrum) value *= std::sqrt(spectrum->interaction) * std::pow(static_cast<double>(n), -spectrum->smoothness);
+    return value;
+  };
+  if (chebyshev_limit || spectrum) {
+    for (std::size_t i = 1; i < size; ++i) {
+      slope_[i] *= scale(i) / scale(i - 1);
+      if (i >= 2) drop_[i] *= scale(i) / scale(i - 2);
+    }
+  }
+  // For lam >= 0 the maximum is at x = 1. For -1/2 < lam < 0 it may lie inside, but the polynomials stay below twice the
+  // values of the even ones at 0, which a few probes bound.
+  bound_.assign(size, 0.0);
+  std::vector<double> values(size);
+  for (const double x : {1.0, 0.0, 0.5, 0.25, 0.75, 0.9, 0.97}) {
+    evaluate(&x, 1, values.data(), 1);
+    for (std::size_t i = 0; i < size; ++i) {
+      const double magnitude = std::isfinite(values[i]) ? std::abs(values[i]) : HUGE_VAL;
+      bound_[i] = std::max(bound_[i], lam < 0 ? 2 * magnitude : magnitude);
+    }
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    require(std::isfinite(bound_[i]), "lam = ", lam, " and degree = ", degree,
+            " give polynomial values beyond the range of float64 (from degree ", i,
+            " on): lower lam or degree, or use the orthonormal normalization");
+  }
+}
+
+void Recurrence::evaluate(const double* x, Index count, double* values, Index stride) const {
+  for (Index s = 0; s < count; ++s) values[s] = 1.0;
+  if (degree() > 0) evaluate_from_one(x, count, degree(), values + stride, stride);
+}
+
+void Recurrence::evaluate_from_one(const double* x, Index count, Index up_to, double* values, Index stride) const {
+  for (Index n = 1; n <= up_to; ++n) {
+    const double slope = slope_[static_cast<std::size_t>(n)];
+    const double drop = drop_[static_cast<std::size_t>(n)];
+    double* out = values + (n - 1) * stride;
+    const double* previous = out - stride;
+    const double* before = previous - stride;
+    if (n == 1) {
+      for (Index s = 0; s < count; ++s) out[s] = slope * x[s];
+    } else if (n == 2) {
+      for (Index s = 0; s < count; ++s) out[s] = slope * x[s] * previous[s] - drop;
+    } else {
+      for (Index s = 0; s < count; ++s) out[s] = slope * x[s] * previous[s] - drop * before[s];
+    }
+  }
+}
+
+}  // namespace gegenbauer

@@ -1,0 +1,144 @@
+#include "gegenbauer/tensor_basis.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gegenbauer/error.hpp"
+#include "gegenbauer/parallel.hpp"
+
+namespace gegenbauer {
+
+namespace {
+
+// Squares of terms are summed over up to 10^18 samples, so a term may not exceed sqrt(DBL_MAX) / 10^9.
+constexpr double kLargestTerm = 1e145;
+
+Index largest_degree(const MultiIndexSet& indices) {
+  Index most = 0;
+  for (Index t = 0; t < indices.n_inputs(); ++t) most = std::max(most, indices.max_degree(t));
+  return most;
+}
+
+}  // namespace
+
+TensorBasis::TensorBasis(const IndexSetSpec& spec, double lam, Normalization normalization,
+                         const std::optional<PowerSpectrum>& spectrum)
+    : indices_(spec), recurrence_(lam, largest_degree(indices_), normalization, spectrum) {
+  factor_start_.reserve(static_cast<std::size_t>(n_inputs()));
+  for (Index t = 0; t < n_inputs(); ++t) {
+    factor_start_.push_back(n_factors_);
+    n_factors_ += indices_.max_degree(t);
+  }
+  const auto size = static_cast<std::size_t>(n_terms());
+  parents_.resize(size);
+  factors_.resize(size);
+  std::vector<double> bound(size, 1.0);
+  parents_[0] = 0;
+  factors_[0] = -1;
+  for (std::size_t l = 1; l < size; ++l) {
+    const auto i = static_cast<Index>(l);
+    parents_[l] = indices_.parent(i);
+    factors_[l] = static_cast<std::int32_t>(factor_start_[static_cast<std::size_t>(indices_.input(i))] +
+                                            indices_.degree(i) - 1);
+    bound[l] = bound[static_cast<std::size_t>(parents_[l])] * recurrence_.bound(indices_.degree(i));
+    require(bound[l] < kLargestTerm, "lam = ", lam, " and this index set give terms above ", kLargestTerm,
+            " (first at term ", l, "), whose squares leave the range of float64: lower lam or degree, or use the ",
+            "orthonormal normalization");
+  }
+}
+
+void TensorBasis::tabulate(const double* x, Index count, Index stride, double* table) const {
+  for (Index t = 0; t < n_inputs(); ++t) {
+    const Index most = indices_.max_degree(t);
+    if (most > 0) {
+      recurrence_.evaluate_from_one(x + t * stride, count, most,
+                                    table + factor_start_[static_cast<std::size_t>(t)] * stride, stride);
+    }
+  }
+}
+
+void TensorBasis::evaluate_packet(const double* table, Index stride, double* terms) const {
+  packet::store(terms, packet::broadcast(1.0));
+  const std::int32_t* parent = parents();
+  const std::int32_t* factor = factors();
+  for (Index l = 1; l < n_terms(); ++l) {
+    const Packet value = packet::mul(packet::load(terms + Index{parent[l]} * kPacket),
+                                     packet::load_unaligned(table + Index{factor[l]} * stride));
+    packet::store(terms + l * kPacket, value);
+  }
+}
+
+void TensorBasis::evaluate_range(const double* table, Index stride, Index first, Index last, double* out) const {
+  for (Index l = first; l < last; ++l) {
+    double* target = out + (l - first) * kPanel;
+    Packet value[kVectors];
+    for (int v = 0; v < kVectors; ++v) value[v] = packet::broadcast(1.0);
+    for (Index k = l; k > 0; k = parents_[static_cast<std::size_t>(k)]) {
+      const double* row = table + Index{factors_[static_cast<std::size_t>(k)]} * stride;
+      for (int v = 0; v < kVectors; ++v) value[v] = packet::mul(value[v], packet::load_unaligned(row + v * kPacket));
+    }
+    for (int v = 0; v < kVectors; ++v) packet::store(target + v * kPacket, value[v]);
+  }
+}
+
+template <class Scalar>
+void evaluate_terms(const TensorBasis& basis, const Samples& samples, StridedView<Scalar> out, const Control& control) {
+  require(samples.cols() == basis.n_inputs(), "X has ", samples.cols(), " columns but the basis has ",
+          basis.n_inputs(), " inputs");
+  require(out.rows == samples.rows() && out.cols == basis.n_terms(), "out must have shape (", samples.rows(), ", ",
+          basis.n_terms(), "), got (", out.rows, ", ", out.cols, ")");
+  constexpr Index block = 64;
+  const Index n_terms = basis.n_terms();
+  const Index n_blocks = (samples.rows() + block - 1) / block;
+  const double work = static_cast<double>(samples.rows()) * static_cast<double>(n_terms);
+  struct Scratch {
+    AlignedBuffer x, table, terms;
+  };
+  std::vector<Scratch> scratch;
+  for (int i = 0; i < control.n_threads(); ++i)
+    scratch.push_back({make_aligned(static_cast<std::size_t>(basis.n_inputs() * block)),
+                       make_aligned(static_cast<std::size_t>(basis.n_factors() * block)),
+                       make_aligned(static_cast<std::size_t>(n_terms * kPacket))});
+  parallel_for(control, n_blocks, work, [&](Index b, int member) {
+    const auto& [x, table, terms] = scratch[static_cast<std::size_t>(member)];
+    const Index first = b * block;
+    const Index count = std::min(block, samples.rows() - first);
+    samples.load(first, count, block, x.get(), block);
+    basis.tabulate(x.get(), block, block, table.get());
+    for (Index g = 0; g < count; g += kPacket) {
+      basis.evaluate_packet(table.get() + g, block, terms.get());
+      const Index rows = std::min<Index>(kPacket, count - g);
+      if (out.col_stride == 1) {
+        // transposed in registers so that each row is written in runs
+        Index l = 0;
+        for (; l + kPacket <= n_terms && rows == kPacket; l += kPacket) {
+          PacketSquare square;
+          for (int i = 0; i < kPacket; ++i) square.packet[i] = packet::load(terms.get() + (l + i) * kPacket);
+          packet::transpose(square);
+          for (int i = 0; i < kPacket; ++i) {
+            Scalar* row = &out(first + g + i, l);
+            if constexpr (std::is_same_v<Scalar, double>) {
+              packet::store_unaligned(row, square.packet[i]);
+            } else {
+              alignas(kAlignment) double values[kPacket];
+              packet::store(values, square.packet[i]);
+              for (int j = 0; j < kPacket; ++j) row[j] = static_cast<Scalar>(values[j]);
+            }
+          }
+        }
+        for (Index s = 0; s < rows; ++s)
+          for (Index j = l; j < n_terms; ++j)
+            out(first + g + s, j) = static_cast<Scalar>(terms[static_cast<std::size_t>(j * kPacket + s)]);
+      } else {
+        for (Index l = 0; l < n_terms; ++l)
+          for (Index s = 0; s < rows; ++s)
+            out(first + g + s, l) = static_cast<Scalar>(terms[static_cast<std::size_t>(l * kPacket + s)]);
+      }
+    }
+  });
+}
+
+template void evaluate_terms(const TensorBasis&, const Samples&, StridedView<double>, const Control&);
+template void evaluate_terms(const TensorBasis&, const Samples&, StridedView<float>, const Control&);
+
+}  // namespace gegenbauer
