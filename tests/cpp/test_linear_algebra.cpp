@@ -1,0 +1,137 @@
+// Products on tiles, Cholesky, orthogonal factorisations and refinement against plain loops.
+#include "check.hpp"
+#include "gegenbauer/cholesky.hpp"
+#include "gegenbauer/error.hpp"
+#include "gegenbauer/orthogonal.hpp"
+#include "gegenbauer/refine.hpp"
+#include "gegenbauer/tiles.hpp"
+
+using namespace gegenbauer;
+
+namespace {
+
+Matrix product(const Matrix& a, const Matrix& b) { return a.lazyProduct(b); }
+
+Matrix positive_definite(Index n) {
+  const Matrix a = check::uniform(n, n + 5, -1, 1);
+  Matrix m = product(a, a.transpose());
+  m.diagonal().array() += 0.1;
+  return m;
+}
+
+void test_tiles() {
+  for (const Index rows : {Index{1}, Index{kPanel - 1}, Index{kPanel}, Index{3 * kPanel + 1}, Index{230}}) {
+    for (const Index depth : {Index{1}, Index{7}, Index{300}}) {
+      const Matrix a = check::uniform(rows, depth, -1, 1, 2);
+      const Matrix b = check::uniform(rows + 5, depth, -1, 1, 3);
+      const PackedPanels left(a.rows(), depth);
+      const PackedPanels right(b.rows(), depth);
+      for (Index p = 0; p < left.n_panels(); ++p) pack_panel(a.data(), a.outerStride(), p * kPanel, a.rows(), depth, left.panel(p));
+      for (Index p = 0; p < right.n_panels(); ++p) pack_panel(b.data(), b.outerStride(), p * kPanel, b.rows(), depth, right.panel(p));
+      // a frame around the target must stay as it is
+      Matrix framed = Matrix::Constant(a.rows() + 2, b.rows() + 2, 7.0);
+      const ProductTarget target{&framed(1, 1), framed.outerStride(), a.rows(), b.rows(), false};
+      for (const Tile& tile : rectangle_tiles(left.n_panels(), right.n_panels()))
+        accumulate_tile(left, right, tile, depth, -1.0, target);
+      const Matrix expected = Matrix::Constant(a.rows(), b.rows(), 7.0) - product(a, b.transpose());
+      CHECK((framed.block(1, 1, a.rows(), b.rows()) - expected).cwiseAbs().maxCoeff() < 1e-12);
+      framed.block(1, 1, a.rows(), b.rows()).setConstant(7.0);
+      CHECK((framed.array() == 7.0).all());
+    }
+  }
+}
+
+void test_cholesky() {
+  for (const Index n : {1, 2, 7, 8, 9, 23, 24, 25, 95, 96, 97, 191, 200, 301}) {
+    const Matrix m = positive_definite(n);
+    Matrix factor = m;
+    cholesky_in_place(factor, Control(1));
+    const Matrix lower = factor.triangularView<Eigen::Lower>();
+    CHECK((product(lower, lower.transpose()) - m).norm() <= 1e-14 * static_cast<double>(n) * m.norm());
+    const Matrix right = check::uniform(n, 3, -1, 1, 4);
+    Matrix solution = right;
+    solve_factored(factor, solution);
+    CHECK((product(m, solution) - right).norm() <= 1e-11 * right.norm() * static_cast<double>(n));
+    for (const int threads : {2, 3}) {
+      Matrix again = m;
+      cholesky_in_place(again, Control(threads));
+      const Matrix other = again.triangularView<Eigen::Lower>();
+      CHECK((other.array() == lower.array()).all());
+    }
+  }
+}
+
+void test_cholesky_refuses() {
+  for (const Index n : {1, 9, 130}) {
+    Matrix m = positive_definite(n);
+    m(n - 1, n - 1) = -1.0;
+    CHECK_THROWS(cholesky_in_place(m, Control(2)), NotPositiveDefinite, "gamma");
+    m(n - 1, n - 1) = std::nan("");
+    CHECK_THROWS(cholesky_in_place(m, Control(2)), NotPositiveDefinite, "gamma");
+  }
+}
+
+void test_condition() {
+  Matrix m = Matrix::Zero(50, 50);
+  for (Index i = 0; i < 50; ++i) m(i, i) = std::pow(10.0, -static_cast<double>(i) / 7.0);
+  Matrix factor = m;
+  cholesky_in_place(factor, Control(1));
+  const double rcond = estimate_spectrum(factor).reciprocal_condition();
+  CHECK(rcond >= 0.99e-7 && rcond <= 1e-6);
+}
+
+void test_householder() {
+  for (const Index n : {1, 5, 48, 49, 150}) {
+    const Matrix a = check::uniform(n + 70, n, -1, 1, 5);
+    const HouseholderQr qr(a, Control(2));
+    Matrix rebuilt = Matrix::Zero(a.rows(), n);
+    rebuilt.topRows(n) = qr.upper();
+    qr.apply(rebuilt, Control(2));
+    CHECK((rebuilt - a).norm() <= 1e-13 * a.norm());
+    Matrix b = check::uniform(n, 2, -1, 1, 6);
+    const Matrix right = b;
+    solve_upper(qr.upper(), b);
+    CHECK((product(qr.upper(), b) - right).norm() <= 1e-10 * right.norm());
+    b = right;
+    solve_upper_transposed(qr.upper(), b);
+    CHECK((product(qr.upper().transpose(), b) - right).norm() <= 1e-10 * right.norm());
+  }
+}
+
+// Rank 6 of 10: the four conditions of Moore and Penrose, column by column of the unit matrix.
+void test_minimum_norm() {
+  const Matrix a = product(check::uniform(10, 6, -1, 1, 7), check::uniform(6, 10, -1, 1, 8));
+  const MinimumNormSolution found = minimum_norm_solution(a, Matrix::Identity(10, 10), 1e-14, Control(1));
+  CHECK(found.rank == 6);
+  const Matrix& p = found.solution;
+  CHECK((product(product(a, p), a) - a).norm() < 1e-12);
+  CHECK((product(product(p, a), p) - p).norm() < 1e-10);
+  CHECK((product(a, p) - product(a, p).transpose()).norm() < 1e-12);
+  CHECK((product(p, a) - product(p, a).transpose()).norm() < 1e-12);
+  CHECK(minimum_norm_solution(Matrix::Zero(4, 4), Matrix::Ones(4, 1), 1e-14, Control(1)).solution.norm() == 0.0);
+}
+
+void test_refinement() {
+  const Matrix m = positive_definite(30);
+  Matrix perturbed = m + 1e-4 * m.norm() * Matrix::Identity(30, 30);
+  cholesky_in_place(perturbed, Control(1));
+  const Matrix right = check::uniform(30, 1, -1, 1, 9);
+  Matrix x = Matrix::Zero(30, 1);
+  const auto report = refine([&] { return Matrix(right - product(m, x)); },
+                             [&](Matrix& r) { solve_factored(perturbed, r); }, [&](const Matrix& c) { x += c; }, 60, 1e-13);
+  CHECK(report.n_steps > 1 && report.last_correction <= 1e-13);
+  CHECK((product(m, x) - right).norm() <= 1e-11 * right.norm());
+}
+
+}  // namespace
+
+int main() {
+  test_tiles();
+  test_cholesky();
+  test_cholesky_refuses();
+  test_condition();
+  test_householder();
+  test_minimum_norm();
+  test_refinement();
+  return check::report("linear_algebra");
+}

@@ -1,0 +1,131 @@
+// Order, counts, parents and refusals of the index sets.
+#include <set>
+#include <string>
+
+#include "check.hpp"
+#include "gegenbauer/multi_index.hpp"
+
+using namespace gegenbauer;
+
+namespace {
+
+std::vector<std::vector<Index>> all(const MultiIndexSet& set) {
+  std::vector<std::vector<Index>> out;
+  for (Index l = 0; l < set.size(); ++l) {
+    std::vector<Index> k(static_cast<std::size_t>(set.n_inputs()), 0);
+    if (l > 0) {
+      CHECK(set.parent(l) >= 0 && set.parent(l) < l);
+      k = out[static_cast<std::size_t>(set.parent(l))];
+      CHECK(k[static_cast<std::size_t>(set.input(l))] == 0);
+      k[static_cast<std::size_t>(set.input(l))] = set.degree(l);
+    }
+    out.push_back(k);
+  }
+  return out;
+}
+
+std::string text(const MultiIndexSet& set) {
+  std::string out;
+  for (const auto& k : all(set)) {
+    for (const Index d : k) out += std::to_string(d);
+    out += ' ';
+  }
+  return out;
+}
+
+IndexSetSpec spec(Index m, std::optional<Index> n_terms, std::optional<Index> degree = std::nullopt) {
+  IndexSetSpec s;
+  s.n_inputs = m;
+  s.n_terms = n_terms;
+  s.degree = degree;
+  return s;
+}
+
+void test_orders() {
+  CHECK(text(MultiIndexSet(spec(2, 10))) == "00 10 01 20 11 02 30 21 12 03 ");
+  IndexSetSpec s = spec(3, 10);
+  CHECK(text(MultiIndexSet(s)) == "000 100 010 001 200 110 101 020 011 002 ");
+  s.order = TermOrder::grlex_ascending;
+  CHECK(text(MultiIndexSet(s)) == "000 001 010 100 002 011 020 101 110 200 ");
+  s.order = TermOrder::grevlex;
+  CHECK(text(MultiIndexSet(s)) == "000 100 010 001 200 110 020 101 011 002 ");
+}
+
+void test_sets_are_complete_and_unique() {
+  for (const auto kind : {IndexSet::total_degree, IndexSet::tensor, IndexSet::hyperbolic_cross}) {
+    for (const Index most : {Index{1}, Index{2}, Index{4}}) {
+      for (const auto order : {TermOrder::grlex, TermOrder::grlex_ascending, TermOrder::grevlex}) {
+        IndexSetSpec s = spec(4, std::nullopt, 4);
+        s.kind = kind;
+        s.max_inputs = most;
+        s.order = order;
+        const MultiIndexSet set(s);
+        const auto terms = all(set);
+        const std::set<std::vector<Index>> unique(terms.begin(), terms.end());
+        CHECK(unique.size() == terms.size());
+        std::size_t expected = 0;
+        for (Index code = 0; code < 625; ++code) {
+          Index total = 0;
+          Index product = 1;
+          Index used = 0;
+          Index rest = code;
+          for (int t = 0; t < 4; ++t) {
+            const Index k = rest % 5;
+            rest /= 5;
+            total += k;
+            product *= k + 1;
+            used += k > 0 ? 1 : 0;
+          }
+          const bool inside = kind == IndexSet::total_degree       ? total <= 4
+                              : kind == IndexSet::hyperbolic_cross ? product <= 5
+                                                                   : true;
+          expected += inside && used <= most ? 1 : 0;
+        }
+        CHECK(terms.size() == expected);
+        CHECK(count_terms(s).exact == expected);
+      }
+    }
+  }
+}
+
+void test_largest_weight_ties_are_ties() {
+  // q = 1/4, s = 1: (2, 0) and (1, 1) both weigh 1/16 and must come in grlex order
+  IndexSetSpec s = spec(2, 6);
+  s.kind = IndexSet::largest_weight;
+  s.interaction = 0.25;
+  s.smoothness = 1.0;
+  CHECK(text(MultiIndexSet(s)) == "00 10 01 20 11 02 ");
+  // of little weight for interactions: one input after the other
+  s.n_terms = 7;
+  s.interaction = 1e-4;
+  CHECK(text(MultiIndexSet(s)) == "00 10 01 20 02 30 03 ");
+}
+
+void test_large() {
+  CHECK(count_terms(spec(33, std::nullopt, 3)).exact == 7140);
+  CHECK(!count_terms(spec(200, std::nullopt, 40)).is_exact());
+  CHECK_NEAR(count_terms(spec(200, std::nullopt, 40)).approximate / 6.32172e45, 1.0, 1e-5);
+  CHECK_THROWS(MultiIndexSet(spec(60, std::nullopt, 20)), std::invalid_argument, "terms");
+  const MultiIndexSet set(spec(50, 100'000));
+  CHECK(set.size() == 100'000);
+}
+
+void test_refusals() {
+  CHECK_THROWS(MultiIndexSet(spec(0, 3)), std::invalid_argument, "n_features");
+  CHECK_THROWS(MultiIndexSet(spec(2, std::nullopt)), std::invalid_argument, "n_terms");
+  CHECK_THROWS(MultiIndexSet(spec(2, 0)), std::invalid_argument, "n_terms");
+  IndexSetSpec s = spec(2, std::nullopt);
+  s.degrees = {1, 2};
+  CHECK_THROWS(MultiIndexSet(s), std::invalid_argument, "tensor");
+}
+
+}  // namespace
+
+int main() {
+  test_orders();
+  test_sets_are_complete_and_unique();
+  test_largest_weight_ties_are_ties();
+  test_large();
+  test_refusals();
+  return check::report("multi_index");
+}

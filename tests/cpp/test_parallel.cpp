@@ -1,0 +1,73 @@
+// Items are done once each, exceptions and interruptions reach the caller, nothing keeps running.
+#include "check.hpp"
+#include "gegenbauer/parallel.hpp"
+
+using namespace gegenbauer;
+
+namespace {
+
+void test_each_item_once() {
+  for (const int threads : {1, 2, 3, 7}) {
+    const Control control(threads);
+    std::vector<std::atomic<int>> counts(1000);
+    std::atomic<bool> member_in_range{true};
+    Team::run(control, threads, [&](Team& team, int me) {
+      for (int round = 0; round < 50; ++round)
+        team.for_each(me, 1000, [&](Index i, int member) {
+          counts[static_cast<std::size_t>(i)]++;
+          if (member < 0 || member >= threads) member_in_range = false;
+        });
+    });
+    CHECK(member_in_range);
+    for (const auto& count : counts) CHECK(count == 50);
+  }
+}
+
+// Every member sees what the others wrote before the meeting point.
+void test_rounds_are_separated() {
+  const Control control(3);
+  std::vector<int> data(64, 0);
+  Team::run(control, 3, [&](Team& team, int me) {
+    for (int round = 1; round <= 200; ++round) {
+      team.for_each(me, 64, [&](Index i, int) { data[static_cast<std::size_t>(i)] = round; });
+      team.for_each(me, 64, [&](Index i, int) { CHECK(data[static_cast<std::size_t>((i + 31) % 64)] == round); });
+    }
+  });
+}
+
+void test_exceptions() {
+  const Control control(3);
+  std::atomic<int> done{0};
+  CHECK_THROWS(Team::run(control, 3,
+                         [&](Team& team, int me) {
+                           team.for_each(me, 100, [&](Index i, int) {
+                             if (i == 17) throw std::invalid_argument("item 17");
+                             done++;
+                           });
+                           CHECK(false);  // nobody passes the meeting point
+                         }),
+               std::invalid_argument, "item 17");
+  CHECK(done < 100);
+}
+
+void test_interruption() {
+  int polls = 0;
+  const Control control(2, [&] { return ++polls == 3; });
+  const auto start = std::chrono::steady_clock::now();
+  CHECK_THROWS(parallel_for(control, 1'000'000, 1e12,
+                            [&](Index, int) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }),
+               Interrupted, "interrupted");
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+  CHECK(polls == 3);
+}
+
+}  // namespace
+
+int main() {
+  test_each_item_once();
+  test_rounds_are_separated();
+  test_exceptions();
+  test_interruption();
+  CHECK_THROWS(Control(0), std::invalid_argument, "n_threads");
+  return check::report("parallel");
+}

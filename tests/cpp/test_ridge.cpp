@@ -1,0 +1,144 @@
+// From samples to weights and predictions, against the matrix G made whole.
+#include "check.hpp"
+#include "gegenbauer/error.hpp"
+#include "gegenbauer/predict.hpp"
+#include "gegenbauer/ridge.hpp"
+
+using namespace gegenbauer;
+
+namespace {
+
+Matrix product(const Matrix& a, const Matrix& b) { return a.lazyProduct(b); }
+
+struct Case {
+  Index n_samples;
+  Index n_inputs;
+  Index n_terms;
+  Index n_outputs;
+};
+
+const Case kCases[] = {{1, 1, 1, 1}, {70, 2, 15, 1}, {600, 3, 33, 2}, {37, 4, 101, 3}, {130, 6, 28, 5}};
+
+TensorBasis make_basis(const Case& c) {
+  IndexSetSpec spec;
+  spec.n_inputs = c.n_inputs;
+  spec.n_terms = c.n_terms;
+  return TensorBasis(spec, 0.05, Normalization::raw);
+}
+
+Matrix lower(const Matrix& m) { return m.triangularView<Eigen::Lower>(); }
+
+void test_products() {
+  for (const Case& c : kCases) {
+    const TensorBasis basis = make_basis(c);
+    const Matrix x = check::uniform(c.n_samples, c.n_inputs, 0, 1);
+    const Matrix y = check::uniform(c.n_samples, c.n_outputs, -1, 1, 2);
+    const Matrix scale = check::uniform(c.n_samples, 1, 0, 2, 3);
+    const Samples samples(check::view(x));
+    for (const bool scaled : {false, true}) {
+      Matrix g(c.n_samples, c.n_terms);
+      evaluate_terms(basis, samples, check::view(g), Control(2));
+      if (scaled) g = (scale.col(0).asDiagonal() * g).eval();
+      Matrix both(c.n_samples, c.n_terms + c.n_outputs);
+      both << g, y;
+      const Design design{basis, samples, scaled ? scale.data() : nullptr, check::view(y)};
+      Matrix gram = Matrix::Zero(both.cols(), both.cols());
+      accumulate_gram(design, gram, Control(1));
+      CHECK((lower(gram) - lower(product(both.transpose(), both))).cwiseAbs().maxCoeff() < 1e-11);
+      Matrix cross = Matrix::Zero(c.n_outputs, c.n_terms);
+      accumulate_cross(design, cross, Control(1));
+      CHECK((cross - product(y.transpose(), g)).cwiseAbs().maxCoeff() < 1e-11);
+      Matrix kernel = Matrix::Zero(c.n_samples, c.n_samples);
+      accumulate_kernel(design, 0, kernel, Control(1));
+      CHECK((lower(kernel) - lower(product(g, g.transpose()))).cwiseAbs().maxCoeff() < 1e-12);
+    }
+    const Matrix weights = check::uniform(c.n_terms, c.n_outputs, -1, 1, 4);
+    Matrix g(c.n_samples, c.n_terms);
+    evaluate_terms(basis, samples, check::view(g), Control(1));
+    Matrix psi(c.n_samples, c.n_outputs);
+    predict(basis, samples, check::view(static_cast<const Matrix&>(weights)), check::view(psi), Control(2));
+    CHECK((psi - product(g, weights)).cwiseAbs().maxCoeff() < 1e-12);
+  }
+}
+
+void test_layouts_and_boxes() {
+  const Case c{90, 3, 20, 1};
+  const TensorBasis basis = make_basis(c);
+  const Matrix x = check::uniform(c.n_samples, c.n_inputs, -3, 5);
+  const Matrix turned = x.transpose();  // the same samples, row after row
+  BoxMap box{{-1.5, -1.5, -1.5}, {4, 4, 4}, {1, 1, 0}, {0, 0, 0}, true};
+  Matrix mapped = ((0.5 * x.array() + 1.5) / 4).cwiseMax(0.0).cwiseMin(1.0);
+  mapped.col(2).setZero();
+  Matrix expected(c.n_samples, c.n_terms);
+  evaluate_terms(basis, Samples(check::view(static_cast<const Matrix&>(mapped))), check::view(expected), Control(1));
+  Matrix got(c.n_samples, c.n_terms);
+  evaluate_terms(basis, Samples(check::view(x), &box), check::view(got), Control(1));
+  CHECK((got.array() == expected.array()).all());
+  Matrix rows(c.n_terms, c.n_samples);
+  const StridedView<const double> by_rows{turned.data(), c.n_samples, c.n_inputs, turned.outerStride(), 1};
+  evaluate_terms(basis, Samples(by_rows, &box),
+                 StridedView<double>{rows.data(), c.n_samples, c.n_terms, rows.outerStride(), 1}, Control(1));
+  CHECK((rows.transpose().array() == expected.array()).all());
+  box.span.pop_back();
+  CHECK_THROWS(Samples(check::view(x), &box), std::invalid_argument, "columns");
+}
+
+// The gradient of the objective vanishes, whatever the engine, the solver and the number of threads.
+void test_solutions() {
+  for (const Case& c : kCases) {
+    const TensorBasis basis = make_basis(c);
+    const Matrix x = check::uniform(c.n_samples, c.n_inputs, 0, 1);
+    const Matrix y = check::uniform(c.n_samples, c.n_outputs, -1, 1, 2);
+    const Samples samples(check::view(x));
+    const Design design{basis, samples, nullptr, check::view(y)};
+    Matrix g(c.n_samples, c.n_terms);
+    evaluate_terms(basis, samples, check::view(g), Control(1));
+    for (const double gamma : {1e-6, 1e-3, 1.0, 1e3}) {
+      for (const bool penalize : {true, false}) {
+        for (const Engine engine : {Engine::primal, Engine::dual}) {
+          for (const Solver solver : {Solver::cholesky, Solver::orthogonal}) {
+            const RidgeOptions options{gamma, penalize, engine, solver};
+            const RidgeSolution solution = solve_ridge(design, options, Control(1));
+            const Matrix& w = solution.weights;
+            Matrix penalty = gamma * w;
+            if (!penalize) penalty.row(0).setZero();
+            const double size = g.squaredNorm() * w.norm() + g.norm() * y.norm();
+            CHECK((product(g.transpose(), y - product(g, w)) - penalty).norm() <= 1e-14 * size);
+            const RidgeSolution threaded = solve_ridge(design, options, Control(3));
+            CHECK((threaded.weights.array() == w.array()).all());
+          }
+        }
+      }
+    }
+    CHECK_THROWS(solve_ridge(design, {-1.0, true, Engine::primal, Solver::automatic}, Control(1)), std::invalid_argument,
+                 "gamma");
+    CHECK_THROWS(solve_ridge(design, {0.0, true, Engine::primal, Solver::cholesky}, Control(1)), std::invalid_argument,
+                 "orthogonal");
+  }
+}
+
+void test_by_hand() {
+  IndexSetSpec spec;
+  spec.n_terms = 2;
+  const TensorBasis basis(spec, 0.5, Normalization::raw);
+  Matrix x(3, 1);
+  x << 0, 0.5, 1;
+  Matrix y(3, 1);
+  y << -1, -1, 1;
+  const Samples samples(check::view(static_cast<const Matrix&>(x)));
+  const Design design{basis, samples, nullptr, check::view(static_cast<const Matrix&>(y))};
+  const RidgeSolution solution = solve_ridge(design, {1.0, true, Engine::automatic, Solver::automatic}, Control(1));
+  CHECK_NEAR(solution.weights(0, 0), -4.0 / 9, 1e-15);
+  CHECK_NEAR(solution.weights(1, 0), 14.0 / 27, 1e-15);
+  CHECK(solution.report.engine == Engine::primal && solution.report.solver == "cholesky");
+}
+
+}  // namespace
+
+int main() {
+  test_products();
+  test_layouts_and_boxes();
+  test_solutions();
+  test_by_hand();
+  return check::report("ridge");
+}
