@@ -1,0 +1,76 @@
+"""Classifiers and regressors on tensor products of Gegenbauer polynomials.
+
+The functional layer (:class:`TensorBasis`, :func:`solve_ridge`, ...) works on arrays and is
+imported at once, together with the compiled core that suits the processor. What needs
+scikit-learn (:class:`GegenbauerClassifier`, :class:`GegenbauerRegressor`,
+:class:`GegenbauerFeatures`) or an optional package (:func:`save`, :func:`load`) is imported
+when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module, metadata
+from typing import TYPE_CHECKING, Any
+
+from gegenbauer._dispatch import show_versions
+from gegenbauer.basis import InputScaling, TensorBasis, count_terms, eval_gegenbauer
+from gegenbauer.ridge import RidgeSolution, predict, solve_dual, solve_primal, solve_ridge
+from gegenbauer.statistics import GramStatistics
+
+if TYPE_CHECKING:
+    from gegenbauer.estimators import (
+        GegenbauerClassifier,
+        GegenbauerRegressor,
+        IllConditionedWarning,
+    )
+    from gegenbauer.features import GegenbauerFeatures, OutOfRangeWarning
+    from gegenbauer.persistence import ModelFileError, ModelVersionWarning, load, save
+
+__version__ = metadata.version("gegenbauer")
+
+__all__ = [
+    "GegenbauerClassifier",
+    "GegenbauerFeatures",
+    "GegenbauerRegressor",
+    "GramStatistics",
+    "IllConditionedWarning",
+    "InputScaling",
+    "ModelFileError",
+    "ModelVersionWarning",
+    "OutOfRangeWarning",
+    "RidgeSolution",
+    "TensorBasis",
+    "__version__",
+    "count_terms",
+    "eval_gegenbauer",
+    "load",
+    "predict",
+    "save",
+    "show_versions",
+    "solve_dual",
+    "solve_primal",
+    "solve_ridge",
+]
+
+# Where the names live that are imported at their first use.
+_LAZY = {
+    "GegenbauerClassifier": "estimators",
+    "GegenbauerFeatures": "features",
+    "GegenbauerRegressor": "estimators",
+    "IllConditionedWarning": "estimators",
+    "ModelFileError": "persistence",
+    "ModelVersionWarning": "persistence",
+    "OutOfRangeWarning": "features",
+    "load": "persistence",
+    "save": "persistence",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

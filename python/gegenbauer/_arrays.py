@@ -1,0 +1,218 @@
+"""Checks of arguments that every function shares: arrays, numbers and memory."""
+
+from __future__ import annotations
+
+import operator
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer._dispatch import default_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import numpy.typing as npt
+
+__all__ = [
+    "TooLargeError",
+    "as_matrix",
+    "as_weights",
+    "check_choice",
+    "check_integer",
+    "check_number",
+    "check_out",
+    "check_threads",
+    "require_memory",
+]
+
+
+class TooLargeError(MemoryError, ValueError):
+    """A request that cannot fit into the memory of this machine, refused before any work."""
+
+
+def check_integer(value: object, name: str, *, minimum: int) -> int:
+    """Return `value` as an int; it must be an integer of at least `minimum` and not a bool."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    try:
+        result = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    if result < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {result}")
+    return result
+
+
+def check_number(value: object, name: str, *, minimum: float, open_below: bool = False) -> float:
+    """Return `value` as a float; it must be finite and not below (or at, if open) `minimum`."""
+    if isinstance(value, (bool, np.bool_, str, bytes)):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    try:
+        result = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, got {value!r}") from None
+    low = result <= minimum if open_below else result < minimum
+    if low or not np.isfinite(result):
+        bound = f"greater than {minimum}" if open_below else f"of at least {minimum}"
+        raise ValueError(f"{name} must be a finite number {bound}, got {result}")
+    return result
+
+
+def check_choice(value: object, name: str, choices: Collection[str]) -> str:
+    """Return `value`; it must be one of the strings `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
+    return value
+
+
+def check_threads(n_threads: int | None) -> int:
+    """Return the number of threads to use; None is `default_threads()`."""
+    if n_threads is None:
+        return default_threads()
+    return check_integer(n_threads, "n_threads", minimum=1)
+
+
+def _describe_bad_entry(array: npt.NDArray[Any], name: str) -> str:
+    row, column = np.argwhere(~np.isfinite(array))[0]
+    what = "NaN" if np.isnan(array[row, column]) else "infinity"
+    count = int((~np.isfinite(array)).any(axis=0).sum())
+    more = f" (and {count - 1} more columns hold such values)" if count > 1 else ""
+    return f"{name} must be finite, but column {column} holds {what}, first in row {row}{more}"
+
+
+def as_matrix(
+    value: object,
+    name: str,
+    *,
+    n_columns: int | None = None,
+    n_rows: int | None = None,
+    keep_float32: bool = True,
+    one_dimensional: bool = False,
+) -> npt.NDArray[Any]:
+    """Return `value` as a finite 2-D array of float64 (or float32), without a copy if it is one.
+
+    Parameters
+    ----------
+    value : array_like
+        Real numbers or booleans, shape (n, k); with `one_dimensional` also (n,), read as (n, 1).
+    name : str
+        For messages.
+    n_columns, n_rows : int, optional
+        What the shape must be.
+    keep_float32 : bool
+        Leave float32 as it is instead of converting it to float64.
+    one_dimensional : bool
+        Accept one dimension.
+
+    Raises
+    ------
+    TypeError
+        When the entries are not real numbers.
+    ValueError
+        When the shape is wrong, the array is empty or an entry is not finite.
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be rectangular, got rows of unequal length") from None
+    if array.dtype == object:
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise TypeError(f"{name} must hold real numbers, got dtype object") from None
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
+    if one_dimensional and array.ndim == 1:
+        array = array[:, np.newaxis]
+    if array.ndim != 2:
+        hint = " (reshape it to (n_samples, n_features))" if array.ndim == 1 else ""
+        raise ValueError(f"{name} must have 2 dimensions, got {array.ndim}{hint}")
+    if array.shape[0] == 0 or array.shape[1] == 0:
+        raise ValueError(f"{name} must not be empty, got shape {array.shape}")
+    if n_rows is not None and array.shape[0] != n_rows:
+        raise ValueError(f"{name} must have {n_rows} rows, got {array.shape[0]}")
+    if n_columns is not None and array.shape[1] != n_columns:
+        raise ValueError(f"{name} must have {n_columns} columns, got {array.shape[1]}")
+    dtype = np.dtype(np.float32 if keep_float32 and array.dtype == np.float32 else np.float64)
+    aligned = array.flags.aligned and all(s % array.itemsize == 0 for s in array.strides)
+    if array.dtype != dtype or not array.dtype.isnative or not aligned:
+        with np.errstate(over="ignore"):
+            array = np.array(array, dtype=dtype)
+    # The sum is not finite when an entry is not; it costs one pass and no temporary array.
+    with np.errstate(all="ignore"):
+        suspicious = not np.isfinite(array.sum())
+    if suspicious and not np.isfinite(array).all():
+        raise ValueError(_describe_bad_entry(array, name))
+    return array
+
+
+def as_weights(sample_weight: object, n_samples: int) -> npt.NDArray[np.float64] | None:
+    """Return sample weights as a finite, non-negative float64 array of shape (n_samples,)."""
+    if sample_weight is None:
+        return None
+    weights = as_matrix(
+        sample_weight, "sample_weight", n_rows=n_samples, n_columns=1,
+        keep_float32=False, one_dimensional=True,
+    )[:, 0]  # fmt: skip
+    if weights.min() < 0:
+        row = int(weights.argmin())
+        raise ValueError(f"sample_weight must not be negative, got {weights[row]} in row {row}")
+    if not weights.any():
+        raise ValueError("sample_weight must not be zero everywhere")
+    return weights
+
+
+def check_out(out: object, shape: tuple[int, int], dtypes: Collection[str]) -> npt.NDArray[Any]:
+    """Return `out` after checking that results of `shape` can be written into it."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be a NumPy array, got {type(out).__name__}")
+    if out.dtype.name not in dtypes or not out.dtype.isnative:
+        raise TypeError(f"out must have dtype {' or '.join(dtypes)}, got {out.dtype}")
+    if out.shape != shape:
+        raise ValueError(f"out must have shape {shape}, got {out.shape}")
+    strides_fit = all(s % out.itemsize == 0 for s in out.strides)
+    if not out.flags.writeable or not out.flags.aligned or not strides_fit or 0 in out.strides:
+        raise ValueError("out must be writeable, aligned and without repeated entries")
+    return out
+
+
+def _available_memory() -> float:
+    """Bytes of memory that this process may hold: physical, or what its control group allows."""
+    try:
+        limit = float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return float("inf")
+    for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            limit = min(limit, float(Path(name).read_text(encoding="ascii")))
+        except (OSError, ValueError):
+            continue
+    return limit
+
+
+def _readable(n_bytes: float) -> str:
+    for factor, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
+        if n_bytes >= factor:
+            return f"{n_bytes / factor:.3g} {unit}"
+    return f"{n_bytes:.3g} bytes"
+
+
+def require_memory(n_bytes: float, what: str, advice: str) -> None:
+    """Refuse work that cannot fit into memory.
+
+    Raises
+    ------
+    TooLargeError
+        When `n_bytes` is more than this machine (or control group) has.
+    """
+    if n_bytes < 1e8:  # never worth a look
+        return
+    limit = _available_memory()
+    if n_bytes > limit:
+        raise TooLargeError(
+            f"{what} needs {_readable(n_bytes)} of memory, but only {_readable(limit)} can be had: "
+            f"{advice}"
+        )

@@ -1,0 +1,127 @@
+"""The compiled core, the same in every flavour. Arguments are taken as they are: no conversion.
+
+Matrices that are accumulated into are float64 in Fortran order; only their lower triangle counts.
+"""
+
+from typing import Any, TypeAlias, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+_Doubles: TypeAlias = npt.NDArray[np.float64]
+_Samples: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32] | npt.NDArray[Any]
+
+isa: str
+
+class NotPositiveDefinite(np.linalg.LinAlgError): ...
+
+class BoxMap:
+    def __init__(
+        self,
+        half_lower: list[float],
+        half_range: list[float],
+        span: list[float],
+        offset: list[float],
+        clip: bool,
+    ) -> None: ...
+
+class TensorBasis:
+    def __init__(
+        self,
+        n_inputs: int,
+        index_set: str,
+        degree: int | None,
+        degrees: list[int],
+        n_terms: int | None,
+        max_inputs: int | None,
+        order: str,
+        lam: float,
+        normalization: str,
+        spectrum: tuple[float, float] | None,
+    ) -> None: ...
+    @property
+    def n_inputs(self) -> int: ...
+    @property
+    def n_terms(self) -> int: ...
+    @property
+    def parents(self) -> npt.NDArray[np.int32]: ...
+    @property
+    def inputs(self) -> npt.NDArray[np.int32]: ...
+    @property
+    def degrees(self) -> npt.NDArray[np.int32]: ...
+    def evaluate(
+        self, X: _Samples, box: BoxMap | None, out: npt.NDArray[Any], n_threads: int
+    ) -> None: ...
+
+class RidgeResult(TypedDict):
+    weights: _Doubles
+    engine: str
+    solver: str
+    rcond: float
+    n_refinements: int
+    correction: float
+    rank: int
+
+def eval_gegenbauer(x: _Doubles, degree: int, lam: float, normalization: str) -> _Doubles: ...
+def count_terms(
+    n_inputs: int,
+    index_set: str,
+    degree: int | None,
+    degrees: list[int],
+    n_terms: int | None,
+    max_inputs: int | None,
+    order: str,
+    spectrum: tuple[float, float] | None,
+) -> tuple[int | None, float]: ...
+def solve_ridge(
+    basis: TensorBasis,
+    X: _Samples,
+    box: BoxMap | None,
+    Y: _Doubles,
+    row_scale: _Doubles | None,
+    gamma: float,
+    penalize_constant: bool,
+    engine: str,
+    solver: str,
+    n_threads: int,
+) -> RidgeResult: ...
+def solve_gram(
+    gram: _Doubles, n_terms: int, gamma: float, penalize_constant: bool, n_threads: int
+) -> RidgeResult: ...
+def estimate_bytes(
+    n_samples: int,
+    n_terms: int,
+    n_outputs: int,
+    gamma: float,
+    penalize_constant: bool,
+    engine: str,
+    solver: str,
+) -> float: ...
+def predict(
+    basis: TensorBasis,
+    X: _Samples,
+    box: BoxMap | None,
+    weights: _Doubles,
+    out: _Doubles,
+    n_threads: int,
+) -> None: ...
+def accumulate_gram(
+    basis: TensorBasis,
+    X: _Samples,
+    box: BoxMap | None,
+    Y: _Doubles,
+    row_scale: _Doubles | None,
+    gram: _Doubles,
+    n_threads: int,
+) -> None: ...
+def accumulate_kernel(
+    basis: TensorBasis,
+    X: _Samples,
+    box: BoxMap | None,
+    row_scale: _Doubles | None,
+    kernel: _Doubles,
+    n_threads: int,
+) -> None: ...
+def cholesky_in_place(matrix: _Doubles, n_threads: int) -> None: ...
+def measure_flops(seconds: float, n_threads: int) -> float: ...
+def measure_read_bandwidth(seconds: float, n_bytes: int, n_threads: int) -> float: ...

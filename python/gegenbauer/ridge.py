@@ -1,0 +1,257 @@
+"""The regularised solve and the prediction, on arrays.
+
+R-WDD of the paper: ``W = (gamma I + G'G)^-1 G'Phi`` (eq.weights_solution) or, with few samples,
+``W = G'(gamma I + GG')^-1 Phi`` (eq.weights_solution1). The algorithms are described in
+``cpp/include/gegenbauer/ridge.hpp``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer._arrays import (
+    as_matrix,
+    as_weights,
+    check_choice,
+    check_number,
+    check_out,
+    check_threads,
+    require_memory,
+)
+from gegenbauer._dispatch import core
+from gegenbauer.basis import TensorBasis
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gegenbauer.basis import InputScaling
+
+__all__ = ["RidgeSolution", "predict", "solve_dual", "solve_primal", "solve_ridge"]
+
+ENGINES = ("auto", "primal", "dual")
+SOLVERS = ("auto", "cholesky", "orthogonal")
+
+
+@dataclass(frozen=True)
+class RidgeSolution:
+    """Weights and how they were found, after any fallback.
+
+    Attributes
+    ----------
+    weights : ndarray, shape (n_terms, n_outputs)
+        W.
+    engine : {"primal", "dual"}
+        Normal equations of size n_terms, or of size n_samples.
+    solver : {"cholesky", "qr", "lq", "complete_orthogonal"}
+        The factorisation that gave the weights.
+    rcond : float
+        Estimated reciprocal condition number of the regularised normal matrix.
+    n_refinements : int
+        Steps of iterative refinement after the first solve.
+    correction : float
+        Norm of the last refinement relative to the solution (0 without one).
+    rank : int
+        min(n_samples, n_terms), or the numerical rank that gamma = 0 found.
+    """
+
+    weights: npt.NDArray[np.float64]
+    engine: str
+    solver: str
+    rcond: float
+    n_refinements: int
+    correction: float
+    rank: int
+
+
+def _check_basis(basis: object) -> TensorBasis:
+    if not isinstance(basis, TensorBasis):
+        raise TypeError(f"basis must be a TensorBasis, got {type(basis).__name__}")
+    return basis
+
+
+def solve_ridge(
+    basis: TensorBasis,
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    gamma: float,
+    *,
+    sample_weight: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    penalize_constant: bool = True,
+    engine: str = "auto",
+    solver: str = "auto",
+    n_threads: int | None = None,
+) -> RidgeSolution:
+    r"""Minimise :math:`|D (G W - Y)|^2 + \gamma |W|^2` over the weights W.
+
+    G, the matrix of all terms at all samples, is never stored.
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms.
+    X : array_like, shape (n_samples, n_features)
+        float64 or float32 in any layout is read in place.
+    Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
+        Targets.
+    gamma : float
+        Penalty, >= 0. 0 gives the Moore-Penrose solution (the paper's plain WDD, eq.original_WDD).
+    sample_weight : array_like, shape (n_samples,), optional
+        Non-negative; D is the diagonal matrix of their square roots.
+    scaling : InputScaling, optional
+        Maps X to the domain of the polynomials.
+    penalize_constant : bool
+        Whether the constant term is penalised as well, as in the paper.
+    engine : {"auto", "primal", "dual"}
+        ``"auto"`` is dual when n_samples <= n_terms.
+    solver : {"auto", "cholesky", "orthogonal"}
+        ``"auto"`` is Cholesky with refinement, or an orthogonal factorisation when Cholesky fails,
+        gamma is below 1000 times the resolution of the largest eigenvalue, or gamma is 0.
+    n_threads : int, optional
+        By default what `gegenbauer.default_threads` says. The bits do not depend on it.
+
+    Returns
+    -------
+    RidgeSolution
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+    TooLargeError
+        When the normal equations cannot fit into memory.
+    numpy.linalg.LinAlgError
+        When ``solver="cholesky"`` was asked for and fails.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import TensorBasis, solve_ridge
+    >>> basis = TensorBasis(1, n_terms=2, lam=0.5)
+    >>> solution = solve_ridge(basis, [[0.0], [0.5], [1.0]], [-1.0, -1.0, 1.0], gamma=1.0)
+    >>> np.allclose(solution.weights[:, 0], [-4 / 9, 14 / 27])
+    True
+    """
+    basis = _check_basis(basis)
+    gamma = check_number(gamma, "gamma", minimum=0)
+    check_choice(engine, "engine", ENGINES)
+    check_choice(solver, "solver", SOLVERS)
+    data = as_matrix(X, "X", n_columns=basis.n_features)
+    targets = as_matrix(
+        Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True
+    )  # fmt: skip
+    weights = as_weights(sample_weight, data.shape[0])
+    box = basis._box(scaling)
+    threads = check_threads(n_threads)
+    n_samples, n_terms, n_outputs = data.shape[0], basis.n_terms, targets.shape[1]
+    require_memory(
+        core.estimate_bytes(
+            n_samples, n_terms, n_outputs, gamma, bool(penalize_constant), engine, solver
+        ),
+        f"the solve for {n_samples} samples, {n_terms} terms and {n_outputs} outputs",
+        "lower n_terms or degree, fit on fewer rows, or choose the other engine",
+    )
+    scale = None if weights is None else np.sqrt(weights)
+    result = core.solve_ridge(
+        basis._plan, data, box, targets, scale, gamma, bool(penalize_constant), engine, solver,
+        threads,
+    )  # fmt: skip
+    return RidgeSolution(**result)
+
+
+def solve_primal(
+    basis: TensorBasis, X: npt.ArrayLike, Y: npt.ArrayLike, gamma: float, **options: Any
+) -> RidgeSolution:
+    """Solve with the normal equations of size n_terms (eq.weights_solution).
+
+    Parameters
+    ----------
+    basis, X, Y, gamma, **options
+        As for `solve_ridge`, without `engine`.
+
+    Returns
+    -------
+    RidgeSolution
+    """
+    return solve_ridge(basis, X, Y, gamma, engine="primal", **options)
+
+
+def solve_dual(
+    basis: TensorBasis, X: npt.ArrayLike, Y: npt.ArrayLike, gamma: float, **options: Any
+) -> RidgeSolution:
+    """Solve with the normal equations of size n_samples (eq.weights_solution1).
+
+    Parameters
+    ----------
+    basis, X, Y, gamma, **options
+        As for `solve_ridge`, without `engine`.
+
+    Returns
+    -------
+    RidgeSolution
+    """
+    return solve_ridge(basis, X, Y, gamma, engine="dual", **options)
+
+
+def predict(
+    basis: TensorBasis,
+    X: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    *,
+    scaling: InputScaling | None = None,
+    out: npt.NDArray[np.float64] | None = None,
+    n_threads: int | None = None,
+) -> npt.NDArray[np.float64]:
+    """Evaluate Psi = G W without storing G (eq.output_of_SOGNN, eq.output_of_GOGNN).
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms.
+    X : array_like, shape (n_samples, n_features)
+        float64 or float32 in any layout is read in place.
+    weights : array_like, shape (n_terms,) or (n_terms, n_outputs)
+        W.
+    scaling : InputScaling, optional
+        Maps X to the domain of the polynomials.
+    out : ndarray of float64, shape (n_samples, n_outputs), optional
+        Array to write into, any layout.
+    n_threads : int, optional
+        By default what `gegenbauer.default_threads` says. The bits do not depend on it.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_samples, n_outputs)
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+
+    Examples
+    --------
+    >>> from gegenbauer import TensorBasis, predict
+    >>> predict(TensorBasis(1, degree=1, lam=0.5), [[2.0], [3.0]], [1.0, 10.0])
+    array([[21.],
+           [31.]])
+    """
+    basis = _check_basis(basis)
+    data = as_matrix(X, "X", n_columns=basis.n_features)
+    coefficients = as_matrix(
+        weights, "weights", n_rows=basis.n_terms, keep_float32=False, one_dimensional=True
+    )
+    box = basis._box(scaling)
+    threads = check_threads(n_threads)
+    shape = (data.shape[0], coefficients.shape[1])
+    if out is None:
+        require_memory(8.0 * shape[0] * shape[1], "the result", "predict fewer rows at once")
+        out = np.empty(shape)
+    else:
+        out = check_out(out, shape, ("float64",))
+        if np.may_share_memory(out, data) or np.may_share_memory(out, coefficients):
+            raise ValueError("out must not share memory with X or weights")
+    core.predict(basis._plan, data, box, coefficients, out, threads)
+    return out
