@@ -1,0 +1,843 @@
+"""The solve, predictions and statistics, by the public functions of `gegenbauer.ridge` and others.
+
+Bars (the size of the problem is divided out): optimality rho <= 1e-11 for every gamma >= 2^-20,
+<= 1e-15 for the orthogonal solvers; weights within 1e-9 of the singular value decomposition for
+gamma >= 2^-12.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import math
+import pickle
+import subprocess
+import sys
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from gegenbauer import reference
+from gegenbauer.basis import InputScaling, TensorBasis
+from gegenbauer.ridge import RidgeSolution, predict, solve_dual, solve_primal, solve_ridge
+from gegenbauer.statistics import GramStatistics
+
+ENGINES = ["primal", "dual"]
+SOLVERS = ["cholesky", "orthogonal"]
+GAMMAS = 2.0 ** np.arange(-30, 31, 3)
+
+
+class Problem(NamedTuple):
+    basis: TensorBasis
+    X: np.ndarray
+    Y: np.ndarray
+    G: np.ndarray
+
+
+def make_problem(n_samples, n_features, n_terms, n_outputs=2, *, seed=0, **options) -> Problem:
+    """Smooth targets with noise on samples in the unit box."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0, 1, (n_samples, n_features))
+    waves = np.cos(X @ rng.normal(0, 3, (n_features, n_outputs)))
+    Y = waves + 0.1 * rng.standard_normal((n_samples, n_outputs))
+    basis = TensorBasis(n_features, n_terms=n_terms, **options)
+    return Problem(basis, X, Y, basis.evaluate(X))
+
+
+# More samples than terms, fewer, and as many; the first two are as ill-conditioned as real ones:
+# the condition number of G without a penalty is above 10^15.
+TALL = (400, 2, 190)
+WIDE = (90, 4, 330)
+SQUARE = (60, 3, 60)
+
+
+def relative(a, b):
+    return np.linalg.norm(a - b) / np.linalg.norm(b)
+
+
+# --- Right weights -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["auto", *ENGINES])
+@pytest.mark.parametrize("solver", ["auto", *SOLVERS])
+def test_three_points_by_hand(engine, solver):
+    """x = 0, 1/2, 1, Legendre, two terms, y = -1, -1, 1, gamma = 1: w = (-4/9, 14/27)."""
+    X, y = np.array([[0.0], [0.5], [1.0]]), np.array([-1.0, -1.0, 1.0])
+    basis = TensorBasis(1, n_terms=2, lam=0.5)
+    solution = solve_ridge(basis, X, y, 1.0, engine=engine, solver=solver)
+    assert solution.weights.shape == (2, 1)
+    assert_allclose(solution.weights[:, 0], [-4 / 9, 14 / 27], rtol=1e-14)
+
+
+@pytest.mark.parametrize("shape", [(14, 2, 9), (9, 3, 14)])
+@pytest.mark.parametrize("gamma", [2.0**-12, 2.0**-3, 1.0, 2.0**20])
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_against_extended_precision(shape, gamma, engine, solver):
+    p = make_problem(*shape)
+    expected = oracles.ridge_exact(p.G, p.Y, gamma)
+    solution = solve_ridge(p.basis, p.X, p.Y, gamma, engine=engine, solver=solver)
+    assert relative(solution.weights, expected) <= 1e-11
+
+
+@pytest.mark.parametrize("shape", [TALL, WIDE, SQUARE])
+def test_primal_is_dual_is_singular_values(shape):
+    p = make_problem(*shape)
+    for gamma in (2.0**-12, 2.0**-6, 1.0, 2.0**15):
+        expected = oracles.ridge_svd(p.G, p.Y, gamma)
+        for engine, solver in itertools.product(ENGINES, ["auto", *SOLVERS]):
+            solution = solve_ridge(p.basis, p.X, p.Y, gamma, engine=engine, solver=solver)
+            assert relative(solution.weights, expected) <= 1e-9, (gamma, engine, solver)
+
+
+@pytest.mark.parametrize("shape", [TALL, WIDE, SQUARE])
+@pytest.mark.parametrize("options", [{}, {"lam": 0.5}, {"lam": 0.0, "spectrum": "orthonormal"}])
+def test_optimality_for_every_gamma(shape, options):
+    p = make_problem(*shape, **options)
+    rho = oracles.optimality(p.G, p.Y)
+    for gamma in GAMMAS:
+        solution = solve_ridge(p.basis, p.X, p.Y, gamma)
+        assert rho(solution.weights, gamma) <= 1e-11, gamma
+
+
+@pytest.mark.parametrize("shape", [TALL, WIDE, SQUARE])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_optimality_of_cholesky(shape, engine):
+    """Also when the larger of the two systems is asked for."""
+    p = make_problem(*shape)
+    rho = oracles.optimality(p.G, p.Y)
+    for gamma in GAMMAS[GAMMAS >= 2.0**-20]:
+        solution = solve_ridge(p.basis, p.X, p.Y, gamma, engine=engine, solver="cholesky")
+        assert rho(solution.weights, gamma) <= 1e-11, gamma
+
+
+@pytest.mark.parametrize("shape", [TALL, WIDE, SQUARE])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_optimality_of_the_orthogonal_solvers(shape, engine):
+    p = make_problem(*shape)
+    rho = oracles.optimality(p.G, p.Y)
+    for gamma in GAMMAS:
+        solution = solve_ridge(p.basis, p.X, p.Y, gamma, engine=engine, solver="orthogonal")
+        assert rho(solution.weights, gamma) <= 1e-15, gamma
+
+
+@given(
+    n_samples=st.integers(1, 60),
+    n_features=st.integers(1, 5),
+    n_terms=st.integers(1, 60),
+    n_outputs=st.integers(1, 4),
+    log_gamma=st.integers(-12, 12),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=60)
+def test_primal_is_dual_for_any_shape(n_samples, n_features, n_terms, n_outputs, log_gamma, seed):
+    p = make_problem(n_samples, n_features, n_terms, n_outputs, seed=seed)
+    gamma = 2.0**log_gamma
+    primal = solve_primal(p.basis, p.X, p.Y, gamma)
+    dual = solve_dual(p.basis, p.X, p.Y, gamma)
+    assert (primal.engine, dual.engine) == ("primal", "dual")
+    expected = oracles.ridge_svd(p.G, p.Y, gamma)
+    assert relative(primal.weights, expected) <= 1e-9
+    assert relative(dual.weights, expected) <= 1e-9
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_outputs_are_solved_as_if_alone(engine):
+    p = make_problem(*TALL, n_outputs=5)
+    together = solve_ridge(p.basis, p.X, p.Y, 2.0**-6, engine=engine).weights
+    assert together.shape == (p.basis.n_terms, 5)
+    for k in range(5):
+        alone = solve_ridge(p.basis, p.X, p.Y[:, k], 2.0**-6, engine=engine).weights
+        assert relative(alone[:, 0], together[:, k]) <= 1e-11
+
+
+def test_many_outputs():
+    p = make_problem(50, 2, 20, n_outputs=130)
+    expected = oracles.ridge_svd(p.G, p.Y, 0.5)
+    for engine in ENGINES:
+        weights = solve_ridge(p.basis, p.X, p.Y, 0.5, engine=engine).weights
+        assert relative(weights, expected) <= 1e-10
+
+
+@pytest.mark.parametrize("domain", [(0, 1), (-1, 1)])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_iris(iris, domain, engine):
+    scaling = InputScaling.fit(iris.X, domain=domain)
+    basis = TensorBasis(4, n_terms=15, lam=0.05)
+    Y = reference.class_targets(iris.y, [0, 1, 2])
+    W = solve_ridge(basis, iris.X, Y, 2.0**-6, scaling=scaling, engine=engine).weights
+    decisions = predict(basis, iris.X, W, scaling=scaling)
+    norm, right = {(0, 1): (43.9783388964, 143), (-1, 1): (29.6643646596, 144)}[domain]
+    assert abs(np.linalg.norm(W) - norm) <= 1e-10
+    assert np.sum(decisions.argmax(axis=1) == iris.y) == right
+    if domain == (0, 1):
+        expected = [0.867506036932, -0.731799745106, -1.135491215003]
+        assert_allclose(decisions[0], expected, rtol=0, atol=1e-10)
+
+
+# --- What is reported --------------------------------------------------------------------------
+
+
+def reciprocal_condition(p, gamma, engine):
+    """Of the matrix that the engine solves with, gamma I + G'G or gamma I + GG'."""
+    squares = np.linalg.svd(p.G, compute_uv=False) ** 2
+    size = p.G.shape[{"primal": 1, "dual": 0}[engine]]
+    smallest = squares[-1] if len(squares) == size else 0.0
+    return (smallest + gamma) / (squares[0] + gamma)
+
+
+def test_the_smaller_system_is_chosen():
+    for n_samples, n_terms, engine in ((30, 29, "primal"), (30, 30, "dual"), (30, 31, "dual")):
+        p = make_problem(n_samples, 3, n_terms)
+        assert solve_ridge(p.basis, p.X, p.Y, 1.0).engine == engine
+
+
+@pytest.mark.parametrize("shape", [TALL, WIDE])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_report_of_an_easy_problem(shape, engine):
+    p = make_problem(*shape)
+    gamma = 2.0**-6
+    solution = solve_ridge(p.basis, p.X, p.Y, gamma, engine=engine)
+    assert isinstance(solution, RidgeSolution)
+    assert solution.engine == engine
+    assert solution.solver == "cholesky"
+    rcond = reciprocal_condition(p, gamma, engine)
+    assert rcond / 10 <= solution.rcond <= rcond * 10
+    assert isinstance(solution.n_refinements, int)
+    assert 0 <= solution.n_refinements <= 5
+    assert solution.rank == min(p.G.shape)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_refinement_repairs_what_is_reported(engine):
+    """At 2^-24 normal equations alone lose half of the digits, as the reference shows."""
+    p = make_problem(*TALL)
+    gamma = 2.0**-24
+    solution = solve_ridge(p.basis, p.X, p.Y, gamma, engine=engine, solver="cholesky")
+    assert solution.solver == "cholesky"
+    assert solution.n_refinements >= 1
+    exact = oracles.ridge_lstsq(p.G, p.Y, gamma)
+    plain = reference.rwdd_primal(p.G, p.Y, gamma)
+    assert relative(solution.weights, exact) <= relative(plain, exact) / 10
+
+
+@pytest.mark.parametrize(
+    ("shape", "engine", "solver"), [(TALL, "primal", "qr"), (WIDE, "dual", "lq")]
+)
+def test_the_solver_that_was_used_is_reported(shape, engine, solver):
+    n_samples, n_features, n_terms = shape
+    X = make_problem(n_samples // 2, n_features, n_terms).X
+    X = np.vstack([X, X])  # so that neither G'G nor GG' has full rank
+    Y = np.random.default_rng(1).standard_normal((n_samples, 2))
+    basis = TensorBasis(n_features, n_terms=n_terms)
+    p = Problem(basis, X, Y, basis.evaluate(X))
+
+    asked = solve_ridge(basis, X, Y, 1.0, solver="orthogonal")
+    assert (asked.engine, asked.solver) == (engine, solver)
+    tiny = 1e-17 * np.linalg.norm(p.G, 2) ** 2  # a penalty that rounding swallows
+    fallen = solve_ridge(basis, X, Y, tiny)
+    assert (fallen.engine, fallen.solver) == (engine, solver)
+    truth = reciprocal_condition(p, tiny, engine)
+    assert truth / 100 <= fallen.rcond <= 100 * truth
+    assert oracles.optimality(p.G, Y)(fallen.weights, tiny) <= 1e-14
+    none = solve_ridge(basis, X, Y, 0.0)
+    assert none.solver == "complete_orthogonal"
+
+
+def test_a_solution_is_a_frozen_record():
+    p = make_problem(20, 2, 5)
+    solution = solve_ridge(p.basis, p.X, p.Y, 1.0)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        solution.rcond = 1.0
+    twin = pickle.loads(pickle.dumps(solution))
+    assert_array_equal(twin.weights, solution.weights)
+    assert twin.solver == solution.solver
+
+
+# --- No penalty: the Moore-Penrose solution ----------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["auto", *ENGINES])
+@pytest.mark.parametrize("shape", [(60, 2, 10), (12, 3, 30), (20, 2, 20)])
+def test_without_penalty_at_full_rank(shape, engine):
+    p = make_problem(*shape, lam=0.5, seed=4)
+    expected, rank = oracles.pseudo_inverse_solution(p.G, p.Y)
+    assert rank == min(p.G.shape)
+    solution = solve_ridge(p.basis, p.X, p.Y, 0.0, engine=engine)
+    assert solution.rank == rank
+    assert relative(solution.weights, expected) <= 1e-9
+    assert relative(solution.weights, reference.wdd(p.G, p.Y)) <= 1e-9
+
+
+@pytest.mark.parametrize("engine", ["auto", *ENGINES])
+@pytest.mark.parametrize("n_samples", [40, 14])
+def test_without_penalty_at_lower_rank(n_samples, engine):
+    """An input that occurs twice and samples that occur twice."""
+    rng = np.random.default_rng(8)
+    X = rng.uniform(0, 1, (n_samples, 2))[:, [0, 1, 0]]
+    X = np.vstack([X, X[:5]])
+    Y = rng.standard_normal((len(X), 2))
+    basis = TensorBasis(3, degree=3, lam=0.5)
+    G = basis.evaluate(X)
+    expected, rank = oracles.pseudo_inverse_solution(G, Y)
+    assert rank < min(G.shape)
+    solution = solve_ridge(basis, X, Y, 0.0, engine=engine)
+    assert solution.rank == rank
+    assert solution.solver == "complete_orthogonal"
+    assert relative(solution.weights, expected) <= 1e-9
+
+
+def test_without_penalty_on_constant_targets_and_inputs():
+    X = np.full((6, 2), 0.5)
+    solution = solve_ridge(TensorBasis(2, degree=2, lam=0.5), X, np.full(6, 3.0), 0.0)
+    assert solution.rank == 1
+    fitted = predict(TensorBasis(2, degree=2, lam=0.5), X, solution.weights)
+    assert_allclose(fitted, 3.0, rtol=1e-14)
+
+
+# --- Sample weights and the constant -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["auto", *ENGINES])
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("penalize_constant", [True, False])
+def test_whole_weights_are_repeated_rows_and_zero_removes(engine, solver, penalize_constant):
+    p = make_problem(40, 3, 25)
+    weight = np.random.default_rng(1).integers(0, 4, 40)
+    assert 0 in weight
+    options = {"engine": engine, "solver": solver, "penalize_constant": penalize_constant}
+    weighted = solve_ridge(p.basis, p.X, p.Y, 0.01, sample_weight=weight.astype(float), **options)
+    rows = np.repeat(np.arange(40), weight)
+    repeated = solve_ridge(p.basis, p.X[rows], p.Y[rows], 0.01, **options)
+    assert relative(weighted.weights, repeated.weights) <= 1e-10
+    kept = weight > 0
+    removed = solve_ridge(
+        p.basis, p.X[kept], p.Y[kept], 0.01, sample_weight=weight[kept].astype(float), **options
+    )
+    assert relative(weighted.weights, removed.weights) <= 1e-10
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("gamma", [0.0, 0.3])
+def test_weights_against_extended_precision(engine, gamma):
+    p = make_problem(15, 2, 6, lam=0.5)
+    weight = np.random.default_rng(2).uniform(0.1, 5, 15)
+    expected = oracles.ridge_exact(p.G, p.Y, gamma, sample_weight=weight)
+    solution = solve_ridge(p.basis, p.X, p.Y, gamma, sample_weight=weight, engine=engine)
+    assert relative(solution.weights, expected) <= 1e-9
+
+
+@pytest.mark.parametrize("shape", [(50, 2, 20), (20, 3, 50), (20, 2, 20)])
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_without_penalty_on_the_constant(shape, engine, solver, weighted):
+    p = make_problem(*shape)
+    Y = p.Y + 100.0
+    weight = np.random.default_rng(3).uniform(0.1, 5, shape[0]) if weighted else None
+    for gamma in (2.0**-10, 1.0, 2.0**10):
+        expected = oracles.ridge_lstsq(p.G, Y, gamma, sample_weight=weight, penalize_constant=False)
+        solution = solve_ridge(
+            p.basis,
+            p.X,
+            Y,
+            gamma,
+            sample_weight=weight,
+            penalize_constant=False,
+            engine=engine,
+            solver=solver,
+        )
+        assert relative(solution.weights, expected) <= 1e-9
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_unpenalized_constant_shifts_with_the_targets(engine):
+    p = make_problem(30, 3, 20)
+    options = {"penalize_constant": False, "engine": engine}
+    here = solve_ridge(p.basis, p.X, p.Y, 0.1, **options).weights
+    there = solve_ridge(p.basis, p.X, p.Y + 7.0, 0.1, **options).weights
+    assert_allclose(there[0], here[0] + 7.0, rtol=1e-11)
+    assert_allclose(there[1:], here[1:], atol=1e-9 * np.abs(here).max())
+    # and is the mean when the penalty takes all else
+    heavy = solve_ridge(p.basis, p.X, p.Y, 1e12, **options).weights
+    assert_allclose(heavy[0], p.Y.mean(axis=0), rtol=1e-8)
+    assert np.abs(heavy[1:]).max() <= 1e-9
+
+
+def test_weights_scale_with_gamma():
+    """Weights c w with penalty c gamma are the problem with w and gamma."""
+    p = make_problem(30, 2, 15)
+    weight = np.random.default_rng(5).uniform(0.5, 2, 30)
+    for engine in ENGINES:
+        one = solve_ridge(p.basis, p.X, p.Y, 0.1, sample_weight=weight, engine=engine)
+        many = solve_ridge(p.basis, p.X, p.Y, 800.0, sample_weight=8000 * weight, engine=engine)
+        assert relative(many.weights, one.weights) <= 1e-10
+
+
+# --- Samples in every form ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_threads_do_not_change_a_bit(engine, solver):
+    p = make_problem(700, 5, 260, n_outputs=3)
+    weight = np.random.default_rng(6).uniform(0, 2, 700)
+
+    def weights(n_threads):
+        return solve_ridge(
+            p.basis,
+            p.X,
+            p.Y,
+            2.0**-9,
+            sample_weight=weight,
+            engine=engine,
+            solver=solver,
+            n_threads=n_threads,
+        ).weights
+
+    expected = weights(1)
+    for n_threads in (2, 3):
+        assert_array_equal(weights(n_threads), expected)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_layouts_give_the_same_weights(engine, tmp_path):
+    p = make_problem(70, 4, 30)
+    expected = solve_ridge(p.basis, p.X, p.Y, 0.1, engine=engine).weights
+    wide = np.zeros((140, 12))
+    wide[::2, 1::3] = p.X
+    np.save(tmp_path / "X.npy", p.X)
+    read_only = p.X.copy()
+    read_only.flags.writeable = False
+    forms = [
+        np.asfortranarray(p.X),
+        wide[::2, 1::3],
+        p.X[::-1].copy()[::-1],
+        read_only,
+        np.load(tmp_path / "X.npy", mmap_mode="r"),
+        p.X.tolist(),
+    ]
+    targets = [np.asfortranarray(p.Y), np.repeat(p.Y, 2, axis=1)[:, ::2], p.Y.tolist()]
+    for X in forms:
+        assert_array_equal(solve_ridge(p.basis, X, p.Y, 0.1, engine=engine).weights, expected)
+    for Y in targets:
+        assert_array_equal(solve_ridge(p.basis, p.X, Y, 0.1, engine=engine).weights, expected)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_float32_samples_are_float64_samples_of_the_same_values(engine):
+    p = make_problem(300, 3, 60)
+    X = p.X.astype(np.float32)
+    scaling = InputScaling.fit(X)
+    options = {"engine": engine, "scaling": scaling}
+    single = solve_ridge(p.basis, X, p.Y, 2.0**-8, **options).weights
+    double = solve_ridge(p.basis, X.astype(np.float64), p.Y, 2.0**-8, **options).weights
+    assert relative(single, double) <= 1e-11
+    got = predict(p.basis, X, double, scaling=scaling)
+    expected = predict(p.basis, X.astype(np.float64), double, scaling=scaling)
+    assert got.dtype == np.float64
+    assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_a_million_float32_rows_lose_no_accuracy():
+    rng = np.random.default_rng(7)
+    X = rng.uniform(0, 1, (1_000_000, 2)).astype(np.float32)
+    y = 1000.0 + X[:, 0].astype(np.float64)
+    basis = TensorBasis(2, degree=2, lam=0.5)
+    x = X.astype(np.float64)
+    G = np.stack(
+        [
+            np.ones(len(x)),
+            x[:, 0],
+            x[:, 1],
+            1.5 * x[:, 0] ** 2 - 0.5,
+            x[:, 0] * x[:, 1],
+            1.5 * x[:, 1] ** 2 - 0.5,
+        ],
+        axis=1,
+    )
+    expected = reference.rwdd_primal(G, y, 1.0)
+    assert relative(solve_ridge(basis, X, y, 1.0).weights[:, 0], expected) <= 1e-10
+
+
+def test_arguments_are_left_alone():
+    p = make_problem(40, 3, 25)
+    weight = np.linspace(0, 1, 40)
+    kept = p.X.copy(), p.Y.copy(), weight.copy()
+    for engine, solver in itertools.product(ENGINES, SOLVERS):
+        solve_ridge(p.basis, p.X, p.Y, 0.1, sample_weight=weight, engine=engine, solver=solver)
+    for array, copied in zip((p.X, p.Y, weight), kept, strict=True):
+        assert_array_equal(array, copied)
+
+
+# --- Predictions -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_samples", [1, 8, 63, 65, 700])
+@pytest.mark.parametrize("n_outputs", [1, 2, 3, 7, 33])
+def test_predictions_are_features_times_weights(n_samples, n_outputs):
+    p = make_problem(n_samples, 4, 150, n_outputs)
+    W = np.random.default_rng(9).standard_normal((150, n_outputs))
+    expected = p.G @ W
+    got = predict(p.basis, p.X, W)
+    assert got.shape == (n_samples, n_outputs)
+    assert_allclose(got, expected, atol=1e-12 * np.abs(expected).max())
+    out = np.empty((n_outputs, n_samples)).T
+    assert predict(p.basis, p.X, W, out=out) is out
+    assert_array_equal(out, got)
+    # any layout of the weights
+    assert_array_equal(predict(p.basis, p.X, np.asfortranarray(W)), got)
+
+
+def test_predictions_have_the_same_bits_for_any_threads_and_company():
+    p = make_problem(3000, 5, 300, 2)
+    W = np.random.default_rng(9).standard_normal((300, 2))
+    expected = predict(p.basis, p.X, W, n_threads=1)
+    for n_threads in (2, 3):
+        assert_array_equal(predict(p.basis, p.X, W, n_threads=n_threads), expected)
+    assert_array_equal(predict(p.basis, p.X[1001:1002], W), expected[1001:1002])
+
+
+def test_predictions_beyond_the_box_are_clipped_to_it():
+    p = make_problem(50, 2, 20)
+    scaling = InputScaling.fit(p.X)
+    W = solve_ridge(p.basis, p.X, p.Y, 0.1, scaling=scaling).weights
+    far = np.array([[1e300, -1e300]])
+    edge = np.array([[scaling.upper[0], scaling.lower[1]]])
+    assert_array_equal(
+        predict(p.basis, far, W, scaling=scaling), predict(p.basis, edge, W, scaling=scaling)
+    )
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.zeros((7, 2)), r"weights.*\b7\b.*\b20\b|weights.*\b20\b.*\b7\b"),
+        (np.zeros((20, 2, 1)), r"weights"),
+        (np.full((20, 1), math.nan), r"weights"),
+        (np.zeros((20, 1), dtype=complex), r"weights"),
+        ("heavy", r"weights"),
+    ],
+)
+def test_wrong_weights_are_refused(weights, message):
+    p = make_problem(10, 2, 20)
+    with pytest.raises((TypeError, ValueError), match=message):
+        predict(p.basis, p.X, weights)
+
+
+def test_predictions_refuse_wrong_samples_and_out():
+    p = make_problem(10, 2, 20)
+    W = np.zeros((20, 3))
+    with pytest.raises(ValueError, match=r"\bX\b.*(3.*2|2.*3)"):
+        predict(p.basis, np.zeros((4, 3)), W)
+    with pytest.raises(ValueError, match=r"\bX\b.*\b1\b"):
+        predict(p.basis, [[0.0, math.nan]], W)
+    for out in (np.zeros((10, 2)), np.zeros((10, 3), dtype=np.int64), [0.0] * 30):
+        with pytest.raises((TypeError, ValueError), match=r"\bout\b"):
+            predict(p.basis, p.X, W, out=out)
+
+
+# --- Statistics --------------------------------------------------------------------------------
+
+
+def statistics_of(p, rows=slice(None), **options):
+    return GramStatistics.from_data(p.basis, p.X[rows], p.Y[rows], **options)
+
+
+def same_statistics(a, b, tolerance=1e-13):
+    assert a.n_samples == b.n_samples
+    assert relative(a.gram, b.gram) <= tolerance
+    assert relative(a.cross, b.cross) <= tolerance
+
+
+def test_statistics_are_the_normal_equations():
+    p = make_problem(90, 3, 40)
+    weight = np.random.default_rng(3).uniform(0, 2, 90)
+    plain, weighted = statistics_of(p), statistics_of(p, sample_weight=weight)
+    assert plain.n_samples == 90
+    assert_allclose(plain.gram, p.G.T @ p.G, rtol=1e-12, atol=1e-12)
+    assert_allclose(plain.cross, p.G.T @ p.Y, rtol=1e-12, atol=1e-12)
+    assert_allclose(weighted.gram, p.G.T @ (weight[:, None] * p.G), rtol=1e-12, atol=1e-12)
+    assert_allclose(weighted.cross, p.G.T @ (weight[:, None] * p.Y), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("penalize_constant", [True, False])
+def test_statistics_solve_like_the_data(penalize_constant):
+    p = make_problem(90, 3, 40)
+    for gamma in (2.0**-6, 1.0, 2.0**10):
+        expected = solve_ridge(p.basis, p.X, p.Y, gamma, penalize_constant=penalize_constant)
+        got = statistics_of(p).solve(gamma, penalize_constant=penalize_constant)
+        assert relative(got.weights, expected.weights) <= 1e-8
+
+
+@given(
+    cuts=st.lists(st.integers(0, 60), max_size=6),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=25)
+def test_any_split_in_any_order_is_one_fit(cuts, seed):
+    p = make_problem(60, 2, 15, seed=seed % 7)
+    edges = [0, *sorted({c for c in cuts if 0 < c < 60}), 60]
+    batches = [slice(a, b) for a, b in itertools.pairwise(edges)]
+    np.random.default_rng(seed).shuffle(batches)
+    total = statistics_of(p, batches[0])
+    for rows in batches[1:]:
+        total = total + statistics_of(p, rows)
+    same_statistics(total, statistics_of(p))
+    expected = solve_ridge(p.basis, p.X, p.Y, 0.1).weights
+    assert relative(total.solve(0.1).weights, expected) <= 1e-9
+
+
+def test_merging_commutes_associates_and_can_be_taken_back():
+    p = make_problem(60, 2, 15)
+    a, b, c = (statistics_of(p, rows) for rows in (slice(0, 1), slice(1, 33), slice(33, 60)))
+    assert_array_equal((a + b).gram, (b + a).gram)
+    same_statistics((a + b) + c, a + (b + c))
+    same_statistics((a + b + c) - b, a + c)
+    assert a.n_samples == 1  # `+` left its arguments alone
+    same_statistics(a, statistics_of(p, slice(0, 1)))
+    twin = pickle.loads(pickle.dumps(b))
+    same_statistics(twin, b, tolerance=0)
+    same_statistics(twin + a, a + b, tolerance=0)
+
+
+def test_update_adds_in_place():
+    p = make_problem(60, 2, 15)
+    total = statistics_of(p, slice(0, 20))
+    total.update(p.X[20:45], p.Y[20:45])
+    total.update(p.X[45:], p.Y[45:], sample_weight=np.ones(15))
+    same_statistics(total, statistics_of(p))
+
+
+def test_statistics_have_the_same_bits_for_any_threads():
+    p = make_problem(5000, 4, 300)
+    one = statistics_of(p, n_threads=1)
+    for n_threads in (2, 3):
+        many = statistics_of(p, n_threads=n_threads)
+        assert_array_equal(many.gram, one.gram)
+        assert_array_equal(many.cross, one.cross)
+
+
+def test_statistics_of_different_things_do_not_mix():
+    p = make_problem(30, 2, 15)
+    a = statistics_of(p)
+    others = [
+        GramStatistics.from_data(TensorBasis(2, n_terms=14), p.X, p.Y),
+        GramStatistics.from_data(TensorBasis(2, n_terms=15, lam=0.5), p.X, p.Y),
+        GramStatistics.from_data(p.basis, p.X, p.Y[:, :1]),
+        GramStatistics.from_data(p.basis, p.X, p.Y, scaling=InputScaling.fit(p.X)),
+    ]
+    for other in others:
+        with pytest.raises(ValueError, match=r"basis|outputs|scaling"):
+            a + other
+        with pytest.raises(ValueError, match=r"basis|outputs|scaling"):
+            a - other
+    with pytest.raises(TypeError):
+        a + 1
+    same_statistics(a, statistics_of(p), tolerance=0)
+    with pytest.raises(ValueError, match="gamma"):
+        a.solve(-1.0)
+    with pytest.raises(ValueError, match=r"\bY\b"):
+        a.update(p.X, p.Y[:, :1])
+    same_statistics(a, statistics_of(p), tolerance=0)
+
+
+# --- Bad input ---------------------------------------------------------------------------------
+
+GOOD_X = np.random.default_rng(10).uniform(0, 1, (12, 2))
+GOOD_Y = np.random.default_rng(11).standard_normal((12, 2))
+HOLED_X = GOOD_X.copy()
+HOLED_X[5, 1] = math.nan
+
+
+@pytest.mark.parametrize("solve", [solve_ridge, solve_primal, solve_dual])
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"basis": "tensor"}, "basis"),
+        ({"X": GOOD_X[:, :1]}, r"\bX\b.*(1.*2|2.*1)"),
+        ({"X": GOOD_X[0]}, r"\bX\b"),
+        ({"X": HOLED_X}, r"\bX\b.*\b1\b"),
+        ({"X": GOOD_X.astype(complex)}, r"\bX\b.*complex"),
+        ({"X": np.empty((0, 2)), "Y": np.empty((0, 2))}, r"\bX\b"),
+        ({"X": [["a", "b"]] * 12}, r"\bX\b"),
+        ({"Y": GOOD_Y[:7]}, r"\bY\b.*(7.*12|12.*7)"),
+        ({"Y": np.full((12, 1), math.inf)}, r"\bY\b"),
+        ({"Y": np.full(12, math.nan)}, r"\bY\b"),
+        ({"Y": np.zeros((12, 1, 1))}, r"\bY\b"),
+        ({"Y": np.zeros((12, 0))}, r"\bY\b"),
+        ({"Y": ["a"] * 12}, r"\bY\b"),
+        ({"Y": GOOD_Y * 1j}, r"\bY\b.*complex"),
+        ({"gamma": -1e-3}, r"gamma.*-0.001"),
+        ({"gamma": math.nan}, r"gamma.*nan"),
+        ({"gamma": math.inf}, r"gamma.*inf"),
+        ({"gamma": "auto"}, r"gamma.*auto"),
+        ({"sample_weight": np.ones(11)}, r"sample_weight.*(11.*12|12.*11)"),
+        ({"sample_weight": -np.ones(12)}, r"sample_weight"),
+        ({"sample_weight": np.full(12, math.nan)}, r"sample_weight"),
+        ({"sample_weight": np.zeros(12)}, r"sample_weight"),
+        ({"sample_weight": np.ones((12, 2))}, r"sample_weight"),
+        ({"scaling": InputScaling.fit([[0.0], [1.0]])}, r"scaling|X"),
+        ({"scaling": (0, 1)}, r"scaling"),
+        ({"solver": "svd"}, r"solver.*svd"),
+        ({"n_threads": 0}, r"n_threads.*0"),
+    ],
+)
+def test_bad_arguments_are_named(solve, change, named):
+    basis = TensorBasis(2, n_terms=6)
+    arguments = {"basis": basis, "X": GOOD_X, "Y": GOOD_Y, "gamma": 1.0, **change}
+    positional = [arguments.pop(name) for name in ("basis", "X", "Y", "gamma")]
+    with pytest.raises((TypeError, ValueError), match=named):
+        solve(*positional, **arguments)
+
+
+def test_unknown_engine():
+    with pytest.raises(ValueError, match=r"engine.*auto.*primal.*dual.*kernel"):
+        solve_ridge(TensorBasis(2, n_terms=6), GOOD_X, GOOD_Y, 1.0, engine="kernel")
+
+
+def test_an_exact_fraction_is_a_number():
+    basis = TensorBasis(2, n_terms=6)
+    half = solve_ridge(basis, GOOD_X, GOOD_Y, Fraction(1, 2)).weights
+    assert_array_equal(half, solve_ridge(basis, GOOD_X, GOOD_Y, 0.5).weights)
+
+
+def test_cholesky_of_a_singular_matrix_is_an_error_that_teaches():
+    """Four equal samples: all entries of G'G are 4, and rounding swallows gamma."""
+    basis = TensorBasis(2, degree=1, lam=0.5)
+    X, y = np.ones((4, 2)), np.ones(4)
+    with pytest.raises(np.linalg.LinAlgError, match=r"gamma|solver"):
+        solve_ridge(basis, X, y, 1e-300, engine="primal", solver="cholesky")
+    with pytest.raises(ValueError, match=r"gamma.*solver|solver.*gamma"):
+        solve_ridge(basis, X, y, 0.0, engine="primal", solver="cholesky")
+    fallen = solve_ridge(basis, X, y, 1e-300, engine="primal")
+    assert fallen.solver != "cholesky"
+    assert_allclose(predict(basis, X, fallen.weights), 1.0, rtol=1e-12)
+
+
+def test_a_solve_beyond_any_memory_is_refused_before_the_work():
+    basis = TensorBasis(50, n_terms=1_000_000)  # G'G has 8 TB
+    with pytest.raises(ValueError, match=r"memory.*n_terms"):
+        solve_primal(basis, np.zeros((3, 50)), np.zeros(3), 1.0)
+
+
+# --- The process around ------------------------------------------------------------------------
+
+
+def run_python(code: str, *arguments: str, seconds: float = 60) -> dict:
+    """Run code in a fresh interpreter; what it prints last is JSON."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+INTERRUPT = """
+import json, signal, sys, time
+import numpy as np
+from gegenbauer.basis import TensorBasis
+from gegenbauer.ridge import solve_ridge
+
+n_samples, n_features, n_terms, engine, solver = json.loads(sys.argv[1])
+X = np.random.default_rng(0).uniform(0, 1, (n_samples, n_features))
+basis = TensorBasis(n_features, n_terms=n_terms)
+
+signal.signal(signal.SIGALRM, signal.default_int_handler)  # which raises KeyboardInterrupt
+start = time.monotonic()
+signal.setitimer(signal.ITIMER_REAL, 0.4)
+try:
+    solve_ridge(basis, X, X[:, 0], 1.0, engine=engine, solver=solver)
+    interrupted = False
+except KeyboardInterrupt:
+    interrupted = True
+late = time.monotonic() - start - 0.4
+line = TensorBasis(1, n_terms=2, lam=0.5)
+small = solve_ridge(line, [[0.0], [0.5], [1.0]], [-1.0, -1.0, 1.0], 1.0)
+print(json.dumps({"interrupted": interrupted, "late": late, "after": small.weights.tolist()}))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no timer signals")
+@pytest.mark.parametrize(
+    ("n_samples", "n_terms", "engine", "solver"),
+    [
+        (300_000, 3000, "primal", "cholesky"),
+        (4000, 200_000, "dual", "cholesky"),
+        (6000, 2000, "primal", "orthogonal"),
+        (2000, 6000, "dual", "orthogonal"),
+    ],
+)
+def test_a_long_solve_can_be_interrupted_within_a_second(n_samples, n_terms, engine, solver):
+    result = run_python(INTERRUPT, json.dumps([n_samples, 8, n_terms, engine, solver]))
+    assert result["interrupted"]
+    assert result["late"] < 1.0
+    assert_allclose(result["after"], [[-4 / 9], [14 / 27]], rtol=1e-14)
+
+
+FORK = """
+import json, multiprocessing, warnings
+import numpy as np
+from gegenbauer.basis import TensorBasis
+from gegenbauer.ridge import solve_ridge
+
+warnings.simplefilter("ignore", DeprecationWarning)  # Python warns of threads that NumPy has
+X = np.random.default_rng(0).uniform(0, 1, (2000, 4))
+basis = TensorBasis(4, n_terms=300)
+
+def digest(_=None):
+    return solve_ridge(basis, X, X[:, 0], 0.1, n_threads=2).weights.tobytes().hex()
+
+if __name__ == "__main__":
+    before = digest()
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        children = pool.map_async(digest, range(4)).get(timeout=30)
+    same = [child == before for child in children]
+    print(json.dumps({"same": same, "after": digest() == before}))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork")
+def test_forked_processes_compute_after_a_solve():
+    assert run_python(FORK) == {"same": [True] * 4, "after": True}
+
+
+MEMORY = """
+import json, resource, sys
+import numpy as np
+from gegenbauer.basis import InputScaling, TensorBasis
+from gegenbauer.ridge import predict, solve_ridge
+
+def peak():
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+X = np.random.default_rng(0).uniform(0, 1, (20, 400_000)).T
+y = X[:, 0].copy()
+basis = TensorBasis(20, n_terms=200)
+scaling = InputScaling.fit(X[:1000])
+solve_ridge(basis, X[:1000], y[:1000], 1.0, scaling=scaling)
+before = peak()
+W = solve_ridge(basis, X, y, 1.0, scaling=scaling).weights
+predict(basis, X, W, scaling=scaling)
+features = 8 * len(X) * basis.n_terms
+print(json.dumps({"grown": peak() - before, "features": features, "X": X.nbytes}))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no resource module")
+def test_a_fit_holds_neither_the_features_nor_a_copy_of_the_samples():
+    result = run_python(MEMORY)
+    assert result["features"] == 640_000_000
+    assert result["grown"] < result["X"] / 2
