@@ -50,16 +50,16 @@ IndexSetSpec make_spec(Index n_inputs, const std::string& index_set, std::option
 
 template <class Scalar>
 void def_evaluate(py::class_<TensorBasis>& cls) {
-  const auto evaluate = [](const TensorBasis& basis, const auto& x, const BoxMap* box, Array<Scalar> out, int n_threads) {
+  const auto evaluate = [](const TensorBasis& basis, const auto& x, const BoxMap* box, Array<Scalar> out,
+                           int n_threads) {
     const auto in = view(x, "X");
     const auto target = mutable_view(out, "out");
     without_gil(n_threads, [&](const Control& control) { evaluate_terms(basis, Samples(in, box), target, control); });
   };
   cls.def(
       "evaluate",
-      [evaluate](const TensorBasis& basis, const Array<double>& x, const BoxMap* box, Array<Scalar> out, int n_threads) {
-        evaluate(basis, x, box, std::move(out), n_threads);
-      },
+      [evaluate](const TensorBasis& basis, const Array<double>& x, const BoxMap* box, Array<Scalar> out,
+                 int n_threads) { evaluate(basis, x, box, std::move(out), n_threads); },
       py::arg("X").noconvert(), py::arg("box").none(true), py::arg("out").noconvert(), py::arg("n_threads"));
   cls.def(
       "evaluate",
@@ -112,19 +112,19 @@ void bind_basis(py::module_& m) {
            py::arg("half_lower"), py::arg("half_range"), py::arg("span"), py::arg("offset"), py::arg("clip"));
 
   py::class_<TensorBasis> basis(m, "TensorBasis", py::module_local(), "Immutable plan: index set and recurrence.");
-  basis.def(py::init([](Index n_inputs, const std::string& index_set, std::optional<Index> degree,
-                        std::vector<Index> degrees, std::optional<Index> n_terms, std::optional<Index> max_inputs,
-                        const std::string& order, double lam, const std::string& normalization,
-                        const Spectrum& spectrum) {
-              std::optional<PowerSpectrum> power;
-              if (spectrum) power = PowerSpectrum{spectrum->first, spectrum->second};
-              return TensorBasis(
-                  make_spec(n_inputs, index_set, degree, std::move(degrees), n_terms, max_inputs, order, spectrum), lam,
-                  normalization_from(normalization), power);
-            }),
-            py::call_guard<py::gil_scoped_release>(), py::arg("n_inputs"), py::arg("index_set"), py::arg("degree"),
-            py::arg("degrees"), py::arg("n_terms"), py::arg("max_inputs"), py::arg("order"), py::arg("lam"),
-            py::arg("normalization"), py::arg("spectrum"));
+  basis.def(
+      py::init([](Index n_inputs, const std::string& index_set, std::optional<Index> degree, std::vector<Index> degrees,
+                  std::optional<Index> n_terms, std::optional<Index> max_inputs, const std::string& order, double lam,
+                  const std::string& normalization, const Spectrum& spectrum) {
+        std::optional<PowerSpectrum> power;
+        if (spectrum) power = PowerSpectrum{spectrum->first, spectrum->second};
+        return TensorBasis(
+            make_spec(n_inputs, index_set, degree, std::move(degrees), n_terms, max_inputs, order, spectrum), lam,
+            normalization_from(normalization), power);
+      }),
+      py::call_guard<py::gil_scoped_release>(), py::arg("n_inputs"), py::arg("index_set"), py::arg("degree"),
+      py::arg("degrees"), py::arg("n_terms"), py::arg("max_inputs"), py::arg("order"), py::arg("lam"),
+      py::arg("normalization"), py::arg("spectrum"));
   basis.def_property_readonly("n_inputs", &TensorBasis::n_inputs);
   basis.def_property_readonly("n_terms", &TensorBasis::n_terms);
   basis.def_property_readonly("parents", [](const TensorBasis& b) { return table(b, &MultiIndexSet::parent); });

@@ -85,8 +85,9 @@ void bind_for(py::module_& m) {
         MatrixRef target = matrix(kernel, "kernel");
         without_gil(n_threads, [&](const Control& control) { accumulate_kernel(design, 0, target, control); });
       },
-      py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true), py::arg("row_scale").noconvert().none(true),
-      py::arg("kernel").noconvert(), py::arg("n_threads"), "kernel += lower triangle of G G'.");
+      py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true),
+      py::arg("row_scale").noconvert().none(true), py::arg("kernel").noconvert(), py::arg("n_threads"),
+      "kernel += lower triangle of G G'.");
 }
 
 }  // namespace
@@ -106,8 +107,8 @@ void bind_ridge(py::module_& m) {
       py::arg("n_threads"));
   m.def(
       "estimate_bytes",
-      [](Index n_samples, Index n_terms, Index n_outputs, double gamma, bool penalize_constant, const std::string& engine,
-         const std::string& solver) {
+      [](Index n_samples, Index n_terms, Index n_outputs, double gamma, bool penalize_constant,
+         const std::string& engine, const std::string& solver) {
         return estimate_bytes(n_samples, n_terms, n_outputs,
                               {gamma, penalize_constant, engine_from(engine), solver_from(solver)});
       },

@@ -15,8 +15,7 @@ static_assert(kBlockColumns % kPanel == 0);
 
 void unpack_panel(const double* panel, double* matrix, Index stride, Index n_rows, Index first_column, Index depth) {
   const Index count = std::min<Index>(kPanel, n_rows);
-  for (Index k = first_column; k < depth; ++k)
-    std::copy_n(panel + k * kPanel, count, matrix + k * stride);
+  for (Index k = first_column; k < depth; ++k) std::copy_n(panel + k * kPanel, count, matrix + k * stride);
 }
 
 // Columns j .. j + kColumns of a packed panel: minus what the columns before contribute.
@@ -33,8 +32,8 @@ void store_tile(const RegisterTile& tile, double* panel, Index j) {
     for (int v = 0; v < kVectors; ++v) packet::store(panel + (j + c) * kPanel + v * kPacket, tile.acc[c][v]);
 }
 
-// The panels hold a symmetric block of `width` columns (padded by the unit matrix); on return its factor, rows above the
-// diagonal undefined but finite. Left-looking in groups of kColumns columns.
+// The panels hold a symmetric block of `width` columns (padded by the unit matrix); on return its factor, rows above
+// the diagonal undefined but finite. Left-looking in groups of kColumns columns.
 void factor_block(const PackedPanels& block, Index width, Index first_column) {
   for (Index j = 0; j < width; j += kColumns) {
     const Index home = j / kPanel;
@@ -42,7 +41,9 @@ void factor_block(const PackedPanels& block, Index width, Index first_column) {
     const double* right = diagonal + j % kPanel;
     for (Index p = home; p < block.n_panels(); ++p)
       store_tile(left_looking_update(block.panel(p), right, j), block.panel(p), j);
-    const auto entry = [&](Index row, Index column) -> double& { return diagonal[column * kPanel + row - home * kPanel]; };
+    const auto entry = [&](Index row, Index column) -> double& {
+      return diagonal[column * kPanel + row - home * kPanel];
+    };
     for (Index c = j; c < j + kColumns; ++c) {
       const double pivot = entry(c, c);
       if (!(pivot > 0) || !std::isfinite(pivot)) {
@@ -80,8 +81,7 @@ void solve_panel(const PackedPanels& block, Index width, double* panel) {
       const double* row = right + j * kPanel + c;  // entry (j + c, j + earlier) at row[earlier * kPanel]
       for (int earlier = 0; earlier < c; ++earlier) {
         const Packet factor = packet::broadcast(-row[earlier * kPanel]);
-        for (int v = 0; v < kVectors; ++v)
-          tile.acc[c][v] = packet::fma(factor, tile.acc[earlier][v], tile.acc[c][v]);
+        for (int v = 0; v < kVectors; ++v) tile.acc[c][v] = packet::fma(factor, tile.acc[earlier][v], tile.acc[c][v]);
       }
       const Packet inverse = packet::broadcast(1.0 / row[c * kPanel]);
       for (int v = 0; v < kVectors; ++v) tile.acc[c][v] = packet::mul(tile.acc[c][v], inverse);
@@ -142,43 +142,49 @@ void cholesky_in_place(MatrixRef matrix, const Control& control) {
 }
 
 namespace {
+
 constexpr Index kSolveBlock = 64;
+
+// b := R'^-1 b
+void solve_lower(const ConstMatrixRef& factor, Eigen::Ref<Vector> b) {
+  const Index n = factor.rows();
+  for (Index begin = 0; begin < n; begin += kSolveBlock) {
+    const Index end = std::min(n, begin + kSolveBlock);
+    for (Index j = begin; j < end; ++j) {
+      b(j) /= factor(j, j);
+      b.segment(j + 1, end - j - 1).noalias() -= b(j) * factor.col(j).segment(j + 1, end - j - 1);
+    }
+    if (end < n)
+      b.tail(n - end).noalias() -= factor.block(end, begin, n - end, end - begin) * b.segment(begin, end - begin);
+  }
 }
 
-void solve_lower(const ConstMatrixRef& factor, MatrixRef right) {
+// b := R^-1 b
+void solve_lower_transposed(const ConstMatrixRef& factor, Eigen::Ref<Vector> b) {
   const Index n = factor.rows();
-  for (Index column = 0; column < right.cols(); ++column) {
-    auto b = right.col(column);
-    for (Index begin = 0; begin < n; begin += kSolveBlock) {
-      const Index end = std::min(n, begin + kSolveBlock);
-      for (Index j = begin; j < end; ++j) {
-        b(j) /= factor(j, j);
-        b.segment(j + 1, end - j - 1).noalias() -= b(j) * factor.col(j).segment(j + 1, end - j - 1);
-      }
-      if (end < n)
-        b.tail(n - end).noalias() -= factor.block(end, begin, n - end, end - begin) * b.segment(begin, end - begin);
+  for (Index begin = (n - 1) / kSolveBlock * kSolveBlock; begin >= 0; begin -= kSolveBlock) {
+    const Index end = std::min(n, begin + kSolveBlock);
+    if (end < n)
+      b.segment(begin, end - begin).noalias() -=
+          factor.block(end, begin, n - end, end - begin).transpose() * b.tail(n - end);
+    for (Index j = end - 1; j >= begin; --j) {
+      const Index below = end - j - 1;
+      b(j) = (b(j) - factor.col(j).segment(j + 1, below).dot(b.segment(j + 1, below))) / factor(j, j);
     }
   }
 }
 
-void solve_lower_transposed(const ConstMatrixRef& factor, MatrixRef right) {
-  const Index n = factor.rows();
-  for (Index column = 0; column < right.cols(); ++column) {
-    auto b = right.col(column);
-    for (Index begin = (n - 1) / kSolveBlock * kSolveBlock; begin >= 0; begin -= kSolveBlock) {
-      const Index end = std::min(n, begin + kSolveBlock);
-      if (end < n)
-        b.segment(begin, end - begin).noalias() -=
-            factor.block(end, begin, n - end, end - begin).transpose() * b.tail(n - end);
-      for (Index j = end - 1; j >= begin; --j) {
-        const Index below = end - j - 1;
-        b(j) = (b(j) - factor.col(j).segment(j + 1, below).dot(b.segment(j + 1, below))) / factor(j, j);
-      }
-    }
-  }
+}  // namespace
+
+void solve_factored(const ConstMatrixRef& factor, MatrixRef right, const Control& control) {
+  const double work = static_cast<double>(factor.rows()) * static_cast<double>(factor.rows());
+  parallel_for(control, right.cols(), work * static_cast<double>(right.cols()), [&](Index column, int) {
+    solve_lower(factor, right.col(column));
+    solve_lower_transposed(factor, right.col(column));
+  });
 }
 
-SpectrumEstimate estimate_spectrum(const ConstMatrixRef& factor) {
+SpectrumEstimate estimate_spectrum(const ConstMatrixRef& factor, const Control& control) {
   const Index n = factor.rows();
   constexpr int steps = 4;
   // a fixed start without structure: the fractional parts of multiples of the golden ratio, of mixed signs
@@ -187,6 +193,7 @@ SpectrumEstimate estimate_spectrum(const ConstMatrixRef& factor) {
   SpectrumEstimate estimate{0.0, 0.0};
   Matrix x = start.normalized();
   for (int step = 0; step < steps; ++step) {
+    control.check();
     x.col(0) = factor.triangularView<Eigen::Lower>().transpose() * x.col(0);
     x.col(0) = factor.triangularView<Eigen::Lower>() * x.col(0);
     estimate.largest = x.norm();
@@ -195,7 +202,7 @@ SpectrumEstimate estimate_spectrum(const ConstMatrixRef& factor) {
   }
   x = start.normalized();
   for (int step = 0; step < steps; ++step) {
-    solve_factored(factor, x);
+    solve_factored(factor, x, control);
     const double norm = x.norm();
     if (!std::isfinite(norm) || !(norm > 0)) {
       estimate.smallest = 0.0;

@@ -116,8 +116,8 @@ TermCount count_whole(const IndexSetSpec& spec, Index degree) {
 void validate(const IndexSetSpec& spec) {
   require(spec.n_inputs >= 1, "n_features must be at least 1, got ", spec.n_inputs);
   require(spec.n_inputs <= std::numeric_limits<std::int32_t>::max() / 2, "n_features is too large: ", spec.n_inputs);
-  require(!spec.degree || (*spec.degree >= 0 && *spec.degree <= kMaxDegree), "degree must be between 0 and ", kMaxDegree,
-          ", got ", spec.degree.value_or(0));
+  require(!spec.degree || (*spec.degree >= 0 && *spec.degree <= kMaxDegree), "degree must be between 0 and ",
+          kMaxDegree, ", got ", spec.degree.value_or(0));
   require(!spec.n_terms || *spec.n_terms >= 1, "n_terms must be at least 1, got ", spec.n_terms.value_or(0));
   require(!spec.max_inputs || *spec.max_inputs >= 1, "max_interaction must be at least 1, got ",
           spec.max_inputs.value_or(0));
@@ -212,8 +212,8 @@ void MultiIndexSet::append(Index parent, Index input, Index degree) {
 }
 
 // Level by level. A term of total degree d whose first input is t, with degree k, is x_t^k times a term of level d - k
-// that uses later inputs only. In a lexicographic order the terms that use only inputs after t lie together, at the end of
-// their level (descending) or at its start (ascending), already in order: each level is written in its final order.
+// that uses later inputs only. In a lexicographic order the terms that use only inputs after t lie together, at the end
+// of their level (descending) or at its start (ascending), already in order: each level is written in its final order.
 // grevlex is the ascending order with the inputs taken from the last to the first.
 void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree) {
   const Index m = n_inputs_;
@@ -227,10 +227,10 @@ void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree) {
   std::vector<Index> cap(static_cast<std::size_t>(m), degree);
   if (spec.kind == IndexSet::tensor) cap = tensor_degrees(spec, degree);
 
-  std::vector<std::int32_t> first;      // first input of each term, in the order of the generation
-  std::vector<std::int32_t> n_used;     // inputs that a term uses
-  std::vector<std::int64_t> product;    // of (k_t + 1); hyperbolic cross only
-  std::vector<std::int32_t> extensible; // terms that may take one more input, level by level
+  std::vector<std::int32_t> first;       // first input of each term, in the order of the generation
+  std::vector<std::int32_t> n_used;      // inputs that a term uses
+  std::vector<std::int64_t> product;     // of (k_t + 1); hyperbolic cross only
+  std::vector<std::int32_t> extensible;  // terms that may take one more input, level by level
   std::vector<std::size_t> level_start{0};
   first.reserve(size);
   const auto add = [&](Index parent, Index t, Index k) {
@@ -252,7 +252,8 @@ void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree) {
   for (Index level = 1; parent_.size() < size; ++level) {
     level_start.push_back(extensible.size());
     const auto run = [&](Index t, Index k) {
-      const auto begin = extensible.begin() + static_cast<std::ptrdiff_t>(level_start[static_cast<std::size_t>(level - k)]);
+      const auto begin =
+          extensible.begin() + static_cast<std::ptrdiff_t>(level_start[static_cast<std::size_t>(level - k)]);
       const auto end =
           extensible.begin() + static_cast<std::ptrdiff_t>(level_start[static_cast<std::size_t>(level - k) + 1]);
       const auto later = [&](std::int32_t l) { return first[static_cast<std::size_t>(l)] > t; };
@@ -272,7 +273,8 @@ void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree) {
 
 namespace {
 
-// A candidate of the search by weight: the finished term `rest` times (input, degree), where input is the last of the term.
+// A candidate of the search by weight: the finished term `rest` times (input, degree), where input is the last of the
+// term.
 struct Candidate {
   std::int64_t cost;
   Index total;
@@ -285,9 +287,10 @@ struct Candidate {
 }  // namespace
 
 // Best first. Cost = -log of the squared weight, additive over the inputs; a factor above one counts as one so that the
-// set is downward closed. Costs are integers (units of 2^-40, compared after rounding to 2^-30), so equal weights are equal
-// whatever the order of summation, on every processor; ties go by total degree, then grlex. A popped term has at most three
-// successors: one degree more of its last input; the next input appended; its last input, if of degree 1, moved on by one.
+// set is downward closed. Costs are integers (units of 2^-40, compared after rounding to 2^-30), so equal weights are
+// equal whatever the order of summation, on every processor; ties go by total degree, then grlex. A popped term has at
+// most three successors: one degree more of its last input; the next input appended; its last input, if of degree 1,
+// moved on by one.
 void MultiIndexSet::generate_largest_weight(const IndexSetSpec& spec) {
   const auto size = static_cast<std::size_t>(count_terms(spec).exact);
   const Index limit_inputs = most_inputs(spec);

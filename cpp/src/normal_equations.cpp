@@ -87,8 +87,9 @@ void pack_targets(const StridedView<const double>& targets, Index first, Index d
 // The loop over the samples that both sums share: pack(first sample, depth, scratch) a block together, then update the
 // tiles of left * right' together.
 template <class Pack>
-void accumulate(const Design& design, const PackedPanels& left, const PackedPanels& right, const std::vector<Tile>& tiles,
-                const ProductTarget& target, double multiply_adds, const Control& control, const Pack& pack) {
+void accumulate(const Design& design, const PackedPanels& left, const PackedPanels& right,
+                const std::vector<Tile>& tiles, const ProductTarget& target, double multiply_adds,
+                const Control& control, const Pack& pack) {
   const Index n_samples = design.samples.rows();
   const int size = control.threads_for(multiply_adds);
   const std::vector<Scratch> scratch = make_scratch(design, size, kSubBlock, right.n_panels() * kPanel * kPacket);
@@ -96,9 +97,8 @@ void accumulate(const Design& design, const PackedPanels& left, const PackedPane
     for (Index start = 0; start < n_samples; start += kBlock) {
       const Index count = std::min(kBlock, n_samples - start);
       const Index n_sub = (count + kSubBlock - 1) / kSubBlock;
-      team.for_each(me, n_sub, [&](Index i, int member) {
-        pack(start + i * kSubBlock, i * kSubBlock, scratch[size_of(member)]);
-      });
+      team.for_each(me, n_sub,
+                    [&](Index i, int member) { pack(start + i * kSubBlock, i * kSubBlock, scratch[size_of(member)]); });
       team.for_each(me, static_cast<Index>(tiles.size()), [&](Index i, int) {
         accumulate_tile(left, right, tiles[size_of(i)], n_sub * kSubBlock, 1.0, target);
       });
@@ -113,17 +113,20 @@ void accumulate_gram(const Design& design, MatrixRef gram, const Control& contro
   const Index n = design.basis.n_terms() + design.targets.cols;
   require(gram.rows() == n && gram.cols() == n, "gram must have shape (", n, ", ", n, ")");
   const PackedPanels panels(n, kBlock);
-  const double work = 0.5 * static_cast<double>(design.samples.rows()) * static_cast<double>(n) * static_cast<double>(n);
-  accumulate(design, panels, panels, triangle_tiles(0, panels.n_panels()),
-             {gram.data(), gram.outerStride(), n, n, true}, work, control,
-             [&](Index first, Index depth, const Scratch& scratch) { pack_samples(design, first, depth, scratch, panels); });
+  const double work =
+      0.5 * static_cast<double>(design.samples.rows()) * static_cast<double>(n) * static_cast<double>(n);
+  accumulate(
+      design, panels, panels, triangle_tiles(0, panels.n_panels()), {gram.data(), gram.outerStride(), n, n, true}, work,
+      control,
+      [&](Index first, Index depth, const Scratch& scratch) { pack_samples(design, first, depth, scratch, panels); });
 }
 
 void accumulate_cross(const Design& design, MatrixRef cross, const Control& control) {
   validate(design);
   const Index n_terms = design.basis.n_terms();
   const Index n_targets = design.targets.cols;
-  require(cross.rows() == n_targets && cross.cols() == n_terms, "cross must have shape (", n_targets, ", ", n_terms, ")");
+  require(cross.rows() == n_targets && cross.cols() == n_terms, "cross must have shape (", n_targets, ", ", n_terms,
+          ")");
   const PackedPanels left(n_targets, kBlock);
   const PackedPanels right(n_terms, kBlock);
   const Design terms_only{design.basis, design.samples, design.row_scale, {}};
@@ -147,8 +150,8 @@ void accumulate_kernel(const Design& design, Index first_term, MatrixRef kernel,
   const PackedPanels panels(n_samples, kDepth);
   const std::vector<Tile> tiles = triangle_tiles(0, panels.n_panels());
   const ProductTarget target{kernel.data(), kernel.outerStride(), n_samples, n_samples, true};
-  const double work = 0.5 * static_cast<double>(n_samples) * static_cast<double>(n_samples) *
-                      static_cast<double>(basis.n_terms());
+  const double work =
+      0.5 * static_cast<double>(n_samples) * static_cast<double>(n_samples) * static_cast<double>(basis.n_terms());
   const int size = control.threads_for(work);
   const std::vector<Scratch> scratch = make_scratch(design, size, kPanel, kPanel);
   Team::run(control, size, [&](Team& team, int me) {

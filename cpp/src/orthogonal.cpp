@@ -15,8 +15,8 @@ constexpr Index kPanelColumns = 48;  // from here on Eigen applies reflections a
 constexpr Index kChunk = 128;        // columns an item: fixed, so that threads do not change the result
 
 // X := H X or H' X for one block of reflections, shared by columns of X
-void apply_reflections(const ConstMatrixRef& vectors, const Eigen::Ref<const Vector>& scales, bool transposed, MatrixRef x,
-                       const Control& control) {
+void apply_reflections(const ConstMatrixRef& vectors, const Eigen::Ref<const Vector>& scales, bool transposed,
+                       MatrixRef x, const Control& control) {
   const auto sequence = Eigen::householderSequence(vectors, scales);
   const Index n_chunks = (x.cols() + kChunk - 1) / kChunk;
   const double work =
@@ -51,9 +51,7 @@ HouseholderQr::HouseholderQr(Matrix matrix, const Control& control)
   }
 }
 
-Matrix HouseholderQr::upper() const {
-  return packed_.topRows(packed_.cols()).triangularView<Eigen::Upper>();
-}
+Matrix HouseholderQr::upper() const { return packed_.topRows(packed_.cols()).triangularView<Eigen::Upper>(); }
 
 void HouseholderQr::apply(Matrix& x, const Control& control) const {
   const Index n = packed_.cols();
@@ -65,21 +63,29 @@ void HouseholderQr::apply(Matrix& x, const Control& control) const {
   }
 }
 
-void solve_upper(const ConstMatrixRef& upper, MatrixRef right) {
-  for (Index column = 0; column < right.cols(); ++column) {
+namespace {
+
+double triangle_work(const ConstMatrixRef& upper, const MatrixRef& right) {
+  return 0.5 * static_cast<double>(upper.size()) * static_cast<double>(right.cols());
+}
+
+}  // namespace
+
+void solve_upper(const ConstMatrixRef& upper, MatrixRef right, const Control& control) {
+  parallel_for(control, right.cols(), triangle_work(upper, right), [&](Index column, int) {
     auto b = right.col(column);
     for (Index j = upper.cols() - 1; j >= 0; --j) {
       b(j) /= upper(j, j);
       b.head(j).noalias() -= b(j) * upper.col(j).head(j);
     }
-  }
+  });
 }
 
-void solve_upper_transposed(const ConstMatrixRef& upper, MatrixRef right) {
-  for (Index column = 0; column < right.cols(); ++column) {
+void solve_upper_transposed(const ConstMatrixRef& upper, MatrixRef right, const Control& control) {
+  parallel_for(control, right.cols(), triangle_work(upper, right), [&](Index column, int) {
     auto b = right.col(column);
     for (Index j = 0; j < upper.cols(); ++j) b(j) = (b(j) - upper.col(j).head(j).dot(b.head(j))) / upper(j, j);
-  }
+  });
 }
 
 MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, const Control& control) {
@@ -136,13 +142,13 @@ MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, 
   Matrix y(n, b.cols());
   if (rank == n) {
     y = b;
-    solve_upper(a, y);
+    solve_upper(a, y, control);
   } else {
     // [R11 R12]' = Z T: the shortest solution of [R11 R12] y = c is Z T'^-1 c
     const HouseholderQr right(a.topRows(rank).triangularView<Eigen::Upper>().toDenseMatrix().transpose(), control);
     y.setZero();
     y.topRows(rank) = b.topRows(rank);
-    solve_upper_transposed(right.upper(), y.topRows(rank));
+    solve_upper_transposed(right.upper(), y.topRows(rank), control);
     right.apply(y, control);
   }
   for (Index j = 0; j < n; ++j) result.solution.row(order[static_cast<std::size_t>(j)]) = y.row(j);

@@ -63,8 +63,8 @@ Recurrence::Recurrence(double lam, Index degree, Normalization normalization,
       if (i >= 2) drop_[i] *= scale(i) / scale(i - 2);
     }
   }
-  // For lam >= 0 the maximum is at x = 1. For -1/2 < lam < 0 it may lie inside, but the polynomials stay below twice the
-  // values of the even ones at 0, which a few probes bound.
+  // For lam >= 0 the maximum is at x = 1. For -1/2 < lam < 0 it may lie inside, but the polynomials stay below twice
+  // the values of the even ones at 0, which a few probes bound.
   bound_.assign(size, 0.0);
   std::vector<double> values(size);
   for (const double x : {1.0, 0.0, 0.5, 0.25, 0.75, 0.9, 0.97}) {

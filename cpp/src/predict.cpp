@@ -66,13 +66,13 @@ void predict(const TensorBasis& basis, const Samples& samples, StridedView<const
   struct Scratch {
     AlignedBuffer x, table, terms;
   };
+  const double work =
+      static_cast<double>(n_samples) * static_cast<double>(n_terms) * static_cast<double>(n_outputs + 1);
   std::vector<Scratch> scratch;
-  for (int i = 0; i < control.n_threads(); ++i)
+  for (int i = 0; i < control.threads_for(work); ++i)
     scratch.push_back({make_aligned(static_cast<std::size_t>(basis.n_inputs() * kSub)),
                        make_aligned(static_cast<std::size_t>(std::max<Index>(1, basis.n_factors()) * kSub)),
                        make_aligned(static_cast<std::size_t>(n_terms * kSub))});
-  const double work =
-      static_cast<double>(n_samples) * static_cast<double>(n_terms) * static_cast<double>(n_outputs + 1);
   const Index chunk = 8 * kSub;  // samples an item
   parallel_for(control, (n_samples + chunk - 1) / chunk, work, [&](Index item, int member) {
     const auto& [x, table, terms] = scratch[static_cast<std::size_t>(member)];

@@ -18,7 +18,9 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr int kMaxRefinements = 2;
 constexpr double kRefinedEnough = 1e-14;
 
-StridedView<double> view(Matrix& matrix) { return {matrix.data(), matrix.rows(), matrix.cols(), 1, matrix.outerStride()}; }
+StridedView<double> view(Matrix& matrix) {
+  return {matrix.data(), matrix.rows(), matrix.cols(), 1, matrix.outerStride()};
+}
 StridedView<const double> view(const Matrix& matrix) {
   return {matrix.data(), matrix.rows(), matrix.cols(), 1, matrix.outerStride()};
 }
@@ -114,7 +116,7 @@ std::optional<RidgeSolution> primal_cholesky(const Problem& problem) {
     if (forced) throw;
     return std::nullopt;
   }
-  const SpectrumEstimate spectrum = estimate_spectrum(factor);
+  const SpectrumEstimate spectrum = estimate_spectrum(factor, problem.control());
   if (!forced && !trustworthy(spectrum, problem.options().gamma)) return std::nullopt;
   // G'Y is at hand, so the first residual costs no pass over the data
   Matrix first_residual = gram.bottomLeftCorner(problem.n_outputs(), n_terms).transpose();
@@ -128,15 +130,20 @@ std::optional<RidgeSolution> primal_cholesky(const Problem& problem) {
       result.weights += correction;
     }
   };
-  const RefinementReport refined = refine(residual, [&](Matrix& right) { solve_factored(factor, right); }, add,
-                                          kMaxRefinements, kRefinedEnough);
-  result.report = {Engine::primal, "cholesky", spectrum.reciprocal_condition(), refined.n_steps, refined.last_correction,
+  const RefinementReport refined = refine(
+      residual, [&](Matrix& right) { solve_factored(factor, right, problem.control()); }, add, kMaxRefinements,
+      kRefinedEnough);
+  result.report = {Engine::primal,
+                   "cholesky",
+                   spectrum.reciprocal_condition(),
+                   refined.n_steps,
+                   refined.last_correction,
                    std::min(problem.n_samples(), n_terms)};
   return result;
 }
 
-// (gamma I + G1 G1') a + u b = Y, u'a = 0 when the constant is free: its column u leaves the penalty and b is its weight.
-// The unknowns are kept as one matrix [a; b].
+// (gamma I + G1 G1') a + u b = Y, u'a = 0 when the constant is free: its column u leaves the penalty and b is its
+// weight. The unknowns are kept as one matrix [a; b].
 std::optional<RidgeSolution> dual_cholesky(const Problem& problem) {
   const Index n = problem.n_samples();
   const Index n_outputs = problem.n_outputs();
@@ -152,15 +159,15 @@ std::optional<RidgeSolution> dual_cholesky(const Problem& problem) {
     if (forced) throw;
     return std::nullopt;
   }
-  const SpectrumEstimate spectrum = estimate_spectrum(factor);
+  const SpectrumEstimate spectrum = estimate_spectrum(factor, problem.control());
   if (!forced && !trustworthy(spectrum, gamma)) return std::nullopt;
 
   Vector u(n);
   for (Index s = 0; s < n; ++s) u(s) = problem.scale(s);
   Matrix inverse_u = u;
-  if (first > 0) solve_factored(factor, inverse_u);
+  if (first > 0) solve_factored(factor, inverse_u, problem.control());
   const auto solve = [&](Matrix& right) {
-    solve_factored(factor, right.topRows(n));
+    solve_factored(factor, right.topRows(n), problem.control());
     if (first == 0) return;
     const Matrix shift = (u.transpose() * right.topRows(n) - right.bottomRows(1)) / u.dot(inverse_u.col(0));
     right.topRows(n) -= inverse_u * shift;
@@ -246,13 +253,13 @@ RidgeSolution primal_orthogonal(const Problem& problem) {
   const auto r = triangle.topLeftCorner(n_terms, n_terms);
   if (gamma > 0) {
     result.weights = triangle.topRightCorner(n_terms, problem.n_outputs());
-    solve_upper(r, result.weights);
+    solve_upper(r, result.weights, problem.control());
     result.report.solver = "qr";
-    result.report.rcond = estimate_spectrum(r.transpose().eval()).reciprocal_condition();
+    result.report.rcond = estimate_spectrum(r.transpose().eval(), problem.control()).reciprocal_condition();
     if (result.report.rcond >= kCorrectable) {
       correct_once(problem, result, [&](Matrix& right) {
-        solve_upper_transposed(r, right);
-        solve_upper(r, right);
+        solve_upper_transposed(r, right, problem.control());
+        solve_upper(r, right, problem.control());
       });
     }
   } else {
@@ -266,9 +273,9 @@ RidgeSolution primal_orthogonal(const Problem& problem) {
   return result;
 }
 
-// LQ of [G, sqrt(gamma) I], as the QR of its transpose. Householder reflections are accurate row by row only when large rows
-// come before small ones, so the rows of the penalty stand above G' when they are the larger ones (the constant term's row
-// shows the scale of G).
+// LQ of [G, sqrt(gamma) I], as the QR of its transpose. Householder reflections are accurate row by row only when large
+// rows come before small ones, so the rows of the penalty stand above G' when they are the larger ones (the constant
+// term's row shows the scale of G).
 RidgeSolution dual_orthogonal(const Problem& problem) {
   const Index n_terms = problem.n_terms();
   const Index n = problem.n_samples();
@@ -289,9 +296,9 @@ RidgeSolution dual_orthogonal(const Problem& problem) {
   Matrix x = Matrix::Zero(n_rows, problem.n_outputs());
   if (gamma > 0) {
     x.topRows(n) = problem.targets();
-    solve_upper_transposed(r, x.topRows(n));
+    solve_upper_transposed(r, x.topRows(n), problem.control());
     result.report.solver = "lq";
-    result.report.rcond = estimate_spectrum(r.transpose().eval()).reciprocal_condition();
+    result.report.rcond = estimate_spectrum(r.transpose().eval(), problem.control()).reciprocal_condition();
   } else {
     MinimumNormSolution found =
         minimum_norm_solution(r.transpose(), problem.targets(), rank_tolerance(problem), problem.control());
@@ -306,7 +313,8 @@ RidgeSolution dual_orthogonal(const Problem& problem) {
 }
 
 void validate(const RidgeOptions& options) {
-  require(std::isfinite(options.gamma) && options.gamma >= 0, "gamma must be a finite number >= 0, got ", options.gamma);
+  require(std::isfinite(options.gamma) && options.gamma >= 0, "gamma must be a finite number >= 0, got ",
+          options.gamma);
   require(options.gamma > 0 || options.solver != Solver::cholesky,
           "gamma = 0 needs an orthogonal factorisation: use solver='auto' or 'orthogonal', or a positive gamma");
 }
@@ -347,8 +355,9 @@ RidgeSolution solve_gram(const ConstMatrixRef& gram, Index n_terms, double gamma
   cholesky_in_place(factor, control);
   RidgeSolution result;
   result.weights = gram.bottomLeftCorner(n_outputs, n_terms).transpose();
-  solve_factored(factor, result.weights);
-  result.report = {Engine::primal, "cholesky", estimate_spectrum(factor).reciprocal_condition(), 0, 0.0, n_terms};
+  solve_factored(factor, result.weights, control);
+  result.report = {Engine::primal, "cholesky", estimate_spectrum(factor, control).reciprocal_condition(), 0, 0.0,
+                   n_terms};
   return result;
 }
 

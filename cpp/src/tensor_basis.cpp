@@ -38,8 +38,8 @@ TensorBasis::TensorBasis(const IndexSetSpec& spec, double lam, Normalization nor
   for (std::size_t l = 1; l < size; ++l) {
     const auto i = static_cast<Index>(l);
     parents_[l] = indices_.parent(i);
-    factors_[l] = static_cast<std::int32_t>(factor_start_[static_cast<std::size_t>(indices_.input(i))] +
-                                            indices_.degree(i) - 1);
+    factors_[l] =
+        static_cast<std::int32_t>(factor_start_[static_cast<std::size_t>(indices_.input(i))] + indices_.degree(i) - 1);
     bound[l] = bound[static_cast<std::size_t>(parents_[l])] * recurrence_.bound(indices_.degree(i));
     require(bound[l] < kLargestTerm, "lam = ", lam, " and this index set give terms above ", kLargestTerm,
             " (first at term ", l, "), whose squares leave the range of float64: lower lam or degree, or use the ",
@@ -83,8 +83,8 @@ void TensorBasis::evaluate_range(const double* table, Index stride, Index first,
 
 template <class Scalar>
 void evaluate_terms(const TensorBasis& basis, const Samples& samples, StridedView<Scalar> out, const Control& control) {
-  require(samples.cols() == basis.n_inputs(), "X has ", samples.cols(), " columns but the basis has ",
-          basis.n_inputs(), " inputs");
+  require(samples.cols() == basis.n_inputs(), "X has ", samples.cols(), " columns but the basis has ", basis.n_inputs(),
+          " inputs");
   require(out.rows == samples.rows() && out.cols == basis.n_terms(), "out must have shape (", samples.rows(), ", ",
           basis.n_terms(), "), got (", out.rows, ", ", out.cols, ")");
   constexpr Index block = 64;
@@ -95,9 +95,9 @@ void evaluate_terms(const TensorBasis& basis, const Samples& samples, StridedVie
     AlignedBuffer x, table, terms;
   };
   std::vector<Scratch> scratch;
-  for (int i = 0; i < control.n_threads(); ++i)
+  for (int i = 0; i < control.threads_for(work); ++i)
     scratch.push_back({make_aligned(static_cast<std::size_t>(basis.n_inputs() * block)),
-                       make_aligned(static_cast<std::size_t>(basis.n_factors() * block)),
+                       make_aligned(static_cast<std::size_t>(std::max<Index>(1, basis.n_factors()) * block)),
                        make_aligned(static_cast<std::size_t>(n_terms * kPacket))});
   parallel_for(control, n_blocks, work, [&](Index b, int member) {
     const auto& [x, table, terms] = scratch[static_cast<std::size_t>(member)];

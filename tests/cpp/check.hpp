@@ -44,8 +44,8 @@ inline gegenbauer::StridedView<double> view(gegenbauer::Matrix& m) {
 
 }  // namespace check
 
-#define CHECK(condition) \
-  do {                   \
+#define CHECK(condition)                                                         \
+  do {                                                                           \
     if (!(condition)) check::fail(__FILE__, __LINE__, "not true: ", #condition); \
   } while (false)
 
@@ -57,13 +57,13 @@ inline gegenbauer::StridedView<double> view(gegenbauer::Matrix& m) {
       check::fail(__FILE__, __LINE__, #value, " is ", got_, ", expected ", want_, " within ", (tolerance)); \
   } while (false)
 
-#define CHECK_THROWS(expression, exception, part)                                                      \
-  do {                                                                                                 \
-    try {                                                                                              \
-      (void)(expression);                                                                              \
-      check::fail(__FILE__, __LINE__, "nothing thrown by ", #expression);                              \
-    } catch (const exception& error_) {                                                                \
-      if (std::string(error_.what()).find(part) == std::string::npos)                                  \
-        check::fail(__FILE__, __LINE__, "the message does not say '", part, "': ", error_.what());     \
-    }                                                                                                  \
+#define CHECK_THROWS(expression, exception, part)                                                  \
+  do {                                                                                             \
+    try {                                                                                          \
+      (void)(expression);                                                                          \
+      check::fail(__FILE__, __LINE__, "nothing thrown by ", #expression);                          \
+    } catch (const exception& error_) {                                                            \
+      if (std::string(error_.what()).find(part) == std::string::npos)                              \
+        check::fail(__FILE__, __LINE__, "the message does not say '", part, "': ", error_.what()); \
+    }                                                                                              \
   } while (false)

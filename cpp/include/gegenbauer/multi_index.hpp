@@ -1,8 +1,8 @@
 #pragma once
 /// Sets of multi-indices k = (k_1, ..., k_m) in a named order. No floating-point values of polynomials here.
 ///
-/// A set is stored as a table of parents: term l is its parent times one univariate factor (input, degree), and the parent
-/// comes earlier. All sets are downward closed, so parents exist; memory is 12 bytes a term whatever m is.
+/// A set is stored as a table of parents: term l is its parent times one univariate factor (input, degree), and the
+/// parent comes earlier. All sets are downward closed, so parents exist; memory is 12 bytes a term whatever m is.
 
 #include <cstdint>
 #include <optional>
@@ -29,10 +29,10 @@ enum class TermOrder {
 struct IndexSetSpec {
   Index n_inputs = 1;
   IndexSet kind = IndexSet::total_degree;
-  std::optional<Index> degree;       ///< none: the smallest that has n_terms terms
-  std::vector<Index> degrees;        ///< tensor only, instead of degree: one an input
-  std::optional<Index> n_terms;      ///< keep the first n_terms
-  std::optional<Index> max_inputs;   ///< at most this many inputs interact in a term
+  std::optional<Index> degree;      ///< none: the smallest that has n_terms terms
+  std::vector<Index> degrees;       ///< tensor only, instead of degree: one an input
+  std::optional<Index> n_terms;     ///< keep the first n_terms
+  std::optional<Index> max_inputs;  ///< at most this many inputs interact in a term
   TermOrder order = TermOrder::grlex;
   double interaction = 1.0;  ///< q, largest_weight only; in choosing the set a factor above one counts as one
   double smoothness = 1.0;   ///< s, largest_weight only

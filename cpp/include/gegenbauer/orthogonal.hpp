@@ -1,6 +1,6 @@
 #pragma once
-/// Orthogonal factorisations for the cases in which normal equations lose too much: tiny penalties and gamma = 0. Slower
-/// than Cholesky and accurate to the last digits that the data determine. Knows no basis.
+/// Orthogonal factorisations for the cases in which normal equations lose too much: tiny penalties and gamma = 0.
+/// Slower than Cholesky and accurate to the last digits that the data determine. Knows no basis.
 
 #include <vector>
 
@@ -25,9 +25,9 @@ class HouseholderQr {
   Vector scales_;
 };
 
-/// The shortest X that minimises |A X - B| (Moore-Penrose), by a complete orthogonal decomposition: QR with column pivoting,
-/// cut where the remaining columns fall below `tolerance` times the first pivot, and a second QR from the right. A (n, n),
-/// B (n, K). Cost about 4 n^3 / 3 to 8 n^3 / 3 flops.
+/// The shortest X that minimises |A X - B| (Moore-Penrose), by a complete orthogonal decomposition: QR with column
+/// pivoting, cut where the remaining columns fall below `tolerance` times the first pivot, and a second QR from the
+/// right. A (n, n), B (n, K). Cost about 4 n^3 / 3 to 8 n^3 / 3 flops.
 struct MinimumNormSolution {
   Matrix solution;
   Index rank = 0;
@@ -35,8 +35,9 @@ struct MinimumNormSolution {
 };
 [[nodiscard]] MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, const Control& control);
 
-/// B := R^-1 B and B := R'^-1 B for an upper triangle without zeros on its diagonal.
-void solve_upper(const ConstMatrixRef& upper, MatrixRef right);
-void solve_upper_transposed(const ConstMatrixRef& upper, MatrixRef right);
+/// B := R^-1 B and B := R'^-1 B for an upper triangle without zeros on its diagonal; columns of B are shared between
+/// threads.
+void solve_upper(const ConstMatrixRef& upper, MatrixRef right, const Control& control);
+void solve_upper_transposed(const ConstMatrixRef& upper, MatrixRef right, const Control& control);
 
 }  // namespace gegenbauer

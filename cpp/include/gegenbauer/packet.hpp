@@ -15,8 +15,8 @@ using PacketSquare = Eigen::internal::PacketBlock<Packet, Eigen::internal::packe
 /// Doubles a register.
 inline constexpr int kPacket = Eigen::internal::packet_traits<double>::size;
 
-/// Register tile: kVectors registers of rows by kColumns columns, chosen so that the accumulators, one column of the left
-/// side and one broadcast fill the register file (32 registers with AVX-512, else 16).
+/// Register tile: kVectors registers of rows by kColumns columns, chosen so that the accumulators, one column of the
+/// left side and one broadcast fill the register file (32 registers with AVX-512, else 16).
 #if defined(EIGEN_VECTORIZE_AVX512)
 inline constexpr int kVectors = 3;
 inline constexpr int kColumns = 8;

@@ -1,7 +1,7 @@
 #pragma once
 /// Threads for one call: they start when a computation starts and are gone when it returns, so that nothing runs after
-/// import and a process may fork at any time. Work is handed out item by item, and every item writes its own part of the
-/// output: the number of threads never changes a bit of the result.
+/// import and a process may fork at any time. Work is handed out item by item, and every item writes its own part of
+/// the output: the number of threads never changes a bit of the result.
 
 #include <algorithm>
 #include <atomic>
@@ -37,7 +37,8 @@ class Control {
     return worth < 2.0 ? 1 : static_cast<int>(std::min<double>(n_threads_, worth));
   }
 
-  /// Throws Interrupted when the poll says so. Only the thread that made the call may use it; cheap enough for any loop.
+  /// Throws Interrupted when the poll says so. Only the thread that made the call may use it; cheap enough for any
+  /// loop.
   void check() const {
     if (!poll_) return;
     const auto now = std::chrono::steady_clock::now();
@@ -59,8 +60,8 @@ class Team {
   /// When the system refuses a thread, the others do its work.
   static void run(const Control& control, int size, const std::function<void(Team&, int)>& body);
 
-  /// Shares the items 0..count-1 between the members and returns when all are done. item(i, member) is called once for each
-  /// i, by any member, in any order. To be called by every member alike.
+  /// Shares the items 0..count-1 between the members and returns when all are done. item(i, member) is called once for
+  /// each i, by any member, in any order. To be called by every member alike.
   template <class Item>
   void for_each(int member, Index count, Item&& item) {
     for (Index i = next_.fetch_add(1); i < count; i = next_.fetch_add(1)) {

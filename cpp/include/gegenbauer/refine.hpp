@@ -1,6 +1,6 @@
 #pragma once
-/// Iterative refinement of the solution of M X = B by a factor of (nearly) M. Knows no basis: the residual comes from the
-/// caller, who computes it from the data rather than from M. The solution itself is the first correction of zero.
+/// Iterative refinement of the solution of M X = B by a factor of (nearly) M. Knows no basis: the residual comes from
+/// the caller, who computes it from the data rather than from M. The solution itself is the first correction of zero.
 
 #include <algorithm>
 #include <cmath>

@@ -15,8 +15,8 @@ enum class Engine { automatic, primal, dual };
 enum class Solver { automatic, cholesky, orthogonal };
 
 struct RidgeOptions {
-  double gamma = 0.0;             ///< >= 0; 0 is the Moore-Penrose solution (the paper's WDD)
-  bool penalize_constant = true;  ///< false leaves the weight of term 0 out of the penalty
+  double gamma = 0.0;                 ///< >= 0; 0 is the Moore-Penrose solution (the paper's WDD)
+  bool penalize_constant = true;      ///< false leaves the weight of term 0 out of the penalty
   Engine engine = Engine::automatic;  ///< automatic: dual when S <= L
   Solver solver = Solver::automatic;  ///< automatic: Cholesky, or orthogonal when that would lose the answer
 };
@@ -24,11 +24,11 @@ struct RidgeOptions {
 /// What was done, after any fallback.
 struct RidgeReport {
   Engine engine = Engine::primal;
-  std::string solver;        ///< "cholesky", "qr", "lq" or "complete_orthogonal"
-  double rcond = 0.0;        ///< estimated reciprocal condition number of the regularised normal matrix
+  std::string solver;  ///< "cholesky", "qr", "lq" or "complete_orthogonal"
+  double rcond = 0.0;  ///< estimated reciprocal condition number of the regularised normal matrix
   int n_refinements = 0;
-  double correction = 0.0;   ///< relative size of the last refinement
-  Index rank = 0;            ///< min(S, L), or the numerical rank that gamma = 0 found
+  double correction = 0.0;  ///< relative size of the last refinement
+  Index rank = 0;           ///< min(S, L), or the numerical rank that gamma = 0 found
 };
 
 struct RidgeSolution {

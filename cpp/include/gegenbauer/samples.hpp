@@ -1,6 +1,6 @@
 #pragma once
-/// The rows of the caller's data as the core reads them: any layout, float64 or float32, never copied as a whole. Blocks
-/// are converted to float64 and mapped from the box of the training data to the domain on the fly.
+/// The rows of the caller's data as the core reads them: any layout, float64 or float32, never copied as a whole.
+/// Blocks are converted to float64 and mapped from the box of the training data to the domain on the fly.
 
 #include <vector>
 

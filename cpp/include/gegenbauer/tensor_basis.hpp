@@ -1,6 +1,6 @@
 #pragma once
-/// Tensor products of univariate polynomials: an index set together with one recurrence. Evaluates blocks of terms; knows
-/// no targets and no weights. The paper's Gegenbauer elementary functions G_l(x) (eq.network-basis).
+/// Tensor products of univariate polynomials: an index set together with one recurrence. Evaluates blocks of terms;
+/// knows no targets and no weights. The paper's Gegenbauer elementary functions G_l(x) (eq.network-basis).
 ///
 /// Values are computed for a block of samples at once: first a table of univariate values, one row a factor (input t,
 /// degree n >= 1), then each term as parent term times one table row (one multiplication a term and sample).
@@ -47,9 +47,9 @@ class TensorBasis {
   MultiIndexSet indices_;
   Recurrence recurrence_;
   Index n_factors_ = 0;
-  std::vector<Index> factor_start_;     // row of (t, 1)
-  std::vector<std::int32_t> parents_;   // of term l
-  std::vector<std::int32_t> factors_;   // table row of term l; -1 for the constant
+  std::vector<Index> factor_start_;    // row of (t, 1)
+  std::vector<std::int32_t> parents_;  // of term l
+  std::vector<std::int32_t> factors_;  // table row of term l; -1 for the constant
 };
 
 /// out(s, l) = term l at sample s, for a caller who wants the whole matrix G (paper: eqn.activatematrix_SOGNN).

@@ -1,8 +1,8 @@
 #pragma once
-/// The one place that multiplies matrices. Both sides of a product are packed into panels of kPanel rows, contiguous along
-/// the depth, so that one packed panel serves as left side (loaded by registers) and as right side (broadcast entry by
-/// entry). Products are shared between threads tile by tile; a tile of the output has one owner, so the order of its sums
-/// does not depend on the number of threads.
+/// The one place that multiplies matrices. Both sides of a product are packed into panels of kPanel rows, contiguous
+/// along the depth, so that one packed panel serves as left side (loaded by registers) and as right side (broadcast
+/// entry by entry). Products are shared between threads tile by tile; a tile of the output has one owner, so the order
+/// of its sums does not depend on the number of threads.
 
 #include <algorithm>
 #include <vector>
@@ -41,8 +41,8 @@ struct RegisterTile {
   Packet acc[kColumns][kVectors];
 };
 
-/// acc = sum over k < depth of a[k * kPanel + (0..kPanel)] * b[k * kPanel + (0..kColumns)]; 2 kPanel kColumns depth flops.
-/// a is aligned; b may point at any column group of a panel.
+/// acc = sum over k < depth of a[k * kPanel + (0..kPanel)] * b[k * kPanel + (0..kColumns)]; 2 kPanel kColumns depth
+/// flops. a is aligned; b may point at any column group of a panel.
 EIGEN_ALWAYS_INLINE RegisterTile multiply_panels(const double* a, const double* b, Index depth) {
   RegisterTile tile;
 #pragma GCC unroll 8
@@ -76,8 +76,8 @@ struct Tile {
 [[nodiscard]] std::vector<Tile> rectangle_tiles(Index n_rows, Index n_cols);
 
 /// Output of a product: column-major, entry (i, j) at data[i + j * stride]; rows and columns beyond the shape are not
-/// written. With lower_only the register tiles wholly above the diagonal are skipped (the strict upper part of the others
-/// receives values that nobody reads).
+/// written. With lower_only the register tiles wholly above the diagonal are skipped (the strict upper part of the
+/// others receives values that nobody reads).
 struct ProductTarget {
   double* data;
   Index stride;
@@ -90,7 +90,8 @@ struct ProductTarget {
 void accumulate_tile(const PackedPanels& left, const PackedPanels& right, const Tile& tile, Index depth, double sign,
                      const ProductTarget& target);
 
-/// Packs the rows [row, row + kPanel) (zeros beyond n_rows) and `depth` columns of a column-major matrix into one panel.
+/// Packs the rows [row, row + kPanel) (zeros beyond n_rows) and `depth` columns of a column-major matrix into one
+/// panel.
 void pack_panel(const double* matrix, Index stride, Index row, Index n_rows, Index depth, double* panel);
 
 }  // namespace gegenbauer
