@@ -29,6 +29,9 @@ __all__ = [
 ]
 
 
+MAX_THREADS = 1024
+
+
 class TooLargeError(MemoryError, ValueError):
     """A request that cannot fit into the memory of this machine, refused before any work."""
 
@@ -72,7 +75,10 @@ def check_threads(n_threads: int | None) -> int:
     """Return the number of threads to use; None is `default_threads()`."""
     if n_threads is None:
         return default_threads()
-    return check_integer(n_threads, "n_threads", minimum=1)
+    result = check_integer(n_threads, "n_threads", minimum=1)
+    if result > MAX_THREADS:  # each takes memory, and no machine has so many processors
+        raise ValueError(f"n_threads must be at most {MAX_THREADS}, got {result}")
+    return result
 
 
 def _describe_bad_entry(array: npt.NDArray[Any], name: str) -> str:

@@ -575,7 +575,7 @@ class TensorBasis:
         Raises
         ------
         ValueError, TypeError
-            For X or `out` of wrong shape, type or content.
+            For X or `out` of wrong shape, type or content, and results beyond float32.
         """
         data = as_matrix(X, "X", n_columns=self.n_features)
         box = self._box(scaling)
@@ -597,6 +597,10 @@ class TensorBasis:
             if np.may_share_memory(out, data):
                 raise ValueError("out must not share memory with X")
         self._plan.evaluate(data, box, out, threads)
+        if out.dtype == np.float32 and not np.isfinite(out.sum(dtype=np.float64)):
+            raise ValueError(
+                "some values exceed the range of float32: use dtype float64, or lower lam or degree"
+            )
         return out
 
     def _box(self, scaling: InputScaling | None) -> Any:

@@ -1,0 +1,480 @@
+"""The scikit-learn transformer, and what it shares with the estimators.
+
+:class:`GegenbauerFeatures` turns a table into the feature matrix G of the paper. The
+private base class :class:`_BasisEstimator` holds what every estimator of this library does
+with its inputs: check them, scale them to the domain, watch for values outside of the
+range seen in ``fit``, and build the :class:`~gegenbauer.TensorBasis`. Everything else is
+left to the functional layer.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+import warnings
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import assert_all_finite
+
+# The one private module of scikit-learn that we use: the vocabulary in which
+# ``_parameter_constraints`` is written, which has no public name yet.
+# tests/python/test_architecture.py sees to it that no other follows.
+from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gegenbauer._arrays import MAX_THREADS
+from gegenbauer.basis import InputScaling, TensorBasis, count_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from gegenbauer.basis import Spectrum
+
+__all__ = ["GegenbauerFeatures", "OutOfRangeWarning"]
+
+# Types that the compiled core reads as they are; every other dtype becomes the first.
+_FLOAT_DTYPES = [np.float64, np.float32]
+
+# Degree of GegenbauerFeatures when neither n_terms nor degree is given.
+_DEFAULT_FEATURES_DEGREE = 2
+
+# Longest list of columns that an error spells out.
+_MAX_LISTED = 5
+
+
+class OutOfRangeWarning(UserWarning):
+    """Rows lie outside of the range of the inputs seen in ``fit`` (``out_of_range="warn"``)."""
+
+
+class _BasisEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Parameters of the basis and handling of the inputs, shared by all estimators.
+
+    Subclasses implement ``_fit``, which works on a copy of the estimator: see
+    :meth:`_fit_on_copy`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_terms": [Interval(Integral, 1, None, closed="left"), None],
+        "degree": [Interval(Integral, 0, None, closed="left"), "array-like", None],
+        "lam": [Interval(Real, -0.5, None, closed="neither")],
+        "index_set": [StrOptions({"total_degree", "tensor", "hyperbolic_cross", "largest_weight"})],
+        "max_interaction": [Interval(Integral, 1, None, closed="left"), None],
+        "order": [StrOptions({"grlex", "grlex_ascending", "grevlex"})],
+        "spectrum": [StrOptions({"orthonormal"}), tuple, None],
+        "domain": [Options(tuple, {(0, 1), (-1, 1)})],
+        "out_of_range": [StrOptions({"clip", "warn", "error", "extrapolate"})],
+        "n_jobs": [
+            Interval(Integral, None, -1, closed="right"),
+            Interval(Integral, 1, MAX_THREADS, closed="both"),
+            None,
+        ],
+    }
+
+    # Declared for the type checker; set by the constructors and by ``_fit``.
+    n_terms: int | None
+    degree: int | Sequence[int] | None
+    lam: float
+    index_set: str
+    max_interaction: int | None
+    order: str
+    spectrum: Spectrum
+    domain: tuple[float, float]
+    out_of_range: str
+    n_jobs: int | None
+    basis_: TensorBasis
+    scaling_: InputScaling
+    n_terms_: int
+    n_features_in_: int
+
+    # ---- fitting -----------------------------------------------------------------
+
+    def _fit_on_copy(self, *args: Any) -> Self:
+        """Run ``_fit`` on a copy and take over its state in one assignment.
+
+        A fit that fails or is interrupted leaves the estimator as it was, fitted or not.
+        """
+        self._validate_params()
+        fitted = copy.copy(self)
+        fitted._fit(*args)
+        self.__dict__ = fitted.__dict__
+        return self
+
+    def _fit(self, *args: Any) -> None:
+        raise NotImplementedError
+
+    def _fit_inputs(self, X: NDArray[Any]) -> None:
+        """Set ``basis_``, ``n_terms_`` and ``scaling_`` from the validated rows X (S, m)."""
+        self.basis_ = self._make_basis(X.shape[1])
+        self.n_terms_ = int(self.basis_.n_terms)
+        self.scaling_ = InputScaling.fit(
+            X, domain=self.domain, clip=self.out_of_range != "extrapolate"
+        )
+
+    def _default_degree(self) -> int:
+        """Degree of the basis when neither ``n_terms`` nor ``degree`` is given."""
+        raise ValueError(
+            f"{type(self).__name__} needs n_terms (an int, the number of terms) or degree "
+            "(an int, the highest total degree), got None for both."
+        )
+
+    def _make_basis(self, n_features: int) -> TensorBasis:
+        degree = self.degree
+        if self.n_terms is None and degree is None:
+            degree = self._default_degree()
+        if self.n_terms is not None and degree is not None:
+            self._warn_if_cut(n_features, self.n_terms)
+        return TensorBasis(
+            n_features,
+            n_terms=self.n_terms,
+            degree=degree,
+            lam=self.lam,
+            index_set=self.index_set,
+            max_interaction=self.max_interaction,
+            order=self.order,
+            spectrum=self.spectrum,
+        )
+
+    def _warn_if_cut(self, n_features: int, n_terms: int) -> None:
+        """Warn when ``n_terms`` leaves terms of the requested ``degree`` out."""
+        if self.index_set == "largest_weight":  # there, n_terms is what defines the set
+            return
+        n_complete = count_terms(
+            n_features,
+            degree=self.degree,
+            index_set=self.index_set,
+            max_interaction=self.max_interaction,
+        )
+        if n_complete > n_terms:
+            warnings.warn(
+                f"degree={self.degree!r} has {n_complete} terms in {n_features} inputs, and "
+                f"n_terms={n_terms} keeps the first {n_terms} of them. Pass n_terms=None to "
+                "use them all, or degree=None if the cut is meant.",
+                UserWarning,
+                stacklevel=_stacklevel(),
+            )
+
+    # ---- inputs ------------------------------------------------------------------
+
+    def _validate_inputs(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        """Return X (S, m) as finite float64 or float32, without a copy where possible."""
+        X = validate_data(self, X, reset=reset, dtype=_FLOAT_DTYPES, ensure_all_finite=False)
+        self._require_finite(X)
+        return X  # type: ignore[no-any-return]
+
+    def _require_finite(self, X: NDArray[Any]) -> None:
+        """Refuse NaN and infinity with an error that names the columns."""
+        try:
+            assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
+        except ValueError as error:
+            bad = ~np.isfinite(X)
+            columns = np.flatnonzero(bad.any(axis=0))
+            listed = ", ".join(
+                f"{self._column_name(j)} (first in row {int(bad[:, j].argmax())})"
+                for j in columns[:_MAX_LISTED].tolist()
+            )
+            more = "" if columns.size <= _MAX_LISTED else f" and {columns.size - _MAX_LISTED} more"
+            raise ValueError(f"{error}\nFound in {listed}{more}.") from None
+
+    def _column_name(self, column: int) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return f"column {column}" if names is None else f"column {column} ({names[column]!r})"
+
+    def _current_scaling(self) -> InputScaling:
+        """Return the fitted box with today's clipping: the policy may change after ``fit``."""
+        clip = self.out_of_range != "extrapolate"
+        if self.scaling_.clip == clip:
+            return self.scaling_
+        return InputScaling(
+            self.scaling_.lower,
+            self.scaling_.upper,
+            domain=self.scaling_.domain,
+            clip=clip,
+            constant=self.scaling_.is_constant,
+        )
+
+    def _apply_range_policy(self, X: NDArray[Any]) -> None:
+        """Warn or raise for rows outside of the fitted box, if the policy asks for it."""
+        if self.out_of_range not in ("warn", "error"):
+            return
+        outside = self.scaling_.outside(X)
+        n_outside = int(np.count_nonzero(outside))
+        if n_outside == 0:
+            return
+        row = int(outside.argmax())
+        lower, upper = self.scaling_.lower, self.scaling_.upper
+        beyond = ((X[row] < lower) | (X[row] > upper)) & ~self.scaling_.is_constant
+        column = int(beyond.argmax())
+        message = (
+            f"{n_outside} of {len(X)} rows lie outside of the range seen in fit; the first is "
+            f"row {row}, where {self._column_name(column)} is {X[row, column]:.6g} and the "
+            f"range is [{lower[column]:.6g}, {upper[column]:.6g}]."
+        )
+        if self.out_of_range == "error":
+            raise ValueError(
+                f"{message} Set out_of_range to 'clip', 'warn' or 'extrapolate' to accept them."
+            )
+        warnings.warn(
+            f"{message} They are clipped to it.", OutOfRangeWarning, stacklevel=_stacklevel()
+        )
+
+    def _require_finite_result(self, values: NDArray[Any]) -> None:
+        """Refuse results beyond the floating-point range, where there can be any."""
+        extrapolating = self.out_of_range == "extrapolate"
+        if not extrapolating and values.dtype != np.float32:
+            return
+        with np.errstate(invalid="ignore"):
+            total = values.sum(dtype=np.float64)  # one pass, no temporary array
+        if np.isfinite(total) or np.isfinite(values).all():
+            return
+        bad = ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+        cause = (
+            "they lie too far outside of the range seen in fit. Set out_of_range='clip'."
+            if extrapolating
+            else "they exceed float32. Pass X as float64, or lower degree or lam."
+        )
+        raise ValueError(
+            f"The results are non-finite in {int(bad.sum())} of {len(bad)} rows, the first being "
+            f"row {int(bad.argmax())}: {cause}"
+        )
+
+    def _n_threads(self) -> int | None:
+        return None if self.n_jobs is None else int(effective_n_jobs(self.n_jobs))
+
+    def count_out_of_range(self, X: Any) -> int:
+        """Count the rows with at least one value outside of the range seen in ``fit``.
+
+        Inputs that were constant in ``fit`` are ignored by the model, and here.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to check.
+
+        Returns
+        -------
+        int
+            Number of rows, from 0 to ``n_samples``, whatever ``out_of_range`` is.
+        """
+        check_is_fitted(self)
+        X = self._validate_inputs(X, reset=False)
+        return int(np.count_nonzero(self.scaling_.outside(X)))
+
+
+def _stacklevel() -> int:
+    """Return the stack level, for the function that warns, of the caller's own code.
+
+    scikit-learn stands between it and us: it wraps ``transform``, and calls us in pipelines.
+    """
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _is_library(frame.f_globals.get("__name__", "")):
+        frame = frame.f_back
+        level += 1
+    return level
+
+
+def _is_library(module: str) -> bool:
+    return module.partition(".")[0] in ("gegenbauer", "sklearn")
+
+
+class GegenbauerFeatures(TransformerMixin, _BasisEstimator):  # type: ignore[misc]
+    """Expand the inputs into products of Gegenbauer polynomials.
+
+    Column i of the result is the product over the inputs t of C_n(x_t) with
+    n = ``basis_.indices[i, t]``, the hidden layer of the paper; the inputs are first scaled
+    from the range seen in ``fit`` to ``domain``. Use it as
+    :class:`sklearn.preprocessing.PolynomialFeatures` is used, in front of any linear model.
+    :class:`GegenbauerRegressor` and :class:`GegenbauerClassifier` need no such step, and
+    never hold this matrix.
+
+    Parameters
+    ----------
+    n_terms : int or None, default=None
+        Number of terms (columns): the first ``n_terms`` of the set, in its order; all of it
+        when it has fewer.
+    degree : int, array-like of n_features ints, or None, default=None
+        Highest degree: the total degree, or with ``index_set="tensor"`` the degree of every
+        input. None takes the smallest degree that has ``n_terms`` terms. When both are None
+        the degree is 2, as in PolynomialFeatures; a set with as many columns as the
+        estimators use would be a surprise in a transformer, whose result is stored.
+    lam : float, default=0.05
+        Gegenbauer parameter lambda > -1/2: 0 is the Chebyshev limit, 1/2 Legendre, 1
+        Chebyshev of the second kind.
+    index_set : {"total_degree", "tensor", "hyperbolic_cross", "largest_weight"}, \
+            default="total_degree"
+        Which multi-indices are used; "largest_weight" needs ``spectrum=(q, s)`` and
+        ``n_terms``.
+    max_interaction : int or None, default=None
+        Largest number of inputs in one term; None for no limit.
+    order : {"grlex", "grlex_ascending", "grevlex"}, default="grlex"
+        Order of the terms within a degree; "grlex" is that of PolynomialFeatures.
+    spectrum : None, "orthonormal" or tuple (q, s), default=None
+        Weights of the terms: None for the raw polynomials of the paper, "orthonormal" for
+        orthonormal ones, (q, s) for orthonormal ones of which each input of degree n >= 1
+        carries the factor sqrt(q n^(-2s)).
+    domain : {(0, 1), (-1, 1)}, default=(0, 1)
+        Interval to which the inputs are scaled.
+    out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
+        What to do with values outside of the range seen in ``fit``: clip them to it, clip
+        and give one warning, raise an error, or evaluate the polynomials there, which grow
+        fast; non-finite results are an error.
+    n_jobs : int or None, default=None
+        Number of threads, 1 to 1024; None or -1 for all that joblib counts, None at most
+        OMP_NUM_THREADS where that is set. The result has the same bits for any number.
+
+    Attributes
+    ----------
+    basis_ : TensorBasis
+        The terms; row i of ``basis_.indices`` belongs to column i.
+    scaling_ : InputScaling
+        The range of the inputs seen in ``fit`` and its map to ``domain``. A constant input
+        is mapped to 0.
+    n_terms_ : int
+        Number of columns of the result.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray of str
+        Names of the inputs, if X had any in ``fit``.
+
+    See Also
+    --------
+    TensorBasis : The same on arrays, without scikit-learn.
+
+    Examples
+    --------
+    >>> from gegenbauer import GegenbauerFeatures
+    >>> X = [[0.0, 10.0], [0.5, 30.0], [1.0, 20.0]]
+    >>> features = GegenbauerFeatures(degree=2, lam=0.5).fit(X)
+    >>> features.get_feature_names_out(["a", "b"]).tolist()
+    ['1', 'C1(a)', 'C1(b)', 'C2(a)', 'C1(a) C1(b)', 'C2(b)']
+    >>> features.transform(X)[1].tolist()
+    [1.0, 0.5, 1.0, -0.125, 0.5, 1.0]
+    """
+
+    def __init__(
+        self,
+        n_terms: int | None = None,
+        degree: int | Sequence[int] | None = None,
+        *,
+        lam: float = 0.05,
+        index_set: str = "total_degree",
+        max_interaction: int | None = None,
+        order: str = "grlex",
+        spectrum: Spectrum = None,
+        domain: tuple[float, float] = (0, 1),
+        out_of_range: str = "clip",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_terms = n_terms
+        self.degree = degree
+        self.lam = lam
+        self.index_set = index_set
+        self.max_interaction = max_interaction
+        self.order = order
+        self.spectrum = spectrum
+        self.domain = domain
+        self.out_of_range = out_of_range
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002  # the signature of pipelines
+        """Learn the range of the inputs and build the basis.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs; float64 and float32 are used as they are, other numbers become float64.
+        y : None
+            Ignored; here for pipelines.
+
+        Returns
+        -------
+        GegenbauerFeatures
+            The fitted transformer itself.
+
+        Raises
+        ------
+        ValueError
+            X is empty, not numeric, not finite or not two-dimensional; a parameter is out of
+            its range; the basis would be too large.
+        """
+        return self._fit_on_copy(X)
+
+    def _fit(self, X: Any) -> None:
+        self._fit_inputs(self._validate_inputs(X, reset=True))
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Evaluate every term at every row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_terms_)
+            The feature matrix G; float32 if X is, else float64.
+
+        Raises
+        ------
+        ValueError
+            X does not fit the data seen in ``fit``, or lies outside of its range where
+            ``out_of_range`` forbids it.
+        """
+        check_is_fitted(self)
+        X = self._validate_inputs(X, reset=False)
+        self._apply_range_policy(X)
+        G = self.basis_.evaluate(
+            X, scaling=self._current_scaling(), dtype=X.dtype, n_threads=self._n_threads()
+        )
+        self._require_finite_result(G)
+        return G
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return readable names of the terms, such as ``"C2(x0) C1(x3)"``.
+
+        Parameters
+        ----------
+        input_features : array-like of n_features str or None, default=None
+            Names of the inputs; None for those seen in ``fit``, or else x0, x1, ...
+
+        Returns
+        -------
+        ndarray of str objects, shape (n_terms_,)
+            Names in the order of the columns; the constant term is ``"1"``.
+
+        Raises
+        ------
+        ValueError
+            ``input_features`` has the wrong length, or differs from the names seen in
+            ``fit``.
+        """
+        check_is_fitted(self)
+        seen = getattr(self, "feature_names_in_", None)
+        names = seen if input_features is None else np.asarray(input_features, dtype=object)
+        if names is not None and len(names) != self.n_features_in_:
+            raise ValueError(
+                "input_features should have length equal to number of features "
+                f"({self.n_features_in_}), got {len(names)}"
+            )
+        if names is not None and seen is not None and not np.array_equal(names, seen):
+            raise ValueError(
+                f"input_features is not equal to feature_names_in_: got {names.tolist()}, "
+                f"expected {seen.tolist()}"
+            )
+        term_names = self.basis_.term_names(None if names is None else [str(n) for n in names])
+        return np.asarray(term_names, dtype=object)
+
+    def _default_degree(self) -> int:
+        return _DEFAULT_FEATURES_DEGREE
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,807 @@
+"""Models in files: numbers and a declared schema, never code.
+
+A model file is a safetensors file. Loading one parses JSON, checks it against the schema
+below, and copies arrays of numbers; it imports nothing and calls nothing that the file names.
+
+Schema, ``format_version`` 1. The header's ``__metadata__`` has exactly these entries:
+
+==================  ==================================================================
+``format``          ``"gegenbauer-model"``
+``format_version``  ``"1"``
+``library_version`` version of this library that wrote the file
+``estimator``       ``"GegenbauerClassifier"``, ``"GegenbauerRegressor"`` or
+                    ``"GegenbauerFeatures"``
+``parameters``      JSON object, the estimator's ``get_params()``; tuples and arrays are
+                    lists, ``class_weight`` is a list of [label, weight] pairs
+``fitted``          JSON object, see :data:`_FITTED`
+==================  ==================================================================
+
+The tensors, in row-major order and no others:
+
+============  ==================  ====================================================
+``indices``   int32, (L, m)       multi-indices of the terms, ``basis_.indices``
+``lower``     float64, (m,)       smallest value of each input, ``scaling_.lower``
+``upper``     float64, (m,)       largest value of each input, ``scaling_.upper``
+``constant``  bool, (m,)          inputs that are ignored, ``scaling_.is_constant``
+``coef``      float64, (L,) or    weights, ``coef_`` (not for GegenbauerFeatures)
+              (L, K)
+``classes``   bool, int or float, labels, ``classes_`` (GegenbauerClassifier, unless they
+              (n_classes,)        are str or object: those are JSON, in ``fitted``)
+============  ==================  ====================================================
+
+With the index set in the file, any program can evaluate a model. Here it also binds the
+memory that a file can ask for to its own size, and finds out if the order of terms were ever
+to change between versions. What is not kept: ``set_output`` and metadata requests.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import shutil
+import stat
+import warnings
+from importlib import metadata
+from numbers import Integral, Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from gegenbauer.basis import InputScaling, TensorBasis, count_terms
+from gegenbauer.estimators import GegenbauerClassifier, GegenbauerRegressor
+from gegenbauer.features import GegenbauerFeatures, _stacklevel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["ModelFileError", "ModelVersionWarning", "load", "save"]
+
+_FORMAT: Final = "gegenbauer-model"
+_FORMAT_VERSION: Final = "1"
+
+# The classes that a file may name.
+_ESTIMATORS: Final[dict[str, Any]] = {
+    cls.__name__: cls for cls in (GegenbauerClassifier, GegenbauerRegressor, GegenbauerFeatures)
+}
+
+_METADATA_KEYS: Final = {
+    "format",
+    "format_version",
+    "library_version",
+    "estimator",
+    "parameters",
+    "fitted",
+}
+
+# Names and JSON types of what ``fitted`` holds, for every estimator and beyond.
+_FITTED: Final[dict[str, tuple[type, ...]]] = {
+    "basis": (dict,),  # the arguments of TensorBasis
+    "domain": (list,),
+    "clip": (bool,),
+    "feature_names_in_": (list, type(None)),
+}
+_FITTED_RIDGE: Final[dict[str, tuple[type, ...]]] = {
+    "engine_": (str,),
+    "solver_": (str,),
+    "rcond_": (float, int, type(None)),  # null where it is not finite
+    "n_refinements_": (int,),
+}
+_FITTED_CLASSIFIER: Final[dict[str, tuple[type, ...]]] = {
+    "multilabel_": (bool,),
+    "classes_": (dict, type(None)),  # {"dtype": "<U3" or "object", "values": [str, ...]}
+}
+_BASIS_ARGUMENTS: Final = (
+    "n_features",
+    "n_terms",
+    "degree",
+    "lam",
+    "index_set",
+    "max_interaction",
+    "order",
+    "spectrum",
+)
+
+# Largest header that is written and read: some hundred thousand names of inputs or labels.
+_MAX_HEADER_BYTES: Final = 16 * 2**20
+_LENGTH_BYTES: Final = 8
+_MAX_INT_DIGITS: Final = 18
+
+_BINARY: Final[int] = getattr(os, "O_BINARY", 0)
+
+_DTYPES: Final[dict[str, np.dtype[Any]]] = {
+    "BOOL": np.dtype("bool"),
+    "I8": np.dtype("int8"),
+    "I16": np.dtype("int16"),
+    "I32": np.dtype("int32"),
+    "I64": np.dtype("int64"),
+    "U8": np.dtype("uint8"),
+    "U16": np.dtype("uint16"),
+    "U32": np.dtype("uint32"),
+    "U64": np.dtype("uint64"),
+    "F16": np.dtype("float16"),
+    "F32": np.dtype("float32"),
+    "F64": np.dtype("float64"),
+}
+_LABEL_DTYPES: Final[frozenset[np.dtype[Any]]] = frozenset(_DTYPES.values())
+
+
+class ModelFileError(ValueError):
+    """A file is not a model of this library, is damaged, or holds what no model can."""
+
+
+class ModelVersionWarning(UserWarning):
+    """A file was written by another version of this library."""
+
+
+class _Header(NamedTuple):
+    """What the first bytes of a file say, checked against the schema's outline."""
+
+    estimator: str
+    parameters: dict[str, Any]
+    fitted: dict[str, Any]
+    tensors: dict[str, tuple[np.dtype[Any], tuple[int, ...]]]
+    n_bytes: int  # length that the file must have
+
+
+# ---- saving --------------------------------------------------------------------------
+
+
+def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to a file.
+
+    The file appears at once and whole: it is written under another name in the same folder
+    and then renamed, so that an existing file stays intact if anything fails.
+
+    Parameters
+    ----------
+    estimator : GegenbauerClassifier, GegenbauerRegressor or GegenbauerFeatures
+        A fitted estimator; of a pipeline, save the last step and build the others anew.
+    path : str or path-like
+        File to write or replace, by custom with the suffix ``.safetensors``.
+
+    Raises
+    ------
+    TypeError
+        ``estimator`` is of another class, subclasses and pipelines included, or a parameter
+        or label is of a type that the format has no place for.
+    sklearn.exceptions.NotFittedError
+        ``estimator`` is not fitted.
+    ValueError
+        The names of inputs and labels exceed 16 MiB, or a weight is not finite.
+    OSError
+        The file cannot be written.
+    ImportError
+        The package safetensors is missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import gegenbauer
+    >>> model = gegenbauer.GegenbauerRegressor(n_terms=2).fit([[0.0], [1.0]], [1.0, 2.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     gegenbauer.save(model, Path(folder) / "line.safetensors")
+    ...     same = gegenbauer.load(Path(folder) / "line.safetensors")
+    >>> bool((same.coef_ == model.coef_).all())
+    True
+    """
+    _import_safetensors()
+    if type(estimator) not in _ESTIMATORS.values():
+        hint = ""
+        if hasattr(estimator, "steps"):
+            hint = " Of a pipeline, save the last step by itself and build the others anew."
+        raise TypeError(
+            f"save writes fitted {', '.join(_ESTIMATORS)}; got {type(estimator).__name__}.{hint}"
+        )
+    check_is_fitted(estimator)
+    data = _to_bytes(estimator)
+    _write_atomically(Path(os.path.realpath(path)), data)
+
+
+def _to_bytes(estimator: Any) -> bytes:
+    from safetensors.numpy import save as to_safetensors
+
+    name = type(estimator).__name__
+    tensors = {
+        "indices": np.asarray(estimator.basis_.indices, dtype=np.int32),
+        "lower": estimator.scaling_.lower,
+        "upper": estimator.scaling_.upper,
+        "constant": estimator.scaling_.is_constant,
+    }
+    fitted: dict[str, Any] = {
+        "basis": {
+            key: _plain(getattr(estimator.basis_, key), f"basis_.{key}") for key in _BASIS_ARGUMENTS
+        },
+        "domain": [float(end) for end in estimator.scaling_.domain],
+        "clip": bool(estimator.scaling_.clip),
+        "feature_names_in_": _plain(
+            getattr(estimator, "feature_names_in_", None), "feature_names_in_"
+        ),
+    }
+    if name != "GegenbauerFeatures":
+        tensors["coef"] = np.asarray(estimator.coef_)
+        if not np.isfinite(tensors["coef"]).all():
+            raise ValueError("coef_ must be finite to be saved; it holds NaN or infinity.")
+        rcond = float(estimator.rcond_)
+        fitted |= {
+            "engine_": str(estimator.engine_),
+            "solver_": str(estimator.solver_),
+            "rcond_": rcond if math.isfinite(rcond) else None,
+            "n_refinements_": int(estimator.n_refinements_),
+        }
+    if name == "GegenbauerClassifier":
+        classes = np.asarray(estimator.classes_)
+        fitted["multilabel_"] = bool(estimator.multilabel_)
+        fitted["classes_"] = None
+        if classes.dtype in _LABEL_DTYPES:
+            tensors["classes"] = classes
+        elif classes.dtype.kind in "UO":
+            dtype = "object" if classes.dtype.kind == "O" else classes.dtype.str
+            values = classes.tolist()
+            if not all(isinstance(label, str) for label in values):
+                raise TypeError(f"classes_ of dtype object must be str to be saved; got {values}.")
+            fitted["classes_"] = {"dtype": dtype, "values": values}
+        else:
+            raise TypeError(
+                f"classes_ has dtype {classes.dtype}; save keeps labels that are bool, int, "
+                "float, str, or object of str."
+            )
+    parameters = {}
+    for key, value in estimator.get_params(deep=False).items():
+        if key == "class_weight" and isinstance(value, dict):
+            parameters[key] = [
+                [_plain_label(label), float(weight)] for label, weight in value.items()
+            ]
+        else:
+            parameters[key] = _plain(value, key)
+    entries = {
+        "format": _FORMAT,
+        "format_version": _FORMAT_VERSION,
+        "library_version": metadata.version("gegenbauer"),
+        "estimator": name,
+        "parameters": _to_json(parameters),
+        "fitted": _to_json(fitted),
+    }
+    # safetensors reads the memory of an array as it lies there, whatever its strides are.
+    tensors = {key: np.ascontiguousarray(value) for key, value in tensors.items()}
+    data = to_safetensors(tensors, metadata=entries)
+    if int.from_bytes(data[:_LENGTH_BYTES], "little") > _MAX_HEADER_BYTES:
+        raise ValueError(
+            "the names of the inputs and the labels take more than "
+            f"{_MAX_HEADER_BYTES // 2**20} MiB; a model file has no room for them."
+        )
+    return data
+
+
+def _to_json(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, separators=(",", ":"), sort_keys=True)
+
+
+def _plain(value: Any, name: str) -> Any:
+    """Turn a parameter into what JSON has: null, bool, int, finite float, str, lists of these."""
+    if value is None or isinstance(value, (bool, str)):
+        # str() because numpy.str_ is a str, too.
+        return str(value) if isinstance(value, str) else value
+    if isinstance(value, (np.ndarray, list, tuple)):
+        return [_plain(item, name) for item in value]
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real) and math.isfinite(value):
+        return float(value)
+    raise TypeError(
+        f"{name} must be None, a bool, a finite number, a str, or a list, tuple or array of "
+        f"these to be saved; it holds {value!r} of type {type(value).__name__}."
+    )
+
+
+def _plain_label(label: Any) -> Any:
+    if isinstance(label, (list, tuple, np.ndarray)) or label is None:
+        raise TypeError(
+            f"labels must be str, int, float or bool to be saved; got {label!r} of type "
+            f"{type(label).__name__}."
+        )
+    return _plain(label, "a label")
+
+
+def _write_atomically(path: Path, data: bytes) -> None:
+    """Write a file under a passing name beside ``path``, then give it that name."""
+    passing = path.with_name(f".{path.name[:64]}.{secrets.token_hex(8)}.tmp")
+    # Not tempfile: its files are for the owner alone, and would stay so after the renaming.
+    descriptor = os.open(passing, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, passing)
+        passing.replace(path)
+    except BaseException:
+        passing.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last through a power cut, where the system can do that."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:  # some file systems cannot; the file itself is safe
+        pass
+    finally:
+        os.close(descriptor)
+
+
+# ---- loading -------------------------------------------------------------------------
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read an estimator that :func:`save` wrote.
+
+    Nothing in the file is executed: it is numbers, and names from closed lists.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to read.
+
+    Returns
+    -------
+    GegenbauerClassifier, GegenbauerRegressor or GegenbauerFeatures
+        The fitted estimator.
+
+    Raises
+    ------
+    ModelFileError
+        The file is no model file, is truncated or damaged, is written in a newer format, or
+        holds something that the schema does not allow. It is a ValueError.
+    OSError
+        The file cannot be read.
+    ImportError
+        The package safetensors is missing.
+
+    Warns
+    -----
+    ModelVersionWarning
+        The file was written by another version of this library.
+    """
+    _import_safetensors()
+    path = Path(path)
+    try:
+        header, data = _read(path)
+        return _from_parts(header, _read_tensors(header, data))
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from error.__cause__
+
+
+def _read(path: Path) -> tuple[_Header, bytes]:
+    """Read a file whose header, and then whose length, are right."""
+    with open(path, "rb", opener=_open_without_waiting) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise ModelFileError("not a regular file.")
+        start = file.read(_LENGTH_BYTES)
+        n_header = int.from_bytes(start, "little")
+        if len(start) < _LENGTH_BYTES or n_header > status.st_size - _LENGTH_BYTES:
+            raise ModelFileError("not a model file, or a truncated one.")
+        if n_header > _MAX_HEADER_BYTES:
+            raise ModelFileError(
+                f"the header claims {n_header} bytes; no model has more than {_MAX_HEADER_BYTES}."
+            )
+        text = file.read(n_header)
+        header = _parse_header(text)
+        if status.st_size != header.n_bytes:
+            raise ModelFileError(
+                f"the file has {status.st_size} bytes where its header describes "
+                f"{header.n_bytes}; it is truncated or damaged."
+            )
+        data = start + text + file.read(header.n_bytes - _LENGTH_BYTES - n_header)
+    if len(data) != header.n_bytes:
+        raise ModelFileError("the file became shorter while it was read.")
+    return header, data
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    # A named pipe without a writer would block for ever in open() itself.
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _parse_header(text: bytes) -> _Header:
+    header = _parse_json(text, "the header")
+    if not isinstance(header, dict):
+        raise ModelFileError("not a model file: its header is no JSON object.")
+    entries = header.pop("__metadata__", None)
+    if not isinstance(entries, dict) or entries.get("format") != _FORMAT:
+        raise ModelFileError(
+            f"not a model file: its header does not have the format {_FORMAT!r}. "
+            "gegenbauer.save writes such files."
+        )
+    version = entries.get("format_version")
+    if version != _FORMAT_VERSION:
+        raise ModelFileError(
+            f"its format_version is {version!r}, and this version of gegenbauer, "
+            f"{metadata.version('gegenbauer')}, reads {_FORMAT_VERSION!r}. It may come from a "
+            f"newer one: its library_version is {entries.get('library_version')!r}."
+        )
+    _require_keys(entries, _METADATA_KEYS, "__metadata__")
+    if not all(isinstance(value, str) for value in entries.values()):
+        raise ModelFileError("__metadata__ must hold strings only.")
+    name = entries["estimator"]
+    if name not in _ESTIMATORS:
+        raise ModelFileError(f"estimator must be one of {', '.join(_ESTIMATORS)}; got {name!r}.")
+    _compare_versions(entries["library_version"])
+    parameters = _parse_json(entries["parameters"], "parameters")
+    fitted = _parse_json(entries["fitted"], "fitted")
+    for key, value in (("parameters", parameters), ("fitted", fitted)):
+        if not isinstance(value, dict):
+            raise ModelFileError(f"{key} must be a JSON object; got {_show(value)}.")
+    tensors, n_bytes = _parse_tensors(header)
+    return _Header(name, parameters, fitted, tensors, _LENGTH_BYTES + len(text) + n_bytes)
+
+
+def _parse_tensors(
+    header: dict[str, Any],
+) -> tuple[dict[str, tuple[np.dtype[Any], tuple[int, ...]]], int]:
+    """Return dtypes and shapes by name, and the number of bytes of all tensors."""
+    tensors = {}
+    ranges = []
+    for name, entry in header.items():
+        if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
+            raise ModelFileError(
+                f"tensor {name!r} must have dtype, shape and data_offsets, and nothing else."
+            )
+        dtype = _DTYPES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
+        if dtype is None:
+            raise ModelFileError(
+                f"tensor {name!r} has the dtype {_show(entry['dtype'])}; expected one of "
+                f"{', '.join(_DTYPES)}."
+            )
+        shape = _sizes(entry["shape"], f"the shape of tensor {name!r}")
+        offsets = _sizes(entry["data_offsets"], f"data_offsets of tensor {name!r}")
+        n_bytes = math.prod(shape) * dtype.itemsize
+        if len(offsets) != 2 or offsets[1] - offsets[0] != n_bytes:
+            raise ModelFileError(
+                f"tensor {name!r} of shape {shape} takes {n_bytes} bytes; its data_offsets are "
+                f"{_show(list(offsets))}."
+            )
+        tensors[name] = (dtype, shape)
+        ranges.append(offsets)
+    end = 0
+    for begin, stop in sorted(ranges):
+        if begin != end:
+            raise ModelFileError("the tensors overlap or leave gaps in the file.")
+        end = stop
+    return tensors, end
+
+
+def _sizes(value: Any, name: str) -> tuple[int, ...]:
+    if not isinstance(value, list) or not all(_is_int(item) and item >= 0 for item in value):
+        raise ModelFileError(f"{name} must be a list of non-negative ints; got {_show(value)}.")
+    return tuple(value)
+
+
+def _read_tensors(header: _Header, data: bytes) -> dict[str, NDArray[Any]]:
+    """Copy the arrays out of the file, by safetensors, which checks its part once more."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load as from_safetensors
+
+    expected = {"indices", "lower", "upper", "constant"}
+    if header.estimator != "GegenbauerFeatures":
+        expected.add("coef")
+    if header.estimator == "GegenbauerClassifier" and header.fitted.get("classes_") is None:
+        expected.add("classes")
+    _require_keys(header.tensors, expected, "the list of tensors")
+    try:
+        read = from_safetensors(data)
+    except SafetensorError as error:
+        raise ModelFileError(f"safetensors cannot read it: {error}") from error
+    arrays = {}
+    for name, (dtype, shape) in header.tensors.items():
+        if read[name].dtype != dtype or read[name].shape != shape:
+            raise ModelFileError(f"tensor {name!r} differs from its description.")
+        arrays[name] = read[name].copy()  # owns its memory, aligned and writeable
+    return arrays
+
+
+def _from_parts(header: _Header, arrays: dict[str, NDArray[Any]]) -> Any:
+    """Build the estimator out of parts that are checked here, one against the other."""
+    name, fitted = header.estimator, header.fitted
+    schema = dict(_FITTED)
+    if name != "GegenbauerFeatures":
+        schema |= _FITTED_RIDGE
+    if name == "GegenbauerClassifier":
+        schema |= _FITTED_CLASSIFIER
+    _require_keys(fitted, set(schema), "fitted")
+    for key, types in schema.items():
+        _require_type(fitted[key], types, f"fitted[{key!r}]")
+
+    estimator = _restore_parameters(name, header.parameters)
+    n_terms, n_features = _require_array(arrays, "indices", {np.dtype("int32")}, (None, None))
+    estimator.scaling_ = _restore_scaling(fitted, arrays, n_features)
+    estimator.basis_ = _restore_basis(fitted["basis"], arrays["indices"])
+    estimator.n_terms_ = n_terms
+    estimator.n_features_in_ = n_features
+    names = fitted["feature_names_in_"]
+    if names is not None:
+        if len(names) != n_features or not all(isinstance(item, str) for item in names):
+            raise ModelFileError(f"feature_names_in_ must be {n_features} strings.")
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    if name != "GegenbauerFeatures":
+        _restore_ridge(estimator, fitted, arrays, n_terms)
+    if name == "GegenbauerClassifier":
+        _restore_classes(estimator, fitted, arrays)
+    return estimator
+
+
+def _restore_parameters(name: str, parameters: dict[str, Any]) -> Any:
+    estimator = _ESTIMATORS[name]()
+    # A parameter that the file does not have is newer than the file: its default is what was
+    # done before there was one.
+    known = set(estimator.get_params(deep=False))
+    _require_keys(parameters, known & parameters.keys(), "parameters")
+    values: dict[str, Any] = {}
+    for key, value in parameters.items():
+        if key == "class_weight" and isinstance(value, list):
+            values[key] = _restore_class_weight(value)
+        else:
+            values[key] = _restore_value(value, f"parameters[{key!r}]")
+    estimator.set_params(**values)
+    try:
+        estimator._validate_params()
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(f"parameters: {error}") from error
+    return estimator
+
+
+def _restore_value(value: Any, name: str) -> Any:
+    """Return a parameter: a scalar, or a tuple of scalars for a list."""
+    for item in value if isinstance(value, list) else [value]:
+        _require_type(item, (bool, int, float, str, type(None)), name)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _restore_class_weight(pairs: list[Any]) -> dict[Any, float]:
+    for pair in pairs:
+        if (
+            not isinstance(pair, list)
+            or len(pair) != 2
+            or not isinstance(pair[0], (str, int, float))
+            or not _is_number(pair[1])
+        ):
+            raise ModelFileError(
+                f"class_weight must be a list of [label, weight] pairs; it holds {_show(pair)}."
+            )
+    return {label: float(weight) for label, weight in pairs}
+
+
+def _restore_scaling(
+    fitted: dict[str, Any], arrays: dict[str, NDArray[Any]], n_features: int
+) -> InputScaling:
+    for key, dtype in (("lower", "float64"), ("upper", "float64"), ("constant", "bool")):
+        _require_array(arrays, key, {np.dtype(dtype)}, (n_features,))
+    scaling: InputScaling = _build(
+        InputScaling,
+        arrays["lower"],
+        arrays["upper"],
+        domain=_restore_value(fitted["domain"], "domain"),
+        clip=fitted["clip"],
+        constant=arrays["constant"],
+    )
+    return scaling
+
+
+def _restore_basis(arguments: dict[str, Any], indices: NDArray[np.int32]) -> TensorBasis:
+    """Build the basis anew, once it is known to be as large as the file says."""
+    _require_keys(arguments, set(_BASIS_ARGUMENTS), "fitted['basis']")
+    arguments = {
+        key: _restore_value(value, f"fitted['basis'][{key!r}]") for key, value in arguments.items()
+    }
+    n_terms, n_features = indices.shape
+    if arguments["n_features"] != n_features or arguments["n_terms"] != n_terms:
+        raise ModelFileError(
+            f"indices have the shape {indices.shape}, and fitted['basis'] has n_terms="
+            f"{arguments['n_terms']!r} and n_features={arguments['n_features']!r}."
+        )
+    n_features = arguments.pop("n_features")
+    if arguments["index_set"] != "largest_weight":
+        counted = _build(
+            count_terms,
+            n_features,
+            n_terms=n_terms,
+            degree=arguments["degree"],
+            index_set=arguments["index_set"],
+            max_interaction=arguments["max_interaction"],
+        )
+        if counted != n_terms:
+            raise ModelFileError(
+                f"indices have {n_terms} rows, and the index set of fitted['basis'] has {counted}."
+            )
+    basis: TensorBasis = _build(TensorBasis, n_features, **arguments)
+    if not np.array_equal(basis.indices, indices):
+        raise ModelFileError(
+            "its terms are not those that this version of gegenbauer builds from fitted['basis']: "
+            "the file is damaged, or was written by a version with another order of terms."
+        )
+    return basis
+
+
+def _restore_ridge(
+    estimator: Any, fitted: dict[str, Any], arrays: dict[str, NDArray[Any]], n_terms: int
+) -> None:
+    n_dims = arrays["coef"].ndim
+    shape = (n_terms,) if n_dims == 1 else (n_terms, None)
+    _require_array(arrays, "coef", {np.dtype("float64")}, shape)
+    estimator.coef_ = arrays["coef"]
+    estimator.engine_ = fitted["engine_"]
+    estimator.solver_ = fitted["solver_"]
+    estimator.rcond_ = math.nan if fitted["rcond_"] is None else float(fitted["rcond_"])
+    estimator.n_refinements_ = fitted["n_refinements_"]
+
+
+def _restore_classes(
+    estimator: Any, fitted: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> None:
+    if fitted["classes_"] is None:
+        _require_array(arrays, "classes", _LABEL_DTYPES, (None,))
+        classes = arrays["classes"]
+    else:
+        classes = _restore_labels(fitted["classes_"])
+    n_outputs = 1 if estimator.coef_.ndim == 1 else estimator.coef_.shape[1]
+    multilabel = fitted["multilabel_"]
+    expected = classes.size if multilabel or classes.size != 2 else 1
+    if classes.size < (1 if multilabel else 2) or n_outputs != expected:
+        raise ModelFileError(
+            f"{classes.size} classes and a coef of shape {estimator.coef_.shape} do not belong "
+            "together."
+        )
+    if (estimator.coef_.ndim == 1) != (n_outputs == 1 and not multilabel):
+        raise ModelFileError(f"coef has the wrong number of dimensions, {estimator.coef_.ndim}.")
+    estimator.multilabel_ = multilabel
+    estimator.classes_ = classes
+
+
+def _restore_labels(entry: dict[str, Any]) -> NDArray[Any]:
+    _require_keys(entry, {"dtype", "values"}, "fitted['classes_']")
+    values, dtype = entry["values"], entry["dtype"]
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ModelFileError("the labels in fitted['classes_'] must be a list of strings.")
+    if len(set(values)) != len(values):
+        raise ModelFileError("the labels are not all different.")
+    # "<U3": text of up to three characters. Wider than its longest label is never written.
+    width = max([1, *map(len, values)])
+    if dtype not in ("object", f"<U{width}"):
+        raise ModelFileError(f"the labels do not have the dtype {_show(dtype)}.")
+    return np.array(values, dtype=object if dtype == "object" else dtype)
+
+
+# ---- checks --------------------------------------------------------------------------
+
+
+def _import_safetensors() -> None:
+    try:
+        import safetensors.numpy  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            "save and load need the package safetensors: pip install 'gegenbauer[io]'"
+        ) from error
+
+
+def _compare_versions(written_by: str) -> None:
+    ours = metadata.version("gegenbauer")
+    if written_by != ours:
+        warnings.warn(
+            f"the model was written by gegenbauer {written_by[:32]} and is read by {ours}; check "
+            "its predictions before you rely on them.",
+            ModelVersionWarning,
+            stacklevel=_stacklevel(),
+        )
+
+
+def _parse_json(text: str | bytes, name: str) -> Any:
+    """Parse JSON in the strict sense: UTF-8, no NaN, no key twice, no deep nesting."""
+    try:
+        return json.loads(
+            text if isinstance(text, str) else text.decode("utf-8"),
+            parse_constant=_refuse_constant,
+            parse_float=_finite_float,
+            parse_int=_small_int,
+            object_pairs_hook=_object_without_twins,
+        )
+    except ModelFileError:
+        raise
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
+        raise ModelFileError(f"{name} is not the JSON of a model file: {error}") from error
+
+
+def _refuse_constant(text: str) -> None:
+    raise ModelFileError(f"it holds the number {text}; all numbers must be finite.")
+
+
+def _finite_float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ModelFileError(f"it holds the number {text[:32]}, which is beyond float64.")
+    return value
+
+
+def _small_int(text: str) -> int:
+    # Before int(): a sum over the number of terms, say, must not begin with a million digits.
+    if len(text) > _MAX_INT_DIGITS:
+        raise ModelFileError(f"it holds the number {text[:32]}..., which is beyond int64.")
+    return int(text)
+
+
+def _object_without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise ModelFileError("a JSON object in it has the same key twice.")
+    return result
+
+
+def _build(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call the constructor of one of our own objects; its refusal is the file's fault."""
+    try:
+        return function(*args, **kwargs)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelFileError(f"{function.__name__} refuses what it holds: {error}") from error
+
+
+def _require_keys(mapping: dict[str, Any], expected: set[str], name: str) -> None:
+    missing = sorted(expected - mapping.keys())
+    extra = sorted(mapping.keys() - expected)
+    if missing or extra:
+        raise ModelFileError(f"{name} lacks {_show(missing)} and has unknown {_show(extra)}.")
+
+
+def _require_type(value: Any, types: tuple[type, ...], name: str) -> None:
+    # bool is an int to Python, but not to the schema.
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        expected = ", ".join("null" if kind is type(None) else kind.__name__ for kind in types)
+        raise ModelFileError(f"{name} must be one of: {expected}; got {_show(value)}.")
+
+
+def _require_array(
+    arrays: dict[str, NDArray[Any]],
+    name: str,
+    dtypes: set[np.dtype[Any]] | frozenset[np.dtype[Any]],
+    shape: tuple[int | None, ...],
+) -> tuple[int, ...]:
+    """Check an array, None in ``shape`` being any size of at least 1; return its shape."""
+    array = arrays[name]
+    right_shape = array.ndim == len(shape) and all(
+        size >= 1 if expected is None else size == expected
+        for size, expected in zip(array.shape, shape, strict=True)
+    )
+    if array.dtype not in dtypes or not right_shape:
+        wanted = " or ".join(sorted(dtype.name for dtype in dtypes))
+        sizes = ", ".join("any" if size is None else str(size) for size in shape)
+        raise ModelFileError(
+            f"tensor {name!r} must be {wanted} of shape ({sizes}); got {array.dtype} of shape "
+            f"{array.shape}."
+        )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ModelFileError(f"tensor {name!r} holds NaN or infinity.")
+    return array.shape
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _show(value: Any) -> str:
+    """Return a value for an error, cut short: it comes from a stranger."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

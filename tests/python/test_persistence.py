@@ -1,0 +1,752 @@
+from __future__ import annotations
+
+import copy
+import json
+import os
+import pickle
+import re
+import struct
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import gegenbauer
+from gegenbauer import (
+    GegenbauerClassifier,
+    GegenbauerFeatures,
+    GegenbauerRegressor,
+    ModelFileError,
+    ModelVersionWarning,
+    load,
+    persistence,
+    save,
+)
+
+MODELS = Path(__file__).parent / "models"
+RELEASES = sorted(path.parent for path in MODELS.glob("*/expected.json"))
+
+
+def outputs(model, X):
+    names = getattr(model, "feature_names_in_", None)
+    X = X if names is None else pd.DataFrame(X, columns=names)
+    method = next(m for m in ("decision_function", "transform", "predict") if hasattr(model, m))
+    return getattr(model, method)(X)
+
+
+class TestReleases:
+    def test_there_are_some(self):
+        assert RELEASES
+
+    @pytest.mark.parametrize("folder", RELEASES, ids=lambda folder: folder.name)
+    def test_files_of_every_release_are_read(self, folder):
+        expected = json.loads((folder / "expected.json").read_text())
+        files = {path.stem for path in folder.glob("*.safetensors")}
+        assert files == expected["outputs"].keys()
+        for name, values in expected["outputs"].items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ModelVersionWarning)
+                model = load(folder / f"{name}.safetensors")
+            result = outputs(model, np.array(expected["X"]))
+            scale = np.abs(values).max()
+            assert_allclose(result, values, rtol=0, atol=1e-11 * scale, err_msg=name)
+
+
+def fitted(kind, **parameters):
+    """Fit an estimator of each kind that the format distinguishes."""
+    rng = np.random.default_rng(0)
+    X = rng.random((30, 2))
+    half, third = np.arange(30) % 2, np.arange(30) % 3
+    frame = pd.DataFrame(X, columns=["a", "b b"])
+    if kind == "features":
+        return GegenbauerFeatures(n_terms=6, **parameters).fit(X)
+    if kind.startswith("regressor"):
+        X = X.astype(np.float32) if kind == "regressor-float32" else X
+        y = {"regressor-outputs": np.c_[half, third], "regressor-column": half[:, np.newaxis]}
+        return GegenbauerRegressor(n_terms=6, **parameters).fit(X, y.get(kind, third))
+    y = {
+        "classifier-int": third,
+        "classifier-uint8": third.astype(np.uint8),
+        "classifier-bool": half > 0,
+        "classifier-float": half.astype(float),
+        "classifier-str": np.array(["nein", "да"])[half],
+        "classifier-object": np.array(["a", "bb", "ccc"], dtype=object)[third],
+        "classifier-names": third,
+        "classifier-multilabel": np.c_[half, third > 1].astype(int),
+    }[kind]
+    X = frame if kind == "classifier-names" else X
+    return GegenbauerClassifier(n_terms=6, **parameters).fit(X, y)
+
+
+KINDS = [
+    "features",
+    "regressor",
+    "regressor-float32",
+    "regressor-outputs",
+    "regressor-column",
+    "classifier-int",
+    "classifier-uint8",
+    "classifier-bool",
+    "classifier-float",
+    "classifier-str",
+    "classifier-object",
+    "classifier-names",
+    "classifier-multilabel",
+]
+
+
+class TestRoundTrip:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_everything_comes_back(self, tmp_path, kind):
+        model = fitted(kind)
+        save(model, tmp_path / "model.safetensors")
+        again = load(tmp_path / "model.safetensors")
+        assert type(again) is type(model)
+        assert again.get_params() == model.get_params()
+        assert vars(again).keys() == vars(model).keys()
+        for name, value in vars(model).items():
+            other = getattr(again, name)
+            if isinstance(value, np.ndarray):
+                assert_array_equal(other, value, strict=True)
+                assert other.flags.owndata
+                assert other.flags.writeable
+            elif name == "scaling_":
+                assert_array_equal(other.lower, value.lower, strict=True)
+                assert_array_equal(other.upper, value.upper, strict=True)
+                assert other == value
+            elif name == "basis_":
+                assert_array_equal(other.indices, value.indices)
+            else:
+                assert other == value
+        X = np.random.default_rng(1).uniform(-1, 2, size=(20, 2))
+        assert_array_equal(outputs(again, X), outputs(model, X))
+
+    @pytest.mark.parametrize(
+        "parameters",
+        [
+            {"degree": np.array([2, 1]), "index_set": "tensor"},
+            {"degree": [2, 1], "index_set": "tensor"},
+            {"spectrum": (0.5, 1.5), "index_set": "largest_weight"},
+            {"spectrum": "orthonormal", "domain": (-1, 1)},
+            {"lam": np.float64(0.5), "max_interaction": np.int64(1)},
+            {"out_of_range": "extrapolate", "order": "grevlex", "n_jobs": -1},
+            {"index_set": "hyperbolic_cross", "degree": 2},
+        ],
+    )
+    def test_parameters(self, tmp_path, parameters):
+        model = fitted("regressor", **parameters)
+        save(model, tmp_path / "model")
+        again = load(tmp_path / "model")
+        for name, value in model.get_params().items():
+            assert_array_equal(getattr(again, name), value)
+        X = np.random.default_rng(1).random((20, 2))
+        assert_array_equal(again.predict(X), model.predict(X))
+        assert_array_equal(again.fit(X, X[:, 0]).coef_, model.fit(X, X[:, 0]).coef_)
+
+    @pytest.mark.parametrize(
+        ("kind", "weight"),
+        [
+            ("classifier-int", {0: 1, 2: 0.5}),
+            ("classifier-bool", {True: 2.0}),
+            ("classifier-str", {np.str_("nein"): np.float64(3), "да": 1}),
+            ("classifier-int", "balanced"),
+        ],
+    )
+    def test_class_weight(self, tmp_path, kind, weight):
+        model = fitted(kind, class_weight=weight)
+        save(model, tmp_path / "model")
+        assert load(tmp_path / "model").class_weight == weight
+
+    def test_parameters_changed_after_fit(self, tmp_path):
+        """What was fitted does not depend on what the next fit will do."""
+        model = fitted("regressor")
+        X = np.random.default_rng(1).random((20, 2))
+        expected = model.predict(X)
+        model.set_params(n_terms=3, lam=2.0, order="grevlex")
+        save(model, tmp_path / "model")
+        again = load(tmp_path / "model")
+        assert_array_equal(again.predict(X), expected)
+        assert again.n_terms == 3
+
+    def test_unknown_condition(self, tmp_path):
+        model = fitted("regressor")
+        model.rcond_ = float("nan")
+        save(model, tmp_path / "model")
+        assert np.isnan(load(tmp_path / "model").rcond_)
+
+    def test_strided_weights(self, tmp_path):
+        model = fitted("regressor-outputs")
+        model.coef_ = np.asfortranarray(np.repeat(model.coef_, 2, axis=0))[::2]
+        save(model, tmp_path / "model")
+        assert_array_equal(load(tmp_path / "model").coef_, model.coef_)
+
+    def test_path_may_be_a_string(self, tmp_path):
+        save(fitted("regressor"), str(tmp_path / "model"))
+        load(str(tmp_path / "model"))
+
+    def test_any_reader_of_safetensors_sees_the_schema(self, tmp_path):
+        from safetensors import safe_open
+
+        save(fitted("classifier-int"), tmp_path / "model")
+        with safe_open(tmp_path / "model", framework="numpy") as file:
+            entries = file.metadata()
+            names = set(file.keys())
+        assert entries["format"] == "gegenbauer-model"
+        assert entries["format_version"] == "1"
+        assert entries["library_version"] == gegenbauer.__version__
+        assert entries["estimator"] == "GegenbauerClassifier"
+        assert json.loads(entries["parameters"])["n_terms"] == 6
+        assert names == {"indices", "lower", "upper", "constant", "coef", "classes"}
+
+
+class TestSave:
+    def test_pipeline_is_refused(self, tmp_path):
+        model = make_pipeline(StandardScaler(), fitted("regressor"))
+        with pytest.raises(TypeError, match=r"got Pipeline\. .* last step"):
+            save(model, tmp_path / "model")
+        assert not list(tmp_path.iterdir())
+
+    def test_subclass_is_refused(self, tmp_path):
+        class Mine(GegenbauerRegressor):
+            pass
+
+        with pytest.raises(TypeError, match="got Mine"):
+            save(Mine(n_terms=2).fit([[0.0], [1.0]], [0, 1]), tmp_path / "model")
+
+    def test_unfitted_is_refused(self, tmp_path):
+        with pytest.raises(NotFittedError):
+            save(GegenbauerRegressor(), tmp_path / "model")
+
+    def test_non_finite_weights_are_refused(self, tmp_path):
+        model = fitted("regressor")
+        model.coef_[0] = np.nan
+        with pytest.raises(ValueError, match="coef_ must be finite"):
+            save(model, tmp_path / "model")
+
+    def test_labels_without_a_place_in_the_format(self, tmp_path):
+        X = [[0.0], [1.0]]
+        model = GegenbauerClassifier(n_terms=2).fit(X, pd.to_datetime(["2020", "2021"]))
+        with pytest.raises(TypeError, match="datetime64"):
+            save(model, tmp_path / "model")
+
+    def test_parameter_without_a_place_in_the_format(self, tmp_path):
+        model = fitted("regressor").set_params(gamma=float("inf"))
+        with pytest.raises(TypeError, match=r"gamma must be .* inf"):
+            save(model, tmp_path / "model")
+
+    def test_too_many_names(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(persistence, "_MAX_HEADER_BYTES", 100)
+        with pytest.raises(ValueError, match="no room"):
+            save(fitted("regressor"), tmp_path / "model")
+
+    def test_missing_package_is_named(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
+        for call in (lambda: save(None, tmp_path / "model"), lambda: load(tmp_path / "model")):
+            with pytest.raises(ImportError, match=r"pip install 'gegenbauer\[io\]'"):
+                call()
+
+    @pytest.mark.parametrize("step", ["fsync", "replace"])
+    @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+    def test_failure_leaves_the_existing_file(self, tmp_path, monkeypatch, step, error):
+        path = tmp_path / "model"
+        path.write_bytes(b"precious")
+
+        def fail(*args, **kwargs):
+            raise error("stopped")
+
+        monkeypatch.setattr(os, step, fail)
+        with pytest.raises(error):
+            save(fitted("regressor"), path)
+        monkeypatch.undo()
+        assert path.read_bytes() == b"precious"
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_replaces_and_keeps_the_mode(self, tmp_path):
+        path = tmp_path / "model"
+        path.write_bytes(b"old")
+        path.chmod(0o640)
+        save(fitted("regressor"), path)
+        load(path)
+        assert path.stat().st_mode & 0o777 == 0o640
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_new_file_has_the_usual_mode(self, tmp_path):
+        (tmp_path / "other").touch()
+        save(fitted("regressor"), tmp_path / "model")
+        assert (tmp_path / "model").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+    def test_writes_through_a_symbolic_link(self, tmp_path):
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "link").symlink_to(tmp_path / "folder" / "model")
+        save(fitted("regressor"), tmp_path / "link")
+        assert (tmp_path / "link").is_symlink()
+        load(tmp_path / "folder" / "model")
+
+    def test_missing_folder(self, tmp_path):
+        with pytest.raises(FileNotFoundError):
+            save(fitted("regressor"), tmp_path / "no" / "model")
+
+    def test_folder_in_the_way(self, tmp_path):
+        with pytest.raises(OSError, match=r"."):
+            save(fitted("regressor"), tmp_path)
+        assert not list(tmp_path.iterdir())
+
+    def test_same_model_same_bytes(self, tmp_path):
+        model = fitted("classifier-str")
+        save(model, tmp_path / "a")
+        save(pickle.loads(pickle.dumps(model)), tmp_path / "b")
+        first, second = ((tmp_path / name).read_bytes() for name in "ab")
+        assert len(first) == len(second)
+
+
+# ---- hostile files -------------------------------------------------------------------
+
+
+class Parts:
+    """A model file taken apart, to be put together again in wrong ways."""
+
+    def __init__(self, model, tmp_path):
+        path = tmp_path / "good"
+        save(model, path)
+        self.raw = path.read_bytes()
+        n_header = int.from_bytes(self.raw[:8], "little")
+        self.header = json.loads(self.raw[8 : 8 + n_header])
+        data = self.raw[8 + n_header :]
+        self.entries = self.header.pop("__metadata__")
+        for name in ("parameters", "fitted"):
+            self.entries[name] = json.loads(self.entries[name])
+        self.tensors = {}
+        for name, entry in self.header.items():
+            begin, end = entry["data_offsets"]
+            array = np.frombuffer(data[begin:end], persistence._DTYPES[entry["dtype"]])
+            self.tensors[name] = array.reshape(entry["shape"]).copy()
+        self.path = tmp_path / "bad"
+
+    def with_header(self, text, data=b""):
+        self.path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+        return self.path
+
+    def write(self):
+        codes = {dtype: code for code, dtype in persistence._DTYPES.items()}
+        header, data = {}, b""
+        for name, array in self.tensors.items():
+            header[name] = {
+                "dtype": codes[array.dtype],
+                "shape": list(array.shape),
+                "data_offsets": [len(data), len(data) + array.nbytes],
+            }
+            data += array.tobytes()
+        entries = {
+            key: value if isinstance(value, str) else json.dumps(value)
+            for key, value in self.entries.items()
+        }
+        return self.with_header(json.dumps({"__metadata__": entries, **header}).encode(), data)
+
+
+@pytest.fixture
+def parts(tmp_path):
+    return Parts(fitted("classifier-int"), tmp_path)
+
+
+def refused(path, message):
+    with pytest.raises(ModelFileError, match=message) as caught:
+        load(path)
+    assert str(caught.value).startswith(str(path))
+    assert len(str(caught.value)) < 1000
+
+
+class TestHostile:
+    def test_parts_make_a_good_file(self, parts):
+        assert_array_equal(load(parts.write()).classes_, [0, 1, 2])
+
+    def test_is_a_value_error(self):
+        assert issubclass(ModelFileError, ValueError)
+
+    @pytest.mark.parametrize("n_bytes", [0, 1, 7, 8, 9, 100, 1000, -1])
+    def test_truncated(self, parts, n_bytes):
+        parts.path.write_bytes(parts.raw[:n_bytes])
+        refused(parts.path, "truncated|not a model file")
+
+    def test_longer(self, parts):
+        parts.path.write_bytes(parts.raw + b"\0")
+        refused(parts.path, "truncated or damaged")
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"x,y\n1,2\n" * 100,
+            pickle.dumps({"a": 1}),
+            b"\x89PNG\r\n\x1a\n" + b"\0" * 100,
+            b"PK\x03\x04" + b"\0" * 100,
+            b"\0" * 1000,
+        ],
+    )
+    def test_other_files(self, tmp_path, content):
+        (tmp_path / "other").write_bytes(content)
+        refused(tmp_path / "other", "not a model file|not the JSON")
+
+    def test_other_safetensors(self, tmp_path):
+        from safetensors.numpy import save_file
+
+        save_file({"a": np.zeros(3)}, tmp_path / "other")
+        refused(tmp_path / "other", "does not have the format 'gegenbauer-model'")
+
+    def test_nothing_is_unpickled(self, parts, tmp_path):
+        class Bomb:
+            def __reduce__(self):
+                return (Path.touch, (tmp_path / "exploded",))
+
+        parts.entries["fitted"]["engine_"] = pickle.dumps(Bomb()).decode("latin1")
+        model = load(parts.write())  # a string is a string
+        assert isinstance(model.engine_, str)
+        parts.path.write_bytes(pickle.dumps(Bomb()))
+        refused(parts.path, "not a model file|not the JSON")
+        assert not (tmp_path / "exploded").exists()
+
+    def test_folder_and_pipe(self, tmp_path):
+        with pytest.raises(OSError, match=r"."):
+            load(tmp_path)
+        os.mkfifo(tmp_path / "pipe")
+        refused(tmp_path / "pipe", "not a regular file")
+        with pytest.raises(FileNotFoundError):
+            load(tmp_path / "missing")
+
+    @pytest.mark.parametrize("n_header", [2**63, 2**64 - 1, 10**12, 17 * 2**20])
+    def test_huge_header_is_not_read(self, tmp_path, n_header):
+        path = tmp_path / "bad"
+        path.write_bytes(struct.pack("<Q", n_header) + b"{}")
+        refused(path, "not a model file, or a truncated one")
+
+    def test_header_bomb_in_a_sparse_file(self, tmp_path):
+        path = tmp_path / "bad"
+        with path.open("wb") as file:
+            file.write(struct.pack("<Q", 2**33))
+            file.truncate(2**34)
+        refused(path, "header claims 8589934592 bytes")
+
+    def test_sparse_file_is_not_read(self, parts):
+        parts.write()
+        with parts.path.open("r+b") as file:
+            file.truncate(2**34)
+        refused(parts.path, "17179869184 bytes where its header describes")
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            b"[" * 100_000,
+            b'{"a":' * 100_000,
+            b"{",
+            b'"text"',
+            b"[]",
+            b"null",
+            b"\xff\xfe{}",
+            b"NaN",
+            b'{"__metadata__": {"format": "gegenbauer-model"}, "__metadata__": {}}',
+            b'{"__metadata__": []}',
+            b'{"a": ' + b"9" * 10_000 + b"}",
+        ],
+    )
+    def test_header_that_is_no_header(self, parts, text):
+        refused(parts.with_header(text), r"JSON|not a model file|same key|number")
+
+    @pytest.mark.parametrize("name", ["parameters", "fitted"])
+    @pytest.mark.parametrize(
+        "text", ["NaN", "[1]", '{"a": NaN}', '{"a": 1e999}', "{", '{"a":1,"a":2}']
+    )
+    def test_entries_that_are_no_objects(self, parts, name, text):
+        parts.entries[name] = text
+        refused(parts.write(), r"JSON|must be a JSON object|number|same key")
+
+    @pytest.mark.parametrize(
+        ("key", "value", "message"),
+        [
+            ("format", "other", "does not have the format"),
+            ("format_version", "2", f"format_version is '2'.* {re.escape(gegenbauer.__version__)}"),
+            ("estimator", "Pipeline", "estimator must be one of .* got 'Pipeline'"),
+            ("estimator", "os.system", "estimator must be one of"),
+            ("estimator", "GegenbauerRegressor", "unknown"),
+            ("extra", "text", "unknown .*extra"),
+        ],
+    )
+    def test_metadata(self, parts, key, value, message):
+        parts.entries[key] = value
+        refused(parts.write(), message)
+
+    @pytest.mark.parametrize(
+        "key", ["format", "library_version", "estimator", "parameters", "fitted"]
+    )
+    def test_missing_metadata(self, parts, key):
+        del parts.entries[key]
+        refused(parts.write(), "lacks|does not have the format")
+
+    @pytest.mark.parametrize(
+        ("key", "value", "message"),
+        [
+            ("n_terms", -1, "'n_terms' .* Got -1"),
+            ("lam", "os.system('true')", "'lam' .* must be"),
+            ("gamma", -1.0, "'gamma'"),
+            ("index_set", "everything", "'index_set'"),
+            ("domain", [0, 5], "'domain'"),
+            ("domain", [[0], 1], "'domain'"),
+            ("degree", {"a": 1}, "'degree'"),
+            ("class_weight", [[0, "much"]], "class_weight"),
+            ("class_weight", [[[0], 1]], "class_weight"),
+            ("class_weight", "guess", "'class_weight'"),
+            ("class_weight", {"a": 1}, "class_weight"),
+            ("n_jobs", 1.5, "'n_jobs'"),
+            ("n_jobs", 10**9, "'n_jobs'"),
+            ("__class__", "x", "unknown .*__class__"),
+        ],
+    )
+    def test_parameters(self, parts, key, value, message):
+        parts.entries["parameters"][key] = value
+        refused(parts.write(), message)
+
+    def test_missing_parameter_is_newer_than_the_file(self, parts):
+        del parts.entries["parameters"]["n_jobs"]
+        assert load(parts.write()).n_jobs is None
+
+    @pytest.mark.parametrize(
+        ("key", "value", "message"),
+        [
+            ("engine_", 3, "engine_"),
+            ("rcond_", "small", "rcond_"),
+            ("n_refinements_", 1.5, "n_refinements_"),
+            ("n_refinements_", True, "n_refinements_"),
+            ("multilabel_", 0, "multilabel_"),
+            ("multilabel_", None, "multilabel_"),
+            ("clip", 1, "clip"),
+            ("domain", [0, 2], "domain"),
+            ("domain", [0], "domain"),
+            ("domain", 1, "domain"),
+            ("feature_names_in_", ["a"], "feature_names_in_ must be 2 strings"),
+            ("feature_names_in_", ["a", 2], "feature_names_in_ must be 2 strings"),
+            ("feature_names_in_", "ab", "feature_names_in_"),
+            ("classes_", {"dtype": "object", "values": ["a", "b", "c"]}, "unknown .*classes"),
+            ("basis", [], "basis"),
+            ("other", 1, "unknown .*other"),
+        ],
+    )
+    def test_fitted(self, parts, key, value, message):
+        parts.entries["fitted"][key] = value
+        refused(parts.write(), message)
+
+    @pytest.mark.parametrize(
+        ("key", "value", "message"),
+        [
+            ("n_terms", 10**12, "indices have the shape"),
+            ("n_terms", 5, "indices have the shape"),
+            ("n_features", 3, "indices have the shape"),
+            ("n_features", 2.0, "n_features|basis"),
+            ("degree", 1, "index set .* has 3"),
+            ("degree", -1, "degree"),
+            ("degree", 10**17, r"."),
+            ("degree", {"a": 1}, "degree"),
+            ("degree", [[1], 2], "degree"),
+            ("lam", -3.0, "lam"),
+            ("lam", None, "lam"),
+            ("index_set", "everything", "index_set"),
+            ("order", "random", "order"),
+            ("order", "grlex_ascending", "not those that this version"),
+            ("max_interaction", 0, "max_interaction"),
+            ("spectrum", "loud", "spectrum"),
+            ("spectrum", [1.0], "spectrum"),
+            ("code", "x", "unknown .*code"),
+        ],
+    )
+    def test_basis(self, parts, key, value, message):
+        parts.entries["fitted"]["basis"][key] = value
+        refused(parts.write(), message)
+
+    @pytest.mark.parametrize("index_set", ["total_degree", "tensor", "hyperbolic_cross"])
+    def test_index_set_of_10_to_the_12(self, tmp_path, index_set):
+        """The number of terms is settled by what is in the file, before any is built."""
+        parts = Parts(fitted("features"), tmp_path)
+        parts.entries["fitted"]["basis"] |= {
+            "n_terms": 10**12,
+            "degree": 10**6,
+            "index_set": index_set,
+        }
+        refused(parts.write(), r"indices have the shape \(6, 2\)")
+        parts.header = None
+        text = json.loads(parts.path.read_bytes()[8:].split(b"}}")[0] + b"}}")
+        text["indices"] = {
+            "dtype": "I32",
+            "shape": [10**12, 2],
+            "data_offsets": [0, 8 * 10**12],
+        }
+        refused(parts.with_header(json.dumps(text).encode()), "overlap|bytes where its header")
+
+    @pytest.mark.parametrize(
+        ("name", "array", "message"),
+        [
+            ("coef", np.full((6, 3), np.nan), "coef' holds NaN or infinity"),
+            ("coef", np.full((6, 3), np.inf), "coef' holds NaN or infinity"),
+            ("coef", np.zeros((6, 3), np.float32), "coef' must be float64 .* got float32"),
+            ("coef", np.zeros((6, 2)), "3 classes and a coef"),
+            ("coef", np.zeros((5, 3)), r"coef' must be float64 of shape \(6, any\)"),
+            ("coef", np.zeros(6), "3 classes and a coef"),
+            ("coef", np.zeros((6, 3, 1)), "coef'"),
+            ("coef", np.zeros((6, 0)), "coef'"),
+            ("coef", np.zeros(()), "coef'"),
+            ("indices", np.zeros((6, 2), np.int64), "indices' must be int32"),
+            ("indices", np.zeros((6, 2), np.int32), "not those that this version"),
+            ("indices", np.zeros((0, 2), np.int32), "indices'"),
+            ("indices", np.zeros(12, np.int32), "indices'"),
+            ("lower", np.array([0, np.nan]), "lower' holds NaN"),
+            ("lower", np.array([0.0, 5.0]), "lower must not exceed upper"),
+            ("lower", np.zeros(2, np.float32), "lower' must be float64"),
+            ("constant", np.zeros(2, np.uint8), "constant' must be bool"),
+            ("constant", np.zeros(1, bool), r"constant' must be .* of shape \(2\)"),
+            ("upper", np.zeros(3), r"upper' must be .* of shape \(2\)"),
+            ("upper", np.ones(2, np.int64), "upper' must be"),
+            ("classes", np.array([0, 1]), "2 classes and a coef"),
+            ("classes", np.zeros((3, 1), int), "classes'"),
+            ("classes", np.zeros(0, int), "classes'"),
+            ("classes", np.array([0, 1, np.nan]), "classes' holds NaN"),
+            ("more", np.zeros(2), "unknown .*more"),
+        ],
+    )
+    def test_tensors(self, parts, name, array, message):
+        parts.tensors[name] = array
+        refused(parts.write(), message)
+
+    @pytest.mark.parametrize("name", ["coef", "indices", "lower", "upper", "constant", "classes"])
+    def test_missing_tensors(self, parts, name):
+        del parts.tensors[name]
+        refused(parts.write(), f"lacks .*{name}")
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"dtype": "F8_E4M3"}, "dtype 'F8_E4M3'"),
+            ({"dtype": "C64"}, "dtype 'C64'"),
+            ({"dtype": ["F64"]}, "dtype"),
+            ({"shape": [6, 4]}, "takes 192 bytes"),
+            ({"shape": [2**40, 2**40]}, "takes"),
+            ({"shape": [-6, -3]}, "non-negative"),
+            ({"shape": [True, 18]}, "non-negative ints"),
+            ({"shape": "63"}, "non-negative ints"),
+            ({"data_offsets": [0, 144, 1]}, "data_offsets"),
+            ({"data_offsets": [144, 0]}, "data_offsets"),
+            ({"data_offsets": [0]}, "data_offsets"),
+            ({"data_offsets": [10**15, 10**15 + 144]}, "overlap or leave gaps"),
+            ({"data_offsets": [0, 144]}, "overlap or leave gaps"),
+            ({"code": 1}, "nothing else"),
+        ],
+    )
+    def test_descriptions_of_tensors(self, parts, change, message):
+        header = copy.deepcopy(parts.header)
+        n_header = int.from_bytes(parts.raw[:8], "little")
+        whole = json.loads(parts.raw[8 : 8 + n_header])
+        assert header["coef"]["data_offsets"] != [0, 144]
+        whole["coef"] |= change
+        path = parts.with_header(json.dumps(whole).encode(), parts.raw[8 + n_header :])
+        refused(path, message)
+
+    @pytest.mark.parametrize(
+        ("entry", "message"),
+        [
+            ({"dtype": "<U4", "values": ["a", "bbbb"]}, None),
+            ({"dtype": "object", "values": ["a", "bbbb"]}, None),
+            ({"dtype": "<U9", "values": ["a", "bbbb"]}, "dtype '<U9'"),
+            ({"dtype": "<U2", "values": ["a", "bbbb"]}, "dtype '<U2'"),
+            ({"dtype": "<U999999999999", "values": ["a", "b"]}, "dtype"),
+            ({"dtype": "O", "values": ["a", "b"]}, "dtype 'O'"),
+            ({"dtype": ["<U1"], "values": ["a", "b"]}, "dtype"),
+            ({"dtype": "object", "values": ["a", 1]}, "list of strings"),
+            ({"dtype": "object", "values": "ab"}, "list of strings"),
+            ({"dtype": "object", "values": ["a", "a"]}, "not all different"),
+            ({"dtype": "object", "values": ["a"]}, "1 classes"),
+            ({"dtype": "object", "values": []}, "0 classes"),
+            ({"dtype": "object", "values": ["a", "b", "c"]}, "3 classes"),
+            ({"dtype": "object"}, "lacks .*values"),
+            (None, "lacks .*classes"),
+        ],
+    )
+    def test_labels(self, tmp_path, entry, message):
+        parts = Parts(fitted("classifier-str"), tmp_path)
+        parts.entries["fitted"]["classes_"] = entry
+        path = parts.write()
+        if message is None:
+            assert load(path).classes_.tolist() == ["a", "bbbb"]
+        else:
+            refused(path, message)
+
+    def test_multilabel_and_classes_agree(self, parts, tmp_path):
+        parts.entries["fitted"]["multilabel_"] = True
+        assert load(parts.write()).predict([[0.5, 0.5]]).shape == (1, 3)
+        binary = Parts(fitted("classifier-bool"), tmp_path)
+        binary.entries["fitted"]["multilabel_"] = True
+        refused(binary.write(), "do not belong together|dimensions")
+
+    def test_other_version_warns_with_both(self, parts):
+        parts.entries["library_version"] = "0.0.7"
+        expected = rf"0\.0\.7 .* {re.escape(gegenbauer.__version__)}"
+        with pytest.warns(ModelVersionWarning, match=expected) as caught:
+            load(parts.write())
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+
+    def test_file_that_shrinks_while_it_is_read(self, parts, monkeypatch):
+        fstat = os.fstat
+        path = parts.write()
+
+        class Larger:
+            def __init__(self, status):
+                self.st_mode, self.st_size = status.st_mode, status.st_size + 8
+
+        monkeypatch.setattr(os, "fstat", lambda descriptor: Larger(fstat(descriptor)))
+        whole = json.loads(parts.raw[8 : 8 + int.from_bytes(parts.raw[:8], "little")])
+        assert whole  # the header is whole; the data end too early
+        refused(path, "truncated or damaged")
+
+
+SAMPLE = None
+
+
+def sample(tmp_path_factory):
+    """Write one good file, once: hypothesis runs a test many times."""
+    global SAMPLE  # noqa: PLW0603
+    if SAMPLE is None:
+        folder = tmp_path_factory.mktemp("fuzz")
+        save(fitted("classifier-str"), folder / "good")
+        SAMPLE = folder, (folder / "good").read_bytes()
+    return SAMPLE
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2**16), st.integers(0, 255)),
+        min_size=1,
+        max_size=8,
+    ),
+    st.integers(-64, 64),
+)
+@example([(0, 255)], 0)
+@example([(7, 128)], 0)
+def test_damaged_bytes_never_do_more_than_be_refused(tmp_path_factory, changes, cut):
+    folder, good = sample(tmp_path_factory)
+    bad = bytearray(good)
+    for place, value in changes:
+        bad[place % len(bad)] = value
+    bad = bad[:cut] if cut < 0 else bad + bytes(cut)
+    path = folder / "bad"
+    path.write_bytes(bad)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelVersionWarning)
+        try:
+            model = load(path)
+        except ModelFileError:
+            return
+    assert isinstance(model, GegenbauerClassifier)
+    assert model.predict([[0.5, 0.5]]).shape == (1,)
