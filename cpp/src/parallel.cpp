@@ -12,7 +12,7 @@ void Team::fail(std::exception_ptr error) {
 
 void Team::meet() {
   barrier_->arrive_and_wait();
-  if (failed_.load()) throw Stopped{};
+  if (stop_) throw Stopped{};
 }
 
 void Team::run(const Control& control, int size, const std::function<void(Team&, int)>& body) {
@@ -41,7 +41,8 @@ void Team::run(const Control& control, int size, const std::function<void(Team&,
       break;
     }
   }
-  team.barrier_ = std::make_unique<std::barrier<Reset>>(static_cast<std::ptrdiff_t>(threads.size()) + 1, Reset{&team});
+  team.barrier_ =
+      std::make_unique<std::barrier<EndOfRound>>(static_cast<std::ptrdiff_t>(threads.size()) + 1, EndOfRound{&team});
   gate.store(true);
   gate.notify_all();
   member_body(0);

@@ -50,6 +50,21 @@ void test_exceptions() {
   CHECK(done < 100);
 }
 
+// A failure right after a meeting point must not be taken for one before it: many short rounds, failing at some round.
+void test_failure_in_any_round() {
+  const Control control(3);
+  for (int failing = 0; failing < 300; ++failing) {
+    CHECK_THROWS(Team::run(control, 3,
+                           [&](Team& team, int me) {
+                             for (int round = 0; round < 400; ++round)
+                               team.for_each(me, 3, [&](Index i, int) {
+                                 if (round == failing && i == 0) throw std::invalid_argument("round");
+                               });
+                           }),
+                 std::invalid_argument, "round");
+  }
+}
+
 void test_interruption() {
   int polls = 0;
   const Control control(2, [&] { return ++polls == 3; });
@@ -67,6 +82,7 @@ int main() {
   test_each_item_once();
   test_rounds_are_separated();
   test_exceptions();
+  test_failure_in_any_round();
   test_interruption();
   CHECK_THROWS(Control(0), std::invalid_argument, "n_threads");
   return check::report("parallel");

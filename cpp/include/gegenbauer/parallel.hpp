@@ -78,9 +78,14 @@ class Team {
 
  private:
   struct Stopped {};  // unwinds a member after another one failed
-  struct Reset {
+  // Runs while all members wait. Whether to stop is decided here, for all alike: a member that looked at failed_ itself
+  // might see the failure of the next round and leave the others waiting.
+  struct EndOfRound {
     Team* team;
-    void operator()() noexcept { team->next_.store(0); }
+    void operator()() noexcept {
+      team->next_.store(0);
+      team->stop_ = team->failed_.load();
+    }
   };
 
   explicit Team(const Control& control) : control_(control) {}
@@ -92,7 +97,8 @@ class Team {
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
   std::exception_ptr error_;
-  std::unique_ptr<std::barrier<Reset>> barrier_;
+  bool stop_ = false;
+  std::unique_ptr<std::barrier<EndOfRound>> barrier_;
 };
 
 /// item(i, member) for i in 0..count-1, shared between the threads that the work (in multiply-adds) is worth;
