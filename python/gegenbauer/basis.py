@@ -599,7 +599,7 @@ class TensorBasis:
         self._plan.evaluate(data, box, out, threads)
         if out.dtype == np.float32 and not np.isfinite(out.sum(dtype=np.float64)):
             raise ValueError(
-                "some values exceed the range of float32: use dtype float64, or lower lam or degree"
+                "some results exceed the range of float32: work in float64, or lower lam or degree"
             )
         return out
 

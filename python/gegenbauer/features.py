@@ -225,22 +225,17 @@ class _BasisEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
 
     def _require_finite_result(self, values: NDArray[Any]) -> None:
         """Refuse results beyond the floating-point range, where there can be any."""
-        extrapolating = self.out_of_range == "extrapolate"
-        if not extrapolating and values.dtype != np.float32:
+        if self.out_of_range != "extrapolate":
             return
         with np.errstate(invalid="ignore"):
             total = values.sum(dtype=np.float64)  # one pass, no temporary array
         if np.isfinite(total) or np.isfinite(values).all():
             return
         bad = ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
-        cause = (
-            "they lie too far outside of the range seen in fit. Set out_of_range='clip'."
-            if extrapolating
-            else "they exceed float32. Pass X as float64, or lower degree or lam."
-        )
         raise ValueError(
             f"The results are non-finite in {int(bad.sum())} of {len(bad)} rows, the first being "
-            f"row {int(bad.argmax())}: {cause}"
+            f"row {int(bad.argmax())}: they lie too far outside of the range seen in fit. Set "
+            "out_of_range='clip'."
         )
 
     def _n_threads(self) -> int | None:

@@ -58,7 +58,7 @@ class TestValues:
     def test_beyond_float32_is_an_error(self):
         X = np.array([[0.0], [1.0]], dtype=np.float32)
         features = GegenbauerFeatures(degree=60, lam=50).fit(X)
-        with pytest.raises(ValueError, match=r"non-finite in 1 of 2 rows, .* row 1: .* float64"):
+        with pytest.raises(ValueError, match=r"exceed the range of float32.*float64"):
             features.transform(X)
         assert np.isfinite(features.transform(X.astype(float))).all()
 

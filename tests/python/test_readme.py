@@ -1,0 +1,35 @@
+"""The examples of README.md run and print what it says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def run(code, folder):
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_example_prints_what_is_shown(tmp_path):
+    code, output = re.search(r"```python\n(.*?)```\s+```\n(.*?)```", README, re.DOTALL).groups()
+    assert run(code, tmp_path) == output
+
+
+def test_array_example_runs(tmp_path):
+    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[1]
+    code += "\nprint(basis.n_terms, solution.engine, X.shape[0] * basis.n_terms * 8 // 10**6)"
+    assert run(code, tmp_path) == "210 primal 168\n"
+
+
+def test_links_lead_somewhere():
+    for target in re.findall(r"\]\(([^)]+)\)", README):
+        assert (ROOT / target).exists(), target
