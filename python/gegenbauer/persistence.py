@@ -268,13 +268,21 @@ def _to_bytes(estimator: Any) -> bytes:
     }
     # safetensors reads the memory of an array as it lies there, whatever its strides are.
     tensors = {key: np.ascontiguousarray(value) for key, value in tensors.items()}
-    data = to_safetensors(tensors, metadata=entries)
+    data = _with_sorted_header(to_safetensors(tensors, metadata=entries))
     if int.from_bytes(data[:_LENGTH_BYTES], "little") > _MAX_HEADER_BYTES:
         raise ValueError(
             "the names of the inputs and the labels take more than "
             f"{_MAX_HEADER_BYTES // 2**20} MiB; a model file has no room for them."
         )
     return data
+
+
+def _with_sorted_header(data: bytes) -> bytes:
+    """Write the header in sorted order: safetensors' own differs from call to call."""
+    end = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
+    header = _to_json(json.loads(data[_LENGTH_BYTES:end])).encode()
+    header += b" " * (-len(header) % _LENGTH_BYTES)  # the arrays start at a multiple of 8 bytes
+    return len(header).to_bytes(_LENGTH_BYTES, "little") + header + data[end:]
 
 
 def _to_json(value: Any) -> str:

@@ -106,6 +106,17 @@ KINDS = [
 
 class TestRoundTrip:
     @pytest.mark.parametrize("kind", KINDS)
+    def test_equal_models_are_equal_files(self, tmp_path, kind):
+        path = tmp_path / "model.safetensors"
+        files = set()
+        for _ in range(20):
+            save(fitted(kind), path)
+            files.add(path.read_bytes())
+        assert len(files) == 1
+        save(load(path), path)
+        assert path.read_bytes() in files
+
+    @pytest.mark.parametrize("kind", KINDS)
     def test_everything_comes_back(self, tmp_path, kind):
         model = fitted(kind)
         save(model, tmp_path / "model.safetensors")

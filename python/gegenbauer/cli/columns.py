@@ -1,0 +1,309 @@
+"""The columns of a table: which are inputs, what the target is, and what is wrong with them."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gegenbauer.cli.choices import Task
+from gegenbauer.cli.words import UserError, count, did_you_mean, listed, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "MAX_CLASSES",
+    "Target",
+    "choose_inputs",
+    "numeric_inputs",
+    "read_target",
+    "select_inputs",
+]
+
+# A column of at most so many whole numbers, each of them in at least so many rows on average, is
+# taken for classes.
+MAX_CLASSES = 20
+_MIN_ROWS_A_CLASS = 5
+
+# What pandas reads from a CSV file as a missing value.
+_MISSING = "no value (blank, NA, None or the like)"
+
+
+@dataclass(frozen=True)
+class Target:
+    """The column to learn.
+
+    Attributes
+    ----------
+    task : Task
+        Classification or regression, never ``auto``.
+    reason : str
+        Why, for the report.
+    values : ndarray of shape (n_rows,)
+        Labels, or float64.
+    """
+
+    task: Task
+    reason: str
+    values: NDArray[Any]
+
+
+# ---- inputs --------------------------------------------------------------------------
+
+
+def require_column(name: str, table: pd.DataFrame, option: str) -> None:
+    """Refuse the name of a column that is not there."""
+    if name not in table.columns:
+        advice = did_you_mean(name, table.columns) or f"it has {listed(table.columns.tolist(), 10)}"
+        raise UserError(f"{option}: the table has no column {quoted(name)}; {advice}")
+
+
+def choose_inputs(table: pd.DataFrame, target: str, ignored: Sequence[str]) -> pd.DataFrame:
+    """Return all columns but the target and the ignored ones, as numbers.
+
+    Raises
+    ------
+    UserError
+        A name is not that of a column, nothing is left, or :func:`numeric_inputs` refuses it.
+    """
+    require_column(target, table, "--target")
+    for name in ignored:
+        require_column(name, table, "--ignore")
+    if target in ignored:
+        raise UserError(f"{quoted(target)} is both --target and --ignore; give it once")
+    names = [name for name in table.columns if name != target and name not in set(ignored)]
+    if not names:
+        raise UserError(
+            f"no column is left as an input beside the target {quoted(target)}; the table must "
+            "have at least one more, or ignore fewer"
+        )
+    return numeric_inputs(table[names], can_ignore=True)
+
+
+def select_inputs(table: pd.DataFrame, names: Sequence[str] | None, n_inputs: int) -> pd.DataFrame:
+    """Return the columns that a model needs, in its order, as numbers.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Any table.
+    names : sequence of str or None
+        The model's names of its inputs; None if it knows none, and takes all columns as they are.
+    n_inputs : int
+        Number of the model's inputs.
+
+    Raises
+    ------
+    UserError
+        Columns are missing, or too many where the model has no names, or
+        :func:`numeric_inputs` refuses them.
+    """
+    if names is None:
+        if table.shape[1] != n_inputs:
+            raise UserError(
+                f"the model has no names for its {count(n_inputs, 'input')}, so the table must "
+                f"have just these columns, in the model's order; it has {table.shape[1]}"
+            )
+        return numeric_inputs(table, can_ignore=False)
+    missing = [name for name in names if name not in table.columns]
+    if missing:
+        near = did_you_mean(missing[0], [c for c in table.columns if c not in names])
+        advice = f"{near} Rename it" if near else "add it" if len(missing) == 1 else "add them"
+        raise UserError(
+            f"the table lacks {count(len(missing), 'column')} that the model needs: "
+            f"{listed(missing)}; {advice}"
+        )
+    return numeric_inputs(table[list(names)], can_ignore=False)
+
+
+def numeric_inputs(table: pd.DataFrame, *, can_ignore: bool) -> pd.DataFrame:
+    """Return columns as float64, or float32 if all of them are.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The inputs.
+    can_ignore : bool
+        Whether the advice may be to leave a column out.
+
+    Raises
+    ------
+    UserError
+        A column holds something else than numbers, lacks values or holds infinity.
+    """
+    columns = {name: _as_numbers(table[name]) for name in table.columns}
+    foreign = [name for name, values in columns.items() if values is None]
+    if foreign:
+        others = f" (and so {_are(len(foreign) - 1)})" if len(foreign) > 1 else ""
+        raise UserError(
+            f"column {quoted(foreign[0])} is not numeric: it holds "
+            f"{_first_foreign(table[foreign[0]])}{others}; make it numbers"
+            + (_or_ignore(foreign) if can_ignore else "")
+        )
+    numbers = [values for values in columns.values() if values is not None]
+    for name, values in zip(columns, numbers, strict=True):
+        _require_values(np.isnan(values), name, _MISSING, _or_ignore([name]) * can_ignore)
+        _require_values(np.isinf(values), name, "infinity", _or_ignore([name]) * can_ignore)
+    # One array, which the estimators read without a copy.
+    single = all(values.dtype == np.float32 for values in numbers)
+    array = np.empty(table.shape, dtype=np.float32 if single else np.float64, order="F")
+    for place, values in enumerate(numbers):
+        array[:, place] = values
+    return pd.DataFrame(array, columns=table.columns, copy=False)
+
+
+def _as_numbers(column: pd.Series[Any]) -> NDArray[np.floating[Any]] | None:
+    """Return a column as floats, with NaN for missing values; None if it holds anything else."""
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    if kind == "categorical":
+        return _as_numbers(column.astype(column.cat.categories.dtype))
+    if kind not in ("integer", "floating", "mixed-integer-float", "boolean", "decimal", "empty"):
+        return None
+    dtype = np.float32 if column.dtype == np.float32 else np.float64
+    return column.to_numpy(dtype=dtype, na_value=np.nan)
+
+
+def _foreign(column: pd.Series[Any]) -> NDArray[np.bool_]:
+    """Tell which values are there, and neither are numbers nor read as some."""
+    return (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy(dtype=bool)
+
+
+def _first_foreign(column: pd.Series[Any]) -> str:
+    """Show the first value that is not a number, and where it is."""
+    values = column.astype(object)
+    foreign = _foreign(values)
+    row = int(foreign.argmax()) if foreign.any() else int(values.notna().to_numpy().argmax())
+    return f"{quoted(values.iloc[row])} in data row {row + 1}"
+
+
+def _require_values(bad: NDArray[np.bool_], name: str, what: str, advice: str = "") -> None:
+    n_bad = int(np.count_nonzero(bad))
+    if n_bad == 0:
+        return
+    first = f"data row {int(bad.argmax()) + 1}"
+    where = first if n_bad == 1 else f"{n_bad} rows of {bad.size}, the first in {first}"
+    rows = "this row" if n_bad == 1 else "these rows"
+    raise UserError(
+        f"column {quoted(name)} holds {what} in {where}; repair or remove {rows}{advice}"
+    )
+
+
+def _or_ignore(names: Sequence[str]) -> str:
+    options = " ".join(f"--ignore {shlex.quote(name)}" for name in names[:5])
+    return f", or leave it out: {options}{' ...' if len(names) > 5 else ''}"
+
+
+def _are(n_others: int) -> str:
+    return f"{'is 1 more column' if n_others == 1 else f'are {n_others} more columns'}"
+
+
+# ---- target --------------------------------------------------------------------------
+
+
+def read_target(table: pd.DataFrame, name: str, task: Task) -> Target:
+    """Return the column to learn, once it is known to suit the task.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A table with the column.
+    name : str
+        The column.
+    task : Task
+        ``auto`` decides: text, true and false, and few different whole numbers are classes;
+        other numbers are for regression.
+
+    Raises
+    ------
+    UserError
+        The column lacks values, is of a kind that cannot be learned, or does not suit the task.
+    """
+    column = table[name]
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype)
+    _require_values(column.isna().to_numpy(), name, _MISSING)
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    who = f"column {quoted(name)}"
+    if kind == "string":
+        if task != Task.classification:
+            _require_no_slip(column, who)
+        values, holds, auto = column.to_numpy(dtype=object), "text", Task.classification
+    elif kind == "boolean":
+        values, holds, auto = column.to_numpy(dtype=bool), "true and false", Task.classification
+    elif kind == "integer":
+        values = _integers(column)
+        n_values = np.unique(values).size
+        few = n_values <= MAX_CLASSES and n_values * _MIN_ROWS_A_CLASS <= values.size
+        holds = f"{count(n_values, 'different whole number')} in {count(values.size, 'row')}"
+        auto = Task.classification if few else Task.regression
+    elif kind in ("floating", "mixed-integer-float", "decimal"):
+        values = column.to_numpy(dtype=np.float64)
+        _require_values(np.isinf(values), name, "infinity")
+        holds, auto = "decimal numbers", Task.regression
+    else:
+        raise UserError(
+            f"{who}, the target, holds {kind} values such as {quoted(column.iloc[0])}; choose a "
+            "column of text, numbers, or true and false"
+        )
+    if task == Task.auto:
+        return _suited(Target(auto, f"{who} holds {holds}", values), who, kind)
+    return _suited(Target(task, f"as asked; {who} holds {holds}", values), who, kind)
+
+
+def _require_no_slip(column: pd.Series[Any], who: str) -> None:
+    """Refuse a column of numbers that a few other values turned into text."""
+    foreign = _foreign(column)
+    n_foreign = int(np.count_nonzero(foreign))
+    if 2 * n_foreign < foreign.size:
+        raise UserError(
+            f"{who} holds numbers but for {_first_foreign(column)}"
+            f"{'' if n_foreign == 1 else f' and {n_foreign - 1} more'}; make all of them numbers, "
+            "or give --task classification if they are names of classes"
+        )
+
+
+def _integers(column: pd.Series[Any]) -> NDArray[Any]:
+    dtype = np.uint64 if column.max() > np.iinfo(np.int64).max else np.int64
+    try:
+        return column.to_numpy(dtype=dtype)
+    except OverflowError:
+        raise UserError(
+            f"column {quoted(column.name)}, the target, holds whole numbers of more than 64 bits; "
+            "choose another --target"
+        ) from None
+
+
+def _suited(target: Target, who: str, kind: str) -> Target:
+    """Return the target if it suits its task."""
+    values = target.values
+    if target.task == Task.regression:
+        if kind == "string":
+            raise UserError(
+                f"{who} holds text, such as {quoted(values[0])}, and regression needs numbers; "
+                "use --task classification"
+            )
+        return Target(target.task, target.reason, values.astype(np.float64))
+    whole = values.dtype.kind != "f" or bool((values == np.rint(values)).all())
+    if not whole:
+        raise UserError(
+            f"{who} holds decimal numbers, such as {values[values != np.rint(values)][0]:g}, "
+            "which are no classes; use --task regression"
+        )
+    n_classes = np.unique(values).size
+    if n_classes == 1:
+        raise UserError(
+            f"{who} holds a single class, {quoted(values[0])}, in all its rows; a classifier "
+            "needs at least two: choose another --target, or add rows of another class"
+        )
+    if n_classes == values.size > 2:
+        raise UserError(
+            f"{who} holds a different value in each of its {values.size} rows, so they are no "
+            "classes; choose another --target, or use --task regression if they are numbers"
+        )
+    return target

@@ -1,0 +1,250 @@
+"""``gegenbauer fit``: learn a column of a table from the others."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import accuracy_score, r2_score, root_mean_squared_error
+from sklearn.model_selection import train_test_split
+
+from gegenbauer.cli.choices import Task
+from gegenbauer.cli.columns import MAX_CLASSES, Target, choose_inputs, read_target, require_column
+from gegenbauer.cli.describe import describe_parameters, describe_solution, describe_terms
+from gegenbauer.cli.output import Steps, print_pairs
+from gegenbauer.cli.tables import check_output, read_table, writing
+from gegenbauer.cli.words import UserError, count, duration, listed, printable, quoted, refusals
+from gegenbauer.estimators import GegenbauerClassifier, GegenbauerRegressor
+from gegenbauer.persistence import save
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+__all__ = ["run"]
+
+_MIN_ROWS_A_PART = 2
+_MAX_CLASSES_SHOWN = 8
+_MAX_INPUTS_SHOWN = 6
+
+_ADVICE = "; no better than a guess: try a larger --gamma or fewer --terms"
+
+
+def run(
+    path: Path,
+    *,
+    target: str,
+    task: Task,
+    out: Path | None,
+    parameters: dict[str, Any],
+    ignored: Sequence[str],
+    validation_fraction: float,
+    seed: int,
+    separator: str,
+) -> None:
+    """Read the table, score a model on rows held out, fit the model to keep, save and report.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    target : str
+        Name of the column to learn.
+    task : Task
+        What to learn; ``auto`` to decide by the column.
+    out : Path or None
+        Where to save the model.
+    parameters : dict
+        Parameters of the estimator that differ from its defaults.
+    ignored : sequence of str
+        Columns that are no inputs.
+    validation_fraction : float
+        Share of the rows to hold out, from 0 (no validation) to below 1.
+    seed : int
+        Chooses these rows.
+    separator : str
+        Separator of a CSV file.
+
+    Raises
+    ------
+    UserError
+        Anything is wrong with the table, the target, the parameters or the place of the model.
+    """
+    if out is not None:
+        check_output(out, sources=[path], table=False)
+    with Steps(total=4) as steps:
+        steps.begin(f"reading {printable(path.name)}")
+        start = time.perf_counter()
+        table = read_table(path, separator)
+        reading = time.perf_counter() - start
+        require_column(target, table, "--target")
+        chosen = read_target(table, target, task)
+        inputs = choose_inputs(table, target, ignored)
+        _warn_of_row_numbers(inputs, steps)
+        del table
+        kind = GegenbauerClassifier if chosen.task == Task.classification else GegenbauerRegressor
+        model = kind(**parameters)
+
+        steps.begin("fitting without the rows held out")
+        with refusals(lambda _: None):  # the fit on all rows warns of the same things
+            validation = _validate(model, inputs, chosen, validation_fraction, seed)
+        steps.begin("fitting on all rows")
+        start = time.perf_counter()
+        with refusals(steps.warn):
+            model.fit(inputs, chosen.values)
+        fitting = time.perf_counter() - start
+        if out is not None:
+            steps.begin("saving")
+            model.set_params(n_jobs=None)  # the threads of this machine, today
+            with refusals(steps.warn), writing(out):
+                save(model, out)
+    print_pairs(
+        [
+            ("task", f"{chosen.task}: {chosen.reason}{_other_choice(chosen, task)}"),
+            ("rows", _rows(len(inputs), validation, seed)),
+            ("inputs", f"{inputs.shape[1]}: {listed(inputs.columns.tolist(), _MAX_INPUTS_SHOWN)}"),
+            *([("classes", _classes(chosen))] if chosen.task == Task.classification else []),
+            ("terms", describe_terms(model)),
+            ("parameters", describe_parameters(model)),
+            ("solved by", describe_solution(model)),
+            ("validation", "none, as asked" if validation is None else validation.score),
+            ("time", _times(reading, validation, fitting)),
+            ("model", _kept(len(inputs), out, fitted_again=validation is not None)),
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class _Validation:
+    n_rows: int
+    split: str  # how the rows were chosen
+    score: str
+    fitting: float  # seconds
+    scoring: float
+
+
+def _validate(
+    model: Any, inputs: pd.DataFrame, target: Target, fraction: float, seed: int
+) -> _Validation | None:
+    """Fit on a part of the rows and score on the others."""
+    if fraction == 0:
+        return None
+    n_rows = len(inputs)
+    n_held_out = int(np.ceil(fraction * n_rows))
+    if min(n_held_out, n_rows - n_held_out) < _MIN_ROWS_A_PART:
+        raise UserError(
+            f"{count(n_rows, 'row')} are too few to hold out a fraction of {fraction:g} and "
+            f"leave {_MIN_ROWS_A_PART} rows on both sides; add rows, or give "
+            "--validation-fraction 0 to fit without a score"
+        )
+    classify = target.task == Task.classification
+    strata, split = _strata(target.values, n_held_out) if classify else (None, "at random")
+    X, X_out, y, y_out = train_test_split(
+        inputs, target.values, test_size=n_held_out, random_state=seed, stratify=strata
+    )
+    if classify and np.unique(y).size < 2:
+        raise UserError(
+            f"the {count(len(y), 'row')} that are left for training hold a single class; give a "
+            "smaller --validation-fraction, another --seed, or --validation-fraction 0 to fit "
+            "without a score"
+        )
+    start = time.perf_counter()
+    trial = clone(model).fit(X, y)
+    fitted = time.perf_counter()
+    if trial.out_of_range in ("warn", "error"):  # is for predictions, not for the score
+        trial.set_params(out_of_range="clip")
+    predicted = trial.predict(X_out)
+    end = time.perf_counter()
+    score = _accuracy(y, y_out, predicted) if classify else _errors(y_out, predicted)
+    return _Validation(n_held_out, split, score, fitted - start, end - fitted)
+
+
+def _strata(labels: NDArray[Any], n_held_out: int) -> tuple[NDArray[Any] | None, str]:
+    """Return the labels to stratify by, or None, and say which and why."""
+    classes, counts = np.unique(labels, return_counts=True)
+    if counts.min() < 2:
+        rare = quoted(classes[counts.argmin()])
+        return None, f"at random, not stratified, for class {rare} has a single row"
+    if min(n_held_out, labels.size - n_held_out) < classes.size:
+        return None, "at random, not stratified, for there are more classes than rows"
+    return labels, "stratified by class"
+
+
+def _accuracy(y: NDArray[Any], y_out: NDArray[Any], predicted: NDArray[Any]) -> str:
+    labels, counts = np.unique(y, return_counts=True)
+    frequent = labels[counts.argmax()]
+    n_right = int(np.count_nonzero(predicted == y_out))
+    accuracy, chance = accuracy_score(y_out, predicted), float(np.mean(y_out == frequent))
+    return (
+        f"accuracy {accuracy:.4f} ({n_right} of {len(y_out)} rows held out are right); always "
+        f"{quoted(frequent)} would give {chance:.4f}{_ADVICE if accuracy <= chance else ''}"
+    )
+
+
+def _errors(y_out: NDArray[Any], predicted: NDArray[Any]) -> str:
+    rmse, r2 = root_mean_squared_error(y_out, predicted), r2_score(y_out, predicted)
+    return (
+        f"R2 {r2:.4f}, RMSE {rmse:.4g} on {len(y_out)} rows held out, whose standard deviation is "
+        f"{np.std(y_out):.4g}{_ADVICE if r2 <= 0 else ''}"
+    )
+
+
+# ---- words of the report -------------------------------------------------------------
+
+
+def _warn_of_row_numbers(inputs: pd.DataFrame, steps: Steps) -> None:
+    for name in inputs.columns:
+        if re.fullmatch(r"Unnamed: \d+", name):  # pandas called it so
+            steps.warn(
+                f"a column without a name is used as the input {quoted(name)}; if it counts the "
+                f"rows, leave it out with --ignore {quoted(name)}"
+            )
+
+
+def _other_choice(target: Target, task: Task) -> str:
+    """Say how to override a decision that another one could stand beside."""
+    if task != Task.auto or target.values.dtype.kind in "Ob":
+        return ""
+    if target.task == Task.classification:
+        return " (--task regression takes them as quantities)"
+    whole = bool((target.values == np.rint(target.values)).all())
+    if whole and np.unique(target.values).size <= MAX_CLASSES:
+        return " (--task classification takes them as classes)"
+    return ""
+
+
+def _rows(n_rows: int, validation: _Validation | None, seed: int) -> str:
+    if validation is None:
+        return str(n_rows)
+    return f"{n_rows}; {validation.n_rows} held out to validate ({validation.split}, seed {seed})"
+
+
+def _classes(target: Target) -> str:
+    classes, counts = np.unique(target.values, return_counts=True)
+    shown = [
+        f"{quoted(label)} ({n} rows)"
+        for label, n in zip(classes[:_MAX_CLASSES_SHOWN], counts, strict=False)
+    ]
+    more = f" and {classes.size - len(shown)} more" if classes.size > len(shown) else ""
+    return f"{classes.size}: {', '.join(shown)}{more}"
+
+
+def _times(reading: float, validation: _Validation | None, fitting: float) -> str:
+    parts = [f"{duration(reading)} to read"]
+    if validation is not None:
+        parts.append(f"{duration(validation.fitting)} to fit without the rows held out")
+        parts.append(f"{duration(validation.scoring)} to predict them")
+    parts.append(f"{duration(fitting)} to fit on all rows")
+    return ", ".join(parts)
+
+
+def _kept(n_rows: int, out: Path | None, *, fitted_again: bool) -> str:
+    place = "not saved: --out MODEL.safetensors would" if out is None else f"saved to {out}"
+    return f"fitted {'again ' if fitted_again else ''}on all {n_rows} rows, {place}"

@@ -1,0 +1,133 @@
+"""``gegenbauer predict``: apply a model to a table."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gegenbauer.cli.columns import select_inputs
+from gegenbauer.cli.output import Steps, print_pairs
+from gegenbauer.cli.tables import check_output, read_table, require_file, write_table
+from gegenbauer.cli.words import UserError, count, printable, quoted, refusals
+from gegenbauer.persistence import ModelFileError, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+__all__ = ["load_model", "run"]
+
+_MAX_REASON = 400  # characters
+
+
+def run(
+    model_path: Path,
+    path: Path,
+    *,
+    out: Path | None,
+    out_of_range: str | None,
+    n_jobs: int | None,
+    separator: str,
+) -> None:
+    """Write one prediction a row.
+
+    Parameters
+    ----------
+    model_path, path : Path
+        The model and the table.
+    out : Path or None
+        The table to write; None prints CSV to stdout.
+    out_of_range : str or None
+        What to do with values beyond the range seen in ``fit``; None for the model's policy.
+    n_jobs : int or None
+        Number of threads.
+    separator : str
+        Separator of a CSV file to read.
+
+    Raises
+    ------
+    UserError
+        Anything is wrong with the model, the table or the place of the output.
+    """
+    if out is not None:
+        check_output(out, sources=[model_path, path], table=True)
+    with Steps(total=3) as steps:
+        steps.begin(f"reading {printable(path.name)}")
+        model = load_model(model_path, steps.warn)
+        if not hasattr(model, "predict"):
+            raise UserError(
+                f"{printable(str(model_path), 200)} holds {type(model).__name__}, which predicts "
+                "nothing; give a classifier or a regressor"
+            )
+        table = read_table(path, separator)
+        names = getattr(model, "feature_names_in_", None)
+        inputs = select_inputs(table, names, model.n_features_in_)
+        X = inputs if names is not None else inputs.to_numpy()
+        steps.begin("predicting")
+        model.set_params(n_jobs=n_jobs)
+        if out_of_range is not None:
+            model.set_params(out_of_range=out_of_range)
+        _apply_range_policy(model, X, list(inputs.columns), steps.warn)
+        with refusals(steps.warn):
+            predictions = _as_table(model, model.predict(X))
+        steps.begin("writing")
+        if out is not None:
+            write_table(predictions, out)
+    if out is None:
+        predictions.to_csv(sys.stdout, index=False)
+    else:
+        print_pairs([("predicted", f"{count(len(predictions), 'row')}, written to {out}")])
+
+
+def load_model(path: Path, warn: Callable[[str], None]) -> Any:
+    """Read a model file.
+
+    Raises
+    ------
+    UserError
+        The file is not there, or is no model file or a damaged one.
+    """
+    require_file(path, "model")
+    with refusals(warn):
+        try:
+            return load(path)
+        except ModelFileError as error:
+            reason = printable(str(error), _MAX_REASON).rstrip(".")
+            advice = "give a whole file that gegenbauer fit --out wrote"
+            raise UserError(f"{reason}; {advice}") from error
+
+
+def _apply_range_policy(model: Any, X: Any, names: list[Any], warn: Callable[[str], None]) -> None:
+    """Say how many rows lie beyond the range seen in ``fit``, or refuse them."""
+    n_outside = model.count_out_of_range(X)
+    policy = model.out_of_range
+    if n_outside == 0:
+        return
+    values, scaling = np.asarray(X), model.scaling_
+    beyond = (values < scaling.lower) | (values > scaling.upper)
+    beyond &= ~scaling.is_constant
+    row, column = (int(place) for place in np.argwhere(beyond)[0])
+    message = (
+        f"{n_outside} of {count(len(values), 'row')} "
+        f"{'lies' if n_outside == 1 else 'lie'} beyond the values seen in fit; the first is data "
+        f"row {row + 1}, where {quoted(names[column])} is {values[row, column]:.6g} and was "
+        f"{scaling.lower[column]:.6g} to {scaling.upper[column]:.6g}"
+    )
+    if policy == "error":
+        raise UserError(f"{message}; give --out-of-range clip, warn or extrapolate to accept them")
+    if policy == "warn":
+        model.set_params(out_of_range="clip")
+    warn(f"{message}; {'extrapolated' if policy == 'extrapolate' else 'clipped to that'}")
+
+
+def _as_table(model: Any, values: NDArray[Any]) -> pd.DataFrame:
+    """Name the predictions: one column, or one for each output."""
+    if values.ndim == 1:
+        return pd.DataFrame({"prediction": values})
+    outputs = model.classes_ if hasattr(model, "classes_") else range(values.shape[1])
+    return pd.DataFrame(values, columns=[f"prediction_{output}" for output in outputs])

@@ -1,0 +1,249 @@
+"""Tables in files: reading CSV and Parquet, and writing what was predicted."""
+
+from __future__ import annotations
+
+import os
+import stat
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pyarrow as pa
+
+from gegenbauer.cli.output import interruptible
+from gegenbauer.cli.words import UserError, did_you_mean, listed, printable, quoted
+from gegenbauer.persistence import _write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["check_output", "read_table", "require_file", "write_table", "writing"]
+
+TABLE_ENDINGS = (".csv", ".parquet")
+
+# Separators that a header is searched for when it seems to have been split at the wrong one.
+_OTHER_SEPARATORS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
+
+
+def require_file(path: Path, what: str) -> None:
+    """Refuse a path that is no readable file.
+
+    Raises
+    ------
+    UserError
+        The path does not exist (similar names are suggested), is a folder or must not be read.
+    """
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise UserError(f"{_show(path)} is a folder; give the {what} itself")
+        with path.open("rb"):
+            pass
+    except FileNotFoundError:
+        folder = path.parent
+        if not folder.is_dir():
+            raise UserError(
+                f"the {what} {_show(path)} does not exist, nor does its folder; check the path"
+            ) from None
+        near = did_you_mean(path.name, (entry.name for entry in folder.iterdir()))
+        advice = near or "check the path"
+        raise UserError(f"the {what} {_show(path)} does not exist; {advice}") from None
+    except OSError as error:
+        raise UserError(
+            f"the {what} {_show(path)} cannot be read: {error.strerror}; check its permissions"
+        ) from error
+
+
+def read_table(path: Path, separator: str = ",") -> pd.DataFrame:
+    """Read a table of one header and at least one row.
+
+    Parameters
+    ----------
+    path : Path
+        File whose name ends in .csv or .parquet.
+    separator : str, default=","
+        What stands between the columns of a CSV file; one character.
+
+    Returns
+    -------
+    DataFrame
+        Its columns have different names of type str.
+
+    Raises
+    ------
+    UserError
+        The file is not there, is of another kind, is damaged or has no rows.
+    """
+    require_file(path, "table")
+    ending = _ending(path, "table")
+    try:
+        if ending == ".csv":
+            table = interruptible(lambda: _read_csv(path, separator))
+        else:
+            table = interruptible(lambda: pd.read_parquet(path, engine="pyarrow"))
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{_show(path)} is not UTF-8 text (it holds the byte "
+            f"{error.object[error.start]:#04x}); save it as CSV in UTF-8"
+        ) from error
+    except pd.errors.EmptyDataError:
+        raise UserError(
+            f"{_show(path)} is empty; it must have a header and one row a sample"
+        ) from None
+    except pd.errors.ParserWarning:
+        raise UserError(
+            f"{_show(path)} has rows with more fields than its header; complete the header, or "
+            "give --separator if it is not a comma"
+        ) from None
+    except pd.errors.ParserError as error:
+        reason = str(error).strip().removeprefix("Error tokenizing data. C error: ")
+        raise UserError(
+            f"{_show(path)} is damaged or no CSV file: {reason}; repair that line, or give "
+            "--separator if it is not a comma"
+        ) from error
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise UserError(
+            f"{_show(path)} cannot be read as a {ending} file: {_first_sentence(error)}; it "
+            "may be truncated or of another kind: write it anew"
+        ) from error
+    table.columns = table.columns.map(str)
+    twice = table.columns[table.columns.duplicated()].unique().tolist()
+    if twice:
+        raise _named_twice(path, twice)
+    if len(table) == 0:
+        raise UserError(f"{_show(path)} has a header but no rows; it needs one row a sample")
+    return table
+
+
+def _read_csv(path: Path, separator: str) -> pd.DataFrame:
+    options = {"sep": separator, "skipinitialspace": True, "index_col": False}
+    header = pd.read_csv(  # type: ignore[call-overload]
+        path, header=None, nrows=1, dtype=str, keep_default_na=False, **options
+    )
+    names = header.iloc[0].tolist()
+    twice = [name for name in dict.fromkeys(names) if name and names.count(name) > 1]
+    if twice:  # pandas would give them numbers
+        raise _named_twice(path, twice)
+    other = next((sep for sep in _OTHER_SEPARATORS if sep != separator and sep in names[0]), None)
+    if len(names) == 1 and other is not None:
+        raise UserError(
+            f"the header of {_show(path)} is a single name, {quoted(names[0])}; "
+            f"give --separator {_OTHER_SEPARATORS[other]}"
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        # In one piece, so that a column has one type from its first row to its last.
+        return pd.read_csv(  # type: ignore[call-overload,no-any-return]
+            path, low_memory=False, **options
+        )
+
+
+def _named_twice(path: Path, names: list[str]) -> UserError:
+    return UserError(
+        f"the header of {_show(path)} has {listed(names)} more than once; give every column a "
+        "name of its own"
+    )
+
+
+def _first_sentence(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text.partition(". ")[0].rstrip(".")
+
+
+def _ending(path: Path, what: str) -> str:
+    ending = path.suffix.lower()
+    if ending not in TABLE_ENDINGS:
+        raise UserError(
+            f"the {what} {_show(path)} ends in {quoted(path.suffix or path.name)}; give a file "
+            f"that ends in {' or '.join(TABLE_ENDINGS)}"
+        )
+    return ending
+
+
+# ---- output --------------------------------------------------------------------------
+
+
+def check_output(path: Path, *, sources: Iterable[Path], table: bool) -> None:
+    """Refuse, before any long work, a place where no file can be written.
+
+    Parameters
+    ----------
+    path : Path
+        The file to be.
+    sources : iterable of Path
+        Files that are read, and must not be replaced.
+    table : bool
+        Whether the file will be a table, not a model.
+
+    Raises
+    ------
+    UserError
+        The ending is wrong, the folder is missing or must not be written to, or the path is a
+        folder, a special file, write-protected or one of the sources.
+    """
+    if table:
+        _ending(path, "output file")
+    elif path.suffix.lower() in TABLE_ENDINGS:
+        raise UserError(
+            f"--out {_show(path)} ends as a table does; give the model another ending, such as "
+            ".safetensors"
+        )
+    # A link stays, and what it points at is replaced.
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise UserError(
+            f"the folder of --out {_show(path)} does not exist; make it, or choose another place"
+        )
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UserError(
+            f"the folder of --out {_show(path)} must not be written to; choose another place"
+        )
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise UserError(f"--out {_show(path)} is a folder or a device; give the name of a file")
+    if any(path.samefile(source) for source in sources if source.exists()):
+        raise UserError(f"--out {_show(path)} is what is read; choose another name")
+    if not os.access(path, os.W_OK):
+        raise UserError(f"--out {_show(path)} is write-protected; choose another name")
+
+
+def write_table(table: pd.DataFrame, path: Path) -> None:
+    """Write a table to a file that appears at once and whole.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What to write; the index is left out.
+    path : Path
+        File whose name ends in .csv or .parquet; an old one is replaced.
+
+    Raises
+    ------
+    UserError
+        The system refuses to write the file; an old one is as it was.
+    """
+    if path.suffix.lower() == ".csv":
+        data = table.to_csv(index=False).encode()
+    else:
+        data = table.to_parquet(None, engine="pyarrow", index=False)
+    with writing(path):
+        _write_atomically(Path(os.path.realpath(path)), data)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Name the file that was asked for, not the passing one, when the system refuses it."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(
+            f"{_show(path)} cannot be written: {error.strerror or error}; make room or choose "
+            "another place"
+        ) from error
+
+
+def _show(path: Path) -> str:
+    return printable(str(path), 200)

@@ -1,0 +1,174 @@
+"""Errors, names and numbers in words."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+__all__ = [
+    "UserError",
+    "count",
+    "describe_os_error",
+    "did_you_mean",
+    "duration",
+    "in_options",
+    "listed",
+    "number",
+    "one_line",
+    "printable",
+    "quoted",
+    "refusals",
+]
+
+_NAME_WIDTH = 40
+
+
+class UserError(Exception):
+    """A mistake in the arguments or the data; the message is one line that says what to do."""
+
+
+def one_line(text: str) -> str:
+    r"""Make text fit for one line of a terminal, whoever wrote it.
+
+    Examples
+    --------
+    >>> one_line("two\nlines\x1b[31m")
+    'two lines\\x1b[31m'
+    """
+    return _visible(" ".join(text.split()))
+
+
+def _visible(text: str) -> str:
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def printable(text: str, width: int = _NAME_WIDTH) -> str:
+    r"""Make a name from a file fit to be shown: no control characters, not too long.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31mb"), printable("x" * 50, width=10)
+    ('a\\x1b[31mb', 'xxxxxxx...')
+    """
+    text = _visible(text)
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def quoted(name: object) -> str:
+    """Return a name in quotes, fit to be shown."""
+    return f"'{printable(str(name))}'"
+
+
+def listed(names: Sequence[object], limit: int = 5) -> str:
+    """List names in quotes.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c", "d"], limit=2)
+    "'a', 'b' and 2 more"
+    """
+    text = ", ".join(quoted(name) for name in names[:limit])
+    return text if len(names) <= limit else f"{text} and {len(names) - limit} more"
+
+
+def count(number_of: int, thing: str, plural: str | None = None) -> str:
+    """Return a number with its noun, as in "1 row" or "2 rows"."""
+    return f"{number_of} {thing if number_of == 1 else plural or thing + 's'}"
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Suggest names that resemble one that is not there; "" if none does.
+
+    Examples
+    --------
+    >>> did_you_mean("Speces", ["species", "sepal length"])
+    "did you mean 'species'?"
+    """
+    folded = {other.strip().casefold(): other for other in names}
+    wanted = name.strip().casefold()
+    near = (
+        difflib.get_close_matches(wanted, folded, n=3, cutoff=0.7)
+        or [key for key in folded if wanted and wanted in key][:3]
+    )
+    return f"did you mean {' or '.join(quoted(folded[key]) for key in near)}?" if near else ""
+
+
+def number(value: float) -> str:
+    """Show a parameter; powers of two as such.
+
+    Examples
+    --------
+    >>> number(2.0**-12), number(0.05), number(1.0)
+    ('2^-12', '0.05', '1')
+    """
+    mantissa, exponent = math.frexp(value)
+    if mantissa == 0.5 and not 0 <= exponent - 1 <= 10:
+        return f"2^{exponent - 1}"
+    return f"{value:.6g}"
+
+
+def duration(seconds: float) -> str:
+    """Show a time in a fitting unit.
+
+    Examples
+    --------
+    >>> duration(0.00042), duration(0.0123), duration(2.34)
+    ('0.42 ms', '12 ms', '2.3 s')
+    """
+    if seconds < 1:
+        return f"{1e3 * seconds:.2g} ms" if seconds < 0.0995 else f"{1e3 * seconds:.0f} ms"
+    return f"{seconds:.1f} s"
+
+
+def describe_os_error(error: OSError) -> str:
+    """Say in one line which file the system refused, and why."""
+    if error.filename is None:
+        return f"{error.strerror or error}"
+    return f"{printable(str(error.filename), 200)}: {error.strerror or error}"
+
+
+# The library names parameters in its errors and warnings; the command line has options instead.
+_OPTIONS = {
+    r"\bn_terms=None\b": "--terms all",
+    r"\bdegree=None\b": "no --degree",
+    r"\bn_terms=(\d+)": r"--terms \1",
+    r"\bdegree=": "--degree ",
+    r"\bdegree has": "--degree has",
+    r"\bn_terms\b": "--terms",
+    r"\bmax_interaction\b": "--max-interaction",
+    r"\b(fewer inputs)\b": r"\1 (--ignore)",
+    r", or choose the other engine": "",
+}
+
+
+def in_options(message: str) -> str:
+    """Translate a message of the library into the options of the command line.
+
+    Examples
+    --------
+    >>> in_options("lower n_terms or max_interaction, or use fewer inputs")
+    'lower --terms or --max-interaction, or use fewer inputs (--ignore)'
+    """
+    for pattern, option in _OPTIONS.items():
+        message = re.sub(pattern, option, message)
+    return message
+
+
+@contextmanager
+def refusals(warn: Callable[[str], None]) -> Iterator[None]:
+    """Turn what the library refuses into errors of the user, and hand its warnings on."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        try:
+            yield
+        except (ValueError, TypeError, MemoryError) as error:  # LinAlgError is a ValueError
+            raise UserError(in_options(str(error))) from error
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        warn(in_options(message))
