@@ -77,6 +77,7 @@ auto without_gil(int n_threads, const Work& work) {
 }
 
 void bind_basis(py::module_& m);
+void bind_moments(py::module_& m);
 void bind_ridge(py::module_& m);
 void bind_linear_algebra(py::module_& m);
 

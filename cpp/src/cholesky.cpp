@@ -23,7 +23,7 @@ RegisterTile left_looking_update(const double* panel, const double* right, Index
   RegisterTile tile = multiply_panels(panel, right, j);
   for (int c = 0; c < kColumns; ++c)
     for (int v = 0; v < kVectors; ++v)
-      tile.acc[c][v] = Eigen::internal::psub(packet::load(panel + (j + c) * kPanel + v * kPacket), tile.acc[c][v]);
+      tile.acc[c][v] = packet::sub(packet::load(panel + (j + c) * kPanel + v * kPacket), tile.acc[c][v]);
   return tile;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <queue>
 
@@ -199,6 +200,34 @@ MultiIndexSet::MultiIndexSet(const IndexSetSpec& spec) : n_inputs_(spec.n_inputs
   } else {
     generate_graded(spec, resolve_degree(spec));
   }
+}
+
+MultiIndexSet::MultiIndexSet(Index n_inputs, const std::vector<std::vector<std::int32_t>>& terms)
+    : n_inputs_(n_inputs), max_degree_(static_cast<std::size_t>(n_inputs), 0) {
+  std::map<std::vector<std::int32_t>, Index> position;
+  for (const std::vector<std::int32_t>& term : terms) {
+    require(static_cast<Index>(term.size()) == n_inputs, "a multi-index has ", term.size(), " entries, not ", n_inputs);
+    Index last = n_inputs - 1;
+    while (last >= 0 && term[static_cast<std::size_t>(last)] == 0) --last;
+    if (last < 0) {
+      require(size() == 0, "the constant term must come first and once");
+      append(-1, 0, 0);
+    } else {
+      std::vector<std::int32_t> rest = term;
+      rest[static_cast<std::size_t>(last)] = 0;
+      const auto parent = position.find(rest);
+      require(parent != position.end(), "the terms are not downward closed");
+      append(parent->second, last, term[static_cast<std::size_t>(last)]);
+    }
+    position.emplace(term, size() - 1);
+  }
+  require(size() > 0, "a set needs at least the constant term");
+}
+
+std::vector<std::int32_t> MultiIndexSet::exponents(Index l) const {
+  std::vector<std::int32_t> out(static_cast<std::size_t>(n_inputs_), 0);
+  for (; l > 0; l = parent(l)) out[static_cast<std::size_t>(input(l))] = degree(l);
+  return out;
 }
 
 void MultiIndexSet::append(Index parent, Index input, Index degree) {

@@ -39,8 +39,8 @@ Recurrence::Recurrence(double lam, Index degree, Normalization normalization,
       const double b = std::sqrt(jacobi_squared(lam, n));
       slope_[i] = 1.0 / b;
       drop_[i] = i == 1 ? 0.0 : std::sqrt(jacobi_squared(lam, n - 1.0)) / b;
-    } else if (chebyshev_limit) {
-      // T_n; the factors 2/n are folded in below
+    } else if (chebyshev_limit || normalization == Normalization::chebyshev) {
+      // T_n; the factors 2/n of the limit are folded in below
       slope_[i] = i == 1 ? 1.0 : 2.0;
       drop_[i] = i == 1 ? 0.0 : 1.0;
     } else {

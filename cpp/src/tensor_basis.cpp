@@ -23,7 +23,11 @@ Index largest_degree(const MultiIndexSet& indices) {
 
 TensorBasis::TensorBasis(const IndexSetSpec& spec, double lam, Normalization normalization,
                          const std::optional<PowerSpectrum>& spectrum)
-    : indices_(spec), recurrence_(lam, largest_degree(indices_), normalization, spectrum) {
+    : TensorBasis(MultiIndexSet(spec), lam, normalization, spectrum) {}
+
+TensorBasis::TensorBasis(MultiIndexSet indices, double lam, Normalization normalization,
+                         const std::optional<PowerSpectrum>& spectrum)
+    : indices_(std::move(indices)), recurrence_(lam, largest_degree(indices_), normalization, spectrum), lam_(lam) {
   factor_start_.reserve(static_cast<std::size_t>(n_inputs()));
   for (Index t = 0; t < n_inputs(); ++t) {
     factor_start_.push_back(n_factors_);

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gegenbauer._dispatch import show_versions
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms, eval_gegenbauer
 from gegenbauer.ridge import RidgeSolution, predict, solve_dual, solve_primal, solve_ridge
-from gegenbauer.statistics import GramStatistics
+from gegenbauer.statistics import GramStatistics, MomentStatistics
 
 if TYPE_CHECKING:
     from gegenbauer.estimators import (
@@ -37,6 +37,7 @@ __all__ = [
     "InputScaling",
     "ModelFileError",
     "ModelVersionWarning",
+    "MomentStatistics",
     "OutOfRangeWarning",
     "RidgeSolution",
     "TensorBasis",

@@ -53,6 +53,22 @@ class TensorBasis:
         self, X: _Samples, box: BoxMap | None, out: npt.NDArray[Any], n_threads: int
     ) -> None: ...
 
+class MomentPlan:
+    def __init__(self, basis: TensorBasis, n_targets: int) -> None: ...
+    @property
+    def size(self) -> int: ...
+    def accumulate(
+        self,
+        basis: TensorBasis,
+        X: _Samples,
+        box: BoxMap | None,
+        Y: _Doubles,
+        row_scale: _Doubles | None,
+        statistic: _Doubles,
+        n_threads: int,
+    ) -> None: ...
+    def assemble(self, statistic: _Doubles, gram: _Doubles, n_threads: int) -> None: ...
+
 class RidgeResult(TypedDict):
     weights: _Doubles
     engine: str

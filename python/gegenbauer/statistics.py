@@ -1,8 +1,13 @@
-"""Additive statistics of a data set: everything that a ridge solve needs to know of it."""
+"""Additive statistics of a data set: everything that a ridge solve needs to know of it.
+
+`GramStatistics` holds the normal equations themselves; `MomentStatistics` the far fewer Chebyshev
+moments that they are made of (``cpp/include/gegenbauer/moments.hpp``). Both add, subtract, pickle
+and solve alike.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -23,46 +28,11 @@ if TYPE_CHECKING:
 
     from gegenbauer.basis import InputScaling
 
-__all__ = ["GramStatistics"]
+__all__ = ["GramStatistics", "MomentStatistics"]
 
 
-class GramStatistics:
-    """The sums G'DG, G'DY and Y'DY over samples, D the diagonal matrix of the sample weights.
-
-    Statistics of the same basis and scaling add: those of a data set are the sum of those of its
-    parts, in any order, and a part can be taken away again. Memory is (n_terms + n_outputs)^2
-    numbers whatever the number of samples.
-
-    Parameters
-    ----------
-    basis : TensorBasis
-        The terms.
-    n_outputs : int
-        Number of targets.
-    scaling : InputScaling, optional
-        Maps the inputs to the domain of the polynomials.
-
-    Attributes
-    ----------
-    n_samples : int
-        Rows seen.
-    weight_sum : float
-        Sum of their weights (their number without weights).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gegenbauer import GramStatistics, TensorBasis
-    >>> X, y = np.linspace(0, 1, 20)[:, None], np.arange(20.0)
-    >>> basis = TensorBasis(1, degree=3)
-    >>> first = GramStatistics.from_data(basis, X[:5], y[:5])
-    >>> rest = GramStatistics.from_data(basis, X[5:], y[5:])
-    >>> both = GramStatistics.from_data(basis, X, y)
-    >>> np.allclose((first + rest).gram, both.gram)
-    True
-    >>> both.solve(1e-3).weights.shape
-    (4, 1)
-    """
+class _Statistics:
+    """What the statistics share: bookkeeping, sums and differences, and the solve."""
 
     def __init__(
         self, basis: TensorBasis, n_outputs: int = 1, *, scaling: InputScaling | None = None
@@ -77,10 +47,27 @@ class GramStatistics:
         require_memory(
             16.0 * size * size, f"a statistic of {size} x {size} numbers", "lower n_terms or degree"
         )
-        # [G, Y]'D[G, Y], lower triangle, column-major
-        self._sums = np.zeros((size, size), order="F")
         self.n_samples = 0
         self.weight_sum = 0.0
+        self._sums = self._zeros()
+
+    def _zeros(self) -> npt.NDArray[np.float64]:
+        """Return the sums over no samples."""
+        raise NotImplementedError
+
+    def _accumulate(
+        self,
+        X: npt.NDArray[Any],
+        Y: npt.NDArray[np.float64],
+        row_scale: npt.NDArray[np.float64] | None,
+        n_threads: int,
+    ) -> npt.NDArray[np.float64]:
+        """Return the sums over samples; Y comes scaled by `row_scale`."""
+        raise NotImplementedError
+
+    def _augmented(self, n_threads: int) -> npt.NDArray[np.float64]:
+        """Return [G, Y]'D[G, Y] in Fortran order, of which the lower triangle counts."""
+        raise NotImplementedError
 
     @classmethod
     def from_data(
@@ -92,7 +79,7 @@ class GramStatistics:
         sample_weight: npt.ArrayLike | None = None,
         scaling: InputScaling | None = None,
         n_threads: int | None = None,
-    ) -> GramStatistics:
+    ) -> Self:
         """Compute the statistics of a data set.
 
         Parameters
@@ -112,7 +99,8 @@ class GramStatistics:
 
         Returns
         -------
-        GramStatistics
+        statistics
+            Of the class that was called.
         """
         targets = as_matrix(Y, "Y", keep_float32=False, one_dimensional=True)
         statistics = cls(basis, targets.shape[1], scaling=scaling)
@@ -125,7 +113,7 @@ class GramStatistics:
         *,
         sample_weight: npt.ArrayLike | None = None,
         n_threads: int | None = None,
-    ) -> GramStatistics:
+    ) -> Self:
         """Add samples; a failed or interrupted update leaves the statistics as they were.
 
         Parameters
@@ -135,7 +123,7 @@ class GramStatistics:
 
         Returns
         -------
-        GramStatistics
+        statistics
             This object.
         """
         data = as_matrix(X, "X", n_columns=self.basis.n_features)
@@ -147,17 +135,12 @@ class GramStatistics:
         scale = None if weights is None else np.sqrt(weights)
         if scale is not None:
             targets = targets * scale[:, np.newaxis]
-        part = np.zeros_like(self._sums)
-        core.accumulate_gram(
-            self.basis._plan, data, self.basis._box(self.scaling), targets, scale, part,
-            check_threads(n_threads),
-        )  # fmt: skip
-        self._sums += part
+        self._sums += self._accumulate(data, targets, scale, check_threads(n_threads))
         self.n_samples += data.shape[0]
         self.weight_sum += float(data.shape[0] if weights is None else weights.sum())
         return self
 
-    def _combine(self, other: GramStatistics, sign: int) -> GramStatistics:
+    def _combine(self, other: _Statistics, sign: int) -> Self:
         same = (
             self.basis == other.basis
             and self.scaling == other.scaling
@@ -171,36 +154,36 @@ class GramStatistics:
             raise ValueError(
                 f"cannot take {other.n_samples} samples away from {self.n_samples} samples"
             )
-        result = GramStatistics(self.basis, self.n_outputs, scaling=self.scaling)
+        result = type(self)(self.basis, self.n_outputs, scaling=self.scaling)
         result._sums = self._sums + sign * other._sums
         result.n_samples = self.n_samples + sign * other.n_samples
         result.weight_sum = self.weight_sum + sign * other.weight_sum
         return result
 
-    def __add__(self, other: object) -> GramStatistics:
-        return self._combine(other, 1) if isinstance(other, GramStatistics) else NotImplemented
+    def __add__(self, other: object) -> Self:
+        return self._combine(other, 1) if isinstance(other, type(self)) else NotImplemented
 
-    def __sub__(self, other: object) -> GramStatistics:
-        return self._combine(other, -1) if isinstance(other, GramStatistics) else NotImplemented
+    def __sub__(self, other: object) -> Self:
+        return self._combine(other, -1) if isinstance(other, type(self)) else NotImplemented
 
     @property
     def gram(self) -> npt.NDArray[np.float64]:
         """G'DG, shape (n_terms, n_terms), a symmetric copy."""
         n = self.basis.n_terms
-        lower = np.tril(self._sums[:n, :n])
+        lower = np.tril(self._augmented(check_threads(None))[:n, :n])
         return lower + np.tril(lower, -1).T
 
     @property
     def cross(self) -> npt.NDArray[np.float64]:
         """G'DY, shape (n_terms, n_outputs), a copy."""
         n = self.basis.n_terms
-        return np.ascontiguousarray(self._sums[n:, :n].T)
+        return np.ascontiguousarray(self._augmented(check_threads(None))[n:, :n].T)
 
     @property
     def target_gram(self) -> npt.NDArray[np.float64]:
         """Y'DY, shape (n_outputs, n_outputs), a symmetric copy."""
         n = self.basis.n_terms
-        lower = np.tril(self._sums[n:, n:])
+        lower = np.tril(self._augmented(check_threads(None))[n:, n:])
         return lower + np.tril(lower, -1).T
 
     def solve(
@@ -234,7 +217,161 @@ class GramStatistics:
         gamma = check_number(gamma, "gamma", minimum=0)
         if self.n_samples == 0:
             raise ValueError("the statistics hold no samples: call update first")
+        threads = check_threads(n_threads)
         result = core.solve_gram(
-            self._sums, self.basis.n_terms, gamma, bool(penalize_constant), check_threads(n_threads)
+            self._augmented(threads), self.basis.n_terms, gamma, bool(penalize_constant), threads
         )
         return RidgeSolution(**result)
+
+
+class GramStatistics(_Statistics):
+    """The sums G'DG, G'DY and Y'DY over samples, D the diagonal matrix of the sample weights.
+
+    Statistics of the same basis and scaling add: those of a data set are the sum of those of its
+    parts, in any order, and a part can be taken away again. Memory is (n_terms + n_outputs)^2
+    numbers whatever the number of samples.
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms.
+    n_outputs : int
+        Number of targets.
+    scaling : InputScaling, optional
+        Maps the inputs to the domain of the polynomials.
+
+    Attributes
+    ----------
+    n_samples : int
+        Rows seen.
+    weight_sum : float
+        Sum of their weights (their number without weights).
+
+    See Also
+    --------
+    MomentStatistics : Less to compute and to keep when inputs are few.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import GramStatistics, TensorBasis
+    >>> X, y = np.linspace(0, 1, 20)[:, None], np.arange(20.0)
+    >>> basis = TensorBasis(1, degree=3)
+    >>> first = GramStatistics.from_data(basis, X[:5], y[:5])
+    >>> rest = GramStatistics.from_data(basis, X[5:], y[5:])
+    >>> both = GramStatistics.from_data(basis, X, y)
+    >>> np.allclose((first + rest).gram, both.gram)
+    True
+    >>> both.solve(1e-3).weights.shape
+    (4, 1)
+    """
+
+    def _zeros(self) -> npt.NDArray[np.float64]:
+        size = self.basis.n_terms + self.n_outputs
+        return np.zeros((size, size), order="F")
+
+    def _accumulate(
+        self,
+        X: npt.NDArray[Any],
+        Y: npt.NDArray[np.float64],
+        row_scale: npt.NDArray[np.float64] | None,
+        n_threads: int,
+    ) -> npt.NDArray[np.float64]:
+        part = self._zeros()
+        box = self.basis._box(self.scaling)
+        core.accumulate_gram(self.basis._plan, X, box, Y, row_scale, part, n_threads)
+        return part
+
+    def _augmented(self, n_threads: int) -> npt.NDArray[np.float64]:  # noqa: ARG002
+        return self._sums
+
+
+class MomentStatistics(_Statistics):
+    """The Chebyshev moments of samples, of which the normal equations of a basis are made.
+
+    The product of two tensor polynomials is a short sum of such polynomials, so G'DG holds far
+    fewer distinct sums than entries. Their number is `size`: for 2 inputs and 1485 terms 5778
+    numbers instead of 1.1 million, and as much less work a sample. Statistics of the same basis and
+    scaling add, as those of `GramStatistics` do.
+
+    Entry (a, b) of `gram` is off by at most a small multiple of eps times the sum of the weights
+    times G_a(1) G_b(1), the values of the two terms at the corner of the domain. Against
+    sqrt(gram[a, a] gram[b, b]) that is 1e-13 or less as long as the terms are of similar size in
+    the data, as they are for lam up to about 1/2; for larger lam and high degrees the
+    polynomials are far smaller inside of the domain than at its end, and `GramStatistics` is the
+    better choice.
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms.
+    n_outputs : int
+        Number of targets.
+    scaling : InputScaling, optional
+        Maps the inputs to the domain of the polynomials. Inputs must lie in [-1, 1] after it:
+        moments of points far outside grow like the square of the polynomials.
+
+    Attributes
+    ----------
+    n_samples : int
+        Rows seen.
+    weight_sum : float
+        Sum of their weights (their number without weights).
+
+    See Also
+    --------
+    GramStatistics : The same sums from features; better when inputs are many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import GramStatistics, MomentStatistics, TensorBasis
+    >>> X, y = np.random.default_rng(0).uniform(size=(100, 2)), np.arange(100.0)
+    >>> basis = TensorBasis(2, degree=20)
+    >>> moments = MomentStatistics.from_data(basis, X, y)
+    >>> moments.size, GramStatistics.from_data(basis, X, y).gram.size
+    (1093, 53361)
+    >>> np.allclose(moments.gram, GramStatistics.from_data(basis, X, y).gram)
+    True
+    """
+
+    def __init__(
+        self, basis: TensorBasis, n_outputs: int = 1, *, scaling: InputScaling | None = None
+    ) -> None:
+        if isinstance(basis, TensorBasis):
+            outputs = check_integer(n_outputs, "n_outputs", minimum=1)
+            self._plan = core.MomentPlan(basis._plan, outputs)
+        super().__init__(basis, n_outputs, scaling=scaling)
+
+    @property
+    def size(self) -> int:
+        """Numbers in the statistic."""
+        return int(self._sums.size)
+
+    def _zeros(self) -> npt.NDArray[np.float64]:
+        return np.zeros(self._plan.size)
+
+    def _accumulate(
+        self,
+        X: npt.NDArray[Any],
+        Y: npt.NDArray[np.float64],
+        row_scale: npt.NDArray[np.float64] | None,
+        n_threads: int,
+    ) -> npt.NDArray[np.float64]:
+        part = self._zeros()
+        box = self.basis._box(self.scaling)
+        self._plan.accumulate(self.basis._plan, X, box, Y, row_scale, part, n_threads)
+        return part
+
+    def _augmented(self, n_threads: int) -> npt.NDArray[np.float64]:
+        size = self.basis.n_terms + self.n_outputs
+        gram = np.zeros((size, size), order="F")
+        self._plan.assemble(self._sums, gram, n_threads)
+        return gram
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_plan"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._plan = core.MomentPlan(self.basis._plan, self.n_outputs)

@@ -1,4 +1,4 @@
-"""The solve, predictions and statistics, by the public functions of `gegenbauer.ridge` and others.
+"""The solve and predictions, by the public functions of `gegenbauer.ridge`.
 
 Bars (the size of the problem is divided out): optimality rho <= 1e-11 for every gamma >= 2^-20,
 <= 1e-15 for the orthogonal solvers; weights within 1e-9 of the singular value decomposition for
@@ -15,7 +15,6 @@ import pickle
 import subprocess
 import sys
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 import oracles
@@ -23,32 +22,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from problems import Problem, make_problem, relative
 
 from gegenbauer import reference
 from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.ridge import RidgeSolution, predict, solve_dual, solve_primal, solve_ridge
-from gegenbauer.statistics import GramStatistics
 
 ENGINES = ["primal", "dual"]
 SOLVERS = ["cholesky", "orthogonal"]
 GAMMAS = 2.0 ** np.arange(-30, 31, 3)
-
-
-class Problem(NamedTuple):
-    basis: TensorBasis
-    X: np.ndarray
-    Y: np.ndarray
-    G: np.ndarray
-
-
-def make_problem(n_samples, n_features, n_terms, n_outputs=2, *, seed=0, **options) -> Problem:
-    """Smooth targets with noise on samples in the unit box."""
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(0, 1, (n_samples, n_features))
-    waves = np.cos(X @ rng.normal(0, 3, (n_features, n_outputs)))
-    Y = waves + 0.1 * rng.standard_normal((n_samples, n_outputs))
-    basis = TensorBasis(n_features, n_terms=n_terms, **options)
-    return Problem(basis, X, Y, basis.evaluate(X))
 
 
 # More samples than terms, fewer, and as many; the first two are as ill-conditioned as real ones:
@@ -56,10 +38,6 @@ def make_problem(n_samples, n_features, n_terms, n_outputs=2, *, seed=0, **optio
 TALL = (400, 2, 190)
 WIDE = (90, 4, 330)
 SQUARE = (60, 3, 60)
-
-
-def relative(a, b):
-    return np.linalg.norm(a - b) / np.linalg.norm(b)
 
 
 # --- Right weights -----------------------------------------------------------------------------
@@ -542,111 +520,6 @@ def test_predictions_refuse_wrong_samples_and_out():
     for out in (np.zeros((10, 2)), np.zeros((10, 3), dtype=np.int64), [0.0] * 30):
         with pytest.raises((TypeError, ValueError), match=r"\bout\b"):
             predict(p.basis, p.X, W, out=out)
-
-
-# --- Statistics --------------------------------------------------------------------------------
-
-
-def statistics_of(p, rows=slice(None), **options):
-    return GramStatistics.from_data(p.basis, p.X[rows], p.Y[rows], **options)
-
-
-def same_statistics(a, b, tolerance=1e-13):
-    assert a.n_samples == b.n_samples
-    assert relative(a.gram, b.gram) <= tolerance
-    assert relative(a.cross, b.cross) <= tolerance
-
-
-def test_statistics_are_the_normal_equations():
-    p = make_problem(90, 3, 40)
-    weight = np.random.default_rng(3).uniform(0, 2, 90)
-    plain, weighted = statistics_of(p), statistics_of(p, sample_weight=weight)
-    assert plain.n_samples == 90
-    assert_allclose(plain.gram, p.G.T @ p.G, rtol=1e-12, atol=1e-12)
-    assert_allclose(plain.cross, p.G.T @ p.Y, rtol=1e-12, atol=1e-12)
-    assert_allclose(weighted.gram, p.G.T @ (weight[:, None] * p.G), rtol=1e-12, atol=1e-12)
-    assert_allclose(weighted.cross, p.G.T @ (weight[:, None] * p.Y), rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("penalize_constant", [True, False])
-def test_statistics_solve_like_the_data(penalize_constant):
-    p = make_problem(90, 3, 40)
-    for gamma in (2.0**-6, 1.0, 2.0**10):
-        expected = solve_ridge(p.basis, p.X, p.Y, gamma, penalize_constant=penalize_constant)
-        got = statistics_of(p).solve(gamma, penalize_constant=penalize_constant)
-        assert relative(got.weights, expected.weights) <= 1e-8
-
-
-@given(
-    cuts=st.lists(st.integers(0, 60), max_size=6),
-    seed=st.integers(0, 2**32 - 1),
-)
-@settings(max_examples=25)
-def test_any_split_in_any_order_is_one_fit(cuts, seed):
-    p = make_problem(60, 2, 15, seed=seed % 7)
-    edges = [0, *sorted({c for c in cuts if 0 < c < 60}), 60]
-    batches = [slice(a, b) for a, b in itertools.pairwise(edges)]
-    np.random.default_rng(seed).shuffle(batches)
-    total = statistics_of(p, batches[0])
-    for rows in batches[1:]:
-        total = total + statistics_of(p, rows)
-    same_statistics(total, statistics_of(p))
-    expected = solve_ridge(p.basis, p.X, p.Y, 0.1).weights
-    assert relative(total.solve(0.1).weights, expected) <= 1e-9
-
-
-def test_merging_commutes_associates_and_can_be_taken_back():
-    p = make_problem(60, 2, 15)
-    a, b, c = (statistics_of(p, rows) for rows in (slice(0, 1), slice(1, 33), slice(33, 60)))
-    assert_array_equal((a + b).gram, (b + a).gram)
-    same_statistics((a + b) + c, a + (b + c))
-    same_statistics((a + b + c) - b, a + c)
-    assert a.n_samples == 1  # `+` left its arguments alone
-    same_statistics(a, statistics_of(p, slice(0, 1)))
-    twin = pickle.loads(pickle.dumps(b))
-    same_statistics(twin, b, tolerance=0)
-    same_statistics(twin + a, a + b, tolerance=0)
-
-
-def test_update_adds_in_place():
-    p = make_problem(60, 2, 15)
-    total = statistics_of(p, slice(0, 20))
-    total.update(p.X[20:45], p.Y[20:45])
-    total.update(p.X[45:], p.Y[45:], sample_weight=np.ones(15))
-    same_statistics(total, statistics_of(p))
-
-
-def test_statistics_have_the_same_bits_for_any_threads():
-    p = make_problem(5000, 4, 300)
-    one = statistics_of(p, n_threads=1)
-    for n_threads in (2, 3):
-        many = statistics_of(p, n_threads=n_threads)
-        assert_array_equal(many.gram, one.gram)
-        assert_array_equal(many.cross, one.cross)
-
-
-def test_statistics_of_different_things_do_not_mix():
-    p = make_problem(30, 2, 15)
-    a = statistics_of(p)
-    others = [
-        GramStatistics.from_data(TensorBasis(2, n_terms=14), p.X, p.Y),
-        GramStatistics.from_data(TensorBasis(2, n_terms=15, lam=0.5), p.X, p.Y),
-        GramStatistics.from_data(p.basis, p.X, p.Y[:, :1]),
-        GramStatistics.from_data(p.basis, p.X, p.Y, scaling=InputScaling.fit(p.X)),
-    ]
-    for other in others:
-        with pytest.raises(ValueError, match=r"basis|outputs|scaling"):
-            a + other
-        with pytest.raises(ValueError, match=r"basis|outputs|scaling"):
-            a - other
-    with pytest.raises(TypeError):
-        a + 1
-    same_statistics(a, statistics_of(p), tolerance=0)
-    with pytest.raises(ValueError, match="gamma"):
-        a.solve(-1.0)
-    with pytest.raises(ValueError, match=r"\bY\b"):
-        a.update(p.X, p.Y[:, :1])
-    same_statistics(a, statistics_of(p), tolerance=0)
 
 
 # --- Bad input ---------------------------------------------------------------------------------

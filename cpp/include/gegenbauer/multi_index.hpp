@@ -55,6 +55,9 @@ class MultiIndexSet {
 
   explicit MultiIndexSet(const IndexSetSpec& spec);
 
+  /// A downward closed set given term by term, each after the terms below it; the first is the constant.
+  MultiIndexSet(Index n_inputs, const std::vector<std::vector<std::int32_t>>& terms);
+
   [[nodiscard]] Index n_inputs() const { return n_inputs_; }
   [[nodiscard]] Index size() const { return static_cast<Index>(parent_.size()); }
 
@@ -62,6 +65,9 @@ class MultiIndexSet {
   [[nodiscard]] std::int32_t parent(Index l) const { return parent_[static_cast<std::size_t>(l)]; }
   [[nodiscard]] std::int32_t input(Index l) const { return input_[static_cast<std::size_t>(l)]; }
   [[nodiscard]] std::int32_t degree(Index l) const { return degree_[static_cast<std::size_t>(l)]; }
+
+  /// The multi-index of term l, one degree an input.
+  [[nodiscard]] std::vector<std::int32_t> exponents(Index l) const;
 
   /// Largest univariate degree that occurs in input t.
   [[nodiscard]] Index max_degree(Index t) const { return max_degree_[static_cast<std::size_t>(t)]; }

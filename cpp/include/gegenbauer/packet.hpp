@@ -39,6 +39,8 @@ inline Packet load(const double* p) { return Eigen::internal::pload<Packet>(p); 
 inline Packet load_unaligned(const double* p) { return Eigen::internal::ploadu<Packet>(p); }
 inline void store(double* p, const Packet& v) { Eigen::internal::pstore(p, v); }
 inline void store_unaligned(double* p, const Packet& v) { Eigen::internal::pstoreu(p, v); }
+inline Packet add(const Packet& a, const Packet& b) { return Eigen::internal::padd(a, b); }
+inline Packet sub(const Packet& a, const Packet& b) { return Eigen::internal::psub(a, b); }
 inline Packet mul(const Packet& a, const Packet& b) { return Eigen::internal::pmul(a, b); }
 inline Packet fma(const Packet& a, const Packet& b, const Packet& c) { return Eigen::internal::pmadd(a, b, c); }
 inline void transpose(PacketSquare& square) { Eigen::internal::ptranspose(square); }

@@ -12,6 +12,7 @@ namespace gegenbauer {
 
 enum class Normalization {
   raw,         ///< C_n^lam as in the paper; at lam = 0 the limit C_n^lam / lam, that is (2/n) T_n for n >= 1
+  chebyshev,   ///< T_n, whatever lam: the basis of the moments
   orthonormal  ///< unit norm for the probability density proportional to (1 - x^2)^(lam - 1/2) on [-1, 1]
 };
 

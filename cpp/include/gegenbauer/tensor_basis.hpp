@@ -23,9 +23,14 @@ class TensorBasis {
   TensorBasis(const IndexSetSpec& spec, double lam, Normalization normalization,
               const std::optional<PowerSpectrum>& spectrum = std::nullopt);
 
+  TensorBasis(MultiIndexSet indices, double lam, Normalization normalization,
+              const std::optional<PowerSpectrum>& spectrum = std::nullopt);
+
   [[nodiscard]] Index n_inputs() const { return indices_.n_inputs(); }
   [[nodiscard]] Index n_terms() const { return indices_.size(); }
   [[nodiscard]] const MultiIndexSet& indices() const { return indices_; }
+  [[nodiscard]] const Recurrence& recurrence() const { return recurrence_; }
+  [[nodiscard]] double lam() const { return lam_; }
 
   /// Rows of the univariate table.
   [[nodiscard]] Index n_factors() const { return n_factors_; }
@@ -46,6 +51,7 @@ class TensorBasis {
  private:
   MultiIndexSet indices_;
   Recurrence recurrence_;
+  double lam_;
   Index n_factors_ = 0;
   std::vector<Index> factor_start_;    // row of (t, 1)
   std::vector<std::int32_t> parents_;  // of term l

@@ -1,0 +1,75 @@
+// Gram matrices from moments against those from features.
+#include "check.hpp"
+#include "gegenbauer/error.hpp"
+#include "gegenbauer/moments.hpp"
+
+using namespace gegenbauer;
+
+namespace {
+
+struct Case {
+  Index n_samples, n_inputs, n_terms, n_targets;
+  IndexSet kind;
+  double lam;
+  Normalization normalization;
+  double low;
+};
+
+const Case kCases[] = {
+    {1, 1, 1, 0, IndexSet::total_degree, 0.05, Normalization::raw, 0},
+    {500, 1, 60, 2, IndexSet::total_degree, 0.05, Normalization::raw, -1},
+    {700, 2, 105, 1, IndexSet::total_degree, 0.05, Normalization::raw, 0},
+    {300, 3, 100, 3, IndexSet::total_degree, 0.5, Normalization::raw, -1},
+    {300, 4, 90, 1, IndexSet::total_degree, 2.0, Normalization::orthonormal, -1},
+    {300, 5, 140, 1, IndexSet::hyperbolic_cross, 0.05, Normalization::orthonormal, -1},
+    {200, 3, 60, 2, IndexSet::tensor, 0.0, Normalization::raw, 0},
+    {200, 4, 120, 1, IndexSet::largest_weight, 0.0, Normalization::orthonormal, -1},
+    {150, 7, 200, 1, IndexSet::total_degree, 5.0, Normalization::raw, 0},
+    {9000, 2, 30, 1, IndexSet::total_degree, -0.2, Normalization::raw, -1},
+};
+
+void test_gram() {
+  for (const Case& c : kCases) {
+    IndexSetSpec spec;
+    spec.n_inputs = c.n_inputs;
+    spec.n_terms = c.n_terms;
+    spec.kind = c.kind;
+    spec.interaction = 0.2;
+    const TensorBasis basis(spec, c.lam, c.normalization);
+    const Matrix x = check::uniform(c.n_samples, c.n_inputs, c.low, 1);
+    const Matrix y = check::uniform(c.n_samples, c.n_targets, -1, 1, 2);
+    const Matrix scale = check::uniform(c.n_samples, 1, 0, 2, 3);
+    const Samples samples(check::view(x));
+    const Index n = basis.n_terms() + c.n_targets;
+    const MomentPlan plan(basis, c.n_targets);
+    for (const bool scaled : {false, true}) {
+      const Design design{basis, samples, scaled ? scale.data() : nullptr, check::view(y)};
+      Matrix expected = Matrix::Zero(n, n);
+      accumulate_gram(design, expected, Control(1));
+      std::vector<double> moments(static_cast<std::size_t>(plan.size()), 0.0);
+      plan.accumulate(design, moments.data(), Control(1));
+      Matrix gram = Matrix::Zero(n, n);
+      plan.assemble(moments.data(), gram, Control(1));
+      double worst = 0;
+      for (Index b = 0; b < n; ++b)
+        for (Index a = b; a < n; ++a)
+          worst = std::max(worst,
+                           std::abs(gram(a, b) - expected(a, b)) / std::sqrt(expected(a, a) * expected(b, b) + 1e-300));
+      CHECK(worst <= 1e-12);
+      if (worst > 1e-12) std::cerr << "m " << c.n_inputs << " L " << c.n_terms << " worst " << worst << "\n";
+      std::vector<double> threaded(moments.size(), 0.0);
+      plan.accumulate(design, threaded.data(), Control(3));
+      CHECK(threaded == moments);
+      Matrix again = Matrix::Zero(n, n);
+      plan.assemble(threaded.data(), again, Control(3));
+      CHECK((again.array() == gram.array()).all());
+    }
+  }
+}
+
+}  // namespace
+
+int main() {
+  test_gram();
+  return check::report("moments");
+}

@@ -1,0 +1,184 @@
+"""Additive statistics, by features and by moments: values, merging, solving, refusals."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from problems import make_problem, relative
+
+from gegenbauer.basis import InputScaling, TensorBasis
+from gegenbauer.ridge import solve_ridge
+from gegenbauer.statistics import GramStatistics, MomentStatistics
+
+
+@pytest.fixture(params=[GramStatistics, MomentStatistics])
+def statistics_of(request):
+    """Statistics of a problem's rows, by features and by moments."""
+
+    def make(p, rows=slice(None), basis=None, **options):
+        return request.param.from_data(basis or p.basis, p.X[rows], p.Y[rows], **options)
+
+    return make
+
+
+def same_statistics(a, b, tolerance=1e-13):
+    assert a.n_samples == b.n_samples
+    assert relative(a.gram, b.gram) <= tolerance
+    assert relative(a.cross, b.cross) <= tolerance
+
+
+def test_statistics_are_the_normal_equations(statistics_of):
+    p = make_problem(90, 3, 40)
+    weight = np.random.default_rng(3).uniform(0, 2, 90)
+    plain, weighted = statistics_of(p), statistics_of(p, sample_weight=weight)
+    assert plain.n_samples == 90
+    assert_allclose(plain.gram, p.G.T @ p.G, rtol=1e-12, atol=1e-12)
+    assert_allclose(plain.cross, p.G.T @ p.Y, rtol=1e-12, atol=1e-12)
+    assert_allclose(weighted.gram, p.G.T @ (weight[:, None] * p.G), rtol=1e-12, atol=1e-12)
+    assert_allclose(weighted.cross, p.G.T @ (weight[:, None] * p.Y), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("penalize_constant", [True, False])
+def test_statistics_solve_like_the_data(statistics_of, penalize_constant):
+    p = make_problem(90, 3, 40)
+    for gamma in (2.0**-6, 1.0, 2.0**10):
+        expected = solve_ridge(p.basis, p.X, p.Y, gamma, penalize_constant=penalize_constant)
+        got = statistics_of(p).solve(gamma, penalize_constant=penalize_constant)
+        assert relative(got.weights, expected.weights) <= 1e-8
+
+
+@given(
+    cuts=st.lists(st.integers(0, 60), max_size=6),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_split_in_any_order_is_one_fit(statistics_of, cuts, seed):
+    p = make_problem(60, 2, 15, seed=seed % 7)
+    edges = [0, *sorted({c for c in cuts if 0 < c < 60}), 60]
+    batches = [slice(a, b) for a, b in itertools.pairwise(edges)]
+    np.random.default_rng(seed).shuffle(batches)
+    total = statistics_of(p, batches[0])
+    for rows in batches[1:]:
+        total = total + statistics_of(p, rows)
+    same_statistics(total, statistics_of(p))
+    expected = solve_ridge(p.basis, p.X, p.Y, 0.1).weights
+    assert relative(total.solve(0.1).weights, expected) <= 1e-9
+
+
+def test_merging_commutes_associates_and_can_be_taken_back(statistics_of):
+    p = make_problem(60, 2, 15)
+    a, b, c = (statistics_of(p, rows) for rows in (slice(0, 1), slice(1, 33), slice(33, 60)))
+    assert_array_equal((a + b).gram, (b + a).gram)
+    same_statistics((a + b) + c, a + (b + c))
+    same_statistics((a + b + c) - b, a + c)
+    assert a.n_samples == 1  # `+` left its arguments alone
+    same_statistics(a, statistics_of(p, slice(0, 1)))
+    twin = pickle.loads(pickle.dumps(b))
+    same_statistics(twin, b, tolerance=0)
+    same_statistics(twin + a, a + b, tolerance=0)
+
+
+def test_update_adds_in_place(statistics_of):
+    p = make_problem(60, 2, 15)
+    total = statistics_of(p, slice(0, 20))
+    total.update(p.X[20:45], p.Y[20:45])
+    total.update(p.X[45:], p.Y[45:], sample_weight=np.ones(15))
+    same_statistics(total, statistics_of(p))
+
+
+def test_statistics_have_the_same_bits_for_any_threads(statistics_of):
+    p = make_problem(5000, 4, 300)
+    one = statistics_of(p, n_threads=1)
+    for n_threads in (2, 3):
+        many = statistics_of(p, n_threads=n_threads)
+        assert_array_equal(many.gram, one.gram)
+        assert_array_equal(many.cross, one.cross)
+
+
+def test_statistics_of_different_things_do_not_mix(statistics_of):
+    p = make_problem(30, 2, 15)
+    a = statistics_of(p)
+    others = [
+        statistics_of(p, basis=TensorBasis(2, n_terms=14)),
+        statistics_of(p, basis=TensorBasis(2, n_terms=15, lam=0.5)),
+        statistics_of(p._replace(Y=p.Y[:, :1])),
+        statistics_of(p, scaling=InputScaling.fit(p.X)),
+    ]
+    for other in others:
+        with pytest.raises(ValueError, match=r"basis|outputs|scaling"):
+            a + other
+        with pytest.raises(ValueError, match=r"basis|outputs|scaling"):
+            a - other
+    with pytest.raises(TypeError):
+        a + 1
+    other = {GramStatistics: MomentStatistics, MomentStatistics: GramStatistics}[type(a)]
+    with pytest.raises(TypeError):
+        a + other.from_data(p.basis, p.X, p.Y)
+    same_statistics(a, statistics_of(p), tolerance=0)
+    with pytest.raises(ValueError, match="gamma"):
+        a.solve(-1.0)
+    with pytest.raises(ValueError, match=r"\bY\b"):
+        a.update(p.X, p.Y[:, :1])
+    same_statistics(a, statistics_of(p), tolerance=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "n_features"),
+    [
+        ({"degree": 30}, 1),
+        ({"degree": 40}, 2),
+        ({"n_terms": 300}, 4),
+        ({"degree": 3, "index_set": "tensor"}, 3),
+        ({"degree": [5, 0, 2], "index_set": "tensor"}, 3),
+        ({"degree": 9, "index_set": "hyperbolic_cross"}, 5),
+        ({"degree": 4, "max_interaction": 2, "order": "grevlex"}, 6),
+        ({"n_terms": 150, "index_set": "largest_weight", "spectrum": (0.3, 1.5)}, 5),
+        ({"degree": 6, "spectrum": "orthonormal"}, 3),
+    ],
+)
+@pytest.mark.parametrize("lam", [-0.3, 0.0, 0.05, 0.5, 2.0, 5.0])
+@pytest.mark.parametrize("domain", [(0, 1), (-1, 1)])
+@pytest.mark.parametrize("spread", ["uniform", "normal"])
+def test_moments_make_the_gram_matrix_of_features(options, n_features, lam, domain, spread):
+    rng = np.random.default_rng(4)
+    X, Y = getattr(rng, spread)(size=(200, n_features)), rng.normal(size=(200, 2))
+    basis = TensorBasis(n_features, lam=lam, **options)
+    weights = rng.uniform(0, 3, 200)
+    given = {"scaling": InputScaling.fit(X, domain=domain), "sample_weight": weights}
+    moments = MomentStatistics.from_data(basis, X, Y, **given)
+    features = GramStatistics.from_data(basis, X, Y, **given)
+    error = np.abs(moments.gram - features.gram)
+    # Each moment is a sum of numbers of at most the weights, so what rounding leaves behind is
+    # measured by the terms where they are largest: at 1 (for lam >= 0).
+    largest = np.abs(basis.evaluate(np.ones((1, n_features)))[0])
+    if lam >= 0:
+        eps = np.finfo(float).eps
+        assert (error <= 100 * eps * weights.sum() * np.outer(largest, largest)).all()
+    # Where terms are not much smaller in the data than there, that is next to nothing.
+    size = np.sqrt(np.diag(features.gram))
+    if spread == "uniform" and lam <= 0.5:
+        assert (error <= 1e-12 * np.outer(size, size)).all()
+    target_size = np.sqrt(np.diag(features.target_gram))
+    assert (np.abs(moments.cross - features.cross) <= 1e-8 * np.outer(size, target_size)).all()
+    assert_allclose(moments.target_gram, features.target_gram, rtol=1e-13)
+
+
+def test_float32_and_float64_of_the_same_numbers_have_the_same_moments():
+    X = np.random.default_rng(0).uniform(size=(300, 3)).astype(np.float32)
+    y = np.ones(300)
+    basis = TensorBasis(3, degree=5)
+    narrow, wide = (MomentStatistics.from_data(basis, A, y) for A in (X, X.astype(np.float64)))
+    assert_array_equal(narrow.gram, wide.gram)
+
+
+def test_few_inputs_have_few_moments():
+    """All sums of two multi-indices of total degree 53 in 2 inputs are those of degree 106."""
+    statistics = MomentStatistics(TensorBasis(2, degree=53))
+    n_targets = 1
+    assert statistics.size == 107 * 108 // 2 + 54 * 55 // 2 * n_targets + n_targets**2
