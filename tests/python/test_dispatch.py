@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import joblib
+import pytest
+
+from gegenbauer import _cpu, _dispatch
+
+FLAVOURS = ["baseline", "avx2", "avx512"]
+
+
+def run(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run `code` in a new interpreter, whose environment names no flavour unless `variables` do."""
+    environment = {k: v for k, v in os.environ.items() if k != "GEGENBAUER_ISA"} | variables
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+class TestFlavour:
+    def test_processor_is_named(self):
+        assert _cpu.best_isa() in FLAVOURS
+
+    def test_available_from_narrow_to_wide(self):
+        available = _dispatch.available_isas()
+        assert list(available) == [name for name in FLAVOURS if name in available]
+        assert _dispatch.isa in available
+
+    def test_widest_is_the_default(self):
+        done = run("from gegenbauer._dispatch import isa; print(isa)")
+        assert done.stdout.strip() == _dispatch.available_isas()[-1], done.stderr
+
+    @pytest.mark.parametrize("isa", _dispatch.available_isas())
+    def test_variable_overrides(self, isa):
+        code = "from gegenbauer._dispatch import core, isa; print(isa, core.__name__)"
+        done = run(code, GEGENBAUER_ISA=isa)
+        module = "_core" if isa == "baseline" else f"_core_{isa}"
+        assert done.stdout.split() == [isa, f"gegenbauer.{module}"], done.stderr
+
+    def test_all_flavours_have_the_same_names(self):
+        code = "from gegenbauer._dispatch import core; print(sorted(vars(core)))"
+        names = {run(code, GEGENBAUER_ISA=isa).stdout for isa in _dispatch.available_isas()}
+        assert len(names) == 1
+        assert names != {""}
+
+    def test_only_one_core_is_loaded(self):
+        code = "import gegenbauer, sys; print(sum('gegenbauer._core' in m for m in sys.modules))"
+        assert run(code).stdout.strip() == "1"
+
+    def test_unknown_value_is_refused(self):
+        done = run("import gegenbauer", GEGENBAUER_ISA="sse9")
+        assert done.returncode != 0
+        assert (
+            "ImportError: GEGENBAUER_ISA must be one of baseline, avx2, avx512; got 'sse9'. "
+            "Unset it for the best choice, or set it to one of: "
+            f"{', '.join(_dispatch.available_isas())}"
+        ) in done.stderr
+
+    def test_failing_core_is_heard(self):
+        code = """
+import sys
+from importlib.abc import MetaPathFinder
+class Broken(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("gegenbauer._core") and sys._getframe(1).f_code.co_name == "_find_spec":
+            raise ImportError("undefined symbol: broken")
+sys.meta_path.insert(0, Broken())
+import gegenbauer
+"""
+        done = run(code)
+        assert done.returncode != 0
+        assert "ImportError: undefined symbol: broken" in done.stderr
+
+
+class TestChoose:
+    def test_wide_before_narrow(self):
+        assert _dispatch._choose(None, ["baseline", "avx2"], "avx512") == "avx2"
+        assert _dispatch._choose("", ["baseline", "avx2"], "avx512") == "avx2"
+        assert _dispatch._choose("baseline", ["baseline", "avx2"], "avx512") == "baseline"
+
+    @pytest.mark.parametrize(
+        ("requested", "available", "best", "message"),
+        [
+            ("AVX2", ["baseline", "avx2"], "avx2", "must be one of baseline, avx2, avx512; got 'A"),
+            ("avx512", ["baseline", "avx2"], "avx2", "lacks .it runs up to avx2.; got 'avx512'"),
+            ("avx2", ["baseline"], "avx512", "built without; got 'avx2'"),
+            (None, [], "baseline", "holds no core that the processor can run .up to 'baseline'."),
+        ],
+    )
+    def test_impossible_choice_teaches(self, requested, available, best, message):
+        with pytest.raises(ImportError, match=message):
+            _dispatch._choose(requested, available, best)
+
+    def test_narrow_processor(self, monkeypatch):
+        monkeypatch.setattr(_cpu, "best_isa", lambda: "baseline")
+        assert set(_dispatch.available_isas()) <= {"baseline"}
+
+    def test_flavour_that_was_not_built(self, monkeypatch):
+        find_spec = importlib.util.find_spec
+        monkeypatch.setattr(_cpu, "best_isa", lambda: "avx512")
+        monkeypatch.setattr(
+            importlib.util,
+            "find_spec",
+            lambda name: find_spec("gegenbauer._cpu") if name.endswith("_avx2") else None,
+        )
+        assert _dispatch.available_isas() == ("avx2",)
+
+
+class TestThreads:
+    @pytest.mark.parametrize(
+        ("value", "expected"),
+        [
+            (None, 4),
+            ("", 4),
+            ("3", 3),
+            (" 2 ", 2),
+            ("1,2", 1),
+            ("64", 4),
+            ("0", 4),
+            ("-1", 4),
+            ("two", 4),
+            ("²", 4),
+        ],
+    )
+    def test_limit(self, monkeypatch, value, expected):
+        monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
+        if value is None:
+            monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        else:
+            monkeypatch.setenv("OMP_NUM_THREADS", value)
+        assert _dispatch.default_threads() == expected
+
+
+class TestShowVersions:
+    def test_names_what_a_report_needs(self, capsys):
+        assert _dispatch.show_versions() is None
+        rows = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
+        assert rows["instruction set"].startswith(_dispatch.isa)
+        assert {"gegenbauer", "threads", "python", "platform", "numpy", "scikit-learn"} <= set(rows)
+
+    def test_missing_package_is_said(self, capsys, monkeypatch):
+        version = _dispatch.metadata.version
+
+        def without_safetensors(package):
+            if package == "safetensors":
+                raise _dispatch.metadata.PackageNotFoundError(package)
+            return version(package)
+
+        monkeypatch.setattr(_dispatch.metadata, "version", without_safetensors)
+        _dispatch.show_versions()
+        assert "safetensors: not installed" in capsys.readouterr().out.splitlines()

@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib import metadata, resources
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+
+import gegenbauer
+
+ROOT = Path(__file__).parents[2]
+EIGEN_PACKAGES = {"eigency", "cmeel-eigen"}
+
+
+@pytest.fixture(scope="module")
+def pyproject() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def stage() -> ModuleType:
+    spec = importlib.util.spec_from_file_location(
+        "stage_eigen", ROOT / "cpp" / "cmake" / "stage_eigen.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def build_files() -> list[Path]:
+    """Everything but pyproject.toml that a version number could have been copied to."""
+    return [
+        ROOT / "CMakeLists.txt",
+        ROOT / "CMakePresets.json",
+        ROOT / "CITATION.cff",
+        *(path for path in (ROOT / ".ci" / "run",) if path.exists()),
+        *(ROOT / "cpp" / "cmake").iterdir(),
+        *(ROOT / "cpp" / "bindings").glob("*.cpp"),
+        *(ROOT / "python" / "gegenbauer").rglob("*.py"),
+    ]
+
+
+class TestVersion:
+    def test_installed_version_is_that_of_pyproject(self, pyproject):
+        version = pyproject["project"]["version"]
+        assert metadata.version("gegenbauer") == version
+        assert gegenbauer.__version__ == version
+
+    def test_stands_nowhere_else(self, pyproject):
+        number = re.compile(rf"(?<![\d.]){re.escape(pyproject['project']['version'])}(?![\d.])")
+        assert [p.name for p in build_files() if number.search(p.read_text("utf-8"))] == []
+
+    def test_changelog_knows_it(self, pyproject):
+        assert pyproject["project"]["version"] in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+class TestWheel:
+    def test_needs_only_numpy_and_scikit_learn(self):
+        requirements = map(Requirement, metadata.requires("gegenbauer") or [])
+        assert {r.name for r in requirements if "extra" not in str(r.marker)} == {
+            "numpy",
+            "scikit-learn",
+        }
+
+    def test_command_is_registered(self):
+        (script,) = metadata.distribution("gegenbauer").entry_points.select(group="console_scripts")
+        assert (script.name, script.value) == ("gegenbauer", "gegenbauer.cli:main")
+
+    @pytest.mark.parametrize("name", ["py.typed", "_core.pyi", "_cpu.pyi"])
+    def test_ships_types(self, name):
+        assert resources.files("gegenbauer").joinpath(name).is_file()
+
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("LICENSE", "BSD 3-Clause"),
+            ("NOTICE", "Eigen"),
+            ("LICENSES/MPL-2.0.txt", "Mozilla Public License"),
+            ("LICENSES/Apache-2.0.txt", "Apache License"),
+            ("LICENSES/pybind11.txt", "Wenzel Jakob"),
+        ],
+    )
+    def test_ships_licence_texts(self, name, text):
+        distribution = metadata.distribution("gegenbauer")
+        assert name in distribution.metadata.get_all("License-File", [])
+        assert text in (distribution.read_text(f"licenses/{name}") or "")
+
+    def test_import_brings_no_optional_package(self):
+        optional = ["matplotlib", "pandas", "pyarrow", "rich", "safetensors", "typer"]
+        code = f"import gegenbauer, sys; print([m for m in {optional} if m in sys.modules])"
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == "[]"
+
+
+class TestEigenPin:
+    """The pins stand in pyproject.toml alone, and one of them applies to every environment."""
+
+    def test_every_override_pins_exactly(self, pyproject, stage):
+        pins = stage.read_pins(ROOT / "pyproject.toml")
+        assert set(pins) == EIGEN_PACKAGES
+        for override in pyproject["tool"]["scikit-build"]["overrides"]:
+            assert override["if"]["from-sdist"] is False
+            for text in override["build"]["requires"]:
+                requirement = Requirement(text)
+                assert str(requirement.specifier) == f"=={pins[requirement.name]}"
+
+    def test_stands_nowhere_else(self, stage):
+        for package, version in stage.read_pins(ROOT / "pyproject.toml").items():
+            copies = [p.name for p in build_files() if version in p.read_text("utf-8")]
+            assert copies == [], f"{package}=={version}"
+
+    @pytest.mark.parametrize("abi_flags", ["", "t"])
+    @pytest.mark.parametrize(
+        ("platform", "machine", "package"),
+        [
+            ("linux", "x86_64", "eigency"),
+            ("linux", "aarch64", "cmeel-eigen"),
+            ("darwin", "arm64", "eigency"),
+            ("darwin", "x86_64", "cmeel-eigen"),
+        ],
+    )
+    def test_one_package_serves(self, pyproject, platform, machine, package, abi_flags):
+        environment = default_environment() | {
+            "sys_platform": platform,
+            "platform_machine": machine,
+        }
+        chosen = [
+            requirement.name
+            for override in pyproject["tool"]["scikit-build"]["overrides"]
+            if re.search(override["if"]["abi-flags"], abi_flags)
+            for requirement in map(Requirement, override["build"]["requires"])
+            if requirement.marker is None or requirement.marker.evaluate(environment)
+        ]
+        assert chosen == ["cmeel-eigen" if abi_flags else package]
+
+    def test_is_not_committed(self):
+        assert "/cpp/third_party/" in (ROOT / ".gitignore").read_text("utf-8").splitlines()
+        git = shutil.which("git")
+        if git is not None and (ROOT / ".git").exists():
+            listed = subprocess.run(
+                [git, "ls-files", "cpp/third_party"],
+                cwd=ROOT,
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            assert listed.stdout == ""
+
+    def test_licence_texts_are_those_of_the_staged_headers(self):
+        staged = ROOT / "cpp" / "third_party" / "eigen"
+        for theirs, ours in [("COPYING.MPL2", "MPL-2.0.txt"), ("COPYING.APACHE", "Apache-2.0.txt")]:
+            if (staged / theirs).exists():  # cmeel-eigen ships none
+                assert (staged / theirs).read_bytes() == (ROOT / "LICENSES" / ours).read_bytes()
+
+
+class TestStaging:
+    @pytest.fixture
+    def site(self, tmp_path, monkeypatch):
+        """A site-packages that goes before all others, with a function that installs into it."""
+        site = tmp_path / "site"
+        site.mkdir()
+        monkeypatch.syspath_prepend(site)
+
+        def install(package, version, headers, text):
+            for old in site.iterdir():
+                shutil.rmtree(old)
+            info = site / f"{package.replace('-', '_')}-{version}.dist-info"
+            info.mkdir()
+            (info / "METADATA").write_text(
+                f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n"
+            )
+            folder = site / headers
+            (folder / "Eigen").mkdir(parents=True)
+            (folder / "Eigen" / "Core").write_text(text)
+            (folder / "COPYING.MPL2").write_text("terms")
+
+        return install
+
+    @pytest.fixture
+    def project(self, tmp_path):
+        """A pyproject.toml with the given pins, of versions that nobody has installed."""
+
+        def write(*pins):
+            path = tmp_path / "pyproject.toml"
+            path.write_text(
+                "[[tool.scikit-build.overrides]]\nif.from-sdist = false\n"
+                f"build.requires = {list(pins)}\n"
+            )
+            return path
+
+        return write
+
+    def test_copies_headers_and_licence(self, stage, site, project, tmp_path):
+        site("eigency", "0.0.1", "eigency/eigen", "one")
+        target = tmp_path / "third_party" / "eigen"
+        assert stage.main(project("eigency==0.0.1"), target) == "eigency==0.0.1"
+        assert (target / "Eigen" / "Core").read_text() == "one"
+        assert (target / "COPYING.MPL2").read_text() == "terms"
+        assert sorted(p.name for p in target.parent.iterdir()) == ["eigen"]
+
+    def test_copies_once(self, stage, site, project, tmp_path):
+        site("eigency", "0.0.1", "eigency/eigen", "one")
+        pyproject, target = project("eigency==0.0.1"), tmp_path / "eigen"
+        stage.main(pyproject, target)
+        (target / "Eigen" / "Core").write_text("untouched")
+        stage.main(pyproject, target)
+        assert (target / "Eigen" / "Core").read_text() == "untouched"
+
+    def test_changed_pin_replaces_all(self, stage, site, project, tmp_path):
+        target = tmp_path / "eigen"
+        site("eigency", "0.0.1", "eigency/eigen", "one")
+        stage.main(project("eigency==0.0.1"), target)
+        (target / "Eigen" / "Leftover").write_text("")
+        site("eigency", "0.0.2", "eigency/eigen", "two")
+        assert stage.main(project("eigency==0.0.2"), target) == "eigency==0.0.2"
+        assert [p.name for p in (target / "Eigen").iterdir()] == ["Core"]
+        assert (target / "Eigen" / "Core").read_text() == "two"
+
+    def test_other_package_serves(self, stage, site, project, tmp_path):
+        site("cmeel-eigen", "0.0.3", "cmeel.prefix/include/eigen3", "three")
+        pins = project("eigency==0.0.1; sys_platform == 'linux'", "cmeel-eigen==0.0.3")
+        assert stage.main(pins, tmp_path / "eigen") == "cmeel-eigen==0.0.3"
+
+    def test_staged_headers_need_no_package(self, stage, project, tmp_path):
+        target = tmp_path / "eigen"
+        target.mkdir()
+        (target / "STAGED_FROM").write_text("eigency==0.0.1\n")
+        assert stage.main(project("eigency==0.0.1"), target) == "eigency==0.0.1"
+
+    @pytest.mark.parametrize("staged", [None, "eigency==0.0.0"])
+    def test_says_what_to_install(self, stage, project, tmp_path, staged):
+        target = tmp_path / "eigen"
+        if staged is not None:
+            target.mkdir()
+            (target / "STAGED_FROM").write_text(staged)
+        with pytest.raises(SystemExit, match=r"pip install 'eigency==0\.0\.1'"):
+            stage.main(project("eigency==0.0.1"), target)
+
+    def test_pins_must_exist(self, stage, project, tmp_path):
+        with pytest.raises(SystemExit, match="pins none of eigency, cmeel-eigen"):
+            stage.main(project("numpy==1.0"), tmp_path / "eigen")
