@@ -1,0 +1,501 @@
+"""The named cases. Data are made from fixed seeds; nothing here takes a time.
+
+Every case starts from inputs that lie in [0, 1], so that no contestant has to scale them; where
+ours is an estimator, which always scales, the peers are told so. Sets of terms that scikit-learn
+takes part in are of complete total degree: its ``PolynomialFeatures`` makes no others, and all
+contestants have the same number of terms.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf
+from sklearn.datasets import load_iris
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+
+from bench.runner import Agreement, Case, Contest, Contestant
+from gegenbauer import (
+    GegenbauerClassifier,
+    GegenbauerFeatures,
+    TensorBasis,
+    count_terms,
+    predict,
+    reference,
+    solve_ridge,
+)
+from gegenbauer._dispatch import core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy.typing as npt
+
+    Doubles = npt.NDArray[np.float64]
+
+LAM, GAMMA = 0.05, 2.0**-12  # the paper's setting
+
+OTHER_PENALTY = (
+    "predictions with scikit-learn's: its basis is the monomials of the same span, so the same "
+    "penalty acts on other coefficients and another function is fitted"
+)
+
+
+# --- Data -----------------------------------------------------------------------------------------
+
+
+def _inputs(n_samples: int, n_features: int) -> Doubles:
+    """Fill the unit box evenly, both corners included: an estimator's scaling changes nothing."""
+    X = np.random.default_rng(1).random((n_samples, n_features))
+    X[0], X[1] = 0.0, 1.0
+    return X
+
+
+def _targets(X: Doubles, n_outputs: int) -> Doubles:
+    """Return smooth functions of all inputs with a little noise."""
+    rng = np.random.default_rng(2)
+    directions = rng.standard_normal((X.shape[1], n_outputs))
+    return np.sin(X @ directions) + 0.1 * rng.standard_normal((len(X), n_outputs))
+
+
+# --- Comparisons ----------------------------------------------------------------------------------
+
+
+def _relative(a: Doubles, b: Doubles) -> float:
+    """Return the largest difference relative to the largest value of b."""
+    return float(np.abs(a - b).max() / np.abs(b).max())
+
+
+def _same_terms(basis: TensorBasis, features: PolynomialFeatures) -> Agreement:
+    same = features.powers_.shape == basis.indices.shape
+    different = (features.powers_ != basis.indices).any(axis=1).sum() if same else basis.n_terms
+    return Agreement(
+        f"scikit-learn: terms with other degrees than ours, of {basis.n_terms}",
+        float(different),
+        0.0,
+    )
+
+
+def _ridge_is_solved(model: Pipeline, X: Doubles, Y: Doubles) -> list[Agreement]:
+    """Check that scikit-learn solved its own problem, by the way that it is meant to."""
+    A, ridge = model[0].transform(X), model[-1]
+    W = ridge.coef_.reshape(Y.shape[1], -1).T
+    residual = np.linalg.norm(A.T @ (Y - A @ W) - ridge.alpha * W)
+    scale = np.linalg.norm(A)
+    scale *= scale * np.linalg.norm(W) + np.linalg.norm(Y)
+    return [
+        Agreement(
+            "scikit-learn: optimality of its fit for its own basis", float(residual / scale), 1e-11
+        ),
+        Agreement(
+            "scikit-learn: falls back from Cholesky (0 no, 1 yes)",
+            float(ridge.solver_ != "cholesky"),
+            0.0,
+        ),
+    ]
+
+
+# --- Fits -----------------------------------------------------------------------------------------
+
+
+def _sklearn_fit(X: Doubles, Y: Doubles, degree: int) -> Pipeline:
+    # What makes Ridge fastest: the constant is a term, and the features may be overwritten.
+    ridge = Ridge(alpha=GAMMA, fit_intercept=False, copy_X=False)
+    return make_pipeline(PolynomialFeatures(degree), ridge).fit(X, Y)
+
+
+def _fit_contest(X: Doubles, Y: Doubles, test: Doubles, degree: int, n_threads: int) -> Contest:
+    m = X.shape[1]
+    n_terms = count_terms(m, degree=degree)
+
+    def ours() -> tuple[TensorBasis, Doubles]:
+        basis = TensorBasis(m, degree=degree, lam=LAM)
+        return basis, solve_ridge(basis, X, Y, GAMMA, n_threads=n_threads).weights
+
+    def numpy() -> tuple[Any, Doubles]:
+        indices = reference.graded_lexicographic(m, n_terms)
+        return indices, reference.rwdd(reference.activation_matrix(X, indices, LAM), Y, GAMMA)
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        basis, weights = results["ours"]
+        indices, other = results["numpy"]
+        model = results["scikit-learn"]
+        expected = reference.network_output(test, indices, LAM, other)
+        return [
+            Agreement(
+                f"numpy: predictions of {len(test)} new rows",
+                _relative(predict(basis, test, weights, n_threads=n_threads), expected),
+                1e-9,
+            ),
+            _same_terms(basis, model[0]),
+            *_ridge_is_solved(model, X, Y),
+        ]
+
+    return Contest(
+        {"S": len(X), "m": m, "L": n_terms, "K": Y.shape[1]},
+        [
+            Contestant("ours", "TensorBasis and solve_ridge", ours),
+            Contestant("numpy", "reference: indices, activation matrix, rwdd", numpy),
+            Contestant(
+                "scikit-learn",
+                "pipeline of PolynomialFeatures and Ridge, fit",
+                lambda: _sklearn_fit(X, Y, degree),
+            ),
+        ],
+        check,
+        not_compared=OTHER_PENALTY,
+    )
+
+
+def _iris() -> tuple[Doubles, npt.NDArray[Any], Doubles]:
+    """Return 105 training rows with their classes, and 45 test rows, as measured."""
+    X, y = load_iris(return_X_y=True)
+    rows = np.random.default_rng(0).permutation(len(X))
+    return X[rows[:105]], y[rows[:105]], X[rows[105:]]
+
+
+def fit_iris(*, n_threads: int, degree: int) -> Contest:
+    """Small fit, functional API."""
+    training, labels, test = _iris()
+    Y = reference.class_targets(labels, np.unique(labels))
+    X, new = (reference.minmax_scale(part, training) for part in (training, test))
+    return _fit_contest(X, Y, new, degree, n_threads)
+
+
+def fit_iris_estimator(*, n_threads: int, degree: int) -> Contest:
+    """Small fit, everything that the user of an estimator pays."""
+    training, labels, test = _iris()
+    m = training.shape[1]
+    n_terms = count_terms(m, degree=degree)
+    Y = reference.class_targets(labels, np.unique(labels))
+    X = reference.minmax_scale(training, training)
+
+    def ours() -> GegenbauerClassifier:
+        model = GegenbauerClassifier(None, degree, lam=LAM, gamma=GAMMA, n_jobs=n_threads)
+        return model.fit(training, labels)
+
+    def numpy() -> reference.Network:
+        return reference.fit(training, labels, n_terms=n_terms, lam=LAM, gamma=GAMMA)
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        model, network = results["ours"], results["numpy"]
+        scaled = reference.minmax_scale(test, network.box, network.domain)
+        expected = reference.network_output(scaled, network.indices, network.lam, network.weights)
+        other_labels = model.predict(test) != reference.predict_labels(network, test)
+        return [
+            Agreement(
+                f"numpy: decisions of {len(test)} new rows",
+                _relative(model.decision_function(test), expected),
+                1e-9,
+            ),
+            Agreement("numpy: labels that differ", float(other_labels.sum()), 0.0),
+            _same_terms(model.basis_, results["scikit-learn"][0]),
+            *_ridge_is_solved(results["scikit-learn"], X, Y),
+        ]
+
+    return Contest(
+        {"S": len(X), "m": m, "L": n_terms, "K": Y.shape[1]},
+        [
+            Contestant("ours", "GegenbauerClassifier.fit of labels, scaling included", ours),
+            Contestant("numpy", "reference.fit of labels, scaling included", numpy),
+            Contestant(
+                "scikit-learn",
+                "pipeline of PolynomialFeatures and Ridge, fit of scaled inputs and coded targets",
+                lambda: _sklearn_fit(X, Y, degree),
+            ),
+        ],
+        check,
+        not_compared=OTHER_PENALTY,
+    )
+
+
+def fit(*, n_threads: int, S: int, m: int, degree: int, K: int) -> Contest:
+    """Fit of made data."""
+    X, test = _inputs(S, m), np.random.default_rng(3).random((1000, m))
+    return _fit_contest(X, _targets(X, K), test, degree, n_threads)
+
+
+# --- Products and factorisations ------------------------------------------------------------------
+
+
+def gram(*, n_threads: int, S: int, m: int, L: int) -> Contest:
+    """Normal equations by features against a bare product."""
+    X, nothing = _inputs(S, m), np.empty((S, 0))
+    basis = TensorBasis(m, n_terms=L, lam=LAM)
+    # Column-major: dsyrk takes it without a copy, and was no slower than with row-major, at
+    # L = 4000 even 1.1 times as fast.
+    G = reference.activation_matrix(X, basis.indices, LAM)
+
+    def ours() -> Doubles:
+        total = np.zeros((L, L), order="F")
+        core.accumulate_gram(basis._plan, X, None, nothing, None, total, n_threads)
+        return total
+
+    def numpy() -> Doubles:
+        features = reference.activation_matrix(X, basis.indices, LAM)
+        return features.T @ features
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        lower = np.tril_indices(L)
+        scale = np.sqrt(results["dsyrk"].diagonal())
+        scale = (scale[:, np.newaxis] * scale)[lower]
+        return [
+            Agreement(
+                f"{peer}: entries of G'G, relative to sqrt(G_aa G_bb)",
+                float((np.abs(results["ours"] - results[peer])[lower] / scale).max()),
+                1e-12,
+            )
+            for peer in ("dsyrk", "numpy")
+        ]
+
+    return Contest(
+        {"S": S, "m": m, "L": L},
+        [
+            Contestant("ours", "accumulate_gram, from X", ours),
+            Contestant(
+                "dsyrk",
+                "SciPy's dsyrk on a G that exists (its evaluation is not timed)",
+                lambda: dsyrk(1.0, G, trans=1, lower=1),
+            ),
+            Contestant("numpy", "reference.activation_matrix, then G.T @ G, from X", numpy),
+        ],
+        check,
+        flops=float(S) * L * (L + 1),
+    )
+
+
+def cholesky(*, n_threads: int, n: int) -> Contest:
+    """Factorisation in place."""
+    B = np.random.default_rng(4).standard_normal((n, n))
+    A = np.asfortranarray(B @ B.T / n + np.eye(n))
+    del B
+    # Each works in its own array, refilled before each run, so that both results can be compared.
+    our_work, their_work = np.empty_like(A), np.empty_like(A)
+
+    def ours() -> Doubles:
+        core.cholesky_in_place(our_work, n_threads)
+        return our_work
+
+    def lapack() -> Doubles:
+        factor: Doubles
+        factor, failed = dpotrf(their_work, lower=1, clean=0, overwrite_a=1)
+        if failed or not np.shares_memory(factor, their_work):
+            raise RuntimeError("dpotrf failed or made a copy")
+        return factor
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        L = np.tril(results["ours"])
+        return [
+            Agreement(
+                "residual |L L' - A| / |A|",
+                float(np.linalg.norm(L @ L.T - A) / np.linalg.norm(A)),
+                1e-14,
+            ),
+            Agreement("dpotrf: entries of L", _relative(L, np.tril(results["dpotrf"])), 1e-13),
+            Agreement("numpy: entries of L", _relative(L, results["numpy"]), 1e-13),
+        ]
+
+    return Contest(
+        {"n": n},
+        [
+            Contestant("ours", "cholesky_in_place", ours, lambda: np.copyto(our_work, A)),
+            Contestant(
+                "dpotrf", "SciPy's dpotrf, in place", lapack, lambda: np.copyto(their_work, A)
+            ),
+            Contestant(
+                "numpy", "numpy.linalg.cholesky, not in place", lambda: np.linalg.cholesky(A)
+            ),
+        ],
+        check,
+        flops=n**3 / 3,
+    )
+
+
+# --- Prediction and features ----------------------------------------------------------------------
+
+
+def prediction(*, n_threads: int, S: int, m: int, degree: int, K: int) -> Contest:
+    """Evaluate one function, given in our basis and in that of scikit-learn."""
+    X = _inputs(S, m)
+    basis = TensorBasis(m, degree=degree, lam=LAM)
+    indices = basis.indices
+    W = np.random.default_rng(5).standard_normal((basis.n_terms, K))
+    # The polynomial has coefficients in the monomials, too: fitted to its values, with a penalty
+    # far below rounding.
+    nodes = np.random.default_rng(6).random((3 * basis.n_terms, m))
+    ridge = Ridge(alpha=1e-300, fit_intercept=False, solver="svd")
+    theirs = make_pipeline(PolynomialFeatures(degree), ridge)
+    theirs.fit(nodes, reference.network_output(nodes, indices, LAM, W))
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        return [
+            _same_terms(basis, theirs[0]),
+            Agreement("numpy: predictions", _relative(results["ours"], results["numpy"]), 1e-13),
+            Agreement(
+                "scikit-learn: predictions, with the coefficients of the same function",
+                _relative(results["ours"], results["scikit-learn"]),
+                1e-11,
+            ),
+        ]
+
+    return Contest(
+        {"S": S, "m": m, "L": basis.n_terms, "K": K},
+        [
+            Contestant("ours", "predict", lambda: predict(basis, X, W, n_threads=n_threads)),
+            Contestant(
+                "numpy",
+                "reference.network_output",
+                lambda: reference.network_output(X, indices, LAM, W),
+            ),
+            Contestant(
+                "scikit-learn",
+                "pipeline of PolynomialFeatures and Ridge, predict",
+                lambda: theirs.predict(X),
+            ),
+        ],
+        check,
+    )
+
+
+def transform(*, n_threads: int, S: int, m: int, degree: int, reuse: bool) -> Contest:
+    """Store all features."""
+    X = _inputs(S, m)
+    transformer = GegenbauerFeatures(degree=degree, lam=LAM, n_jobs=n_threads).fit(X)
+    basis = transformer.basis_
+    indices = basis.indices
+    theirs = PolynomialFeatures(degree).fit(X)
+    if reuse:
+        out = np.empty((S, basis.n_terms))
+        ours = Contestant(
+            "ours",
+            "TensorBasis.evaluate into an array that exists",
+            lambda: basis.evaluate(X, out=out, n_threads=n_threads),
+        )
+    else:
+        ours = Contestant("ours", "GegenbauerFeatures.transform", lambda: transformer.transform(X))
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        G, expected, A = (results[name] for name in ("ours", "numpy", "scikit-learn"))
+        # Columns of ours beside their projections on the columns of scikit-learn's
+        rows = slice(0, min(S, 2 * basis.n_terms))
+        Q = np.linalg.qr(A[rows])[0]
+        outside = G[rows] - Q @ (Q.T @ G[rows])
+        return [
+            Agreement(
+                "numpy: features, relative to the largest of the column",
+                float((np.abs(G - expected).max(axis=0) / np.abs(expected).max(axis=0)).max()),
+                1e-13,
+            ),
+            _same_terms(basis, theirs),
+            Agreement(
+                "scikit-learn: part of our features outside of the span of theirs",
+                float((np.linalg.norm(outside, axis=0) / np.linalg.norm(G[rows], axis=0)).max()),
+                1e-12,
+            ),
+        ]
+
+    return Contest(
+        {"S": S, "m": m, "L": basis.n_terms},
+        [
+            ours,
+            Contestant(
+                "numpy",
+                "reference.activation_matrix (column-major)",
+                lambda: reference.activation_matrix(X, indices, LAM),
+            ),
+            Contestant(
+                "scikit-learn",
+                "PolynomialFeatures.transform, which always makes a new array",
+                lambda: theirs.transform(X),
+            ),
+        ],
+        check,
+        not_compared="features with scikit-learn's one by one: they are other polynomials",
+    )
+
+
+# --- The list -------------------------------------------------------------------------------------
+
+
+def _case(
+    name: str,
+    shows: str,
+    build: Callable[..., Contest],
+    full: dict[str, int],
+    **quick: int,
+) -> Case:
+    """Make a case; `quick` replaces some of the sizes."""
+    return Case(name, shows, build, full, {**full, **quick})
+
+
+_GRAM = "Gram matrix by features, from X, against dsyrk on a G that exists"
+_CHOLESKY = "Cholesky factorisation, against LAPACK's of OpenBLAS"
+_TRANSFORM = {"S": 65_536, "m": 6, "degree": 6}
+
+CASES: tuple[Case, ...] = (
+    _case(
+        "fit-iris",
+        "a small fit through the functions: overhead counts",
+        fit_iris,
+        {"degree": 10},
+        degree=3,
+    ),
+    _case(
+        "fit-iris-estimator",
+        "the same through the estimator",
+        fit_iris_estimator,
+        {"degree": 10},
+        degree=3,
+    ),
+    _case(
+        "fit-primal",
+        "a fit with many more rows than terms",
+        fit,
+        {"S": 20_000, "m": 6, "degree": 5, "K": 1},
+        S=300,
+        degree=2,
+    ),
+    _case(
+        "fit-dual",
+        "a fit with fewer rows than terms",
+        fit,
+        {"S": 1_000, "m": 21, "degree": 3, "K": 1},
+        S=40,
+        m=5,
+    ),
+    _case("gram-500", _GRAM, gram, {"S": 200_000, "m": 6, "L": 500}, S=700, L=50),
+    _case("gram-1500", _GRAM, gram, {"S": 100_000, "m": 6, "L": 1500}, S=600, L=90),
+    _case("gram-4000", _GRAM, gram, {"S": 20_000, "m": 6, "L": 4000}, S=300, L=200),
+    _case("cholesky-500", _CHOLESKY, cholesky, {"n": 500}, n=20),
+    _case("cholesky-1500", _CHOLESKY, cholesky, {"n": 1500}, n=100),
+    _case("cholesky-4000", _CHOLESKY, cholesky, {"n": 4000}, n=300),
+    _case(
+        "predict",
+        "prediction without holding the features",
+        prediction,
+        {"S": 65_536, "m": 6, "degree": 6, "K": 3},
+        S=1000,
+        degree=3,
+    ),
+    _case(
+        "transform-fresh",
+        "features as an array, made anew",
+        partial(transform, reuse=False),
+        _TRANSFORM,
+        S=1000,
+        degree=3,
+    ),
+    _case(
+        "transform-reused",
+        "features into an array that exists",
+        partial(transform, reuse=True),
+        _TRANSFORM,
+        S=1000,
+        degree=3,
+    ),
+)
