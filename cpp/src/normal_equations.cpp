@@ -121,17 +121,110 @@ void accumulate_gram(const Design& design, MatrixRef gram, const Control& contro
       [&](Index first, Index depth, const Scratch& scratch) { pack_samples(design, first, depth, scratch, panels); });
 }
 
+namespace {
+
+// Targets up to which a term is used as it is evaluated, once for every target; beyond, packed products pay.
+constexpr Index kFewTargets = 8;
+constexpr int kWide = 4;  // packets of samples at once
+constexpr Index kSub = Index{kWide} * kPacket;
+
+// sums[l * K + k] += sum over kSub samples of term l times target k, a packet of partial sums each
+template <int n_targets>
+void add_products(const TensorBasis& basis, const double* table, const double* targets, double* terms, double* sums) {
+  const std::int32_t* parent = basis.parents();
+  const std::int32_t* factor = basis.factors();
+  Packet target[n_targets][kWide];
+  for (int k = 0; k < n_targets; ++k)
+    for (int w = 0; w < kWide; ++w) target[k][w] = packet::load(targets + k * kSub + w * kPacket);
+  for (Index l = 0; l < basis.n_terms(); ++l) {
+    Packet value[kWide];
+    for (int w = 0; w < kWide; ++w) {
+      value[w] = l == 0 ? packet::broadcast(1.0)
+                        : packet::mul(packet::load(terms + Index{parent[l]} * kSub + w * kPacket),
+                                      packet::load(table + Index{factor[l]} * kSub + w * kPacket));
+      packet::store(terms + l * kSub + w * kPacket, value[w]);
+    }
+    for (int k = 0; k < n_targets; ++k) {
+      double* sum = sums + (l * n_targets + k) * kPacket;
+      Packet total = packet::load(sum);
+      for (int w = 0; w < kWide; ++w) total = packet::fma(value[w], target[k][w], total);
+      packet::store(sum, total);
+    }
+  }
+}
+
+using AddProducts = void (*)(const TensorBasis&, const double*, const double*, double*, double*);
+constexpr AddProducts kAddProducts[kFewTargets] = {add_products<1>, add_products<2>, add_products<3>, add_products<4>,
+                                                   add_products<5>, add_products<6>, add_products<7>, add_products<8>};
+
+// Items are runs of samples of a fixed length, and their sums are added in order: the threads do not change a bit.
+void accumulate_cross_of_few(const Design& design, MatrixRef cross, double work, const Control& control) {
+  constexpr Index run = 2048;
+  const TensorBasis& basis = design.basis;
+  const Index n_samples = design.samples.rows();
+  const Index n_targets = design.targets.cols;
+  const Index size = basis.n_terms() * n_targets;
+  const Index n_runs = (n_samples + run - 1) / run;
+  const Index wave = std::clamp<Index>(8'000'000 / size, 1, std::min<Index>(16, n_runs));
+  struct Space {
+    AlignedBuffer x, table, targets, terms, sums;
+  };
+  std::vector<Space> spaces;
+  for (int i = 0; i < std::min<Index>(wave, control.threads_for(work)); ++i)
+    spaces.push_back({make_aligned(size_of(basis.n_inputs() * kSub)),
+                      make_aligned(size_of(std::max<Index>(1, basis.n_factors()) * kSub)),
+                      make_aligned(size_of(n_targets * kSub)), make_aligned(size_of(basis.n_terms() * kSub)),
+                      make_aligned(size_of(size * kPacket))});
+  const AlignedBuffer partial = make_aligned(size_of(wave * size));
+  for (Index begin = 0; begin < n_runs; begin += wave) {
+    const Index count = std::min(wave, n_runs - begin);
+    parallel_for(control, count, work / static_cast<double>(n_runs) * static_cast<double>(count),
+                 [&](Index item, int member) {
+                   const auto& [x, table, targets, terms, sums] = spaces[size_of(member)];
+                   std::fill_n(sums.get(), size * kPacket, 0.0);
+                   const Index stop = std::min(n_samples, (begin + item + 1) * run);
+                   for (Index first = (begin + item) * run; first < stop; first += kSub) {
+                     const Index rows = std::min(kSub, stop - first);
+                     design.samples.load(first, rows, kSub, x.get(), kSub);
+                     basis.tabulate(x.get(), kSub, kSub, table.get());
+                     for (Index k = 0; k < n_targets; ++k)
+                       for (Index s = 0; s < kSub; ++s)
+                         targets[size_of(k * kSub + s)] =
+                             s >= rows ? 0.0
+                                       : design.targets(first + s, k) *
+                                             (design.row_scale == nullptr ? 1.0 : design.row_scale[first + s]);
+                     kAddProducts[n_targets - 1](basis, table.get(), targets.get(), terms.get(), sums.get());
+                   }
+                   for (Index i = 0; i < size; ++i) {
+                     double total = 0.0;
+                     for (Index j = 0; j < kPacket; ++j) total += sums[size_of(i * kPacket + j)];
+                     partial[size_of(item * size + i)] = total;
+                   }
+                 });
+    for (Index item = 0; item < count; ++item)
+      for (Index l = 0; l < basis.n_terms(); ++l)
+        for (Index k = 0; k < n_targets; ++k) cross(k, l) += partial[size_of(item * size + l * n_targets + k)];
+  }
+}
+
+}  // namespace
+
 void accumulate_cross(const Design& design, MatrixRef cross, const Control& control) {
   validate(design);
   const Index n_terms = design.basis.n_terms();
   const Index n_targets = design.targets.cols;
   require(cross.rows() == n_targets && cross.cols() == n_terms, "cross must have shape (", n_targets, ", ", n_terms,
           ")");
+  const double work =
+      static_cast<double>(design.samples.rows()) * static_cast<double>(n_terms) * static_cast<double>(n_targets + 1);
+  if (n_targets == 0) return;
+  if (n_targets <= kFewTargets) {
+    accumulate_cross_of_few(design, cross, work, control);
+    return;
+  }
   const PackedPanels left(n_targets, kBlock);
   const PackedPanels right(n_terms, kBlock);
   const Design terms_only{design.basis, design.samples, design.row_scale, {}};
-  const double work =
-      static_cast<double>(design.samples.rows()) * static_cast<double>(n_terms) * static_cast<double>(n_targets + 4);
   accumulate(design, left, right, rectangle_tiles(left.n_panels(), right.n_panels()),
              {cross.data(), cross.outerStride(), n_targets, n_terms, false}, work, control,
              [&](Index first, Index depth, const Scratch& scratch) {

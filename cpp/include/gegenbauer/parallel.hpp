@@ -33,7 +33,7 @@ class Control {
 
   /// Threads that are worth starting for this many multiply-adds; starting one costs some tens of microseconds.
   [[nodiscard]] int threads_for(double multiply_adds) const {
-    const double worth = multiply_adds / 1e6;
+    const double worth = multiply_adds / 4e6;
     return worth < 2.0 ? 1 : static_cast<int>(std::min<double>(n_threads_, worth));
   }
 
