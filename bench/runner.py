@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 LEAST_CONFIDENCE = 0.9  # below it (fewer than five rounds) nothing is claimed
 
-# OpenBLAS's worker threads spin for up to 2^26 ticks after a call (about 25 ms at 2.6 GHz) before
-# they sleep, and OpenMP's spin for a while, too. Without a pause they would take processor time
-# away from the contestant that follows. All contestants get the same pause, so all start from the
-# same state: nobody else runs, their own threads sleep.
-PAUSE = 0.1
+# OpenBLAS's worker threads spin for a while after a call before they sleep (for 0.1 s of processor
+# time at 2.6 GHz, as measured), and OpenMP's may do so, too. Without a pause they would take
+# processor time away from the contestant that follows. All contestants get the same pause, so all
+# start from the same state: nobody else runs, their own threads sleep.
+PAUSE = 0.2
 # A short run is repeated within a round until about so much time is spent.
 BATCH_SECONDS = 0.2
 MOST_CALLS = 1000

@@ -14,6 +14,7 @@ namespace gegenbauer {
 namespace {
 
 constexpr Index kMaxDegree = 100'000;
+constexpr Index kMaxInputs = 10'000'000;
 __extension__ using Wide = unsigned __int128;
 
 constexpr std::uint64_t kSaturated = std::uint64_t{1} << 63U;
@@ -21,7 +22,9 @@ constexpr std::uint64_t kSaturated = std::uint64_t{1} << 63U;
 TermCount count_of(std::uint64_t value) { return {value, static_cast<double>(value)}; }
 
 TermCount operator+(const TermCount& a, const TermCount& b) {
-  return {std::min(kSaturated, a.exact + b.exact), a.approximate + b.approximate};
+  std::uint64_t sum = 0;
+  if (__builtin_add_overflow(a.exact, b.exact, &sum)) sum = kSaturated;
+  return {std::min(kSaturated, sum), a.approximate + b.approximate};
 }
 
 TermCount operator*(const TermCount& a, const TermCount& b) {
@@ -30,47 +33,75 @@ TermCount operator*(const TermCount& a, const TermCount& b) {
   return {std::min(kSaturated, product), a.approximate * b.approximate};
 }
 
-// n choose k; every intermediate value is itself a binomial coefficient, so the division is exact
-TermCount binomial(Index n, Index k) {
-  if (k < 0 || k > n) return count_of(0);
-  k = std::min(k, n - k);
-  TermCount result = count_of(1);
-  for (Index i = 1; i <= k; ++i) {
-    const auto factor = static_cast<std::uint64_t>(n - k + i);
-    if (result.is_exact()) {
-      const auto wide = static_cast<Wide>(result.exact) * factor / static_cast<std::uint64_t>(i);
-      result.exact = wide < kSaturated ? static_cast<std::uint64_t>(wide) : kSaturated;
+// n choose 0, n choose 1, ... Every value follows exactly from the one before.
+class Binomials {
+ public:
+  explicit Binomials(Index n) : n_(n) {}
+  [[nodiscard]] const TermCount& value() const { return value_; }
+  void next() {
+    ++k_;
+    const auto factor = static_cast<std::uint64_t>(std::max<Index>(0, n_ - k_ + 1));
+    if (value_.is_exact()) {
+      const auto wide = static_cast<Wide>(value_.exact) * factor / static_cast<std::uint64_t>(k_);
+      value_.exact = wide < kSaturated ? static_cast<std::uint64_t>(wide) : kSaturated;
     }
-    result.approximate *= static_cast<double>(factor) / static_cast<double>(i);
+    value_.approximate = value_.is_exact() ? static_cast<double>(value_.exact)
+                                           : value_.approximate * static_cast<double>(factor) / static_cast<double>(k_);
   }
-  if (result.is_exact()) result.approximate = static_cast<double>(result.exact);
-  return result;
+
+ private:
+  Index n_;
+  Index k_ = 0;
+  TermCount value_ = count_of(1);
+};
+
+TermCount binomial(Index n, Index k) {
+  Binomials row(n);
+  for (Index i = 0; i < std::min(k, n - k); ++i) row.next();
+  return row.value();
 }
 
 Index most_inputs(const IndexSetSpec& spec) { return std::min(spec.n_inputs, spec.max_inputs.value_or(spec.n_inputs)); }
 
-// sum over j <= p inputs of (ways to choose them) * (ways to share the degrees, each at least 1)
-TermCount count_total_degree(const IndexSetSpec& spec, Index degree) {
-  const Index p = most_inputs(spec);
-  if (p >= std::min(spec.n_inputs, degree)) return binomial(spec.n_inputs + degree, degree);
+// sum over j <= p inputs of (ways to choose them) * ways(j), until the sum is beyond all numbers
+template <class Ways>
+TermCount sum_over_choices(const IndexSetSpec& spec, Ways&& ways) {
   TermCount total = count_of(0);
-  for (Index j = 0; j <= p; ++j) total = total + binomial(spec.n_inputs, j) * binomial(degree, j);
+  Binomials choices(spec.n_inputs);
+  for (Index j = 0; j <= most_inputs(spec); ++j, choices.next()) {
+    const TermCount part = choices.value() * ways(j);
+    if (part.approximate == 0 || !std::isfinite(total.approximate)) break;
+    total = total + part;
+  }
   return total;
 }
 
-// elementary symmetric polynomials of the degrees, up to order p
-TermCount count_tensor(const IndexSetSpec& spec, const std::vector<Index>& degrees) {
-  const Index p = most_inputs(spec);
-  if (p >= spec.n_inputs) {
-    TermCount total = count_of(1);
-    for (const Index degree : degrees) total = total * count_of(static_cast<std::uint64_t>(degree) + 1);
-    return total;
+// ways: to share the degree, each input getting at least 1
+TermCount count_total_degree(const IndexSetSpec& spec, Index degree) {
+  if (most_inputs(spec) >= std::min(spec.n_inputs, degree)) return binomial(spec.n_inputs + degree, degree);
+  Binomials shares(degree);
+  return sum_over_choices(spec, [&](Index j) {
+    if (j > 0) shares.next();
+    return shares.value();
+  });
+}
+
+// ways: degree^j; or, with a degree for each input, the elementary symmetric polynomials of them
+TermCount count_tensor(const IndexSetSpec& spec, Index degree) {
+  if (spec.degrees.empty()) {
+    TermCount power = count_of(1);
+    return sum_over_choices(spec, [&](Index j) {
+      if (j > 0) power = power * count_of(static_cast<std::uint64_t>(degree));
+      return power;
+    });
   }
-  std::vector<TermCount> ways(static_cast<std::size_t>(p) + 1, count_of(0));
+  std::vector<TermCount> ways(static_cast<std::size_t>(most_inputs(spec)) + 1, count_of(0));
   ways[0] = count_of(1);
-  for (const Index degree : degrees) {
-    for (std::size_t j = ways.size() - 1; j >= 1; --j)
-      ways[j] = ways[j] + ways[j - 1] * count_of(static_cast<std::uint64_t>(degree));
+  std::size_t used = 0;
+  for (const Index d : spec.degrees) {
+    if (d == 0) continue;
+    used = std::min(used + 1, ways.size() - 1);
+    for (std::size_t j = used; j >= 1; --j) ways[j] = ways[j] + ways[j - 1] * count_of(static_cast<std::uint64_t>(d));
   }
   TermCount total = count_of(0);
   for (const TermCount& way : ways) total = total + way;
@@ -105,7 +136,7 @@ TermCount count_whole(const IndexSetSpec& spec, Index degree) {
     case IndexSet::total_degree:
       return count_total_degree(spec, degree);
     case IndexSet::tensor:
-      return count_tensor(spec, tensor_degrees(spec, degree));
+      return count_tensor(spec, degree);
     case IndexSet::hyperbolic_cross:
       return count_hyperbolic(spec, degree);
     case IndexSet::largest_weight:
@@ -116,7 +147,7 @@ TermCount count_whole(const IndexSetSpec& spec, Index degree) {
 
 void validate(const IndexSetSpec& spec) {
   require(spec.n_inputs >= 1, "n_features must be at least 1, got ", spec.n_inputs);
-  require(spec.n_inputs <= std::numeric_limits<std::int32_t>::max() / 2, "n_features is too large: ", spec.n_inputs);
+  require(spec.n_inputs <= kMaxInputs, "n_features must be at most ", kMaxInputs, ", got ", spec.n_inputs);
   require(!spec.degree || (*spec.degree >= 0 && *spec.degree <= kMaxDegree), "degree must be between 0 and ",
           kMaxDegree, ", got ", spec.degree.value_or(0));
   require(!spec.n_terms || *spec.n_terms >= 1, "n_terms must be at least 1, got ", spec.n_terms.value_or(0));

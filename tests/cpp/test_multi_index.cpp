@@ -105,6 +105,16 @@ void test_large() {
   CHECK(count_terms(spec(33, std::nullopt, 3)).exact == 7140);
   CHECK(!count_terms(spec(200, std::nullopt, 40)).is_exact());
   CHECK_NEAR(count_terms(spec(200, std::nullopt, 40)).approximate / 6.32172e45, 1.0, 1e-5);
+  IndexSetSpec few = spec(33, std::nullopt, 1000);
+  few.max_inputs = 7;
+  CHECK(!count_terms(few).is_exact());
+  CHECK_NEAR(count_terms(few).approximate / 8.31493389547862812894201e23, 1.0, 1e-12);
+  IndexSetSpec box = spec(10'000'000, std::nullopt, 3);
+  box.kind = IndexSet::tensor;
+  CHECK(!count_terms(box).is_exact());
+  box.max_inputs = 1;
+  CHECK(count_terms(box).exact == 30'000'001);
+  CHECK_THROWS(MultiIndexSet(few), std::invalid_argument, "terms");
   CHECK_THROWS(MultiIndexSet(spec(60, std::nullopt, 20)), std::invalid_argument, "terms");
   const MultiIndexSet set(spec(50, 100'000));
   CHECK(set.size() == 100'000);

@@ -357,6 +357,28 @@ def test_counting_beyond_63_bits_does_not_wrap():
         assert count_terms(n_features, degree=degree) >= 2**63 - 1
 
 
+@pytest.mark.parametrize("index_set", ["total_degree", "tensor"])
+@pytest.mark.parametrize("n_features", [1, 2, 5, 33, 64, 200, 1000])
+def test_counts_against_exact_arithmetic(index_set, n_features):
+    for degree, most in itertools.product((0, 1, 2, 3, 7, 50, 1000), (None, 1, 2, 3, 7)):
+        inputs = n_features if most is None else min(most, n_features)
+        if index_set == "tensor":
+            ways = [degree**j for j in range(inputs + 1)]
+        else:
+            ways = [math.comb(degree, j) for j in range(inputs + 1)]
+        exact = sum(math.comb(n_features, j) * way for j, way in enumerate(ways))
+        got = count_terms(n_features, degree=degree, index_set=index_set, max_interaction=most)
+        if exact < 2**63:
+            assert got == exact
+        elif exact < 2**1023:
+            assert abs(got - exact) <= exact // 10**9
+        else:
+            assert got >= 2**1000
+        if exact > 10**8:
+            with pytest.raises(ValueError, match="terms"):
+                TensorBasis(n_features, degree=degree, index_set=index_set, max_interaction=most)
+
+
 @pytest.mark.parametrize(
     ("n_features", "options", "count"),
     [
