@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "bindings.hpp"
 #include "gegenbauer/tensor_basis.hpp"
 
@@ -84,12 +86,26 @@ void bind_basis(py::module_& m) {
       [](const Array<double>& x, Index degree, double lam, const std::string& normalization) {
         require(x.ndim() == 1 && (x.shape(0) <= 1 || x.strides(0) == sizeof(double)), "x must be contiguous");
         const Recurrence recurrence(lam, degree, normalization_from(normalization));
-        Array<double> out({degree + 1, Index{x.shape(0)}});
-        recurrence.evaluate(x.data(), x.shape(0), out.mutable_data(), x.shape(0));
+        const Index n = x.shape(0);
+        Array<double> out({n, degree + 1});
+        const double* points = x.data();
+        double* values = out.mutable_data();
+        without_gil(1, [&](const Control& control) {
+          constexpr Index block = 64;
+          std::vector<double> table(static_cast<std::size_t>(block * (degree + 1)));
+          for (Index first = 0; first < n; first += block) {
+            control.check();
+            const Index count = std::min(block, n - first);
+            recurrence.evaluate(points + first, count, table.data(), block);
+            for (Index s = 0; s < count; ++s)
+              for (Index k = 0; k <= degree; ++k)
+                values[(first + s) * (degree + 1) + k] = table[static_cast<std::size_t>(k * block + s)];
+          }
+        });
         return out;
       },
       py::arg("x").noconvert(), py::arg("degree"), py::arg("lam"), py::arg("normalization"),
-      "Values of all degrees, shape (degree + 1, n).");
+      "Values of all degrees, shape (n, degree + 1).");
 
   m.def(
       "count_terms",
@@ -118,13 +134,13 @@ void bind_basis(py::module_& m) {
                   const std::string& normalization, const Spectrum& spectrum) {
         std::optional<PowerSpectrum> power;
         if (spectrum) power = PowerSpectrum{spectrum->first, spectrum->second};
-        return TensorBasis(
-            make_spec(n_inputs, index_set, degree, std::move(degrees), n_terms, max_inputs, order, spectrum), lam,
-            normalization_from(normalization), power);
+        const IndexSetSpec spec =
+            make_spec(n_inputs, index_set, degree, std::move(degrees), n_terms, max_inputs, order, spectrum);
+        const Normalization kind = normalization_from(normalization);
+        return without_gil(1, [&](const Control& control) { return TensorBasis(spec, lam, kind, power, control); });
       }),
-      py::call_guard<py::gil_scoped_release>(), py::arg("n_inputs"), py::arg("index_set"), py::arg("degree"),
-      py::arg("degrees"), py::arg("n_terms"), py::arg("max_inputs"), py::arg("order"), py::arg("lam"),
-      py::arg("normalization"), py::arg("spectrum"));
+      py::arg("n_inputs"), py::arg("index_set"), py::arg("degree"), py::arg("degrees"), py::arg("n_terms"),
+      py::arg("max_inputs"), py::arg("order"), py::arg("lam"), py::arg("normalization"), py::arg("spectrum"));
   basis.def_property_readonly("n_inputs", &TensorBasis::n_inputs);
   basis.def_property_readonly("n_terms", &TensorBasis::n_terms);
   basis.def_property_readonly("parents", [](const TensorBasis& b) { return table(b, &MultiIndexSet::parent); });

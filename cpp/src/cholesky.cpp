@@ -49,7 +49,7 @@ void factor_block(const PackedPanels& block, Index width, Index first_column) {
       if (!(pivot > 0) || !std::isfinite(pivot)) {
         std::ostringstream message;
         message << "the matrix is not positive definite to working precision (pivot " << pivot << " in column "
-                << first_column + c << "): raise gamma, or use solver='orthogonal'";
+                << first_column + c << "): raise gamma";
         throw NotPositiveDefinite(message.str());
       }
       const double root = std::sqrt(pivot);

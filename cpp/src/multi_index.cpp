@@ -207,7 +207,7 @@ TermCount count_terms(const IndexSetSpec& spec) {
   return cut(count_whole(spec, resolve_degree(spec)), spec);
 }
 
-MultiIndexSet::MultiIndexSet(const IndexSetSpec& spec) : n_inputs_(spec.n_inputs) {
+MultiIndexSet::MultiIndexSet(const IndexSetSpec& spec, const Control& control) : n_inputs_(spec.n_inputs) {
   const TermCount count = count_terms(spec);
   if (count.exact > static_cast<std::uint64_t>(kMaxTerms)) {
     std::ostringstream size;  // bytes for one row of features: the smallest thing anybody does with the terms
@@ -227,9 +227,9 @@ MultiIndexSet::MultiIndexSet(const IndexSetSpec& spec) : n_inputs_(spec.n_inputs
   degree_.reserve(size);
   max_degree_.assign(static_cast<std::size_t>(n_inputs_), 0);
   if (spec.kind == IndexSet::largest_weight) {
-    generate_largest_weight(spec);
+    generate_largest_weight(spec, control);
   } else {
-    generate_graded(spec, resolve_degree(spec));
+    generate_graded(spec, resolve_degree(spec), control);
   }
 }
 
@@ -275,7 +275,7 @@ void MultiIndexSet::append(Index parent, Index input, Index degree) {
 // that uses later inputs only. In a lexicographic order the terms that use only inputs after t lie together, at the end
 // of their level (descending) or at its start (ascending), already in order: each level is written in its final order.
 // grevlex is the ascending order with the inputs taken from the last to the first.
-void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree) {
+void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree, const Control& control) {
   const Index m = n_inputs_;
   const bool descending = spec.order == TermOrder::grlex;
   const bool reversed = spec.order == TermOrder::grevlex;
@@ -321,9 +321,13 @@ void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree) {
       // positions, not iterators: `extensible` grows meanwhile
       const auto from = static_cast<std::size_t>((descending ? edge : begin) - extensible.begin());
       const auto to = static_cast<std::size_t>((descending ? end : edge) - extensible.begin());
-      for (std::size_t i = from; i < to && parent_.size() < size; ++i) add(extensible[i], t, k);
+      for (std::size_t i = from; i < to && parent_.size() < size; ++i) {
+        if (i % 4096 == 0) control.check();
+        add(extensible[i], t, k);
+      }
     };
     for (Index i = 0; i < m && parent_.size() < size; ++i) {
+      control.check();
       const Index t = descending ? i : m - 1 - i;
       const Index most = std::min(level, cap[static_cast<std::size_t>(actual(t))]);
       for (Index j = 1; j <= most && parent_.size() < size; ++j) run(t, descending ? most + 1 - j : j);
@@ -351,7 +355,7 @@ struct Candidate {
 // equal whatever the order of summation, on every processor; ties go by total degree, then grlex. A popped term has at
 // most three successors: one degree more of its last input; the next input appended; its last input, if of degree 1,
 // moved on by one.
-void MultiIndexSet::generate_largest_weight(const IndexSetSpec& spec) {
+void MultiIndexSet::generate_largest_weight(const IndexSetSpec& spec, const Control& control) {
   const auto size = static_cast<std::size_t>(count_terms(spec).exact);
   const Index limit_inputs = most_inputs(spec);
   const Index limit_total = spec.degree.value_or(kMaxDegree);
@@ -385,6 +389,7 @@ void MultiIndexSet::generate_largest_weight(const IndexSetSpec& spec) {
   append(-1, 0, 0);
   push(0, 0, 0, 0, 1, 1);
   while (parent_.size() < size && !queue.empty()) {
+    if (parent_.size() % 256 == 0) control.check();
     const Candidate c = queue.top();
     queue.pop();
     const auto position = static_cast<Index>(parent_.size());

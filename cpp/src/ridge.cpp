@@ -112,8 +112,8 @@ std::optional<RidgeSolution> primal_cholesky(const Problem& problem) {
   const bool forced = problem.options().solver == Solver::cholesky;
   try {
     cholesky_in_place(factor, problem.control());
-  } catch (const NotPositiveDefinite&) {
-    if (forced) throw;
+  } catch (const NotPositiveDefinite& error) {
+    if (forced) throw NotPositiveDefinite(std::string(error.what()) + ", or use solver='auto' or 'orthogonal'");
     return std::nullopt;
   }
   const SpectrumEstimate spectrum = estimate_spectrum(factor, problem.control());
@@ -155,8 +155,8 @@ std::optional<RidgeSolution> dual_cholesky(const Problem& problem) {
   const bool forced = problem.options().solver == Solver::cholesky;
   try {
     cholesky_in_place(factor, problem.control());
-  } catch (const NotPositiveDefinite&) {
-    if (forced) throw;
+  } catch (const NotPositiveDefinite& error) {
+    if (forced) throw NotPositiveDefinite(std::string(error.what()) + ", or use solver='auto' or 'orthogonal'");
     return std::nullopt;
   }
   const SpectrumEstimate spectrum = estimate_spectrum(factor, problem.control());

@@ -22,8 +22,8 @@ Index largest_degree(const MultiIndexSet& indices) {
 }  // namespace
 
 TensorBasis::TensorBasis(const IndexSetSpec& spec, double lam, Normalization normalization,
-                         const std::optional<PowerSpectrum>& spectrum)
-    : TensorBasis(MultiIndexSet(spec), lam, normalization, spectrum) {}
+                         const std::optional<PowerSpectrum>& spectrum, const Control& control)
+    : TensorBasis(MultiIndexSet(spec, control), lam, normalization, spectrum) {}
 
 TensorBasis::TensorBasis(MultiIndexSet indices, double lam, Normalization normalization,
                          const std::optional<PowerSpectrum>& spectrum)

@@ -12,7 +12,8 @@ from __future__ import annotations
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any
 
-from gegenbauer._dispatch import show_versions
+from gegenbauer._arrays import TooLargeError
+from gegenbauer._dispatch import default_threads, show_versions
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms, eval_gegenbauer
 from gegenbauer.ridge import RidgeSolution, predict, solve_dual, solve_primal, solve_ridge
 from gegenbauer.statistics import GramStatistics, MomentStatistics
@@ -41,8 +42,10 @@ __all__ = [
     "OutOfRangeWarning",
     "RidgeSolution",
     "TensorBasis",
+    "TooLargeError",
     "__version__",
     "count_terms",
+    "default_threads",
     "eval_gegenbauer",
     "load",
     "predict",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import os
 from pathlib import Path
@@ -21,15 +22,18 @@ __all__ = [
     "as_matrix",
     "as_weights",
     "check_choice",
+    "check_flag",
     "check_integer",
     "check_number",
     "check_out",
     "check_threads",
+    "require_finite",
     "require_memory",
 ]
 
 
 MAX_THREADS = 1024
+_MAX_INTEGER = 2**62
 
 
 class TooLargeError(MemoryError, ValueError):
@@ -37,7 +41,7 @@ class TooLargeError(MemoryError, ValueError):
 
 
 def check_integer(value: object, name: str, *, minimum: int) -> int:
-    """Return `value` as an int; it must be an integer of at least `minimum` and not a bool."""
+    """Return `value` as an int; it must be an integer from `minimum` up and no bool."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be an integer, got {value!r}")
     try:
@@ -46,7 +50,16 @@ def check_integer(value: object, name: str, *, minimum: int) -> int:
         raise TypeError(f"{name} must be an integer, got {value!r}") from None
     if result < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {result}")
+    if result > _MAX_INTEGER:
+        raise ValueError(f"{name} must be at most {_MAX_INTEGER}, got {result}")
     return result
+
+
+def check_flag(value: object, name: str) -> bool:
+    """Return `value` as a bool, which it must be (Python's or NumPy's)."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
 
 
 def check_number(value: object, name: str, *, minimum: float, open_below: bool = False) -> float:
@@ -120,6 +133,10 @@ def as_matrix(
     ValueError
         When the shape is wrong, the array is empty or an entry is not finite.
     """
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ValueError(f"{name} must have no masked entries: fill or remove them")
+    if hasattr(value, "toarray"):
+        raise TypeError(f"{name} must be dense, got a sparse matrix: pass {name}.toarray()")
     try:
         array = np.asarray(value)
     except ValueError:
@@ -127,7 +144,7 @@ def as_matrix(
     if array.dtype == object:
         try:
             array = array.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise TypeError(f"{name} must hold real numbers, got dtype object") from None
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
@@ -135,7 +152,8 @@ def as_matrix(
         array = array[:, np.newaxis]
     if array.ndim != 2:
         hint = " (reshape it to (n_samples, n_features))" if array.ndim == 1 else ""
-        raise ValueError(f"{name} must have 2 dimensions, got {array.ndim}{hint}")
+        wanted = "1 or 2 dimensions" if one_dimensional else "2 dimensions"
+        raise ValueError(f"{name} must have {wanted}, got {array.ndim}{hint}")
     if array.shape[0] == 0 or array.shape[1] == 0:
         raise ValueError(f"{name} must not be empty, got shape {array.shape}")
     if n_rows is not None and array.shape[0] != n_rows:
@@ -179,10 +197,24 @@ def check_out(out: object, shape: tuple[int, int], dtypes: Collection[str]) -> n
         raise TypeError(f"out must have dtype {' or '.join(dtypes)}, got {out.dtype}")
     if out.shape != shape:
         raise ValueError(f"out must have shape {shape}, got {out.shape}")
+    # from the shorter step to the longer one, which must pass over all entries of the former
+    steps = sorted((abs(s), n) for s, n in zip(out.strides, out.shape, strict=True) if n > 1)
+    distinct = all(s >= out.itemsize for s, _ in steps) and all(
+        short * n <= long for (short, n), (long, _) in itertools.pairwise(steps)
+    )
     strides_fit = all(s % out.itemsize == 0 for s in out.strides)
-    if not out.flags.writeable or not out.flags.aligned or not strides_fit or 0 in out.strides:
+    if not (out.flags.writeable and out.flags.aligned and strides_fit and distinct):
         raise ValueError("out must be writeable, aligned and without repeated entries")
     return out
+
+
+def require_finite(array: npt.NDArray[Any], what: str, advice: str) -> None:
+    """Refuse a result that holds NaN or infinity."""
+    with np.errstate(all="ignore"):
+        suspicious = not np.isfinite(array.sum(dtype=np.float64))
+    if suspicious and not np.isfinite(array).all():
+        row = int(np.argwhere(~np.isfinite(array))[0, 0])
+        raise ValueError(f"{what} beyond the range of {array.dtype}, first in row {row}: {advice}")
 
 
 def _available_memory() -> float:

@@ -13,10 +13,12 @@ import numpy as np
 from gegenbauer._arrays import (
     as_matrix,
     check_choice,
+    check_flag,
     check_integer,
     check_number,
     check_out,
     check_threads,
+    require_finite,
     require_memory,
 )
 from gegenbauer._dispatch import core
@@ -65,8 +67,8 @@ def eval_gegenbauer(
     Raises
     ------
     ValueError
-        For lam <= -1/2, points that are not finite, or values beyond the range of float64 on
-        [-1, 1] (raw polynomials of large lam and degree).
+        For lam <= -1/2, points that are not finite, or values beyond the range of float64 (raw
+        polynomials of large lam and degree, points far outside of [-1, 1]).
 
     Examples
     --------
@@ -92,7 +94,8 @@ def eval_gegenbauer(
     if not np.isfinite(flat).all():
         raise ValueError("x must be finite, but holds NaN or infinity")
     values = core.eval_gegenbauer(flat, degree, lam, normalization)
-    return np.ascontiguousarray(values.T).reshape(*points.shape, degree + 1)
+    require_finite(values, "the polynomials have values", "x lies too far outside of [-1, 1]")
+    return values.reshape(*points.shape, degree + 1)
 
 
 def _check_spectrum(spectrum: object) -> tuple[str, tuple[float, float] | None]:
@@ -124,7 +127,7 @@ def _set_arguments(
     degrees: list[int] = []
     single: int | None = None
     if degree is not None:
-        if isinstance(degree, (list, tuple, np.ndarray)):
+        if isinstance(degree, (list, tuple)) or (isinstance(degree, np.ndarray) and degree.ndim):
             degrees = [check_integer(d, "degree", minimum=0) for d in degree]
             if not degrees:
                 raise ValueError("degree must not be empty: give one degree for each input")
@@ -249,7 +252,7 @@ class InputScaling:
             column = int((self.lower > self.upper).argmax())
             raise ValueError(f"lower must not exceed upper, but does in column {column}")
         self.domain = _check_domain(domain)
-        self.clip = bool(clip)
+        self.clip = check_flag(clip, "clip")
         half_range = 0.5 * self.upper - 0.5 * self.lower
         if constant is None:
             self.is_constant = _is_constant(self.lower, self.upper, np.finfo(np.float64).eps)
@@ -450,6 +453,12 @@ class TensorBasis:
             "orthonormal" if normalization == "orthonormal" else None
         )  # fmt: skip
         self._n_terms_asked: int | None = arguments["n_terms"]
+        self._complete = True
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if getattr(self, "_complete", False):
+            raise AttributeError(f"a TensorBasis does not change: make another one to set {name}")
+        super().__setattr__(name, value)
 
     @property
     def n_terms(self) -> int:
@@ -583,7 +592,10 @@ class TensorBasis:
         shape = (data.shape[0], self.n_terms)
         if out is None:
             check_choice(order, "order", ("C", "F"))
-            kind = np.dtype(dtype)
+            try:
+                kind = np.dtype(dtype)
+            except TypeError:
+                raise TypeError(f"dtype must be float64 or float32, got {dtype!r}") from None
             if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
                 raise TypeError(f"dtype must be float64 or float32, got {kind}")
             require_memory(
@@ -597,9 +609,13 @@ class TensorBasis:
             if np.may_share_memory(out, data):
                 raise ValueError("out must not share memory with X")
         self._plan.evaluate(data, box, out, threads)
-        if out.dtype == np.float32 and not np.isfinite(out.sum(dtype=np.float64)):
-            raise ValueError(
-                "some results exceed the range of float32: work in float64, or lower lam or degree"
+        # Inside of the domain float64 holds every value, and looking costs as much as making them.
+        outside = scaling is None or not scaling.clip
+        if out.dtype == np.float32 or (outside and np.abs(data).max() > 1):
+            require_finite(
+                out,
+                "some results are",
+                "clip X (out_of_range='clip'), work in float64, or lower lam or degree",
             )
         return out
 

@@ -21,7 +21,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gegenbauer.features import _FLOAT_DTYPES, _BasisEstimator, _stacklevel
+from gegenbauer._arrays import require_memory
+from gegenbauer.features import _FLOAT_DTYPES, _BasisEstimator, _refuse_dates, _stacklevel
 from gegenbauer.ridge import predict, solve_ridge
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class _GegenbauerEstimator(_BasisEstimator):
     n_refinements_: int
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        _refuse_dates(X)
         X, y = validate_data(
             self,
             X,
@@ -148,7 +150,6 @@ class _GegenbauerEstimator(_BasisEstimator):
             scaling=self._current_scaling(),
             n_threads=self._n_threads(),
         )
-        self._require_finite_result(outputs)
         return outputs[:, 0] if single else outputs
 
 
@@ -547,6 +548,11 @@ class GegenbauerClassifier(ClassifierMixin, _GegenbauerEstimator):  # type: igno
                     f"{name} needs at least two classes to tell apart, but y has 1 class in "
                     f"the rows of positive weight: {_describe_labels(y)}."
                 )
+            require_memory(
+                8.0 * codes.size * self.classes_.size,
+                f"coding {self.classes_.size} classes in {codes.size} rows",
+                "are the labels of y really classes? A regressor takes numbers",
+            )
             if self.classes_.size == 2:
                 targets = np.where(codes == 1, 1.0, -1.0)
             else:

@@ -198,8 +198,13 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
             f"save writes fitted {', '.join(_ESTIMATORS)}; got {type(estimator).__name__}.{hint}"
         )
     check_is_fitted(estimator)
-    data = _to_bytes(estimator)
-    _write_atomically(Path(os.path.realpath(path)), data)
+    estimator._validate_params()  # they may have been set after the fit
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to save the model in")
+    if target.exists() and not target.is_file():
+        raise OSError(f"{os.fspath(path)!r} is a folder or a device; give the name of a file")
+    _write_atomically(target, _to_bytes(estimator))
 
 
 def _to_bytes(estimator: Any) -> bytes:

@@ -16,9 +16,11 @@ from gegenbauer._arrays import (
     as_matrix,
     as_weights,
     check_choice,
+    check_flag,
     check_number,
     check_out,
     check_threads,
+    require_finite,
     require_memory,
 )
 from gegenbauer._dispatch import core
@@ -139,6 +141,7 @@ def solve_ridge(
     gamma = check_number(gamma, "gamma", minimum=0)
     check_choice(engine, "engine", ENGINES)
     check_choice(solver, "solver", SOLVERS)
+    penalize_constant = check_flag(penalize_constant, "penalize_constant")
     data = as_matrix(X, "X", n_columns=basis.n_features)
     targets = as_matrix(
         Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True
@@ -149,16 +152,19 @@ def solve_ridge(
     n_samples, n_terms, n_outputs = data.shape[0], basis.n_terms, targets.shape[1]
     require_memory(
         core.estimate_bytes(
-            n_samples, n_terms, n_outputs, gamma, bool(penalize_constant), engine, solver
+            n_samples, n_terms, n_outputs, gamma, penalize_constant, engine, solver
         ),
         f"the solve for {n_samples} samples, {n_terms} terms and {n_outputs} outputs",
-        "lower n_terms or degree, fit on fewer rows, or choose the other engine",
+        "lower n_terms or degree, fit fewer rows or outputs at once, or choose the other engine",
     )
     scale = None if weights is None else np.sqrt(weights)
     result = core.solve_ridge(
-        basis._plan, data, box, targets, scale, gamma, bool(penalize_constant), engine, solver,
+        basis._plan, data, box, targets, scale, gamma, penalize_constant, engine, solver,
         threads,
     )  # fmt: skip
+    require_finite(
+        result["weights"], "the weights are", "X (without scaling), Y or sample_weight is too large"
+    )
     return RidgeSolution(**result)
 
 
@@ -254,4 +260,9 @@ def predict(
         if np.may_share_memory(out, data) or np.may_share_memory(out, coefficients):
             raise ValueError("out must not share memory with X or weights")
     core.predict(basis._plan, data, box, coefficients, out, threads)
+    require_finite(
+        out,
+        "some predictions are",
+        "X lies too far out, clip it to the domain (out_of_range='clip')",
+    )
     return out

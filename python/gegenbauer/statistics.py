@@ -14,9 +14,11 @@ import numpy as np
 from gegenbauer._arrays import (
     as_matrix,
     as_weights,
+    check_flag,
     check_integer,
     check_number,
     check_threads,
+    require_finite,
     require_memory,
 )
 from gegenbauer._dispatch import core
@@ -135,7 +137,10 @@ class _Statistics:
         scale = None if weights is None else np.sqrt(weights)
         if scale is not None:
             targets = targets * scale[:, np.newaxis]
-        self._sums += self._accumulate(data, targets, scale, check_threads(n_threads))
+        with np.errstate(over="ignore"):
+            sums = self._sums + self._accumulate(data, targets, scale, check_threads(n_threads))
+        require_finite(sums, "the sums are", "X (without scaling), Y or sample_weight is too large")
+        self._sums = sums
         self.n_samples += data.shape[0]
         self.weight_sum += float(data.shape[0] if weights is None else weights.sum())
         return self
@@ -215,11 +220,12 @@ class _Statistics:
             When the matrix is not positive definite to working precision; a larger gamma helps.
         """
         gamma = check_number(gamma, "gamma", minimum=0)
+        penalize_constant = check_flag(penalize_constant, "penalize_constant")
         if self.n_samples == 0:
             raise ValueError("the statistics hold no samples: call update first")
         threads = check_threads(n_threads)
         result = core.solve_gram(
-            self._augmented(threads), self.basis.n_terms, gamma, bool(penalize_constant), threads
+            self._augmented(threads), self.basis.n_terms, gamma, penalize_constant, threads
         )
         return RidgeSolution(**result)
 

@@ -9,12 +9,15 @@ import itertools
 import math
 import pickle
 import re
+import subprocess
+import sys
 import time
 from fractions import Fraction
 
 import numpy as np
 import oracles
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -896,3 +899,81 @@ def test_every_order_and_set_together_with_scaling(iris):
         basis = TensorBasis(4, degree=3, index_set=kind, order=order)
         expected = reference.activation_matrix(X, basis.indices, 0.05)
         assert_allclose(basis.evaluate(iris.X, scaling=scaling), expected, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["n_features", "n_terms", "degree", "max_interaction"])
+def test_numbers_beyond_64_bits(name):
+    options = {"n_features": 2, "degree": 2, name: 10**30}
+    with pytest.raises(ValueError, match=rf"{name} must be at most"):
+        TensorBasis(**options)
+
+
+def test_inputs_are_bounded():
+    with pytest.raises(ValueError, match="n_features must be at most"):
+        TensorBasis(10**9, n_terms=6)
+
+
+def test_a_basis_does_not_change():
+    basis = TensorBasis(2, n_terms=6)
+    with pytest.raises(AttributeError, match="lam"):
+        basis.lam = 3.0
+
+
+def test_values_beyond_float64():
+    basis = TensorBasis(2, n_terms=6)
+    with pytest.raises(ValueError, match=r"range of float64, first in row 1"):
+        basis.evaluate([[0.0, 0.0], [1e200, 0.0]])
+    with pytest.raises(ValueError, match="range of float64"):
+        eval_gegenbauer(1e200, 3, 0.5)
+
+
+def test_out_with_entries_that_overlap():
+    basis = TensorBasis(2, n_terms=6)
+    overlapping = np.lib.stride_tricks.as_strided(np.zeros(400), (30, 6), (8, 8))
+    with pytest.raises(ValueError, match="repeated"):
+        basis.evaluate(np.zeros((30, 2)), out=overlapping)
+    spread = np.zeros((6, 2, 30))[:, 0].T  # neither C nor F order, but all entries apart
+    assert basis.evaluate(np.ones((30, 2)), out=spread)[0, 0] == 1.0
+
+
+def test_masks_and_sparse_matrices_are_refused():
+    basis = TensorBasis(2, n_terms=6)
+    with pytest.raises(ValueError, match="masked"):
+        basis.evaluate(np.ma.array([[1.0, 2.0]], mask=[[True, False]]))
+    with pytest.raises(TypeError, match="sparse"):
+        basis.evaluate(scipy.sparse.csr_array([[1.0, 2.0]]))
+
+
+INTERRUPTED = """
+import signal, time
+import numpy as np
+import gegenbauer
+x = np.linspace(-1, 1, 10_000)
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+try:
+    {}
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        (
+            "gegenbauer.TensorBasis(50, n_terms=9 * 10**6, index_set='largest_weight', "
+            "spectrum=(0.5, 1.0))"
+        ),
+        "gegenbauer.TensorBasis(50, n_terms=9 * 10**7)",
+        "gegenbauer.eval_gegenbauer(x, 20_000, 0.5)",
+    ],
+)
+def test_long_preparations_can_be_interrupted(call):
+    start = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED.format(call)],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.stdout == "interrupted\n", done.stderr
+    assert time.perf_counter() - start < 15  # start of Python included, on a busy machine

@@ -569,7 +569,7 @@ class TestRange:
 
     def test_extrapolation_to_infinity_is_an_error(self):
         model = self.model("extrapolate").fit(self.X, self.y)
-        with pytest.raises(ValueError, match=r"non-finite .* 1 of 2"):
+        with pytest.raises(ValueError, match=r"beyond the range of float64, first in row 1.*clip"):
             model.predict([[0.0], [1e300]])
 
     @pytest.mark.parametrize("policy", ["clip", "warn", "error", "extrapolate"])
@@ -803,3 +803,39 @@ class TestEcosystem:
             r"GegenbauerClassifier\(gamma=1, n_terms=5\)",
             repr(GegenbauerClassifier(n_terms=5, gamma=1)),
         )
+
+
+class TestNothingSilent:
+    """Bad input that NumPy or scikit-learn would let through."""
+
+    X = np.random.default_rng(0).uniform(size=(30, 2))
+    y = np.arange(30.0)
+
+    @pytest.mark.parametrize(("scale", "weight"), [(1.7e308, None), (1.0, np.full(30, 1e308))])
+    def test_weights_beyond_float64_are_an_error(self, scale, weight):
+        model = GegenbauerRegressor(20).fit(self.X, self.y)
+        before = model.coef_.copy()
+        with pytest.raises(ValueError, match="range of float64"):
+            model.fit(self.X, self.y / 30 * scale, sample_weight=weight)
+        assert_array_equal(model.coef_, before)
+
+    @pytest.mark.parametrize("frame", [False, True])
+    def test_dates_are_no_numbers(self, frame):
+        dates = np.array(["2026-01-01", "NaT"] * 15, dtype="datetime64[D]")[:, np.newaxis]
+        X = pd.DataFrame({"day": dates[:, 0], "x": self.y}) if frame else dates
+        with pytest.raises(TypeError, match="dates"):
+            GegenbauerRegressor(20).fit(X, self.y)
+
+    @pytest.mark.parametrize(
+        "change", [{"out_of_range": "bogus"}, {"n_jobs": 0}, {"n_jobs": "x"}, {"n_jobs": 5000}]
+    )
+    def test_parameters_set_after_fit_are_checked(self, change):
+        model = GegenbauerRegressor(20).fit(self.X, self.y).set_params(**change)
+        with pytest.raises(ValueError, match=next(iter(change))):
+            model.predict(self.X)
+
+    def test_missing_values_get_one_line(self):
+        X = self.X.copy()
+        X[4, 1] = np.nan
+        with pytest.raises(ValueError, match=r"^[^\n]*NaN[^\n]*column 1 \(first in row 4\)[^\n]*$"):
+            GegenbauerRegressor(20).fit(X, self.y)

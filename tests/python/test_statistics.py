@@ -182,3 +182,16 @@ def test_few_inputs_have_few_moments():
     statistics = MomentStatistics(TensorBasis(2, degree=53))
     n_targets = 1
     assert statistics.size == 107 * 108 // 2 + 54 * 55 // 2 * n_targets + n_targets**2
+
+
+def test_what_cannot_be_kept_is_refused(statistics_of):
+    p = make_problem(60, 2, 15)
+    statistics = statistics_of(p)
+    for X, Y in ((p.X, p.Y * 1e200), (p.X * 1e120, p.Y)):
+        with pytest.raises(ValueError, match="range of float64"):
+            statistics.update(X, Y)
+    same_statistics(statistics, statistics_of(p), tolerance=0)
+    with pytest.raises(TypeError, match="penalize_constant"):
+        statistics.solve(1.0, penalize_constant="auto")
+    with pytest.raises(np.linalg.LinAlgError, match=r"raise gamma$"):
+        statistics_of(make_problem(3, 2, 15)).solve(0.0)

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "gegenbauer/parallel.hpp"
 #include "gegenbauer/types.hpp"
 
 namespace gegenbauer {
@@ -53,7 +54,7 @@ class MultiIndexSet {
   /// Most terms that a set may hold; larger requests are refused by number before anything is allocated.
   static constexpr Index kMaxTerms = 100'000'000;
 
-  explicit MultiIndexSet(const IndexSetSpec& spec);
+  explicit MultiIndexSet(const IndexSetSpec& spec, const Control& control = Control());
 
   /// A downward closed set given term by term, each after the terms below it; the first is the constant.
   MultiIndexSet(Index n_inputs, const std::vector<std::vector<std::int32_t>>& terms);
@@ -73,8 +74,8 @@ class MultiIndexSet {
   [[nodiscard]] Index max_degree(Index t) const { return max_degree_[static_cast<std::size_t>(t)]; }
 
  private:
-  void generate_graded(const IndexSetSpec& spec, Index degree);
-  void generate_largest_weight(const IndexSetSpec& spec);
+  void generate_graded(const IndexSetSpec& spec, Index degree, const Control& control);
+  void generate_largest_weight(const IndexSetSpec& spec, const Control& control);
   void append(Index parent, Index input, Index degree);
 
   Index n_inputs_;

@@ -21,7 +21,7 @@ class TensorBasis {
  public:
   /// Throws std::invalid_argument when a product of univariate values may leave the range in which squares are finite.
   TensorBasis(const IndexSetSpec& spec, double lam, Normalization normalization,
-              const std::optional<PowerSpectrum>& spectrum = std::nullopt);
+              const std::optional<PowerSpectrum>& spectrum = std::nullopt, const Control& control = Control());
 
   TensorBasis(MultiIndexSet indices, double lam, Normalization normalization,
               const std::optional<PowerSpectrum>& spectrum = std::nullopt);
