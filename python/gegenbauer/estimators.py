@@ -243,6 +243,22 @@ class GegenbauerRegressor(MultiOutputMixin, RegressorMixin, _GegenbauerEstimator
 
     _y_is_numeric = True
 
+    def _prepare_y(self, y: Any) -> Any:
+        if issparse(y):
+            raise TypeError("y must be dense, got a sparse matrix: pass y.toarray()")
+        values = np.asarray(y) if y is not None else np.empty(0)
+        if values.dtype.kind in "OUSmM":
+            try:
+                if values.dtype.kind in "mM":
+                    raise TypeError
+                values.astype(np.float64)
+            except (TypeError, ValueError, OverflowError):
+                raise ValueError(
+                    f"y must hold real numbers for a regressor, got dtype {values.dtype} with "
+                    f"{_describe_labels(values)}; GegenbauerClassifier takes labels"
+                ) from None
+        return y
+
     def __init__(
         self,
         n_terms: int | None = _PAPER_N_TERMS,
@@ -742,6 +758,10 @@ def _apply_class_weight(
                 f"classes of y, {labels[:_MAX_LISTED]}"
                 f"{'' if len(labels) <= _MAX_LISTED else ', ...'} of dtype {classes.dtype}."
             )
+        given: dict[Any, Any] = class_weight
+        for label, value in given.items():
+            if not isinstance(value, Real):
+                raise TypeError(f"class_weight must hold numbers, got {value!r} for {label!r}")
         factors = np.array([class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
         if not (np.isfinite(factors).all() and (factors >= 0).all() and factors.any()):
             raise ValueError(

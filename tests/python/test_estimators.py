@@ -17,6 +17,7 @@ import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, make_multilabel_classification
 from sklearn.exceptions import DataConversionWarning, NotFittedError
@@ -839,3 +840,18 @@ class TestNothingSilent:
         X[4, 1] = np.nan
         with pytest.raises(ValueError, match=r"^[^\n]*NaN[^\n]*column 1 \(first in row 4\)[^\n]*$"):
             GegenbauerRegressor(20).fit(X, self.y)
+
+    @pytest.mark.parametrize(
+        "y", [["a"] * 30, np.arange(30).astype("datetime64[D]"), [10**400] * 30]
+    )
+    def test_targets_that_are_no_numbers(self, y):
+        with pytest.raises(ValueError, match=r"\by\b must hold real numbers"):
+            GegenbauerRegressor(20).fit(self.X, y)
+
+    def test_sparse_targets(self):
+        with pytest.raises(TypeError, match=r"y must be dense"):
+            GegenbauerRegressor(20).fit(self.X, sparse.csr_array(self.y[:, np.newaxis]))
+
+    def test_class_weights_that_are_no_numbers(self):
+        with pytest.raises(TypeError, match="class_weight must hold numbers, got 'x'"):
+            GegenbauerClassifier(20, class_weight={True: "x"}).fit(self.X, self.y > 9)
