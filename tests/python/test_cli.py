@@ -500,7 +500,7 @@ class TestSplit:
     def test_too_few_rows(self, folder):
         csv("a,y\n1,u\n2,v\n3,u\n")
         error = fail("fit", "table.csv", "--target", "y")
-        assert "3 rows are too few to hold out a fraction of 0.25" in error
+        assert "3 rows will not do to hold out a fraction of 0.25" in error
         assert "give --validation-fraction 0" in error
         succeed("fit", "table.csv", "--target", "y", "--validation-fraction", 0)
 

@@ -140,7 +140,7 @@ def _validate(
     n_held_out = int(np.ceil(fraction * n_rows))
     if min(n_held_out, n_rows - n_held_out) < _MIN_ROWS_A_PART:
         raise UserError(
-            f"{count(n_rows, 'row')} are too few to hold out a fraction of {fraction:g} and "
+            f"{count(n_rows, 'row')} will not do to hold out a fraction of {fraction:g} and "
             f"leave {_MIN_ROWS_A_PART} rows on both sides; add rows, or give "
             "--validation-fraction 0 to fit without a score"
         )
@@ -229,7 +229,7 @@ def _rows(n_rows: int, validation: _Validation | None, seed: int) -> str:
 def _classes(target: Target) -> str:
     classes, counts = np.unique(target.values, return_counts=True)
     shown = [
-        f"{quoted(label)} ({n} rows)"
+        f"{quoted(label)} ({count(int(n), 'row')})"
         for label, n in zip(classes[:_MAX_CLASSES_SHOWN], counts, strict=False)
     ]
     more = f" and {classes.size - len(shown)} more" if classes.size > len(shown) else ""
