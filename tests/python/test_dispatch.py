@@ -134,6 +134,12 @@ class TestThreads:
             monkeypatch.setenv("OMP_NUM_THREADS", value)
         assert _dispatch.default_threads() == expected
 
+    def test_workers_of_joblib_share_the_processors(self):
+        in_workers = joblib.Parallel(n_jobs=2)(
+            joblib.delayed(_dispatch.default_threads)() for _ in range(4)
+        )
+        assert all(2 * n <= max(2, joblib.cpu_count()) for n in in_workers)
+
 
 class TestShowVersions:
     def test_names_what_a_report_needs(self, capsys):
