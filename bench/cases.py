@@ -269,6 +269,73 @@ def gram(*, n_threads: int, S: int, m: int, L: int) -> Contest:
     )
 
 
+def gram_moments(*, n_threads: int, S: int, m: int, degree: int, rows: int) -> Contest:
+    """Normal equations by moments against a bare product, timed on `rows` of the S rows."""
+    X, nothing = _inputs(S, m), np.empty((S, 0))
+    basis = TensorBasis(m, degree=degree, lam=LAM)
+    L = basis.n_terms
+    G = reference.activation_matrix(X[:rows], basis.indices, LAM)
+
+    def by_moments(X: Doubles) -> Doubles:
+        statistic = np.zeros(core.count_moments(basis._plan, 0))
+        total = np.zeros((L, L), order="F")
+        core.accumulate_moments(basis._plan, X, None, nothing[: len(X)], None, statistic, n_threads)
+        core.assemble_moments(basis._plan, statistic, total, n_threads)
+        return total
+
+    def by_features(X: Doubles) -> Doubles:
+        total = np.zeros((L, L), order="F")
+        core.accumulate_gram(basis._plan, X, None, nothing[: len(X)], None, total, n_threads)
+        return total
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        def difference(ours: Doubles, theirs: Doubles) -> float:
+            lower = np.tril_indices(len(ours))
+            scale = np.sqrt(theirs.diagonal())
+            scale = (scale[:, np.newaxis] * scale)[lower]
+            return float((np.abs(ours - theirs)[lower] / scale).max())
+
+        # All rows, but a few terms; and all terms, but the rows that the peers take.
+        some = np.linspace(0, L - 1, min(L, 20), dtype=int)
+        features = reference.activation_matrix(X, basis.indices[some], LAM)
+        ours, what = results["ours"], "entries of G'G, relative to sqrt(G_aa G_bb)"
+        fewer = by_moments(X[:rows])
+        return [
+            Agreement(
+                f"numpy: {what}, of {len(some)} terms",
+                difference(ours[np.ix_(some, some)], features.T @ features),
+                1e-12,
+            ),
+            *(
+                Agreement(
+                    f"{peer}: {what}, of {rows} rows", difference(fewer, results[peer]), 1e-12
+                )
+                for peer in ("dsyrk", "by features")
+            ),
+        ]
+
+    return Contest(
+        {"S": S, "m": m, "L": L, "moments": core.count_moments(basis._plan, 0)},
+        [
+            Contestant("ours", "moments from X, then the Gram matrix", lambda: by_moments(X)),
+            Contestant(
+                "dsyrk",
+                f"SciPy's dsyrk on a G of {rows} rows that exists; the time is scaled to S rows",
+                lambda: dsyrk(1.0, G, trans=1, lower=1),
+                share=rows / S,
+            ),
+            Contestant(
+                "by features",
+                f"accumulate_gram of {rows} rows; the time is scaled to S rows",
+                lambda: by_features(X[:rows]),
+                share=rows / S,
+            ),
+        ],
+        check,
+        flops=float(S) * L * (L + 1),
+    )
+
+
 def cholesky(*, n_threads: int, n: int) -> Contest:
     """Factorisation in place."""
     B = np.random.default_rng(4).standard_normal((n, n))
@@ -434,6 +501,7 @@ def _case(
 
 
 _GRAM = "Gram matrix by features, from X, against dsyrk on a G that exists"
+_MOMENTS = "Gram matrix by moments, from X, against dsyrk on a G that exists"
 _CHOLESKY = "Cholesky factorisation, against LAPACK's of OpenBLAS"
 _TRANSFORM = {"S": 65_536, "m": 6, "degree": 6}
 
@@ -471,6 +539,25 @@ CASES: tuple[Case, ...] = (
     _case("gram-500", _GRAM, gram, {"S": 200_000, "m": 6, "L": 500}, S=700, L=50),
     _case("gram-1500", _GRAM, gram, {"S": 100_000, "m": 6, "L": 1500}, S=600, L=90),
     _case("gram-4000", _GRAM, gram, {"S": 20_000, "m": 6, "L": 4000}, S=300, L=200),
+    *(
+        _case(
+            f"gram-moments-{m}",
+            _MOMENTS,
+            gram_moments,
+            {"S": S, "m": m, "degree": degree, "rows": 10_000},
+            S=400,
+            degree=2,
+            rows=200,
+        )
+        for S, m, degree in (
+            (500_000, 2, 53),
+            (200_000, 3, 19),
+            (200_000, 4, 11),
+            (200_000, 6, 6),
+            (100_000, 8, 5),
+            (50_000, 13, 4),
+        )
+    ),
     _case("cholesky-500", _CHOLESKY, cholesky, {"n": 500}, n=20),
     _case("cholesky-1500", _CHOLESKY, cholesky, {"n": 1500}, n=100),
     _case("cholesky-4000", _CHOLESKY, cholesky, {"n": 4000}, n=300),

@@ -6,11 +6,22 @@ namespace gegenbauer::bindings {
 
 namespace {
 
+constexpr std::pair<const char*, Engine> kEngines[] = {{"auto", Engine::automatic},
+                                                       {"primal", Engine::primal},
+                                                       {"moments", Engine::moments},
+                                                       {"dual", Engine::dual},
+                                                       {"kernel", Engine::kernel}};
+
 Engine engine_from(const std::string& name) {
-  if (name == "auto") return Engine::automatic;
-  if (name == "primal") return Engine::primal;
-  require(name == "dual", "unknown engine '", name, "'");
-  return Engine::dual;
+  for (const auto& [known, engine] : kEngines)
+    if (name == known) return engine;
+  throw std::invalid_argument("unknown engine '" + name + "'");
+}
+
+const char* name_of(Engine engine) {
+  for (const auto& [name, known] : kEngines)
+    if (engine == known) return name;
+  return "";
 }
 
 Solver solver_from(const std::string& name) {
@@ -23,7 +34,7 @@ Solver solver_from(const std::string& name) {
 py::dict to_dict(const RidgeSolution& solution) {
   py::dict out;
   out["weights"] = to_numpy(solution.weights);
-  out["engine"] = solution.report.engine == Engine::dual ? "dual" : "primal";
+  out["engine"] = name_of(solution.report.engine);
   out["solver"] = solution.report.solver;
   out["rcond"] = solution.report.rcond;
   out["n_refinements"] = solution.report.n_refinements;
@@ -107,13 +118,21 @@ void bind_ridge(py::module_& m) {
       py::arg("n_threads"));
   m.def(
       "estimate_bytes",
-      [](Index n_samples, Index n_terms, Index n_outputs, double gamma, bool penalize_constant,
+      [](const TensorBasis& basis, Index n_samples, Index n_outputs, double gamma, bool penalize_constant,
          const std::string& engine, const std::string& solver) {
-        return estimate_bytes(n_samples, n_terms, n_outputs,
+        return estimate_bytes(basis, n_samples, n_outputs,
                               {gamma, penalize_constant, engine_from(engine), solver_from(solver)});
       },
-      py::arg("n_samples"), py::arg("n_terms"), py::arg("n_outputs"), py::arg("gamma"), py::arg("penalize_constant"),
-      py::arg("engine"), py::arg("solver"));
+      py::call_guard<py::gil_scoped_release>(), py::arg("basis"), py::arg("n_samples"), py::arg("n_outputs"),
+      py::arg("gamma"), py::arg("penalize_constant"), py::arg("engine"), py::arg("solver"));
+  m.def(
+      "fit_cost",
+      [](const TensorBasis& basis, Index n_samples, Index n_outputs) {
+        const FitCost cost = fit_cost(basis, n_samples, n_outputs);
+        return std::map<std::string, double>{
+            {"primal", cost.primal}, {"moments", cost.moments}, {"dual", cost.dual}, {"kernel", cost.kernel}};
+      },
+      py::call_guard<py::gil_scoped_release>(), py::arg("basis"), py::arg("n_samples"), py::arg("n_outputs"));
 }
 
 }  // namespace gegenbauer::bindings

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/half_tables.hpp"
 #include "gegenbauer/tiles.hpp"
 
 namespace gegenbauer {
@@ -218,6 +219,10 @@ void accumulate_cross(const Design& design, MatrixRef cross, const Control& cont
   const double work =
       static_cast<double>(design.samples.rows()) * static_cast<double>(n_terms) * static_cast<double>(n_targets + 1);
   if (n_targets == 0) return;
+  if (design.samples.rows() >= kManySamples && design.basis.plan<HalfTables>().pay(n_targets)) {
+    design.basis.plan<HalfTables>().accumulate_cross(design, cross, control);
+    return;
+  }
   if (n_targets <= kFewTargets) {
     accumulate_cross_of_few(design, cross, work, control);
     return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/half_tables.hpp"
 
 namespace gegenbauer {
 
@@ -56,6 +57,10 @@ void predict(const TensorBasis& basis, const Samples& samples, StridedView<const
   require(weights.rows == n_terms, "weights must have ", n_terms, " rows (one a term), got ", weights.rows);
   require(out.rows == n_samples && out.cols == n_outputs, "out must have shape (", n_samples, ", ", n_outputs,
           "), got (", out.rows, ", ", out.cols, ")");
+  if (n_samples >= kManySamples && basis.plan<HalfTables>().pay(n_outputs)) {
+    basis.plan<HalfTables>().predict(samples, weights, out, control);
+    return;
+  }
   // weights by groups of kOutputs outputs, padded with zeros
   const Index n_groups = (n_outputs + kOutputs - 1) / kOutputs;
   std::vector<double> grouped(static_cast<std::size_t>(n_groups * n_terms * kOutputs), 0.0);

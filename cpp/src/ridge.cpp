@@ -5,7 +5,10 @@
 #include <limits>
 #include <optional>
 
+#include "gegenbauer/cholesky.hpp"
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/moments.hpp"
+#include "gegenbauer/normal_equations.hpp"
 #include "gegenbauer/orthogonal.hpp"
 #include "gegenbauer/predict.hpp"
 #include "gegenbauer/refine.hpp"
@@ -15,8 +18,8 @@ namespace gegenbauer {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr int kMaxRefinements = 2;
-constexpr double kRefinedEnough = 1e-14;
+constexpr int kMaxRefinements = 4;
+constexpr double kRefinedEnough = 1e-16;
 
 StridedView<double> view(Matrix& matrix) {
   return {matrix.data(), matrix.rows(), matrix.cols(), 1, matrix.outerStride()};
@@ -47,6 +50,31 @@ class Problem {
   // a design of the scaled rows with other targets
   [[nodiscard]] Design with_targets(const Matrix& targets) const {
     return {design_.basis, design_.samples, design_.row_scale, view(targets)};
+  }
+
+  // lower triangle of [G, Y]'[G, Y] by features or by moments
+  [[nodiscard]] Matrix gram(Engine engine) const {
+    const Index n = n_terms() + n_outputs();
+    Matrix gram = Matrix::Zero(n, n);
+    const Design design = with_targets(targets());
+    if (engine == Engine::moments) {
+      const auto& plan = design_.basis.plan<MomentPlan>();
+      std::vector<double> statistic(static_cast<std::size_t>(plan.size(n_outputs())), 0.0);
+      plan.accumulate(design, statistic.data(), control_);
+      plan.assemble(statistic.data(), gram, control_);
+    } else {
+      accumulate_gram(design, gram, control_);
+    }
+    return gram;
+  }
+
+  // Whether the error of a Gram matrix by moments is so far below the penalty that refinement removes it
+  [[nodiscard]] bool moments_are_accurate() const {
+    if (!moments_apply(design_.basis)) return false;
+    double weight = 0.0;
+    for (Index s = 0; s < n_samples(); ++s) weight += scale(s) * scale(s);
+    const double error = kEpsilon * weight * design_.basis.plan<MomentPlan>().squared_bounds();
+    return options_.gamma >= 1000 * error;
   }
 
   // G' r
@@ -101,11 +129,9 @@ bool wants_orthogonal(const RidgeOptions& options) {
   return options.solver == Solver::orthogonal || options.gamma == 0.0;
 }
 
-std::optional<RidgeSolution> primal_cholesky(const Problem& problem) {
+std::optional<RidgeSolution> primal_cholesky(const Problem& problem, Engine engine) {
   const Index n_terms = problem.n_terms();
-  const Index n = n_terms + problem.n_outputs();
-  Matrix gram = Matrix::Zero(n, n);
-  accumulate_gram(problem.with_targets(problem.targets()), gram, problem.control());
+  Matrix gram = problem.gram(engine);
   RidgeSolution result;
   for (Index l = 0; l < n_terms; ++l) gram(l, l) += problem.penalty(l);
   const MatrixRef factor = gram.topLeftCorner(n_terms, n_terms);
@@ -133,7 +159,7 @@ std::optional<RidgeSolution> primal_cholesky(const Problem& problem) {
   const RefinementReport refined = refine(
       residual, [&](Matrix& right) { solve_factored(factor, right, problem.control()); }, add, kMaxRefinements,
       kRefinedEnough);
-  result.report = {Engine::primal,
+  result.report = {engine,
                    "cholesky",
                    spectrum.reciprocal_condition(),
                    refined.n_steps,
@@ -319,10 +345,12 @@ void validate(const RidgeOptions& options) {
           "gamma = 0 needs an orthogonal factorisation: use solver='auto' or 'orthogonal', or a positive gamma");
 }
 
-Engine choose_engine(Index n_samples, Index n_terms, const RidgeOptions& options) {
+Engine choose_engine(const TensorBasis& basis, Index n_samples, Index n_outputs, const RidgeOptions& options) {
   if (options.engine != Engine::automatic) return options.engine;
-  return n_samples <= n_terms ? Engine::dual : Engine::primal;
+  return fit_cost(basis, n_samples, n_outputs).cheapest();
 }
+
+bool is_dual(Engine engine) { return engine == Engine::dual || engine == Engine::kernel; }
 
 }  // namespace
 
@@ -332,12 +360,13 @@ RidgeSolution solve_ridge(const Design& design, const RidgeOptions& options, con
   require(design.targets.rows == design.samples.rows(), "Y has ", design.targets.rows, " rows but X has ",
           design.samples.rows());
   const Problem problem(design, options, control);
-  const Engine engine = choose_engine(problem.n_samples(), problem.n_terms(), options);
+  Engine engine = choose_engine(design.basis, problem.n_samples(), problem.n_outputs(), options);
+  if (engine == Engine::moments && !problem.moments_are_accurate()) engine = Engine::primal;
   // The transposed factorisation takes n_samples <= n_terms and a penalty on every term; the other one takes all.
-  const bool wide = engine == Engine::dual && problem.n_samples() <= problem.n_terms() &&
+  const bool wide = is_dual(engine) && problem.n_samples() <= problem.n_terms() &&
                     (options.penalize_constant || options.gamma == 0.0);
   if (!wants_orthogonal(options)) {
-    auto solution = engine == Engine::dual ? dual_cholesky(problem) : primal_cholesky(problem);
+    auto solution = is_dual(engine) ? dual_cholesky(problem) : primal_cholesky(problem, engine);
     if (solution) return std::move(*solution);
   }
   return wide ? dual_orthogonal(problem) : primal_orthogonal(problem);
@@ -361,16 +390,17 @@ RidgeSolution solve_gram(const ConstMatrixRef& gram, Index n_terms, double gamma
   return result;
 }
 
-double estimate_bytes(Index n_samples, Index n_terms, Index n_outputs, const RidgeOptions& options) {
+double estimate_bytes(const TensorBasis& basis, Index n_samples, Index n_outputs, const RidgeOptions& options) {
   const auto s = static_cast<double>(n_samples);
-  const auto l = static_cast<double>(n_terms);
+  const auto l = static_cast<double>(basis.n_terms());
   const auto k = static_cast<double>(n_outputs);
-  const bool dual = choose_engine(n_samples, n_terms, options) == Engine::dual;
+  const bool dual = is_dual(choose_engine(basis, n_samples, n_outputs, options));
   double doubles = 4 * (s + l) * k;  // targets, residuals, weights and their corrections
   if (wants_orthogonal(options)) {
     const double block = std::max(512.0, (l + k) / 2);
-    doubles += dual && n_samples <= n_terms && options.penalize_constant ? (l + 2 * s) * s
-                                                                         : 3 * (l + k) * (l + k) + block * (l + k);
+    doubles += dual && n_samples <= basis.n_terms() && options.penalize_constant
+                   ? (l + 2 * s) * s
+                   : 3 * (l + k) * (l + k) + block * (l + k);
   } else {
     doubles += dual ? s * s + 256 * s : (l + k) * (l + k) + 512 * (l + k);
   }

@@ -28,6 +28,16 @@ TensorBasis::TensorBasis(const IndexSetSpec& spec, double lam, Normalization nor
 TensorBasis::TensorBasis(MultiIndexSet indices, double lam, Normalization normalization,
                          const std::optional<PowerSpectrum>& spectrum)
     : indices_(std::move(indices)), recurrence_(lam, largest_degree(indices_), normalization, spectrum), lam_(lam) {
+  number_factors();
+}
+
+TensorBasis::TensorBasis(MultiIndexSet indices, const TensorBasis& like)
+    : indices_(std::move(indices)), recurrence_(like.recurrence_), lam_(like.lam_) {
+  require(largest_degree(indices_) <= recurrence_.degree(), "the other basis has no such degrees");
+  number_factors();
+}
+
+void TensorBasis::number_factors() {
   factor_start_.reserve(static_cast<std::size_t>(n_inputs()));
   for (Index t = 0; t < n_inputs(); ++t) {
     factor_start_.push_back(n_factors_);
@@ -45,7 +55,7 @@ TensorBasis::TensorBasis(MultiIndexSet indices, double lam, Normalization normal
     factors_[l] =
         static_cast<std::int32_t>(factor_start_[static_cast<std::size_t>(indices_.input(i))] + indices_.degree(i) - 1);
     bound[l] = bound[static_cast<std::size_t>(parents_[l])] * recurrence_.bound(indices_.degree(i));
-    require(bound[l] < kLargestTerm, "lam = ", lam, " and this index set give terms above ", kLargestTerm,
+    require(bound[l] < kLargestTerm, "lam = ", lam_, " and this index set give terms above ", kLargestTerm,
             " (first at term ", l, "), whose squares leave the range of float64: lower lam or degree, or use the ",
             "orthonormal normalization");
   }

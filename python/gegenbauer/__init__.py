@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 from gegenbauer._arrays import TooLargeError
 from gegenbauer._dispatch import default_threads, show_versions
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms, eval_gegenbauer
-from gegenbauer.ridge import RidgeSolution, predict, solve_dual, solve_primal, solve_ridge
+from gegenbauer.ridge import (
+    RidgeSolution,
+    fit_cost,
+    predict,
+    solve_dual,
+    solve_primal,
+    solve_ridge,
+)
 from gegenbauer.statistics import GramStatistics, MomentStatistics
 
 if TYPE_CHECKING:
@@ -47,6 +54,7 @@ __all__ = [
     "count_terms",
     "default_threads",
     "eval_gegenbauer",
+    "fit_cost",
     "load",
     "predict",
     "save",

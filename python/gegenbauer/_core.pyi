@@ -53,21 +53,19 @@ class TensorBasis:
         self, X: _Samples, box: BoxMap | None, out: npt.NDArray[Any], n_threads: int
     ) -> None: ...
 
-class MomentPlan:
-    def __init__(self, basis: TensorBasis, n_targets: int) -> None: ...
-    @property
-    def size(self) -> int: ...
-    def accumulate(
-        self,
-        basis: TensorBasis,
-        X: _Samples,
-        box: BoxMap | None,
-        Y: _Doubles,
-        row_scale: _Doubles | None,
-        statistic: _Doubles,
-        n_threads: int,
-    ) -> None: ...
-    def assemble(self, statistic: _Doubles, gram: _Doubles, n_threads: int) -> None: ...
+def count_moments(basis: TensorBasis, n_targets: int) -> int: ...
+def accumulate_moments(
+    basis: TensorBasis,
+    X: _Samples,
+    box: BoxMap | None,
+    Y: _Doubles,
+    row_scale: _Doubles | None,
+    statistic: _Doubles,
+    n_threads: int,
+) -> None: ...
+def assemble_moments(
+    basis: TensorBasis, statistic: _Doubles, gram: _Doubles, n_threads: int
+) -> None: ...
 
 class RidgeResult(TypedDict):
     weights: _Doubles
@@ -105,14 +103,15 @@ def solve_gram(
     gram: _Doubles, n_terms: int, gamma: float, penalize_constant: bool, n_threads: int
 ) -> RidgeResult: ...
 def estimate_bytes(
+    basis: TensorBasis,
     n_samples: int,
-    n_terms: int,
     n_outputs: int,
     gamma: float,
     penalize_constant: bool,
     engine: str,
     solver: str,
 ) -> float: ...
+def fit_cost(basis: TensorBasis, n_samples: int, n_outputs: int) -> dict[str, float]: ...
 def predict(
     basis: TensorBasis,
     X: _Samples,

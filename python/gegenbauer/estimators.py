@@ -57,7 +57,7 @@ class _GegenbauerEstimator(_BasisEstimator):
         **_BasisEstimator._parameter_constraints,
         "gamma": [Interval(Real, 0, None, closed="left")],
         "penalize_constant": ["boolean"],
-        "engine": [StrOptions({"auto", "primal", "dual"})],
+        "engine": [StrOptions({"auto", "primal", "moments", "dual", "kernel"})],
         "solver": [StrOptions({"auto", "cholesky", "orthogonal"})],
     }
 
@@ -194,9 +194,10 @@ class GegenbauerRegressor(MultiOutputMixin, RegressorMixin, _GegenbauerEstimator
         which grow fast; non-finite results are an error.
     penalize_constant : bool, default=True
         Whether gamma also penalises the constant term, as in the paper.
-    engine : {"auto", "primal", "dual"}, default="auto"
-        Whether to solve for the weights of the terms or of the rows; "auto" takes the
-        cheaper one.
+    engine : {"auto", "primal", "moments", "dual", "kernel"}, default="auto"
+        The way to the normal equations: of the terms, from features ("primal") or from
+        moments, or of the rows, from features ("dual") or from a product formula ("kernel").
+        "auto" takes the one that :func:`fit_cost` expects to be cheapest.
     solver : {"auto", "cholesky", "orthogonal"}, default="auto"
         How to solve. "cholesky" is fast, "orthogonal" works at any gamma; "auto" begins with
         the first and falls back to the second where it must.
@@ -216,7 +217,7 @@ class GegenbauerRegressor(MultiOutputMixin, RegressorMixin, _GegenbauerEstimator
     n_terms_ : int
         Number of terms in use.
     engine_, solver_ : str
-        What was used: "primal" or "dual"; "cholesky", "qr", "lq" or "complete_orthogonal".
+        What was used: an engine as above; "cholesky", "qr", "lq" or "complete_orthogonal".
     rcond_ : float
         Estimate of the reciprocal condition number of the system solved.
     n_refinements_ : int
@@ -395,9 +396,10 @@ class GegenbauerClassifier(ClassifierMixin, _GegenbauerEstimator):  # type: igno
         which grow fast; non-finite results are an error.
     penalize_constant : bool, default=True
         Whether gamma also penalises the constant term, as in the paper.
-    engine : {"auto", "primal", "dual"}, default="auto"
-        Whether to solve for the weights of the terms or of the rows; "auto" takes the
-        cheaper one.
+    engine : {"auto", "primal", "moments", "dual", "kernel"}, default="auto"
+        The way to the normal equations: of the terms, from features ("primal") or from
+        moments, or of the rows, from features ("dual") or from a product formula ("kernel").
+        "auto" takes the one that :func:`fit_cost` expects to be cheapest.
     solver : {"auto", "cholesky", "orthogonal"}, default="auto"
         How to solve. "cholesky" is fast, "orthogonal" works at any gamma; "auto" begins with
         the first and falls back to the second where it must.
@@ -426,7 +428,7 @@ class GegenbauerClassifier(ClassifierMixin, _GegenbauerEstimator):  # type: igno
     n_terms_ : int
         Number of terms in use.
     engine_, solver_ : str
-        What was used: "primal" or "dual"; "cholesky", "qr", "lq" or "complete_orthogonal".
+        What was used: an engine as above; "cholesky", "qr", "lq" or "complete_orthogonal".
     rcond_ : float
         Estimate of the reciprocal condition number of the system solved.
     n_refinements_ : int

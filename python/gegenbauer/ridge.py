@@ -17,6 +17,7 @@ from gegenbauer._arrays import (
     as_weights,
     check_choice,
     check_flag,
+    check_integer,
     check_number,
     check_out,
     check_threads,
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
 
     from gegenbauer.basis import InputScaling
 
-__all__ = ["RidgeSolution", "predict", "solve_dual", "solve_primal", "solve_ridge"]
+__all__ = ["RidgeSolution", "fit_cost", "predict", "solve_dual", "solve_primal", "solve_ridge"]
 
-ENGINES = ("auto", "primal", "dual")
+ENGINES = ("auto", "primal", "moments", "dual", "kernel")
 SOLVERS = ("auto", "cholesky", "orthogonal")
 
 
@@ -45,8 +46,10 @@ class RidgeSolution:
     ----------
     weights : ndarray, shape (n_terms, n_outputs)
         W.
-    engine : {"primal", "dual"}
-        Normal equations of size n_terms, or of size n_samples.
+    engine : {"primal", "moments", "dual", "kernel"}
+        How the normal equations were found. ``"primal"`` and ``"moments"`` are of size n_terms,
+        from features or from Chebyshev moments; ``"dual"`` and ``"kernel"`` of size n_samples, from
+        features or from a product formula for the kernel.
     solver : {"cholesky", "qr", "lq", "complete_orthogonal"}
         The factorisation that gave the weights.
     rcond : float
@@ -72,6 +75,45 @@ def _check_basis(basis: object) -> TensorBasis:
     if not isinstance(basis, TensorBasis):
         raise TypeError(f"basis must be a TensorBasis, got {type(basis).__name__}")
     return basis
+
+
+def fit_cost(basis: TensorBasis, n_samples: int, n_outputs: int = 1) -> dict[str, float]:
+    """Estimate what a fit costs by each way to the normal equations.
+
+    `solve_ridge` takes the cheapest for ``engine="auto"``. The model is in
+    ``cpp/include/gegenbauer/cost.hpp``.
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms.
+    n_samples : int
+        Number of rows.
+    n_outputs : int
+        Number of targets.
+
+    Returns
+    -------
+    dict of str to float
+        Multiply-adds at the machine's peak, by the name of the engine; infinity for one that does
+        not apply, or that is too expensive in any case.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong type or range.
+
+    Examples
+    --------
+    >>> from gegenbauer import TensorBasis, fit_cost
+    >>> cost = fit_cost(TensorBasis(2, degree=53), n_samples=1_000_000)
+    >>> min(cost, key=cost.get)
+    'moments'
+    """
+    basis = _check_basis(basis)
+    n_samples = check_integer(n_samples, "n_samples", minimum=1)
+    n_outputs = check_integer(n_outputs, "n_outputs", minimum=1)
+    return core.fit_cost(basis._plan, n_samples, n_outputs)
 
 
 def solve_ridge(
@@ -107,8 +149,10 @@ def solve_ridge(
         Maps X to the domain of the polynomials.
     penalize_constant : bool
         Whether the constant term is penalised as well, as in the paper.
-    engine : {"auto", "primal", "dual"}
-        ``"auto"`` is dual when n_samples <= n_terms.
+    engine : {"auto", "primal", "moments", "dual", "kernel"}
+        The way to the normal equations (see `RidgeSolution`). ``"auto"`` is the cheapest by
+        `fit_cost`. ``"moments"`` gives way to ``"primal"`` where its rounding errors are not far
+        below `gamma`.
     solver : {"auto", "cholesky", "orthogonal"}
         ``"auto"`` is Cholesky with refinement, or an orthogonal factorisation when Cholesky fails,
         gamma is below 1000 times the resolution of the largest eigenvalue, or gamma is 0.
@@ -152,7 +196,7 @@ def solve_ridge(
     n_samples, n_terms, n_outputs = data.shape[0], basis.n_terms, targets.shape[1]
     require_memory(
         core.estimate_bytes(
-            n_samples, n_terms, n_outputs, gamma, penalize_constant, engine, solver
+            basis._plan, n_samples, n_outputs, gamma, penalize_constant, engine, solver
         ),
         f"the solve for {n_samples} samples, {n_terms} terms and {n_outputs} outputs",
         "lower n_terms or degree, fit fewer rows or outputs at once, or choose the other engine",

@@ -341,21 +341,13 @@ class MomentStatistics(_Statistics):
     True
     """
 
-    def __init__(
-        self, basis: TensorBasis, n_outputs: int = 1, *, scaling: InputScaling | None = None
-    ) -> None:
-        if isinstance(basis, TensorBasis):
-            outputs = check_integer(n_outputs, "n_outputs", minimum=1)
-            self._plan = core.MomentPlan(basis._plan, outputs)
-        super().__init__(basis, n_outputs, scaling=scaling)
-
     @property
     def size(self) -> int:
         """Numbers in the statistic."""
         return int(self._sums.size)
 
     def _zeros(self) -> npt.NDArray[np.float64]:
-        return np.zeros(self._plan.size)
+        return np.zeros(core.count_moments(self.basis._plan, self.n_outputs))
 
     def _accumulate(
         self,
@@ -366,18 +358,11 @@ class MomentStatistics(_Statistics):
     ) -> npt.NDArray[np.float64]:
         part = self._zeros()
         box = self.basis._box(self.scaling)
-        self._plan.accumulate(self.basis._plan, X, box, Y, row_scale, part, n_threads)
+        core.accumulate_moments(self.basis._plan, X, box, Y, row_scale, part, n_threads)
         return part
 
     def _augmented(self, n_threads: int) -> npt.NDArray[np.float64]:
         size = self.basis.n_terms + self.n_outputs
         gram = np.zeros((size, size), order="F")
-        self._plan.assemble(self._sums, gram, n_threads)
+        core.assemble_moments(self.basis._plan, self._sums, gram, n_threads)
         return gram
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_plan"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._plan = core.MomentPlan(self.basis._plan, self.n_outputs)

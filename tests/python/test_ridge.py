@@ -26,9 +26,10 @@ from problems import Problem, make_problem, relative
 
 from gegenbauer import reference
 from gegenbauer.basis import InputScaling, TensorBasis
-from gegenbauer.ridge import RidgeSolution, predict, solve_dual, solve_primal, solve_ridge
+from gegenbauer.ridge import RidgeSolution, fit_cost, predict, solve_dual, solve_primal, solve_ridge
 
-ENGINES = ["primal", "dual"]
+ENGINES = ["primal", "moments", "dual"]
+SIZE = {"primal": 1, "moments": 1, "dual": 0}  # of the normal equations, as an axis of G
 SOLVERS = ["cholesky", "orthogonal"]
 GAMMAS = 2.0 ** np.arange(-30, 31, 3)
 
@@ -166,15 +167,49 @@ def test_iris(iris, domain, engine):
 def reciprocal_condition(p, gamma, engine):
     """Of the matrix that the engine solves with, gamma I + G'G or gamma I + GG'."""
     squares = np.linalg.svd(p.G, compute_uv=False) ** 2
-    size = p.G.shape[{"primal": 1, "dual": 0}[engine]]
+    size = p.G.shape[SIZE[engine]]
     smallest = squares[-1] if len(squares) == size else 0.0
     return (smallest + gamma) / (squares[0] + gamma)
 
 
-def test_the_smaller_system_is_chosen():
-    for n_samples, n_terms, engine in ((30, 29, "primal"), (30, 30, "dual"), (30, 31, "dual")):
-        p = make_problem(n_samples, 3, n_terms)
-        assert solve_ridge(p.basis, p.X, p.Y, 1.0).engine == engine
+# Rows from few to many: the system of the rows, that of the terms from features, and from moments
+# once the work of putting the matrix together is small beside the sums. Many inputs: no moments.
+CHOICES = [
+    ((20, 3, 200), "dual"),
+    ((300, 3, 200), "primal"),
+    ((30_000, 3, 200), "moments"),
+    ((3000, 40, 100), "primal"),
+]
+
+
+@pytest.mark.parametrize(("shape", "engine"), CHOICES)
+def test_the_cheapest_engine_is_chosen(shape, engine):
+    p = make_problem(*shape)
+    cost = fit_cost(p.basis, len(p.X), p.Y.shape[1])
+    assert set(cost) == {"primal", "moments", "dual", "kernel"}
+    assert min(cost, key=cost.get) == engine
+    assert solve_ridge(p.basis, p.X, p.Y, 1.0).engine == engine
+
+
+def test_costs_grow_with_the_work():
+    basis = TensorBasis(4, degree=6)
+    few, more, outputs = (fit_cost(basis, *sizes) for sizes in ((1000, 1), (9000, 1), (1000, 50)))
+    for engine in ("primal", "dual"):
+        assert few[engine] < more[engine]
+        assert few[engine] < outputs[engine]
+    assert fit_cost(TensorBasis(3, n_terms=20), 10, 1)["moments"] == math.inf  # dual in any case
+
+
+def test_moments_give_way_where_they_are_inaccurate():
+    """Legendre polynomials of degree 40 and a tiny penalty: rounding at the corners would count."""
+    p = make_problem(400, 2, 190)
+    tiny = 1e-12
+    asked = solve_ridge(p.basis, p.X, p.Y, tiny, engine="moments", solver="cholesky")
+    assert asked.engine == "primal"
+    assert_array_equal(
+        asked.weights,
+        solve_ridge(p.basis, p.X, p.Y, tiny, engine="primal", solver="cholesky").weights,
+    )
 
 
 @pytest.mark.parametrize("shape", [TALL, WIDE])
@@ -573,7 +608,7 @@ def test_bad_arguments_are_named(solve, change, named):
 
 def test_unknown_engine():
     with pytest.raises(ValueError, match=r"engine.*auto.*primal.*dual.*kernel"):
-        solve_ridge(TensorBasis(2, n_terms=6), GOOD_X, GOOD_Y, 1.0, engine="kernel")
+        solve_ridge(TensorBasis(2, n_terms=6), GOOD_X, GOOD_Y, 1.0, engine="svd")
 
 
 def test_an_exact_fraction_is_a_number():

@@ -9,41 +9,58 @@
 #include <cstdint>
 #include <vector>
 
-#include "gegenbauer/normal_equations.hpp"
+#include "gegenbauer/design.hpp"
+#include "gegenbauer/halves.hpp"
+#include "gegenbauer/parallel.hpp"
+#include "gegenbauer/staircase.hpp"
 #include "gegenbauer/tensor_basis.hpp"
 
 namespace gegenbauer {
 
-using Exponents = std::vector<std::int32_t>;
-
-/// One half of the inputs: what the terms of the basis are there, and the sums of two such parts.
+/// What two parts of one half multiply to: the mean of T over some sums and differences.
 struct MomentHalf {
-  Index first_input;
+  explicit MomentHalf(const Half& half);
+
+  Index n_parts;
   std::vector<Exponents> sums;             ///< downward closed, graded; the first is the constant
-  std::vector<std::int32_t> part_sum;      ///< of each distinct part, its position among the sums
+  std::vector<std::int32_t> part_sum;      ///< of each part, its position among the sums
   std::vector<std::int32_t> part_of_term;  ///< of each term of the basis
   std::vector<std::int32_t> pair_start;    ///< the product of parts a, b is the mean of T over the sums
   std::vector<std::int32_t> pair_sum;      ///< pair_sum[pair_start[a n + b] .. pair_start[a n + b + 1])
 
-  [[nodiscard]] Index n_parts() const { return static_cast<Index>(part_sum.size()); }
   [[nodiscard]] Index n_sums() const { return static_cast<Index>(sums.size()); }
 };
 
-/// Where the moments of a basis lie, and how they make up its Gram matrix. Immutable.
+/// What one sample costs.
+struct MomentCounts {
+  double products;       ///< multiply-adds, border of the staircase included
+  double rows;           ///< of the staircase
+  double table_entries;  ///< univariate values and Chebyshev terms of both halves
+};
+
+/// Where the moments of a basis lie, and how they make up its Gram matrix. Kept with a basis as
+/// basis.plan<MomentPlan>().
 ///
-/// The moments form a staircase. Its rows are the sums of the left half and then, for each target, the parts of the
-/// left half; row i holds the first need(i) sums of the right half.
+/// The moments form a staircase: its rows are the sums of the left half and then, for each target, the parts of the
+/// left half; each row holds a prefix of the sums of the right half.
 class MomentPlan {
  public:
-  MomentPlan(const TensorBasis& basis, Index n_targets);
+  explicit MomentPlan(const TensorBasis& basis);
+  MomentPlan(const MomentPlan&) = delete;
+  MomentPlan& operator=(const MomentPlan&) = delete;
 
-  [[nodiscard]] Index n_targets() const { return n_targets_; }
+  /// Numbers in the statistic: the moments, those with the targets, then Y'Y. Statistics of disjoint samples add.
+  [[nodiscard]] Index size(Index n_targets) const { return n_moments_ + n_targets * (n_target_moments_ + n_targets); }
 
-  /// Numbers in the statistic: the moments, then Y'Y. Statistics of disjoint samples add.
-  [[nodiscard]] Index size() const { return row_start_.back() + n_targets_ * n_targets_; }
+  [[nodiscard]] MomentCounts counts(Index n_targets) const;
 
-  /// statistic[0 .. size()) += that of the samples. Cost 2 size() flops a sample and as much again for every input and
-  /// degree of the tables.
+  /// Sum over the terms of the squares of their largest values: an entry of G'G from moments is off by a small multiple
+  /// of eps times the sum of the weights times the largest values of its two terms, so the whole matrix by a small
+  /// multiple of eps times the sum of the weights times this.
+  [[nodiscard]] double squared_bounds() const { return squared_bounds_; }
+
+  /// statistic[0 .. size(K)) += that of the samples. Cost 2 size(K) flops a sample and as much again for every input
+  /// and degree of the tables.
   void accumulate(const Design& design, double* statistic, const Control& control) const;
 
   /// gram := lower triangle of [G, Y]'[G, Y], shape (L + K, L + K). Cost about L^2 times the total degree, in flops.
@@ -57,18 +74,26 @@ class MomentPlan {
     Index below;  // into below_: the terms with degree - 2, degree - 4, ... in this input
   };
 
+  MomentPlan(const TensorBasis& basis, const Halves& halves);
+
   void make_staircase();
   void make_connection(const TensorBasis& basis);
+  [[nodiscard]] std::vector<StaircaseRow> rows(Index n_targets) const;
   void change_basis(MatrixRef matrix, Index n_rows, const Control& control) const;
 
   Index n_terms_;
-  Index n_targets_;
   MomentHalf left_;
   MomentHalf right_;
+  Index right_input_;
   TensorBasis left_basis_;  // Chebyshev polynomials of the sums
   TensorBasis right_basis_;
-  std::vector<std::int32_t> need_;  // right sums of each row
-  std::vector<Index> row_start_;
+  std::vector<std::int32_t> sum_need_;   // right sums that go with each left sum
+  std::vector<std::int32_t> part_need_;  // right sums that go with each left part
+  std::vector<Index> sum_start_;         // of the rows in the statistic
+  std::vector<Index> part_start_;        // of the rows of one target, from that target's first on
+  double squared_bounds_ = 0.0;
+  Index n_moments_ = 0;
+  Index n_target_moments_ = 0;
   Matrix connection_;                         // g_n = sum over j of connection_(n, j) T_j
   std::vector<double> scale_;                 // of each term: product of connection_(n, n) over its factors
   std::vector<std::vector<Factor>> factors_;  // for each input, from the last term to the first

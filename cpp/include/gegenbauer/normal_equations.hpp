@@ -5,18 +5,10 @@
 /// Rows may be scaled by d_s (the square root of a sample weight): wherever G stands below, d_s G is meant. Targets
 /// come already scaled.
 
+#include "gegenbauer/design.hpp"
 #include "gegenbauer/parallel.hpp"
-#include "gegenbauer/tensor_basis.hpp"
 
 namespace gegenbauer {
-
-/// Rows [G, Y] of one computation. row_scale has one entry a sample or is null; targets (S, K) may have K = 0.
-struct Design {
-  const TensorBasis& basis;
-  const Samples& samples;
-  const double* row_scale;
-  StridedView<const double> targets;
-};
 
 /// gram += lower triangle of [G, Y]' [G, Y]: (L + K, L + K), column-major; its last rows are Y'G and Y'Y. The strict
 /// upper part is undefined afterwards. Cost S (L + K)^2 flops; memory 4 kB a term.

@@ -14,12 +14,14 @@ struct RefinementReport {
   double last_correction = 0.0;  ///< norm of the last one relative to the solution: an estimate of the error before it
 };
 
-/// Repeats `add(solve(residual()))`: once for the solution and at most max_steps times more. Stops once a correction is
-/// below `enough` relative to the first, and before one that is no smaller than its predecessor.
+/// Repeats `add(solve(residual()))`: once for the solution and at most max_steps times more. Each correction is smaller
+/// than the one before by about the same rate, so what is left after one is about the rate times its size: stops once
+/// that is below `enough` relative to the first, and before a correction that is no smaller than its predecessor.
 template <class Residual, class Solve, class Add>
 RefinementReport refine(const Residual& residual, const Solve& solve, const Add& add, int max_steps, double enough) {
   RefinementReport report;
   double first = 0.0;
+  double previous = 1.0;  // size of the last correction relative to the first
   for (int step = 0; step <= max_steps; ++step) {
     Matrix correction = residual();
     solve(correction);
@@ -28,12 +30,14 @@ RefinementReport refine(const Residual& residual, const Solve& solve, const Add&
       first = std::max(size, 1e-300);
     } else {
       const double relative = size / first;
-      if (!std::isfinite(relative) || (step > 1 && relative >= report.last_correction)) break;
+      if (!std::isfinite(relative) || (step > 1 && relative >= previous)) break;
       report.last_correction = relative;
       report.n_steps = step;
     }
     add(correction);
-    if (step > 0 && report.last_correction <= enough) break;
+    if (step == 0) continue;
+    if (report.last_correction / previous * report.last_correction <= enough) break;
+    previous = report.last_correction;
   }
   return report;
 }

@@ -6,18 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "gegenbauer/cholesky.hpp"
+#include "gegenbauer/cost.hpp"
 #include "gegenbauer/normal_equations.hpp"
 
 namespace gegenbauer {
 
-enum class Engine { automatic, primal, dual };
 enum class Solver { automatic, cholesky, orthogonal };
 
 struct RidgeOptions {
   double gamma = 0.0;                 ///< >= 0; 0 is the Moore-Penrose solution (the paper's WDD)
   bool penalize_constant = true;      ///< false leaves the weight of term 0 out of the penalty
-  Engine engine = Engine::automatic;  ///< automatic: dual when S <= L
+  Engine engine = Engine::automatic;  ///< automatic: the cheapest by fit_cost()
   Solver solver = Solver::automatic;  ///< automatic: Cholesky, or orthogonal when that would lose the answer
 };
 
@@ -45,6 +44,7 @@ struct RidgeSolution {
                                        const Control& control);
 
 /// Bytes that solve_ridge will hold beside its inputs, for a refusal before the work.
-[[nodiscard]] double estimate_bytes(Index n_samples, Index n_terms, Index n_outputs, const RidgeOptions& options);
+[[nodiscard]] double estimate_bytes(const TensorBasis& basis, Index n_samples, Index n_outputs,
+                                    const RidgeOptions& options);
 
 }  // namespace gegenbauer

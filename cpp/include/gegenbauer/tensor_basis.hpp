@@ -6,6 +6,10 @@
 /// degree n >= 1), then each term as parent term times one table row (one multiplication a term and sample).
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <typeindex>
 #include <vector>
 
 #include "gegenbauer/multi_index.hpp"
@@ -26,6 +30,9 @@ class TensorBasis {
   TensorBasis(MultiIndexSet indices, double lam, Normalization normalization,
               const std::optional<PowerSpectrum>& spectrum = std::nullopt);
 
+  /// Other products of the same univariate polynomials, of no higher degree.
+  TensorBasis(MultiIndexSet indices, const TensorBasis& like);
+
   [[nodiscard]] Index n_inputs() const { return indices_.n_inputs(); }
   [[nodiscard]] Index n_terms() const { return indices_.size(); }
   [[nodiscard]] const MultiIndexSet& indices() const { return indices_; }
@@ -44,14 +51,44 @@ class TensorBasis {
   /// multiplication a value. `terms` is aligned.
   void evaluate_packet(const double* table, Index stride, double* terms) const;
 
+  /// The same for `count` samples, a multiple of kPacket: terms[l * count + i].
+  template <Index count>
+  void evaluate_block(const double* table, Index stride, double* terms) const {
+    for (Index i = 0; i < count; i += kPacket) packet::store(terms + i, packet::broadcast(1.0));
+    for (Index l = 1; l < n_terms(); ++l) {
+      const double* from = terms + Index{parents()[l]} * count;
+      const double* by = table + Index{factors()[l]} * stride;
+      for (Index i = 0; i < count; i += kPacket)
+        packet::store(terms + l * count + i, packet::mul(packet::load(from + i), packet::load_unaligned(by + i)));
+    }
+  }
+
   /// Values of the terms [first, last) for kPanel samples: out[(l - first) * kPanel + i], from table columns as above.
   /// Needs no other terms: each is the product of its univariate factors. `out` is aligned.
   void evaluate_range(const double* table, Index stride, Index first, Index last, double* out) const;
 
+  /// Plan(*this), made when it is first asked for and kept with the basis and its copies: what other layers need to
+  /// work out once. A plan may not refer to the basis.
+  template <class Plan>
+  [[nodiscard]] const Plan& plan() const {
+    const std::scoped_lock lock(plans_->mutex);
+    std::shared_ptr<const void>& kept = plans_->made[typeid(Plan)];
+    if (!kept) kept = std::make_shared<const Plan>(*this);
+    return *static_cast<const Plan*>(kept.get());
+  }
+
  private:
+  struct Plans {
+    std::mutex mutex;
+    std::map<std::type_index, std::shared_ptr<const void>> made;
+  };
+
+  void number_factors();
+
   MultiIndexSet indices_;
   Recurrence recurrence_;
   double lam_;
+  std::shared_ptr<Plans> plans_ = std::make_shared<Plans>();
   Index n_factors_ = 0;
   std::vector<Index> factor_start_;    // row of (t, 1)
   std::vector<std::int32_t> parents_;  // of term l

@@ -36,29 +36,32 @@ class PackedPanels {
   AlignedBuffer data_;
 };
 
-/// Register tile: acc[j] = rows of a times column j of b, summed over the depth.
-struct RegisterTile {
-  Packet acc[kColumns][kVectors];
+/// Register tile: acc[j] = n_vectors packets of rows of a times column j of b, summed over the depth.
+template <int n_vectors>
+struct RegisterTileOf {
+  Packet acc[kColumns][n_vectors];
 };
+using RegisterTile = RegisterTileOf<kVectors>;
 
-/// acc = sum over k < depth of a[k * kPanel + (0..kPanel)] * b[k * kPanel + (0..kColumns)]; 2 kPanel kColumns depth
-/// flops. a is aligned; b may point at any column group of a panel.
-EIGEN_ALWAYS_INLINE RegisterTile multiply_panels(const double* a, const double* b, Index depth) {
-  RegisterTile tile;
+/// acc = sum over k < depth of a[k * kPanel + (0..n_vectors packets)] * b[k * depth_stride + (0..kColumns) *
+/// column_stride]. a is aligned; b may point at any column group of a panel, or at columns that lie one after another.
+template <int n_vectors = kVectors, Index depth_stride = kPanel, Index column_stride = 1>
+EIGEN_ALWAYS_INLINE RegisterTileOf<n_vectors> multiply_panels(const double* a, const double* b, Index depth) {
+  RegisterTileOf<n_vectors> tile;
 #pragma GCC unroll 8
   for (int j = 0; j < kColumns; ++j)
 #pragma GCC unroll 3
-    for (int v = 0; v < kVectors; ++v) tile.acc[j][v] = packet::zero();
+    for (int v = 0; v < n_vectors; ++v) tile.acc[j][v] = packet::zero();
 #pragma GCC unroll 2
   for (Index k = 0; k < depth; ++k) {
-    Packet left[kVectors];
+    Packet left[n_vectors];
 #pragma GCC unroll 3
-    for (int v = 0; v < kVectors; ++v) left[v] = packet::load(a + k * kPanel + v * kPacket);
+    for (int v = 0; v < n_vectors; ++v) left[v] = packet::load(a + k * kPanel + v * kPacket);
 #pragma GCC unroll 8
     for (int j = 0; j < kColumns; ++j) {
-      const Packet right = packet::broadcast(b[k * kPanel + j]);
+      const Packet right = packet::broadcast(b[k * depth_stride + j * column_stride]);
 #pragma GCC unroll 3
-      for (int v = 0; v < kVectors; ++v) tile.acc[j][v] = packet::fma(left[v], right, tile.acc[j][v]);
+      for (int v = 0; v < n_vectors; ++v) tile.acc[j][v] = packet::fma(left[v], right, tile.acc[j][v]);
     }
   }
   return tile;

@@ -1,0 +1,32 @@
+#pragma once
+/// What a fit costs by each of its ways, and the cheapest of them: the one place that knows speeds.
+///
+/// Costs are counted in multiply-adds at the machine's peak. What runs below the peak counts as more of them, by
+/// factors measured once (docs/performance.md has the measurements); since all ways share the peak, the choice needs no
+/// clock and is the same on every machine of a kind.
+
+#include "gegenbauer/tensor_basis.hpp"
+
+namespace gegenbauer {
+
+/// The ways to the normal equations. primal and moments give G'G (L, L), dual and kernel GG' (S, S).
+enum class Engine { automatic, primal, moments, dual, kernel };
+
+/// Multiply-adds at peak for a whole fit: normal equations, factorisation, solve and one refinement. Infinite where a
+/// way does not apply. Making a plan (an index set's halves and their products) counts as if it were done each time.
+struct FitCost {
+  double primal;
+  double moments;
+  double dual;
+  double kernel;
+
+  [[nodiscard]] Engine cheapest() const;
+};
+
+/// Cost O(L) beside that of a plan for the moments, which is made only if moments can be the cheapest way.
+[[nodiscard]] FitCost fit_cost(const TensorBasis& basis, Index n_samples, Index n_outputs);
+
+/// Whether the moments of a basis can be had at all: the tables of its plan must stay small.
+[[nodiscard]] bool moments_apply(const TensorBasis& basis);
+
+}  // namespace gegenbauer

@@ -1,0 +1,75 @@
+#include "gegenbauer/cost.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "gegenbauer/half_tables.hpp"
+#include "gegenbauer/moments.hpp"
+
+namespace gegenbauer {
+
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+// Reciprocal shares of the peak
+constexpr double kProduct = 1.2;        // tiles of a product
+constexpr double kStaircase = 1.1;      // the same cut to a staircase, border counted apart
+constexpr double kFactorization = 1.4;  // Cholesky
+
+// Multiply-adds at peak that one unit of other work is worth
+constexpr double kPackedTerm = 11.0;     // a term at a sample: evaluated, transposed and packed
+constexpr double kTableEntry = 6.0;      // a univariate value, or a term that is evaluated and left where it is
+constexpr double kAssembledEntry = 180;  // an entry of G'G from moments, and
+constexpr double kAssembledDegree = 5;   // more of it for each degree of the basis
+constexpr double kPair = 15'000;         // a pair of parts in the plan of the moments
+constexpr double kPlannedTerm = 3'000;   // a term in that plan
+
+// Pairs of parts of one half beyond which the moments have no plan: its tables hold some dozens of bytes a pair
+constexpr double kMostPairs = 4e6;
+
+double largest_degree(const TensorBasis& basis) { return static_cast<double>(basis.recurrence().degree()); }
+
+// One refinement: Y - G W and G'R
+double refinement(const TensorBasis& basis, double s, double k) {
+  return 2 * s * static_cast<double>(basis.n_terms()) * (2.0 + k);
+}
+
+// The sums alone, without factorisation and refinement; infinite as soon as it is known to exceed the limit.
+double moments_cost(const TensorBasis& basis, double s, double l, double k, double limit) {
+  double fixed = kPlannedTerm * l + l * l * (kAssembledEntry + kAssembledDegree * largest_degree(basis));
+  if (fixed >= limit || !moments_apply(basis)) return kInfinite;
+  fixed += kPair * basis.plan<HalfTables>().n_pairs();
+  if (fixed >= limit) return kInfinite;
+  const MomentCounts counts = basis.plan<MomentPlan>().counts(static_cast<Index>(k));
+  return fixed + s * (kStaircase * counts.products + kPackedTerm * counts.rows + kTableEntry * counts.table_entries);
+}
+
+}  // namespace
+
+bool moments_apply(const TensorBasis& basis) { return basis.plan<HalfTables>().n_pairs() <= kMostPairs; }
+
+FitCost fit_cost(const TensorBasis& basis, Index n_samples, Index n_outputs) {
+  const auto s = static_cast<double>(n_samples);
+  const auto l = static_cast<double>(basis.n_terms());
+  const auto k = static_cast<double>(n_outputs);
+  FitCost cost{};
+  const double refine = refinement(basis, s, k);
+  const double primal_rest = kFactorization * l * l * l / 6 + 10 * l * l * (k + 4) + refine;
+  cost.primal = s * (l + k) * (l + k) / 2 * kProduct + s * l * kPackedTerm;
+  cost.dual = s * s * l / 2 * kProduct + s * l * kTableEntry + kFactorization * s * s * s / 6 + 10 * s * s * (k + 4) +
+              2 * refine;
+  cost.moments = moments_cost(basis, s, l, k, std::min(cost.primal, cost.dual)) + primal_rest;
+  cost.primal += primal_rest;
+  cost.kernel = kInfinite;
+  return cost;
+}
+
+Engine FitCost::cheapest() const {
+  const double least = std::min({primal, moments, dual, kernel});
+  if (dual == least) return Engine::dual;
+  if (primal == least) return Engine::primal;
+  return moments == least ? Engine::moments : Engine::kernel;
+}
+
+}  // namespace gegenbauer
