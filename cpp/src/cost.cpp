@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "gegenbauer/half_tables.hpp"
 #include "gegenbauer/moments.hpp"
 
 namespace gegenbauer {
@@ -30,16 +29,16 @@ constexpr double kMostPairs = 4e6;
 
 double largest_degree(const TensorBasis& basis) { return static_cast<double>(basis.recurrence().degree()); }
 
-// One refinement: Y - G W and G'R
+// One refinement: Y - G W and G'R, each with one multiplication a term and as many multiply-adds as outputs
 double refinement(const TensorBasis& basis, double s, double k) {
-  return 2 * s * static_cast<double>(basis.n_terms()) * (2.0 + k);
+  return 2.2 * s * static_cast<double>(basis.n_terms()) * (1.0 + k);
 }
 
 // The sums alone, without factorisation and refinement; infinite as soon as it is known to exceed the limit.
 double moments_cost(const TensorBasis& basis, double s, double l, double k, double limit) {
   double fixed = kPlannedTerm * l + l * l * (kAssembledEntry + kAssembledDegree * largest_degree(basis));
   if (fixed >= limit || !moments_apply(basis)) return kInfinite;
-  fixed += kPair * basis.plan<HalfTables>().n_pairs();
+  fixed += kPair * basis.plan<BasisHalves>().n_pairs();
   if (fixed >= limit) return kInfinite;
   const MomentCounts counts = basis.plan<MomentPlan>().counts(static_cast<Index>(k));
   return fixed + s * (kStaircase * counts.products + kPackedTerm * counts.rows + kTableEntry * counts.table_entries);
@@ -47,7 +46,7 @@ double moments_cost(const TensorBasis& basis, double s, double l, double k, doub
 
 }  // namespace
 
-bool moments_apply(const TensorBasis& basis) { return basis.plan<HalfTables>().n_pairs() <= kMostPairs; }
+bool moments_apply(const TensorBasis& basis) { return basis.plan<BasisHalves>().n_pairs() <= kMostPairs; }
 
 FitCost fit_cost(const TensorBasis& basis, Index n_samples, Index n_outputs) {
   const auto s = static_cast<double>(n_samples);

@@ -56,7 +56,7 @@ MomentHalf::MomentHalf(const Half& half) : n_parts(half.size()), part_of_term(ha
   }
 }
 
-MomentPlan::MomentPlan(const TensorBasis& basis) : MomentPlan(basis, split_in_halves(basis.indices())) {}
+MomentPlan::MomentPlan(const TensorBasis& basis) : MomentPlan(basis, basis.plan<BasisHalves>()) {}
 
 MomentPlan::MomentPlan(const TensorBasis& basis, const Halves& halves)
     : n_terms_(basis.n_terms()),

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gegenbauer/depth_first.hpp"
 #include "gegenbauer/error.hpp"
-#include "gegenbauer/half_tables.hpp"
 #include "gegenbauer/tiles.hpp"
 
 namespace gegenbauer {
@@ -129,32 +129,23 @@ constexpr Index kFewTargets = 8;
 constexpr int kWide = 4;  // packets of samples at once
 constexpr Index kSub = Index{kWide} * kPacket;
 
-// sums[l * K + k] += sum over kSub samples of term l times target k, a packet of partial sums each
+// sums[position * K + k] += sum over kSub samples of a term times target k, a packet of partial sums each
 template <int n_targets>
-void add_products(const TensorBasis& basis, const double* table, const double* targets, double* terms, double* sums) {
-  const std::int32_t* parent = basis.parents();
-  const std::int32_t* factor = basis.factors();
+void add_products(const DepthFirst& terms, const double* table, double* slots, const double* targets, double* sums) {
   Packet target[n_targets][kWide];
   for (int k = 0; k < n_targets; ++k)
     for (int w = 0; w < kWide; ++w) target[k][w] = packet::load(targets + k * kSub + w * kPacket);
-  for (Index l = 0; l < basis.n_terms(); ++l) {
-    Packet value[kWide];
-    for (int w = 0; w < kWide; ++w) {
-      value[w] = l == 0 ? packet::broadcast(1.0)
-                        : packet::mul(packet::load(terms + Index{parent[l]} * kSub + w * kPacket),
-                                      packet::load(table + Index{factor[l]} * kSub + w * kPacket));
-      packet::store(terms + l * kSub + w * kPacket, value[w]);
-    }
+  terms.visit<kWide>(table, slots, [&](Index position, const Packet(&value)[kWide]) {
     for (int k = 0; k < n_targets; ++k) {
-      double* sum = sums + (l * n_targets + k) * kPacket;
+      double* sum = sums + (position * n_targets + k) * kPacket;
       Packet total = packet::load(sum);
       for (int w = 0; w < kWide; ++w) total = packet::fma(value[w], target[k][w], total);
       packet::store(sum, total);
     }
-  }
+  });
 }
 
-using AddProducts = void (*)(const TensorBasis&, const double*, const double*, double*, double*);
+using AddProducts = void (*)(const DepthFirst&, const double*, double*, const double*, double*);
 constexpr AddProducts kAddProducts[kFewTargets] = {add_products<1>, add_products<2>, add_products<3>, add_products<4>,
                                                    add_products<5>, add_products<6>, add_products<7>, add_products<8>};
 
@@ -162,26 +153,27 @@ constexpr AddProducts kAddProducts[kFewTargets] = {add_products<1>, add_products
 void accumulate_cross_of_few(const Design& design, MatrixRef cross, double work, const Control& control) {
   constexpr Index run = 2048;
   const TensorBasis& basis = design.basis;
+  const auto& terms = basis.plan<DepthFirst>();
   const Index n_samples = design.samples.rows();
   const Index n_targets = design.targets.cols;
   const Index size = basis.n_terms() * n_targets;
   const Index n_runs = (n_samples + run - 1) / run;
   const Index wave = std::clamp<Index>(8'000'000 / size, 1, std::min<Index>(16, n_runs));
   struct Space {
-    AlignedBuffer x, table, targets, terms, sums;
+    AlignedBuffer x, table, targets, slots, sums;
   };
   std::vector<Space> spaces;
   for (int i = 0; i < std::min<Index>(wave, control.threads_for(work)); ++i)
     spaces.push_back({make_aligned(size_of(basis.n_inputs() * kSub)),
                       make_aligned(size_of(std::max<Index>(1, basis.n_factors()) * kSub)),
-                      make_aligned(size_of(n_targets * kSub)), make_aligned(size_of(basis.n_terms() * kSub)),
+                      make_aligned(size_of(n_targets * kSub)), make_aligned(size_of(terms.n_slots() * kSub)),
                       make_aligned(size_of(size * kPacket))});
   const AlignedBuffer partial = make_aligned(size_of(wave * size));
   for (Index begin = 0; begin < n_runs; begin += wave) {
     const Index count = std::min(wave, n_runs - begin);
     parallel_for(control, count, work / static_cast<double>(n_runs) * static_cast<double>(count),
                  [&](Index item, int member) {
-                   const auto& [x, table, targets, terms, sums] = spaces[size_of(member)];
+                   const auto& [x, table, targets, slots, sums] = spaces[size_of(member)];
                    std::fill_n(sums.get(), size * kPacket, 0.0);
                    const Index stop = std::min(n_samples, (begin + item + 1) * run);
                    for (Index first = (begin + item) * run; first < stop; first += kSub) {
@@ -194,7 +186,7 @@ void accumulate_cross_of_few(const Design& design, MatrixRef cross, double work,
                              s >= rows ? 0.0
                                        : design.targets(first + s, k) *
                                              (design.row_scale == nullptr ? 1.0 : design.row_scale[first + s]);
-                     kAddProducts[n_targets - 1](basis, table.get(), targets.get(), terms.get(), sums.get());
+                     kAddProducts[n_targets - 1](terms, table.get(), slots.get(), targets.get(), sums.get());
                    }
                    for (Index i = 0; i < size; ++i) {
                      double total = 0.0;
@@ -203,8 +195,9 @@ void accumulate_cross_of_few(const Design& design, MatrixRef cross, double work,
                    }
                  });
     for (Index item = 0; item < count; ++item)
-      for (Index l = 0; l < basis.n_terms(); ++l)
-        for (Index k = 0; k < n_targets; ++k) cross(k, l) += partial[size_of(item * size + l * n_targets + k)];
+      for (Index i = 0; i < basis.n_terms(); ++i)
+        for (Index k = 0; k < n_targets; ++k)
+          cross(k, terms.order()[size_of(i)]) += partial[size_of(item * size + i * n_targets + k)];
   }
 }
 
@@ -219,10 +212,6 @@ void accumulate_cross(const Design& design, MatrixRef cross, const Control& cont
   const double work =
       static_cast<double>(design.samples.rows()) * static_cast<double>(n_terms) * static_cast<double>(n_targets + 1);
   if (n_targets == 0) return;
-  if (design.samples.rows() >= kManySamples && design.basis.plan<HalfTables>().pay(n_targets)) {
-    design.basis.plan<HalfTables>().accumulate_cross(design, cross, control);
-    return;
-  }
   if (n_targets <= kFewTargets) {
     accumulate_cross_of_few(design, cross, work, control);
     return;

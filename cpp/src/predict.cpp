@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "gegenbauer/depth_first.hpp"
 #include "gegenbauer/error.hpp"
-#include "gegenbauer/half_tables.hpp"
 
 namespace gegenbauer {
 
@@ -13,37 +13,25 @@ constexpr int kWide = 4;       // packets of samples at once
 constexpr Index kOutputs = 4;  // outputs at once: kWide * kOutputs accumulators
 constexpr Index kSub = Index{kWide} * kPacket;
 
-// sums[k][w] = sum over l of terms[l] * weights[l * kOutputs + k]. With evaluate, terms[l] is first computed from its
-// parent; else it is read back.
-template <bool evaluate>
-void weighted_sums(const TensorBasis& basis, const double* table, double* terms, const double* weights,
-                   Packet (&sums)[kOutputs][kWide]) {
-  const std::int32_t* parent = basis.parents();
-  const std::int32_t* factor = basis.factors();
-  for (Index k = 0; k < kOutputs; ++k)
-    for (int w = 0; w < kWide; ++w) sums[k][w] = packet::broadcast(weights[k]);
-  if constexpr (evaluate) {
-    for (int w = 0; w < kWide; ++w) packet::store(terms + w * kPacket, packet::broadcast(1.0));
-  }
-  for (Index l = 1; l < basis.n_terms(); ++l) {
-    double* value = terms + l * kSub;
-    Packet v[kWide];
-    if constexpr (evaluate) {
-      const double* from = terms + Index{parent[l]} * kSub;
-      const double* by = table + Index{factor[l]} * kSub;
-      for (int w = 0; w < kWide; ++w) {
-        v[w] = packet::mul(packet::load(from + w * kPacket), packet::load(by + w * kPacket));
-        packet::store(value + w * kPacket, v[w]);
-      }
-    } else {
-      for (int w = 0; w < kWide; ++w) v[w] = packet::load(value + w * kPacket);
+// values[k * kSub + i] = sum over the terms of their values times weights[position * n_outputs + k]
+template <int n_outputs>
+void weighted_sums(const DepthFirst& terms, const double* table, double* slots, const double* weights, double* values) {
+  Packet sums[n_outputs][kWide];
+  for (int k = 0; k < n_outputs; ++k)
+    for (int w = 0; w < kWide; ++w) sums[k][w] = packet::zero();
+  terms.visit<kWide>(table, slots, [&](Index position, const Packet(&value)[kWide]) {
+    for (int k = 0; k < n_outputs; ++k) {
+      const Packet weight = packet::broadcast(weights[position * n_outputs + k]);
+      for (int w = 0; w < kWide; ++w) sums[k][w] = packet::fma(value[w], weight, sums[k][w]);
     }
-    for (Index k = 0; k < kOutputs; ++k) {
-      const Packet weight = packet::broadcast(weights[l * kOutputs + k]);
-      for (int w = 0; w < kWide; ++w) sums[k][w] = packet::fma(v[w], weight, sums[k][w]);
-    }
-  }
+  });
+  for (int k = 0; k < n_outputs; ++k)
+    for (int w = 0; w < kWide; ++w) packet::store(values + k * kSub + w * kPacket, sums[k][w]);
 }
+
+using WeightedSums = void (*)(const DepthFirst&, const double*, double*, const double*, double*);
+constexpr WeightedSums kWeightedSums[kOutputs] = {weighted_sums<1>, weighted_sums<2>, weighted_sums<3>,
+                                                  weighted_sums<4>};
 
 }  // namespace
 
@@ -57,19 +45,18 @@ void predict(const TensorBasis& basis, const Samples& samples, StridedView<const
   require(weights.rows == n_terms, "weights must have ", n_terms, " rows (one a term), got ", weights.rows);
   require(out.rows == n_samples && out.cols == n_outputs, "out must have shape (", n_samples, ", ", n_outputs,
           "), got (", out.rows, ", ", out.cols, ")");
-  if (n_samples >= kManySamples && basis.plan<HalfTables>().pay(n_outputs)) {
-    basis.plan<HalfTables>().predict(samples, weights, out, control);
-    return;
+  const auto& terms = basis.plan<DepthFirst>();
+  // weights in the order of the terms, by groups of kOutputs outputs and what is left
+  std::vector<double> grouped(static_cast<std::size_t>(n_outputs * n_terms));
+  for (Index first = 0; first < n_outputs; first += kOutputs) {
+    const Index group = std::min(kOutputs, n_outputs - first);
+    double* to = grouped.data() + first * n_terms;
+    for (const std::int32_t l : terms.order())
+      for (Index k = 0; k < group; ++k) *to++ = weights(l, first + k);
   }
-  // weights by groups of kOutputs outputs, padded with zeros
-  const Index n_groups = (n_outputs + kOutputs - 1) / kOutputs;
-  std::vector<double> grouped(static_cast<std::size_t>(n_groups * n_terms * kOutputs), 0.0);
-  for (Index k = 0; k < n_outputs; ++k)
-    for (Index l = 0; l < n_terms; ++l)
-      grouped[static_cast<std::size_t>((k / kOutputs * n_terms + l) * kOutputs + k % kOutputs)] = weights(l, k);
 
   struct Scratch {
-    AlignedBuffer x, table, terms;
+    AlignedBuffer x, table, slots;
   };
   const double work =
       static_cast<double>(n_samples) * static_cast<double>(n_terms) * static_cast<double>(n_outputs + 1);
@@ -77,28 +64,21 @@ void predict(const TensorBasis& basis, const Samples& samples, StridedView<const
   for (int i = 0; i < control.threads_for(work); ++i)
     scratch.push_back({make_aligned(static_cast<std::size_t>(basis.n_inputs() * kSub)),
                        make_aligned(static_cast<std::size_t>(std::max<Index>(1, basis.n_factors()) * kSub)),
-                       make_aligned(static_cast<std::size_t>(n_terms * kSub))});
+                       make_aligned(static_cast<std::size_t>(terms.n_slots() * kSub))});
   const Index chunk = 8 * kSub;  // samples an item
   parallel_for(control, (n_samples + chunk - 1) / chunk, work, [&](Index item, int member) {
-    const auto& [x, table, terms] = scratch[static_cast<std::size_t>(member)];
+    const auto& [x, table, slots] = scratch[static_cast<std::size_t>(member)];
     const Index stop = std::min(n_samples, (item + 1) * chunk);
     for (Index first = item * chunk; first < stop; first += kSub) {
       const Index count = std::min(kSub, stop - first);
       samples.load(first, count, kSub, x.get(), kSub);
       basis.tabulate(x.get(), kSub, kSub, table.get());
-      for (Index group = 0; group < n_groups; ++group) {
-        const double* w = grouped.data() + group * n_terms * kOutputs;
-        Packet sums[kOutputs][kWide];
-        if (group == 0) {
-          weighted_sums<true>(basis, table.get(), terms.get(), w, sums);
-        } else {
-          weighted_sums<false>(basis, table.get(), terms.get(), w, sums);
-        }
-        alignas(kAlignment) double values[kSub];
-        for (Index k = 0; k < kOutputs && group * kOutputs + k < n_outputs; ++k) {
-          for (int i = 0; i < kWide; ++i) packet::store(values + i * kPacket, sums[k][i]);
-          for (Index s = 0; s < count; ++s) out(first + s, group * kOutputs + k) = values[s];
-        }
+      for (Index k = 0; k < n_outputs; k += kOutputs) {
+        const Index group = std::min(kOutputs, n_outputs - k);
+        alignas(kAlignment) double values[kOutputs * kSub];
+        kWeightedSums[group - 1](terms, table.get(), slots.get(), grouped.data() + k * n_terms, values);
+        for (Index j = 0; j < group; ++j)
+          for (Index s = 0; s < count; ++s) out(first + s, k + j) = values[j * kSub + s];
       }
     }
   });

@@ -1,7 +1,6 @@
 // Gram matrices from moments against those from features.
 #include "check.hpp"
 #include "gegenbauer/error.hpp"
-#include "gegenbauer/half_tables.hpp"
 #include "gegenbauer/moments.hpp"
 #include "gegenbauer/normal_equations.hpp"
 
@@ -29,38 +28,6 @@ const Case kCases[] = {
     {150, 7, 200, 1, IndexSet::total_degree, 5.0, Normalization::raw, 0},
     {9000, 2, 30, 1, IndexSet::total_degree, -0.2, Normalization::raw, -1},
 };
-
-// G W and Y'G by halves against the features themselves, whatever the choice would be
-void test_half_tables(const Design& design, const Matrix& weights) {
-  const Index n_samples = design.samples.rows();
-  const Index n_targets = design.targets.cols;
-  Matrix features(n_samples, design.basis.n_terms());
-  evaluate_terms(design.basis, design.samples, check::view(features), Control(1));
-  const auto& tables = design.basis.plan<HalfTables>();
-  const auto predicted = [&](int n_threads) {
-    Matrix out(n_samples, n_targets);
-    tables.predict(design.samples, check::view(weights), check::view(out), Control(n_threads));
-    return out;
-  };
-  const Matrix out = predicted(1);
-  const Matrix size = features.cwiseAbs() * weights.cwiseAbs();
-  CHECK(((out - features * weights).array().abs() <= 1e-14 * size.array()).all());
-  CHECK(predicted(3) == out);
-  const auto crossed = [&](int n_threads) {
-    Matrix cross = Matrix::Ones(n_targets, design.basis.n_terms());
-    tables.accumulate_cross(design, cross, Control(n_threads));
-    return cross;
-  };
-  for (Index s = 0; s < n_samples && design.row_scale != nullptr; ++s) features.row(s) *= design.row_scale[s];
-  Matrix targets(n_samples, n_targets);
-  for (Index k = 0; k < n_targets; ++k)
-    for (Index s = 0; s < n_samples; ++s) targets(s, k) = design.targets(s, k);
-  const Matrix cross = crossed(1);
-  const Matrix expected = Matrix::Ones(n_targets, features.cols()) + targets.transpose() * features;
-  const Matrix scale = (targets.cwiseAbs().transpose() * features.cwiseAbs()).array() + 1.0;
-  CHECK(((cross - expected).array().abs() <= 1e-14 * scale.array()).all());
-  CHECK(crossed(3) == cross);
-}
 
 void test_gram() {
   for (const Case& c : kCases) {
@@ -94,7 +61,6 @@ void test_gram() {
       std::vector<double> threaded(moments.size(), 0.0);
       plan.accumulate(design, threaded.data(), Control(3));
       CHECK(threaded == moments);
-      test_half_tables(design, check::uniform(basis.n_terms(), c.n_targets, -1, 1, 4));
       Matrix again = Matrix::Zero(n, n);
       plan.assemble(threaded.data(), again, Control(3));
       CHECK((again.array() == gram.array()).all());

@@ -31,8 +31,8 @@ CPP_LAYERS = [
     ["types", "error", "packet"],
     ["parallel", "tiles", "polynomial", "multi_index", "halves", "samples", "peak"],
     ["tensor_basis"],
-    ["design", "staircase"],
-    ["half_tables", "normal_equations", "moments", "kernel", "predict", "leverage"],
+    ["design", "depth_first", "staircase"],
+    ["normal_equations", "moments", "kernel", "predict", "leverage"],
 ]
 KNOWS_NO_BASIS = {"cholesky", "spectral", "orthogonal", "refine", "prefix_path"}
 BELOW_NO_BASIS = {"types", "error", "packet", "parallel", "tiles"}

@@ -17,6 +17,19 @@
 
 namespace gegenbauer {
 
+/// The halves of a basis, kept with it as basis.plan<BasisHalves>().
+struct BasisHalves : Halves {
+  explicit BasisHalves(const TensorBasis& basis) : Halves(split_in_halves(basis.indices())) {}
+
+  /// Pairs of left parts and of right parts: what a plan for their products has to hold.
+  [[nodiscard]] double n_pairs() const {
+    const auto square = [](const Half& half) {
+      return static_cast<double>(half.size()) * static_cast<double>(half.size());
+    };
+    return square(left) + square(right);
+  }
+};
+
 /// What two parts of one half multiply to: the mean of T over some sums and differences.
 struct MomentHalf {
   explicit MomentHalf(const Half& half);

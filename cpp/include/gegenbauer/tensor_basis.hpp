@@ -71,7 +71,7 @@ class TensorBasis {
   /// work out once. A plan may not refer to the basis.
   template <class Plan>
   [[nodiscard]] const Plan& plan() const {
-    const std::scoped_lock lock(plans_->mutex);
+    const std::scoped_lock lock(plans_->mutex);  // a plan may ask for another one
     std::shared_ptr<const void>& kept = plans_->made[typeid(Plan)];
     if (!kept) kept = std::make_shared<const Plan>(*this);
     return *static_cast<const Plan*>(kept.get());
@@ -79,7 +79,7 @@ class TensorBasis {
 
  private:
   struct Plans {
-    std::mutex mutex;
+    std::recursive_mutex mutex;
     std::map<std::type_index, std::shared_ptr<const void>> made;
   };
 

@@ -1,0 +1,81 @@
+// G W and Y'G against the features themselves, for all kinds of index sets and numbers of outputs.
+#include "check.hpp"
+#include "gegenbauer/depth_first.hpp"
+#include "gegenbauer/normal_equations.hpp"
+#include "gegenbauer/predict.hpp"
+
+using namespace gegenbauer;
+
+namespace {
+
+void test_order(const TensorBasis& basis) {
+  const auto& terms = basis.plan<DepthFirst>();
+  std::vector<Index> place(static_cast<std::size_t>(basis.n_terms()), -1);
+  for (std::size_t i = 0; i < terms.order().size(); ++i)
+    place[static_cast<std::size_t>(terms.order()[i])] = static_cast<Index>(i);
+  CHECK(static_cast<Index>(terms.order().size()) == basis.n_terms() && terms.order().front() == 0);
+  for (Index l = 1; l < basis.n_terms(); ++l)
+    CHECK(place[static_cast<std::size_t>(basis.parents()[l])] < place[static_cast<std::size_t>(l)]);
+  CHECK(terms.n_slots() <= basis.n_inputs() + 1);
+}
+
+void test_products(const Design& design, const Matrix& weights) {
+  const Index n_samples = design.samples.rows();
+  const Index n_targets = design.targets.cols;
+  Matrix features(n_samples, design.basis.n_terms());
+  evaluate_terms(design.basis, design.samples, check::view(features), Control(1));
+  const auto predicted = [&](int n_threads) {
+    Matrix out(n_samples, n_targets);
+    predict(design.basis, design.samples, check::view(weights), check::view(out), Control(n_threads));
+    return out;
+  };
+  const Matrix out = predicted(1);
+  const Matrix size = features.cwiseAbs() * weights.cwiseAbs();
+  CHECK(((out - features * weights).array().abs() <= 1e-14 * size.array()).all());
+  CHECK(predicted(3) == out);
+  const auto crossed = [&](int n_threads) {
+    Matrix cross = Matrix::Ones(n_targets, design.basis.n_terms());
+    accumulate_cross(design, cross, Control(n_threads));
+    return cross;
+  };
+  for (Index s = 0; s < n_samples && design.row_scale != nullptr; ++s) features.row(s) *= design.row_scale[s];
+  Matrix targets(n_samples, n_targets);
+  for (Index k = 0; k < n_targets; ++k)
+    for (Index s = 0; s < n_samples; ++s) targets(s, k) = design.targets(s, k);
+  const Matrix cross = crossed(1);
+  const Matrix expected = Matrix::Ones(n_targets, features.cols()) + targets.transpose() * features;
+  const Matrix scale = (targets.cwiseAbs().transpose() * features.cwiseAbs()).array() + 1.0;
+  CHECK(((cross - expected).array().abs() <= 1e-14 * scale.array()).all());
+  CHECK(crossed(3) == cross);
+}
+
+}  // namespace
+
+int main() {
+  for (const IndexSet kind :
+       {IndexSet::total_degree, IndexSet::tensor, IndexSet::hyperbolic_cross, IndexSet::largest_weight}) {
+    for (const Index n_inputs : {1, 2, 5}) {
+      for (const Index n_terms : {1, 2, 60}) {
+        IndexSetSpec spec;
+        spec.n_inputs = n_inputs;
+        spec.n_terms = n_terms;
+        spec.kind = kind;
+        spec.interaction = 0.2;
+        const TensorBasis basis(spec, 0.05, Normalization::raw);
+        test_order(basis);
+        for (const Index n_samples : {1, 37, 5000}) {
+          const Matrix x = check::uniform(n_samples, n_inputs, -1, 1, 1);
+          const Matrix scale = check::uniform(n_samples, 1, 0, 2, 3);
+          const Samples samples(check::view(x));
+          for (const Index n_targets : {0, 1, 3, 4, 7, 9}) {
+            const Matrix y = check::uniform(n_samples, n_targets, -1, 1, 2);
+            const Matrix weights = check::uniform(basis.n_terms(), n_targets, -1, 1, 4);
+            test_products({basis, samples, nullptr, check::view(y)}, weights);
+            test_products({basis, samples, scale.data(), check::view(y)}, weights);
+          }
+        }
+      }
+    }
+  }
+  return check::report("products");
+}
