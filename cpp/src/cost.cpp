@@ -25,7 +25,7 @@ constexpr double kPair = 15'000;         // a pair of parts in the plan of the m
 constexpr double kPlannedTerm = 3'000;   // a term in that plan
 
 // Pairs of parts of one half beyond which the moments have no plan: its tables hold some dozens of bytes a pair
-constexpr double kMostPairs = 4e6;
+constexpr double kMostPairs = 1e6;
 
 double largest_degree(const TensorBasis& basis) { return static_cast<double>(basis.recurrence().degree()); }
 

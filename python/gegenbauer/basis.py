@@ -6,6 +6,7 @@ arguments are checked and the compiled core is called.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["InputScaling", "TensorBasis", "count_terms", "eval_gegenbauer"]
 
 Spectrum: TypeAlias = 'Literal["orthonormal"] | tuple[float, float] | None'
+
+_MOST_KEPT_TERMS = 50_000
 
 INDEX_SETS = ("total_degree", "tensor", "hyperbolic_cross", "largest_weight")
 ORDERS = ("grlex", "grlex_ascending", "grevlex")
@@ -374,6 +377,24 @@ def _check_domain(domain: object) -> tuple[float, float]:
     return low, high
 
 
+def _core_basis(arguments: dict[str, Any], lam: float, normalization: str) -> Any:
+    """Return the core's basis, which keeps the plans that fits derive from it.
+
+    Bases of ordinary size are made once for the last few parameters in use: cross-validation and
+    repeated fits find their plans again. They never change, so threads may share them.
+    """
+    exact, _ = core.count_terms(**arguments)
+    if exact is None or exact > _MOST_KEPT_TERMS:
+        return core.TensorBasis(**arguments, lam=lam, normalization=normalization)
+    frozen = {**arguments, "degrees": tuple(arguments["degrees"])}
+    return _kept_basis(tuple(frozen.items()), lam, normalization)
+
+
+@lru_cache(maxsize=8)
+def _kept_basis(arguments: tuple[tuple[str, Any], ...], lam: float, normalization: str) -> Any:
+    return core.TensorBasis(**dict(arguments), lam=lam, normalization=normalization)
+
+
 class TensorBasis:
     """A set of tensor products of univariate Gegenbauer polynomials, in a fixed order.
 
@@ -441,7 +462,7 @@ class TensorBasis:
             n_features, n_terms, degree, index_set, max_interaction, order, pair
         )
         self.lam = check_number(lam, "lam", minimum=-0.5, open_below=True)
-        self._plan = core.TensorBasis(**arguments, lam=self.lam, normalization=normalization)
+        self._plan = _core_basis(arguments, self.lam, normalization)
         self.n_features: int = arguments["n_inputs"]
         self.degree: int | tuple[int, ...] | None = arguments["degree"]
         if arguments["degrees"]:

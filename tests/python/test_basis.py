@@ -977,3 +977,30 @@ def test_long_preparations_can_be_interrupted(call):
     )  # fmt: skip
     assert done.stdout == "interrupted\n", done.stderr
     assert time.perf_counter() - start < 15  # start of Python included, on a busy machine
+
+
+# --- Bases that are kept ------------------------------------------------------------------------
+
+
+def test_equal_bases_share_their_plans():
+    first, again = (TensorBasis(3, degree=4, lam=0.125) for _ in range(2))
+    assert first._plan is again._plan
+    for other in (
+        TensorBasis(3, degree=4, lam=0.25),
+        TensorBasis(3, degree=4, lam=0.125, spectrum="orthonormal"),
+        TensorBasis(3, degree=4, lam=0.125, order="grevlex"),
+        TensorBasis(3, degree=4, lam=0.125, n_terms=34),
+    ):
+        assert other._plan is not first._plan
+    tensor = {"index_set": "tensor", "lam": 0.125}
+    assert TensorBasis(2, degree=(2, 1), **tensor)._plan.n_terms == 6
+    assert TensorBasis(2, degree=(1, 2), **tensor).indices.tolist() != (
+        TensorBasis(2, degree=(2, 1), **tensor).indices.tolist()
+    )
+
+
+def test_few_and_only_ordinary_bases_are_kept():
+    small = [TensorBasis(2, degree=d, lam=0.5)._plan for d in range(1, 30)]
+    assert TensorBasis(2, degree=1, lam=0.5)._plan is not small[0]
+    large = [TensorBasis(2, n_terms=60_000, lam=0.5) for _ in range(2)]
+    assert large[0]._plan is not large[1]._plan
