@@ -377,7 +377,7 @@ def _check_domain(domain: object) -> tuple[float, float]:
     return low, high
 
 
-def _core_basis(arguments: dict[str, Any], lam: float, normalization: str) -> Any:
+def _core_basis(arguments: dict[str, Any], lam: float, normalization: str) -> core.TensorBasis:
     """Return the core's basis, which keeps the plans that fits derive from it.
 
     Bases of ordinary size are made once for the last few parameters in use: cross-validation and
@@ -391,7 +391,9 @@ def _core_basis(arguments: dict[str, Any], lam: float, normalization: str) -> An
 
 
 @lru_cache(maxsize=8)
-def _kept_basis(arguments: tuple[tuple[str, Any], ...], lam: float, normalization: str) -> Any:
+def _kept_basis(
+    arguments: tuple[tuple[str, Any], ...], lam: float, normalization: str
+) -> core.TensorBasis:
     return core.TensorBasis(**dict(arguments), lam=lam, normalization=normalization)
 
 
