@@ -17,12 +17,12 @@ constexpr double kStaircase = 1.1;      // the same cut to a staircase, border c
 constexpr double kFactorization = 1.4;  // Cholesky
 
 // Multiply-adds at peak that one unit of other work is worth
-constexpr double kPackedTerm = 11.0;     // a term at a sample: evaluated, transposed and packed
-constexpr double kTableEntry = 6.0;      // a univariate value, or a term that is evaluated and left where it is
-constexpr double kAssembledEntry = 180;  // an entry of G'G from moments, and
-constexpr double kAssembledDegree = 5;   // more of it for each degree of the basis
-constexpr double kPair = 15'000;         // a pair of parts in the plan of the moments
-constexpr double kPlannedTerm = 3'000;   // a term in that plan
+constexpr double kPackedTerm = 11.0;      // a term at a sample: evaluated, transposed and packed
+constexpr double kTableEntry = 6.0;       // a univariate value, or a term that is evaluated and left where it is
+constexpr double kAssembledEntry = 150;   // an entry of G'G from moments, and
+constexpr double kAssembledDegree = 2.3;  // more of it for each degree of the basis
+constexpr double kPair = 4'000;           // a pair of parts in the plan of the moments
+constexpr double kPlannedTerm = 3'000;    // a term in that plan
 
 // Pairs of parts of one half beyond which the moments have no plan: its tables hold some dozens of bytes a pair
 constexpr double kMostPairs = 1e6;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
+#include <unordered_map>
 
 #include "gegenbauer/error.hpp"
 
@@ -12,6 +12,14 @@ namespace gegenbauer {
 namespace {
 
 std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
+
+struct Hash {
+  std::size_t operator()(const Exponents& k) const {
+    std::size_t hash = 14695981039346656037U;  // Fowler, Noll and Vo
+    for (const std::int32_t n : k) hash = (hash ^ static_cast<std::size_t>(n)) * 1099511628211U;
+    return hash;
+  }
+};
 
 TensorBasis chebyshev(const MomentHalf& half) {
   return {MultiIndexSet(static_cast<Index>(half.sums.front().size()), half.sums), 0.0, Normalization::chebyshev};
@@ -22,18 +30,16 @@ TensorBasis chebyshev(const MomentHalf& half) {
 MomentHalf::MomentHalf(const Half& half) : n_parts(half.size()), part_of_term(half.of_term) {
   const std::vector<Exponents>& parts = half.parts;
   // The parts are downward closed, so their sums are as well.
-  std::map<Exponents, std::int32_t, Graded> position;
+  std::unordered_map<Exponents, std::int32_t, Hash> position;
   Exponents sum(parts.front().size());
   for (std::size_t a = 0; a < parts.size(); ++a) {
     for (std::size_t b = 0; b <= a; ++b) {
       std::transform(parts[a].begin(), parts[a].end(), parts[b].begin(), sum.begin(), std::plus<>());
-      position.try_emplace(sum, 0);
+      if (position.try_emplace(sum, 0).second) sums.push_back(sum);
     }
   }
-  for (auto& [k, number] : position) {
-    number = static_cast<std::int32_t>(sums.size());
-    sums.push_back(k);
-  }
+  std::sort(sums.begin(), sums.end(), Graded());
+  for (std::size_t i = 0; i < sums.size(); ++i) position.at(sums[i]) = static_cast<std::int32_t>(i);
   for (const Exponents& part : parts) part_sum.push_back(position.at(part));
   // T_a T_b in each input: a + b and |a - b|, which are one when either is 0
   pair_start.push_back(0);
@@ -76,43 +82,51 @@ MomentPlan::MomentPlan(const TensorBasis& basis, const Halves& halves)
 }
 
 void MomentPlan::make_staircase() {
-  // Largest total degree on the right that goes with each part on the left; what a pair of parts needs is the sum, and
-  // what a sum needs its differences need as well.
-  std::vector<std::int32_t> reach(size_of(left_.n_parts), 0);
+  // What a pair of left parts needs is the sum of their reaches; what a sum needs its differences need as well.
+  members_.resize(size_of(left_.n_parts));
+  reach_.assign(size_of(left_.n_parts), 0);
   for (Index l = 0; l < n_terms_; ++l) {
-    std::int32_t& most = reach[size_of(left_.part_of_term[size_of(l)])];
-    const std::int32_t part = right_.part_of_term[size_of(l)];
-    most = std::max(most, total_degree(right_.sums[size_of(right_.part_sum[size_of(part)])]));
+    const std::int32_t left = left_.part_of_term[size_of(l)];
+    const std::int32_t right = right_.part_of_term[size_of(l)];
+    members_[size_of(left)].push_back({right, static_cast<std::int32_t>(l)});
+    std::int32_t& most = reach_[size_of(left)];
+    most = std::max(most, total_degree(right_.sums[size_of(right_.part_sum[size_of(right)])]));
   }
+  for (std::vector<Member>& members : members_)
+    std::sort(members.begin(), members.end(),
+              [](const Member& a, const Member& b) { return a.right_part < b.right_part; });
   std::vector<std::int32_t> sum_reach(size_of(left_.n_sums()), 0);
   const Index n = left_.n_parts;
   for (Index a = 0; a < n; ++a) {
     for (Index b = 0; b < n; ++b) {
-      const std::int32_t total = reach[size_of(a)] + reach[size_of(b)];
+      const std::int32_t total = reach_[size_of(a)] + reach_[size_of(b)];
       for (std::int32_t i = left_.pair_start[size_of(a * n + b)]; i < left_.pair_start[size_of(a * n + b + 1)]; ++i) {
         std::int32_t& most = sum_reach[size_of(left_.pair_sum[size_of(i)])];
         most = std::max(most, total);
       }
     }
   }
-  std::vector<std::int32_t> up_to;  // right sums of total degree <= d
   for (const Exponents& k : right_.sums) {
     const auto total = size_of(total_degree(k));
-    if (up_to.size() <= total) up_to.resize(total + 1, up_to.empty() ? 0 : up_to.back());
-    ++up_to[total];
+    if (up_to_.size() <= total) up_to_.resize(total + 1, up_to_.empty() ? 0 : up_to_.back());
+    ++up_to_[total];
   }
   const auto lay = [&](const std::vector<std::int32_t>& totals, std::vector<std::int32_t>& need,
                        std::vector<Index>& start) {
     Index end = 0;
     for (const std::int32_t total : totals) {
-      need.push_back(up_to[std::min(size_of(total), up_to.size() - 1)]);
+      need.push_back(sums_up_to(total));
       start.push_back(end);
       end += need.back();
     }
     return end;
   };
   n_moments_ = lay(sum_reach, sum_need_, sum_start_);
-  n_target_moments_ = lay(reach, part_need_, part_start_);
+  n_target_moments_ = lay(reach_, part_need_, part_start_);
+}
+
+std::int32_t MomentPlan::sums_up_to(std::int32_t total) const {
+  return up_to_[std::min(size_of(total), up_to_.size() - 1)];
 }
 
 std::vector<StaircaseRow> MomentPlan::rows(Index n_targets) const {
@@ -150,7 +164,7 @@ void MomentPlan::make_connection(const TensorBasis& basis) {
     connection_.row(n) *= at_one[size_of(n)] / sum;
   }
   const MultiIndexSet& indices = basis.indices();
-  std::map<Exponents, std::int32_t> position;
+  std::unordered_map<Exponents, std::int32_t, Hash> position;
   std::vector<Exponents> terms;
   for (Index l = 0; l < n_terms_; ++l) {
     terms.push_back(indices.exponents(l));
@@ -212,66 +226,98 @@ void MomentPlan::accumulate(const Design& design, double* statistic, const Contr
     }
 }
 
-// Columns: matrix := matrix B' for the rows [0, n_rows), input by input; a column gives to higher ones only.
+// Columns: matrix := matrix B' for the rows [0, n_rows), input by input; a column gives to higher ones only. Some rows
+// of all columns are worked on side by side.
 void MomentPlan::change_basis(MatrixRef matrix, Index n_rows, const Control& control) const {
-  constexpr Index chunk = 64;
+  constexpr int n_packets = 4;
+  constexpr Index chunk = n_packets * kPacket;
   const double work = static_cast<double>(n_rows) * static_cast<double>(below_.size() + scale_.size());
-  parallel_for(control, (n_rows + chunk - 1) / chunk, work, [&](Index item, int) {
+  std::vector<AlignedBuffer> scratch;
+  for (int i = 0; i < control.n_threads(); ++i) scratch.push_back(make_aligned(size_of(n_terms_ * chunk)));
+  parallel_for(control, (n_rows + chunk - 1) / chunk, work, [&](Index item, int member) {
     const Index first = item * chunk;
     const Index count = std::min(chunk, n_rows - first);
-    const auto column = [&](Index l) { return matrix.col(l).segment(first, count); };
+    double* rows = scratch[size_of(member)].get();
+    for (Index l = 0; l < n_terms_; ++l) {
+      std::copy_n(&matrix(first, l), count, rows + l * chunk);
+      std::fill(rows + l * chunk + count, rows + (l + 1) * chunk, 0.0);
+    }
     for (const std::vector<Factor>& factors : factors_) {
       for (const Factor& factor : factors) {
         const double top = connection_(factor.degree, factor.degree);
-        Index below = factor.below;
-        for (std::int32_t j = factor.degree - 2; j >= 0; j -= 2, ++below)
-          column(factor.term).noalias() += connection_(factor.degree, j) / top * column(below_[size_of(below)]);
+        double* column = rows + Index{factor.term} * chunk;
+        Packet sum[n_packets];
+        for (int i = 0; i < n_packets; ++i) sum[i] = packet::load(column + i * kPacket);
+        const std::int32_t* below = below_.data() + factor.below;
+        for (std::int32_t j = factor.degree - 2; j >= 0; j -= 2, ++below) {
+          const Packet share = packet::broadcast(connection_(factor.degree, j) / top);
+          for (int i = 0; i < n_packets; ++i)
+            sum[i] = packet::fma(share, packet::load(rows + Index{*below} * chunk + i * kPacket), sum[i]);
+        }
+        for (int i = 0; i < n_packets; ++i) packet::store(column + i * kPacket, sum[i]);
       }
     }
-    for (Index l = 0; l < n_terms_; ++l) column(l) *= scale_[size_of(l)];
+    for (Index l = 0; l < n_terms_; ++l)
+      for (Index i = 0; i < count; ++i) matrix(first + i, l) = scale_[size_of(l)] * rows[l * chunk + i];
+  });
+}
+
+// gram := C (both triangles) and Y'T. For two left parts the moments of their sums are added up once, as functions of
+// the right sum.
+void MomentPlan::assemble_chebyshev(const double* statistic, MatrixRef gram, const Control& control) const {
+  const Index n_targets = gram.rows() - n_terms_;
+  const Index n_left = left_.n_parts;
+  const Index n_right = right_.n_parts;
+  std::vector<AlignedBuffer> scratch;
+  for (int i = 0; i < control.n_threads(); ++i) scratch.push_back(make_aligned(size_of(right_.n_sums())));
+  const double work = 8.0 * static_cast<double>(n_terms_) * static_cast<double>(n_terms_);
+  parallel_for(control, n_left, work, [&](Index left_b, int member) {
+    double* mean = scratch[size_of(member)].get();
+    for (Index left_a = 0; left_a < n_left; ++left_a) {
+      const Index pair = left_b * n_left + left_a;
+      const std::int32_t* begin = left_.pair_sum.data() + left_.pair_start[size_of(pair)];
+      const std::int32_t* end = left_.pair_sum.data() + left_.pair_start[size_of(pair) + 1];
+      const Index need = sums_up_to(reach_[size_of(left_a)] + reach_[size_of(left_b)]);
+      const double share = 1.0 / static_cast<double>(end - begin);
+      std::copy_n(statistic + sum_start_[size_of(*begin)], need, mean);
+      for (const std::int32_t* i = begin + 1; i < end; ++i) {
+        const double* row = statistic + sum_start_[size_of(*i)];
+        for (Index j = 0; j < need; ++j) mean[j] += row[j];
+      }
+      for (const Member& b : members_[size_of(left_b)]) {
+        double* column = gram.data() + Index{b.term} * gram.outerStride();
+        const std::int32_t* start = right_.pair_start.data() + Index{b.right_part} * n_right;
+        for (const Member& a : members_[size_of(left_a)]) {
+          const std::int32_t* from = right_.pair_sum.data() + start[a.right_part];
+          const std::int32_t* to = right_.pair_sum.data() + start[a.right_part + 1];
+          double sum = 0.0;
+          for (const std::int32_t* j = from; j < to; ++j) sum += mean[*j];
+          column[a.term] = sum * (share / static_cast<double>(to - from));
+        }
+      }
+    }
+    for (const Member& b : members_[size_of(left_b)])
+      for (Index k = 0; k < n_targets; ++k)
+        gram(n_terms_ + k, b.term) = statistic[n_moments_ + k * n_target_moments_ + part_start_[size_of(left_b)] +
+                                               right_.part_sum[size_of(b.right_part)]];
   });
 }
 
 void MomentPlan::assemble(const double* statistic, MatrixRef gram, const Control& control) const {
   const Index n_targets = gram.rows() - n_terms_;
-  const Index n = n_terms_ + n_targets;
-  require(n_targets >= 0 && gram.cols() == n, "gram must be square with at least ", n_terms_, " rows");
-  const Index n_left = left_.n_parts;
-  const Index n_right = right_.n_parts;
-  const double work = 4.0 * static_cast<double>(n) * static_cast<double>(n);
-  parallel_for(control, n_terms_, work, [&](Index b, int) {
-    const Index left_b = left_.part_of_term[size_of(b)];
-    const Index right_b = right_.part_of_term[size_of(b)];
-    for (Index a = b; a < n_terms_; ++a) {
-      const Index left_pair = left_.part_of_term[size_of(a)] * n_left + left_b;
-      const Index right_pair = right_.part_of_term[size_of(a)] * n_right + right_b;
-      const std::int32_t* left_begin = left_.pair_sum.data() + left_.pair_start[size_of(left_pair)];
-      const std::int32_t* left_end = left_.pair_sum.data() + left_.pair_start[size_of(left_pair) + 1];
-      const std::int32_t* right_begin = right_.pair_sum.data() + right_.pair_start[size_of(right_pair)];
-      const std::int32_t* right_end = right_.pair_sum.data() + right_.pair_start[size_of(right_pair) + 1];
-      double sum = 0.0;
-      for (const std::int32_t* i = left_begin; i < left_end; ++i) {
-        const double* row = statistic + sum_start_[size_of(*i)];
-        for (const std::int32_t* j = right_begin; j < right_end; ++j) sum += row[*j];
-      }
-      gram(a, b) = sum / static_cast<double>((left_end - left_begin) * (right_end - right_begin));
-    }
-    for (Index k = 0; k < n_targets; ++k)
-      gram(n_terms_ + k, b) = statistic[n_moments_ + k * n_target_moments_ + part_start_[size_of(left_b)] +
-                                        right_.part_sum[size_of(right_b)]];
-  });
+  require(n_targets >= 0 && gram.cols() == gram.rows(), "gram must be square with at least ", n_terms_, " rows");
   // [C; Y'T] B', then (C B')' B' = B C B'
-  constexpr Index chunk = 64;
-  const auto mirror = [&] {
-    parallel_for(control, (n_terms_ + chunk - 1) / chunk, work, [&](Index item, int) {
-      const Index last = std::min(n_terms_, (item + 1) * chunk);
-      for (Index b = item * chunk; b < last; ++b)
-        for (Index a = b + 1; a < n_terms_; ++a) gram(b, a) = gram(a, b);
-    });
-  };
-  mirror();
-  change_basis(gram, n, control);
-  gram.topLeftCorner(n_terms_, n_terms_).transposeInPlace();
+  assemble_chebyshev(statistic, gram, control);
+  change_basis(gram, gram.rows(), control);
+  constexpr Index side = 32;  // of a tile, transposed together with its mirror image
+  parallel_for(control, (n_terms_ + side - 1) / side, static_cast<double>(n_terms_) * static_cast<double>(n_terms_),
+               [&](Index tile, int) {
+                 const Index j_end = std::min(n_terms_, (tile + 1) * side);
+                 for (Index begin = tile * side; begin < n_terms_; begin += side)
+                   for (Index j = tile * side; j < j_end; ++j)
+                     for (Index i = std::max(begin, j + 1); i < std::min(n_terms_, begin + side); ++i)
+                       std::swap(gram(i, j), gram(j, i));
+               });
   change_basis(gram, n_terms_, control);
   const double* target_gram = statistic + n_moments_ + n_targets * n_target_moments_;
   for (Index k = 0; k < n_targets; ++k)

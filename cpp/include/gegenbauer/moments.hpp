@@ -80,6 +80,12 @@ class MomentPlan {
   void assemble(const double* statistic, MatrixRef gram, const Control& control) const;
 
  private:
+  // A term that has a given left part.
+  struct Member {
+    std::int32_t right_part;
+    std::int32_t term;
+  };
+
   // A factor of degree >= 2 of a term: the terms with a lower degree of the same parity in that input.
   struct Factor {
     std::int32_t term;
@@ -92,6 +98,8 @@ class MomentPlan {
   void make_staircase();
   void make_connection(const TensorBasis& basis);
   [[nodiscard]] std::vector<StaircaseRow> rows(Index n_targets) const;
+  [[nodiscard]] std::int32_t sums_up_to(std::int32_t total) const;
+  void assemble_chebyshev(const double* statistic, MatrixRef gram, const Control& control) const;
   void change_basis(MatrixRef matrix, Index n_rows, const Control& control) const;
 
   Index n_terms_;
@@ -100,10 +108,13 @@ class MomentPlan {
   Index right_input_;
   TensorBasis left_basis_;  // Chebyshev polynomials of the sums
   TensorBasis right_basis_;
-  std::vector<std::int32_t> sum_need_;   // right sums that go with each left sum
-  std::vector<std::int32_t> part_need_;  // right sums that go with each left part
-  std::vector<Index> sum_start_;         // of the rows in the statistic
-  std::vector<Index> part_start_;        // of the rows of one target, from that target's first on
+  std::vector<std::vector<Member>> members_;  // of each left part
+  std::vector<std::int32_t> reach_;           // largest total degree on the right that goes with each left part
+  std::vector<std::int32_t> up_to_;           // right sums of total degree <= d
+  std::vector<std::int32_t> sum_need_;        // right sums that go with each left sum
+  std::vector<std::int32_t> part_need_;       // right sums that go with each left part
+  std::vector<Index> sum_start_;              // of the rows in the statistic
+  std::vector<Index> part_start_;             // of the rows of one target, from that target's first on
   double squared_bounds_ = 0.0;
   Index n_moments_ = 0;
   Index n_target_moments_ = 0;
