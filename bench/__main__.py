@@ -5,21 +5,20 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import sys
-from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import machine, report
+from bench import results, table
 from bench.cases import CASES
 from bench.comparison import IncomparableError, compare
-from bench.runner import BATCH_SECONDS, PAUSE, Case, Disagreement, Failure, Settings, run_case
+from bench.recorder import OtherRunError, Recorder
+from bench.runner import BATCH_SECONDS, PAUSE, Case, Settings
 from gegenbauer._dispatch import default_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bench.runner import CaseResult
+    from bench.results import Run
 
 QUICK_ROUNDS, ROUNDS = 3, 9
 
@@ -64,6 +63,9 @@ def parser() -> argparse.ArgumentParser:
     )
     it.add_argument("--json", type=Path, metavar="FILE", help="keep the result as JSON")
     it.add_argument(
+        "--resume", action="store_true", help="go on with the run that FILE of --json holds"
+    )
+    it.add_argument(
         "--compare",
         nargs=2,
         type=Path,
@@ -71,6 +73,17 @@ def parser() -> argparse.ArgumentParser:
         help="compare two such files and stop",
     )
     return it
+
+
+def settings_for(threads: int | None, rounds: int | None, *, quick: bool) -> Settings:
+    """Fill in what the command line leaves open."""
+    return Settings(
+        n_threads=threads or default_threads(),
+        rounds=rounds or (QUICK_ROUNDS if quick else ROUNDS),
+        quick=quick,
+        pause=0.0 if quick else PAUSE,
+        batch_seconds=0.0 if quick else BATCH_SECONDS,
+    )
 
 
 def select(cases: Sequence[Case], names: Sequence[str], patterns: Sequence[str]) -> list[Case]:
@@ -101,43 +114,14 @@ def select(cases: Sequence[Case], names: Sequence[str], patterns: Sequence[str])
     ]
 
 
-def perform(cases: Sequence[Case], settings: Settings) -> report.Run:
-    """Run cases; one that fails does not stop the others."""
-    date = datetime.now(UTC).isoformat(timespec="seconds")
-    facts = machine.describe(settings.n_threads)
-    warnings = machine.warnings_about(facts)
-    for warning in warnings:
-        print(f"WARNING: {warning}", file=sys.stderr)
-    peaks = machine.measure_peaks(settings.n_threads, quick=settings.quick)
-    done: list[CaseResult] = []
-    failures: list[Failure] = []
-    interrupted = False
+def perform(cases: Sequence[Case], recorder: Recorder) -> Run:
+    """Run cases until the end or an interrupt."""
     try:
         for case in cases:
-            print(f"{case.name} ...", end=" ", file=sys.stderr, flush=True)
-            try:
-                done.append(run_case(case, settings))
-            except Disagreement as error:
-                failures.append(Failure(case.name, str(error), error.agreements))
-            except Exception as error:  # whatever a contestant does, the others shall run
-                failures.append(Failure(case.name, f"{type(error).__name__}: {error}"))
-            failed = failures and failures[-1].name == case.name
-            print(f"FAILED: {failures[-1].reason}" if failed else "done", file=sys.stderr)
-        # Once more after the work, since clocks change and neighbours come and go
-        again = machine.measure_peaks(settings.n_threads, quick=settings.quick)
-        peaks = machine.best_peaks(peaks, again)
+            recorder.run(case)
+        return recorder.finish()
     except KeyboardInterrupt:
-        interrupted = True
-    return report.Run(
-        date=date,
-        facts=facts,
-        settings=asdict(settings),
-        warnings=tuple(warnings),
-        peaks=tuple(peaks),
-        cases=tuple(done),
-        failures=tuple(failures),
-        interrupted=interrupted,
-    )
+        return recorder.finish(interrupted=True)
 
 
 def main(arguments: Sequence[str] | None = None, cases: Sequence[Case] = CASES) -> int:
@@ -151,11 +135,11 @@ def main(arguments: Sequence[str] | None = None, cases: Sequence[Case] = CASES) 
     options = parser().parse_args(arguments)
     try:
         if options.compare:
-            print(compare(*(report.read(path) for path in options.compare)))
+            print(compare(*(results.read(path) for path in options.compare)))
             return 0
         chosen = select(cases, options.case, options.filter)
         if options.json:
-            report.check_writable(options.json)
+            results.check_writable(options.json)
     except (IncomparableError, OSError, ValueError) as error:
         print(f"python -m bench: {error}", file=sys.stderr)
         return 2
@@ -164,17 +148,17 @@ def main(arguments: Sequence[str] | None = None, cases: Sequence[Case] = CASES) 
             sizes = " ".join(f"{name}={size}" for name, size in case.full.items())
             print(f"{case.name:<20} {case.shows} ({sizes})")
         return 0
-    settings = Settings(
-        n_threads=options.threads or default_threads(),
-        rounds=options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS),
-        quick=options.quick,
-        pause=0.0 if options.quick else PAUSE,
-        batch_seconds=0.0 if options.quick else BATCH_SECONDS,
-    )
-    run = perform(chosen, settings)
-    print(report.table(run))
-    if options.json:
-        report.write(run, options.json)
+    try:
+        recorder = Recorder(
+            settings_for(options.threads, options.rounds, quick=options.quick),
+            options.json,
+            resume=options.resume,
+        )
+    except (OtherRunError, results.FormatError) as error:
+        print(f"python -m bench: {error}", file=sys.stderr)
+        return 2
+    run = perform(chosen, recorder)
+    print(table.render(run))
     if run.interrupted:
         return 130
     return 1 if run.failures else 0

@@ -19,7 +19,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from bench.runner import Agreement, Case, Contest, Contestant
+from bench.runner import PEAK, Agreement, Case, Contest, Contestant
 from gegenbauer import (
     GegenbauerClassifier,
     GegenbauerFeatures,
@@ -494,10 +494,11 @@ def _case(
     shows: str,
     build: Callable[..., Contest],
     full: dict[str, int],
+    goals: Mapping[str, float] | None = None,
     **quick: int,
 ) -> Case:
     """Make a case; `quick` replaces some of the sizes."""
-    return Case(name, shows, build, full, {**full, **quick})
+    return Case(name, shows, build, full, {**full, **quick}, goals or {})
 
 
 _GRAM = "Gram matrix by features, from X, against dsyrk on a G that exists"
@@ -511,6 +512,7 @@ CASES: tuple[Case, ...] = (
         "a small fit through the functions: overhead counts",
         fit_iris,
         {"degree": 10},
+        {"scikit-learn": 6.0},
         degree=3,
     ),
     _case(
@@ -518,6 +520,7 @@ CASES: tuple[Case, ...] = (
         "the same through the estimator",
         fit_iris_estimator,
         {"degree": 10},
+        {"scikit-learn": 2.0},
         degree=3,
     ),
     _case(
@@ -536,36 +539,46 @@ CASES: tuple[Case, ...] = (
         S=40,
         m=5,
     ),
-    _case("gram-500", _GRAM, gram, {"S": 200_000, "m": 6, "L": 500}, S=700, L=50),
-    _case("gram-1500", _GRAM, gram, {"S": 100_000, "m": 6, "L": 1500}, S=600, L=90),
-    _case("gram-4000", _GRAM, gram, {"S": 20_000, "m": 6, "L": 4000}, S=300, L=200),
+    _case("gram-500", _GRAM, gram, {"S": 200_000, "m": 6, "L": 500}, {"dsyrk": 1.3}, S=700, L=50),
+    _case(
+        "gram-1500",
+        _GRAM,
+        gram,
+        {"S": 100_000, "m": 6, "L": 1500},
+        {"dsyrk": 1.1, PEAK: 0.7},
+        S=600,
+        L=90,
+    ),
+    _case("gram-4000", _GRAM, gram, {"S": 20_000, "m": 6, "L": 4000}, {"dsyrk": 1.0}, S=300, L=200),
     *(
         _case(
             f"gram-moments-{m}",
             _MOMENTS,
             gram_moments,
             {"S": S, "m": m, "degree": degree, "rows": 10_000},
+            {"dsyrk": goal},
             S=400,
             degree=2,
             rows=200,
         )
-        for S, m, degree in (
-            (500_000, 2, 53),
-            (200_000, 3, 19),
-            (200_000, 4, 11),
-            (200_000, 6, 6),
-            (100_000, 8, 5),
-            (50_000, 13, 4),
+        for S, m, degree, goal in (
+            (500_000, 2, 53, 100.0),
+            (200_000, 3, 19, 40.0),
+            (200_000, 4, 11, 25.0),
+            (200_000, 6, 6, 12.0),
+            (100_000, 8, 5, 8.0),
+            (50_000, 13, 4, 5.0),
         )
     ),
-    _case("cholesky-500", _CHOLESKY, cholesky, {"n": 500}, n=20),
-    _case("cholesky-1500", _CHOLESKY, cholesky, {"n": 1500}, n=100),
-    _case("cholesky-4000", _CHOLESKY, cholesky, {"n": 4000}, n=300),
+    _case("cholesky-500", _CHOLESKY, cholesky, {"n": 500}, {"dpotrf": 1.3}, n=20),
+    _case("cholesky-1500", _CHOLESKY, cholesky, {"n": 1500}, {"dpotrf": 1.3}, n=100),
+    _case("cholesky-4000", _CHOLESKY, cholesky, {"n": 4000}, {"dpotrf": 1.0}, n=300),
     _case(
         "predict",
         "prediction without holding the features",
         prediction,
         {"S": 65_536, "m": 6, "degree": 6, "K": 3},
+        {"scikit-learn": 20.0},
         S=1000,
         degree=3,
     ),
@@ -574,6 +587,7 @@ CASES: tuple[Case, ...] = (
         "features as an array, made anew",
         partial(transform, reuse=False),
         _TRANSFORM,
+        {"scikit-learn": 4.0},
         S=1000,
         degree=3,
     ),
@@ -582,6 +596,7 @@ CASES: tuple[Case, ...] = (
         "features into an array that exists",
         partial(transform, reuse=True),
         _TRANSFORM,
+        {"scikit-learn": 8.0},
         S=1000,
         degree=3,
     ),

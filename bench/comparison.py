@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench.report import MUCH, disturbed, seconds_text
 from bench.runner import LEAST_CONFIDENCE, CaseResult, Estimate, median_with_interval
+from bench.table import MUCH, disturbed, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench.report import Run
+    from bench.results import Run
 
 FEWEST_ROUNDS = 5  # that reach LEAST_CONFIDENCE
 

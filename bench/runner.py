@@ -36,6 +36,8 @@ MOST_CALLS = 1000
 # The system counts processor time in ticks of 10 ms; over a shorter span they say nothing.
 SHORTEST_SPAN = 0.5
 
+PEAK = "peak"  # stands for the measured rate of multiply-adds in the goals of a case
+
 
 # --- Statistics -----------------------------------------------------------------------------------
 
@@ -127,6 +129,7 @@ class Contest:
     check: Callable[[Mapping[str, Any]], list[Agreement]]
     flops: float | None = None  #: of the mathematical result, for products and factorisations
     not_compared: str = ""  #: what cannot be compared, and why
+    absent: Mapping[str, str] = field(default_factory=dict)  #: peers that take no part, and why
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,8 @@ class Case:
     build: Callable[..., Contest]
     full: Mapping[str, int] = field(default_factory=dict)
     quick: Mapping[str, int] = field(default_factory=dict)
+    #: Least theirs / ours by the name of the peer, and by `PEAK` the least share of the peak.
+    goals: Mapping[str, float] = field(default_factory=dict)
 
 
 # --- Results --------------------------------------------------------------------------------------
@@ -166,6 +171,8 @@ class CaseResult:
     agreements: tuple[Agreement, ...]
     timings: tuple[Timing, ...]
     others: float | None  #: part of the processors' time that other programs took meanwhile
+    goals: dict[str, float] = field(default_factory=dict)  #: of the case, see `goals`
+    absent: dict[str, str] = field(default_factory=dict)  #: who took no part, and why
 
     @property
     def ours(self) -> Timing:
@@ -193,6 +200,10 @@ class Failure:
     name: str
     reason: str
     agreements: tuple[Agreement, ...] = ()
+
+
+class DeclinedError(Exception):
+    """A peer cannot do the work of a case; raised in its first run, with the reason."""
 
 
 class Disagreement(Exception):  # noqa: N818  # a finding, not a fault of the program
@@ -247,12 +258,13 @@ def run_case(case: Case, settings: Settings) -> CaseResult:
     # Ours gets n_threads as an argument; this limits every BLAS and OpenMP that is loaded.
     with threadpool_limits(limits=settings.n_threads):
         contest = case.build(n_threads=settings.n_threads, **sizes)
-        results = {c.name: _once(c)[1] for c in contest.contestants}
+        results, absent = _first_runs(contest)
+        taking_part = [c for c in contest.contestants if c.name in results]
         agreements = contest.check(results)
         del results
         if not all(agreement.holds for agreement in agreements):
             raise Disagreement(agreements)
-        timings, others = _take_times(contest.contestants, settings)
+        timings, others = _take_times(taking_part, settings)
     return CaseResult(
         case.name,
         case.shows,
@@ -262,7 +274,23 @@ def run_case(case: Case, settings: Settings) -> CaseResult:
         tuple(agreements),
         timings,
         others,
+        dict(case.goals),
+        absent,
     )
+
+
+def _first_runs(contest: Contest) -> tuple[dict[str, Any], dict[str, str]]:
+    """Run everybody once; a peer may decline, but ours may not."""
+    results: dict[str, Any] = {}
+    absent = dict(contest.absent)
+    for contestant in contest.contestants:
+        try:
+            results[contestant.name] = _once(contestant)[1]
+        except DeclinedError as error:
+            if contestant is contest.contestants[0]:
+                raise
+            absent[contestant.name] = str(error)
+    return results, absent
 
 
 def _take_times(

@@ -19,7 +19,7 @@ sys.path.append(str(Path(__file__).parents[2]))
 from sklearn.pipeline import Pipeline
 
 from bench import __main__ as command
-from bench import comparison, machine, report, runner
+from bench import comparison, machine, results, runner, table
 from bench.cases import CASES
 from bench.runner import (
     Agreement,
@@ -232,7 +232,7 @@ def result_of(
 
 
 def run_of(*cases, failures=(), rounds=9, **facts):
-    return report.Run(
+    return results.Run(
         date="2026-01-02T03:04:05+00:00",
         facts={
             "machine": {
@@ -275,12 +275,12 @@ class TestReport:
     def test_json_round_trip(self, tmp_path):
         failure = Failure("other", "disagrees", (Agreement("value", 1.0, 0.5),))
         run = run_of(result_of(), result_of("second", 3.0), failures=[failure])
-        report.write(run, tmp_path / "run.json")
-        assert report.read(tmp_path / "run.json") == run
+        results.write(run, tmp_path / "run.json")
+        assert results.read(tmp_path / "run.json") == run
         assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 
     def test_json_says_it_all(self):
-        data = json.loads(json.dumps(report.to_json(run_of(result_of())), allow_nan=False))
+        data = json.loads(json.dumps(results.to_json(run_of(result_of())), allow_nan=False))
         assert data["facts"]["machine"]["processor"] == "Babbage"
         assert data["facts"]["libraries"][0]["kernel"] == "Haswell"
         case = data["cases"][0]
@@ -291,8 +291,8 @@ class TestReport:
     @pytest.mark.parametrize("difference", [math.nan, math.inf])
     def test_what_json_cannot_say(self, difference):
         failure = Failure("toy", "disagrees", (Agreement("value", difference, 1.0),))
-        text = json.dumps(report.to_json(run_of(failures=[failure])), allow_nan=False)
-        found = report.from_json(json.loads(text)).failures[0].agreements[0]
+        text = json.dumps(results.to_json(run_of(failures=[failure])), allow_nan=False)
+        found = results.from_json(json.loads(text)).failures[0].agreements[0]
         assert math.isnan(found.difference)
         assert not found.holds
 
@@ -309,14 +309,14 @@ class TestReport:
     def test_other_files_are_refused(self, tmp_path, text, message):
         path = tmp_path / "run.json"
         path.write_text(text)
-        with pytest.raises(report.FormatError, match=message):
-            report.read(path)
+        with pytest.raises(results.FormatError, match=message):
+            results.read(path)
 
     def test_table(self):
         slow = result_of("slow", 1.0, 0.5)
         even = result_of("even", 1.0, 1.0)
         failure = Failure("odd", "results disagree", (Agreement("value", math.nan, 0.5),))
-        text = report.table(run_of(result_of(), slow, even, failures=[failure]))
+        text = table.render(run_of(result_of(), slow, even, failures=[failure]))
         lines = {" ".join(line.split()) for line in text.splitlines()}
         assert "WARNING: beware" in lines
         assert "BLAS of numpy: openblas 0.3, kernel Haswell" in lines
@@ -335,13 +335,13 @@ class TestReport:
         assert "Not told apart from a peer: even / peer 1.00" in lines
 
     def test_disturbed_cases_are_marked(self):
-        text = report.table(run_of(result_of(others=0.25), result_of("slow", peer=0.5, others=0.1)))
+        text = table.render(run_of(result_of(others=0.25), result_of("slow", peer=0.5, others=0.1)))
         assert "other programs took 25% of the processors meanwhile" in text
         assert "faster?" in text
         assert "Slower than a peer: slow / peer 0.500?" in text
 
     def test_few_rounds_claim_nothing(self):
-        text = report.table(run_of(result_of(n=3), rounds=3))
+        text = table.render(run_of(result_of(n=3), rounds=3))
         assert "faster" not in text.split("what is timed")[1]
         assert "Too few rounds to tell: toy / peer 2.00" in text
 
@@ -356,7 +356,7 @@ class TestReport:
         ],
     )
     def test_times_are_readable(self, seconds, text):
-        assert report.seconds_text(seconds) == text
+        assert table.seconds_text(seconds) == text
 
 
 class TestComparison:
@@ -574,7 +574,7 @@ class TestCommand:
         out = capsys.readouterr().out
         assert "disagrees: FAILED, not timed: results disagree: wrong: value: 4" in out
         assert "bursts: FAILED, not timed: RuntimeError: burst" in out
-        run = report.read(path)
+        run = results.read(path)
         assert [case.name for case in run.cases] == ["fine"]
         assert [failure.name for failure in run.failures] == ["disagrees", "bursts"]
         assert world.diary.count("wrong") == 1
@@ -593,8 +593,8 @@ class TestCommand:
 
     def test_compare(self, capsys, tmp_path):
         for name, ours in (("old", 1.0), ("new", 0.5)):
-            report.write(run_of(result_of(ours=ours)), tmp_path / f"{name}.json")
-        report.write(run_of(result_of(sizes={"n": 1})), tmp_path / "other.json")
+            results.write(run_of(result_of(ours=ours)), tmp_path / f"{name}.json")
+        results.write(run_of(result_of(sizes={"n": 1})), tmp_path / "other.json")
         old, new, other = (tmp_path / f"{name}.json" for name in ("old", "new", "other"))
         assert self.main("--compare", old, new) == 0
         assert "better: toy (our time), toy (ratio to peer)" in capsys.readouterr().out
@@ -635,7 +635,7 @@ def test_quick_run_of_all_cases(tmp_path, capsys):
     status = command.main(["--quick", "--threads", "1", "--json", str(path)])
     printed = capsys.readouterr()
     assert status == 0, printed.out
-    run = report.read(path)
+    run = results.read(path)
     assert [case.name for case in run.cases] == NAMES
     for case in run.cases:
         assert case.agreements
