@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 QUICK_ROUNDS, ROUNDS = 3, 9
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """Read a number from 1 up."""
     try:
         value = int(text)
     except ValueError:
@@ -55,11 +56,9 @@ def parser() -> argparse.ArgumentParser:
     it.add_argument(
         "--quick", action="store_true", help="tiny sizes: to test the benchmarks, not the speed"
     )
+    it.add_argument("--rounds", type=positive, help=f"rounds of all contestants (default {ROUNDS})")
     it.add_argument(
-        "--rounds", type=_positive, help=f"rounds of all contestants (default {ROUNDS})"
-    )
-    it.add_argument(
-        "--threads", type=_positive, help="threads of everybody (default: all that may be used)"
+        "--threads", type=positive, help="threads of everybody (default: all that may be used)"
     )
     it.add_argument("--json", type=Path, metavar="FILE", help="keep the result as JSON")
     it.add_argument(

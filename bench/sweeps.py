@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from bench.recorder import Recorder
+    from bench.results import Run
     from bench.runner import CaseResult
 
 OURS = "ours"
@@ -131,14 +132,20 @@ def _predictions(result: Any, X: Any) -> Any:
     return result.predict(X).reshape(len(X), -1)
 
 
+def our_names() -> list[str]:
+    """Name the ways that are ours, in the order of `contestants`."""
+    engines = [OURS if engine == "auto" else f"{OURS}, {engine}" for engine in ridge.ENGINES]
+    return [*engines, f"{OURS}, estimator"]
+
+
 def contestants(problem: Problem, n_threads: int) -> Iterator[tuple[Contestant, float]]:
     """Name everybody, ours first, with the bytes that its features take at once."""
-    for engine in ridge.ENGINES:
-        name = OURS if engine == "auto" else f"{OURS}, {engine}"
+    *names, estimator = our_names()
+    for name, engine in zip(names, ridge.ENGINES, strict=True):
         run = partial(_ours, problem, engine, n_threads)
         yield Contestant(name, f"TensorBasis and solve_ridge, engine={engine!r}", run), 0.0
     run_estimator = partial(_estimator, problem, n_threads)
-    yield Contestant(f"{OURS}, estimator", "GegenbauerRegressor.fit", run_estimator), 0.0
+    yield Contestant(estimator, "GegenbauerRegressor.fit", run_estimator), 0.0
     for peer in PEERS:
         n_bytes = peer.copies * 8.0 * len(problem.X) * problem.n_terms
         yield Contestant(peer.name, peer.does, partial(peer.fit, problem)), n_bytes
@@ -227,6 +234,11 @@ def case(sweep: Sweep, point: Point, reason: Callable[[str, float], str] = lambd
 def name_of(sweep: Sweep, point: Point) -> str:
     """Name the case of a point."""
     return f"{sweep.variable}={point.sizes[sweep.variable]}"
+
+
+def points_of(run: Run, sweep: Sweep) -> list[CaseResult]:
+    """Return the results of a sweep."""
+    return [case for case in run.cases if case.name.startswith(f"{sweep.variable}=")]
 
 
 def agreements(problem: Problem, results: Mapping[str, Any]) -> list[Agreement]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MUCH = 0.1  # part of the processors' time that others may take before a case counts as disturbed
 
 COLUMNS = (
-    f"  {'':<13}{'median':>10}{'IQR':>7}{'ratio':>10} {'interval':<17}{'of best':<9}{'ours':<8}"
+    f"  {'':<16}{'median':>10}{'IQR':>7}{'ratio':>10} {'interval':<17}{'of best':<9}{'ours':<8}"
     f"{'GFLOP/s':>8}{'peak':>7}  what is timed"
 )
 
@@ -90,7 +90,7 @@ def _case_lines(case: CaseResult, peak: float | None) -> Iterator[str]:
         yield f"  other programs took {case.others:.0%} of the processors meanwhile"
     for timing in case.timings:
         median = median_with_interval(timing.seconds).median
-        line = f"  {timing.name:<13}{seconds_text(median):>10}{relative_iqr(timing.seconds):>7.1%}"
+        line = f"  {timing.name:<16}{seconds_text(median):>10}{relative_iqr(timing.seconds):>7.1%}"
         if timing is case.ours:
             line += " " * 45
         else:
