@@ -14,8 +14,10 @@ import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from bench.machine import ROOT, git_state
+from bench.recorder import OtherRunError
 from bench.sweeps import OURS, Budget, Point, contestants, data
 
 STATUS, MARK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
@@ -132,15 +134,24 @@ def _use(name: str, point: Point, n_threads: int, *, scaled: bool) -> Use:
     return Use(name, point.sizes, more + a_row * (point.S - few[1].S), note)
 
 
-def write(found: list[Use], path: Path) -> None:
-    """Keep what was measured, and the commit."""
-    kept = {"git": git_state(), "uses": [asdict(use) for use in found]}
+def write(found: list[Use], settings: dict[str, Any], path: Path) -> None:
+    """Keep what was measured, with the settings and the commit."""
+    kept = {"git": git_state(), "settings": settings, "uses": [asdict(use) for use in found]}
     path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
-def read(path: Path) -> list[Use]:
-    """Read what `write` wrote."""
-    return [Use(**use) for use in json.loads(path.read_text(encoding="utf-8"))["uses"]]
+def read(path: Path, settings: dict[str, Any] | None = None) -> list[Use]:
+    """Read what `write` wrote.
+
+    Raises
+    ------
+    OtherRunError
+        When `settings` are given and these or the commit were others.
+    """
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    if settings is not None and (kept["git"], kept["settings"]) != (git_state(), settings):
+        raise OtherRunError(f"{path} is of another commit or of other settings: remove it")
+    return [Use(**use) for use in kept["uses"]]
 
 
 def main(arguments: list[str]) -> int:

@@ -69,7 +69,7 @@ class Peer:
     differs: str  #: in which way its model is another one than ours
     fit: Callable[[Problem], Any]
     open: Callable[[Any], Linear]  #: not timed
-    copies: float  #: arrays of S x L doubles that it holds at once, for a guess of its memory
+    copies: float  #: arrays of S x L doubles that it holds at once, as measured by `memory`
 
     @property
     def missing(self) -> str:
@@ -186,7 +186,7 @@ PEERS: tuple[Peer, ...] = (
         "orthonormal Legendre polynomials of the same span",
         _chaospy_fit,
         lambda model: model,
-        copies=2.5,
+        copies=3.0,
     ),
     Peer(
         "himalaya",
@@ -196,7 +196,7 @@ PEERS: tuple[Peer, ...] = (
         _MONOMIALS,
         _himalaya_fit,
         lambda model: Linear(model[0].transform, model[-1].coef_),
-        copies=4.5,
+        copies=3.0,
     ),
     Peer(
         "hpelm",
@@ -216,7 +216,7 @@ PEERS: tuple[Peer, ...] = (
         _RANDOM,
         _gfdl_fit,
         _open_gfdl,
-        copies=3.5,
+        copies=4.0,
     ),
 )
 

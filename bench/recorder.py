@@ -54,7 +54,7 @@ class Recorder:
         earlier = results.read(path) if resume and path is not None and path.exists() else None
         if earlier is not None:
             self._require_same(earlier)
-            self.done = list(earlier.cases)
+            self.date, self.done = earlier.date, list(earlier.cases)
         self.warnings = machine.warnings_about(self.facts)
         for warning in self.warnings:
             print(f"WARNING: {warning}", file=sys.stderr)

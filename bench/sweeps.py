@@ -79,7 +79,7 @@ SWEEPS: tuple[Sweep, ...] = (
     Sweep(
         "L",
         "terms, by the degree",
-        tuple(Point(20_000, 4, degree, 1) for degree in range(5, 15)),
+        tuple(Point(20_000, 4, degree, 1) for degree in range(5, 16)),
         tuple(Point(60, 3, degree, 1) for degree in (1, 2, 3)),
     ),
     Sweep(

@@ -87,14 +87,15 @@ def _sweeps(options: argparse.Namespace, budget: sweeps.Budget) -> Run | None:
 
 def _uses(options: argparse.Namespace, budget: sweeps.Budget) -> list[memory.Use]:
     path = options.folder / MEMORY_FILE
-    if path.exists():
-        return memory.read(path)
     if options.read:
-        return []
+        return memory.read(path) if path.exists() else []
     n_threads = settings_for(options.threads, None, quick=options.quick).n_threads
+    settings = {"n_threads": n_threads, "quick": options.quick}
+    if path.exists():
+        return memory.read(path, settings)
     print("memory ...", end=" ", file=sys.stderr, flush=True)
     found = memory.uses(n_threads, budget, quick=options.quick)
-    memory.write(found, path)
+    memory.write(found, settings, path)
     print("done", file=sys.stderr)
     return found
 

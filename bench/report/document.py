@@ -182,7 +182,7 @@ def _sweep(sweep: Sweep, points: Sequence[CaseResult]) -> Iterator[str]:
             str(power or ""),
             fitted,
             f"{largest:,}",
-            seconds_text(seconds),
+            seconds_text(seconds).strip(),
             ratio,
             one.ends,
         )
