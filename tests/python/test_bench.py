@@ -360,6 +360,10 @@ class TestMachine:
         assert "env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE python -m bench" in warning
         assert "Haswell" in warning
 
+    def test_both_sides_may_be_held_to_the_same_flavour(self):
+        held = {"OPENBLAS_CORETYPE": "Haswell", "GEGENBAUER_ISA": "avx2"}
+        assert machine.warnings_about(run_of(environment=held).facts) == []
+
     def test_what_else_is_warned_of(self):
         facts = run_of(threads=8, load_average=3.0).facts
         threads, library, load = machine.warnings_about(facts)
