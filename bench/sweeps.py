@@ -8,7 +8,7 @@ beyond the budget; the reason is kept with the point. Ours takes part everywhere
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -151,16 +151,18 @@ def contestants(problem: Problem, n_threads: int) -> Iterator[tuple[Contestant, 
         yield Contestant(peer.name, peer.does, partial(peer.fit, problem)), n_bytes
 
 
-def _declining(run: Callable[[], Any]) -> Callable[[], Any]:
-    """Let a refusal of ours, or memory that is not there, be no fault."""
+def _declining(contestant: Contestant) -> Contestant:
+    """Let a refusal of ours, and whatever happens to a peer, be no fault of the point."""
+    mine = contestant.name in our_names()
+    caught = (ValueError, MemoryError) if mine else (Exception,)
 
-    def guarded() -> Any:
+    def run() -> Any:
         try:
-            return run()
-        except (ValueError, MemoryError) as error:
-            raise DeclinedError(f"refused ({error})") from None
+            return contestant.run()
+        except caught as error:
+            raise DeclinedError(f"{type(error).__name__}: {error}") from None
 
-    return guarded
+    return replace(contestant, run=run)
 
 
 # --- Points as cases ------------------------------------------------------------------------------
@@ -222,8 +224,7 @@ def case(sweep: Sweep, point: Point, reason: Callable[[str, float], str] = lambd
             if why:
                 absent[contestant.name] = why
             else:
-                run = _declining(contestant.run)
-                taking_part.append(Contestant(contestant.name, contestant.does, run))
+                taking_part.append(_declining(contestant))
         compare = partial(agreements, problem)
         return Contest(sizes, taking_part, compare, absent=absent)
 

@@ -269,12 +269,20 @@ class TestSweeps:
         assert reason("numpy", 0.0) == "would take some 9 s, over 3 s"
         assert "S^3 / 3" in reason("ours, dual", 0.0)
 
-    def test_a_refusal_of_ours_is_no_fault(self):
+    @pytest.mark.parametrize(
+        ("name", "error", "declined"),
+        [
+            ("ours, dual", ValueError("not for this basis"), True),
+            ("ours, dual", TypeError("a mistake"), False),
+            ("numpy", TypeError("a mistake"), True),
+        ],
+    )
+    def test_refusals_of_ours_are_no_faults(self, name, error, declined):
         def refuse():
-            raise ValueError("not for this basis")
+            raise error
 
-        with pytest.raises(DeclinedError, match=r"refused \(not for this basis\)"):
-            sweeps._declining(refuse)()
+        with pytest.raises(DeclinedError if declined else type(error), match=str(error)):
+            sweeps._declining(Contestant(name, "", refuse)).run()
 
     def test_all_ways_are_there(self):
         problem = sweeps.data(S_SWEEP.quick[0])
