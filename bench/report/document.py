@@ -129,7 +129,9 @@ def _cases(runs: Sequence[Run]) -> Iterator[str]:
     for run in runs:
         if run.failures:
             yield from (f"Failed, {title(run)}:", "")
-            yield from (f"- {failure.name}: {failure.reason}" for failure in run.failures)
+            yield from (
+                f"- {failure.name}: {failure.reason.splitlines()[0]}" for failure in run.failures
+            )
             yield ""
 
 
@@ -150,7 +152,7 @@ def _sweeps(run: Run) -> Iterator[str]:
         if points:
             yield from _sweep(sweep, points)
     for failure in run.failures:
-        yield from (f"Failed: {failure.name}: {failure.reason}", "")
+        yield from (f"Failed: {failure.name}: {failure.reason.splitlines()[0]}", "")
 
 
 def _sweep(sweep: Sweep, points: Sequence[CaseResult]) -> Iterator[str]:
