@@ -19,12 +19,14 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from bench.runner import PEAK, Agreement, Case, Contest, Contestant
+from bench.runner import PEAK, Agreement, Case, Contest, Contestant, DeclinedError
 from gegenbauer import (
     GegenbauerClassifier,
     GegenbauerFeatures,
+    RidgeSolution,
     TensorBasis,
     count_terms,
+    fit_cost,
     predict,
     reference,
     solve_ridge,
@@ -218,6 +220,44 @@ def fit(*, n_threads: int, S: int, m: int, degree: int, K: int) -> Contest:
     """Fit of made data."""
     X, test = _inputs(S, m), np.random.default_rng(3).random((1000, m))
     return _fit_contest(X, _targets(X, K), test, degree, n_threads)
+
+
+def engine_choice(*, n_threads: int, S: int, m: int, degree: int, K: int) -> Contest:
+    """Solve by the engine that the cost model chooses, against every other engine."""
+    X = _inputs(S, m)
+    Y, basis = _targets(X, K), TensorBasis(m, degree=degree, lam=LAM)
+    cost = fit_cost(basis, S, K)
+
+    def solve(engine: str) -> RidgeSolution:
+        return solve_ridge(basis, X, Y, 2.0**-6, engine=engine, n_threads=n_threads)
+
+    def peer(engine: str) -> RidgeSolution:
+        if cost[engine] > 30 * min(cost.values()):
+            raise DeclinedError("the cost model expects more than 30 times the best")
+        solution = solve(engine)
+        if solution.engine != engine:
+            raise DeclinedError(f"gave way to {solution.engine!r}")
+        return solution
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        chosen = results["ours"].weights
+        return [
+            Agreement(f"{engine}: weights", _relative(chosen, results[engine].weights), 1e-7)
+            for engine in cost
+            if engine in results
+        ]
+
+    return Contest(
+        {"S": S, "m": m, "L": basis.n_terms, "K": K},
+        [
+            Contestant("ours", "solve_ridge with engine='auto'", lambda: solve("auto")),
+            *(
+                Contestant(engine, f"the same with engine={engine!r}", partial(peer, engine))
+                for engine in cost
+            ),
+        ],
+        check,
+    )
 
 
 # --- Products and factorisations ------------------------------------------------------------------
@@ -538,6 +578,30 @@ CASES: tuple[Case, ...] = (
         {"S": 1_000, "m": 21, "degree": 3, "K": 1},
         S=40,
         m=5,
+    ),
+    *(
+        _case(
+            f"engine-{S}-{m}-{degree}-{K}",
+            "the engine that is chosen, against the others (none may be 1.5 times as fast)",
+            engine_choice,
+            {"S": S, "m": m, "degree": degree, "K": K},
+            dict.fromkeys(("primal", "moments", "dual", "kernel"), 1 / 1.5),
+            S=min(S, 60),
+            m=min(m, 4),
+            degree=2,
+        )
+        for S, m, degree, K in (
+            (100, 4, 10, 1),
+            (1000, 2, 20, 1),
+            (1000, 4, 6, 5),
+            (1000, 13, 3, 1),
+            (3000, 6, 5, 5),
+            (3000, 20, 3, 1),
+            (30_000, 2, 30, 1),
+            (30_000, 6, 6, 1),
+            (30_000, 20, 2, 5),
+            (100_000, 10, 3, 1),
+        )
     ),
     _case("gram-500", _GRAM, gram, {"S": 200_000, "m": 6, "L": 500}, {"dsyrk": 1.3}, S=700, L=50),
     _case(
