@@ -118,6 +118,8 @@ def _ours(problem: Problem, engine: str, n_threads: int) -> Linear:
     solution = ridge.solve_ridge(
         basis, problem.X, problem.Y, GAMMA, engine=engine, n_threads=n_threads
     )
+    if engine not in ("auto", solution.engine):
+        raise DeclinedError(f"gave way to {solution.engine!r}")
     return Linear(basis.evaluate, solution.weights)
 
 

@@ -284,6 +284,19 @@ class TestSweeps:
         with pytest.raises(DeclinedError if declined else type(error), match=str(error)):
             sweeps._declining(Contestant(name, "", refuse)).run()
 
+    def test_an_engine_that_gives_way_takes_no_part(self, monkeypatch):
+        solve = sweeps.ridge.solve_ridge
+        monkeypatch.setattr(
+            sweeps.ridge,
+            "solve_ridge",
+            lambda *a, engine, **rest: solve(*a, engine="primal", **rest),
+        )
+        problem = sweeps.data(S_SWEEP.quick[0])
+        for engine in ("auto", "primal"):
+            assert sweeps._ours(problem, engine, 1).weights.shape == (10, 1)
+        with pytest.raises(DeclinedError, match="gave way to 'primal'"):
+            sweeps._ours(problem, "dual", 1)
+
     def test_all_ways_are_there(self):
         problem = sweeps.data(S_SWEEP.quick[0])
         names = [contestant.name for contestant, _ in sweeps.contestants(problem, 1)]
