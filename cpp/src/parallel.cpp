@@ -1,8 +1,47 @@
 #include "gegenbauer/parallel.hpp"
 
+#ifdef __linux__
+#include <pthread.h>
+#include <sched.h>
+#endif
+
 #include <system_error>
 
 namespace gegenbauer {
+
+namespace {
+
+// Falling asleep and being woken costs as much as a small item, so a member looks for a while first. It yields between
+// looks: where threads outnumber processors, whoever has work to do gets this one.
+constexpr auto kPatience = std::chrono::microseconds(50);
+
+void wait_while(const std::atomic<unsigned>& value, unsigned old) {
+  const auto start = std::chrono::steady_clock::now();
+  while (value.load() == old) {
+    if (std::chrono::steady_clock::now() - start > kPatience) {
+      value.wait(old);
+      return;
+    }
+    std::this_thread::yield();
+  }
+}
+
+// Moves a new thread to another processor than that of its maker, who goes on computing there: the system often puts it
+// into that queue, where it would wait for milliseconds. It stays free to run on any processor of its maker's.
+void send_away([[maybe_unused]] std::thread& thread) {
+#ifdef __linux__
+  cpu_set_t all;
+  const int here = sched_getcpu();
+  if (here < 0 || here >= CPU_SETSIZE || pthread_getaffinity_np(pthread_self(), sizeof all, &all) != 0) return;
+  cpu_set_t others = all;
+  CPU_CLR(static_cast<std::size_t>(here), &others);
+  if (CPU_COUNT(&others) == 0) return;
+  pthread_setaffinity_np(thread.native_handle(), sizeof others, &others);
+  pthread_setaffinity_np(thread.native_handle(), sizeof all, &all);
+#endif
+}
+
+}  // namespace
 
 void Team::fail(std::exception_ptr error) {
   const std::scoped_lock lock(mutex_);
@@ -11,7 +50,18 @@ void Team::fail(std::exception_ptr error) {
 }
 
 void Team::meet() {
-  barrier_->arrive_and_wait();
+  const unsigned round = round_.load();  // stays as it is until this member has arrived
+  if (arrived_.fetch_add(1) + 1 < size_) {
+    wait_while(round_, round);
+  } else {
+    // All others wait. Whether to stop is decided here, for all alike: a member that looked at failed_ itself might see
+    // the failure of the next round and leave the others waiting.
+    arrived_.store(0);
+    next_.store(0);
+    stop_ = failed_.load();
+    round_.store(round + 1);
+    round_.notify_all();
+  }
   if (stop_) throw Stopped{};
 }
 
@@ -28,22 +78,22 @@ void Team::run(const Control& control, int size, const std::function<void(Team&,
     }
   };
   // The members wait at the gate until it is known how many threads the system gave.
-  std::atomic<bool> gate{false};
+  std::atomic<unsigned> gate{0};
   std::vector<std::thread> threads;
   threads.reserve(static_cast<std::size_t>(size));
   for (int member = 1; member < size; ++member) {
     try {
       threads.emplace_back([&, member] {
-        gate.wait(false);
+        wait_while(gate, 0);
         member_body(member);
       });
+      send_away(threads.back());
     } catch (const std::system_error&) {
       break;
     }
   }
-  team.barrier_ =
-      std::make_unique<std::barrier<EndOfRound>>(static_cast<std::ptrdiff_t>(threads.size()) + 1, EndOfRound{&team});
-  gate.store(true);
+  team.size_ = static_cast<int>(threads.size()) + 1;
+  gate.store(1);
   gate.notify_all();
   member_body(0);
   for (std::thread& thread : threads) thread.join();

@@ -35,6 +35,23 @@ void test_rounds_are_separated() {
   });
 }
 
+// Long items, for which the others fall asleep, and short ones, for which they do not, with more members than
+// processors: everybody comes to every round.
+void test_long_and_short_rounds() {
+  const Control control(9);
+  Index total = 0;
+  Team::run(control, 9, [&](Team& team, int me) {
+    for (int round = 0; round < 60; ++round)
+      team.for_each(me, 1, [&](Index, int) {
+        std::atomic<Index> steps{0};
+        const Index n = round % 3 == 0 ? 200'000 : 10;
+        while (steps < n) ++steps;
+        total += steps;
+      });
+  });
+  CHECK(total == 20 * (200'000 + 10 + 10));
+}
+
 void test_exceptions() {
   const Control control(3);
   std::atomic<int> done{0};
@@ -81,6 +98,7 @@ void test_interruption() {
 int main() {
   test_each_item_once();
   test_rounds_are_separated();
+  test_long_and_short_rounds();
   test_exceptions();
   test_failure_in_any_round();
   test_interruption();

@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <chrono>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -78,15 +76,6 @@ class Team {
 
  private:
   struct Stopped {};  // unwinds a member after another one failed
-  // Runs while all members wait. Whether to stop is decided here, for all alike: a member that looked at failed_ itself
-  // might see the failure of the next round and leave the others waiting.
-  struct EndOfRound {
-    Team* team;
-    void operator()() noexcept {
-      team->next_.store(0);
-      team->stop_ = team->failed_.load();
-    }
-  };
 
   explicit Team(const Control& control) : control_(control) {}
   void fail(std::exception_ptr error);
@@ -97,8 +86,10 @@ class Team {
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
   std::exception_ptr error_;
+  int size_ = 1;
+  std::atomic<int> arrived_{0};
+  std::atomic<unsigned> round_{0};
   bool stop_ = false;
-  std::unique_ptr<std::barrier<EndOfRound>> barrier_;
 };
 
 /// item(i, member) for i in 0..count-1, shared between the threads that the work (in multiply-adds) is worth;
