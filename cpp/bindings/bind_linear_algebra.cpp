@@ -13,6 +13,15 @@ void bind_linear_algebra(py::module_& m) {
       },
       py::arg("matrix").noconvert(), py::arg("n_threads"), "Lower triangle := its Cholesky factor.");
   m.def(
+      "solve_factored",
+      [](Array<double> factor, Array<double> right, int n_threads) {
+        const MatrixRef lower = matrix(factor, "factor");
+        const MatrixRef target = matrix(right, "right");
+        without_gil(n_threads, [&](const Control& control) { solve_factored(lower, target, control); });
+      },
+      py::arg("factor").noconvert(), py::arg("right").noconvert(), py::arg("n_threads"),
+      "right := (L L')^-1 right, given L.");
+  m.def(
       "measure_flops",
       [](double seconds, int n_threads) {
         return without_gil(n_threads, [&](const Control& control) { return measure_flops(seconds, control); });

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/triangular.hpp"
 
 namespace gegenbauer {
 
@@ -63,29 +64,12 @@ void HouseholderQr::apply(Matrix& x, const Control& control) const {
   }
 }
 
-namespace {
-
-double triangle_work(const ConstMatrixRef& upper, const MatrixRef& right) {
-  return 0.5 * static_cast<double>(upper.size()) * static_cast<double>(right.cols());
-}
-
-}  // namespace
-
 void solve_upper(const ConstMatrixRef& upper, MatrixRef right, const Control& control) {
-  parallel_for(control, right.cols(), triangle_work(upper, right), [&](Index column, int) {
-    auto b = right.col(column);
-    for (Index j = upper.cols() - 1; j >= 0; --j) {
-      b(j) /= upper(j, j);
-      b.head(j).noalias() -= b(j) * upper.col(j).head(j);
-    }
-  });
+  solve_in_turn({{upper, false, false}}, right, control);
 }
 
 void solve_upper_transposed(const ConstMatrixRef& upper, MatrixRef right, const Control& control) {
-  parallel_for(control, right.cols(), triangle_work(upper, right), [&](Index column, int) {
-    auto b = right.col(column);
-    for (Index j = 0; j < upper.cols(); ++j) b(j) = (b(j) - upper.col(j).head(j).dot(b.head(j))) / upper(j, j);
-  });
+  solve_in_turn({{upper, false, true}}, right, control);
 }
 
 MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, const Control& control) {

@@ -5,6 +5,7 @@
 #include "gegenbauer/orthogonal.hpp"
 #include "gegenbauer/refine.hpp"
 #include "gegenbauer/tiles.hpp"
+#include "gegenbauer/triangular.hpp"
 
 using namespace gegenbauer;
 
@@ -44,7 +45,7 @@ void test_tiles() {
 }
 
 void test_cholesky() {
-  for (const Index n : {1, 2, 7, 8, 9, 23, 24, 25, 95, 96, 97, 191, 200, 301}) {
+  for (const Index n : {1, 2, 7, 8, 9, 23, 24, 25, 95, 96, 97, 191, 200, 301, 700}) {
     const Matrix m = positive_definite(n);
     Matrix factor = m;
     cholesky_in_place(factor, Control(1));
@@ -63,6 +64,23 @@ void test_cholesky() {
   }
 }
 
+// Large enough for both widths of blocks.
+void test_cholesky_of_many_columns() {
+  const Index n = 2120;
+  Matrix m = check::uniform(n, n, -1, 1, 13);
+  m.triangularView<Eigen::StrictlyUpper>() = m.transpose();
+  m.diagonal().array() += 100.0;
+  const Matrix right = check::uniform(n, 2, -1, 1, 14);
+  Matrix factor = m;
+  cholesky_in_place(factor, Control(1));
+  Matrix again = m;
+  cholesky_in_place(again, Control(3));
+  CHECK(((factor - again).triangularView<Eigen::Lower>().toDenseMatrix().array() == 0.0).all());
+  Matrix x = right;
+  solve_factored(factor, x, Control(2));
+  CHECK((product(m, x) - right).cwiseAbs().maxCoeff() <= 1e-12);
+}
+
 void test_cholesky_refuses() {
   for (const Index n : {1, 9, 130}) {
     Matrix m = positive_definite(n);
@@ -71,6 +89,53 @@ void test_cholesky_refuses() {
     m(n - 1, n - 1) = std::nan("");
     CHECK_THROWS(cholesky_in_place(m, Control(2)), NotPositiveDefinite, "gamma");
   }
+}
+
+// All four kinds, on both paths, against a product; what lies in the other half must not matter.
+void test_triangular() {
+  for (const Index n : {1, 7, 24, 127, 128, 129, 192, 193, 400}) {
+    Matrix dense = check::uniform(n, n, -1, 1, 10);
+    dense.diagonal().array() += 2.0 * std::sqrt(static_cast<double>(n));
+    for (const Index n_columns : {1, 3, 16, 17, 24, 60}) {
+      const Matrix right = check::uniform(n, n_columns, -1, 1, 11);
+      for (const bool lower : {false, true}) {
+        Matrix triangle = Matrix::Zero(n, n);
+        Matrix stored = Matrix::Constant(n, n, std::nan(""));
+        for (Index j = 0; j < n; ++j)
+          for (Index i = 0; i < n; ++i)
+            if (lower ? i >= j : i <= j) triangle(i, j) = stored(i, j) = dense(i, j);
+        for (const bool transposed : {false, true}) {
+          Matrix x = right;
+          solve_in_turn({{stored, lower, transposed}}, x, Control(1));
+          const Matrix rebuilt = transposed ? product(triangle.transpose(), x) : product(triangle, x);
+          CHECK((rebuilt - right).cwiseAbs().maxCoeff() <= 1e-13);
+          Matrix other = right;
+          solve_in_turn({{stored, lower, transposed}}, other, Control(3));
+          CHECK((other.array() == x.array()).all());
+        }
+      }
+    }
+  }
+  // large enough for threads: the factor and its transpose in turn, few and many columns, a part of an array
+  const Matrix m = positive_definite(700);
+  Matrix factor = m;
+  cholesky_in_place(factor, Control(1));
+  for (const Index n_columns : {8, 100}) {
+    Matrix framed = check::uniform(702, n_columns + 2, -1, 1, 12);
+    const Matrix before = framed;
+    Matrix alone = framed.block(1, 1, 700, n_columns);
+    solve_factored(factor, framed.block(1, 1, 700, n_columns), Control(3));
+    const Matrix rebuilt = product(m, framed.block(1, 1, 700, n_columns));
+    CHECK((rebuilt - alone).norm() <= 1e-10 * alone.norm());
+    solve_factored(factor, alone, Control(1));
+    CHECK((framed.block(1, 1, 700, n_columns).array() == alone.array()).all());
+    framed.block(1, 1, 700, n_columns) = before.block(1, 1, 700, n_columns);
+    CHECK((framed.array() == before.array()).all());
+  }
+  Matrix nothing(700, 0);
+  solve_factored(factor, nothing, Control(2));
+  Matrix short_one = Matrix::Ones(3, 2);
+  CHECK_THROWS(solve_factored(factor, short_one, Control(2)), std::invalid_argument, "do not fit");
 }
 
 void test_condition() {
@@ -136,7 +201,9 @@ void test_refinement() {
 int main() {
   test_tiles();
   test_cholesky();
+  test_cholesky_of_many_columns();
   test_cholesky_refuses();
+  test_triangular();
   test_condition();
   test_householder();
   test_minimum_norm();

@@ -34,7 +34,7 @@ CPP_LAYERS = [
     ["design", "depth_first", "staircase"],
     ["normal_equations", "moments", "kernel", "predict", "leverage"],
 ]
-KNOWS_NO_BASIS = {"cholesky", "spectral", "orthogonal", "refine", "prefix_path"}
+KNOWS_NO_BASIS = {"triangular", "cholesky", "spectral", "orthogonal", "refine", "prefix_path"}
 BELOW_NO_BASIS = {"types", "error", "packet", "parallel", "tiles"}
 CPP_TOP = ["cost", "ridge"]  # join both sides
 

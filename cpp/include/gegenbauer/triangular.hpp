@@ -1,0 +1,65 @@
+#pragma once
+/// Triangular systems with one or many right-hand sides. Knows no basis.
+
+#include <initializer_list>
+
+#include "gegenbauer/parallel.hpp"
+#include "gegenbauer/tiles.hpp"
+#include "gegenbauer/types.hpp"
+
+namespace gegenbauer {
+
+/// A triangle (n, n) without zeros on its diagonal, or its transpose. The other half of the matrix may hold anything.
+struct Triangle {
+  const ConstMatrixRef& matrix;
+  bool lower;
+  bool transposed;
+};
+
+/// B := .. T2^-1 T1^-1 B for triangles T1, T2, .. and B (n, K), by one team of threads. Cost n^2 K flops a triangle. Up
+/// to a few columns the triangles are streamed through the caches, which then bounds the time; beyond, B is held once
+/// more, packed, and the register tile does the work.
+void solve_in_turn(std::initializer_list<Triangle> triangles, MatrixRef right, const Control& control);
+
+/// Columns j .. j + kColumns of a packed panel, minus the product of its columns [0, depth) with b (one column group of
+/// a packed panel).
+EIGEN_ALWAYS_INLINE RegisterTile subtract_product(const double* panel, const double* b, Index depth, Index j) {
+  RegisterTile tile = multiply_panels(panel, b, depth);
+#pragma GCC unroll 8
+  for (int c = 0; c < kColumns; ++c)
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v)
+      tile.acc[c][v] = packet::sub(packet::load(panel + (j + c) * kPanel + v * kPacket), tile.acc[c][v]);
+  return tile;
+}
+
+/// Columns j .. j + kColumns of a packed panel := tile.
+EIGEN_ALWAYS_INLINE void store_tile(const RegisterTile& tile, double* panel, Index j) {
+#pragma GCC unroll 8
+  for (int c = 0; c < kColumns; ++c)
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) packet::store(panel + (j + c) * kPanel + v * kPacket, tile.acc[c][v]);
+}
+
+/// tile := tile C'^-1 for a lower corner C(i, j) = corner[j * kPanel + i], i and j < kColumns.
+EIGEN_ALWAYS_INLINE RegisterTile solve_corner(RegisterTile tile, const double* corner) {
+#pragma GCC unroll 8
+  for (int c = 0; c < kColumns; ++c) {
+#pragma GCC unroll 8
+    for (int earlier = 0; earlier < c; ++earlier) {
+      const Packet factor = packet::broadcast(-corner[earlier * kPanel + c]);
+#pragma GCC unroll 3
+      for (int v = 0; v < kVectors; ++v) tile.acc[c][v] = packet::fma(factor, tile.acc[earlier][v], tile.acc[c][v]);
+    }
+    const Packet inverse = packet::broadcast(1.0 / corner[c * kPanel + c]);
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) tile.acc[c][v] = packet::mul(tile.acc[c][v], inverse);
+  }
+  return tile;
+}
+
+/// Columns j .. j + kColumns of X := X L'^-1, the columns before being solved, for one packed panel X; L (lower) lies
+/// in the panels of `lower` from `first` on.
+void solve_group(const PackedPanels& lower, Index first, Index j, double* panel);
+
+}  // namespace gegenbauer
