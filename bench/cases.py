@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg.lapack import dpotrf, dpotrs
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -423,6 +423,57 @@ def cholesky(*, n_threads: int, n: int) -> Contest:
     )
 
 
+def solve(*, n_threads: int, n: int, K: int) -> Contest:
+    """Solve with a Cholesky factor and K right-hand sides, in place."""
+    rng = np.random.default_rng(4)
+    B = rng.standard_normal((n, n))
+    A = np.asfortranarray(B @ B.T / n + np.eye(n))
+    right = np.asfortranarray(rng.standard_normal((n, K)))
+    del B
+    factor, _ = dpotrf(A, lower=1)
+    our_work, their_work = np.empty_like(right), np.empty_like(right)
+
+    def ours() -> Doubles:
+        core.solve_factored(factor, our_work, n_threads)
+        return our_work
+
+    def lapack() -> Doubles:
+        solution: Doubles
+        solution, failed = dpotrs(factor, their_work, lower=1, overwrite_b=1)
+        if failed or not np.shares_memory(solution, their_work):
+            raise RuntimeError("dpotrs failed or made a copy")
+        return solution
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        X = results["ours"]
+        residual = np.linalg.norm(right - A @ X)
+        residual /= np.linalg.norm(A) * np.linalg.norm(X)
+        return [
+            Agreement("residual |B - A X| / (|A| |X|)", float(residual), 1e-14),
+            Agreement("dpotrs: entries of X", _relative(X, results["dpotrs"]), 1e-12),
+            Agreement("numpy: entries of X", _relative(X, results["numpy"]), 1e-12),
+        ]
+
+    return Contest(
+        {"n": n, "K": K},
+        [
+            Contestant(
+                "ours", "solve_factored, in place", ours, lambda: np.copyto(our_work, right)
+            ),
+            Contestant(
+                "dpotrs", "SciPy's dpotrs, in place", lapack, lambda: np.copyto(their_work, right)
+            ),
+            Contestant(
+                "numpy",
+                "numpy.linalg.solve, which factors as well",
+                lambda: np.linalg.solve(A, right),
+            ),
+        ],
+        check,
+        flops=2.0 * n * n * K,
+    )
+
+
 # --- Prediction and features ----------------------------------------------------------------------
 
 
@@ -544,6 +595,7 @@ def _case(
 _GRAM = "Gram matrix by features, from X, against dsyrk on a G that exists"
 _MOMENTS = "Gram matrix by moments, from X, against dsyrk on a G that exists"
 _CHOLESKY = "Cholesky factorisation, against LAPACK's of OpenBLAS"
+_SOLVE = "Solve with a Cholesky factor and K right-hand sides, against LAPACK's of OpenBLAS"
 _TRANSFORM = {"S": 65_536, "m": 6, "degree": 6}
 
 CASES: tuple[Case, ...] = (
@@ -637,6 +689,11 @@ CASES: tuple[Case, ...] = (
     _case("cholesky-500", _CHOLESKY, cholesky, {"n": 500}, {"dpotrf": 1.3}, n=20),
     _case("cholesky-1500", _CHOLESKY, cholesky, {"n": 1500}, {"dpotrf": 1.3}, n=100),
     _case("cholesky-4000", _CHOLESKY, cholesky, {"n": 4000}, {"dpotrf": 1.0}, n=300),
+    *(
+        _case(f"solve-{n}-{K}", _SOLVE, solve, {"n": n, "K": K}, n=60)
+        for n in (500, 1500, 4000)
+        for K in (1, 10, 100, 1000)
+    ),
     _case(
         "predict",
         "prediction without holding the features",
