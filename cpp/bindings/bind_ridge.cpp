@@ -31,6 +31,12 @@ Solver solver_from(const std::string& name) {
   return Solver::orthogonal;
 }
 
+Precision precision_from(const std::string& name) {
+  if (name == "float64") return Precision::float64;
+  require(name == "float32", "unknown precision '", name, "'");
+  return Precision::float32;
+}
+
 py::dict to_dict(const RidgeSolution& solution) {
   py::dict out;
   out["weights"] = to_numpy(solution.weights);
@@ -77,28 +83,30 @@ void bind_for(py::module_& m) {
   m.def(
       "accumulate_gram",
       [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const Array<double>& y,
-         const RowScale& row_scale, Array<double> gram, int n_threads) {
+         const RowScale& row_scale, Array<double> gram, int n_threads, const std::string& precision) {
         const Samples samples(view(x, "X"), box);
         const Design design{basis, samples, optional_data(row_scale, samples.rows(), "row_scale"), view(y, "Y")};
         MatrixRef target = matrix(gram, "gram");
-        without_gil(n_threads, [&](const Control& control) { accumulate_gram(design, target, control); });
+        const Precision kind = precision_from(precision);
+        without_gil(n_threads, [&](const Control& control) { accumulate_gram(design, target, control, kind); });
       },
       py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true), py::arg("Y").noconvert(),
       py::arg("row_scale").noconvert().none(true), py::arg("gram").noconvert(), py::arg("n_threads"),
-      "gram += lower triangle of [G, Y]'[G, Y]; targets are scaled by the caller.");
+      py::arg("precision") = "float64", "gram += lower triangle of [G, Y]'[G, Y]; targets are scaled by the caller.");
 
   m.def(
       "accumulate_kernel",
       [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const RowScale& row_scale,
-         Array<double> kernel, int n_threads) {
+         Array<double> kernel, int n_threads, const std::string& precision) {
         const Samples samples(view(x, "X"), box);
         const Design design{basis, samples, optional_data(row_scale, samples.rows(), "row_scale"), {}};
         MatrixRef target = matrix(kernel, "kernel");
-        without_gil(n_threads, [&](const Control& control) { accumulate_kernel(design, 0, target, control); });
+        const Precision kind = precision_from(precision);
+        without_gil(n_threads, [&](const Control& control) { accumulate_kernel(design, 0, target, control, kind); });
       },
       py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true),
       py::arg("row_scale").noconvert().none(true), py::arg("kernel").noconvert(), py::arg("n_threads"),
-      "kernel += lower triangle of G G'.");
+      py::arg("precision") = "float64", "kernel += lower triangle of G G'.");
 }
 
 }  // namespace

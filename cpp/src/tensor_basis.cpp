@@ -13,6 +13,10 @@ namespace {
 // Squares of terms are summed over up to 10^18 samples, so a term may not exceed sqrt(DBL_MAX) / 10^9.
 constexpr double kLargestTerm = 1e145;
 
+// Terms whose largest value lies between this and its reciprocal leave float32 room for smaller values and for sums of
+// squares.
+constexpr double kLargestFloatTerm = 0x1p40;
+
 Index largest_degree(const MultiIndexSet& indices) {
   Index most = 0;
   for (Index t = 0; t < indices.n_inputs(); ++t) most = std::max(most, indices.max_degree(t));
@@ -58,6 +62,7 @@ void TensorBasis::number_factors() {
     require(bound[l] < kLargestTerm, "lam = ", lam_, " and this index set give terms above ", kLargestTerm,
             " (first at term ", l, "), whose squares leave the range of float64: lower lam or degree, or use the ",
             "orthonormal normalization");
+    fits_float32_ = fits_float32_ && bound[l] <= kLargestFloatTerm && bound[l] * kLargestFloatTerm >= 1.0;
   }
 }
 
@@ -71,29 +76,43 @@ void TensorBasis::tabulate(const double* x, Index count, Index stride, double* t
   }
 }
 
-void TensorBasis::evaluate_packet(const double* table, Index stride, double* terms) const {
-  packet::store(terms, packet::broadcast(1.0));
+template <class T>
+void TensorBasis::evaluate_packet(const T* table, Index stride, T* terms) const {
+  constexpr Index lanes = kPacketOf<T>;
+  packet::store(terms, packet::broadcast(T(1)));
   const std::int32_t* parent = parents();
   const std::int32_t* factor = factors();
   for (Index l = 1; l < n_terms(); ++l) {
-    const Packet value = packet::mul(packet::load(terms + Index{parent[l]} * kPacket),
-                                     packet::load_unaligned(table + Index{factor[l]} * stride));
-    packet::store(terms + l * kPacket, value);
+    packet::store(terms + l * lanes, packet::mul(packet::load(terms + Index{parent[l]} * lanes),
+                                                 packet::load_unaligned(table + Index{factor[l]} * stride)));
   }
 }
 
-void TensorBasis::evaluate_range(const double* table, Index stride, Index first, Index last, double* out) const {
+template <class T>
+void TensorBasis::evaluate_range(const T* table, Index stride, Index first, Index last, T* out) const {
+  constexpr Index lanes = kPacketOf<T>;
+  const std::int32_t* parent = parents();
+  const std::int32_t* factor = factors();
   for (Index l = first; l < last; ++l) {
-    double* target = out + (l - first) * kPanel;
-    Packet value[kVectors];
-    for (int v = 0; v < kVectors; ++v) value[v] = packet::broadcast(1.0);
-    for (Index k = l; k > 0; k = parents_[static_cast<std::size_t>(k)]) {
-      const double* row = table + Index{factors_[static_cast<std::size_t>(k)]} * stride;
-      for (int v = 0; v < kVectors; ++v) value[v] = packet::mul(value[v], packet::load_unaligned(row + v * kPacket));
+    PacketOf<T> value[kVectors];
+    for (int v = 0; v < kVectors; ++v) value[v] = packet::broadcast(T(1));
+    Index k = l;
+    for (; k > 0 && (k == l || k < first); k = parent[k]) {
+      const T* row = table + Index{factor[k]} * stride;
+      for (int v = 0; v < kVectors; ++v) value[v] = packet::mul(value[v], packet::load_unaligned(row + v * lanes));
     }
-    for (int v = 0; v < kVectors; ++v) packet::store(target + v * kPacket, value[v]);
+    if (k > 0) {
+      const T* row = out + (k - first) * kPanelOf<T>;
+      for (int v = 0; v < kVectors; ++v) value[v] = packet::mul(value[v], packet::load(row + v * lanes));
+    }
+    for (int v = 0; v < kVectors; ++v) packet::store(out + (l - first) * kPanelOf<T> + v * lanes, value[v]);
   }
 }
+
+template void TensorBasis::evaluate_packet(const double*, Index, double*) const;
+template void TensorBasis::evaluate_packet(const float*, Index, float*) const;
+template void TensorBasis::evaluate_range(const double*, Index, Index, Index, double*) const;
+template void TensorBasis::evaluate_range(const float*, Index, Index, Index, float*) const;
 
 template <class Scalar>
 void evaluate_terms(const TensorBasis& basis, const Samples& samples, StridedView<Scalar> out, const Control& control) {
@@ -120,7 +139,7 @@ void evaluate_terms(const TensorBasis& basis, const Samples& samples, StridedVie
     samples.load(first, count, block, x.get(), block);
     basis.tabulate(x.get(), block, block, table.get());
     for (Index g = 0; g < count; g += kPacket) {
-      basis.evaluate_packet(table.get() + g, block, terms.get());
+      basis.evaluate_packet<double>(table.get() + g, block, terms.get());
       const Index rows = std::min<Index>(kPacket, count - g);
       if (out.col_stride == 1) {
         // transposed in registers so that each row is written in runs

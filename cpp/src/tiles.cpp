@@ -1,13 +1,20 @@
 #include "gegenbauer/tiles.hpp"
 
+#include <type_traits>
+
 namespace gegenbauer {
 
-std::vector<Tile> triangle_tiles(Index first, Index last) {
+std::vector<Tile> triangle_tiles(Index first, Index last, Index side) {
   std::vector<Tile> tiles;
-  for (Index col = first; col < last; col += kTilePanels) {
-    for (Index row = col; row < last; row += kTilePanels)
-      tiles.push_back({row, std::min(last, row + kTilePanels), col, std::min(last, col + kTilePanels)});
+  for (Index col = first; col < last; col += side) {
+    for (Index row = col; row < last; row += side)
+      tiles.push_back({row, std::min(last, row + side), col, std::min(last, col + side)});
   }
+  const auto work = [](const Tile& t) {
+    const Index n = t.col_end - t.col_begin;
+    return t.row_begin == t.col_begin ? n * (n + 1) / 2 : n * (t.row_end - t.row_begin);
+  };
+  std::stable_sort(tiles.begin(), tiles.end(), [&](const Tile& a, const Tile& b) { return work(a) > work(b); });
   return tiles;
 }
 
@@ -22,45 +29,87 @@ std::vector<Tile> rectangle_tiles(Index n_rows, Index n_cols) {
 
 namespace {
 
-// target(i0.., j0..) += sign * tile, whole or cut at the border of the target
-EIGEN_ALWAYS_INLINE void add_register_tile(const RegisterTile& tile, double sign, const ProductTarget& target, Index i0,
-                                           Index j0) {
-  if (i0 + kPanel <= target.rows && j0 + kColumns <= target.cols) {
-    const Packet factor = packet::broadcast(sign);
-#pragma GCC unroll 8
-    for (int j = 0; j < kColumns; ++j)
-#pragma GCC unroll 3
-      for (int v = 0; v < kVectors; ++v) {
-        double* out = target.data + i0 + v * kPacket + (j0 + j) * target.stride;
-        packet::store_unaligned(out, packet::fma(factor, tile.acc[j][v], packet::load_unaligned(out)));
-      }
-    return;
+// target(i0.., j0..) += sign * a * b', whole or cut at the border of the target
+template <int vectors, class T>
+EIGEN_ALWAYS_INLINE void update(const T* a, const T* b, Index depth, double sign, const ProductTarget& target, Index i0,
+                                Index j0) {
+  constexpr Index n_rows = Index{vectors} * kPacketOf<T>;
+  constexpr Index line = kAlignment / sizeof(double);
+  double* corner = target.data + i0 + j0 * target.stride;
+  const bool whole = i0 + n_rows <= target.rows && j0 + kColumns <= target.cols;
+  if (whole) {
+    // asked for now, there when the product is ready
+    for (Index j = 0; j < kColumns; ++j) {
+      for (Index i = 0; i < n_rows; i += line) packet::prefetch(corner + i + j * target.stride);
+      packet::prefetch(corner + n_rows - 1 + j * target.stride);
+    }
   }
-  alignas(kAlignment) double values[kPanel];
-  for (int j = 0; j < kColumns && j0 + j < target.cols; ++j) {
-    for (int v = 0; v < kVectors; ++v) packet::store(values + v * kPacket, tile.acc[j][v]);
-    for (Index i = 0; i < kPanel && i0 + i < target.rows; ++i)
-      target.data[i0 + i + (j0 + j) * target.stride] += sign * values[i];
+  const RegisterTileOf<vectors, T> tile = multiply_panels<vectors>(a, b, depth);
+  if constexpr (std::is_same_v<T, double>) {
+    if (whole) {
+      const Packet factor = packet::broadcast(sign);
+#pragma GCC unroll 8
+      for (int j = 0; j < kColumns; ++j)
+#pragma GCC unroll 3
+        for (int v = 0; v < vectors; ++v) {
+          double* out = corner + v * kPacket + j * target.stride;
+          packet::store_unaligned(out, packet::fma(factor, tile.acc[j][v], packet::load_unaligned(out)));
+        }
+      return;
+    }
+  }
+  alignas(kAlignment) T values[kColumns][n_rows];
+#pragma GCC unroll 8
+  for (int j = 0; j < kColumns; ++j)
+#pragma GCC unroll 3
+    for (int v = 0; v < vectors; ++v) packet::store(&values[j][v * kPacketOf<T>], tile.acc[j][v]);
+  if (whole) {
+    for (Index j = 0; j < kColumns; ++j)
+      for (Index i = 0; i < n_rows; ++i) corner[i + j * target.stride] += sign * static_cast<double>(values[j][i]);
+  } else {
+    for (Index j = 0; j < kColumns && j0 + j < target.cols; ++j)
+      for (Index i = 0; i < n_rows && i0 + i < target.rows; ++i)
+        corner[i + j * target.stride] += sign * static_cast<double>(values[j][i]);
   }
 }
 
 }  // namespace
 
-void accumulate_tile(const PackedPanels& left, const PackedPanels& right, const Tile& tile, Index depth, double sign,
+template <class T>
+void accumulate_tile(const PanelsOf<T>& left, const PanelsOf<T>& right, const Tile& tile, Index depth, double sign,
                      const ProductTarget& target) {
+  constexpr Index panel = kPanelOf<T>;
+  constexpr Index lanes = kPacketOf<T>;
   for (Index begin = 0; begin < depth; begin += kDepth) {
     const Index part = std::min(kDepth, depth - begin);
     for (Index q = tile.col_begin; q < tile.col_end; ++q) {
-      for (Index group = 0; group < kPanel; group += kColumns) {
-        const Index j0 = q * kPanel + group;
+      for (Index group = 0; group < panel; group += kColumns) {
+        const Index j0 = q * panel + group;
         if (j0 >= target.cols) break;
-        const double* b = right.panel(q) + begin * kPanel + group;
-        for (Index p = target.lower_only ? std::max(tile.row_begin, q) : tile.row_begin; p < tile.row_end; ++p)
-          add_register_tile(multiply_panels(left.panel(p) + begin * kPanel, b, part), sign, target, p * kPanel, j0);
+        const T* b = right.panel(q) + begin * panel + group;
+        for (Index p = target.lower_only ? std::max(tile.row_begin, q) : tile.row_begin; p < tile.row_end; ++p) {
+          // the registers that hold rows at or below the diagonal and inside of the target
+          const Index first = target.lower_only && p == q ? group / lanes : 0;
+          const Index last = std::min<Index>(kVectors, (target.rows - p * panel + lanes - 1) / lanes);
+          const T* a = left.panel(p) + begin * panel + first * lanes;
+          const Index i0 = p * panel + first * lanes;
+          if (last - first == kVectors) {
+            update<kVectors>(a, b, part, sign, target, i0, j0);
+          } else if (last - first == 2) {
+            update<2>(a, b, part, sign, target, i0, j0);
+          } else if (last - first == 1) {
+            update<1>(a, b, part, sign, target, i0, j0);
+          }
+        }
       }
     }
   }
 }
+
+template void accumulate_tile(const PanelsOf<double>&, const PanelsOf<double>&, const Tile&, Index, double,
+                              const ProductTarget&);
+template void accumulate_tile(const PanelsOf<float>&, const PanelsOf<float>&, const Tile&, Index, double,
+                              const ProductTarget&);
 
 void pack_panel(const double* matrix, Index stride, Index row, Index n_rows, Index depth, double* panel) {
   const Index count = std::min<Index>(kPanel, n_rows - row);

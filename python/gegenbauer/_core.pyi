@@ -128,6 +128,7 @@ def accumulate_gram(
     row_scale: _Doubles | None,
     gram: _Doubles,
     n_threads: int,
+    precision: str = ...,
 ) -> None: ...
 def accumulate_kernel(
     basis: TensorBasis,
@@ -136,6 +137,7 @@ def accumulate_kernel(
     row_scale: _Doubles | None,
     kernel: _Doubles,
     n_threads: int,
+    precision: str = ...,
 ) -> None: ...
 def cholesky_in_place(matrix: _Doubles, n_threads: int) -> None: ...
 def solve_factored(factor: _Doubles, right: _Doubles, n_threads: int) -> None: ...

@@ -10,15 +10,25 @@
 
 namespace gegenbauer {
 
-/// gram += lower triangle of [G, Y]' [G, Y]: (L + K, L + K), column-major; its last rows are Y'G and Y'Y. The strict
-/// upper part is undefined afterwards. Cost S (L + K)^2 flops; memory 4 kB a term.
-void accumulate_gram(const Design& design, MatrixRef gram, const Control& control);
+/// What the terms and their products are computed in. float32 means: univariate values rounded once to float, terms and
+/// sums of at most 256 products in float, everything above in double. It is an offer: a basis whose terms leave the
+/// comfortable range of float32 is computed in float64. With u = 2^-24, and terms of p univariate factors, an entry is
+/// off by at most (256 + 4 p + 2) u sqrt(sum of squares of one side, times that of the other), whatever the number of
+/// samples; a few 1e-7 are usual.
+enum class Precision { float64, float32 };
+
+/// gram += lower triangle of [G, Y]' [G, Y]: (L + K, L + K), column-major; its last rows are Y'G and Y'Y, which are
+/// float64 in either precision. The strict upper part is undefined afterwards. Cost S (L + K)^2 flops, in float32 half
+/// the time and another S K L for Y'G; memory 8 kB a term, or 8 MB if that is more.
+void accumulate_gram(const Design& design, MatrixRef gram, const Control& control,
+                     Precision precision = Precision::float64);
 
 /// cross += Y' G, shape (K, L). Cost 2 S K L flops and S L for the evaluation.
 void accumulate_cross(const Design& design, MatrixRef cross, const Control& control);
 
 /// kernel += lower triangle of the sum over the terms l >= first_term of G_sl G_rl: (S, S), column-major. Targets are
-/// not used. Cost S^2 L flops; memory 2 kB a sample.
-void accumulate_kernel(const Design& design, Index first_term, MatrixRef kernel, const Control& control);
+/// not used. Cost S^2 L flops; memory 8 kB a sample, or 8 MB if that is more.
+void accumulate_kernel(const Design& design, Index first_term, MatrixRef kernel, const Control& control,
+                       Precision precision = Precision::float64);
 
 }  // namespace gegenbauer

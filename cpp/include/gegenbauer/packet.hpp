@@ -1,6 +1,6 @@
 #pragma once
-/// The one place that touches Eigen's packet operations: a SIMD register of doubles for whatever instruction set this
-/// translation unit is compiled for, and the shape of the register tile that suits it.
+/// The one place that touches Eigen's packet operations: a SIMD register of doubles or floats for whatever instruction
+/// set this translation unit is compiled for, and the shape of the register tile that suits it.
 
 #include <Eigen/Core>
 #include <cstdlib>
@@ -9,11 +9,13 @@
 
 namespace gegenbauer {
 
-using Packet = Eigen::internal::packet_traits<double>::type;
-using PacketSquare = Eigen::internal::PacketBlock<Packet, Eigen::internal::packet_traits<double>::size>;
-
-/// Doubles a register.
-inline constexpr int kPacket = Eigen::internal::packet_traits<double>::size;
+/// A register of T (double or float), as many of them as it has lanes, and the number of lanes.
+template <class T>
+using PacketOf = typename Eigen::internal::packet_traits<T>::type;
+template <class T>
+inline constexpr int kPacketOf = Eigen::internal::packet_traits<T>::size;
+template <class T>
+using PacketSquareOf = Eigen::internal::PacketBlock<PacketOf<T>, kPacketOf<T>>;
 
 /// Register tile: kVectors registers of rows by kColumns columns, chosen so that the accumulators, one column of the
 /// left side and one broadcast fill the register file (32 registers with AVX-512, else 16).
@@ -29,37 +31,85 @@ inline constexpr int kColumns = 4;
 #endif
 
 /// Rows of a packed panel.
-inline constexpr int kPanel = kVectors * kPacket;
+template <class T>
+inline constexpr int kPanelOf = kVectors * kPacketOf<T>;
+
+// Without a type, doubles are meant.
+using Packet = PacketOf<double>;
+using PacketSquare = PacketSquareOf<double>;
+inline constexpr int kPacket = kPacketOf<double>;
+inline constexpr int kPanel = kPanelOf<double>;
 static_assert(kPanel % kColumns == 0, "a panel serves as the left and as the right side of a product");
 
 namespace packet {
-inline Packet zero() { return Eigen::internal::pset1<Packet>(0.0); }
-inline Packet broadcast(double value) { return Eigen::internal::pset1<Packet>(value); }
-inline Packet load(const double* p) { return Eigen::internal::pload<Packet>(p); }
-inline Packet load_unaligned(const double* p) { return Eigen::internal::ploadu<Packet>(p); }
-inline void store(double* p, const Packet& v) { Eigen::internal::pstore(p, v); }
-inline void store_unaligned(double* p, const Packet& v) { Eigen::internal::pstoreu(p, v); }
-inline Packet add(const Packet& a, const Packet& b) { return Eigen::internal::padd(a, b); }
-inline Packet sub(const Packet& a, const Packet& b) { return Eigen::internal::psub(a, b); }
-inline Packet mul(const Packet& a, const Packet& b) { return Eigen::internal::pmul(a, b); }
-inline Packet fma(const Packet& a, const Packet& b, const Packet& c) { return Eigen::internal::pmadd(a, b, c); }
-inline void transpose(PacketSquare& square) { Eigen::internal::ptranspose(square); }
+template <class T = double>
+PacketOf<T> zero() {
+  return Eigen::internal::pset1<PacketOf<T>>(T(0));
+}
+template <class T>
+PacketOf<T> broadcast(T value) {
+  return Eigen::internal::pset1<PacketOf<T>>(value);
+}
+template <class T>
+PacketOf<T> load(const T* p) {
+  return Eigen::internal::pload<PacketOf<T>>(p);
+}
+template <class T>
+PacketOf<T> load_unaligned(const T* p) {
+  return Eigen::internal::ploadu<PacketOf<T>>(p);
+}
+template <class T>
+void store(T* p, const PacketOf<T>& v) {
+  Eigen::internal::pstore(p, v);
+}
+template <class T>
+void store_unaligned(T* p, const PacketOf<T>& v) {
+  Eigen::internal::pstoreu(p, v);
+}
+template <class Register>
+Register add(const Register& a, const Register& b) {
+  return Eigen::internal::padd(a, b);
+}
+template <class Register>
+Register sub(const Register& a, const Register& b) {
+  return Eigen::internal::psub(a, b);
+}
+template <class Register>
+Register mul(const Register& a, const Register& b) {
+  return Eigen::internal::pmul(a, b);
+}
+template <class Register>
+Register fma(const Register& a, const Register& b, const Register& c) {
+  return Eigen::internal::pmadd(a, b, c);
+}
+template <class Register, int n>
+void transpose(Eigen::internal::PacketBlock<Register, n>& square) {
+  Eigen::internal::ptranspose(square);
+}
+/// Asks for the cache line of p, which will be needed soon.
+template <class T>
+void prefetch(const T* p) {
+  Eigen::internal::prefetch(p);
+}
 }  // namespace packet
 
 inline constexpr std::size_t kAlignment = 64;
 
 struct AlignedFree {
-  void operator()(double* p) const { std::free(p); }
+  void operator()(void* p) const { std::free(p); }
 };
 
-/// Cache-line aligned, uninitialised storage for doubles.
-using AlignedBuffer = std::unique_ptr<double[], AlignedFree>;
+/// Cache-line aligned, uninitialised storage.
+template <class T>
+using AlignedArray = std::unique_ptr<T[], AlignedFree>;
+using AlignedBuffer = AlignedArray<double>;
 
-inline AlignedBuffer make_aligned(std::size_t count) {
-  const std::size_t bytes = (count * sizeof(double) + kAlignment) / kAlignment * kAlignment;
-  auto* p = static_cast<double*>(std::aligned_alloc(kAlignment, bytes));
+template <class T = double>
+AlignedArray<T> make_aligned(std::size_t count) {
+  const std::size_t bytes = (count * sizeof(T) + kAlignment) / kAlignment * kAlignment;
+  auto* p = static_cast<T*>(std::aligned_alloc(kAlignment, bytes));
   if (p == nullptr) throw std::bad_alloc();
-  return AlignedBuffer(p);
+  return AlignedArray<T>(p);
 }
 
 }  // namespace gegenbauer

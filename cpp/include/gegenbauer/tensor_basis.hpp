@@ -47,9 +47,10 @@ class TensorBasis {
   /// table[f * stride + s] for s = 0..count-1 from inputs x[t * stride + s]. Cost 3 flops an entry.
   void tabulate(const double* x, Index count, Index stride, double* table) const;
 
-  /// Values of all terms for kPacket samples: terms[l * kPacket + i], from table columns table[f * stride + i]. One
-  /// multiplication a value. `terms` is aligned.
-  void evaluate_packet(const double* table, Index stride, double* terms) const;
+  /// Values of all terms for a register of samples: terms[l * kPacketOf<T> + i], from table columns
+  /// table[f * stride + i]. One multiplication a value. `terms` is aligned.
+  template <class T>
+  void evaluate_packet(const T* table, Index stride, T* terms) const;
 
   /// The same for `count` samples, a multiple of kPacket: terms[l * count + i].
   template <Index count>
@@ -63,9 +64,14 @@ class TensorBasis {
     }
   }
 
-  /// Values of the terms [first, last) for kPanel samples: out[(l - first) * kPanel + i], from table columns as above.
-  /// Needs no other terms: each is the product of its univariate factors. `out` is aligned.
-  void evaluate_range(const double* table, Index stride, Index first, Index last, double* out) const;
+  /// Values of the terms [first, last) for a panel of samples: out[(l - first) * kPanelOf<T> + i], from table columns
+  /// as above. Needs no earlier terms: where the parent is not among them, a term is the product of its univariate
+  /// factors. `out` is aligned.
+  template <class T>
+  void evaluate_range(const T* table, Index stride, Index first, Index last, T* out) const;
+
+  /// Whether the terms, and the products of two of them, lie well inside of the range of float32 on the domain.
+  [[nodiscard]] bool fits_float32() const { return fits_float32_; }
 
   /// Plan(*this), made when it is first asked for and kept with the basis and its copies: what other layers need to
   /// work out once. A plan may not refer to the basis.
@@ -89,6 +95,7 @@ class TensorBasis {
   Recurrence recurrence_;
   double lam_;
   std::shared_ptr<Plans> plans_ = std::make_shared<Plans>();
+  bool fits_float32_ = true;
   Index n_factors_ = 0;
   std::vector<Index> factor_start_;    // row of (t, 1)
   std::vector<std::int32_t> parents_;  // of term l

@@ -3,6 +3,8 @@
 /// along the depth, so that one packed panel serves as left side (loaded by registers) and as right side (broadcast
 /// entry by entry). Products are shared between threads tile by tile; a tile of the output has one owner, so the order
 /// of its sums does not depend on the number of threads.
+///
+/// Panels hold double or float. A register tile sums at most kDepth products in its own type; the output is double.
 
 #include <algorithm>
 #include <vector>
@@ -12,54 +14,60 @@
 
 namespace gegenbauer {
 
-/// Depth that one call of the microkernel covers: panel * depth stays in the first-level cache.
+/// Depth that one call of the microkernel covers: a column group of the right side stays in the first-level cache.
 inline constexpr Index kDepth = 256;
 
 /// Side of a tile in panels: two packed sides of tile * kDepth doubles stay in the second-level cache.
 inline constexpr Index kTilePanels = std::max(1, 192 / kPanel);
 
-/// A matrix of `rows` rows, packed: panel p holds the rows p * kPanel .. ; entry (row r of the panel, depth k) lies at
-/// panel(p)[k * kPanel + r]. Rows beyond the last are the writer's to fill with zeros.
-class PackedPanels {
+/// A matrix of `rows` rows, packed: panel p holds the rows p * kPanelOf<T> .. ; entry (row r of the panel, depth k)
+/// lies at panel(p)[k * kPanelOf<T> + r]. Rows beyond the last are the writer's to fill with zeros.
+template <class T>
+class PanelsOf {
  public:
-  PackedPanels(Index rows, Index depth)
-      : n_panels_((rows + kPanel - 1) / kPanel),
-        stride_(depth * kPanel),
-        data_(make_aligned(static_cast<std::size_t>(n_panels_ * stride_))) {}
+  PanelsOf(Index rows, Index depth)
+      : n_panels_((rows + kPanelOf<T> - 1) / kPanelOf<T>),
+        stride_(depth * kPanelOf<T>),
+        data_(make_aligned<T>(static_cast<std::size_t>(n_panels_ * stride_))) {}
 
   [[nodiscard]] Index n_panels() const { return n_panels_; }
-  [[nodiscard]] double* panel(Index p) const { return data_.get() + p * stride_; }
+  [[nodiscard]] T* panel(Index p) const { return data_.get() + p * stride_; }
 
  private:
   Index n_panels_;
   Index stride_;
-  AlignedBuffer data_;
+  AlignedArray<T> data_;
 };
 
-/// Register tile: acc[j] = n_vectors packets of rows of a times column j of b, summed over the depth.
-template <int n_vectors>
+using PackedPanels = PanelsOf<double>;
+
+/// Register tile: acc[j] = n_vectors packets of rows of a times column j of b, summed over the depth. Fewer than
+/// kVectors serve the borders of the output.
+template <int n_vectors, class T = double>
 struct RegisterTileOf {
-  Packet acc[kColumns][n_vectors];
+  PacketOf<T> acc[kColumns][n_vectors];
 };
 using RegisterTile = RegisterTileOf<kVectors>;
 
-/// acc = sum over k < depth of a[k * kPanel + (0..n_vectors packets)] * b[k * depth_stride + (0..kColumns) *
-/// column_stride]. a is aligned; b may point at any column group of a panel, or at columns that lie one after another.
-template <int n_vectors = kVectors, Index depth_stride = kPanel, Index column_stride = 1>
-EIGEN_ALWAYS_INLINE RegisterTileOf<n_vectors> multiply_panels(const double* a, const double* b, Index depth) {
-  RegisterTileOf<n_vectors> tile;
+/// acc = sum over k < depth of a[k * panel + (0..n_vectors packets)] * b[k * depth_stride + (0..kColumns) *
+/// column_stride], with panel and packets of T; 2 n_vectors packet kColumns depth flops. a is aligned; b may point at
+/// any column group of a panel (depth_stride = 0 stands for its stride), or at columns that lie one after another.
+template <int n_vectors = kVectors, Index depth_stride = 0, Index column_stride = 1, class T>
+EIGEN_ALWAYS_INLINE RegisterTileOf<n_vectors, T> multiply_panels(const T* a, const T* b, Index depth) {
+  constexpr Index step = depth_stride == 0 ? Index{kPanelOf<T>} : depth_stride;
+  RegisterTileOf<n_vectors, T> tile;
 #pragma GCC unroll 8
   for (int j = 0; j < kColumns; ++j)
 #pragma GCC unroll 3
-    for (int v = 0; v < n_vectors; ++v) tile.acc[j][v] = packet::zero();
+    for (int v = 0; v < n_vectors; ++v) tile.acc[j][v] = packet::zero<T>();
 #pragma GCC unroll 2
   for (Index k = 0; k < depth; ++k) {
-    Packet left[n_vectors];
+    PacketOf<T> left[n_vectors];
 #pragma GCC unroll 3
-    for (int v = 0; v < n_vectors; ++v) left[v] = packet::load(a + k * kPanel + v * kPacket);
+    for (int v = 0; v < n_vectors; ++v) left[v] = packet::load(a + k * kPanelOf<T> + v * kPacketOf<T>);
 #pragma GCC unroll 8
     for (int j = 0; j < kColumns; ++j) {
-      const Packet right = packet::broadcast(b[k * depth_stride + j * column_stride]);
+      const PacketOf<T> right = packet::broadcast(b[k * step + j * column_stride]);
 #pragma GCC unroll 3
       for (int v = 0; v < n_vectors; ++v) tile.acc[j][v] = packet::fma(left[v], right, tile.acc[j][v]);
     }
@@ -72,15 +80,16 @@ struct Tile {
   Index row_begin, row_end, col_begin, col_end;
 };
 
-/// Tiles that cover the lower triangle of the panels [first, last).
-[[nodiscard]] std::vector<Tile> triangle_tiles(Index first, Index last);
+/// Tiles that cover the lower triangle of the panels [first, last), the largest first, so that threads that share them
+/// end together.
+[[nodiscard]] std::vector<Tile> triangle_tiles(Index first, Index last, Index side = kTilePanels);
 
 /// Tiles that cover the rectangle of n_rows by n_cols panels.
 [[nodiscard]] std::vector<Tile> rectangle_tiles(Index n_rows, Index n_cols);
 
 /// Output of a product: column-major, entry (i, j) at data[i + j * stride]; rows and columns beyond the shape are not
-/// written. With lower_only the register tiles wholly above the diagonal are skipped (the strict upper part of the
-/// others receives values that nobody reads).
+/// written. With lower_only the registers wholly above the diagonal are skipped (the strict upper part of the others
+/// receives values that nobody reads).
 struct ProductTarget {
   double* data;
   Index stride;
@@ -90,7 +99,8 @@ struct ProductTarget {
 };
 
 /// target += sign * left * right' over one tile and the depth [0, depth).
-void accumulate_tile(const PackedPanels& left, const PackedPanels& right, const Tile& tile, Index depth, double sign,
+template <class T>
+void accumulate_tile(const PanelsOf<T>& left, const PanelsOf<T>& right, const Tile& tile, Index depth, double sign,
                      const ProductTarget& target);
 
 /// Packs the rows [row, row + kPanel) (zeros beyond n_rows) and `depth` columns of a column-major matrix into one
