@@ -143,6 +143,7 @@ void bind_basis(py::module_& m) {
       py::arg("max_inputs"), py::arg("order"), py::arg("lam"), py::arg("normalization"), py::arg("spectrum"));
   basis.def_property_readonly("n_inputs", &TensorBasis::n_inputs);
   basis.def_property_readonly("n_terms", &TensorBasis::n_terms);
+  basis.def_property_readonly("fits_float32", &TensorBasis::fits_float32);
   basis.def_property_readonly("parents", [](const TensorBasis& b) { return table(b, &MultiIndexSet::parent); });
   basis.def_property_readonly("inputs", [](const TensorBasis& b) { return table(b, &MultiIndexSet::input); });
   basis.def_property_readonly("degrees", [](const TensorBasis& b) { return table(b, &MultiIndexSet::degree); });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/parallel.hpp"
@@ -93,6 +94,7 @@ void TensorBasis::evaluate_range(const T* table, Index stride, Index first, Inde
   constexpr Index lanes = kPacketOf<T>;
   const std::int32_t* parent = parents();
   const std::int32_t* factor = factors();
+  const auto place = [&](Index l) { return out + (last - 1 - l) * kPanelOf<T>; };
   for (Index l = first; l < last; ++l) {
     PacketOf<T> value[kVectors];
     for (int v = 0; v < kVectors; ++v) value[v] = packet::broadcast(T(1));
@@ -102,10 +104,10 @@ void TensorBasis::evaluate_range(const T* table, Index stride, Index first, Inde
       for (int v = 0; v < kVectors; ++v) value[v] = packet::mul(value[v], packet::load_unaligned(row + v * lanes));
     }
     if (k > 0) {
-      const T* row = out + (k - first) * kPanelOf<T>;
+      const T* row = place(k);
       for (int v = 0; v < kVectors; ++v) value[v] = packet::mul(value[v], packet::load(row + v * lanes));
     }
-    for (int v = 0; v < kVectors; ++v) packet::store(out + (l - first) * kPanelOf<T> + v * lanes, value[v]);
+    for (int v = 0; v < kVectors; ++v) packet::store(place(l) + v * lanes, value[v]);
   }
 }
 
@@ -114,59 +116,99 @@ template void TensorBasis::evaluate_packet(const float*, Index, float*) const;
 template void TensorBasis::evaluate_range(const double*, Index, Index, Index, double*) const;
 template void TensorBasis::evaluate_range(const float*, Index, Index, Index, float*) const;
 
+namespace {
+
+constexpr Index kBlock = 64;  // samples evaluated together
+
+// out[0 .. kPacket) = the register, rounded if Scalar is float
+template <class Scalar>
+EIGEN_ALWAYS_INLINE void store_run(Scalar* out, const Packet& values) {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    packet::store_unaligned(out, values);
+  } else {
+    alignas(kAlignment) double exact[kPacket];
+    packet::store(exact, values);
+    for (int i = 0; i < kPacket; ++i) out[i] = static_cast<Scalar>(exact[i]);
+  }
+}
+
+struct Scratch {
+  AlignedBuffer x, table, terms;
+};
+
+// Rows `first` .. first + count of the output, where rows lie contiguously or anyhow. Transposed in registers, so that
+// each row is written in runs.
+template <class Scalar>
+void write_rows(const TensorBasis& basis, const Scratch& scratch, Index first, Index count, StridedView<Scalar> out) {
+  const Index n_terms = basis.n_terms();
+  const double* terms = scratch.terms.get();
+  for (Index g = 0; g < count; g += kPacket) {
+    basis.evaluate_packet<double>(scratch.table.get() + g, kBlock, scratch.terms.get());
+    const Index rows = std::min<Index>(kPacket, count - g);
+    Index l = 0;
+    if (out.col_stride == 1 && rows == kPacket) {
+      for (; l + kPacket <= n_terms; l += kPacket) {
+        PacketSquare square;
+        for (int i = 0; i < kPacket; ++i) square.packet[i] = packet::load(terms + (l + i) * kPacket);
+        packet::transpose(square);
+        for (int i = 0; i < kPacket; ++i) store_run(&out(first + g + i, l), square.packet[i]);
+      }
+    }
+    for (Index s = 0; s < rows; ++s)
+      for (Index j = l; j < n_terms; ++j) out(first + g + s, j) = static_cast<Scalar>(terms[j * kPacket + s]);
+  }
+}
+
+// The same where columns lie contiguously: a run of kBlock samples of each term, written as it is evaluated. Terms from
+// n_parents on are nobody's parents and share one place of the scratch space.
+template <class Scalar>
+void write_columns(const TensorBasis& basis, const Scratch& scratch, Index n_parents, Index first, Index count,
+                   StridedView<Scalar> out) {
+  double* terms = scratch.terms.get();
+  std::fill_n(terms, kBlock, 1.0);
+  for (Index l = 0; l < basis.n_terms(); ++l) {
+    double* term = terms + std::min(l, n_parents) * kBlock;
+    if (l > 0) {
+      const double* parent = terms + Index{basis.parents()[l]} * kBlock;
+      const double* factor = scratch.table.get() + Index{basis.factors()[l]} * kBlock;
+      for (Index s = 0; s < kBlock; s += kPacket)
+        packet::store(term + s, packet::mul(packet::load(parent + s), packet::load(factor + s)));
+    }
+    Scalar* column = &out(first, l);
+    Index s = 0;
+    for (; s + kPacket <= count; s += kPacket) store_run(column + s, packet::load(term + s));
+    for (; s < count; ++s) column[s] = static_cast<Scalar>(term[s]);
+  }
+}
+
+}  // namespace
+
 template <class Scalar>
 void evaluate_terms(const TensorBasis& basis, const Samples& samples, StridedView<Scalar> out, const Control& control) {
   require(samples.cols() == basis.n_inputs(), "X has ", samples.cols(), " columns but the basis has ", basis.n_inputs(),
           " inputs");
   require(out.rows == samples.rows() && out.cols == basis.n_terms(), "out must have shape (", samples.rows(), ", ",
           basis.n_terms(), "), got (", out.rows, ", ", out.cols, ")");
-  constexpr Index block = 64;
-  const Index n_terms = basis.n_terms();
-  const Index n_blocks = (samples.rows() + block - 1) / block;
-  const double work = static_cast<double>(samples.rows()) * static_cast<double>(n_terms);
-  struct Scratch {
-    AlignedBuffer x, table, terms;
-  };
+  const bool by_columns = out.row_stride == 1 && out.col_stride != 1;
+  const Index n_parents = Index{*std::max_element(basis.parents(), basis.parents() + basis.n_terms())} + 1;
+  const Index n_values = by_columns ? (n_parents + 1) * kBlock : basis.n_terms() * Index{kPacket};
+  const Index n_blocks = (samples.rows() + kBlock - 1) / kBlock;
+  const double work = static_cast<double>(samples.rows()) * static_cast<double>(basis.n_terms());
   std::vector<Scratch> scratch;
   for (int i = 0; i < control.threads_for(work); ++i)
-    scratch.push_back({make_aligned(static_cast<std::size_t>(basis.n_inputs() * block)),
-                       make_aligned(static_cast<std::size_t>(std::max<Index>(1, basis.n_factors()) * block)),
-                       make_aligned(static_cast<std::size_t>(n_terms * kPacket))});
+    scratch.push_back({make_aligned(static_cast<std::size_t>(basis.n_inputs() * kBlock)),
+                       make_aligned(static_cast<std::size_t>(std::max<Index>(1, basis.n_factors()) * kBlock)),
+                       make_aligned(static_cast<std::size_t>(n_values))});
   parallel_for(control, n_blocks, work, [&](Index b, int member) {
-    const auto& [x, table, terms] = scratch[static_cast<std::size_t>(member)];
-    const Index first = b * block;
-    const Index count = std::min(block, samples.rows() - first);
-    samples.load(first, count, block, x.get(), block);
-    basis.tabulate(x.get(), block, block, table.get());
-    for (Index g = 0; g < count; g += kPacket) {
-      basis.evaluate_packet<double>(table.get() + g, block, terms.get());
-      const Index rows = std::min<Index>(kPacket, count - g);
-      if (out.col_stride == 1) {
-        // transposed in registers so that each row is written in runs
-        Index l = 0;
-        for (; l + kPacket <= n_terms && rows == kPacket; l += kPacket) {
-          PacketSquare square;
-          for (int i = 0; i < kPacket; ++i) square.packet[i] = packet::load(terms.get() + (l + i) * kPacket);
-          packet::transpose(square);
-          for (int i = 0; i < kPacket; ++i) {
-            Scalar* row = &out(first + g + i, l);
-            if constexpr (std::is_same_v<Scalar, double>) {
-              packet::store_unaligned(row, square.packet[i]);
-            } else {
-              alignas(kAlignment) double values[kPacket];
-              packet::store(values, square.packet[i]);
-              for (int j = 0; j < kPacket; ++j) row[j] = static_cast<Scalar>(values[j]);
-            }
-          }
-        }
-        for (Index s = 0; s < rows; ++s)
-          for (Index j = l; j < n_terms; ++j)
-            out(first + g + s, j) = static_cast<Scalar>(terms[static_cast<std::size_t>(j * kPacket + s)]);
-      } else {
-        for (Index l = 0; l < n_terms; ++l)
-          for (Index s = 0; s < rows; ++s)
-            out(first + g + s, l) = static_cast<Scalar>(terms[static_cast<std::size_t>(l * kPacket + s)]);
-      }
+    const Scratch& mine = scratch[static_cast<std::size_t>(member)];
+    const Index first = b * kBlock;
+    const Index count = std::min(kBlock, samples.rows() - first);
+    samples.load(first, count, kBlock, mine.x.get(), kBlock);
+    basis.tabulate(mine.x.get(), kBlock, kBlock, mine.table.get());
+    if (by_columns) {
+      write_columns(basis, mine, n_parents, first, count, out);
+    } else {
+      write_rows(basis, mine, first, count, out);
     }
   });
 }

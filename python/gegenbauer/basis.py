@@ -632,9 +632,11 @@ class TensorBasis:
             if np.may_share_memory(out, data):
                 raise ValueError("out must not share memory with X")
         self._plan.evaluate(data, box, out, threads)
-        # Inside of the domain float64 holds every value, and looking costs as much as making them.
+        # Inside of the domain float64 holds every value, and so does float32 those of nearly every
+        # basis; looking costs as much as making them.
+        held = out.dtype == np.float64 or self._plan.fits_float32
         outside = scaling is None or not scaling.clip
-        if out.dtype == np.float32 or (outside and np.abs(data).max() > 1):
+        if not held or (outside and np.abs(data).max() > 1):
             require_finite(
                 out,
                 "some results are",

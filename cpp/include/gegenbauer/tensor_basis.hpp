@@ -64,8 +64,9 @@ class TensorBasis {
     }
   }
 
-  /// Values of the terms [first, last) for a panel of samples: out[(l - first) * kPanelOf<T> + i], from table columns
-  /// as above. Needs no earlier terms: where the parent is not among them, a term is the product of its univariate
+  /// Values of the terms [first, last) for a panel of samples, the last first: out[(last - 1 - l) * kPanelOf<T> + i],
+  /// from table columns as above. Terms mostly fall with their degree, and sums over them are most accurate from the
+  /// small end. Needs no earlier terms: where the parent is not among them, a term is the product of its univariate
   /// factors. `out` is aligned.
   template <class T>
   void evaluate_range(const T* table, Index stride, Index first, Index last, T* out) const;
