@@ -9,7 +9,7 @@ contestants have the same number of terms.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
@@ -71,6 +71,23 @@ def _targets(X: Doubles, n_outputs: int) -> Doubles:
 def _relative(a: Doubles, b: Doubles) -> float:
     """Return the largest difference relative to the largest value of b."""
     return float(np.abs(a - b).max() / np.abs(b).max())
+
+
+def _relative_to_columns(a: Doubles, b: Doubles) -> float:
+    """Return the largest difference relative to the largest value of its column of b."""
+    return float((np.abs(a - b).max(axis=0) / np.abs(b).max(axis=0)).max())
+
+
+def _same_product(ours: Doubles, other: Doubles, peer: str, tolerance: float = 1e-12) -> Agreement:
+    """Compare the lower triangles of two Gram or kernel matrices."""
+    lower = np.tril_indices(len(other))
+    scale = np.sqrt(other.diagonal())
+    scale = (scale[:, np.newaxis] * scale)[lower]
+    return Agreement(
+        f"{peer}: entries (a, b) of the product, relative to the square root of (a, a) (b, b)",
+        float((np.abs(ours - other)[lower] / scale).max()),
+        tolerance,
+    )
 
 
 def _same_terms(basis: TensorBasis, features: PolynomialFeatures) -> Agreement:
@@ -281,17 +298,7 @@ def gram(*, n_threads: int, S: int, m: int, L: int) -> Contest:
         return features.T @ features
 
     def check(results: Mapping[str, Any]) -> list[Agreement]:
-        lower = np.tril_indices(L)
-        scale = np.sqrt(results["dsyrk"].diagonal())
-        scale = (scale[:, np.newaxis] * scale)[lower]
-        return [
-            Agreement(
-                f"{peer}: entries of G'G, relative to sqrt(G_aa G_bb)",
-                float((np.abs(results["ours"] - results[peer])[lower] / scale).max()),
-                1e-12,
-            )
-            for peer in ("dsyrk", "numpy")
-        ]
+        return [_same_product(results["ours"], results[peer], peer) for peer in ("dsyrk", "numpy")]
 
     return Contest(
         {"S": S, "m": m, "L": L},
@@ -370,6 +377,58 @@ def gram_moments(*, n_threads: int, S: int, m: int, degree: int, rows: int) -> C
                 lambda: by_features(X[:rows]),
                 share=rows / S,
             ),
+        ],
+        check,
+        flops=float(S) * L * (L + 1),
+    )
+
+
+def float32_products(*, n_threads: int, S: int, m: int, L: int, dual: bool) -> Contest:
+    """Our float32 form of G'G or G G' against our float64 form, both from float32 inputs."""
+    X, nothing = _inputs(S, m).astype(np.float32), np.empty((S, 0))
+    basis = TensorBasis(m, n_terms=L, lam=LAM)
+
+    def product(precision: str) -> Doubles:
+        if dual:
+            total = np.zeros((S, S), order="F")
+            core.accumulate_kernel(basis._plan, X, None, None, total, n_threads, precision)
+        else:
+            total = np.zeros((L, L), order="F")
+            core.accumulate_gram(basis._plan, X, None, nothing, None, total, n_threads, precision)
+        return total
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        return [_same_product(results["ours"], results["float64"], "float64", 1e-6)]
+
+    return Contest(
+        {"S": S, "m": m, "L": L},
+        [
+            Contestant("ours", "terms and short sums in float32", partial(product, "float32")),
+            Contestant("float64", "the same in float64", partial(product, "float64")),
+        ],
+        check,
+        flops=float(L) * S * (S + 1) if dual else float(S) * L * (L + 1),
+    )
+
+
+def gram_threads(*, n_threads: int, S: int, m: int, L: int) -> Contest:
+    """All threads against one."""
+    X, nothing = _inputs(S, m), np.empty((S, 0))
+    basis = TensorBasis(m, n_terms=L, lam=LAM)
+
+    def product(threads: int) -> Doubles:
+        total = np.zeros((L, L), order="F")
+        core.accumulate_gram(basis._plan, X, None, nothing, None, total, threads)
+        return total
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        return [_same_product(results["ours"], results["one thread"], "one thread", 0.0)]
+
+    return Contest(
+        {"S": S, "m": m, "L": L},
+        [
+            Contestant("ours", "accumulate_gram, all threads", partial(product, n_threads)),
+            Contestant("one thread", "accumulate_gram, one thread", partial(product, 1)),
         ],
         check,
         flops=float(S) * L * (L + 1),
@@ -520,15 +579,24 @@ def prediction(*, n_threads: int, S: int, m: int, degree: int, K: int) -> Contes
     )
 
 
-def transform(*, n_threads: int, S: int, m: int, degree: int, reuse: bool) -> Contest:
+def transform(
+    *,
+    n_threads: int,
+    S: int,
+    m: int,
+    degree: int,
+    reuse: bool,
+    order: Literal["C", "F"] = "C",
+    dtype: str = "float64",
+) -> Contest:
     """Store all features."""
-    X = _inputs(S, m)
+    X = _inputs(S, m).astype(dtype)
     transformer = GegenbauerFeatures(degree=degree, lam=LAM, n_jobs=n_threads).fit(X)
     basis = transformer.basis_
     indices = basis.indices
     theirs = PolynomialFeatures(degree).fit(X)
     if reuse:
-        out = np.empty((S, basis.n_terms))
+        out = np.empty((S, basis.n_terms), dtype=dtype, order=order)
         ours = Contestant(
             "ours",
             "TensorBasis.evaluate into an array that exists",
@@ -536,25 +604,36 @@ def transform(*, n_threads: int, S: int, m: int, degree: int, reuse: bool) -> Co
         )
     else:
         ours = Contestant("ours", "GegenbauerFeatures.transform", lambda: transformer.transform(X))
+    single = dtype == "float32"
+    rows = slice(0, min(S, 2 * basis.n_terms))
+
+    def theirs_agrees(G: Doubles, A: Doubles) -> Agreement:
+        if single:  # too coarse to compare spans: the monomials themselves
+            powers = X[rows].astype(float)[:, np.newaxis] ** theirs.powers_
+            return Agreement(
+                "scikit-learn: its monomials, relative to the largest of the column",
+                _relative_to_columns(A[rows], powers.prod(axis=2)),
+                4e-7,
+            )
+        # Columns of ours beside their projections on the columns of scikit-learn's
+        Q = np.linalg.qr(A[rows])[0]
+        outside = G[rows] - Q @ (Q.T @ G[rows])
+        return Agreement(
+            "scikit-learn: part of our features outside of the span of theirs",
+            float((np.linalg.norm(outside, axis=0) / np.linalg.norm(G[rows], axis=0)).max()),
+            1e-12,
+        )
 
     def check(results: Mapping[str, Any]) -> list[Agreement]:
         G, expected, A = (results[name] for name in ("ours", "numpy", "scikit-learn"))
-        # Columns of ours beside their projections on the columns of scikit-learn's
-        rows = slice(0, min(S, 2 * basis.n_terms))
-        Q = np.linalg.qr(A[rows])[0]
-        outside = G[rows] - Q @ (Q.T @ G[rows])
         return [
             Agreement(
                 "numpy: features, relative to the largest of the column",
-                float((np.abs(G - expected).max(axis=0) / np.abs(expected).max(axis=0)).max()),
-                1e-13,
+                _relative_to_columns(G, expected),
+                1e-7 if single else 1e-13,
             ),
             _same_terms(basis, theirs),
-            Agreement(
-                "scikit-learn: part of our features outside of the span of theirs",
-                float((np.linalg.norm(outside, axis=0) / np.linalg.norm(G[rows], axis=0)).max()),
-                1e-12,
-            ),
+            theirs_agrees(G, A),
         ]
 
     return Contest(
@@ -563,8 +642,8 @@ def transform(*, n_threads: int, S: int, m: int, degree: int, reuse: bool) -> Co
             ours,
             Contestant(
                 "numpy",
-                "reference.activation_matrix (column-major)",
-                lambda: reference.activation_matrix(X, indices, LAM),
+                "reference.activation_matrix (column-major, float64)",
+                lambda: reference.activation_matrix(X.astype(float), indices, LAM),
             ),
             Contestant(
                 "scikit-learn",
@@ -594,6 +673,8 @@ def _case(
 
 _GRAM = "Gram matrix by features, from X, against dsyrk on a G that exists"
 _MOMENTS = "Gram matrix by moments, from X, against dsyrk on a G that exists"
+_FLOAT32 = "Gram matrix by features, float32 against our float64"
+_GRAM32 = partial(float32_products, dual=False)
 _CHOLESKY = "Cholesky factorisation, against LAPACK's of OpenBLAS"
 _SOLVE = "Solve with a Cholesky factor and K right-hand sides, against LAPACK's of OpenBLAS"
 _TRANSFORM = {"S": 65_536, "m": 6, "degree": 6}
@@ -686,6 +767,52 @@ CASES: tuple[Case, ...] = (
             (50_000, 13, 4, 5.0),
         )
     ),
+    _case(
+        "gram-float32-500",
+        _FLOAT32,
+        _GRAM32,
+        {"S": 200_000, "m": 6, "L": 500},
+        {"float64": 1.5},
+        S=700,
+        L=50,
+    ),
+    _case(
+        "gram-float32-1500",
+        _FLOAT32,
+        _GRAM32,
+        {"S": 100_000, "m": 6, "L": 1500},
+        {"float64": 1.5},
+        S=600,
+        L=90,
+    ),
+    _case(
+        "gram-float32-4000",
+        _FLOAT32,
+        _GRAM32,
+        {"S": 20_000, "m": 6, "L": 4000},
+        {"float64": 1.5},
+        S=300,
+        L=200,
+    ),
+    _case(
+        "kernel-float32",
+        "kernel matrix by features, float32 against our float64",
+        partial(float32_products, dual=True),
+        {"S": 2000, "m": 33, "L": 7140},
+        {"float64": 1.5},
+        S=90,
+        m=5,
+        L=300,
+    ),
+    _case(
+        "threads-gram",
+        "Gram matrix by features, all threads against one",
+        gram_threads,
+        {"S": 50_000, "m": 6, "L": 1500},
+        {"one thread": 1.8},
+        S=600,
+        L=90,
+    ),
     _case("cholesky-500", _CHOLESKY, cholesky, {"n": 500}, {"dpotrf": 1.3}, n=20),
     _case("cholesky-1500", _CHOLESKY, cholesky, {"n": 1500}, {"dpotrf": 1.3}, n=100),
     _case("cholesky-4000", _CHOLESKY, cholesky, {"n": 4000}, {"dpotrf": 1.0}, n=300),
@@ -718,6 +845,30 @@ CASES: tuple[Case, ...] = (
         partial(transform, reuse=True),
         _TRANSFORM,
         {"scikit-learn": 8.0},
+        S=1000,
+        degree=3,
+    ),
+    _case(
+        "transform-columns",
+        "features into a column-major array that exists",
+        partial(transform, reuse=True, order="F"),
+        _TRANSFORM,
+        S=1000,
+        degree=3,
+    ),
+    _case(
+        "transform-float32-fresh",
+        "float32 features as an array, made anew",
+        partial(transform, reuse=False, dtype="float32"),
+        _TRANSFORM,
+        S=1000,
+        degree=3,
+    ),
+    _case(
+        "transform-float32-reused",
+        "float32 features into an array that exists",
+        partial(transform, reuse=True, dtype="float32"),
+        _TRANSFORM,
         S=1000,
         degree=3,
     ),
