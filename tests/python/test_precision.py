@@ -61,3 +61,15 @@ def test_unknown_precision(rng):
     basis = TensorBasis(2, degree=1)
     with pytest.raises(ValueError, match="precision 'half'"):
         core.accumulate_kernel(basis._plan, X, None, None, np.zeros((5, 5), order="F"), 1, "half")
+
+
+def test_small_terms_beside_the_constant(rng):
+    """Summed after the constant, terms below half a unit of it would all be lost."""
+    X = rng.uniform(size=(90, 5))
+    basis = TensorBasis(5, n_terms=250, lam=0.05)
+    kernels = []
+    for precision in ("float64", "float32"):
+        kernels.append(np.zeros((90, 90), order="F"))
+        core.accumulate_kernel(basis._plan, X, None, None, kernels[-1], 1, precision)
+    scale = np.sqrt(kernels[0].diagonal())
+    assert np.tril(np.abs(kernels[1] - kernels[0]) / np.outer(scale, scale)).max() < 5e-7
