@@ -22,12 +22,6 @@ TermOrder order_from(const std::string& name) {
   return TermOrder::grevlex;
 }
 
-Normalization normalization_from(const std::string& name) {
-  if (name == "raw") return Normalization::raw;
-  require(name == "orthonormal", "unknown normalization '", name, "'");
-  return Normalization::orthonormal;
-}
-
 using Spectrum = std::optional<std::pair<double, double>>;
 
 IndexSetSpec make_spec(Index n_inputs, const std::string& index_set, std::optional<Index> degree,

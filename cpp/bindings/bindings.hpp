@@ -10,6 +10,7 @@
 
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/parallel.hpp"
+#include "gegenbauer/polynomial.hpp"
 #include "gegenbauer/samples.hpp"
 #include "gegenbauer/types.hpp"
 
@@ -57,6 +58,12 @@ inline const double* optional_data(const std::optional<Array<double>>& array, In
   return array->data();
 }
 
+inline Normalization normalization_from(const std::string& name) {
+  if (name == "raw") return Normalization::raw;
+  require(name == "orthonormal", "unknown normalization '", name, "'");
+  return Normalization::orthonormal;
+}
+
 /// Runs work(control) with the GIL released. Python's signal handlers run now and then in between; when one raises (as
 /// Ctrl-C does), the work is abandoned and that exception goes on.
 template <class Work>
@@ -77,6 +84,7 @@ auto without_gil(int n_threads, const Work& work) {
 }
 
 void bind_basis(py::module_& m);
+void bind_kernel(py::module_& m);
 void bind_moments(py::module_& m);
 void bind_ridge(py::module_& m);
 void bind_linear_algebra(py::module_& m);

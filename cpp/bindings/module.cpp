@@ -9,6 +9,7 @@ PYBIND11_MODULE(GEGENBAUER_MODULE_NAME, m, pybind11::mod_gil_not_used()) {
   py::register_local_exception<gegenbauer::NotPositiveDefinite>(
       m, "NotPositiveDefinite", py::module_::import("numpy.linalg").attr("LinAlgError"));
   bind_basis(m);
+  bind_kernel(m);
   bind_moments(m);
   bind_ridge(m);
   bind_linear_algebra(m);

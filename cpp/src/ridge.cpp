@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "gegenbauer/cholesky.hpp"
+#include "gegenbauer/dual_system.hpp"
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/moments.hpp"
 #include "gegenbauer/normal_equations.hpp"
@@ -120,11 +121,6 @@ class Problem {
   Matrix scaled_targets_;
 };
 
-// Whether a Cholesky factor of gamma I + (something) still carries the answer.
-bool trustworthy(const SpectrumEstimate& spectrum, double gamma) {
-  return gamma >= 1000 * kEpsilon * spectrum.largest && spectrum.smallest > 0;
-}
-
 bool wants_orthogonal(const RidgeOptions& options) {
   return options.solver == Solver::orthogonal || options.gamma == 0.0;
 }
@@ -143,7 +139,7 @@ std::optional<RidgeSolution> primal_cholesky(const Problem& problem, Engine engi
     return std::nullopt;
   }
   const SpectrumEstimate spectrum = estimate_spectrum(factor, problem.control());
-  if (!forced && !trustworthy(spectrum, problem.options().gamma)) return std::nullopt;
+  if (!forced && !spectrum.resolves(problem.options().gamma)) return std::nullopt;
   // G'Y is at hand, so the first residual costs no pass over the data
   Matrix first_residual = gram.bottomLeftCorner(problem.n_outputs(), n_terms).transpose();
   const auto residual = [&] {
@@ -186,19 +182,11 @@ std::optional<RidgeSolution> dual_cholesky(const Problem& problem) {
     return std::nullopt;
   }
   const SpectrumEstimate spectrum = estimate_spectrum(factor, problem.control());
-  if (!forced && !trustworthy(spectrum, gamma)) return std::nullopt;
+  if (!forced && !spectrum.resolves(gamma)) return std::nullopt;
 
   Vector u(n);
   for (Index s = 0; s < n; ++s) u(s) = problem.scale(s);
-  Matrix inverse_u = u;
-  if (first > 0) solve_factored(factor, inverse_u, problem.control());
-  const auto solve = [&](Matrix& right) {
-    solve_factored(factor, right.topRows(n), problem.control());
-    if (first == 0) return;
-    const Matrix shift = (u.transpose() * right.topRows(n) - right.bottomRows(1)) / u.dot(inverse_u.col(0));
-    right.topRows(n) -= inverse_u * shift;
-    right.bottomRows(1) = shift;
-  };
+  const DualSystem system(factor, first > 0 ? u : Vector(), problem.control());
   // The dual coefficients may be far larger than the weights that they add up to (up to |Y| / gamma), so their rounding
   // would spoil the residual: they are kept in two parts, and the weights are summed up by themselves.
   Matrix weights;
@@ -233,6 +221,7 @@ std::optional<RidgeSolution> dual_cholesky(const Problem& problem) {
       high.data()[i] = sum;
     }
   };
+  const auto solve = [&](Matrix& right) { system.solve(right); };
   const RefinementReport refined = refine(residual, solve, add, kMaxRefinements, kRefinedEnough);
   return RidgeSolution{std::move(weights),
                        {Engine::dual, "cholesky", spectrum.reciprocal_condition(), refined.n_steps,

@@ -15,6 +15,15 @@ from typing import TYPE_CHECKING, Any
 from gegenbauer._arrays import TooLargeError
 from gegenbauer._dispatch import default_threads, show_versions
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms, eval_gegenbauer
+from gegenbauer.kernel import (
+    GeometricDecay,
+    KernelSolution,
+    PowerDecay,
+    SpectrumKernel,
+    TotalDegreeKernel,
+    predict_kernel,
+    solve_kernel,
+)
 from gegenbauer.ridge import (
     RidgeSolution,
     fit_cost,
@@ -40,16 +49,21 @@ __all__ = [
     "GegenbauerClassifier",
     "GegenbauerFeatures",
     "GegenbauerRegressor",
+    "GeometricDecay",
     "GramStatistics",
     "IllConditionedWarning",
     "InputScaling",
+    "KernelSolution",
     "ModelFileError",
     "ModelVersionWarning",
     "MomentStatistics",
     "OutOfRangeWarning",
+    "PowerDecay",
     "RidgeSolution",
+    "SpectrumKernel",
     "TensorBasis",
     "TooLargeError",
+    "TotalDegreeKernel",
     "__version__",
     "count_terms",
     "default_threads",
@@ -57,9 +71,11 @@ __all__ = [
     "fit_cost",
     "load",
     "predict",
+    "predict_kernel",
     "save",
     "show_versions",
     "solve_dual",
+    "solve_kernel",
     "solve_primal",
     "solve_ridge",
 ]

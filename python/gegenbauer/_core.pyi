@@ -69,6 +69,80 @@ def assemble_moments(
     basis: TensorBasis, statistic: _Doubles, gram: _Doubles, n_threads: int
 ) -> None: ...
 
+class KernelResult(TypedDict):
+    dual_coef: _Doubles
+    intercept: _Doubles
+    solver: str
+    rcond: float
+    n_refinements: int
+    correction: float
+    rank: int
+
+class ProductKernel:
+    @property
+    def n_inputs(self) -> int: ...
+    def table_bytes(self, n_samples: int) -> float: ...
+    def solve_bytes(self, n_samples: int, n_outputs: int, gamma: float) -> float: ...
+    def evaluate_symmetric(
+        self, X: _Samples, box: BoxMap | None, out: _Doubles, n_threads: int
+    ) -> None: ...
+    def evaluate_diagonal(self, X: _Samples, box: BoxMap | None, n_threads: int) -> _Doubles: ...
+    def evaluate(
+        self, X: _Samples, Z: _Samples, box: BoxMap | None, out: _Doubles, n_threads: int
+    ) -> None: ...
+    def accumulate(
+        self,
+        X: _Samples,
+        box: BoxMap | None,
+        row_scale: _Doubles | None,
+        with_constant: bool,
+        kernel: _Doubles,
+        n_threads: int,
+    ) -> None: ...
+    def apply(
+        self,
+        X: _Samples,
+        Z: _Samples,
+        box: BoxMap | None,
+        coefficients: _Doubles,
+        out: _Doubles,
+        n_threads: int,
+    ) -> None: ...
+    def solve(
+        self,
+        X: _Samples,
+        box: BoxMap | None,
+        Y: _Doubles,
+        row_scale: _Doubles | None,
+        gamma: float,
+        penalize_constant: bool,
+        n_threads: int,
+    ) -> KernelResult: ...
+
+class TotalDegreeKernel(ProductKernel):
+    def __init__(
+        self,
+        n_inputs: int,
+        degree: int,
+        lam: float,
+        normalization: str,
+        spectrum: tuple[float, float] | None,
+        max_inputs: int | None,
+    ) -> None: ...
+
+class SpectrumKernel(ProductKernel):
+    def __init__(
+        self,
+        n_inputs: int,
+        lam: float,
+        components: list[tuple[str, float, list[float]]],
+        max_degree: int,
+    ) -> None: ...
+    @property
+    def n_degrees(self) -> int: ...
+
+def complete_total_degree(basis: TensorBasis) -> int | None: ...
+
 class RidgeResult(TypedDict):
     weights: _Doubles
     engine: str

@@ -377,6 +377,19 @@ def _check_domain(domain: object) -> tuple[float, float]:
     return low, high
 
 
+def check_scaling(scaling: InputScaling | None, n_features: int, owner: str) -> Any:
+    """Return the core's box of a scaling, after checking that it fits its owner."""
+    if scaling is None:
+        return None
+    if not isinstance(scaling, InputScaling):
+        raise TypeError(f"scaling must be an InputScaling, got {type(scaling).__name__}")
+    if scaling.n_features != n_features:
+        raise ValueError(
+            f"scaling is for {scaling.n_features} inputs, but the {owner} has {n_features}"
+        )
+    return scaling._map
+
+
 def _core_basis(arguments: dict[str, Any], lam: float, normalization: str) -> core.TensorBasis:
     """Return the core's basis, which keeps the plans that fits derive from it.
 
@@ -646,15 +659,7 @@ class TensorBasis:
 
     def _box(self, scaling: InputScaling | None) -> Any:
         """Return the core's box of a scaling, after checking that it fits."""
-        if scaling is None:
-            return None
-        if not isinstance(scaling, InputScaling):
-            raise TypeError(f"scaling must be an InputScaling, got {type(scaling).__name__}")
-        if scaling.n_features != self.n_features:
-            raise ValueError(
-                f"scaling is for {scaling.n_features} inputs, but the basis has {self.n_features}"
-            )
-        return scaling._map
+        return check_scaling(scaling, self.n_features, "basis")
 
     def _parameters(self) -> dict[str, Any]:
         """Return the arguments that make this basis again."""

@@ -20,11 +20,11 @@ PYTHON_LAYERS = [
     ["_cpu", "_core", "_core_avx2", "_core_avx512"],
     ["_dispatch"],
     ["_arrays"],
-    ["basis", "statistics", "ridge", "selection"],
+    ["basis", "statistics", "ridge", "kernel", "selection"],
     ["features", "estimators"],
     ["__init__", "__main__", "display", "persistence", "onnx", "dask", "cli"],
 ]
-FUNCTIONAL = {"_dispatch", "_arrays", "basis", "statistics", "ridge", "selection"}
+FUNCTIONAL = {"_dispatch", "_arrays", "basis", "statistics", "ridge", "kernel", "selection"}
 LAYER = {module: rank for rank, layer in enumerate(PYTHON_LAYERS) for module in layer}
 
 CPP_LAYERS = [
@@ -33,10 +33,13 @@ CPP_LAYERS = [
     ["tensor_basis"],
     ["design", "depth_first", "staircase"],
     ["normal_equations", "moments", "kernel", "predict", "leverage"],
+    ["total_degree_kernel", "spectrum_kernel"],
 ]
-KNOWS_NO_BASIS = {"triangular", "cholesky", "spectral", "orthogonal", "refine", "prefix_path"}
+KNOWS_NO_BASIS = {
+    "triangular", "cholesky", "spectral", "orthogonal", "refine", "dual_system", "prefix_path",
+}  # fmt: skip
 BELOW_NO_BASIS = {"types", "error", "packet", "parallel", "tiles"}
-CPP_TOP = ["cost", "ridge"]  # join both sides
+CPP_TOP = ["cost", "ridge", "kernel_ridge"]  # join both sides
 
 
 def sources() -> dict[str, list[Path]]:

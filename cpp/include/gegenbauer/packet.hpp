@@ -82,6 +82,14 @@ template <class Register>
 Register fma(const Register& a, const Register& b, const Register& c) {
   return Eigen::internal::pmadd(a, b, c);
 }
+template <class Register>
+Register div(const Register& a, const Register& b) {
+  return Eigen::internal::pdiv(a, b);
+}
+template <class Register>
+Register abs(const Register& a) {
+  return Eigen::internal::pabs(a);
+}
 template <class Register, int n>
 void transpose(Eigen::internal::PacketBlock<Register, n>& square) {
   Eigen::internal::ptranspose(square);

@@ -1,0 +1,152 @@
+#include <memory>
+
+#include "bindings.hpp"
+#include "gegenbauer/kernel_ridge.hpp"
+#include "gegenbauer/spectrum_kernel.hpp"
+#include "gegenbauer/total_degree_kernel.hpp"
+
+namespace gegenbauer::bindings {
+
+namespace {
+
+// (kind, s or r, one weight an input)
+using Component = std::tuple<std::string, double, std::vector<double>>;
+
+SpectrumComponent component_from(const Component& component) {
+  const auto& [kind, exponent, weights] = component;
+  if (kind == "power") return {SpectrumComponent::Kind::power, exponent, weights};
+  require(kind == "geometric", "unknown kind of component '", kind, "'");
+  return {SpectrumComponent::Kind::geometric, exponent, weights};
+}
+
+template <class Scalar>
+void def_operations(py::class_<ProductKernel>& cls) {
+  cls.def(
+      "evaluate_symmetric",
+      [](const ProductKernel& kernel, const Array<Scalar>& x, const BoxMap* box, Array<double> out, int n_threads) {
+        const Samples samples(view(x, "X"), box);
+        const auto target = mutable_view(out, "out");
+        without_gil(n_threads, [&](const Control& control) { evaluate_symmetric(kernel, samples, target, control); });
+      },
+      py::arg("X").noconvert(), py::arg("box").none(true), py::arg("out").noconvert(), py::arg("n_threads"));
+  cls.def(
+      "evaluate_diagonal",
+      [](const ProductKernel& kernel, const Array<Scalar>& x, const BoxMap* box, int n_threads) {
+        const Samples samples(view(x, "X"), box);
+        Array<double> out(samples.rows());
+        double* target = out.mutable_data();
+        without_gil(n_threads, [&](const Control& control) { evaluate_diagonal(kernel, samples, target, control); });
+        return out;
+      },
+      py::arg("X").noconvert(), py::arg("box").none(true), py::arg("n_threads"));
+  cls.def(
+      "accumulate",
+      [](const ProductKernel& kernel, const Array<Scalar>& x, const BoxMap* box,
+         const std::optional<Array<double>>& row_scale, bool with_constant, Array<double> out, int n_threads) {
+        const Samples samples(view(x, "X"), box);
+        const double* scale = optional_data(row_scale, samples.rows(), "row_scale");
+        MatrixRef target = matrix(out, "kernel");
+        without_gil(n_threads, [&](const Control& control) {
+          accumulate_product_kernel(kernel, samples, scale,
+                                    with_constant ? ConstantTerm::included : ConstantTerm::left_out, target, control);
+        });
+      },
+      py::arg("X").noconvert(), py::arg("box").none(true), py::arg("row_scale").noconvert().none(true),
+      py::arg("with_constant"), py::arg("kernel").noconvert(), py::arg("n_threads"),
+      "kernel += lower triangle of D K D.");
+  cls.def(
+      "solve",
+      [](const ProductKernel& kernel, const Array<Scalar>& x, const BoxMap* box, const Array<double>& y,
+         const std::optional<Array<double>>& row_scale, double gamma, bool penalize_constant, int n_threads) {
+        const Samples samples(view(x, "X"), box);
+        const double* scale = optional_data(row_scale, samples.rows(), "row_scale");
+        const auto targets = view(y, "Y");
+        const KernelRidgeSolution solution = without_gil(n_threads, [&](const Control& control) {
+          return solve_kernel_ridge(kernel, samples, scale, targets, {gamma, penalize_constant}, control);
+        });
+        py::dict out;
+        out["dual_coef"] = to_numpy(solution.coefficients);
+        out["intercept"] = Array<double>(solution.constants.size(), solution.constants.data());
+        out["solver"] = solution.solver;
+        out["rcond"] = solution.rcond;
+        out["n_refinements"] = solution.n_refinements;
+        out["correction"] = solution.correction;
+        out["rank"] = solution.rank;
+        return out;
+      },
+      py::arg("X").noconvert(), py::arg("box").none(true), py::arg("Y").noconvert(),
+      py::arg("row_scale").noconvert().none(true), py::arg("gamma"), py::arg("penalize_constant"),
+      py::arg("n_threads"));
+}
+
+template <class Left, class Right>
+void def_pairs(py::class_<ProductKernel>& cls) {
+  cls.def(
+      "evaluate",
+      [](const ProductKernel& kernel, const Array<Left>& x, const Array<Right>& z, const BoxMap* box, Array<double> out,
+         int n_threads) {
+        const Samples left(view(x, "X"), box);
+        const Samples right(view(z, "Z"), box);
+        const auto target = mutable_view(out, "out");
+        without_gil(n_threads,
+                    [&](const Control& control) { evaluate_rectangle(kernel, left, right, target, control); });
+      },
+      py::arg("X").noconvert(), py::arg("Z").noconvert(), py::arg("box").none(true), py::arg("out").noconvert(),
+      py::arg("n_threads"));
+  cls.def(
+      "apply",
+      [](const ProductKernel& kernel, const Array<Left>& x, const Array<Right>& z, const BoxMap* box,
+         const Array<double>& coefficients, Array<double> out, int n_threads) {
+        const Samples left(view(x, "X"), box);
+        const Samples right(view(z, "Z"), box);
+        const auto c = view(coefficients, "coefficients");
+        const auto target = mutable_view(out, "out");
+        without_gil(n_threads, [&](const Control& control) {
+          apply_kernel(kernel, left, right, ConstantTerm::included, c, target, control);
+        });
+      },
+      py::arg("X").noconvert(), py::arg("Z").noconvert(), py::arg("box").none(true),
+      py::arg("coefficients").noconvert(), py::arg("out").noconvert(), py::arg("n_threads"),
+      "out = K(X, Z) coefficients.");
+}
+
+}  // namespace
+
+void bind_kernel(py::module_& m) {
+  py::class_<ProductKernel> kernel(m, "ProductKernel", py::module_local(), "Sum over terms that are not enumerated.");
+  kernel.def_property_readonly("n_inputs", &ProductKernel::n_inputs);
+  kernel.def("table_bytes", &kernel_table_bytes, py::arg("n_samples"));
+  kernel.def("solve_bytes", &estimate_kernel_ridge_bytes, py::arg("n_samples"), py::arg("n_outputs"), py::arg("gamma"));
+  def_operations<double>(kernel);
+  def_operations<float>(kernel);
+  def_pairs<double, double>(kernel);
+  def_pairs<double, float>(kernel);
+  def_pairs<float, double>(kernel);
+  def_pairs<float, float>(kernel);
+
+  py::class_<TotalDegreeKernel, ProductKernel>(m, "TotalDegreeKernel", py::module_local(), "Truncated product.")
+      .def(py::init([](Index n_inputs, Index degree, double lam, const std::string& normalization,
+                       const std::optional<std::pair<double, double>>& spectrum, std::optional<Index> max_inputs) {
+             std::optional<PowerSpectrum> power;
+             if (spectrum) power = PowerSpectrum{spectrum->first, spectrum->second};
+             return TotalDegreeKernel(n_inputs, degree,
+                                      Recurrence(lam, degree, normalization_from(normalization), power), max_inputs);
+           }),
+           py::arg("n_inputs"), py::arg("degree"), py::arg("lam"), py::arg("normalization"), py::arg("spectrum"),
+           py::arg("max_inputs"));
+
+  py::class_<SpectrumKernel, ProductKernel>(m, "SpectrumKernel", py::module_local(), "All terms of a spectrum.")
+      .def(py::init([](Index n_inputs, double lam, const std::vector<Component>& components, Index max_degree) {
+             std::vector<SpectrumComponent> parts;
+             for (const Component& component : components) parts.push_back(component_from(component));
+             return SpectrumKernel(n_inputs, lam, parts, max_degree);
+           }),
+           py::arg("n_inputs"), py::arg("lam"), py::arg("components"), py::arg("max_degree"))
+      .def_property_readonly("n_degrees", &SpectrumKernel::n_degrees);
+
+  m.def(
+      "complete_total_degree", [](const TensorBasis& basis) { return complete_total_degree(basis.indices()); },
+      py::arg("basis"), "Degree of a set that holds all terms up to it and no others, or None.");
+}
+
+}  // namespace gegenbauer::bindings

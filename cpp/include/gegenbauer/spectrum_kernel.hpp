@@ -1,0 +1,76 @@
+#pragma once
+/// The kernel of all terms of a spectrum: K(x, z) = prod over inputs t of 1 + k_t, where
+/// k_t = sum over n >= 1 of v_t(n) phi_n(x_t) phi_n(z_t), with phi_n orthonormal on [-1, 1] (see polynomial.hpp) and
+/// v_t(n) = sum_j q_tj c_j(n) for components c_j(n) = n^-2s (power) or r^(n-1) (geometric).
+///
+/// For lam = 0 some components have closed forms. With phi_n phi_n = cos n(a - c) + cos n(a + c) for a = arccos x_t,
+/// c = arccos z_t, a component makes b(|a - c|) + b(a + c), where b is, for y = pi - u and w = y^2,
+///   n^-2: w/4 - pi^2/12;  n^-4: (-w^2 + 2 pi^2 w - 7 pi^4/15) / 48;
+///   n^-6: (w^3 - 5 pi^2 w^2 + 7 pi^4 w - 31 pi^6/21) / 1440;
+///   r^(n-1): (1 - r - 2 h) / ((1 - r)^2 + 4 r h) with h = sin^2(u / 2).
+/// All power components of an input are one cubic in w. Other components, and other lam, are summed up to a number of
+/// degrees N that is chosen such that the rest is below 1e-13 of the largest value of the sum, as one product of panels
+/// an input.
+
+#include <vector>
+
+#include "gegenbauer/kernel.hpp"
+#include "gegenbauer/polynomial.hpp"
+
+namespace gegenbauer {
+
+struct SpectrumComponent {
+  enum class Kind { power, geometric };
+  Kind kind = Kind::power;
+  double exponent = 1.0;        ///< s > 0, or r with 0 < r < 1
+  std::vector<double> weights;  ///< q >= 0, one an input
+
+  /// c(n), before the weights; n >= 1.
+  [[nodiscard]] double decay(double n) const;
+};
+
+class SpectrumKernel final : public ProductKernel {
+ public:
+  /// Most degrees that are summed without being asked for.
+  static constexpr Index kMaxDegrees = 1000;
+
+  /// With max_degree > 0 the spectrum itself ends at that degree, and no closed form is used. Throws
+  /// std::invalid_argument when the sum diverges or needs more than kMaxDegrees degrees.
+  SpectrumKernel(Index n_inputs, double lam, const std::vector<SpectrumComponent>& components, Index max_degree = 0);
+
+  /// Degrees that are summed one by one; 0 when all components have closed forms.
+  [[nodiscard]] Index n_degrees() const { return n_degrees_; }
+
+  [[nodiscard]] Index n_inputs() const override { return n_inputs_; }
+  [[nodiscard]] Index table_size() const override { return n_inputs_ * rows_; }
+  [[nodiscard]] double pair_cost() const override;
+  /// Throws std::invalid_argument for an input outside of [-1, 1] by more than rounding.
+  void tabulate(const double* x, double* table) const override;
+  void evaluate(const double* left, const double* right, Index n_columns, double* values,
+                double* scratch) const override;
+
+ private:
+  struct Geometric {
+    double ratio;
+    std::vector<double> weights;
+  };
+
+  template <int power, bool geometric>
+  Packet closed_part(const double* a, const double* c, Index t) const;
+  template <int power, bool geometric>
+  void evaluate_closed(const double* left, const double* right, Index n_columns, double* values) const;
+  template <int power, bool geometric>
+  void evaluate_with_sums(const double* left, const double* right, Index n_columns, double* values) const;
+
+  Index n_inputs_;
+  int power_ = 0;              // degree in w of the closed power components; 0: there are none
+  std::vector<double> cubic_;  // 4 coefficients an input, the constant one doubled
+  std::vector<Geometric> geometric_;
+  Index n_degrees_ = 0;
+  Recurrence recurrence_;      // of the degrees that are summed
+  std::vector<double> roots_;  // sqrt v_t(n), n_degrees_ an input
+  Index first_sum_row_ = 0;    // rows of the table of one input: angle; sine, cosine of its half; weighted phi_n
+  Index rows_ = 0;
+};
+
+}  // namespace gegenbauer

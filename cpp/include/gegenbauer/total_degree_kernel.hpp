@@ -1,0 +1,45 @@
+#pragma once
+/// K(x, z) = sum of g_k(x) g_k(z) over all multi-indices of total degree <= d, by a truncated product: with
+/// e_n = g_n(x_t) g_n(z_t), the polynomial p = 1 in a degree counter is multiplied by 1 + e_1 u + ... + e_d u^d for
+/// each input t, and what exceeds u^d is dropped. Cost about m d^2 / 2 multiply-adds a pair instead of C(m + d, d).
+
+#include <optional>
+
+#include "gegenbauer/kernel.hpp"
+#include "gegenbauer/design.hpp"
+#include "gegenbauer/polynomial.hpp"
+
+namespace gegenbauer {
+
+class TotalDegreeKernel final : public ProductKernel {
+ public:
+  /// The recurrence (any normalization and weights) has at least `degree` degrees. With max_inputs, at most so many
+  /// inputs occur together in a term; the cost is that many times larger, unless it allows all.
+  TotalDegreeKernel(Index n_inputs, Index degree, Recurrence recurrence,
+                    std::optional<Index> max_inputs = std::nullopt);
+
+  [[nodiscard]] Index n_inputs() const override { return n_inputs_; }
+  [[nodiscard]] Index table_size() const override { return n_inputs_ * degree_; }
+  [[nodiscard]] Index scratch_size() const override;
+  [[nodiscard]] double pair_cost() const override;
+  void tabulate(const double* x, double* table) const override;
+  void evaluate(const double* left, const double* right, Index n_columns, double* values,
+                double* scratch) const override;
+
+ private:
+  void evaluate_any(const double* left, const double* right, Index n_columns, double* values, double* scratch) const;
+
+  Index n_inputs_;
+  Index degree_;
+  Recurrence recurrence_;
+  Index levels_;  // most inputs in a term, or 0 when there is no limit
+};
+
+/// The degree d of a set that holds every multi-index of total degree <= d and no other; nothing for other sets.
+/// Cost O(L).
+[[nodiscard]] std::optional<Index> complete_total_degree(const MultiIndexSet& indices);
+
+/// As accumulate_kernel, with first_term 0 or 1, for a basis whose set has a complete_total_degree.
+void accumulate_total_degree_kernel(const Design& design, Index first_term, MatrixRef kernel, const Control& control);
+
+}  // namespace gegenbauer

@@ -1,0 +1,293 @@
+#include "gegenbauer/spectrum_kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include "gegenbauer/error.hpp"
+#include "gegenbauer/tiles.hpp"
+
+namespace gegenbauer {
+
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+constexpr double kCut = 1e-13;             // what is left out, relative to the largest value of the sum
+constexpr double kRoundingOutside = 1e-6;  // inputs are moved to +-1 from this far outside: float32 rounds by 6e-8
+
+// b(w) of n^-2s for s = 1, 2, 3, from the constant coefficient on.
+constexpr double kClosed[3][4] = {
+    {-kPi * kPi / 12, 1.0 / 4, 0, 0},
+    {-7 * kPi * kPi * kPi * kPi / 720, kPi * kPi / 24, -1.0 / 48, 0},
+    {-31 * kPi * kPi * kPi * kPi * kPi * kPi / 30240, 7 * kPi * kPi * kPi * kPi / 1440, -kPi * kPi / 288, 1.0 / 1440}};
+
+// The s of a power component that has a closed form, else 0.
+int closed_power(const SpectrumComponent& c) {
+  if (c.kind != SpectrumComponent::Kind::power) return 0;
+  return c.exponent == 1.0 ? 1 : c.exponent == 2.0 ? 2 : c.exponent == 3.0 ? 3 : 0;
+}
+
+void validate(const SpectrumComponent& c, Index n_inputs) {
+  if (c.kind == SpectrumComponent::Kind::power) {
+    require(std::isfinite(c.exponent) && c.exponent > 0, "smoothness (s) must be positive and finite, got ",
+            c.exponent);
+  } else {
+    require(c.exponent > 0 && c.exponent < 1, "ratio (r) must lie between 0 and 1, got ", c.exponent);
+  }
+  require(static_cast<Index>(c.weights.size()) == n_inputs, "a component must have one weight an input (", n_inputs,
+          "), got ", c.weights.size());
+  for (const double q : c.weights)
+    require(std::isfinite(q) && q >= 0, "interaction (q) must be finite and not negative, got ", q);
+}
+
+// The least N such that the sum of c(n) |phi_n|^2 over n > N is below kCut of the whole. The squares of the bounds grow
+// like n^max(2 lam, 0), which gives the sum beyond the last bound at hand.
+Index degrees_needed(const SpectrumComponent& c, double lam) {
+  constexpr Index most = SpectrumKernel::kMaxDegrees;
+  const double growth = std::max(2 * lam, 0.0);
+  const bool power = c.kind == SpectrumComponent::Kind::power;
+  require(!power || 2 * c.exponent > growth + 1, "the spectrum n^(-2s) with s = ", c.exponent,
+          " has no finite kernel for lam = ", lam, ": s must be greater than ", (growth + 1) / 2,
+          ", or max_degree must be given");
+  const Recurrence bounds(lam, most, Normalization::orthonormal);
+  std::vector<double> part;
+  double total = 0.0;
+  for (Index n = 1; n <= most; ++n) {
+    part.push_back(c.decay(static_cast<double>(n)) * bounds.bound(n) * bounds.bound(n));
+    total += part.back();
+  }
+  const double last = static_cast<double>(most);
+  const double ratio = c.exponent * std::exp(growth / last);
+  double rest = power       ? part.back() * last / (2 * c.exponent - growth - 1)
+                : ratio < 1 ? part.back() * ratio / (1 - ratio)
+                            : HUGE_VAL;
+  require(rest <= kCut * total, power ? "smoothness" : "ratio", " = ", c.exponent, " with lam = ", lam,
+          " needs more than ", most, " degrees to be summed: use ",
+          power ? "a smoothness of 1, 2 or 3 with lam = 0, whose sums are known, or a larger one"
+                : "lam = 0, whose sum is known, or a smaller ratio",
+          ", or end the spectrum with max_degree");
+  Index n = most;
+  while (n > 1 && rest + part[static_cast<std::size_t>(n - 1)] <= kCut * total)
+    rest += part[static_cast<std::size_t>(--n)];
+  return n;
+}
+
+}  // namespace
+
+double SpectrumComponent::decay(double n) const {
+  return kind == Kind::power ? std::pow(n, -2 * exponent) : std::pow(exponent, n - 1);
+}
+
+SpectrumKernel::SpectrumKernel(Index n_inputs, double lam, const std::vector<SpectrumComponent>& components,
+                               Index max_degree)
+    : n_inputs_(n_inputs), recurrence_(lam, 0, Normalization::orthonormal) {
+  require(n_inputs >= 1, "n_inputs must be at least 1, got ", n_inputs);
+  require(!components.empty(), "a spectrum needs at least one component");
+  require(max_degree >= 0, "max_degree must not be negative, got ", max_degree);
+  std::vector<const SpectrumComponent*> summed;
+  cubic_.assign(static_cast<std::size_t>(4 * n_inputs), 0.0);
+  for (const SpectrumComponent& c : components) {
+    validate(c, n_inputs);
+    const bool closed = lam == 0.0 && max_degree == 0;
+    if (const int s = closed_power(c); closed && s > 0) {
+      power_ = std::max(power_, s);
+      for (Index t = 0; t < n_inputs; ++t)
+        for (Index i = 0; i < 4; ++i)
+          cubic_[static_cast<std::size_t>(4 * t + i)] +=
+              c.weights[static_cast<std::size_t>(t)] * kClosed[s - 1][i] * (i == 0 ? 2 : 1);
+    } else if (closed && c.kind == SpectrumComponent::Kind::geometric) {
+      geometric_.push_back({c.exponent, c.weights});
+    } else {
+      n_degrees_ = std::max(n_degrees_, max_degree > 0 ? max_degree : degrees_needed(c, lam));
+      summed.push_back(&c);
+    }
+  }
+  first_sum_row_ = (power_ > 0 ? 1 : 0) + (geometric_.empty() ? 0 : 2);
+  rows_ = first_sum_row_ + n_degrees_;
+  if (n_degrees_ == 0) return;
+  recurrence_ = Recurrence(lam, n_degrees_, Normalization::orthonormal);
+  for (Index t = 0; t < n_inputs; ++t) {
+    for (Index n = 1; n <= n_degrees_; ++n) {
+      double v = 0.0;
+      for (const SpectrumComponent* c : summed)
+        v += c->weights[static_cast<std::size_t>(t)] * c->decay(static_cast<double>(n));
+      roots_.push_back(std::sqrt(v));
+    }
+  }
+}
+
+double SpectrumKernel::pair_cost() const {
+  const double closed = 6.0 + 2.0 * power_ + 20.0 * static_cast<double>(geometric_.size());
+  return static_cast<double>(n_inputs_) * (closed + static_cast<double>(n_degrees_));
+}
+
+void SpectrumKernel::tabulate(const double* x, double* table) const {
+  for (Index t = 0; t < n_inputs_; ++t) {
+    alignas(kAlignment) double inside[kPanel];
+    for (Index s = 0; s < kPanel; ++s) {
+      const double value = x[t * kPanel + s];
+      require(std::abs(value) <= 1 + kRoundingOutside, "column ", t, " holds ", value,
+              ", but the spectrum lives on [-1, 1]: give a scaling that clips, or clip the inputs");
+      inside[s] = std::clamp(value, -1.0, 1.0);
+    }
+    double* row = table + t * rows_ * kPanel;
+    if (power_ > 0) {
+      // the angle from pi / 2, whose differences are the same
+      for (Index s = 0; s < kPanel; ++s) row[s] = std::asin(inside[s]);
+      row += kPanel;
+    }
+    if (!geometric_.empty()) {
+      for (Index s = 0; s < kPanel; ++s) row[s] = std::sqrt((1 - inside[s]) / 2);
+      for (Index s = 0; s < kPanel; ++s) row[kPanel + s] = std::sqrt((1 + inside[s]) / 2);
+      row += 2 * kPanel;
+    }
+    if (n_degrees_ > 0) {
+      recurrence_.evaluate_from_one(inside, kPanel, n_degrees_, row, kPanel);
+      for (Index n = 0; n < n_degrees_; ++n) {
+        const double root = roots_[static_cast<std::size_t>(t * n_degrees_ + n)];
+        for (Index s = 0; s < kPanel; ++s) row[n * kPanel + s] *= root;
+      }
+    }
+  }
+}
+
+namespace {
+
+// k for a closed polynomial: b(w1) + b(w2) with w1 = (pi - |a - c|)^2 and w2 = (pi - a - c)^2, from angles a, c that
+// count from pi / 2.
+template <int power>
+EIGEN_ALWAYS_INLINE Packet closed_polynomial(const Packet& a, const Packet& c, const double* cubic) {
+  const Packet difference = packet::sub(packet::broadcast(kPi), packet::abs(packet::sub(a, c)));
+  const Packet sum = packet::add(a, c);
+  const Packet w1 = packet::mul(difference, difference);
+  const Packet constant = packet::broadcast(cubic[0]);
+  const Packet linear = packet::broadcast(cubic[1]);
+  if constexpr (power == 1) {
+    return packet::fma(linear, packet::fma(sum, sum, w1), constant);
+  } else {
+    const Packet w2 = packet::mul(sum, sum);
+    Packet high1 = packet::broadcast(cubic[2]);
+    Packet high2 = high1;
+    if constexpr (power == 3) {
+      const Packet highest = packet::broadcast(cubic[3]);
+      high1 = packet::fma(highest, w1, high1);
+      high2 = packet::fma(highest, w2, high2);
+    }
+    high1 = packet::fma(high1, w1, linear);
+    high2 = packet::fma(high2, w2, linear);
+    return packet::fma(high1, w1, packet::fma(high2, w2, constant));
+  }
+}
+
+// k for r^(n-1), from sines and cosines of the half angles: both fractions over one denominator.
+EIGEN_ALWAYS_INLINE Packet closed_geometric(const Packet& sine_a, const Packet& cosine_a, const Packet& sine_c,
+                                            const Packet& cosine_c, double r, double weight) {
+  const Packet one = packet::mul(sine_a, cosine_c);
+  const Packet other = packet::mul(cosine_a, sine_c);
+  const Packet minus = packet::sub(one, other);
+  const Packet plus = packet::add(one, other);
+  const Packet h1 = packet::mul(minus, minus);
+  const Packet h2 = packet::mul(plus, plus);
+  const Packet base = packet::broadcast((1 - r) * (1 - r));
+  const Packet slope = packet::broadcast(4 * r);
+  const Packet d1 = packet::fma(slope, h1, base);
+  const Packet d2 = packet::fma(slope, h2, base);
+  const Packet top = packet::broadcast(weight * (1 - r));
+  const Packet drop = packet::broadcast(-2 * weight);
+  const Packet n1 = packet::fma(drop, h1, top);
+  const Packet n2 = packet::fma(drop, h2, top);
+  return packet::div(packet::fma(n1, d2, packet::mul(n2, d1)), packet::mul(d1, d2));
+}
+
+// value + k + value k: from (product so far) - 1 to the same with the factor 1 + k
+EIGEN_ALWAYS_INLINE Packet times_one_plus(const Packet& value, const Packet& k) {
+  return packet::fma(value, k, packet::add(value, k));
+}
+
+}  // namespace
+
+// The part of k_t with closed forms, for a packet of samples against one sample: pointers into their tables of input t.
+template <int power, bool geometric>
+Packet SpectrumKernel::closed_part(const double* a, const double* c, Index t) const {
+  Packet k = packet::zero();
+  if constexpr (power > 0) {
+    k = closed_polynomial<power>(packet::load(a), packet::broadcast(*c), cubic_.data() + 4 * t);
+    a += kPanel;
+    c += kPanel;
+  }
+  if constexpr (geometric) {
+    for (const Geometric& g : geometric_)
+      k = packet::add(k,
+                      closed_geometric(packet::load(a), packet::load(a + kPanel), packet::broadcast(c[0]),
+                                       packet::broadcast(c[kPanel]), g.ratio, g.weights[static_cast<std::size_t>(t)]));
+  }
+  return k;
+}
+
+// Column by column, the product over the inputs in registers.
+template <int power, bool geometric>
+void SpectrumKernel::evaluate_closed(const double* left, const double* right, Index n_columns, double* values) const {
+  const Index step = rows_ * kPanel;
+  for (Index j = 0; j < n_columns; ++j) {
+    Packet product[kVectors];
+    for (int v = 0; v < kVectors; ++v) product[v] = packet::zero();
+    for (Index t = 0; t < n_inputs_; ++t) {
+#pragma GCC unroll 3
+      for (int v = 0; v < kVectors; ++v)
+        product[v] = times_one_plus(
+            product[v], closed_part<power, geometric>(left + t * step + v * kPacket, right + t * step + j, t));
+    }
+    for (int v = 0; v < kVectors; ++v) packet::store(values + j * kPanel + v * kPacket, product[v]);
+  }
+}
+
+// A product of panels for each input; the product over the inputs grows in `values`.
+template <int power, bool geometric>
+void SpectrumKernel::evaluate_with_sums(const double* left, const double* right, Index n_columns,
+                                        double* values) const {
+  const Index step = rows_ * kPanel;
+  const Index sums = first_sum_row_ * kPanel;
+  for (Index group = 0; group < n_columns; group += kColumns) {
+    double* out = values + group * kPanel;
+    std::fill_n(out, kColumns * kPanel, 0.0);
+    for (Index t = 0; t < n_inputs_; ++t) {
+      const double* a = left + t * step;
+      const double* c = right + t * step + group;
+      const RegisterTile tile = multiply_panels(a + sums, c + sums, n_degrees_);
+      for (int j = 0; j < kColumns; ++j) {
+        for (int v = 0; v < kVectors; ++v) {
+          double* value = out + j * kPanel + v * kPacket;
+          const Packet k = packet::add(tile.acc[j][v], closed_part<power, geometric>(a + v * kPacket, c + j, t));
+          packet::store(value, times_one_plus(packet::load(value), k));
+        }
+      }
+    }
+  }
+}
+
+void SpectrumKernel::evaluate(const double* left, const double* right, Index n_columns, double* values,
+                              double* /*scratch*/) const {
+  const auto with = [&]<int power, bool geometric>() {
+    if (n_degrees_ > 0) {
+      evaluate_with_sums<power, geometric>(left, right, n_columns, values);
+    } else {
+      evaluate_closed<power, geometric>(left, right, n_columns, values);
+    }
+  };
+  const auto with_power = [&]<int power>() {
+    return geometric_.empty() ? with.template operator()<power, false>() : with.template operator()<power, true>();
+  };
+  switch (power_) {
+    case 0:
+      return with_power.operator()<0>();
+    case 1:
+      return with_power.operator()<1>();
+    case 2:
+      return with_power.operator()<2>();
+    default:
+      return with_power.operator()<3>();
+  }
+}
+
+}  // namespace gegenbauer

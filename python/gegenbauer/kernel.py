@@ -1,0 +1,607 @@
+"""Ridge with kernels that sum over terms without enumerating them, on arrays.
+
+``K(x, z) = sum of w_k^2 phi_k(x) phi_k(z)`` over all terms of a total degree, or over all terms
+of a spectrum. The solution stays as dual coefficients (eq.weights_solution1 with G G' as a
+kernel), so the number of terms costs nothing. The algorithms are described in
+``cpp/include/gegenbauer/{kernel,total_degree_kernel,spectrum_kernel,kernel_ridge}.hpp``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from gegenbauer._arrays import (
+    as_matrix,
+    as_weights,
+    check_flag,
+    check_integer,
+    check_number,
+    check_out,
+    check_threads,
+    require_finite,
+    require_memory,
+)
+from gegenbauer._dispatch import core
+from gegenbauer.basis import _check_spectrum, check_scaling
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from gegenbauer.basis import InputScaling, Spectrum
+
+    Doubles: TypeAlias = npt.NDArray[np.float64]
+
+__all__ = [
+    "GeometricDecay",
+    "KernelSolution",
+    "PowerDecay",
+    "SpectrumKernel",
+    "TotalDegreeKernel",
+    "predict_kernel",
+    "solve_kernel",
+]
+
+_OUTSIDE = "X lies too far out, clip it to the domain (out_of_range='clip')"
+
+
+# --- Kernels --------------------------------------------------------------------------------------
+
+
+class _Kernel(ABC):
+    """What the kernels share. They do not change."""
+
+    n_features: int
+    _plan: Any
+    _complete = False
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if self._complete:
+            raise AttributeError(
+                f"a {type(self).__name__} does not change: make another one to set {name}"
+            )
+        super().__setattr__(name, value)
+
+    @abstractmethod
+    def _parameters(self) -> dict[str, Any]:
+        """Return the arguments that make this kernel again."""
+
+    def __call__(
+        self,
+        X: npt.ArrayLike,
+        Z: npt.ArrayLike | None = None,
+        *,
+        scaling: InputScaling | None = None,
+        out: Doubles | None = None,
+        n_threads: int | None = None,
+    ) -> Doubles:
+        """Evaluate the kernel between the rows of X and those of Z.
+
+        Parameters
+        ----------
+        X : array_like, shape (n_samples, n_features)
+            float64 or float32 in any layout is read in place.
+        Z : array_like, shape (n_others, n_features), optional
+            By default X itself, at half of the cost; the result is then exactly symmetric.
+        scaling : InputScaling, optional
+            Maps X and Z to the domain of the polynomials.
+        out : ndarray of float64, shape (n_samples, n_others), optional
+            Array to write into, any layout.
+        n_threads : int, optional
+            By default what `gegenbauer.default_threads` says. The bits do not depend on it.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_others)
+
+        Raises
+        ------
+        ValueError, TypeError
+            For arguments of wrong shape, type or content.
+        TooLargeError
+            When the result cannot fit into memory.
+        """
+        data = as_matrix(X, "X", n_columns=self.n_features)
+        others = data if Z is None else as_matrix(Z, "Z", n_columns=self.n_features)
+        box = check_scaling(scaling, self.n_features, "kernel")
+        threads = check_threads(n_threads)
+        shape = (data.shape[0], others.shape[0])
+        if out is None:
+            require_memory(
+                8.0 * shape[0] * shape[1] + self._plan.table_bytes(max(shape)),
+                f"a kernel matrix of shape {shape}",
+                "evaluate fewer rows at once, or use predict_kernel, which holds no such matrix",
+            )
+            out = np.empty(shape)
+        else:
+            out = check_out(out, shape, ("float64",))
+            if np.may_share_memory(out, data) or np.may_share_memory(out, others):
+                raise ValueError("out must not share memory with X or Z")
+        if Z is None:
+            self._plan.evaluate_symmetric(data, box, out, threads)
+        else:
+            self._plan.evaluate(data, others, box, out, threads)
+        require_finite(out, "some values of the kernel are", _OUTSIDE)
+        return out
+
+    def diagonal(
+        self,
+        X: npt.ArrayLike,
+        *,
+        scaling: InputScaling | None = None,
+        n_threads: int | None = None,
+    ) -> Doubles:
+        """Evaluate the kernel of each row with itself.
+
+        Parameters
+        ----------
+        X, scaling, n_threads
+            As for a call of the kernel.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples,)
+        """
+        data = as_matrix(X, "X", n_columns=self.n_features)
+        box = check_scaling(scaling, self.n_features, "kernel")
+        values: Doubles = self._plan.evaluate_diagonal(data, box, check_threads(n_threads))
+        require_finite(values[:, np.newaxis], "some values of the kernel are", _OUTSIDE)
+        return values
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _Kernel)
+            and type(self) is type(other)
+            and self._parameters() == other._parameters()
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self._parameters().items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restore, (type(self), self._parameters()))
+
+    def __repr__(self) -> str:
+        shown = {k: v for k, v in self._parameters().items() if v is not None}
+        inner = ", ".join(f"{key}={value!r}" for key, value in shown.items())
+        return f"{type(self).__name__}({inner})"
+
+
+def _restore(kind: type[_Kernel], parameters: dict[str, Any]) -> _Kernel:
+    return kind(**parameters)
+
+
+class TotalDegreeKernel(_Kernel):
+    """The sum over all terms of total degree up to `degree`, by a truncated product.
+
+    It equals ``G(X) @ G(Z).T`` with the features G of the `TensorBasis` of the same parameters, at
+    a cost of about ``n_features * degree**2 / 2`` multiply-adds an entry, whatever the number of
+    terms.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of inputs m.
+    degree : int
+        Largest total degree, 0 to 1000.
+    lam : float
+        Gegenbauer parameter, > -1/2.
+    spectrum : None, "orthonormal" or (q, s)
+        Scale of the terms, as for `TensorBasis`.
+    max_interaction : int, optional
+        At most so many inputs occur together in a term; costs that many times as much.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For parameters that describe no kernel, and values beyond the range of float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import TensorBasis, TotalDegreeKernel
+    >>> X = np.array([[0.5, -0.25], [1.0, 0.0]])
+    >>> G = TensorBasis(2, degree=3, lam=0.5).evaluate(X)
+    >>> np.allclose(TotalDegreeKernel(2, 3, lam=0.5)(X), G @ G.T)
+    True
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        degree: int,
+        *,
+        lam: float = 0.05,
+        spectrum: Spectrum = None,
+        max_interaction: int | None = None,
+    ) -> None:
+        normalization, pair = _check_spectrum(spectrum)
+        self.n_features: int = check_integer(n_features, "n_features", minimum=1)
+        self.degree: int = check_integer(degree, "degree", minimum=0)
+        if self.degree > 1000:
+            raise ValueError(f"degree must be at most 1000, got {self.degree}")
+        self.lam: float = check_number(lam, "lam", minimum=-0.5, open_below=True)
+        self.spectrum: Spectrum = pair if pair is not None else (
+            "orthonormal" if normalization == "orthonormal" else None
+        )  # fmt: skip
+        self.max_interaction: int | None = (
+            None
+            if max_interaction is None
+            else check_integer(max_interaction, "max_interaction", minimum=1)
+        )
+        self._plan = core.TotalDegreeKernel(
+            self.n_features, self.degree, self.lam, normalization, pair, self.max_interaction
+        )
+        self._complete = True
+
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "n_features": self.n_features,
+            "degree": self.degree,
+            "lam": self.lam,
+            "spectrum": self.spectrum,
+            "max_interaction": self.max_interaction,
+        }
+
+
+@dataclass(frozen=True)
+class PowerDecay:
+    """Squared weights ``interaction * n**(-2 * smoothness)`` of the degrees n >= 1 of an input.
+
+    Attributes
+    ----------
+    interaction : float or tuple of n_features floats
+        q >= 0, for all inputs or for each.
+    smoothness : float
+        s > 0.
+    """
+
+    interaction: float | tuple[float, ...] = 1.0
+    smoothness: float = 1.0
+
+    def _parts(self, n_features: int) -> tuple[str, float, list[float]]:
+        s = check_number(self.smoothness, "smoothness (s)", minimum=0, open_below=True)
+        return "power", s, _interactions(self.interaction, n_features)
+
+
+@dataclass(frozen=True)
+class GeometricDecay:
+    """Squared weights ``interaction * ratio**(n - 1)`` of the degrees n >= 1 of an input.
+
+    Attributes
+    ----------
+    interaction : float or tuple of n_features floats
+        q >= 0, for all inputs or for each.
+    ratio : float
+        r, between 0 and 1.
+    """
+
+    interaction: float | tuple[float, ...] = 1.0
+    ratio: float = 0.5
+
+    def _parts(self, n_features: int) -> tuple[str, float, list[float]]:
+        r = check_number(self.ratio, "ratio (r)", minimum=0, open_below=True)
+        if r >= 1:
+            raise ValueError(f"ratio (r) must lie between 0 and 1, got {r}")
+        return "geometric", r, _interactions(self.interaction, n_features)
+
+
+def _interactions(value: object, n_features: int) -> list[float]:
+    values = value if isinstance(value, tuple) else (value,) * n_features
+    if len(values) != n_features:
+        raise ValueError(
+            f"interaction (q) must be one number or a tuple of {n_features}, got {len(values)}"
+        )
+    return [check_number(q, "interaction (q)", minimum=0) for q in values]
+
+
+Component: TypeAlias = PowerDecay | GeometricDecay
+
+
+def _check_components(components: object) -> tuple[Component, ...]:
+    if isinstance(components, (PowerDecay, GeometricDecay)):
+        return (components,)
+    if isinstance(components, Iterable):
+        items = tuple(components)
+        if len(items) == 2 and all(isinstance(item, Real) for item in items):
+            return (PowerDecay(float(items[0]), float(items[1])),)
+        if items and all(isinstance(item, (PowerDecay, GeometricDecay)) for item in items):
+            return items
+    raise TypeError(
+        "components must be a pair (q, s), a PowerDecay or GeometricDecay, or a sequence of such; "
+        f"got {components!r}"
+    )
+
+
+class SpectrumKernel(_Kernel):
+    r"""The sum over all terms there are, each with its weight: a product over the inputs.
+
+    .. math:: K(x, z) = \prod_t \Big(1 + \sum_{n \ge 1} v_t(n) \phi_n(x_t) \phi_n(z_t)\Big)
+
+    with polynomials orthonormal on [-1, 1] and the spectrum v_t of input t, a sum of components.
+    It is the limit of `TensorBasis` sets with ``spectrum=(q, s)`` when nothing is left out.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of inputs m.
+    components : (q, s), PowerDecay, GeometricDecay or a sequence of these
+        Their sum is the spectrum.
+    lam : float
+        Gegenbauer parameter, > -1/2. For 0 (Chebyshev), components with s = 1, 2, 3 and geometric
+        ones have closed forms. Everything else is summed until the rest is below 1e-13 of the
+        largest sum, at a cost of one multiply-add a degree, input and entry.
+    max_degree : int, optional
+        End the spectrum at this degree (of each input) instead; no closed form is used then.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For parameters that describe no kernel: sums that diverge (s <= 1/2 + max(lam, 0)) or that
+        need more than 1000 degrees, such as s = 1.5 for lam = 0. A smoother spectrum or
+        `max_degree` helps.
+
+    Notes
+    -----
+    Inputs must lie in [-1, 1] (after the scaling, if there is one); what is at most 1e-6 outside
+    counts as rounding and is moved to the edge.
+
+    Examples
+    --------
+    >>> from gegenbauer import GeometricDecay, PowerDecay, SpectrumKernel
+    >>> kernel = SpectrumKernel(2, (0.5, 1.0))
+    >>> kernel([[0.0, 1.0]]).round(6)
+    array([[2.245341]])
+    >>> SpectrumKernel(2, [PowerDecay((0.5, 0.0), 2), GeometricDecay(0.1, 0.3)]).n_degrees
+    0
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        components: tuple[float, float] | Component | Sequence[Component],
+        *,
+        lam: float = 0.0,
+        max_degree: int | None = None,
+    ) -> None:
+        self.n_features: int = check_integer(n_features, "n_features", minimum=1)
+        self.components: tuple[Component, ...] = _check_components(components)
+        self.lam: float = check_number(lam, "lam", minimum=-0.5, open_below=True)
+        self.max_degree: int | None = (
+            None if max_degree is None else check_integer(max_degree, "max_degree", minimum=1)
+        )
+        if self.max_degree is not None and self.max_degree > 10_000:
+            raise ValueError(f"max_degree must be at most 10000, got {self.max_degree}")
+        parts = [component._parts(self.n_features) for component in self.components]
+        self._plan = core.SpectrumKernel(self.n_features, self.lam, parts, self.max_degree or 0)
+        self._complete = True
+
+    @property
+    def n_degrees(self) -> int:
+        """Degrees of each input that are summed one by one; 0 with closed forms alone."""
+        return int(self._plan.n_degrees)
+
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "n_features": self.n_features,
+            "components": self.components,
+            "lam": self.lam,
+            "max_degree": self.max_degree,
+        }
+
+
+def _check_kernel(kernel: object) -> _Kernel:
+    if not isinstance(kernel, _Kernel):
+        raise TypeError(
+            f"kernel must be a TotalDegreeKernel or SpectrumKernel, got {type(kernel).__name__}"
+        )
+    return kernel
+
+
+# --- Solve and predict ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class KernelSolution:
+    """Dual coefficients and how they were found, after any fallback.
+
+    Attributes
+    ----------
+    dual_coef : ndarray, shape (n_samples, n_outputs)
+        c in ``f(z) = sum_s c_s K(z, x_s) + intercept``.
+    intercept : ndarray, shape (n_outputs,)
+        Weight of the constant term beyond its part of the kernel: 0 if it is penalised.
+    solver : {"cholesky", "complete_orthogonal"}
+        The factorisation that gave the coefficients.
+    rcond : float
+        Estimated reciprocal condition number of ``gamma I + K``.
+    n_refinements : int
+        Steps of iterative refinement after the first solve, 0 or 1.
+    correction : float
+        Norm of the refinement relative to the solution: an estimate of the error of dual_coef.
+    rank : int
+        n_samples, or the numerical rank that ``"complete_orthogonal"`` found (with one more for
+        the constant if it is not penalised).
+    """
+
+    dual_coef: npt.NDArray[np.float64]
+    intercept: npt.NDArray[np.float64]
+    solver: str
+    rcond: float
+    n_refinements: int
+    correction: float
+    rank: int
+
+
+def solve_kernel(
+    kernel: TotalDegreeKernel | SpectrumKernel,
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    gamma: float,
+    *,
+    sample_weight: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    penalize_constant: bool = True,
+    n_threads: int | None = None,
+) -> KernelSolution:
+    r"""Minimise :math:`|D (f(X) - Y)|^2 + \gamma |f|^2` over all functions of the kernel's terms.
+
+    The solution is the same as that of `solve_ridge` with the terms of the kernel, and is kept as
+    :math:`f = K(\cdot, X) c + b`. Holds one matrix of shape (n_samples, n_samples).
+
+    Parameters
+    ----------
+    kernel : TotalDegreeKernel or SpectrumKernel
+        The terms and their weights.
+    X : array_like, shape (n_samples, n_features)
+        float64 or float32 in any layout is read in place.
+    Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
+        Targets.
+    gamma : float
+        Penalty, >= 0. 0 gives the Moore-Penrose solution.
+    sample_weight : array_like, shape (n_samples,), optional
+        Non-negative; D is the diagonal matrix of their square roots.
+    scaling : InputScaling, optional
+        Maps X to the domain of the polynomials.
+    penalize_constant : bool
+        Whether the constant term is penalised as well, as in the paper.
+    n_threads : int, optional
+        By default what `gegenbauer.default_threads` says. The bits do not depend on it.
+
+    Returns
+    -------
+    KernelSolution
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+    TooLargeError
+        When the kernel matrix cannot fit into memory.
+
+    Notes
+    -----
+    Entries of K are rounded, so predictions at the training rows have an error of about
+    ``eps * |K| * |c|``, which grows like ``|K| / gamma`` times what is left of Y. Below ``gamma``
+    = 1000 eps times the largest eigenvalue of ``gamma I + K``, when Cholesky fails, and for
+    gamma = 0, a complete orthogonal decomposition takes over. It drops directions below
+    ``n_samples * eps`` of the largest (a part of the terms that float64 cannot tell from rounding),
+    is serial, slower by a factor of 10 and more, and holds three matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import SpectrumKernel, predict_kernel, solve_kernel
+    >>> X = np.linspace(-1, 1, 9)[:, np.newaxis]
+    >>> kernel = SpectrumKernel(1, (1.0, 2.0))
+    >>> solution = solve_kernel(kernel, X, np.abs(X), gamma=1e-6)
+    >>> predict_kernel(kernel, [[0.6]], X, solution.dual_coef).round(2)
+    array([[0.6]])
+    """
+    kernel_ = _check_kernel(kernel)
+    gamma = check_number(gamma, "gamma", minimum=0)
+    penalize_constant = check_flag(penalize_constant, "penalize_constant")
+    data = as_matrix(X, "X", n_columns=kernel_.n_features)
+    n_samples = data.shape[0]
+    targets = as_matrix(Y, "Y", n_rows=n_samples, keep_float32=False, one_dimensional=True)
+    weights = as_weights(sample_weight, n_samples)
+    box = check_scaling(scaling, kernel_.n_features, "kernel")
+    threads = check_threads(n_threads)
+    require_memory(
+        kernel_._plan.solve_bytes(n_samples, targets.shape[1], gamma),
+        f"the solve for {n_samples} samples and {targets.shape[1]} outputs by a kernel",
+        "fit fewer rows, or use a TensorBasis of a finite set with solve_ridge",
+    )
+    scale = None if weights is None else np.sqrt(weights)
+    result = kernel_._plan.solve(data, box, targets, scale, gamma, penalize_constant, threads)
+    require_finite(
+        result["dual_coef"],
+        "the dual coefficients are",
+        "X (without scaling), Y or sample_weight is too large",
+    )
+    return KernelSolution(**result)
+
+
+def predict_kernel(
+    kernel: TotalDegreeKernel | SpectrumKernel,
+    X: npt.ArrayLike,
+    X_train: npt.ArrayLike,
+    dual_coef: npt.ArrayLike,
+    *,
+    intercept: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    out: Doubles | None = None,
+    n_threads: int | None = None,
+) -> Doubles:
+    """Evaluate ``K(X, X_train) @ dual_coef + intercept`` without storing K.
+
+    Parameters
+    ----------
+    kernel : TotalDegreeKernel or SpectrumKernel
+        That of the solve.
+    X : array_like, shape (n_samples, n_features)
+        float64 or float32 in any layout is read in place.
+    X_train : array_like, shape (n_train, n_features)
+        The rows of the solve; those with dual coefficients of zero may be left out with them.
+    dual_coef : array_like, shape (n_train,) or (n_train, n_outputs)
+        From `solve_kernel`.
+    intercept : array_like, shape (n_outputs,), optional
+        From `solve_kernel`.
+    scaling : InputScaling, optional
+        Maps X and X_train to the domain of the polynomials.
+    out : ndarray of float64, shape (n_samples, n_outputs), optional
+        Array to write into, any layout.
+    n_threads : int, optional
+        By default what `gegenbauer.default_threads` says. The bits do not depend on it.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_samples, n_outputs)
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+
+    Examples
+    --------
+    >>> from gegenbauer import TotalDegreeKernel, predict_kernel
+    >>> kernel = TotalDegreeKernel(1, 1, lam=0.5)  # 1 + x z
+    >>> predict_kernel(kernel, [[2.0], [3.0]], [[1.0], [-1.0]], [1.0, 0.5], intercept=[10.0])
+    array([[12.5],
+           [13. ]])
+    """
+    kernel_ = _check_kernel(kernel)
+    data = as_matrix(X, "X", n_columns=kernel_.n_features)
+    train = as_matrix(X_train, "X_train", n_columns=kernel_.n_features)
+    coefficients = as_matrix(
+        dual_coef, "dual_coef", n_rows=train.shape[0], keep_float32=False, one_dimensional=True
+    )
+    shift = None
+    if intercept is not None:
+        shift = as_matrix(
+            intercept, "intercept", n_rows=coefficients.shape[1], n_columns=1,
+            keep_float32=False, one_dimensional=True,
+        )[:, 0]  # fmt: skip
+    box = check_scaling(scaling, kernel_.n_features, "kernel")
+    threads = check_threads(n_threads)
+    shape = (data.shape[0], coefficients.shape[1])
+    if out is None:
+        require_memory(8.0 * shape[0] * shape[1], "the result", "predict fewer rows at once")
+        out = np.empty(shape)
+    else:
+        out = check_out(out, shape, ("float64",))
+        if any(np.may_share_memory(out, other) for other in (data, train, coefficients)):
+            raise ValueError("out must not share memory with X, X_train or dual_coef")
+    kernel_._plan.apply(data, train, box, coefficients, out, threads)
+    if shift is not None:
+        out += shift
+    require_finite(out, "some predictions are", _OUTSIDE)
+    return out

@@ -1,0 +1,596 @@
+"""Kernels that enumerate no terms, against the terms themselves or series in extended precision."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import pickle
+import subprocess
+import sys
+
+import mpmath
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from problems import relative
+
+from gegenbauer import (
+    GeometricDecay,
+    InputScaling,
+    PowerDecay,
+    SpectrumKernel,
+    TensorBasis,
+    TooLargeError,
+    TotalDegreeKernel,
+    eval_gegenbauer,
+    predict_kernel,
+    solve_kernel,
+    solve_ridge,
+)
+from gegenbauer._dispatch import core
+
+SPECTRA = [None, "orthonormal", (0.3, 1.5)]
+
+
+def inside(rng, n_samples, n_features, low=-1.0):
+    """Points of the box, both of its corners among them."""
+    X = rng.uniform(low, 1, (n_samples, n_features))
+    X[0] = low
+    X[-1] = 1
+    return X
+
+
+def close(a, b, tolerance=1e-13):
+    assert np.abs(a - b).max() <= tolerance * np.abs(b).max()
+
+
+# --- Total degree ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lam", [-0.4, 0.0, 0.05, 0.5, 1.0, 7.0])
+@pytest.mark.parametrize("spectrum", SPECTRA)
+@pytest.mark.parametrize("low", [0.0, -1.0])
+def test_total_degree_is_the_product_of_the_features(rng, lam, spectrum, low):
+    for m, degree in [(1, 0), (1, 12), (2, 9), (3, 1), (4, 2), (5, 3), (4, 4), (3, 5), (2, 6)]:
+        X, Z = inside(rng, 53, m, low), inside(rng, 30, m, low)
+        basis = TensorBasis(m, degree=degree, lam=lam, spectrum=spectrum)
+        kernel = TotalDegreeKernel(m, degree, lam=lam, spectrum=spectrum)
+        G, H = basis.evaluate(X), basis.evaluate(Z)
+        close(kernel(X), G @ G.T)
+        close(kernel(X, Z), G @ H.T)
+        close(kernel.diagonal(X), (G * G).sum(axis=1))
+
+
+@pytest.mark.parametrize("degree", range(12))
+@pytest.mark.parametrize("max_interaction", [1, 2, 3, 4])
+def test_limited_interaction(rng, degree, max_interaction):
+    X = inside(rng, 40, 4)
+    options = {"lam": 0.5, "max_interaction": max_interaction}
+    G = TensorBasis(4, degree=degree, **options).evaluate(X)
+    close(TotalDegreeKernel(4, degree, **options)(X), G @ G.T)
+
+
+def test_more_terms_than_can_be_made(rng):
+    """Degree 40 in 50 inputs has 10^25 terms; at a corner their sum is known."""
+    kernel = TotalDegreeKernel(50, 40, lam=0.5)
+    X = np.ones((2, 50))  # Legendre polynomials are 1 there
+    X[1, 1:] = 0
+    terms = float(mpmath.binomial(90, 40))
+    assert_allclose(kernel(X)[0, 0], terms, rtol=1e-13)
+    zeros = eval_gegenbauer(0.0, 40, 0.5)
+    # the terms of z that are not zero have even degrees in the inputs 1..49
+    even = mpmath.taylor(lambda u: sum(zeros[n] * u**n for n in range(41)) ** 49, 0, 40)
+    assert_allclose(kernel(X)[0, 1], float(sum(np.cumsum(even))), rtol=1e-11)
+
+
+# --- All terms ------------------------------------------------------------------------------------
+
+
+def brute_force(x, z, parts):
+    """The kernel of one pair for lam = 0, by mpmath's own polylogarithms and powers.
+
+    sum over n of n^-2s cos(n u) is the real part of Li_2s(e^iu); that of r^(n-1) cos(n u) is the
+    real part of e^iu / (1 - r e^iu).
+    """
+    with mpmath.workdps(30):
+        product = mpmath.mpf(1)
+        for t, (a, c) in enumerate(zip(x, z, strict=True)):
+            one, other = mpmath.acos(mpmath.mpf(float(a))), mpmath.acos(mpmath.mpf(float(c)))
+            k = mpmath.mpf(0)
+            for kind, exponent, weights in parts:
+                for u in (abs(one - other), one + other):
+                    e = mpmath.expjpi(u / mpmath.pi)
+                    if kind == "geometric":
+                        k += weights[t] * mpmath.re(e / (1 - mpmath.mpf(exponent) * e))
+                    else:
+                        k += weights[t] * mpmath.re(mpmath.polylog(2 * exponent, e))
+            product *= 1 + k
+        return float(product)
+
+
+CLOSED = [
+    [PowerDecay(0.7, 1)],
+    [PowerDecay((0.7, 0.0, 3.0), 2)],
+    [PowerDecay(0.7, 3)],
+    [GeometricDecay((0.2, 1.0, 0.0), 0.1)],
+    [GeometricDecay(0.2, 0.95)],
+    [PowerDecay(0.3, 1), PowerDecay(2.0, 3), GeometricDecay(0.5, 0.3), GeometricDecay(0.1, 0.9)],
+]
+
+
+@pytest.mark.parametrize("components", CLOSED)
+def test_closed_forms(rng, components):
+    X = inside(rng, 6, 3)
+    X[2] = X[1]  # equal points: the angles differ by zero
+    X[3, 0] = np.nextafter(X[1, 0], 1)
+    X[4] = [1.0, -1.0, 0.0]
+    kernel = SpectrumKernel(3, components)
+    assert kernel.n_degrees == 0
+    parts = [component._parts(3) for component in components]
+    expected = np.array([[brute_force(x, z, parts) for z in X] for x in X])
+    close(kernel(X), expected, 1e-14)
+    close(kernel.diagonal(X), expected.diagonal(), 1e-14)
+
+
+@pytest.mark.parametrize("lam", [-0.3, 0.0, 0.05, 0.5, 1.0])
+@pytest.mark.parametrize(
+    "components",
+    [[PowerDecay(0.4, 4.5)], [GeometricDecay((0.2, 2.0), 0.6), PowerDecay(0.1, 6.0)]],
+)
+def test_sums_of_degrees(rng, lam, components):
+    X, Z = inside(rng, 30, 2), inside(rng, 50, 2)
+    expected = np.ones((30, 50))
+    n = np.arange(1, 801)
+    for t in range(2):
+        v = sum(
+            component._parts(2)[2][t]
+            * (
+                n ** (-2.0 * component.smoothness)
+                if isinstance(component, PowerDecay)
+                else component.ratio ** (n - 1.0)
+            )
+            for component in components
+        )
+        f = eval_gegenbauer(X[:, t], 800, lam, normalization="orthonormal")[:, 1:]
+        g = eval_gegenbauer(Z[:, t], 800, lam, normalization="orthonormal")[:, 1:]
+        expected *= 1 + (f * v) @ g.T
+    kernel = SpectrumKernel(2, components, lam=lam)
+    close(kernel(X, Z), expected, 1e-12)
+    if lam != 0:
+        assert 5 < kernel.n_degrees < 800
+
+
+@pytest.mark.parametrize("s", [0.75, 1.0, 1.5])
+@pytest.mark.parametrize("lam", [0.0, 0.5])
+def test_spectrum_that_ends_is_a_tensor_set(rng, s, lam):
+    X = inside(rng, 30, 3)
+    G = TensorBasis(
+        3, degree=[6, 6, 6], index_set="tensor", lam=lam, spectrum=(0.4, s)
+    ).evaluate(X)  # fmt: skip
+    kernel = SpectrumKernel(3, (0.4, s), lam=lam, max_degree=6)
+    assert kernel.n_degrees == 6
+    close(kernel(X), G @ G.T)
+
+
+def test_limit_of_finite_sets(rng):
+    """Closed forms are what the tensor sets tend to, at the rate of the tail, 2 q / (3 N^3)."""
+    X = inside(rng, 20, 2)
+    limit = SpectrumKernel(2, (1.0, 2.0))(X)
+    errors = [
+        np.abs(SpectrumKernel(2, (1.0, 2.0), max_degree=n)(X) - limit).max() for n in (10, 100)
+    ]
+    assert errors[0] < 1e-2
+    assert 500 < errors[0] / errors[1] < 2000
+
+
+def test_mixture_of_closed_forms_and_sums(rng):
+    X, Z = inside(rng, 41, 2), inside(rng, 26, 2)
+    mixed = SpectrumKernel(2, [PowerDecay(0.3, 2), GeometricDecay(0.2, 0.4), PowerDecay(0.5, 5)])
+    assert mixed.n_degrees > 0
+    k = [SpectrumKernel(1, c) for c in [(0.3, 2), GeometricDecay(0.2, 0.4), (0.5, 5)]]
+    expected = np.ones((41, 26))
+    for t in range(2):
+        column, other = X[:, t : t + 1], Z[:, t : t + 1]
+        expected *= 1 + sum(part(column, other) - 1 for part in k)
+    close(mixed(X, Z), expected)
+
+
+@pytest.mark.parametrize(
+    ("components", "lam", "message"),
+    [
+        ((1.0, 0.5), 0.5, "s must be greater than 1"),
+        ((1.0, 0.5), 0.0, r"s must be greater than 0\.5"),
+        ((1.0, 1.5), 0.0, "needs more than 1000 degrees.*smoothness of 1, 2 or 3"),
+        (GeometricDecay(1.0, 0.999), 0.5, "needs more than 1000 degrees.*smaller ratio"),
+        (GeometricDecay(1.0, 1.0), 0.0, "ratio .* between 0 and 1"),
+        (PowerDecay((1.0, 2.0, 3.0), 1.0), 0.0, "tuple of 2, got 3"),
+        (PowerDecay(-1.0, 1.0), 0.0, "interaction"),
+        ((float("nan"), 1.0), 0.0, "interaction"),
+        ((1.0, 0.0), 0.0, "smoothness"),
+    ],
+)
+def test_spectra_without_a_kernel(components, lam, message):
+    with pytest.raises(ValueError, match=message):
+        SpectrumKernel(2, components, lam=lam)
+
+
+@pytest.mark.parametrize("components", ["power", None, (), (1.0, 2.0, 3.0), [PowerDecay(), 3]])
+def test_components_of_wrong_type(components):
+    with pytest.raises(TypeError, match="components must be"):
+        SpectrumKernel(2, components)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        SpectrumKernel(2, [PowerDecay(1.0, 1), GeometricDecay(1.0, 0.5)]),
+        SpectrumKernel(2, (1.0, 2.0), max_degree=20),
+    ],
+)
+def test_edges_of_the_domain(kernel):
+    edge = np.array([[1.0, -1.0], [0.3, 1.0]])
+    rounded = edge * (1 + 2e-7)  # as float32 may
+    assert_array_equal(kernel(rounded.clip(-1, 1)), kernel(rounded))
+    assert np.isfinite(kernel(np.nextafter(edge, 2 * edge))).all()
+    for bad in (1.01, -1.5, 1e300):
+        with pytest.raises(ValueError, match=r"lives on \[-1, 1\]: give a scaling that clips"):
+            kernel(edge, np.array([[0.0, bad]]))
+    scaling = InputScaling([0, 0], [1, 1], domain=(-1, 1))
+    assert_array_equal(kernel([[7.0, -7.0]], scaling=scaling), kernel([[1.0, -1.0]]))
+
+
+# --- Any kernel -----------------------------------------------------------------------------------
+
+KERNELS = [
+    TotalDegreeKernel(3, 3, lam=0.05),
+    TotalDegreeKernel(3, 11, lam=0.5, spectrum="orthonormal"),
+    TotalDegreeKernel(3, 5, lam=0.5, max_interaction=2),
+    SpectrumKernel(3, (0.3, 1.0)),
+    SpectrumKernel(3, [PowerDecay((0.1, 0.5, 0.0), 2), GeometricDecay(0.1, 0.5)]),
+    SpectrumKernel(3, (0.5, 2.0), lam=0.5, max_degree=25),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+class TestAnyKernel:
+    @pytest.mark.parametrize("n_samples", [1, 2, 23, 24, 25, 193, 400])
+    def test_symmetric_and_of_one_piece(self, rng, kernel, n_samples):
+        X = inside(rng, n_samples, 3)
+        K = kernel(X)
+        assert_array_equal(K, K.T)
+        assert np.linalg.eigvalsh(K).min() >= -1e-13 * np.linalg.norm(K, 2)
+        close(kernel(X, X), K, 1e-15)
+        close(kernel.diagonal(X), K.diagonal(), 1e-15)
+
+    def test_layouts_and_types(self, rng, kernel):
+        X, Z = inside(rng, 60, 3).astype(np.float32), inside(rng, 35, 3)
+        expected = kernel(X.astype(np.float64), Z)
+        wide = np.zeros((35, 9))
+        wide[:, ::3] = Z
+        assert_array_equal(kernel(np.asfortranarray(X), wide[:, ::3]), expected)
+        assert_array_equal(kernel(Z, X).T, kernel(Z, X.astype(np.float64)).T)
+        for out in (np.empty((60, 35), order="F"), np.empty((120, 70))[::2, ::2]):
+            assert kernel(X, Z, out=out) is out
+            assert_array_equal(out, expected)
+        for out in (np.empty((60, 60), order="F"), np.empty((120, 120))[::2, ::-2]):
+            assert_array_equal(kernel(X, out=out), kernel(X))
+
+    def test_scaling_is_applied_on_the_fly(self, rng, kernel):
+        X, Z = rng.normal(3, 2, (50, 3)), rng.normal(3, 5, (20, 3))
+        X[:, 1] = 4.0  # constant: mapped to 0
+        scaling = InputScaling.fit(X, domain=(-1, 1))
+        expected = kernel(scaling.transform(X), scaling.transform(Z))
+        close(kernel(X, Z, scaling=scaling), expected, 1e-14)
+        expected = kernel.diagonal(scaling.transform(Z))
+        close(kernel.diagonal(Z, scaling=scaling), expected, 1e-14)
+
+    def test_threads_change_no_bit(self, rng, kernel):
+        X, Z = inside(rng, 700, 3), inside(rng, 500, 3)
+        c = rng.standard_normal((700, 2))
+        for n_threads in (2, 3):
+            assert_array_equal(kernel(X, n_threads=n_threads), kernel(X, n_threads=1))
+            assert_array_equal(kernel(X, Z, n_threads=n_threads), kernel(X, Z, n_threads=1))
+            one, other = (solve_kernel(kernel, X, c, 0.1, n_threads=n) for n in (1, n_threads))
+            assert_array_equal(one.dual_coef, other.dual_coef)
+            one, other = (predict_kernel(kernel, Z, X, c, n_threads=n) for n in (1, n_threads))
+            assert_array_equal(one, other)
+
+    @pytest.mark.parametrize("n_outputs", [1, 3, 11])
+    def test_prediction_is_a_product(self, rng, kernel, n_outputs):
+        X, Z = inside(rng, 61, 3), inside(rng, 130, 3)
+        c, b = rng.standard_normal((130, n_outputs)), rng.standard_normal(n_outputs)
+        expected = kernel(X, Z) @ c + b
+        close(predict_kernel(kernel, X, Z, c, intercept=b), expected)
+        out = np.empty((61, n_outputs), order="F")
+        assert predict_kernel(kernel, X, Z, c, intercept=b, out=out) is out
+        close(out, expected)
+
+    def test_lower_triangle_with_weights(self, rng, kernel):
+        """What the solve makes of a kernel: D (K - 1) D, added to what is there."""
+        X, d = inside(rng, 70, 3), rng.random(70)
+        for constant in (0, 1):
+            out = np.asfortranarray(np.arange(4900.0).reshape(70, 70))
+            expected = out + d[:, None] * (kernel(X) - 1 + constant) * d
+            kernel._plan.accumulate(X, None, d, bool(constant), out, 2)
+            close(np.tril(out), np.tril(expected))
+
+    def test_is_a_value(self, kernel):
+        copy = pickle.loads(pickle.dumps(kernel))
+        assert copy == kernel
+        assert hash(copy) == hash(kernel)
+        assert eval(repr(kernel)) == kernel
+        assert_array_equal(copy([[0.1, 0.2, 0.3]]), kernel([[0.1, 0.2, 0.3]]))
+        assert kernel != TotalDegreeKernel(2, 1)
+        assert sum(kernel == other for other in KERNELS) == 1
+        with pytest.raises(AttributeError, match="does not change"):
+            kernel.lam = 3
+
+    def test_refusals(self, rng, kernel):
+        X = inside(rng, 5, 3)
+        y = np.ones(5)
+        with pytest.raises(ValueError, match="X must have 3 columns, got 2"):
+            kernel(X[:, :2])
+        with pytest.raises(ValueError, match="Z must have 3 columns, got 4"):
+            kernel(X, np.zeros((2, 4)))
+        with pytest.raises(ValueError, match="column 1 holds NaN"):
+            kernel([[0.0, np.nan, 0.0]])
+        with pytest.raises(ValueError, match=r"out must have shape \(5, 5\)"):
+            kernel(X, out=np.empty((5, 4)))
+        with pytest.raises(ValueError, match="share memory"):
+            kernel(X, X[:3], out=X)
+        with pytest.raises(TypeError, match="scaling"):
+            kernel(X, scaling=3)
+        with pytest.raises(ValueError, match="scaling is for 2 inputs, but the kernel has 3"):
+            kernel.diagonal(X, scaling=InputScaling([0, 0], [1, 1]))
+        with pytest.raises(ValueError, match="Y must have 5 rows, got 4"):
+            solve_kernel(kernel, X, y[:4], 1.0)
+        with pytest.raises(ValueError, match="gamma"):
+            solve_kernel(kernel, X, y, -1.0)
+        with pytest.raises(ValueError, match="sample_weight"):
+            solve_kernel(kernel, X, y, 1.0, sample_weight=-y)
+        with pytest.raises(ValueError, match="dual_coef must have 5 rows, got 4"):
+            predict_kernel(kernel, X, X, y[:4])
+        with pytest.raises(ValueError, match="intercept must have 1 rows, got 2"):
+            predict_kernel(kernel, X, X, y, intercept=[1, 2])
+        huge = np.broadcast_to(np.float32(0.5), (3_000_000, 3))
+        with pytest.raises(TooLargeError, match="kernel matrix"):
+            kernel(huge)
+        with pytest.raises(TooLargeError, match="by a kernel"):
+            solve_kernel(kernel, huge, np.broadcast_to(1.0, 3_000_000), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("build", "error"),
+    [
+        (lambda: TotalDegreeKernel(0, 1), ValueError),
+        (lambda: TotalDegreeKernel(2, -1), ValueError),
+        (lambda: TotalDegreeKernel(2, 1.5), TypeError),
+        (lambda: TotalDegreeKernel(2, 10**7), ValueError),
+        (lambda: TotalDegreeKernel(2, 1, lam=-0.5), ValueError),
+        (lambda: TotalDegreeKernel(2, 1, max_interaction=0), ValueError),
+        (lambda: TotalDegreeKernel(2, 1, spectrum=(1, 2, 3)), ValueError),
+        (lambda: TotalDegreeKernel(2, 900, lam=300.0), ValueError),
+        (lambda: SpectrumKernel(2, (1, 1), max_degree=0), ValueError),
+        (lambda: SpectrumKernel(2, (1, 1), max_degree=10**9), ValueError),
+        (lambda: solve_kernel(TensorBasis(1, degree=1), [[1.0]], [1.0], 1.0), TypeError),
+    ],
+)
+def test_parameters_that_describe_nothing(build, error):
+    with pytest.raises(error):
+        build()
+
+
+def test_results_beyond_float64():
+    kernel = TotalDegreeKernel(2, 20, lam=0.5)
+    with pytest.raises(ValueError, match="beyond the range"):
+        kernel([[1e200, 0.0]])
+    with pytest.raises(ValueError, match="beyond the range"):
+        kernel.diagonal([[1e200, 0.0]])
+
+
+# --- Solve ----------------------------------------------------------------------------------------
+
+
+def problem(rng, n_samples=80, m=3, n_outputs=2):
+    X = inside(rng, n_samples, m, 0.0)
+    Y = np.cos(X @ rng.normal(0, 3, (m, n_outputs)))
+    return X, Y + 0.1 * rng.standard_normal(Y.shape)
+
+
+@pytest.mark.parametrize("penalize_constant", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("degree", [1, 4, 9])
+def test_the_same_function_as_with_terms(rng, penalize_constant, weighted, degree):
+    X, Y = problem(rng)
+    new = rng.random((40, 3))
+    weights = rng.integers(0, 3, len(X)).astype(float) if weighted else None
+    parameters = {"lam": 0.5, "spectrum": (0.5, 1.0)}
+    basis = TensorBasis(3, degree=degree, **parameters)
+    kernel = TotalDegreeKernel(3, degree, **parameters)
+    for gamma in (2.0**-6, 1.0, 2.0**10):
+        options = {"sample_weight": weights, "penalize_constant": penalize_constant}
+        expected = basis.evaluate(new) @ solve_ridge(basis, X, Y, gamma, **options).weights
+        solution = solve_kernel(kernel, X, Y, gamma, **options)
+        assert solution.solver == "cholesky"
+        assert (solution.intercept == 0).all() == penalize_constant
+        found = predict_kernel(kernel, new, X, solution.dual_coef, intercept=solution.intercept)
+        assert relative(found, expected) <= 1e-10
+        # the weights that the dual coefficients stand for
+        W = basis.evaluate(X).T @ solution.dual_coef
+        W[0] += solution.intercept
+        assert relative(basis.evaluate(new) @ W, expected) <= 1e-10
+
+
+def test_against_extended_precision(rng):
+    X, Y = problem(rng, 14, 2)
+    G = TensorBasis(2, degree=4, lam=0.05).evaluate(X)
+    kernel = TotalDegreeKernel(2, 4, lam=0.05)
+    for gamma, free in itertools.product((2.0**-3, 2.0**20), (False, True)):
+        expected = G @ oracles.ridge_exact(G, Y, gamma, penalize_constant=not free)
+        solution = solve_kernel(kernel, X, Y, gamma, penalize_constant=not free)
+        found = predict_kernel(kernel, X, X, solution.dual_coef, intercept=solution.intercept)
+        assert relative(found, expected) <= 1e-11
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("penalize_constant", [True, False])
+def test_equations_hold(rng, kernel, penalize_constant):
+    """(gamma I + K) c + b = Y and, with a free constant, sum c = 0."""
+    X, Y = problem(rng, 250)
+    for gamma in (2.0**-10, 1.0):
+        s = solve_kernel(kernel, X, Y, gamma, penalize_constant=penalize_constant)
+        K = kernel(X)
+        residual = Y - K @ s.dual_coef - gamma * s.dual_coef - s.intercept
+        scale = np.linalg.norm(K, 2) * np.linalg.norm(s.dual_coef) + np.linalg.norm(Y)
+        assert np.linalg.norm(residual) <= 1e-14 * scale
+        if not penalize_constant:
+            assert np.abs(s.dual_coef.sum(axis=0)).max() <= 1e-12 * np.abs(s.dual_coef).sum()
+        A = K + gamma * np.eye(len(K)) - (0 if penalize_constant else 1)
+        assert 0.9 <= s.rcond * np.linalg.cond(A) <= 100
+        assert s.n_refinements == 1
+        assert s.correction < 1e-6
+        assert s.rank == 250
+
+
+@pytest.mark.parametrize("penalize_constant", [True, False])
+def test_no_penalty_is_the_pseudo_inverse(rng, penalize_constant):
+    """More rows than terms: least squares; fewer: interpolation of least norm."""
+    basis, kernel = TensorBasis(2, degree=3, lam=0.5), TotalDegreeKernel(2, 3, lam=0.5)
+    for n_samples in (40, 6):
+        X, Y = problem(rng, n_samples, 2)
+        G = basis.evaluate(X)
+        s = solve_kernel(kernel, X, Y, 0.0, penalize_constant=penalize_constant)
+        assert s.solver == "complete_orthogonal"
+        found = predict_kernel(kernel, X, X, s.dual_coef, intercept=s.intercept)
+        assert relative(found, G @ np.linalg.lstsq(G, Y, rcond=None)[0]) <= 1e-9
+        if penalize_constant:
+            assert s.rank == min(n_samples, 10)
+            W, _ = oracles.pseudo_inverse_solution(G, Y)
+            assert relative(G.T @ s.dual_coef, W) <= 1e-7
+
+
+def test_tiny_penalty_falls_back(rng):
+    """Cholesky would lose everything: rows are repeated and gamma is below rounding."""
+    X, Y = problem(rng, 30)
+    X, Y = np.repeat(X, 2, axis=0), np.repeat(Y, 2, axis=0)
+    kernel = SpectrumKernel(3, (1.0, 1.0))
+    s = solve_kernel(kernel, X, Y, 1e-18)
+    assert s.solver == "complete_orthogonal"
+    assert s.rank == 30
+    assert relative(predict_kernel(kernel, X, X, s.dual_coef), Y) <= 1e-8
+
+
+def test_rows_of_zero_weight_do_not_count(rng):
+    X, Y = problem(rng)
+    weights = rng.random(len(X))
+    weights[::3] = 0
+    kernel = SpectrumKernel(3, (0.3, 2.0))
+    all_rows = solve_kernel(kernel, X, Y, 0.1, sample_weight=weights, penalize_constant=False)
+    kept = weights > 0
+    some = solve_kernel(
+        kernel, X[kept], Y[kept], 0.1, sample_weight=weights[kept], penalize_constant=False
+    )
+    assert_array_equal(all_rows.dual_coef[~kept], 0)
+    assert_allclose(all_rows.dual_coef[kept], some.dual_coef, rtol=1e-9, atol=1e-12)
+    assert_allclose(all_rows.intercept, some.intercept, rtol=1e-10)
+
+
+@given(
+    n_samples=st.integers(1, 40),
+    m=st.integers(1, 4),
+    degree=st.integers(0, 10),
+    n_outputs=st.integers(1, 10),
+    free=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_any_shape(n_samples, m, degree, n_outputs, free, seed):
+    rng = np.random.default_rng(seed)
+    X, Y = problem(rng, n_samples, m, n_outputs)
+    basis, kernel = TensorBasis(m, degree=degree, lam=0.5), TotalDegreeKernel(m, degree, lam=0.5)
+    s = solve_kernel(kernel, X, Y, 0.5, penalize_constant=not free)
+    found = predict_kernel(kernel, X, X, s.dual_coef, intercept=s.intercept)
+    W = solve_ridge(basis, X, Y, 0.5, penalize_constant=not free).weights
+    assert np.linalg.norm(found - basis.evaluate(X) @ W) <= 1e-10 * np.linalg.norm(Y)
+
+
+def test_blocks_of_samples(rng):
+    """More rows than tables are held for at once; wide tables make the blocks small."""
+    X, Z = inside(rng, 2500, 2), inside(rng, 2100, 2)
+    c = rng.standard_normal((2500, 2))
+    for kernel in (SpectrumKernel(2, (0.3, 2.0)), TotalDegreeKernel(2, 1000, lam=0.5)):
+        rows = slice(2030, 2070)
+        K = kernel(X[rows], X)
+        close(kernel(X)[rows], K, 1e-14)
+        close(kernel(Z, X)[rows], kernel(Z[rows], X), 1e-15)
+        close(predict_kernel(kernel, X, X, c)[rows], K @ c, 1e-12)
+        if kernel.n_features == 2 and isinstance(kernel, SpectrumKernel):
+            s = solve_kernel(kernel, X, c, 1.0)
+            residual = c - kernel(X) @ s.dual_coef - s.dual_coef
+            assert np.linalg.norm(residual) <= 1e-12 * np.linalg.norm(c)
+
+
+# --- The ordinary dual ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "degree"),
+    [
+        ({"degree": 3}, 3),
+        ({"n_terms": 20}, 3),
+        ({"degree": 3, "order": "grevlex"}, 3),
+        ({"n_terms": 1}, 0),
+        ({"n_terms": 19}, None),
+        ({"degree": 3, "max_interaction": 2}, None),
+        ({"degree": 3, "max_interaction": 3}, 3),
+        ({"degree": [3, 3, 3], "index_set": "tensor"}, None),
+        ({"degree": [1, 0, 0], "index_set": "tensor"}, None),
+        ({"degree": 2, "index_set": "hyperbolic_cross"}, None),
+        ({"degree": 1, "index_set": "hyperbolic_cross"}, 1),
+    ],
+)
+def test_sets_of_complete_total_degree_are_recognised(options, degree):
+    assert core.complete_total_degree(TensorBasis(3, **options)._plan) == degree
+
+
+# --- Interrupts -----------------------------------------------------------------------------------
+
+INTERRUPT = """
+import json, signal, sys, time
+import numpy as np
+from gegenbauer import TotalDegreeKernel, predict_kernel, solve_kernel
+
+X = np.random.default_rng(0).uniform(-1, 1, (6000, 12))
+kernel = TotalDegreeKernel(12, 60, lam=0.5, spectrum="orthonormal")
+tasks = {
+    "symmetric": lambda: kernel(X),
+    "rectangle": lambda: kernel(X, X),
+    "solve": lambda: solve_kernel(kernel, X, X[:, 0], 1.0),
+    "predict": lambda: predict_kernel(kernel, X, X, X[:, 0]),
+}
+signal.signal(signal.SIGALRM, signal.default_int_handler)  # which raises KeyboardInterrupt
+start = time.monotonic()
+signal.setitimer(signal.ITIMER_REAL, 0.4)
+try:
+    tasks[sys.argv[1]]()
+    interrupted = False
+except KeyboardInterrupt:
+    interrupted = True
+late = time.monotonic() - start - 0.4
+after = TotalDegreeKernel(1, 1, lam=0.5)([[2.0]], [[3.0]]).tolist()
+print(json.dumps({"interrupted": interrupted, "late": late, "after": after}))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no timer signals")
+@pytest.mark.parametrize("task", ["symmetric", "rectangle", "solve", "predict"])
+def test_a_long_computation_can_be_interrupted_within_a_second(task):
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPT, task], capture_output=True, text=True, check=True
+    )
+    result = json.loads(done.stdout)
+    assert result["interrupted"]
+    assert result["late"] < 1.0
+    assert result["after"] == [[7.0]]
