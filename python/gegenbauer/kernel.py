@@ -358,7 +358,7 @@ class SpectrumKernel(_Kernel):
     >>> from gegenbauer import GeometricDecay, PowerDecay, SpectrumKernel
     >>> kernel = SpectrumKernel(2, (0.5, 1.0))
     >>> kernel([[0.0, 1.0]]).round(6)
-    array([[2.245341]])
+    array([[3.73262]])
     >>> SpectrumKernel(2, [PowerDecay((0.5, 0.0), 2), GeometricDecay(0.1, 0.3)]).n_degrees
     0
     """

@@ -1,4 +1,6 @@
 // Kernels that enumerate no terms, against the terms.
+#include <utility>
+
 #include "check.hpp"
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/kernel_ridge.hpp"
@@ -124,7 +126,7 @@ void test_closed_forms() {
   Matrix x = check::uniform(30, 2, -1, 1);
   x.row(0).setOnes();
   x.row(1).setConstant(-1);
-  const Samples samples(check::view(x));
+  const Samples samples(check::view(std::as_const(x)));
   for (const Case& c : cases) {
     const SpectrumKernel closed(2, 0.0, c.components);
     CHECK(closed.n_degrees() == 0);
@@ -148,7 +150,7 @@ void test_refusals() {
   x(599, 0) = 1.1;
   Matrix k(600, 600);
   for (const int n_threads : {1, 2})
-    CHECK_THROWS(evaluate_symmetric(kernel, Samples(check::view(x)), check::view(k), Control(n_threads)),
+    CHECK_THROWS(evaluate_symmetric(kernel, Samples(check::view(std::as_const(x))), check::view(k), Control(n_threads)),
                  std::invalid_argument, "column 0 holds 1.1");
   const Matrix wide = Matrix::Zero(600, 2);
   CHECK_THROWS(evaluate_symmetric(kernel, Samples(check::view(wide)), check::view(k), Control(1)),
