@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "gegenbauer/kernel.hpp"
 #include "gegenbauer/design.hpp"
+#include "gegenbauer/kernel.hpp"
 #include "gegenbauer/polynomial.hpp"
 
 namespace gegenbauer {
