@@ -145,8 +145,12 @@ void bind_kernel(py::module_& m) {
       .def_property_readonly("n_degrees", &SpectrumKernel::n_degrees);
 
   m.def(
-      "complete_total_degree", [](const TensorBasis& basis) { return complete_total_degree(basis.indices()); },
-      py::arg("basis"), "Degree of a set that holds all terms up to it and no others, or None.");
+      "complete_part",
+      [](const TensorBasis& basis) {
+        const CompletePart part(basis);
+        return std::pair(part.degree, part.n_terms);
+      },
+      py::arg("basis"), "Largest degree up to which all terms come first, and their number.");
 }
 
 }  // namespace gegenbauer::bindings

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "gegenbauer/moments.hpp"
+#include "gegenbauer/total_degree_kernel.hpp"
 
 namespace gegenbauer {
 
@@ -15,14 +16,17 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kProduct = 1.2;        // tiles of a product
 constexpr double kStaircase = 1.1;      // the same cut to a staircase, border counted apart
 constexpr double kFactorization = 1.4;  // Cholesky
+constexpr double kPairProduct = 0.9;    // truncated products
 
 // Multiply-adds at peak that one unit of other work is worth
 constexpr double kPackedTerm = 11.0;      // a term at a sample: evaluated, transposed and packed
 constexpr double kTableEntry = 6.0;       // a univariate value, or a term that is evaluated and left where it is
 constexpr double kAssembledEntry = 150;   // an entry of G'G from moments, and
 constexpr double kAssembledDegree = 2.3;  // more of it for each degree of the basis
-constexpr double kPair = 4'000;           // a pair of parts in the plan of the moments
-constexpr double kPlannedTerm = 3'000;    // a term in that plan
+constexpr double kStoredPair =
+    30;                          // a pair of samples in the kernel matrix beside its products: tables, reading, writing
+constexpr double kPair = 4'000;  // a pair of parts in the plan of the moments
+constexpr double kPlannedTerm = 3'000;  // a term in that plan
 
 // Pairs of parts of one half beyond which the moments have no plan: its tables hold some dozens of bytes a pair
 constexpr double kMostPairs = 1e6;
@@ -44,6 +48,9 @@ double moments_cost(const TensorBasis& basis, double s, double l, double k, doub
   return fixed + s * (kStaircase * counts.products + kPackedTerm * counts.rows + kTableEntry * counts.table_entries);
 }
 
+// GG' of l terms from features
+double kernel_cost(double s, double l) { return s * s * l / 2 * kProduct + s * l * kTableEntry; }
+
 }  // namespace
 
 bool moments_apply(const TensorBasis& basis) { return basis.plan<BasisHalves>().n_pairs() <= kMostPairs; }
@@ -56,11 +63,14 @@ FitCost fit_cost(const TensorBasis& basis, Index n_samples, Index n_outputs) {
   const double refine = refinement(basis, s, k);
   const double primal_rest = kFactorization * l * l * l / 6 + 10 * l * l * (k + 4) + refine;
   cost.primal = s * (l + k) * (l + k) / 2 * kProduct + s * l * kPackedTerm;
-  cost.dual = s * s * l / 2 * kProduct + s * l * kTableEntry + kFactorization * s * s * s / 6 + 10 * s * s * (k + 4) +
-              2 * refine;
+  const double dual_rest = kFactorization * s * s * s / 6 + 10 * s * s * (k + 4) + 2 * refine;
+  cost.dual = kernel_cost(s, l) + dual_rest;
   cost.moments = moments_cost(basis, s, l, k, std::min(cost.primal, cost.dual)) + primal_rest;
   cost.primal += primal_rest;
-  cost.kernel = kInfinite;
+  const auto& part = basis.plan<CompletePart>();
+  const TotalDegreeKernel kernel(basis.n_inputs(), part.degree, basis.recurrence());
+  cost.kernel = s * s / 2 * kPairProduct * (kernel.pair_cost() + kStoredPair) +
+                kernel_cost(s, static_cast<double>(basis.n_terms() - part.n_terms)) + dual_rest;
   return cost;
 }
 

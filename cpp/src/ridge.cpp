@@ -13,6 +13,7 @@
 #include "gegenbauer/orthogonal.hpp"
 #include "gegenbauer/predict.hpp"
 #include "gegenbauer/refine.hpp"
+#include "gegenbauer/total_degree_kernel.hpp"
 
 namespace gegenbauer {
 
@@ -67,6 +68,18 @@ class Problem {
       accumulate_gram(design, gram, control_);
     }
     return gram;
+  }
+
+  // lower triangle of GG' over the penalised terms, from features or by a truncated product
+  [[nodiscard]] Matrix kernel(Engine engine) const {
+    Matrix kernel = Matrix::Zero(n_samples(), n_samples());
+    const Design design = with_targets(targets());
+    if (engine == Engine::kernel) {
+      accumulate_total_degree_kernel(design, first_penalized(), kernel, control_);
+    } else {
+      accumulate_kernel(design, first_penalized(), kernel, control_);
+    }
+    return kernel;
   }
 
   // Whether the error of a Gram matrix by moments is so far below the penalty that refinement removes it
@@ -166,13 +179,12 @@ std::optional<RidgeSolution> primal_cholesky(const Problem& problem, Engine engi
 
 // (gamma I + G1 G1') a + u b = Y, u'a = 0 when the constant is free: its column u leaves the penalty and b is its
 // weight. The unknowns are kept as one matrix [a; b].
-std::optional<RidgeSolution> dual_cholesky(const Problem& problem) {
+std::optional<RidgeSolution> dual_cholesky(const Problem& problem, Engine engine) {
   const Index n = problem.n_samples();
   const Index n_outputs = problem.n_outputs();
   const double gamma = problem.options().gamma;
   const Index first = problem.first_penalized();
-  Matrix factor = Matrix::Zero(n, n);
-  accumulate_kernel(problem.with_targets(problem.targets()), first, factor, problem.control());
+  Matrix factor = problem.kernel(engine);
   factor.diagonal().array() += gamma;
   const bool forced = problem.options().solver == Solver::cholesky;
   try {
@@ -224,8 +236,8 @@ std::optional<RidgeSolution> dual_cholesky(const Problem& problem) {
   const auto solve = [&](Matrix& right) { system.solve(right); };
   const RefinementReport refined = refine(residual, solve, add, kMaxRefinements, kRefinedEnough);
   return RidgeSolution{std::move(weights),
-                       {Engine::dual, "cholesky", spectrum.reciprocal_condition(), refined.n_steps,
-                        refined.last_correction, std::min(n, problem.n_terms())}};
+                       {engine, "cholesky", spectrum.reciprocal_condition(), refined.n_steps, refined.last_correction,
+                        std::min(n, problem.n_terms())}};
 }
 
 double rank_tolerance(const Problem& problem) {
@@ -355,7 +367,7 @@ RidgeSolution solve_ridge(const Design& design, const RidgeOptions& options, con
   const bool wide = is_dual(engine) && problem.n_samples() <= problem.n_terms() &&
                     (options.penalize_constant || options.gamma == 0.0);
   if (!wants_orthogonal(options)) {
-    auto solution = is_dual(engine) ? dual_cholesky(problem) : primal_cholesky(problem, engine);
+    auto solution = is_dual(engine) ? dual_cholesky(problem, engine) : primal_cholesky(problem, engine);
     if (solution) return std::move(*solution);
   }
   return wide ? dual_orthogonal(problem) : primal_orthogonal(problem);

@@ -1,9 +1,11 @@
 #include "gegenbauer/total_degree_kernel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/normal_equations.hpp"
 
 namespace gegenbauer {
 
@@ -19,11 +21,6 @@ TotalDegreeKernel::TotalDegreeKernel(Index n_inputs, Index degree, Recurrence re
 
 Index TotalDegreeKernel::scratch_size() const { return (std::max<Index>(1, levels_) + 2) * (degree_ + 1) * kPanel; }
 
-double TotalDegreeKernel::pair_cost() const {
-  const auto d = static_cast<double>(degree_);
-  return static_cast<double>(n_inputs_) * d * (d + 3) / 2 * static_cast<double>(std::max<Index>(1, levels_)) + 1;
-}
-
 void TotalDegreeKernel::tabulate(const double* x, double* table) const {
   for (Index t = 0; t < n_inputs_; ++t)
     recurrence_.evaluate_from_one(x + t * kPanel, kPanel, degree_, table + t * degree_ * kPanel, kPanel);
@@ -31,75 +28,75 @@ void TotalDegreeKernel::tabulate(const double* x, double* table) const {
 
 namespace {
 
-// The whole polynomial of one column of pairs in registers; p[0] = 1 is not stored.
-template <int degree>
-void evaluate_in_registers(Index n_inputs, const double* left, const double* right, Index n_columns, double* values) {
-  for (Index j = 0; j < n_columns; ++j) {
-    Packet p[degree + 1][kVectors];
-    for (int n = 1; n <= degree; ++n)
-      for (int v = 0; v < kVectors; ++v) p[n][v] = packet::zero();
-    const double* a = left;
-    const double* b = right + j;
-    for (Index t = 0; t < n_inputs; ++t, a += degree * kPanel, b += degree * kPanel) {
-      Packet factor[degree + 1];
-#pragma GCC unroll 8
-      for (int n = 1; n <= degree; ++n) factor[n] = packet::broadcast(b[(n - 1) * kPanel]);
+// Largest degree whose polynomial stays in registers; from kOneVector on it does so for one packet of pairs at a time.
+constexpr int kMostInRegisters = 14;
+constexpr int kOneVector = 8;
+
+// The whole polynomial of n_vectors packets of one column of pairs in registers; p[0] = 1 is not stored.
+template <int degree, int n_vectors>
+EIGEN_ALWAYS_INLINE void evaluate_column(Index n_inputs, const double* left, const double* right, double* values) {
+  Packet p[degree + 1][n_vectors];
+  for (int n = 1; n <= degree; ++n)
+    for (int v = 0; v < n_vectors; ++v) p[n][v] = packet::zero();
+  for (Index t = 0; t < n_inputs; ++t, left += degree * kPanel, right += degree * kPanel) {
+    Packet factor[degree + 1];
+#pragma GCC unroll 16
+    for (int n = 1; n <= degree; ++n) factor[n] = packet::broadcast(right[(n - 1) * kPanel]);
 #pragma GCC unroll 3
-      for (int v = 0; v < kVectors; ++v) {
-        Packet e[degree + 1];
-#pragma GCC unroll 8
-        for (int n = 1; n < degree; ++n)
-          e[n] = packet::mul(packet::load(a + (n - 1) * kPanel + v * kPacket), factor[n]);
-        p[degree][v] = packet::fma(packet::load(a + (degree - 1) * kPanel + v * kPacket), factor[degree], p[degree][v]);
-#pragma GCC unroll 8
-        for (int k = degree; k >= 1; --k) {
-          if (k < degree) p[k][v] = packet::add(p[k][v], e[k]);
-#pragma GCC unroll 8
-          for (int n = k - 1; n >= 1; --n) p[k][v] = packet::fma(e[n], p[k - n][v], p[k][v]);
-        }
+    for (int v = 0; v < n_vectors; ++v) {
+      Packet e[degree + 1];
+#pragma GCC unroll 16
+      for (int n = 1; n < degree; ++n)
+        e[n] = packet::mul(packet::load(left + (n - 1) * kPanel + v * kPacket), factor[n]);
+      p[degree][v] =
+          packet::fma(packet::load(left + (degree - 1) * kPanel + v * kPacket), factor[degree], p[degree][v]);
+#pragma GCC unroll 16
+      for (int k = degree; k >= 1; --k) {
+        if (k < degree) p[k][v] = packet::add(p[k][v], e[k]);
+#pragma GCC unroll 16
+        for (int n = k - 1; n >= 1; --n) p[k][v] = packet::fma(e[n], p[k - n][v], p[k][v]);
       }
     }
-    for (int v = 0; v < kVectors; ++v) {
-      Packet sum = p[degree][v];
-      for (int n = degree - 1; n >= 1; --n) sum = packet::add(sum, p[n][v]);
-      packet::store(values + j * kPanel + v * kPacket, sum);
-    }
+  }
+  for (int v = 0; v < n_vectors; ++v) {
+    Packet sum = p[degree][v];
+    for (int n = degree - 1; n >= 1; --n) sum = packet::add(sum, p[n][v]);
+    packet::store(values + v * kPacket, sum);
   }
 }
+
+template <int degree>
+void evaluate_in_registers(Index n_inputs, const double* left, const double* right, Index n_columns, double* values) {
+  constexpr int n_vectors = degree < kOneVector ? kVectors : 1;
+  for (Index j = 0; j < n_columns; ++j)
+    for (Index v = 0; v < kVectors; v += n_vectors)
+      evaluate_column<degree, n_vectors>(n_inputs, left + v * kPacket, right + j, values + j * kPanel + v * kPacket);
+}
+
+using Evaluate = void (*)(Index, const double*, const double*, Index, double*);
+constexpr auto kInRegisters = []<int... degree>(std::integer_sequence<int, degree...>) {
+  return std::array<Evaluate, sizeof...(degree)>{evaluate_in_registers<degree + 1>...};
+}(std::make_integer_sequence<int, kMostInRegisters>());
 
 }  // namespace
 
 void TotalDegreeKernel::evaluate(const double* left, const double* right, Index n_columns, double* values,
                                  double* scratch) const {
-  const auto in_registers = [&]<int degree>() {
-    evaluate_in_registers<degree>(n_inputs_, left, right, n_columns, values);
-  };
   if (degree_ == 0) {
     std::fill_n(values, n_columns * kPanel, 0.0);
-  } else if (levels_ > 0) {
+  } else if (levels_ > 0 || degree_ > kMostInRegisters) {
     evaluate_any(left, right, n_columns, values, scratch);
   } else {
-    switch (degree_) {
-      case 1:
-        return in_registers.operator()<1>();
-      case 2:
-        return in_registers.operator()<2>();
-      case 3:
-        return in_registers.operator()<3>();
-      case 4:
-        return in_registers.operator()<4>();
-      case 5:
-        return in_registers.operator()<5>();
-      case 6:
-        return in_registers.operator()<6>();
-      case 7:
-        return in_registers.operator()<7>();
-      case 8:
-        return in_registers.operator()<8>();
-      default:
-        return evaluate_any(left, right, n_columns, values, scratch);
-    }
+    kInRegisters[static_cast<std::size_t>(degree_ - 1)](n_inputs_, left, right, n_columns, values);
   }
+}
+
+double TotalDegreeKernel::pair_cost() const {
+  constexpr double through_memory = 2.7;  // measured: times the cost in registers
+  const auto d = static_cast<double>(degree_);
+  const double products = static_cast<double>(n_inputs_) * d * (d + 3) / 2;
+  const bool in_registers = levels_ == 0 && degree_ <= kMostInRegisters;
+  return 1 + products * (in_registers ? 1.0 : through_memory * static_cast<double>(std::max<Index>(1, levels_)));
 }
 
 // Any degree. With a limit on the interaction there is a polynomial for each level i, the sum over terms of at most i
@@ -147,31 +144,37 @@ void TotalDegreeKernel::evaluate_any(const double* left, const double* right, In
   }
 }
 
-std::optional<Index> complete_total_degree(const MultiIndexSet& indices) {
+CompletePart::CompletePart(const MultiIndexSet& indices) {
+  // number of terms by total degree, as long as no lower degree comes later
   std::vector<Index> total(static_cast<std::size_t>(indices.size()), 0);
-  Index degree = 0;
+  std::vector<Index> up_to{1};
   for (Index l = 1; l < indices.size(); ++l) {
     const Index sum = total[static_cast<std::size_t>(indices.parent(l))] + indices.degree(l);
     total[static_cast<std::size_t>(l)] = sum;
-    degree = std::max(degree, sum);
+    if (sum < static_cast<Index>(up_to.size()) - 1) break;
+    up_to.resize(static_cast<std::size_t>(sum) + 1, up_to.back());
+    up_to.back() = l + 1;
   }
-  // distinct multi-indices of total degree <= d are all of them if they are as many
   IndexSetSpec spec;
   spec.n_inputs = indices.n_inputs();
-  spec.degree = degree;
-  const TermCount count = count_terms(spec);
-  const bool complete = count.is_exact() && count.exact == static_cast<std::uint64_t>(indices.size());
-  return complete ? std::optional(degree) : std::nullopt;
+  for (Index d = 1; d < static_cast<Index>(up_to.size()); ++d) {
+    // distinct multi-indices of total degree <= d are all of them if they are as many
+    spec.degree = d;
+    const TermCount count = count_terms(spec);
+    if (!count.is_exact() || count.exact != static_cast<std::uint64_t>(up_to[static_cast<std::size_t>(d)])) break;
+    degree = d;
+    n_terms = up_to[static_cast<std::size_t>(d)];
+  }
 }
 
 void accumulate_total_degree_kernel(const Design& design, Index first_term, MatrixRef kernel, const Control& control) {
   const TensorBasis& basis = design.basis;
-  const std::optional<Index> degree = complete_total_degree(basis.indices());
-  require(degree.has_value(), "the terms are not all those of a total degree");
+  const auto& part = basis.plan<CompletePart>();
   require(first_term == 0 || first_term == 1, "first_term must be 0 or 1, got ", first_term);
-  accumulate_product_kernel(TotalDegreeKernel(basis.n_inputs(), *degree, basis.recurrence()), design.samples,
+  accumulate_product_kernel(TotalDegreeKernel(basis.n_inputs(), part.degree, basis.recurrence()), design.samples,
                             design.row_scale, first_term == 0 ? ConstantTerm::included : ConstantTerm::left_out, kernel,
                             control);
+  if (part.n_terms < basis.n_terms()) accumulate_kernel(design, part.n_terms, kernel, control);
 }
 
 }  // namespace gegenbauer

@@ -23,6 +23,7 @@ from gegenbauer import (
     PowerDecay,
     SpectrumKernel,
     TensorBasis,
+    count_terms,
     TooLargeError,
     TotalDegreeKernel,
     eval_gegenbauer,
@@ -538,23 +539,30 @@ def test_blocks_of_samples(rng, kernel, n):
 
 
 @pytest.mark.parametrize(
-    ("options", "degree"),
+    ("options", "part"),
     [
-        ({"degree": 3}, 3),
-        ({"n_terms": 20}, 3),
-        ({"degree": 3, "order": "grevlex"}, 3),
-        ({"n_terms": 1}, 0),
-        ({"n_terms": 19}, None),
-        ({"degree": 3, "max_interaction": 2}, None),
-        ({"degree": 3, "max_interaction": 3}, 3),
-        ({"degree": [3, 3, 3], "index_set": "tensor"}, None),
-        ({"degree": [1, 0, 0], "index_set": "tensor"}, None),
-        ({"degree": 2, "index_set": "hyperbolic_cross"}, None),
-        ({"degree": 1, "index_set": "hyperbolic_cross"}, 1),
+        ({"degree": 3}, (3, 20)),
+        ({"n_terms": 20}, (3, 20)),
+        ({"degree": 3, "order": "grevlex"}, (3, 20)),
+        ({"n_terms": 1}, (0, 1)),
+        ({"n_terms": 19}, (2, 10)),
+        ({"degree": 3, "max_interaction": 2}, (2, 10)),
+        ({"degree": 3, "max_interaction": 3}, (3, 20)),
+        ({"degree": [3, 3, 3], "index_set": "tensor"}, (3, 20)),
+        ({"degree": [1, 0, 0], "index_set": "tensor"}, (0, 1)),
+        ({"degree": 2, "index_set": "hyperbolic_cross"}, (1, 4)),
+        ({"degree": 1, "index_set": "hyperbolic_cross"}, (1, 4)),
+        # ordered by weight: x0^2 comes before the last input
+        ({"n_terms": 9, "index_set": "largest_weight", "spectrum": (0.01, 0.5)}, (1, 4)),
     ],
 )
-def test_sets_of_complete_total_degree_are_recognised(options, degree):
-    assert core.complete_total_degree(TensorBasis(3, **options)._plan) == degree
+def test_the_complete_part_of_a_set(options, part):
+    basis = TensorBasis(3, **options)
+    totals = basis.indices.sum(axis=1)
+    degree, n_terms = core.complete_part(basis._plan)
+    assert (degree, n_terms) == part
+    assert totals[:n_terms].max() == degree
+    assert n_terms == count_terms(3, degree=degree)
 
 
 # --- Interrupts -----------------------------------------------------------------------------------

@@ -35,11 +35,18 @@ class TotalDegreeKernel final : public ProductKernel {
   Index levels_;  // most inputs in a term, or 0 when there is no limit
 };
 
-/// The degree d of a set that holds every multi-index of total degree <= d and no other; nothing for other sets.
-/// Cost O(L).
-[[nodiscard]] std::optional<Index> complete_total_degree(const MultiIndexSet& indices);
+/// The largest d such that the first terms of a set are all those of total degree <= d, and their number. Kept with a
+/// basis as basis.plan<CompletePart>(). Cost O(L).
+struct CompletePart {
+  explicit CompletePart(const MultiIndexSet& indices);
+  explicit CompletePart(const TensorBasis& basis) : CompletePart(basis.indices()) {}
 
-/// As accumulate_kernel, with first_term 0 or 1, for a basis whose set has a complete_total_degree.
+  Index degree = 0;
+  Index n_terms = 1;
+};
+
+/// As accumulate_kernel, with first_term 0 or 1: the terms of the complete part by the truncated product, the others
+/// by their features. For every basis; it pays for sets that are complete, or nearly so.
 void accumulate_total_degree_kernel(const Design& design, Index first_term, MatrixRef kernel, const Control& control);
 
 }  // namespace gegenbauer
