@@ -29,10 +29,10 @@ class Control {
 
   [[nodiscard]] int n_threads() const { return n_threads_; }
 
-  /// Threads that are worth starting for this many multiply-adds; starting and ending one costs about 50 us,
-  /// during which a core does more than a million of them.
+  /// Threads that are worth starting for this many multiply-adds: starting and ending one costs about 50 us, in which a
+  /// core does more than a million of them, and small computations do not divide evenly.
   [[nodiscard]] int threads_for(double multiply_adds) const {
-    const double worth = multiply_adds / 2e6;
+    const double worth = multiply_adds / 4e6;
     return worth < 2.0 ? 1 : static_cast<int>(std::min<double>(n_threads_, worth));
   }
 
