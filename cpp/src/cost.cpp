@@ -25,8 +25,8 @@ constexpr double kAssembledEntry = 150;   // an entry of G'G from moments, and
 constexpr double kAssembledDegree = 2.3;  // more of it for each degree of the basis
 constexpr double kStoredPair =
     30;                          // a pair of samples in the kernel matrix beside its products: tables, reading, writing
-constexpr double kPair = 4'000;  // a pair of parts in the plan of the moments
-constexpr double kPlannedTerm = 3'000;  // a term in that plan
+constexpr double kPair = 2'500;  // a pair of parts in the plan of the moments, half of it since plans are kept
+constexpr double kPlannedTerm = 1'500;  // a term in that plan, half
 
 // Pairs of parts of one half beyond which the moments have no plan: its tables hold some dozens of bytes a pair
 constexpr double kMostPairs = 1e6;

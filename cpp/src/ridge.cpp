@@ -54,8 +54,20 @@ class Problem {
     return {design_.basis, design_.samples, design_.row_scale, view(targets)};
   }
 
+  // Whether products of features in float32 are worth a try: refinement has to make up for them, a few passes over the
+  // data each of which costs as much as some dozens of the n sums a term (or sample).
+  [[nodiscard]] Precision precision(Engine engine) const {
+    constexpr Index many = 256;
+    const Index n = engine == Engine::dual ? n_samples() : n_terms();
+    const bool by_features = engine == Engine::primal || engine == Engine::dual;
+    return options_.products == Products::automatic && design_.samples.are_float32() && by_features && n >= many &&
+                   design_.basis.fits_float32()
+               ? Precision::float32
+               : Precision::float64;
+  }
+
   // lower triangle of [G, Y]'[G, Y] by features or by moments
-  [[nodiscard]] Matrix gram(Engine engine) const {
+  [[nodiscard]] Matrix gram(Engine engine, Precision precision) const {
     const Index n = n_terms() + n_outputs();
     Matrix gram = Matrix::Zero(n, n);
     const Design design = with_targets(targets());
@@ -65,19 +77,19 @@ class Problem {
       plan.accumulate(design, statistic.data(), control_);
       plan.assemble(statistic.data(), gram, control_);
     } else {
-      accumulate_gram(design, gram, control_);
+      accumulate_gram(design, gram, control_, precision);
     }
     return gram;
   }
 
   // lower triangle of GG' over the penalised terms, from features or by a truncated product
-  [[nodiscard]] Matrix kernel(Engine engine) const {
+  [[nodiscard]] Matrix kernel(Engine engine, Precision precision) const {
     Matrix kernel = Matrix::Zero(n_samples(), n_samples());
     const Design design = with_targets(targets());
     if (engine == Engine::kernel) {
       accumulate_total_degree_kernel(design, first_penalized(), kernel, control_);
     } else {
-      accumulate_kernel(design, first_penalized(), kernel, control_);
+      accumulate_kernel(design, first_penalized(), kernel, control_, precision);
     }
     return kernel;
   }
@@ -138,13 +150,21 @@ bool wants_orthogonal(const RidgeOptions& options) {
   return options.solver == Solver::orthogonal || options.gamma == 0.0;
 }
 
-std::optional<RidgeSolution> primal_cholesky(const Problem& problem, Engine engine) {
+// Both ways through Cholesky give nothing when the factor cannot carry the answer, or when refinement did not make up
+// for products in float32.
+constexpr double kConverged = 1e-12;
+
+bool converged(Precision precision, const RefinementReport& refined) {
+  return precision == Precision::float64 || refined.remaining <= kConverged;
+}
+
+std::optional<RidgeSolution> primal_cholesky(const Problem& problem, Engine engine, Precision precision) {
   const Index n_terms = problem.n_terms();
-  Matrix gram = problem.gram(engine);
+  Matrix gram = problem.gram(engine, precision);
   RidgeSolution result;
   for (Index l = 0; l < n_terms; ++l) gram(l, l) += problem.penalty(l);
   const MatrixRef factor = gram.topLeftCorner(n_terms, n_terms);
-  const bool forced = problem.options().solver == Solver::cholesky;
+  const bool forced = problem.options().solver == Solver::cholesky && precision == Precision::float64;
   try {
     cholesky_in_place(factor, problem.control());
   } catch (const NotPositiveDefinite& error) {
@@ -168,25 +188,27 @@ std::optional<RidgeSolution> primal_cholesky(const Problem& problem, Engine engi
   const RefinementReport refined = refine(
       residual, [&](Matrix& right) { solve_factored(factor, right, problem.control()); }, add, kMaxRefinements,
       kRefinedEnough);
+  if (!converged(precision, refined)) return std::nullopt;
   result.report = {engine,
                    "cholesky",
                    spectrum.reciprocal_condition(),
                    refined.n_steps,
                    refined.last_correction,
+                   precision == Precision::float32,
                    std::min(problem.n_samples(), n_terms)};
   return result;
 }
 
 // (gamma I + G1 G1') a + u b = Y, u'a = 0 when the constant is free: its column u leaves the penalty and b is its
 // weight. The unknowns are kept as one matrix [a; b].
-std::optional<RidgeSolution> dual_cholesky(const Problem& problem, Engine engine) {
+std::optional<RidgeSolution> dual_cholesky(const Problem& problem, Engine engine, Precision precision) {
   const Index n = problem.n_samples();
   const Index n_outputs = problem.n_outputs();
   const double gamma = problem.options().gamma;
   const Index first = problem.first_penalized();
-  Matrix factor = problem.kernel(engine);
+  Matrix factor = problem.kernel(engine, precision);
   factor.diagonal().array() += gamma;
-  const bool forced = problem.options().solver == Solver::cholesky;
+  const bool forced = problem.options().solver == Solver::cholesky && precision == Precision::float64;
   try {
     cholesky_in_place(factor, problem.control());
   } catch (const NotPositiveDefinite& error) {
@@ -235,9 +257,10 @@ std::optional<RidgeSolution> dual_cholesky(const Problem& problem, Engine engine
   };
   const auto solve = [&](Matrix& right) { system.solve(right); };
   const RefinementReport refined = refine(residual, solve, add, kMaxRefinements, kRefinedEnough);
+  if (!converged(precision, refined)) return std::nullopt;
   return RidgeSolution{std::move(weights),
                        {engine, "cholesky", spectrum.reciprocal_condition(), refined.n_steps, refined.last_correction,
-                        std::min(n, problem.n_terms())}};
+                        precision == Precision::float32, std::min(n, problem.n_terms())}};
 }
 
 double rank_tolerance(const Problem& problem) {
@@ -367,7 +390,12 @@ RidgeSolution solve_ridge(const Design& design, const RidgeOptions& options, con
   const bool wide = is_dual(engine) && problem.n_samples() <= problem.n_terms() &&
                     (options.penalize_constant || options.gamma == 0.0);
   if (!wants_orthogonal(options)) {
-    auto solution = is_dual(engine) ? dual_cholesky(problem, engine) : primal_cholesky(problem, engine);
+    const auto by_cholesky = [&](Precision precision) {
+      return is_dual(engine) ? dual_cholesky(problem, engine, precision) : primal_cholesky(problem, engine, precision);
+    };
+    const Precision precision = problem.precision(engine);
+    auto solution = by_cholesky(precision);
+    if (!solution && precision == Precision::float32) solution = by_cholesky(Precision::float64);
     if (solution) return std::move(*solution);
   }
   return wide ? dual_orthogonal(problem) : primal_orthogonal(problem);
@@ -387,7 +415,7 @@ RidgeSolution solve_gram(const ConstMatrixRef& gram, Index n_terms, double gamma
   result.weights = gram.bottomLeftCorner(n_outputs, n_terms).transpose();
   solve_factored(factor, result.weights, control);
   result.report = {Engine::primal, "cholesky", estimate_spectrum(factor, control).reciprocal_condition(), 0, 0.0,
-                   n_terms};
+                   false,          n_terms};
   return result;
 }
 
@@ -403,7 +431,7 @@ double estimate_bytes(const TensorBasis& basis, Index n_samples, Index n_outputs
                    ? (l + 2 * s) * s
                    : 3 * (l + k) * (l + k) + block * (l + k);
   } else {
-    doubles += dual ? s * s + 256 * s : (l + k) * (l + k) + 512 * (l + k);
+    doubles += dual ? s * s + std::max(1e6, 1024 * s) : (l + k) * (l + k) + std::max(1e6, 1024 * (l + k));
   }
   return 8 * doubles;
 }

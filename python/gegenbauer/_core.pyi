@@ -76,6 +76,7 @@ class KernelResult(TypedDict):
     rcond: float
     n_refinements: int
     correction: float
+    precision: str
     rank: int
 
 class ProductKernel:
@@ -150,6 +151,7 @@ class RidgeResult(TypedDict):
     rcond: float
     n_refinements: int
     correction: float
+    precision: str
     rank: int
 
 def eval_gegenbauer(x: _Doubles, degree: int, lam: float, normalization: str) -> _Doubles: ...
@@ -173,6 +175,7 @@ def solve_ridge(
     penalize_constant: bool,
     engine: str,
     solver: str,
+    float64_products: bool,
     n_threads: int,
 ) -> RidgeResult: ...
 def solve_gram(

@@ -58,6 +58,9 @@ class RidgeSolution:
         Steps of iterative refinement after the first solve.
     correction : float
         Norm of the last refinement relative to the solution (0 without one).
+    precision : {"float64", "float32"}
+        Of the products of features behind the factorisation. The weights are float64 in either
+        case, refined to the same accuracy.
     rank : int
         min(n_samples, n_terms), or the numerical rank that gamma = 0 found.
     """
@@ -68,6 +71,7 @@ class RidgeSolution:
     rcond: float
     n_refinements: int
     correction: float
+    precision: str
     rank: int
 
 
@@ -127,6 +131,7 @@ def solve_ridge(
     penalize_constant: bool = True,
     engine: str = "auto",
     solver: str = "auto",
+    precision: str = "auto",
     n_threads: int | None = None,
 ) -> RidgeSolution:
     r"""Minimise :math:`|D (G W - Y)|^2 + \gamma |W|^2` over the weights W.
@@ -156,6 +161,10 @@ def solve_ridge(
     solver : {"auto", "cholesky", "orthogonal"}
         ``"auto"`` is Cholesky with refinement, or an orthogonal factorisation when Cholesky fails,
         gamma is below 1000 times the resolution of the largest eigenvalue, or gamma is 0.
+    precision : {"auto", "float64"}
+        Products of features behind a Cholesky factor. ``"auto"`` tries float32 for large sums over
+        X of float32, and does them again in float64 where refinement from the data does not make
+        up for it.
     n_threads : int, optional
         By default what `gegenbauer.default_threads` says. The bits do not depend on it.
 
@@ -185,6 +194,7 @@ def solve_ridge(
     gamma = check_number(gamma, "gamma", minimum=0)
     check_choice(engine, "engine", ENGINES)
     check_choice(solver, "solver", SOLVERS)
+    check_choice(precision, "precision", ("auto", "float64"))
     penalize_constant = check_flag(penalize_constant, "penalize_constant")
     data = as_matrix(X, "X", n_columns=basis.n_features)
     targets = as_matrix(
@@ -204,7 +214,7 @@ def solve_ridge(
     scale = None if weights is None else np.sqrt(weights)
     result = core.solve_ridge(
         basis._plan, data, box, targets, scale, gamma, penalize_constant, engine, solver,
-        threads,
+        precision == "float64", threads,
     )  # fmt: skip
     require_finite(
         result["weights"], "the weights are", "X (without scaling), Y or sample_weight is too large"

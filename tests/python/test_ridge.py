@@ -174,8 +174,10 @@ def reciprocal_condition(p, gamma, engine):
 
 # Rows from few to many: the system of the rows, that of the terms from features, and from moments
 # once the work of putting the matrix together is small beside the sums. Many inputs: no moments.
+# The product formula serves sets that are complete up to a degree, and does not pay for few terms.
 CHOICES = [
-    ((20, 3, 200), "dual"),
+    ((20, 40, 100), "dual"),
+    ((300, 6, 924), "kernel"),
     ((300, 3, 200), "primal"),
     ((30_000, 3, 200), "moments"),
     ((3000, 40, 100), "primal"),
@@ -198,6 +200,53 @@ def test_costs_grow_with_the_work():
         assert few[engine] < more[engine]
         assert few[engine] < outputs[engine]
     assert fit_cost(TensorBasis(3, n_terms=20), 10, 1)["moments"] == math.inf  # dual in any case
+
+
+# Features of float32 samples may be multiplied in float32, which refinement has to make up for.
+LARGE = {"primal": (3000, 12, 300), "dual": (300, 12, 455)}
+
+
+@pytest.mark.parametrize("engine", LARGE)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_products_in_float32_are_refined_to_the_same_weights(engine, weighted):
+    p = make_problem(*LARGE[engine])
+    X = p.X.astype(np.float32)
+    weight = np.random.default_rng(5).uniform(0, 2, len(X)) if weighted else None
+    options = {"engine": engine, "sample_weight": weight}
+    gamma = 1.0
+    fast = solve_ridge(p.basis, X, p.Y, gamma, **options)
+    exact = solve_ridge(p.basis, X, p.Y, gamma, precision="float64", **options)
+    assert (fast.precision, exact.precision) == ("float32", "float64")
+    assert (fast.engine, fast.solver) == (engine, "cholesky")
+    assert fast.n_refinements >= 1
+    assert fast.correction > exact.correction  # the first solve was off, and it shows
+    assert relative(fast.weights, exact.weights) <= 1e-12
+    assert solve_ridge(p.basis, p.X, p.Y, gamma, **options).precision == "float64"
+
+
+@pytest.mark.parametrize("engine", LARGE)
+def test_products_in_float32_give_way_where_refinement_does_not_converge(engine):
+    p = make_problem(*LARGE[engine])
+    X = p.X.astype(np.float32)
+    gamma = 2.0**-28
+    for solver in ("auto", "cholesky"):
+        asked = solve_ridge(p.basis, X, p.Y, gamma, engine=engine, solver=solver)
+        exact = solve_ridge(
+            p.basis, X, p.Y, gamma, engine=engine, solver=solver, precision="float64"
+        )
+        assert asked.precision == "float64"
+        assert_array_equal(asked.weights, exact.weights)
+
+
+def test_small_systems_are_in_float64():
+    p = make_problem(300, 3, 20)
+    solution = solve_ridge(p.basis, p.X.astype(np.float32), p.Y, 1.0, engine="primal")
+    assert solution.precision == "float64"
+
+
+def test_unknown_precision():
+    with pytest.raises(ValueError, match=r"precision.*auto.*float64"):
+        solve_ridge(TensorBasis(2, n_terms=6), GOOD_X, GOOD_Y, 1.0, precision="float16")
 
 
 def test_moments_give_way_where_they_are_inaccurate():

@@ -12,6 +12,7 @@ namespace gegenbauer {
 struct RefinementReport {
   int n_steps = 0;               ///< corrections applied after the first solve
   double last_correction = 0.0;  ///< norm of the last one relative to the solution: an estimate of the error before it
+  double remaining = 0.0;        ///< estimate of the error after it
 };
 
 /// Repeats `add(solve(residual()))`: once for the solution and at most max_steps times more. Each correction is smaller
@@ -30,13 +31,17 @@ RefinementReport refine(const Residual& residual, const Solve& solve, const Add&
       first = std::max(size, 1e-300);
     } else {
       const double relative = size / first;
-      if (!std::isfinite(relative) || (step > 1 && relative >= previous)) break;
+      if (!std::isfinite(relative) || (step > 1 && relative >= previous)) {
+        report.remaining = step > 1 ? report.last_correction : relative;
+        break;
+      }
       report.last_correction = relative;
       report.n_steps = step;
     }
     add(correction);
     if (step == 0) continue;
-    if (report.last_correction / previous * report.last_correction <= enough) break;
+    report.remaining = report.last_correction / previous * report.last_correction;
+    if (report.remaining <= enough) break;
     previous = report.last_correction;
   }
   return report;

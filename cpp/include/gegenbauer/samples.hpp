@@ -26,6 +26,9 @@ class Samples {
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] Index cols() const { return cols_; }
 
+  /// Whether the caller's values are float32.
+  [[nodiscard]] bool are_float32() const { return floats_.data != nullptr; }
+
   /// The rows [first, first + count).
   [[nodiscard]] Samples slice(Index first, Index count) const;
 
