@@ -417,24 +417,31 @@ def float32_products(*, n_threads: int, S: int, m: int, L: int, dual: bool) -> C
     )
 
 
-def gram_threads(*, n_threads: int, S: int, m: int, L: int) -> Contest:
+def gram_threads(*, n_threads: int, S: int, m: int, degree: int, moments: bool) -> Contest:
     """All threads against one."""
     X, nothing = _inputs(S, m), np.empty((S, 0))
-    basis = TensorBasis(m, n_terms=L, lam=LAM)
+    basis = TensorBasis(m, degree=degree, lam=LAM)
+    L = basis.n_terms
 
     def product(threads: int) -> Doubles:
         total = np.zeros((L, L), order="F")
-        core.accumulate_gram(basis._plan, X, None, nothing, None, total, threads)
+        if moments:
+            statistic = np.zeros(core.count_moments(basis._plan, 0))
+            core.accumulate_moments(basis._plan, X, None, nothing, None, statistic, threads)
+            core.assemble_moments(basis._plan, statistic, total, threads)
+        else:
+            core.accumulate_gram(basis._plan, X, None, nothing, None, total, threads)
         return total
 
     def check(results: Mapping[str, Any]) -> list[Agreement]:
         return [_same_product(results["ours"], results["one thread"], "one thread", 0.0)]
 
+    way = "moments and their Gram matrix" if moments else "accumulate_gram"
     return Contest(
         {"S": S, "m": m, "L": L},
         [
-            Contestant("ours", "accumulate_gram, all threads", partial(product, n_threads)),
-            Contestant("one thread", "accumulate_gram, one thread", partial(product, 1)),
+            Contestant("ours", f"{way}, all threads", partial(product, n_threads)),
+            Contestant("one thread", f"{way}, one thread", partial(product, 1)),
         ],
         check,
         flops=float(S) * L * (L + 1),
@@ -947,14 +954,17 @@ CASES: tuple[Case, ...] = (
         m=5,
         L=300,
     ),
-    _case(
-        "threads-gram",
-        "Gram matrix by features, all threads against one",
-        gram_threads,
-        {"S": 50_000, "m": 6, "L": 1500},
-        {"one thread": 1.8},
-        S=600,
-        L=90,
+    *(
+        _case(
+            f"threads-{way}",
+            f"Gram matrix by {way}, all threads against one",
+            partial(gram_threads, moments=way == "moments"),
+            {"S": S, "m": 6, "degree": 6},
+            {"one thread": 1.8},
+            S=600,
+            degree=3,
+        )
+        for way, S in (("features", 50_000), ("moments", 200_000))
     ),
     _case("cholesky-500", _CHOLESKY, cholesky, {"n": 500}, {"dpotrf": 1.3}, n=20),
     _case("cholesky-1500", _CHOLESKY, cholesky, {"n": 1500}, {"dpotrf": 1.3}, n=100),

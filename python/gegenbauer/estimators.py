@@ -559,7 +559,7 @@ class GegenbauerClassifier(ClassifierMixin, _GegenbauerEstimator):  # type: igno
             coded = list(columns.T.astype(np.intp))
         else:
             labels = LabelEncoder()
-            codes = labels.fit_transform(column_or_1d(y, warn=True))
+            codes = labels.fit_transform(y if y.ndim == 1 else column_or_1d(y, warn=True))
             self.classes_ = labels.classes_
             if self.classes_.size < 2:
                 raise ValueError(

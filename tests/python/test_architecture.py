@@ -39,7 +39,9 @@ KNOWS_NO_BASIS = {
     "triangular", "cholesky", "spectral", "orthogonal", "refine", "dual_system", "prefix_path",
 }  # fmt: skip
 BELOW_NO_BASIS = {"types", "error", "packet", "parallel", "tiles"}
-CPP_TOP = ["cost", "ridge", "kernel_ridge"]  # join both sides
+CPP_TOP = [  # join both sides
+    "cost", "ridge_problem", "ridge_cholesky", "ridge_orthogonal", "ridge", "kernel_ridge",
+]  # fmt: skip
 
 
 def sources() -> dict[str, list[Path]]:

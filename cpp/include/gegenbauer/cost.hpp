@@ -12,6 +12,8 @@ namespace gegenbauer {
 /// The ways to the normal equations. primal and moments give G'G (L, L), dual and kernel GG' (S, S).
 enum class Engine { automatic, primal, moments, dual, kernel };
 
+[[nodiscard]] constexpr bool is_dual(Engine engine) { return engine == Engine::dual || engine == Engine::kernel; }
+
 /// Multiply-adds at peak for a whole fit: normal equations, factorisation, solve and one refinement. Infinite where a
 /// way does not apply. Making a plan (an index set's halves and their products) counts as if it were done each time.
 struct FitCost {

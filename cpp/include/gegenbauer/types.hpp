@@ -26,4 +26,11 @@ struct StridedView {
   [[nodiscard]] Scalar& operator()(Index i, Index j) const { return data[i * row_stride + j * col_stride]; }
 };
 
+[[nodiscard]] inline StridedView<double> view(Matrix& matrix) {
+  return {matrix.data(), matrix.rows(), matrix.cols(), 1, matrix.outerStride()};
+}
+[[nodiscard]] inline StridedView<const double> view(const Matrix& matrix) {
+  return {matrix.data(), matrix.rows(), matrix.cols(), 1, matrix.outerStride()};
+}
+
 }  // namespace gegenbauer

@@ -1,0 +1,96 @@
+#include "gegenbauer/ridge_problem.hpp"
+
+#include <limits>
+#include <vector>
+
+#include "gegenbauer/moments.hpp"
+#include "gegenbauer/predict.hpp"
+#include "gegenbauer/total_degree_kernel.hpp"
+
+namespace gegenbauer {
+
+Problem::Problem(const Design& design, const RidgeOptions& options, const Control& control)
+    : design_(design), options_(options), control_(control), scaled_targets_(n_samples(), n_outputs()) {
+  for (Index k = 0; k < n_outputs(); ++k)
+    for (Index s = 0; s < n_samples(); ++s) scaled_targets_(s, k) = scale(s) * design.targets(s, k);
+}
+
+Design Problem::with_targets(const Matrix& targets) const {
+  return {design_.basis, design_.samples, design_.row_scale, view(targets)};
+}
+
+Precision Problem::precision(Engine engine) const {
+  constexpr Index many = 256;
+  const Index n = engine == Engine::dual ? n_samples() : n_terms();
+  const bool by_features = engine == Engine::primal || engine == Engine::dual;
+  return options_.products == Products::automatic && design_.samples.are_float32() && by_features && n >= many &&
+                 design_.basis.fits_float32()
+             ? Precision::float32
+             : Precision::float64;
+}
+
+Matrix Problem::gram(Engine engine, Precision precision) const {
+  const Index n = n_terms() + n_outputs();
+  Matrix gram = Matrix::Zero(n, n);
+  const Design design = with_targets(targets());
+  if (engine == Engine::moments) {
+    const auto& plan = design_.basis.plan<MomentPlan>();
+    std::vector<double> statistic(static_cast<std::size_t>(plan.size(n_outputs())), 0.0);
+    plan.accumulate(design, statistic.data(), control_);
+    plan.assemble(statistic.data(), gram, control_);
+  } else {
+    accumulate_gram(design, gram, control_, precision);
+  }
+  return gram;
+}
+
+Matrix Problem::kernel(Engine engine, Precision precision) const {
+  Matrix kernel = Matrix::Zero(n_samples(), n_samples());
+  const Design design = with_targets(targets());
+  if (engine == Engine::kernel) {
+    accumulate_total_degree_kernel(design, first_penalized(), kernel, control_);
+  } else {
+    accumulate_kernel(design, first_penalized(), kernel, control_, precision);
+  }
+  return kernel;
+}
+
+bool Problem::moments_are_accurate() const {
+  if (!moments_apply(design_.basis)) return false;
+  double weight = 0.0;
+  for (Index s = 0; s < n_samples(); ++s) weight += scale(s) * scale(s);
+  const double error =
+      std::numeric_limits<double>::epsilon() * weight * design_.basis.plan<MomentPlan>().squared_bounds();
+  return options_.gamma >= 1000 * error;
+}
+
+Matrix Problem::transposed_product(const Matrix& r) const {
+  Matrix cross = Matrix::Zero(r.cols(), n_terms());
+  accumulate_cross(with_targets(r), cross, control_);
+  return cross.transpose();
+}
+
+Matrix Problem::product(const Matrix& weights) const {
+  Matrix r(n_samples(), weights.cols());
+  predict(design_.basis, design_.samples, view(weights), view(r), control_);
+  if (design_.row_scale == nullptr) return r;
+  for (Index k = 0; k < r.cols(); ++k)
+    for (Index s = 0; s < r.rows(); ++s) r(s, k) *= scale(s);
+  return r;
+}
+
+Matrix Problem::gradient(const Matrix& weights) const {
+  Matrix r = transposed_product(residual(weights));
+  const Index penalized = n_terms() - first_penalized();
+  r.bottomRows(penalized) -= options_.gamma * weights.bottomRows(penalized);
+  return r;
+}
+
+void Problem::features(Index first, Index count, StridedView<double> out) const {
+  evaluate_terms(design_.basis, design_.samples.slice(first, count), out, control_);
+  if (design_.row_scale == nullptr) return;
+  for (Index l = 0; l < out.cols; ++l)
+    for (Index s = 0; s < count; ++s) out(s, l) *= scale(first + s);
+}
+
+}  // namespace gegenbauer
