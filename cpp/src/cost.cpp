@@ -28,9 +28,6 @@ constexpr double kStoredPair =
 constexpr double kPair = 2'500;  // a pair of parts in the plan of the moments, half of it since plans are kept
 constexpr double kPlannedTerm = 1'500;  // a term in that plan, half
 
-// Pairs of parts of one half beyond which the moments have no plan: its tables hold some dozens of bytes a pair
-constexpr double kMostPairs = 1e6;
-
 double largest_degree(const TensorBasis& basis) { return static_cast<double>(basis.recurrence().degree()); }
 
 // One refinement: Y - G W and G'R, each with one multiplication a term and as many multiply-adds as outputs
@@ -41,7 +38,7 @@ double refinement(const TensorBasis& basis, double s, double k) {
 // The sums alone, without factorisation and refinement; infinite as soon as it is known to exceed the limit.
 double moments_cost(const TensorBasis& basis, double s, double l, double k, double limit) {
   double fixed = kPlannedTerm * l + l * l * (kAssembledEntry + kAssembledDegree * largest_degree(basis));
-  if (fixed >= limit || !moments_apply(basis)) return kInfinite;
+  if (fixed >= limit || !MomentPlan::exists(basis)) return kInfinite;
   fixed += kPair * basis.plan<BasisHalves>().n_pairs();
   if (fixed >= limit) return kInfinite;
   const MomentCounts counts = basis.plan<MomentPlan>().counts(static_cast<Index>(k));
@@ -52,8 +49,6 @@ double moments_cost(const TensorBasis& basis, double s, double l, double k, doub
 double kernel_cost(double s, double l) { return s * s * l / 2 * kProduct + s * l * kTableEntry; }
 
 }  // namespace
-
-bool moments_apply(const TensorBasis& basis) { return basis.plan<BasisHalves>().n_pairs() <= kMostPairs; }
 
 FitCost fit_cost(const TensorBasis& basis, Index n_samples, Index n_outputs) {
   const auto s = static_cast<double>(n_samples);

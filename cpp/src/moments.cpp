@@ -62,7 +62,19 @@ MomentHalf::MomentHalf(const Half& half) : n_parts(half.size()), part_of_term(ha
   }
 }
 
-MomentPlan::MomentPlan(const TensorBasis& basis) : MomentPlan(basis, basis.plan<BasisHalves>()) {}
+namespace {
+
+const Halves& checked_halves(const TensorBasis& basis) {
+  const auto& halves = basis.plan<BasisHalves>();
+  require(MomentPlan::exists(basis), "the moments of ", basis.n_terms(), " terms in ", basis.n_inputs(),
+          " inputs need a plan of ", halves.n_pairs(), " pairs of partial terms, more than ", MomentPlan::kMostPairs,
+          ": sum the features instead (GramStatistics, engine='primal'), or use fewer inputs or a lower degree");
+  return halves;
+}
+
+}  // namespace
+
+MomentPlan::MomentPlan(const TensorBasis& basis) : MomentPlan(basis, checked_halves(basis)) {}
 
 MomentPlan::MomentPlan(const TensorBasis& basis, const Halves& halves)
     : n_terms_(basis.n_terms()),

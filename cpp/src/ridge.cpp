@@ -5,6 +5,7 @@
 
 #include "gegenbauer/cholesky.hpp"
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/moments.hpp"
 #include "gegenbauer/ridge_cholesky.hpp"
 #include "gegenbauer/ridge_orthogonal.hpp"
 
@@ -72,7 +73,8 @@ double estimate_bytes(const TensorBasis& basis, Index n_samples, Index n_outputs
   const auto s = static_cast<double>(n_samples);
   const auto l = static_cast<double>(basis.n_terms());
   const auto k = static_cast<double>(n_outputs);
-  const bool dual = is_dual(choose_engine(basis, n_samples, n_outputs, options));
+  const Engine engine = choose_engine(basis, n_samples, n_outputs, options);
+  const bool dual = is_dual(engine);
   double doubles = 4 * (s + l) * k;  // targets, residuals, weights and their corrections
   if (wants_orthogonal(options)) {
     const double block = std::max(512.0, (l + k) / 2);
@@ -81,6 +83,11 @@ double estimate_bytes(const TensorBasis& basis, Index n_samples, Index n_outputs
                    : 3 * (l + k) * (l + k) + block * (l + k);
   } else {
     doubles += dual ? s * s + std::max(1e6, 1024 * s) : (l + k) * (l + k) + std::max(1e6, 1024 * (l + k));
+  }
+  if (engine == Engine::moments && MomentPlan::exists(basis)) {
+    // the statistic, its runs of samples, and the plan
+    doubles += 5 * static_cast<double>(basis.plan<MomentPlan>().size(n_outputs)) + 5e6 +
+               8 * basis.plan<BasisHalves>().n_pairs();
   }
   return 8 * doubles;
 }

@@ -56,7 +56,7 @@ Matrix Problem::kernel(Engine engine, Precision precision) const {
 }
 
 bool Problem::moments_are_accurate() const {
-  if (!moments_apply(design_.basis)) return false;
+  if (!MomentPlan::exists(design_.basis)) return false;
   double weight = 0.0;
   for (Index s = 0; s < n_samples(); ++s) weight += scale(s) * scale(s);
   const double error =

@@ -157,7 +157,7 @@ def solve_ridge(
     engine : {"auto", "primal", "moments", "dual", "kernel"}
         The way to the normal equations (see `RidgeSolution`). ``"auto"`` is the cheapest by
         `fit_cost`. ``"moments"`` gives way to ``"primal"`` where its rounding errors are not far
-        below `gamma`.
+        below `gamma`, or where inputs and degree are so many that its plan would be too large.
     solver : {"auto", "cholesky", "orthogonal"}
         ``"auto"`` is Cholesky with refinement, or an orthogonal factorisation when Cholesky fails,
         gamma is below 1000 times the resolution of the largest eigenvalue, or gamma is 0.

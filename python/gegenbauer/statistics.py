@@ -317,6 +317,12 @@ class MomentStatistics(_Statistics):
         Maps the inputs to the domain of the polynomials. Inputs must lie in [-1, 1] after it:
         moments of points far outside grow like the square of the polynomials.
 
+    Raises
+    ------
+    ValueError
+        Where inputs and degree are so many that moments do not pay and their plan would be too
+        large: more than 32 inputs at degree 3, or 14 at degree 5.
+
     Attributes
     ----------
     n_samples : int

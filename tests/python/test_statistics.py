@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import make_problem, relative
 
+from gegenbauer._dispatch import core
 from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.ridge import solve_ridge
 from gegenbauer.statistics import GramStatistics, MomentStatistics
@@ -195,3 +196,12 @@ def test_what_cannot_be_kept_is_refused(statistics_of):
         statistics.solve(1.0, penalize_constant="auto")
     with pytest.raises(np.linalg.LinAlgError, match=r"raise gamma$"):
         statistics_of(make_problem(3, 2, 15)).solve(0.0)
+
+
+def test_moments_of_very_many_inputs_are_refused_at_once():
+    basis = TensorBasis(60, degree=3)
+    with pytest.raises(ValueError, match=r"moments of 39711 terms in 60 inputs.*GramStatistics"):
+        core.count_moments(basis._plan, 1)
+    # MomentStatistics says the same where its (L, L) matrix would fit at all
+    with pytest.raises(ValueError, match=r"pairs of partial terms"):
+        MomentStatistics(TensorBasis(36, degree=3))

@@ -28,7 +28,4 @@ struct FitCost {
 /// Cost O(L) beside that of a plan for the moments, which is made only if moments can be the cheapest way.
 [[nodiscard]] FitCost fit_cost(const TensorBasis& basis, Index n_samples, Index n_outputs);
 
-/// Whether the moments of a basis can be had at all: the tables of its plan must stay small.
-[[nodiscard]] bool moments_apply(const TensorBasis& basis);
-
 }  // namespace gegenbauer

@@ -58,6 +58,15 @@ struct MomentCounts {
 /// left half; each row holds a prefix of the sums of the right half.
 class MomentPlan {
  public:
+  /// Most pairs of parts that a plan may hold, at some dozens of bytes and a fraction of a microsecond each.
+  static constexpr double kMostPairs = 2e6;
+
+  /// Whether a basis has a plan of bearable size. Cost O(L).
+  [[nodiscard]] static bool exists(const TensorBasis& basis) {
+    return basis.plan<BasisHalves>().n_pairs() <= kMostPairs;
+  }
+
+  /// Throws std::invalid_argument when the plan would be too large.
   explicit MomentPlan(const TensorBasis& basis);
   MomentPlan(const MomentPlan&) = delete;
   MomentPlan& operator=(const MomentPlan&) = delete;
