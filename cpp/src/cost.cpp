@@ -24,8 +24,8 @@ constexpr double kTableEntry = 6.0;       // a univariate value, or a term that 
 constexpr double kAssembledEntry = 150;   // an entry of G'G from moments, and
 constexpr double kAssembledDegree = 2.3;  // more of it for each degree of the basis
 constexpr double kStoredPair =
-    30;                          // a pair of samples in the kernel matrix beside its products: tables, reading, writing
-constexpr double kPair = 2'500;  // a pair of parts in the plan of the moments, half of it since plans are kept
+    30;  // a pair of samples in the kernel matrix beside its products: tables, reading, writing
+constexpr double kPlanWork = 275;       // a unit of BasisHalves::plan_work, half of it since plans are kept
 constexpr double kPlannedTerm = 1'500;  // a term in that plan, half
 
 double largest_degree(const TensorBasis& basis) { return static_cast<double>(basis.recurrence().degree()); }
@@ -39,7 +39,7 @@ double refinement(const TensorBasis& basis, double s, double k) {
 double moments_cost(const TensorBasis& basis, double s, double l, double k, double limit) {
   double fixed = kPlannedTerm * l + l * l * (kAssembledEntry + kAssembledDegree * largest_degree(basis));
   if (fixed >= limit || !MomentPlan::exists(basis)) return kInfinite;
-  fixed += kPair * basis.plan<BasisHalves>().n_pairs();
+  fixed += kPlanWork * basis.plan<BasisHalves>().plan_work();
   if (fixed >= limit) return kInfinite;
   const MomentCounts counts = basis.plan<MomentPlan>().counts(static_cast<Index>(k));
   return fixed + s * (kStaircase * counts.products + kPackedTerm * counts.rows + kTableEntry * counts.table_entries);

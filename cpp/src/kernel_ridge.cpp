@@ -122,9 +122,15 @@ KernelRidgeSolution Problem::by_orthogonal() const {
     for (Index i = j + 1; i < matrix.rows(); ++i) matrix(j, i) = matrix(i, j);
   const MinimumNormSolution found =
       minimum_norm_solution(std::move(matrix), targets_, kEpsilon * static_cast<double>(n_ + free_), control_);
-  KernelRidgeSolution result = solution(found.solution);
+  Matrix unknowns = found.solution;
+  if (free_ > 0) {
+    // directions that were dropped may have taken the free constant with them: it is found from what is left
+    const Matrix left = residual(unknowns);
+    unknowns.row(n_) += scale_.transpose() * left.topRows(n_) / scale_.squaredNorm();
+  }
+  KernelRidgeSolution result = solution(unknowns);
   result.solver = "complete_orthogonal";
-  result.rcond = found.smallest_pivot;
+  result.rcond = found.rank < n_ + free_ ? 0.0 : found.smallest_pivot;
   result.rank = found.rank;
   return result;
 }

@@ -67,8 +67,9 @@ namespace {
 const Halves& checked_halves(const TensorBasis& basis) {
   const auto& halves = basis.plan<BasisHalves>();
   require(MomentPlan::exists(basis), "the moments of ", basis.n_terms(), " terms in ", basis.n_inputs(),
-          " inputs need a plan of ", halves.n_pairs(), " pairs of partial terms, more than ", MomentPlan::kMostPairs,
-          ": sum the features instead (GramStatistics, engine='primal'), or use fewer inputs or a lower degree");
+          " inputs need too large a plan (a work of ", halves.plan_work(), ", at most ", MomentPlan::kMostWork,
+          " is allowed): sum the features instead (GramStatistics, engine='primal'), or use fewer inputs or a lower "
+          "degree");
   return halves;
 }
 
@@ -85,12 +86,14 @@ MomentPlan::MomentPlan(const TensorBasis& basis, const Halves& halves)
       right_basis_(chebyshev(right_)) {
   make_staircase();
   make_connection(basis);
+  const Vector sums = connection_.cwiseAbs().rowwise().sum();
   std::vector<double> bound(size_of(n_terms_), 1.0);
   const MultiIndexSet& indices = basis.indices();
   for (Index l = 0; l < n_terms_; ++l) {
-    if (l > 0) bound[size_of(l)] = bound[size_of(indices.parent(l))] * basis.recurrence().bound(indices.degree(l));
+    if (l > 0) bound[size_of(l)] = bound[size_of(indices.parent(l))] * sums(indices.degree(l));
     squared_bounds_ += bound[size_of(l)] * bound[size_of(l)];
   }
+  padded_moments_ = Staircase(left_basis_, right_basis_, right_input_, rows(0)).padded_size();
 }
 
 void MomentPlan::make_staircase() {
@@ -154,26 +157,18 @@ void MomentPlan::make_connection(const TensorBasis& basis) {
   const Recurrence& recurrence = basis.recurrence();
   const Index degree = recurrence.degree();
   // C_n = sum over i of u_i u_{n-i} T_|n-2i| with u_i = (lam)_i / i!. Only the shares are taken from it; the size comes
-  // from the value at 1, where every T is 1, so any normalisation is served and nothing overflows.
+  // from the leading coefficients of p_n and T_n, so any normalisation is served and nothing overflows or cancels.
   std::vector<double> u(size_of(degree) + 1, 1.0);
   for (std::size_t i = 1; i < u.size(); ++i)
     u[i] = u[i - 1] * (basis.lam() + static_cast<double>(i) - 1.0) / static_cast<double>(i);
-  std::vector<double> at_one(size_of(degree) + 1);
-  const double one = 1.0;
-  recurrence.evaluate(&one, 1, at_one.data(), 1);
   connection_ = Matrix::Zero(degree + 1, degree + 1);
-  for (Index n = 0; n <= degree; ++n) {
-    if (basis.lam() == 0.0) {
-      connection_(n, n) = at_one[size_of(n)];
-      continue;
-    }
-    double sum = 0.0;
-    for (Index i = 0; i <= n; ++i) {
-      const double share = u[size_of(i)] * u[size_of(n - i)];
-      connection_(n, std::abs(n - 2 * i)) += share;
-      sum += share;
-    }
-    connection_.row(n) *= at_one[size_of(n)] / sum;
+  connection_(0, 0) = 1.0;
+  for (Index n = 1; n <= degree; ++n) {
+    const double leading = connection_(n - 1, n - 1) * recurrence.slope(n) * (n == 1 ? 1.0 : 0.5);
+    connection_(n, n) = leading;
+    if (basis.lam() == 0.0) continue;
+    for (Index i = 1; i < n; ++i)
+      connection_(n, std::abs(n - 2 * i)) += u[size_of(i)] * u[size_of(n - i)] / (2 * u[size_of(n)]) * leading;
   }
   const MultiIndexSet& indices = basis.indices();
   std::unordered_map<Exponents, std::int32_t, Hash> position;
@@ -206,8 +201,9 @@ void MomentPlan::make_connection(const TensorBasis& basis) {
 }
 
 MomentCounts MomentPlan::counts(Index n_targets) const {
-  const Staircase staircase(left_basis_, right_basis_, right_input_, rows(n_targets));
-  return {staircase.padded_size(), static_cast<double>(sum_need_.size() + size_of(n_targets) * part_need_.size()),
+  const auto k = static_cast<double>(n_targets);
+  return {padded_moments_ + k * static_cast<double>(n_target_moments_),
+          static_cast<double>(sum_need_.size()) + k * static_cast<double>(part_need_.size()),
           static_cast<double>(left_basis_.n_factors() + right_basis_.n_factors() + left_basis_.n_terms() +
                               right_basis_.n_terms())};
 }

@@ -86,8 +86,8 @@ double estimate_bytes(const TensorBasis& basis, Index n_samples, Index n_outputs
   }
   if (engine == Engine::moments && MomentPlan::exists(basis)) {
     // the statistic, its runs of samples, and the plan
-    doubles += 5 * static_cast<double>(basis.plan<MomentPlan>().size(n_outputs)) + 5e6 +
-               8 * basis.plan<BasisHalves>().n_pairs();
+    doubles +=
+        5 * static_cast<double>(basis.plan<MomentPlan>().size(n_outputs)) + 5e6 + basis.plan<BasisHalves>().plan_work();
   }
   return 8 * doubles;
 }

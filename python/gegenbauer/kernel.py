@@ -421,7 +421,7 @@ class KernelSolution:
     solver : {"cholesky", "complete_orthogonal"}
         The factorisation that gave the coefficients.
     rcond : float
-        Estimated reciprocal condition number of ``gamma I + K``.
+        Estimated reciprocal condition number of ``gamma I + K``; 0 when directions were dropped.
     n_refinements : int
         Steps of iterative refinement after the first solve, 0 or 1.
     correction : float

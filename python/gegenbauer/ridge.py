@@ -158,6 +158,8 @@ def solve_ridge(
         The way to the normal equations (see `RidgeSolution`). ``"auto"`` is the cheapest by
         `fit_cost`. ``"moments"`` gives way to ``"primal"`` where its rounding errors are not far
         below `gamma`, or where inputs and degree are so many that its plan would be too large.
+        Orthogonal solvers know two ways only: LQ (``"dual"``, for n_samples <= n_terms) and QR
+        (``"primal"``).
     solver : {"auto", "cholesky", "orthogonal"}
         ``"auto"`` is Cholesky with refinement, or an orthogonal factorisation when Cholesky fails,
         gamma is below 1000 times the resolution of the largest eigenvalue, or gamma is 0.
@@ -209,7 +211,7 @@ def solve_ridge(
             basis._plan, n_samples, n_outputs, gamma, penalize_constant, engine, solver
         ),
         f"the solve for {n_samples} samples, {n_terms} terms and {n_outputs} outputs",
-        "lower n_terms or degree, fit fewer rows or outputs at once, or choose the other engine",
+        "lower n_terms or degree, fit fewer rows or outputs at once, or choose another engine",
     )
     scale = None if weights is None else np.sqrt(weights)
     result = core.solve_ridge(

@@ -301,11 +301,12 @@ class MomentStatistics(_Statistics):
     scaling add, as those of `GramStatistics` do.
 
     Entry (a, b) of `gram` is off by at most a small multiple of eps times the sum of the weights
-    times G_a(1) G_b(1), the values of the two terms at the corner of the domain. Against
-    sqrt(gram[a, a] gram[b, b]) that is 1e-13 or less as long as the terms are of similar size in
-    the data, as they are for lam up to about 1/2; for larger lam and high degrees the
-    polynomials are far smaller inside of the domain than at its end, and `GramStatistics` is the
-    better choice.
+    times s_a s_b, the sums of the absolute values of the two terms' Chebyshev coefficients; for
+    lam >= 0 these are G_a(1) and G_b(1), the values at the corner of the domain. Against
+    sqrt(gram[a, a] gram[b, b]) that is 1e-13 or less for 0 <= lam <= 1/2 and enough rows that
+    are spread over the domain. For larger lam the polynomials are far smaller inside of the
+    domain than at its end, for negative lam their coefficients cancel, and where degrees are high
+    `GramStatistics` is the better choice.
 
     Parameters
     ----------
@@ -321,7 +322,7 @@ class MomentStatistics(_Statistics):
     ------
     ValueError
         Where inputs and degree are so many that moments do not pay and their plan would be too
-        large: more than 32 inputs at degree 3, or 14 at degree 5.
+        large: more than 28 inputs at degree 3, or 14 at degree 5.
 
     Attributes
     ----------

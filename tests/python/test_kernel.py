@@ -565,6 +565,21 @@ def test_the_complete_part_of_a_set(options, part):
     assert n_terms == count_terms(3, degree=degree)
 
 
+def test_a_free_constant_survives_dropped_directions():
+    """Huge kernel values: all but a few directions drop, and the targets' mean must not."""
+    X = np.random.default_rng(0).uniform(-1, 1, (9, 3))
+    X[0], X[1] = 1.0, -1.0
+    Y = np.random.default_rng(1).normal(size=(9, 1))
+    kernel = SpectrumKernel(3, GeometricDecay(0.2, 0.95), lam=10, max_degree=40)
+    solution = solve_kernel(kernel, X, Y + 5.0, 0.1, penalize_constant=False)
+    assert solution.solver == "complete_orthogonal"
+    assert solution.rank < len(X)
+    assert solution.rcond == 0.0
+    assert abs(solution.intercept[0] - 5.0) < 3.0
+    found = predict_kernel(kernel, X, X, solution.dual_coef, intercept=solution.intercept)
+    assert abs((found - Y - 5.0).mean()) < 1.0
+
+
 # --- Interrupts -----------------------------------------------------------------------------------
 
 INTERRUPT = """

@@ -25,6 +25,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from problems import Problem, make_problem, relative
 
 from gegenbauer import reference
+from gegenbauer._dispatch import core
 from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.ridge import RidgeSolution, fit_cost, predict, solve_dual, solve_primal, solve_ridge
 
@@ -226,7 +227,8 @@ def test_products_in_float32_are_refined_to_the_same_weights(engine, weighted):
 
 @pytest.mark.parametrize("engine", LARGE)
 def test_products_in_float32_give_way_where_refinement_does_not_converge(engine):
-    p = make_problem(*LARGE[engine])
+    n_samples, _, n_terms = LARGE[engine]
+    p = make_problem(n_samples, 2, n_terms)  # high degrees in two inputs: very ill-conditioned
     X = p.X.astype(np.float32)
     gamma = 2.0**-28
     for solver in ("auto", "cholesky"):
@@ -247,6 +249,20 @@ def test_small_systems_are_in_float64():
 def test_unknown_precision():
     with pytest.raises(ValueError, match=r"precision.*auto.*float64"):
         solve_ridge(TensorBasis(2, n_terms=6), GOOD_X, GOOD_Y, 1.0, precision="float16")
+
+
+def test_the_choice_is_cheap_for_very_many_inputs():
+    """No plan of the moments is made for a thousand inputs: it would have 10^9 entries."""
+    basis = TensorBasis(1000, degree=1)
+    cost = fit_cost(basis, 5000)
+    assert cost["moments"] == math.inf
+    assert min(cost, key=cost.get) == "primal"
+    with pytest.raises(ValueError, match="too large a plan"):
+        core.count_moments(basis._plan, 1)
+
+
+def test_costs_of_very_many_outputs():
+    assert fit_cost(TensorBasis(2, degree=20), 10**9, 10**9)["moments"] > 1e18
 
 
 def test_moments_give_way_where_they_are_inaccurate():

@@ -203,5 +203,23 @@ def test_moments_of_very_many_inputs_are_refused_at_once():
     with pytest.raises(ValueError, match=r"moments of 39711 terms in 60 inputs.*GramStatistics"):
         core.count_moments(basis._plan, 1)
     # MomentStatistics says the same where its (L, L) matrix would fit at all
-    with pytest.raises(ValueError, match=r"pairs of partial terms"):
-        MomentStatistics(TensorBasis(36, degree=3))
+    for basis in (TensorBasis(36, degree=3), TensorBasis(2000, degree=1)):
+        with pytest.raises(ValueError, match=r"too large a plan"):
+            MomentStatistics(basis)
+
+
+@pytest.mark.parametrize("lam", [-0.45, -0.3, -0.1, 0.0, 0.5, 5.0])
+def test_errors_of_moments_stay_below_their_bound(lam):
+    """For negative lam the coefficients cancel, so that values say nothing of errors."""
+    basis = TensorBasis(1, degree=80, lam=lam, spectrum="orthonormal")
+    X = np.random.default_rng(0).uniform(-1, 1, (2000, 1))
+    found = MomentStatistics.from_data(basis, X, X).gram
+    G = basis.evaluate(X).astype(np.longdouble)
+    error = np.abs(found - np.asarray(G.T @ G, dtype=np.float64))
+    nodes = np.cos(np.pi * (np.arange(200) + 0.5) / 200)  # Chebyshev coefficients by quadrature
+    T = np.cos(np.outer(np.arange(81), np.arccos(nodes)))
+    coefficients = basis.evaluate(nodes[:, None]).T @ T.T * (2 / 200)
+    coefficients[:, 0] /= 2
+    sums = np.abs(coefficients).sum(axis=1)
+    # features themselves are off by about the degree times eps
+    assert (error <= 100 * np.finfo(float).eps * len(X) * np.outer(sums, sums)).all()

@@ -21,12 +21,14 @@ namespace gegenbauer {
 struct BasisHalves : Halves {
   explicit BasisHalves(const TensorBasis& basis) : Halves(split_in_halves(basis.indices())) {}
 
-  /// Pairs of left parts and of right parts: what a plan for their products has to hold.
-  [[nodiscard]] double n_pairs() const {
-    const auto square = [](const Half& half) {
-      return static_cast<double>(half.size()) * static_cast<double>(half.size());
+  /// Work of a plan for the products of two left parts and of two right parts: entries of multi-indices that it looks
+  /// at.
+  [[nodiscard]] double plan_work() const {
+    const auto work = [](const Half& half) {
+      const auto n = static_cast<double>(half.size());
+      return n * n * static_cast<double>(4 + half.parts.front().size());
     };
-    return square(left) + square(right);
+    return work(left) + work(right);
   }
 };
 
@@ -58,12 +60,12 @@ struct MomentCounts {
 /// left half; each row holds a prefix of the sums of the right half.
 class MomentPlan {
  public:
-  /// Most pairs of parts that a plan may hold, at some dozens of bytes and a fraction of a microsecond each.
-  static constexpr double kMostPairs = 2e6;
+  /// Most work of a plan (BasisHalves::plan_work): half a second, and some 100 MB.
+  static constexpr double kMostWork = 2e7;
 
   /// Whether a basis has a plan of bearable size. Cost O(L).
   [[nodiscard]] static bool exists(const TensorBasis& basis) {
-    return basis.plan<BasisHalves>().n_pairs() <= kMostPairs;
+    return basis.plan<BasisHalves>().plan_work() <= kMostWork;
   }
 
   /// Throws std::invalid_argument when the plan would be too large.
@@ -76,9 +78,9 @@ class MomentPlan {
 
   [[nodiscard]] MomentCounts counts(Index n_targets) const;
 
-  /// Sum over the terms of the squares of their largest values: an entry of G'G from moments is off by a small multiple
-  /// of eps times the sum of the weights times the largest values of its two terms, so the whole matrix by a small
-  /// multiple of eps times the sum of the weights times this.
+  /// Sum over the terms of the squared sums of the absolute values of their Chebyshev coefficients (for lam >= 0 these
+  /// are the values at the corner of the domain). An entry of G'G from moments is off by a small multiple of eps times
+  /// the sum of the weights times these sums of its two terms, so the whole matrix by eps times that weight times this.
   [[nodiscard]] double squared_bounds() const { return squared_bounds_; }
 
   /// statistic[0 .. size(K)) += that of the samples. Cost 2 size(K) flops a sample and as much again for every input
@@ -125,6 +127,7 @@ class MomentPlan {
   std::vector<Index> sum_start_;              // of the rows in the statistic
   std::vector<Index> part_start_;             // of the rows of one target, from that target's first on
   double squared_bounds_ = 0.0;
+  double padded_moments_ = 0.0;  // multiply-adds of the moments without targets
   Index n_moments_ = 0;
   Index n_target_moments_ = 0;
   Matrix connection_;                         // g_n = sum over j of connection_(n, j) T_j

@@ -144,7 +144,7 @@ _OPTIONS = {
     r"\bn_terms\b": "--terms",
     r"\bmax_interaction\b": "--max-interaction",
     r"\b(fewer inputs)\b": r"\1 (--ignore)",
-    r", or choose the other engine": "",
+    r", or choose another engine": "",
 }
 
 
