@@ -60,7 +60,8 @@ def eval_gegenbauer(
         At 0 the limit of C_n / lambda is meant, (2/n) T_n with Chebyshev's T_n (n >= 1).
     normalization : {"raw", "orthonormal"}
         ``"orthonormal"`` divides by the norm for the probability density proportional to
-        (1 - x^2)^(lam - 1/2).
+        (1 - x^2)^(lam - 1/2), with a positive leading coefficient (for lam < 0 the raw polynomials
+        of degree n >= 1 have a negative one).
 
     Returns
     -------
