@@ -23,10 +23,9 @@ constexpr double kPackedTerm = 11.0;      // a term at a sample: evaluated, tran
 constexpr double kTableEntry = 6.0;       // a univariate value, or a term that is evaluated and left where it is
 constexpr double kAssembledEntry = 150;   // an entry of G'G from moments, and
 constexpr double kAssembledDegree = 2.3;  // more of it for each degree of the basis
-constexpr double kStoredPair =
-    30;  // a pair of samples in the kernel matrix beside its products: tables, reading, writing
-constexpr double kPlanWork = 275;       // a unit of BasisHalves::plan_work, half of it since plans are kept
-constexpr double kPlannedTerm = 1'500;  // a term in that plan, half
+constexpr double kStoredPair = 30;        // a pair of samples in the kernel matrix: tables, reading, writing
+constexpr double kPlanWork = 275;         // a unit of BasisHalves::plan_work, half of it since plans are kept
+constexpr double kPlannedTerm = 1'500;    // a term in that plan, half
 
 double largest_degree(const TensorBasis& basis) { return static_cast<double>(basis.recurrence().degree()); }
 

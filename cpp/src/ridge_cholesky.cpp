@@ -14,10 +14,26 @@ namespace {
 constexpr int kMaxRefinements = 4;
 constexpr double kRefinedEnough = 1e-16;
 
+// What refinement has to bring the error of products in float32 to
 constexpr double kConverged = 1e-12;
 
 bool converged(Precision precision, const RefinementReport& refined) {
   return precision == Precision::float64 || refined.remaining <= kConverged;
+}
+
+// Overwrites a regularised matrix by its Cholesky factor. Nothing when that fails or would lose the answer, unless
+// Cholesky was asked for: then a failure in float64 is the caller's.
+std::optional<SpectrumEstimate> factor_in_place(MatrixRef matrix, const Problem& problem, Precision precision) {
+  const bool forced = problem.options().solver == Solver::cholesky && precision == Precision::float64;
+  try {
+    cholesky_in_place(matrix, problem.control());
+  } catch (const NotPositiveDefinite& error) {
+    if (forced) throw NotPositiveDefinite(std::string(error.what()) + ", or use solver='auto' or 'orthogonal'");
+    return std::nullopt;
+  }
+  const SpectrumEstimate spectrum = estimate_spectrum(matrix, problem.control());
+  if (!forced && !spectrum.resolves(problem.options().gamma)) return std::nullopt;
+  return spectrum;
 }
 
 std::optional<RidgeSolution> primal_cholesky(const Problem& problem, Engine engine, Precision precision) {
@@ -26,15 +42,8 @@ std::optional<RidgeSolution> primal_cholesky(const Problem& problem, Engine engi
   RidgeSolution result;
   for (Index l = 0; l < n_terms; ++l) gram(l, l) += problem.penalty(l);
   const MatrixRef factor = gram.topLeftCorner(n_terms, n_terms);
-  const bool forced = problem.options().solver == Solver::cholesky && precision == Precision::float64;
-  try {
-    cholesky_in_place(factor, problem.control());
-  } catch (const NotPositiveDefinite& error) {
-    if (forced) throw NotPositiveDefinite(std::string(error.what()) + ", or use solver='auto' or 'orthogonal'");
-    return std::nullopt;
-  }
-  const SpectrumEstimate spectrum = estimate_spectrum(factor, problem.control());
-  if (!forced && !spectrum.resolves(problem.options().gamma)) return std::nullopt;
+  const std::optional<SpectrumEstimate> spectrum = factor_in_place(factor, problem, precision);
+  if (!spectrum) return std::nullopt;
   // G'Y is at hand, so the first residual costs no pass over the data
   Matrix first_residual = gram.bottomLeftCorner(problem.n_outputs(), n_terms).transpose();
   const auto residual = [&] {
@@ -53,7 +62,7 @@ std::optional<RidgeSolution> primal_cholesky(const Problem& problem, Engine engi
   if (!converged(precision, refined)) return std::nullopt;
   result.report = {engine,
                    "cholesky",
-                   spectrum.reciprocal_condition(),
+                   spectrum->reciprocal_condition(),
                    refined.n_steps,
                    refined.last_correction,
                    precision == Precision::float32,
@@ -70,15 +79,8 @@ std::optional<RidgeSolution> dual_cholesky(const Problem& problem, Engine engine
   const Index first = problem.first_penalized();
   Matrix factor = problem.kernel(engine, precision);
   factor.diagonal().array() += gamma;
-  const bool forced = problem.options().solver == Solver::cholesky && precision == Precision::float64;
-  try {
-    cholesky_in_place(factor, problem.control());
-  } catch (const NotPositiveDefinite& error) {
-    if (forced) throw NotPositiveDefinite(std::string(error.what()) + ", or use solver='auto' or 'orthogonal'");
-    return std::nullopt;
-  }
-  const SpectrumEstimate spectrum = estimate_spectrum(factor, problem.control());
-  if (!forced && !spectrum.resolves(gamma)) return std::nullopt;
+  const std::optional<SpectrumEstimate> spectrum = factor_in_place(factor, problem, precision);
+  if (!spectrum) return std::nullopt;
 
   Vector u(n);
   for (Index s = 0; s < n; ++s) u(s) = problem.scale(s);
@@ -121,7 +123,7 @@ std::optional<RidgeSolution> dual_cholesky(const Problem& problem, Engine engine
   const RefinementReport refined = refine(residual, solve, add, kMaxRefinements, kRefinedEnough);
   if (!converged(precision, refined)) return std::nullopt;
   return RidgeSolution{std::move(weights),
-                       {engine, "cholesky", spectrum.reciprocal_condition(), refined.n_steps, refined.last_correction,
+                       {engine, "cholesky", spectrum->reciprocal_condition(), refined.n_steps, refined.last_correction,
                         precision == Precision::float32, std::min(n, problem.n_terms())}};
 }
 
