@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "gegenbauer/cholesky.hpp"
 #include "gegenbauer/error.hpp"
@@ -29,6 +30,14 @@ Engine choose_engine(const TensorBasis& basis, Index n_samples, Index n_outputs,
   return fit_cost(basis, n_samples, n_outputs).cheapest();
 }
 
+// In place of moments whose rounding would exceed gamma
+Engine next_best(const TensorBasis& basis, const Problem& problem) {
+  if (problem.options().engine == Engine::moments) return Engine::primal;
+  FitCost cost = fit_cost(basis, problem.n_samples(), problem.n_outputs());
+  cost.moments = std::numeric_limits<double>::infinity();
+  return cost.cheapest();
+}
+
 }  // namespace
 
 RidgeSolution solve_ridge(const Design& design, const RidgeOptions& options, const Control& control) {
@@ -38,7 +47,7 @@ RidgeSolution solve_ridge(const Design& design, const RidgeOptions& options, con
           design.samples.rows());
   const Problem problem(design, options, control);
   Engine engine = choose_engine(design.basis, problem.n_samples(), problem.n_outputs(), options);
-  if (engine == Engine::moments && !problem.moments_are_accurate()) engine = Engine::primal;
+  if (engine == Engine::moments && !problem.moments_are_accurate()) engine = next_best(design.basis, problem);
   // The transposed factorisation takes n_samples <= n_terms and a penalty on every term; the other one takes all.
   const bool wide = is_dual(engine) && problem.n_samples() <= problem.n_terms() &&
                     (options.penalize_constant || options.gamma == 0.0);

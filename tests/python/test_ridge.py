@@ -277,6 +277,20 @@ def test_moments_give_way_where_they_are_inaccurate():
     )
 
 
+def test_next_best_way_where_moments_are_inaccurate():
+    """The choice is made again among the other ways; it need not be the primal one."""
+    basis = TensorBasis(2, degree=40)
+    rng = np.random.default_rng(4)
+    X, Y = rng.uniform(size=(800, 2)), rng.normal(size=(800, 1))
+    cost = fit_cost(basis, 800)
+    assert min(cost, key=cost.get) == "moments"
+    assert solve_ridge(basis, X, Y, 2.0**-6).engine == "moments"
+    others = {engine: cost[engine] for engine in ("primal", "dual", "kernel")}
+    best = min(others, key=others.get)
+    assert best == "dual"
+    assert solve_ridge(basis, X, Y, 1e-11).engine == best
+
+
 @pytest.mark.parametrize("shape", [TALL, WIDE])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_report_of_an_easy_problem(shape, engine):
