@@ -32,6 +32,7 @@ from gegenbauer.ridge import (
     solve_primal,
     solve_ridge,
 )
+from gegenbauer.selection import LeaveOneOut, RidgePath
 from gegenbauer.statistics import GramStatistics, MomentStatistics
 
 if TYPE_CHECKING:
@@ -54,11 +55,13 @@ __all__ = [
     "IllConditionedWarning",
     "InputScaling",
     "KernelSolution",
+    "LeaveOneOut",
     "ModelFileError",
     "ModelVersionWarning",
     "MomentStatistics",
     "OutOfRangeWarning",
     "PowerDecay",
+    "RidgePath",
     "RidgeSolution",
     "SpectrumKernel",
     "TensorBasis",

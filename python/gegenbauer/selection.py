@@ -1,0 +1,636 @@
+"""Every gamma from one factorisation: exact leave-one-out, GCV and marginal likelihood, on arrays.
+
+A ridge fit with rows scaled by the square roots of their weights shrinks the targets along the
+eigenvectors u_j of G G' by ``lambda_j / (lambda_j + gamma)``. With them at hand, any gamma costs a
+product of matrices instead of a factorisation: residuals are ``e = sum_j u_j s_j (u_j'y)`` with
+``s_j = gamma / (lambda_j + gamma)``, and one minus the leverage of row i is
+``d_i = sum_j u_ij^2 s_j``; both are sums of what is left, without a difference that could cancel.
+The residual of row i in the fit without that row is ``e_i / d_i``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from gegenbauer._arrays import (
+    as_matrix,
+    as_weights,
+    check_choice,
+    check_flag,
+    check_threads,
+    require_memory,
+)
+from gegenbauer._dispatch import core
+from gegenbauer.basis import TensorBasis, check_scaling
+from gegenbauer.kernel import SpectrumKernel, TotalDegreeKernel, predict_kernel
+from gegenbauer.ridge import predict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from gegenbauer.basis import InputScaling
+
+    Doubles: TypeAlias = npt.NDArray[np.float64]
+
+__all__ = ["LeaveOneOut", "RidgePath"]
+
+METHODS = ("auto", "svd", "dual", "primal")
+
+# Multiply-adds up to which features are decomposed themselves, not their products
+_SMALL = 4e8
+
+# Doubles of features that the primal method holds at once
+_BLOCK = 4e6
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """What each row would get from a fit without it, for every gamma.
+
+    Attributes
+    ----------
+    gammas : ndarray, shape (n_gammas,)
+        Penalties.
+    predictions : ndarray, shape (n_gammas, n_samples, n_outputs)
+        ``predictions[g, i]`` is the prediction at row i of the fit with ``gammas[g]`` to all rows
+        but i (whatever the weight of row i: a row that stands for several is left out whole).
+    leverages : ndarray, shape (n_gammas, n_samples)
+        Derivatives of the fitted values by their own targets, times the row's weight: 0 to 1.
+    error : ndarray, shape (n_gammas,)
+        Estimated size of rounding errors in ``predictions - Y``, relative to their norm; above
+        about 1e-3 a gamma is too small for float64 by this method.
+    """
+
+    gammas: Doubles
+    predictions: Doubles
+    leverages: Doubles
+    error: Doubles
+
+
+class RidgePath:
+    r"""One factorisation of a ridge problem, for every gamma.
+
+    The problem is that of `solve_ridge` and `solve_kernel`: minimise
+    :math:`|D (f(X) - Y)|^2 + \gamma |f|^2`.
+
+    Parameters
+    ----------
+    model : TensorBasis, TotalDegreeKernel or SpectrumKernel
+        The terms.
+    X : array_like, shape (n_samples, n_features)
+        float64 or float32 in any layout is read in place.
+    Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
+        Targets.
+    sample_weight : array_like, shape (n_samples,), optional
+        Non-negative; D is the diagonal matrix of their square roots. An integer weight equals
+        repeated rows but for leave-one-out, which leaves all of them out; a weight of zero is a
+        row that takes no part and whose leave-one-out prediction is that of the fit.
+    scaling : InputScaling, optional
+        Maps X to the domain of the polynomials.
+    penalize_constant : bool
+        Whether the constant term is penalised as well, as in the paper.
+    method : {"auto", "svd", "dual", "primal"}
+        What is factorised. ``"svd"``: the matrix of features itself, most accurate, for small
+        problems (of a basis, not of a kernel). ``"dual"``: G G' of size n_samples. ``"primal"``:
+        G'G of size n_terms, with a pass over the rows for each question; holds blocks of rows only.
+        ``"auto"`` takes the first while it costs less than 4e8 multiply-adds, then the smaller one.
+    n_threads : int, optional
+        By default what `gegenbauer.default_threads` says; the linear algebra of NumPy has threads
+        of its own.
+
+    Attributes
+    ----------
+    method : str
+        Of the above.
+    eigenvalues : ndarray
+        Of G G' (rows scaled, and without the mean where the constant is free) that are not zero by
+        the shape of G, from the largest on.
+    n_samples, n_outputs : int
+        Rows (also those of weight zero) and targets.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+    TooLargeError
+        When the matrices cannot fit into memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import RidgePath, TensorBasis
+    >>> X = np.linspace(0, 1, 20)[:, np.newaxis]
+    >>> path = RidgePath(TensorBasis(1, degree=8, lam=0.5), X, np.exp(X))
+    >>> gammas = 10.0 ** np.arange(-12, 1)
+    >>> errors = path.leave_one_out(gammas).predictions - np.exp(X)
+    >>> gammas[(errors**2).mean(axis=(1, 2)).argmin()]
+    1e-12
+    """
+
+    def __init__(
+        self,
+        model: TensorBasis | TotalDegreeKernel | SpectrumKernel,
+        X: npt.ArrayLike,
+        Y: npt.ArrayLike,
+        *,
+        sample_weight: npt.ArrayLike | None = None,
+        scaling: InputScaling | None = None,
+        penalize_constant: bool = True,
+        method: str = "auto",
+        n_threads: int | None = None,
+    ) -> None:
+        if not isinstance(model, (TensorBasis, TotalDegreeKernel, SpectrumKernel)):
+            raise TypeError(
+                "model must be a TensorBasis, TotalDegreeKernel or SpectrumKernel, got "
+                f"{type(model).__name__}"
+            )
+        self._model = model
+        self._scaling = scaling
+        check_scaling(scaling, model.n_features, "model")
+        self._free = not check_flag(penalize_constant, "penalize_constant")
+        self._threads = check_threads(n_threads)
+        data = as_matrix(X, "X", n_columns=model.n_features)
+        targets = as_matrix(
+            Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True
+        )  # fmt: skip
+        weights = as_weights(sample_weight, data.shape[0])
+        self.n_samples, self.n_outputs = targets.shape
+        self._X = data
+        self._Y = targets
+        used = slice(None) if weights is None or weights.all() else weights > 0
+        self._used = used
+        self._X_used = data[used]
+        self._scale = np.ones(self._X_used.shape[0]) if weights is None else np.sqrt(weights[used])
+        self._scaled_Y = targets[used] * self._scale[:, np.newaxis]
+        if self._free and self._scale.size < 2:
+            raise ValueError("a free constant needs at least two rows of positive weight, got one")
+        self.method = self._choose(check_choice(method, "method", METHODS))
+        {"svd": self._decompose, "dual": self._factor_dual, "primal": self._factor_primal}[
+            self.method
+        ]()
+
+    # --- Factorisations ---------------------------------------------------------------------------
+
+    def _choose(self, method: str) -> str:
+        rows = self._scale.size
+        if not isinstance(self._model, TensorBasis):
+            if method in ("svd", "primal"):
+                raise ValueError(
+                    f"method={method!r} needs a TensorBasis, whose terms can be enumerated; use "
+                    "'dual' for a kernel"
+                )
+            return "dual"
+        if method != "auto":
+            return method
+        small, large = sorted((rows, self._model.n_terms))
+        if float(small) ** 2 * large <= _SMALL:
+            return "svd"
+        return "dual" if rows <= self._model.n_terms else "primal"
+
+    def _features(self, X: npt.NDArray[np.float64], scale: Doubles) -> Doubles:
+        """Terms at rows, scaled, without the constant where that is free."""
+        assert isinstance(self._model, TensorBasis)
+        G = self._model.evaluate(X, scaling=self._scaling, n_threads=self._threads)
+        if self._free:
+            G = G[:, 1:]
+        G *= scale[:, np.newaxis]
+        return G
+
+    def _reflect(self, matrix: Doubles) -> Doubles:
+        """Apply the Householder reflection that takes the row scales to the first axis.
+
+        What is orthogonal to a free constant are then the rows from the second on.
+        """
+        v = self._scale / np.linalg.norm(self._scale)
+        v = v.copy()
+        v[0] += np.copysign(1.0, v[0])
+        return matrix - np.outer(v, (2.0 / (v @ v)) * (v @ matrix))
+
+    def _lift(self, U: Doubles) -> Doubles:
+        """Undo the reflection for vectors without their first entry."""
+        return self._reflect(np.vstack([np.zeros((1, U.shape[1])), U]))
+
+    def _decompose(self) -> None:
+        rows, terms = self._scale.size, self._model.n_terms  # type: ignore[union-attr]
+        require_memory(
+            8.0 * (3 * rows * terms + 2 * min(rows, terms) ** 2),
+            f"the decomposition of {rows} x {terms} features",
+            "choose method='dual' or 'primal'",
+        )
+        G = self._features(self._X_used, self._scale)
+        Y = self._scaled_Y
+        if self._free:
+            G, Y = self._reflect(G)[1:], self._reflect(Y)[1:]
+        if G.shape[1] == 0:
+            U, sigma, self._V = np.zeros((G.shape[0], 0)), np.zeros(0), np.zeros((0, 0))
+        else:
+            U, sigma, Vt = np.linalg.svd(G, full_matrices=False)
+            self._V = Vt.T
+        self._set_spectral(U, sigma**2, Y)
+
+    def _factor_dual(self) -> None:
+        rows = self._scale.size
+        require_memory(
+            32.0 * rows * rows,
+            f"the eigenvectors of {rows} rows",
+            "use fewer rows, or a TensorBasis of a finite set",
+        )
+        K = np.zeros((rows, rows), order="F")
+        box = None if self._scaling is None else self._scaling._map
+        if isinstance(self._model, TensorBasis):
+            core.accumulate_kernel(
+                self._model._plan, self._X_used, box, self._scale, K, self._threads
+            )
+        else:
+            self._model._plan.accumulate(self._X_used, box, self._scale, True, K, self._threads)
+        Y = self._scaled_Y
+        if self._free:  # the reflection takes the constant term with it
+            K = np.tril(K) + np.tril(K, -1).T
+            K = self._reflect(self._reflect(K).T)[1:, 1:]
+            Y = self._reflect(Y)[1:]
+        eigenvalues, U = np.linalg.eigh(K, UPLO="L")
+        self._set_spectral(U[:, ::-1], eigenvalues[::-1].clip(min=0.0), Y)
+
+    def _set_spectral(self, U: Doubles, eigenvalues: Doubles, Y: Doubles) -> None:
+        """Keep an orthonormal basis U of what G can reach, and what it cannot reach of Y."""
+        self.eigenvalues = eigenvalues
+        self._projected = U.T @ Y
+        missing = U.shape[0] > U.shape[1]
+        rest = Y - U @ self._projected if missing else np.zeros_like(Y)
+        if self._free:
+            rest = self._lift(rest)
+            U = self._lift(U)
+        self._U = U
+        self._rest_Y = rest
+        self._rest = np.zeros(U.shape[0])
+        if missing:
+            gone = np.einsum("ij,ij->i", U, U)
+            if self._free:
+                gone += self._scale**2 / (self._scale @ self._scale)
+            self._rest = (1.0 - gone).clip(min=0.0)
+        self._missing = missing
+
+    def _factor_primal(self) -> None:
+        assert isinstance(self._model, TensorBasis)
+        terms = self._model.n_terms
+        require_memory(
+            32.0 * terms * terms + 24 * _BLOCK,
+            f"the eigenvectors of {terms} terms",
+            "lower n_terms or degree",
+        )
+        n = terms + self.n_outputs
+        gram = np.zeros((n, n), order="F")
+        box = None if self._scaling is None else self._scaling._map
+        core.accumulate_gram(
+            self._model._plan, self._X_used, box, self._scaled_Y, self._scale, gram, self._threads
+        )
+        cross = gram[terms:, :terms].T.copy()
+        C = gram[:terms, :terms]
+        self._mean_features = np.zeros(0)
+        self._mean_Y = np.zeros(self.n_outputs)
+        if self._free:
+            # term 0 is the constant, so its row of the Gram matrix sums the others
+            weight = C[0, 0]
+            self._mean_features = C[1:, 0] / weight
+            self._mean_Y = cross[0] / weight
+            C = C[1:, 1:] - weight * np.outer(self._mean_features, self._mean_features)
+            cross = cross[1:] - weight * np.outer(self._mean_features, self._mean_Y)
+        eigenvalues, V = np.linalg.eigh(C, UPLO="L")
+        self._V = V[:, ::-1]
+        self.eigenvalues = eigenvalues[::-1].clip(min=0.0)
+        self._projected = self._V.T @ cross
+        self._missing = self._scale.size - int(self._free) > self.eigenvalues.size
+
+    # --- Questions --------------------------------------------------------------------------------
+
+    @property
+    def _n_free_rows(self) -> int:
+        """Rows that are left when a free constant is taken out."""
+        return self._scale.size - int(self._free)
+
+    def _check_gammas(self, gammas: npt.ArrayLike) -> Doubles:
+        values = as_matrix(
+            gammas, "gammas", n_columns=1, keep_float32=False, one_dimensional=True
+        )[:, 0]  # fmt: skip
+        if values.min() < 0:
+            raise ValueError(f"gammas must not be negative, got {values.min()}")
+        if values.min() == 0 and not self._has_full_rank():
+            raise ValueError(
+                "gamma = 0 has a leave-one-out solution only where the terms have full rank at "
+                f"these rows, and here {self._rank()} of {self.eigenvalues.size} are left: use "
+                "positive gammas"
+            )
+        return values
+
+    def _rank(self) -> int:
+        if self.eigenvalues.size == 0:
+            return 0
+        size = max(self._n_free_rows, self.eigenvalues.size)
+        # singular values, not their squares, are resolved by the decomposition of G itself
+        resolution = (size * _EPS) ** 2 if self.method == "svd" else size * _EPS
+        return int((self.eigenvalues > resolution * self.eigenvalues[0]).sum())
+
+    def _has_full_rank(self) -> bool:
+        return self._rank() == self.eigenvalues.size
+
+    def _shrinkage(self, gammas: Doubles) -> tuple[Doubles, Doubles]:
+        """Return s, shape (r, n_gammas), and what belongs to the part that G cannot reach.
+
+        All may be divided by gamma: residuals and one minus leverages are proportional to it where
+        G reaches everything, also in the limit of gamma = 0.
+        """
+        with np.errstate(divide="ignore"):
+            inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
+        if self._missing:
+            return gammas * inverse, np.ones(gammas.size)
+        return inverse, np.zeros(gammas.size)
+
+    def _estimated_error(self, gammas: Doubles, smallest: Doubles) -> Doubles:
+        """Estimate rounding relative to the residuals, given the smallest one minus leverage."""
+        if self.eigenvalues.size == 0:
+            return np.full(gammas.size, _EPS)
+        condition = self.eigenvalues[0] / (self.eigenvalues[-1] + gammas)
+        if self.method == "svd":
+            condition = np.sqrt(condition)
+        grown = 1.0 + condition
+        if self._missing or self.method == "primal":  # differences, relative to what is left
+            with np.errstate(divide="ignore"):
+                grown = grown / smallest
+        return np.asarray(np.minimum(4.0 * _EPS * np.sqrt(self._n_free_rows) * grown, 1.0))
+
+    def leave_one_out(self, gammas: npt.ArrayLike) -> LeaveOneOut:
+        """Predict each row by the fit without it.
+
+        Parameters
+        ----------
+        gammas : array_like, shape (n_gammas,)
+            Penalties, >= 0; 0 where the terms have full rank at the rows.
+
+        Returns
+        -------
+        LeaveOneOut
+            Arrays of n_gammas times n_samples times n_outputs are made: ask for few gammas at once
+            if that is too much.
+
+        Raises
+        ------
+        ValueError
+            For negative gammas, or 0 where the rank is deficient.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from gegenbauer import RidgePath, TensorBasis
+        >>> basis = TensorBasis(1, degree=0)  # the mean, when it is free
+        >>> path = RidgePath(basis, [[0.0], [1.0], [2.0]], [1.0, 2.0, 6.0], penalize_constant=False)
+        >>> path.leave_one_out([1.0]).predictions[0, :, 0]
+        array([4. , 3.5, 1.5])
+        """
+        values = self._check_gammas(gammas)
+        shape = (values.size, self.n_samples, self.n_outputs)
+        require_memory(
+            8.0 * values.size * self.n_samples * (2 * self.n_outputs + 1),
+            f"leave-one-out predictions of shape {shape}",
+            "ask for fewer gammas at once",
+        )
+        predictions = np.empty(shape)
+        leverages = np.zeros(shape[:2])
+        smallest = np.full(values.size, np.inf)
+        used = np.arange(self.n_samples)[self._used]
+        for rows, residuals, complements, leverage in self._residuals(values):
+            at = used[rows]
+            scale = self._scale[rows, np.newaxis]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                left_out = residuals / complements[:, :, np.newaxis] / scale
+            predictions[:, at] = self._Y[at] - left_out
+            leverages[:, at] = leverage
+            smallest = np.minimum(smallest, complements.min(axis=1))
+        if used.size < self.n_samples:
+            unused = np.setdiff1d(np.arange(self.n_samples), used)
+            predictions[:, unused] = self.predict(self._X[unused], values)
+        return LeaveOneOut(values, predictions, leverages, self._estimated_error(values, smallest))
+
+    def _residuals(self, gammas: Doubles) -> Iterator[tuple[slice, Doubles, Doubles, Doubles]]:
+        """Yield rows, scaled residuals (n_gammas, n, K), d and leverages (n_gammas, n).
+
+        Residuals and d may both be divided by gamma.
+        """
+        shrink, whole = self._shrinkage(gammas)
+        n_gammas, n_outputs = gammas.size, self.n_outputs
+        if self.method != "primal":
+            rows = self._scale.size
+            shrunk = shrink[:, :, np.newaxis] * self._projected[:, np.newaxis, :]
+            e = self._U @ shrunk.reshape(shrink.shape[0], n_gammas * n_outputs)
+            e = e.reshape(rows, n_gammas, n_outputs).transpose(1, 0, 2)
+            e = e + whole[:, np.newaxis, np.newaxis] * self._rest_Y
+            squares = self._U**2
+            d = (squares @ shrink).T + whole[:, np.newaxis] * self._rest
+            kept = self.eigenvalues[:, np.newaxis] / (self.eigenvalues[:, np.newaxis] + gammas)
+            leverage = (squares @ kept).T
+            if self._free:
+                leverage = leverage + self._scale**2 / (self._scale @ self._scale)
+            yield slice(0, rows), e, d, leverage
+            return
+        with np.errstate(divide="ignore"):
+            inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
+        coefficients = inverse[:, :, np.newaxis] * self._projected[:, np.newaxis, :]
+        coefficients = coefficients.reshape(inverse.shape[0], n_gammas * n_outputs)
+        block = max(1, int(_BLOCK / max(self._model.n_terms, n_gammas * (n_outputs + 1))))  # type: ignore[union-attr]
+        for first in range(0, self._scale.size, block):
+            rows_ = slice(first, min(first + block, self._scale.size))
+            scale = self._scale[rows_]
+            G = self._features(self._X_used[rows_], scale)
+            Y = self._scaled_Y[rows_]
+            if self._free:
+                G -= np.outer(scale, self._mean_features)
+                Y = Y - np.outer(scale, self._mean_Y)
+            Z = G @ self._V
+            fitted = (Z @ coefficients).reshape(-1, n_gammas, n_outputs).transpose(1, 0, 2)
+            h = (Z**2 @ inverse).T
+            if self._free:
+                h = h + scale**2 / (self._scale @ self._scale)
+            # rounding may take a leverage of one beyond it
+            d = np.maximum(1.0 - h, _EPS)
+            yield rows_, Y - fitted, d, h
+
+    def effective_dof(self, gammas: npt.ArrayLike) -> Doubles:
+        """Count the effective degrees of freedom: the sum of the leverages.
+
+        Parameters
+        ----------
+        gammas : array_like, shape (n_gammas,)
+            Penalties, as for `leave_one_out`.
+
+        Returns
+        -------
+        ndarray, shape (n_gammas,)
+        """
+        values = self._check_gammas(gammas)
+        kept = self.eigenvalues[:, np.newaxis] / (self.eigenvalues[:, np.newaxis] + values)
+        return np.asarray(kept.sum(axis=0) + int(self._free))
+
+    def _quadratic_forms(self, gammas: Doubles) -> tuple[Doubles, Doubles]:
+        """Return |e|^2 and e'y, each (n_gammas, n_outputs), of the scaled residuals e."""
+        if self.method != "primal":
+            shrink = gammas / (self.eigenvalues[:, np.newaxis] + gammas)
+            squares = self._projected**2
+            rest = (self._rest_Y**2).sum(axis=0)
+            return (shrink**2).T @ squares + rest, shrink.T @ squares + rest
+        inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
+        total = np.zeros((gammas.size, self.n_outputs))
+        for _, e, _, _ in self._residuals(gammas):
+            total += np.einsum("gik,gik->gk", e, e)
+        # e'y = |e|^2 + gamma |W|^2, a sum of what is positive
+        return total, total + gammas[:, np.newaxis] * ((inverse**2).T @ self._projected**2)
+
+    def gcv(self, gammas: npt.ArrayLike) -> Doubles:
+        r"""Evaluate the generalised cross-validation score :math:`n |e|^2 / (n - \sum h_i)^2`.
+
+        It is leave-one-out with every leverage replaced by their mean.
+
+        Parameters
+        ----------
+        gammas : array_like, shape (n_gammas,)
+            Penalties, as for `leave_one_out`.
+
+        Returns
+        -------
+        ndarray, shape (n_gammas, n_outputs)
+            The smaller the better. n is the number of rows of positive weight, e their residuals
+            times the square roots of their weights.
+        """
+        values = self._check_gammas(gammas)
+        n = self._scale.size
+        if values.min() == 0 and not self._missing:
+            raise ValueError(
+                "gamma = 0 leaves no residual where there are as many terms as rows: use positive "
+                "gammas"
+            )
+        squared, _ = self._quadratic_forms(values)
+        shrink = values / (self.eigenvalues[:, np.newaxis] + values)
+        left = shrink.sum(axis=0) + (self._n_free_rows - self.eigenvalues.size)
+        return np.asarray(n * squared / left[:, np.newaxis] ** 2)
+
+    def log_marginal_likelihood(self, gammas: npt.ArrayLike) -> Doubles:
+        r"""Evaluate the likelihood of each target under the prior that the penalty stands for.
+
+        Weights are independent normal with variance :math:`\sigma^2 / \gamma`, the noise of row i
+        has variance :math:`\sigma^2 / w_i`, and :math:`\sigma^2` takes its likeliest value. With a
+        free constant it is the likelihood of the contrasts without it.
+
+        Parameters
+        ----------
+        gammas : array_like, shape (n_gammas,)
+            Penalties, > 0.
+
+        Returns
+        -------
+        ndarray, shape (n_gammas, n_outputs)
+            Natural logarithms; the larger the better.
+
+        Raises
+        ------
+        ValueError
+            For gammas that are not positive.
+        """
+        values = self._check_gammas(gammas)
+        if values.min() <= 0:
+            raise ValueError("gammas must be positive for a likelihood, got 0")
+        n = self._n_free_rows
+        _, quadratic = self._quadratic_forms(values)
+        log_det = np.log1p(self.eigenvalues[:, np.newaxis] / values).sum(axis=0)
+        with np.errstate(divide="ignore"):
+            fit = n * (np.log(2 * np.pi * quadratic / n) + 1)
+        jacobian = 2 * np.log(self._scale).sum()
+        return np.asarray(-0.5 * (fit + log_det[:, np.newaxis] - jacobian))
+
+    def predict(self, X: npt.ArrayLike, gammas: npt.ArrayLike) -> Doubles:
+        """Predict at other rows by the fits to all rows, for every gamma.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, n_features)
+            Inputs.
+        gammas : array_like, shape (n_gammas,)
+            Penalties, as for `leave_one_out`.
+
+        Returns
+        -------
+        ndarray, shape (n_gammas, n, n_outputs)
+            For one gamma, `solve_ridge` and `solve_kernel` are more accurate: they refine.
+        """
+        values = self._check_gammas(gammas)
+        data = as_matrix(X, "X", n_columns=self._model.n_features)
+        n_gammas, n_outputs = values.size, self.n_outputs
+        inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + values)
+        if self.method == "svd":
+            factor = np.sqrt(self.eigenvalues)[:, np.newaxis] * inverse
+        else:
+            factor = inverse
+        shrunk = (factor[:, :, np.newaxis] * self._projected[:, np.newaxis, :]).reshape(
+            inverse.shape[0], n_gammas * n_outputs
+        )
+        if self.method == "dual":
+            dual = self._scale[:, np.newaxis] * (self._U @ shrunk)
+            if isinstance(self._model, TensorBasis):
+                weights = self._transposed_product(dual)
+            else:
+                return self._predict_by_kernel(data, dual, n_gammas)
+        else:
+            weights = self._V @ shrunk
+        if self._free:
+            weights = np.vstack([self._constants(weights), weights])
+        assert isinstance(self._model, TensorBasis)
+        outputs = predict(
+            self._model, data, weights, scaling=self._scaling, n_threads=self._threads
+        )
+        return outputs.reshape(-1, n_gammas, n_outputs).transpose(1, 0, 2)
+
+    def _transposed_product(self, dual: Doubles) -> Doubles:
+        """G' a for unscaled rows of G."""
+        total = np.zeros((self._model.n_terms - int(self._free), dual.shape[1]))  # type: ignore[union-attr]
+        block = max(1, int(_BLOCK / self._model.n_terms))  # type: ignore[union-attr]
+        for first in range(0, dual.shape[0], block):
+            rows = slice(first, first + block)
+            part = self._X_used[rows]
+            total += self._features(part, np.ones(part.shape[0])).T @ dual[rows]
+        return total
+
+    def _constants(self, weights: Doubles) -> Doubles:
+        """Weight of a free constant: the mean of what the other terms leave, (1, columns)."""
+        squares = self._scale**2
+        assert isinstance(self._model, TensorBasis)
+        if self.method == "primal":
+            fitted = self._mean_features @ weights
+        else:
+            padded = np.vstack([np.zeros((1, weights.shape[1])), weights])
+            values = predict(
+                self._model, self._X_used, padded, scaling=self._scaling, n_threads=self._threads
+            )
+            fitted = squares @ values / squares.sum()
+        means = squares @ self._Y[self._used] / squares.sum()
+        return (np.tile(means, weights.shape[1] // self.n_outputs) - fitted)[np.newaxis]
+
+    def _predict_by_kernel(self, data: Doubles, dual: Doubles, n_gammas: int) -> Doubles:
+        assert not isinstance(self._model, TensorBasis)
+        constants = np.zeros(dual.shape[1])
+        if self._free:
+            fitted = predict_kernel(
+                self._model, self._X_used, self._X_used, dual,
+                scaling=self._scaling, n_threads=self._threads,
+            )  # fmt: skip
+            squares = self._scale**2
+            means = squares @ self._Y[self._used] / squares.sum()
+            constants = np.tile(means, n_gammas) - squares @ fitted / squares.sum()
+        outputs = predict_kernel(
+            self._model, data, self._X_used, dual, intercept=constants,
+            scaling=self._scaling, n_threads=self._threads,
+        )  # fmt: skip
+        return outputs.reshape(-1, n_gammas, self.n_outputs).transpose(1, 0, 2)
