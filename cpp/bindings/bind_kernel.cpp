@@ -2,6 +2,7 @@
 
 #include "bindings.hpp"
 #include "gegenbauer/kernel_ridge.hpp"
+#include "gegenbauer/spectrum_gradient.hpp"
 #include "gegenbauer/spectrum_kernel.hpp"
 #include "gegenbauer/total_degree_kernel.hpp"
 
@@ -79,6 +80,16 @@ void def_operations(py::class_<ProductKernel>& cls) {
       py::arg("n_threads"));
 }
 
+template <class Scalar>
+Array<double> log_gradient(const SpectrumKernel& kernel, const Array<Scalar>& x, const BoxMap* box,
+                           Array<double> weights, int n_threads) {
+  const Samples samples(view(x, "X"), box);
+  const MatrixRef m = matrix(weights, "weights");
+  Matrix gradient(kernel.n_inputs(), static_cast<Index>(kernel.components().size()));
+  without_gil(n_threads, [&](const Control& control) { spectrum_log_gradient(kernel, samples, m, gradient, control); });
+  return to_numpy(gradient);
+}
+
 template <class Left, class Right>
 void def_pairs(py::class_<ProductKernel>& cls) {
   cls.def(
@@ -142,7 +153,11 @@ void bind_kernel(py::module_& m) {
              return SpectrumKernel(n_inputs, lam, parts, max_degree);
            }),
            py::arg("n_inputs"), py::arg("lam"), py::arg("components"), py::arg("max_degree"))
-      .def_property_readonly("n_degrees", &SpectrumKernel::n_degrees);
+      .def_property_readonly("n_degrees", &SpectrumKernel::n_degrees)
+      .def("log_gradient", &log_gradient<double>, py::arg("X").noconvert(), py::arg("box").none(true),
+           py::arg("weights").noconvert(), py::arg("n_threads"), "Sums of M_ab dK_ab / dlog q_tj.")
+      .def("log_gradient", &log_gradient<float>, py::arg("X").noconvert(), py::arg("box").none(true),
+           py::arg("weights").noconvert(), py::arg("n_threads"));
 
   m.def(
       "complete_part",

@@ -81,13 +81,17 @@ double SpectrumComponent::decay(double n) const {
 
 SpectrumKernel::SpectrumKernel(Index n_inputs, double lam, const std::vector<SpectrumComponent>& components,
                                Index max_degree)
-    : n_inputs_(n_inputs), recurrence_(lam, 0, Normalization::orthonormal) {
+    : n_inputs_(n_inputs),
+      lam_(lam),
+      max_degree_(max_degree),
+      components_(components),
+      recurrence_(lam, 0, Normalization::orthonormal) {
   require(n_inputs >= 1, "n_inputs must be at least 1, got ", n_inputs);
   require(!components.empty(), "a spectrum needs at least one component");
   require(max_degree >= 0, "max_degree must not be negative, got ", max_degree);
   std::vector<const SpectrumComponent*> summed;
   cubic_.assign(static_cast<std::size_t>(4 * n_inputs), 0.0);
-  for (const SpectrumComponent& c : components) {
+  for (const SpectrumComponent& c : components_) {
     validate(c, n_inputs);
     const bool closed = lam == 0.0 && max_degree == 0;
     if (const int s = closed_power(c); closed && s > 0) {

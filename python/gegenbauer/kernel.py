@@ -388,6 +388,55 @@ class SpectrumKernel(_Kernel):
         """Degrees of each input that are summed one by one; 0 with closed forms alone."""
         return int(self._plan.n_degrees)
 
+    def log_gradient(
+        self,
+        X: npt.ArrayLike,
+        weights: npt.ArrayLike,
+        *,
+        scaling: InputScaling | None = None,
+        n_threads: int | None = None,
+    ) -> Doubles:
+        r"""Differentiate :math:`\sum_{ab} M_{ab} K(x_a, x_b)` by the logarithms of the weights.
+
+        For any scalar function of the kernel matrix whose derivative by the matrix is M.
+
+        Parameters
+        ----------
+        X : array_like, shape (n_samples, n_features)
+            float64 or float32 in any layout is read in place.
+        weights : array_like, shape (n_samples, n_samples)
+            M, symmetric; its lower triangle is read.
+        scaling : InputScaling, optional
+            Maps X to the domain of the polynomials.
+        n_threads : int, optional
+            By default what `gegenbauer.default_threads` says. The bits do not depend on it.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_features, number of components)
+            Entry ``[t, j]`` is the derivative by ``log q_tj``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For arguments of wrong shape, type or content.
+
+        Examples
+        --------
+        >>> from gegenbauer import SpectrumKernel
+        >>> kernel = SpectrumKernel(1, (0.5, 1.0))  # 1 + q (...): linear in q
+        >>> kernel.log_gradient([[0.3]], [[1.0]]).round(6), kernel([[0.3]]).round(6)
+        (array([[0.457652]]), array([[1.457652]]))
+        """
+        data = as_matrix(X, "X", n_columns=self.n_features)
+        n = data.shape[0]
+        matrix = as_matrix(weights, "weights", n_rows=n, n_columns=n, keep_float32=False)
+        box = check_scaling(scaling, self.n_features, "kernel")
+        matrix = np.asfortranarray(matrix)
+        gradient: Doubles = self._plan.log_gradient(data, box, matrix, check_threads(n_threads))
+        require_finite(gradient, "the derivatives are", "weights or the spectrum are too large")
+        return gradient
+
     def _parameters(self) -> dict[str, Any]:
         return {
             "n_features": self.n_features,

@@ -130,7 +130,7 @@ class RidgePath:
     >>> path = RidgePath(TensorBasis(1, degree=8, lam=0.5), X, np.exp(X))
     >>> gammas = 10.0 ** np.arange(-12, 1)
     >>> errors = path.leave_one_out(gammas).predictions - np.exp(X)
-    >>> gammas[(errors**2).mean(axis=(1, 2)).argmin()]
+    >>> float(gammas[(errors**2).mean(axis=(1, 2)).argmin()])
     1e-12
     """
 

@@ -33,7 +33,7 @@ CPP_LAYERS = [
     ["tensor_basis"],
     ["design", "depth_first", "staircase"],
     ["normal_equations", "moments", "kernel", "predict", "leverage"],
-    ["total_degree_kernel", "spectrum_kernel"],
+    ["total_degree_kernel", "spectrum_kernel", "spectrum_gradient"],
 ]
 KNOWS_NO_BASIS = {
     "triangular", "cholesky", "spectral", "orthogonal", "refine", "dual_system", "prefix_path",

@@ -7,6 +7,7 @@ import json
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import mpmath
 import numpy as np
@@ -619,3 +620,63 @@ def test_a_long_computation_can_be_interrupted_within_a_second(task):
     assert result["interrupted"]
     assert result["late"] < 1.0
     assert result["after"] == [[7.0]]
+
+
+# --- Gradients ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lam", "components", "max_degree"),
+    [
+        (0.0, [PowerDecay(1.0, 2.0), PowerDecay(1.0, 3.0), GeometricDecay(1.0, 0.1)], None),
+        (0.0, [PowerDecay(1.0, 1.0)], None),
+        (0.5, [PowerDecay(1.0, 4.0), GeometricDecay(1.0, 0.3)], None),
+        (0.0, [PowerDecay(1.0, 1.5)], 20),
+    ],
+)
+@pytest.mark.parametrize("n_samples", [1, 7, 70])
+def test_log_gradient_equals_finite_differences(lam, components, max_degree, n_samples):
+    """To 1e-6, for a mixture with another weight in every input."""
+    m, n_parts = 3, len(components)
+    rng = np.random.default_rng(n_samples)
+    X = rng.uniform(-1, 1, (n_samples, m))
+    M = rng.normal(size=(n_samples, n_samples))
+    M += M.T
+    logs = rng.normal(-1, 1, (m, n_parts))
+
+    def kernel(logs):
+        parts = [
+            replace(part, interaction=tuple(np.exp(logs[:, j])))
+            for j, part in enumerate(components)
+        ]
+        return SpectrumKernel(m, parts, lam=lam, max_degree=max_degree)
+
+    found = kernel(logs).log_gradient(X, M, n_threads=1)
+    step = 1e-5
+    for t in range(m):
+        for j in range(n_parts):
+            shift = np.zeros_like(logs)
+            shift[t, j] = step
+            change = kernel(logs + shift)(X) - kernel(logs - shift)(X)
+            assert_allclose(found[t, j], (M * change).sum() / (2 * step), rtol=1e-6, atol=1e-8)
+    assert_array_equal(found, kernel(logs).log_gradient(X, np.tril(M), n_threads=2))
+
+
+def test_log_gradient_where_factors_vanish():
+    """A factor of exactly zero: the derivative of that input is the product of the others."""
+    # one input, cut at degree 1: f = 1 + 2 q x z, zero for q = 1/2 at x z = -1
+    kernel = SpectrumKernel(2, PowerDecay((0.5, 0.25), 1.0), max_degree=1)
+    X = np.array([[1.0, 0.5], [-1.0, 0.5]])
+    assert kernel(X)[0, 1] == 0
+    M = np.array([[0.0, 1.0], [1.0, 0.0]])
+    other = 1 + 2 * 0.25 * 0.25
+    assert_allclose(kernel.log_gradient(X, M), [[2 * -1 * other], [0]], atol=1e-15)
+
+
+def test_log_gradient_checks_its_arguments():
+    kernel = SpectrumKernel(2, (1.0, 1.0))
+    X = np.zeros((3, 2))
+    with pytest.raises(ValueError, match="weights must have 3 rows, got 2"):
+        kernel.log_gradient(X, np.eye(2))
+    with pytest.raises(ValueError, match="weights must be finite"):
+        kernel.log_gradient(X, np.full((3, 3), np.nan))

@@ -41,6 +41,10 @@ class SpectrumKernel final : public ProductKernel {
   /// Degrees that are summed one by one; 0 when all components have closed forms.
   [[nodiscard]] Index n_degrees() const { return n_degrees_; }
 
+  [[nodiscard]] const std::vector<SpectrumComponent>& components() const { return components_; }
+  [[nodiscard]] double lam() const { return lam_; }
+  [[nodiscard]] Index max_degree() const { return max_degree_; }  ///< 0: not ended
+
   [[nodiscard]] Index n_inputs() const override { return n_inputs_; }
   [[nodiscard]] Index table_size() const override { return n_inputs_ * rows_; }
   [[nodiscard]] double pair_cost() const override;
@@ -63,6 +67,9 @@ class SpectrumKernel final : public ProductKernel {
   void evaluate_with_sums(const double* left, const double* right, Index n_columns, double* values) const;
 
   Index n_inputs_;
+  double lam_;
+  Index max_degree_;
+  std::vector<SpectrumComponent> components_;
   int power_ = 0;              // degree in w of the closed power components; 0: there are none
   std::vector<double> cubic_;  // 4 coefficients an input, the constant one doubled
   std::vector<Geometric> geometric_;
