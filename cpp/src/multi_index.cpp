@@ -292,7 +292,12 @@ void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree, cons
   std::vector<std::int64_t> product;     // of (k_t + 1); hyperbolic cross only
   std::vector<std::int32_t> extensible;  // terms that may take one more input, level by level
   std::vector<std::size_t> level_start{0};
+  // The last level with an extensible term of this first input; and, from the start of a level on, the last of those
+  // whose terms use later inputs only. Extensible terms are downward closed, so there are such terms up to that level.
+  std::vector<Index> reach(static_cast<std::size_t>(m) + 1, -1);
+  std::vector<Index> reach_after(static_cast<std::size_t>(m));
   first.reserve(size);
+  Index level = 0;
   const auto add = [&](Index parent, Index t, Index k) {
     const auto rest = static_cast<std::size_t>(std::max<Index>(parent, 0));
     if (parent < 0) {
@@ -305,12 +310,20 @@ void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree, cons
       n_used.push_back(n_used[rest] + 1);
       product.push_back(hyperbolic ? product[rest] * (k + 1) : 1);
     }
-    if (n_used.back() < limit_inputs) extensible.push_back(static_cast<std::int32_t>(this->size()));
+    if (n_used.back() < limit_inputs) {
+      extensible.push_back(static_cast<std::int32_t>(this->size()));
+      reach[static_cast<std::size_t>(first.back())] = level;
+    }
     append(parent, parent < 0 ? 0 : actual(t), k);
   };
   add(-1, 0, 0);
-  for (Index level = 1; parent_.size() < size; ++level) {
+  for (level = 1; parent_.size() < size; ++level) {
     level_start.push_back(extensible.size());
+    Index furthest = reach.back();
+    for (std::size_t t = reach_after.size(); t-- > 0;) {
+      reach_after[t] = furthest;
+      furthest = std::max(furthest, reach[t]);
+    }
     const auto run = [&](Index t, Index k) {
       const auto begin =
           extensible.begin() + static_cast<std::ptrdiff_t>(level_start[static_cast<std::size_t>(level - k)]);
@@ -326,11 +339,25 @@ void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree, cons
         add(extensible[i], t, k);
       }
     };
+    const auto runs = [&](Index t, Index from, Index to) {
+      for (Index j = from; j <= to && parent_.size() < size; ++j) run(t, descending ? from + to - j : j);
+    };
+    // A term of level d - k has a product of at least d - k + 1, so in a hyperbolic cross k is small or nearly d.
+    Index small = level;
+    if (hyperbolic) {
+      const auto sum = static_cast<double>(level + 2);
+      const double gap = sum * sum - 4 * static_cast<double>(limit_product);
+      if (gap > 0) small = static_cast<Index>((sum - std::sqrt(gap)) / 2);
+    }
     for (Index i = 0; i < m && parent_.size() < size; ++i) {
       control.check();
       const Index t = descending ? i : m - 1 - i;
+      const Index least = std::max<Index>(1, level - reach_after[static_cast<std::size_t>(t)]);
       const Index most = std::min(level, cap[static_cast<std::size_t>(actual(t))]);
-      for (Index j = 1; j <= most && parent_.size() < size; ++j) run(t, descending ? most + 1 - j : j);
+      const Index large = std::max({least, small + 1, level - small});
+      if (descending) runs(t, large, most);
+      runs(t, least, std::min(small, most));
+      if (!descending) runs(t, large, most);
     }
   }
 }

@@ -448,6 +448,43 @@ def test_bad_requests_name_the_argument(arguments, named):
         TensorBasis(**arguments)
 
 
+HIGH = 100_000
+
+
+@pytest.mark.parametrize("order", oracles.ORDERS)
+@pytest.mark.parametrize(
+    ("n_features", "options"),
+    [
+        (1, {}),
+        (2, {"max_interaction": 1}),
+        (2, {"index_set": "tensor", "degree": [HIGH, 1]}),
+        (2, {"index_set": "tensor", "degree": [1, HIGH]}),
+        (2, {"index_set": "hyperbolic_cross"}),
+    ],
+)
+def test_high_degrees_cost_no_more_than_their_terms(n_features, options, order):
+    start = time.perf_counter()
+    basis = TensorBasis(
+        n_features, **({"degree": HIGH} | options), order=order, spectrum="orthonormal"
+    )
+    assert time.perf_counter() - start < 5  # work in proportion to the squared degree takes longer
+    limits = options.get("degree", [HIGH] * n_features)
+    expected = np.zeros((1, n_features), dtype=np.int32)
+    for t, limit in enumerate(limits):
+        powers = np.arange(limit + 1)
+        if "max_interaction" in options:
+            keep = [powers if k == 0 else [0] for k in expected.any(axis=1)]
+        elif options.get("index_set") == "hyperbolic_cross":
+            keep = [powers[: (HIGH + 1) // k] for k in (expected + 1).prod(axis=1)]
+        else:
+            keep = [powers] * len(expected)
+        expected = np.repeat(expected, [len(k) for k in keep], axis=0)
+        expected[:, t] = np.concatenate(keep)
+    first, last = expected[:, 0], expected[:, -1]
+    ties = {"grlex": -first, "grlex_ascending": first, "grevlex": last}[order]
+    assert_array_equal(basis.indices, expected[np.lexsort((ties, expected.sum(axis=1)))])
+
+
 def test_terms_that_leave_the_range_of_float64():
     with pytest.raises(ValueError, match=r"lam.*degree"):
         TensorBasis(3, degree=60, lam=1e6)
