@@ -34,12 +34,13 @@ double refinement(const TensorBasis& basis, double s, double k) {
   return 2.2 * s * static_cast<double>(basis.n_terms()) * (1.0 + k);
 }
 
-// The sums alone, without factorisation and refinement; infinite as soon as it is known to exceed the limit.
+// The sums alone, without factorisation and refinement; a part of it as soon as that exceeds the limit.
 double moments_cost(const TensorBasis& basis, double s, double l, double k, double limit) {
   double fixed = kPlannedTerm * l + l * l * (kAssembledEntry + kAssembledDegree * largest_degree(basis));
-  if (fixed >= limit || !MomentPlan::exists(basis)) return kInfinite;
+  if (fixed >= limit) return fixed;
+  if (!MomentPlan::exists(basis)) return kInfinite;
   fixed += kPlanWork * basis.plan<BasisHalves>().plan_work();
-  if (fixed >= limit) return kInfinite;
+  if (fixed >= limit) return fixed;
   const MomentCounts counts = basis.plan<MomentPlan>().counts(static_cast<Index>(k));
   return fixed + s * (kStaircase * counts.products + kPackedTerm * counts.rows + kTableEntry * counts.table_entries);
 }

@@ -99,8 +99,10 @@ def fit_cost(basis: TensorBasis, n_samples: int, n_outputs: int = 1) -> dict[str
     Returns
     -------
     dict of str to float
-        Multiply-adds at the machine's peak, by the name of the engine; infinity for one that does
-        not apply, or that is too expensive in any case.
+        Multiply-adds at the machine's peak, by the name of the engine. Moments are counted until
+        they are known to cost more than another way, so that the figure of a way that loses is a
+        lower bound. Infinity has one meaning: their plan would be too large, and the engine gives
+        way to ``"primal"`` if it is asked for.
 
     Raises
     ------

@@ -200,7 +200,17 @@ def test_costs_grow_with_the_work():
     for engine in ("primal", "dual"):
         assert few[engine] < more[engine]
         assert few[engine] < outputs[engine]
-    assert fit_cost(TensorBasis(3, n_terms=20), 10, 1)["moments"] == math.inf  # dual in any case
+
+
+def test_an_engine_that_loses_has_a_finite_cost():
+    """Infinity is left to moments whose plan would be too large."""
+    cost = fit_cost(TensorBasis(3, n_terms=20), 10, 1)  # dual in any case, so no plan is made
+    assert cost["dual"] == min(cost.values())
+    assert cost["dual"] < cost["moments"] < math.inf
+    basis = TensorBasis(60, degree=3)
+    assert fit_cost(basis, 10**9)["moments"] == math.inf
+    with pytest.raises(ValueError, match="too large a plan"):
+        core.count_moments(basis._plan, 1)
 
 
 # Features of float32 samples may be multiplied in float32, which refinement has to make up for.

@@ -14,11 +14,11 @@ enum class Engine { automatic, primal, moments, dual, kernel };
 
 [[nodiscard]] constexpr bool is_dual(Engine engine) { return engine == Engine::dual || engine == Engine::kernel; }
 
-/// Multiply-adds at peak for a whole fit: normal equations, factorisation, solve and one refinement. Infinite where a
-/// way does not apply. Making a plan (an index set's halves and their products) counts as if it were done each time.
+/// Multiply-adds at peak for a whole fit: normal equations, factorisation, solve and one refinement. Making a plan (an
+/// index set's halves and their products) counts as if it were done each time.
 struct FitCost {
   double primal;
-  double moments;
+  double moments;  ///< a lower bound once that exceeds primal or dual; infinite where the plan would be too large
   double dual;
   double kernel;
 
