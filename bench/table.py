@@ -52,7 +52,7 @@ def verdict(ratio: Estimate) -> str:
 
 
 def head(run: Run) -> Iterator[str]:
-    """Describe where and how a run was made, line by line."""
+    """Describe where and how a run was made and what is wrong with it, line by line."""
     facts, settings = run.facts, run.settings
     machine, versions = facts["machine"], facts["versions"]
     memory = machine["memory_bytes"]
@@ -80,6 +80,7 @@ def head(run: Run) -> Iterator[str]:
             f"measured peak, {peak['threads']} thread(s): {peak['flops'] / 1e9:.1f} GFLOP/s "
             f"multiply-add, {peak['read_bandwidth'] / 1e9:.1f} GB/s read from memory"
         )
+    yield from (f"WARNING: {warning}" for warning in run.warnings)
 
 
 def _case_lines(case: CaseResult, peak: float | None) -> Iterator[str]:
@@ -132,8 +133,12 @@ def _agreement_text(agreement: Agreement) -> str:
 
 def render(run: Run) -> str:
     """Write a run as text."""
-    lines = list(head(run))
-    lines += [f"WARNING: {warning}" for warning in run.warnings]
+    return "\n".join([*head(run), *body(run)])
+
+
+def body(run: Run) -> list[str]:
+    """Write what a run found, line by line."""
+    lines = []
     if run.cases:
         coverage = min(case.ratio(peer).coverage for case in run.cases for peer in case.peers)
         lines += [
@@ -156,7 +161,7 @@ def render(run: Run) -> str:
         lines += ["", *_conclusion(run)]
     if run.interrupted:
         lines += ["", "Interrupted: the other cases were not run."]
-    return "\n".join(lines)
+    return lines
 
 
 def _conclusion(run: Run) -> Iterator[str]:

@@ -115,6 +115,15 @@ def write(parts: Parts, folder: Path) -> None:
             pictures.save(figure, folder, f"sweep-{sweep.variable}")
 
 
+def _require_matplotlib() -> None:
+    try:
+        import_module("matplotlib")
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            "the pictures need the package matplotlib: pip install '.[bench]'"
+        ) from error
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says.
 
@@ -126,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = parser().parse_args(arguments)
     try:
-        import_module("matplotlib")  # before hours of work, not after them
+        _require_matplotlib()  # before hours of work, not after them
         options.folder.mkdir(parents=True, exist_ok=True)
         parts = gather(options)
         write(parts, options.folder)

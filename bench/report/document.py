@@ -12,7 +12,7 @@ from bench.peers import PEERS
 from bench.runner import PEAK
 from bench.scaling import never, series
 from bench.sweeps import OURS, SWEEPS, points_of
-from bench.table import head, render, seconds_text, three_digits
+from bench.table import body, head, seconds_text, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -45,15 +45,26 @@ def title(run: Run) -> str:
 def document(parts: Parts) -> str:
     """Write the whole report."""
     lines = ["# gegenbauer beside its peers", ""]
-    for run in [*parts.cases, *([] if parts.sweeps is None else [parts.sweeps])]:
-        lines += ["```", *head(run), *(f"WARNING: {text}" for text in run.warnings), "```", ""]
+    lines += _circumstances(parts)
     lines += [*_goals(parts), *_cases(parts.cases)]
     if parts.sweeps is not None:
         lines += _sweeps(parts.sweeps)
     lines += [*_memory(parts.uses), *_peers()]
     for run in parts.cases:
-        lines += [f"## All cases: {title(run)}", "", "```", render(run), "```", ""]
+        lines += [f"## All cases: {title(run)}", "", "```", "\n".join(body(run)).strip(), "```", ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _circumstances(parts: Parts) -> Iterator[str]:
+    """Describe the machine, and of every further run only what is not the same."""
+    runs = [(f"Cases, {title(run)}", run) for run in parts.cases]
+    if parts.sweeps is not None:
+        runs.append(("Whole fits", parts.sweeps))
+    said: set[str] = set()
+    for name, run in runs:
+        new = [line for line in head(run) if line not in said]
+        said.update(new)
+        yield from (f"{name}:", "", "```", *new, "```", "")
 
 
 def _row(*cells: str) -> str:

@@ -411,8 +411,20 @@ class TestDocument:
         assert toy.endswith("Too short a lever.")
         assert memory_line.startswith(f"- **{MEMORY}**: 150.0 MB with 600 terms: MISSED by 50.0%")
         assert memory_line.endswith("The reason is not known.")
-        assert table.render(run) in text
-        assert "Babbage, 2 of 4 cores" in text
+        for shown in (run, other):
+            assert f"```\n{chr(10).join(table.body(shown)).strip()}\n```" in text
+
+    def test_the_machine_is_described_once(self):
+        run, other = runs_with_goals()
+        text = document(Parts([run, other], sweeps=run_of(point(10), rounds=5)))
+        assert text.count("Babbage, 2 of 4 cores") == 1
+        # of further runs only what is not the same
+        assert text.count("gegenbauer's flavour avx2") == text.count("flavour avx512") == 1
+        assert text.count("9 rounds") == text.count("5 rounds") == 1
+        first, second, third = text.split("## Goals")[0].split("```")[1::2]
+        assert first.strip().splitlines() == list(table.head(run))
+        assert second.strip() == "gegenbauer's flavour avx512; 2 thread(s) for everybody"
+        assert third.strip().endswith("; 5 rounds")
 
     def test_nothing_missed(self):
         run = run_of(with_goals(result_of(), peer=1.0))
@@ -522,9 +534,16 @@ class TestCommand:
         capsys.readouterr()
         assert command.main([*arguments, "--sweep", "S"]) == 0  # goes on: nothing is left to do
         assert capsys.readouterr().err.count("is there") == 3
+        text = (folder / "report.md").read_text(encoding="utf-8")  # peaks may have been higher
         (folder / "report.md").unlink()
         assert command.main([str(folder), "--read", "--cases", str(cases)]) == 0
         assert (folder / "report.md").read_text(encoding="utf-8") == text
+
+    def test_without_matplotlib(self, monkeypatch, tmp_path, capsys):
+        monkeypatch.setitem(sys.modules, "matplotlib", None)
+        assert command.main([str(tmp_path / "report"), "--read"]) == 2
+        assert "matplotlib: pip install '.[bench]'" in capsys.readouterr().err
+        assert not (tmp_path / "report").exists()
 
     def test_wrong_files(self, tmp_path, capsys):
         pytest.importorskip("matplotlib")
