@@ -7,6 +7,7 @@ and solve alike.
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -65,6 +66,10 @@ class _Statistics:
         n_threads: int,
     ) -> npt.NDArray[np.float64]:
         """Return the sums over samples; Y comes scaled by `row_scale`."""
+        raise NotImplementedError
+
+    def _entries(self) -> npt.NDArray[np.float64]:
+        """Return the numbers that make two statistics equal."""
         raise NotImplementedError
 
     def _augmented(self, n_threads: int) -> npt.NDArray[np.float64]:
@@ -145,13 +150,15 @@ class _Statistics:
         self.weight_sum += float(data.shape[0] if weights is None else weights.sum())
         return self
 
-    def _combine(self, other: _Statistics, sign: int) -> Self:
-        same = (
+    def _matches(self, other: _Statistics) -> bool:
+        return (
             self.basis == other.basis
             and self.scaling == other.scaling
             and self.n_outputs == other.n_outputs
         )
-        if not same:
+
+    def _combine(self, other: _Statistics, sign: int) -> Self:
+        if not self._matches(other):
             raise ValueError(
                 "statistics can be combined only if basis, scaling and n_outputs are the same"
             )
@@ -168,8 +175,31 @@ class _Statistics:
     def __add__(self, other: object) -> Self:
         return self._combine(other, 1) if isinstance(other, type(self)) else NotImplemented
 
+    def __radd__(self, other: object) -> Self:
+        """Return a copy for 0, with which `sum` begins."""
+        return copy.copy(self) if isinstance(other, int) and other == 0 else NotImplemented
+
     def __sub__(self, other: object) -> Self:
         return self._combine(other, -1) if isinstance(other, type(self)) else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return (
+            self._matches(other)
+            and self.n_samples == other.n_samples
+            and self.weight_sum == other.weight_sum
+            and np.array_equal(self._entries(), other._entries())
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # `update` changes them
+
+    def __repr__(self) -> str:
+        scaling = "" if self.scaling is None else f", scaling={self.scaling!r}"
+        return (
+            f"<{type(self).__name__} of {self.n_samples} samples (weight_sum={self.weight_sum:g}): "
+            f"{self.basis!r}, n_outputs={self.n_outputs}{scaling}>"
+        )
 
     @property
     def gram(self) -> npt.NDArray[np.float64]:
@@ -233,9 +263,10 @@ class _Statistics:
 class GramStatistics(_Statistics):
     """The sums G'DG, G'DY and Y'DY over samples, D the diagonal matrix of the sample weights.
 
-    Statistics of the same basis and scaling add: those of a data set are the sum of those of its
-    parts, in any order, and a part can be taken away again. Memory is (n_terms + n_outputs)^2
-    numbers whatever the number of samples.
+    Statistics of the same basis and scaling add (`sum` works as well): those of a data set are the
+    sum of those of its parts, in any order, and a part can be taken away again. They are equal when
+    all of their numbers are. Memory is (n_terms + n_outputs)^2 numbers whatever the number of
+    samples.
 
     Parameters
     ----------
@@ -266,8 +297,10 @@ class GramStatistics(_Statistics):
     >>> first = GramStatistics.from_data(basis, X[:5], y[:5])
     >>> rest = GramStatistics.from_data(basis, X[5:], y[5:])
     >>> both = GramStatistics.from_data(basis, X, y)
-    >>> np.allclose((first + rest).gram, both.gram)
-    True
+    >>> np.allclose((first + rest).gram, both.gram), sum([first, rest]) == first + rest
+    (True, True)
+    >>> both
+    <GramStatistics of 20 samples (weight_sum=20): TensorBasis(1, degree=3, lam=0.05), n_outputs=1>
     >>> both.solve(1e-3).weights.shape
     (4, 1)
     """
@@ -287,6 +320,9 @@ class GramStatistics(_Statistics):
         box = self.basis._box(self.scaling)
         core.accumulate_gram(self.basis._plan, X, box, Y, row_scale, part, n_threads)
         return part
+
+    def _entries(self) -> npt.NDArray[np.float64]:
+        return np.tril(self._sums)  # no more of it counts
 
     def _augmented(self, n_threads: int) -> npt.NDArray[np.float64]:  # noqa: ARG002
         return self._sums
@@ -367,6 +403,9 @@ class MomentStatistics(_Statistics):
         box = self.basis._box(self.scaling)
         core.accumulate_moments(self.basis._plan, X, box, Y, row_scale, part, n_threads)
         return part
+
+    def _entries(self) -> npt.NDArray[np.float64]:
+        return self._sums
 
     def _augmented(self, n_threads: int) -> npt.NDArray[np.float64]:
         size = self.basis.n_terms + self.n_outputs

@@ -85,6 +85,59 @@ def test_merging_commutes_associates_and_can_be_taken_back(statistics_of):
     same_statistics(twin + a, a + b, tolerance=0)
 
 
+def test_equal_statistics_have_equal_numbers(statistics_of):
+    p = make_problem(60, 2, 15)
+    a, b = statistics_of(p, slice(0, 33)), statistics_of(p, slice(33, 60))
+    assert a == statistics_of(
+        p._replace(X=p.X.copy()), slice(0, 33), basis=TensorBasis(2, n_terms=15, lam=p.basis.lam)
+    )
+    assert a + b == b + a
+    assert pickle.loads(pickle.dumps(a)) == a
+    box = [InputScaling.fit(p.X) for _ in range(2)]
+    assert statistics_of(p, scaling=box[0]) == statistics_of(p, scaling=box[1])
+    nearly = p.Y.copy()
+    nearly[7, 0] += 1e-9
+    others = [
+        b,
+        statistics_of(p, slice(0, 33), sample_weight=np.full(33, 1.5)),
+        statistics_of(p._replace(Y=nearly), slice(0, 33)),
+        statistics_of(p, slice(0, 33), scaling=box[0]),
+        statistics_of(p, slice(0, 33), basis=TensorBasis(2, n_terms=15, lam=0.7)),
+        a.gram,
+        "text",
+    ]
+    for other in others:
+        assert not np.any(a == other)
+    assert GramStatistics(p.basis) != MomentStatistics(p.basis)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(a)
+
+
+def test_sum_of_statistics(statistics_of):
+    p = make_problem(60, 2, 15)
+    a, b, c = (statistics_of(p, rows) for rows in (slice(0, 1), slice(1, 33), slice(33, 60)))
+    assert sum([a, b, c]) == (a + b) + c
+    alone = sum([a])
+    assert alone == a
+    alone.update(p.X, p.Y)
+    assert a == statistics_of(p, slice(0, 1))  # it was a copy
+    for other in (1, 0.5, "", None):
+        with pytest.raises(TypeError):
+            other + a
+
+
+def test_statistics_say_what_they_are(statistics_of):
+    p = make_problem(60, 2, 15)
+    statistics = statistics_of(p, sample_weight=np.full(60, 0.5), scaling=InputScaling.fit(p.X))
+    assert repr(statistics) == (
+        f"<{type(statistics).__name__} of 60 samples (weight_sum=30): {p.basis!r}, n_outputs=2, "
+        f"scaling={statistics.scaling!r}>"
+    )
+    assert repr(type(statistics)(p.basis)) == (
+        f"<{type(statistics).__name__} of 0 samples (weight_sum=0): {p.basis!r}, n_outputs=1>"
+    )
+
+
 def test_update_adds_in_place(statistics_of):
     p = make_problem(60, 2, 15)
     total = statistics_of(p, slice(0, 20))
