@@ -257,14 +257,23 @@ class PowerDecay:
 
     Attributes
     ----------
-    interaction : float or tuple of n_features floats
-        q >= 0, for all inputs or for each.
+    interaction : float or sequence of n_features floats
+        q >= 0, for all inputs or for each; a sequence is kept as a tuple.
     smoothness : float
         s > 0.
+
+    Examples
+    --------
+    >>> from gegenbauer import PowerDecay
+    >>> PowerDecay([0.5, 0.25], smoothness=2)
+    PowerDecay(interaction=(0.5, 0.25), smoothness=2)
     """
 
-    interaction: float | tuple[float, ...] = 1.0
+    interaction: float | Sequence[float] = 1.0
     smoothness: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "interaction", _frozen(self.interaction))
 
     def _parts(self, n_features: int) -> tuple[str, float, list[float]]:
         s = check_number(self.smoothness, "smoothness (s)", minimum=0, open_below=True)
@@ -277,14 +286,23 @@ class GeometricDecay:
 
     Attributes
     ----------
-    interaction : float or tuple of n_features floats
-        q >= 0, for all inputs or for each.
+    interaction : float or sequence of n_features floats
+        q >= 0, for all inputs or for each; a sequence is kept as a tuple.
     ratio : float
         r, between 0 and 1.
+
+    Examples
+    --------
+    >>> from gegenbauer import GeometricDecay
+    >>> GeometricDecay([0.5, 0.25], ratio=0.3)
+    GeometricDecay(interaction=(0.5, 0.25), ratio=0.3)
     """
 
-    interaction: float | tuple[float, ...] = 1.0
+    interaction: float | Sequence[float] = 1.0
     ratio: float = 0.5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "interaction", _frozen(self.interaction))
 
     def _parts(self, n_features: int) -> tuple[str, float, list[float]]:
         r = check_number(self.ratio, "ratio (r)", minimum=0, open_below=True)
@@ -293,11 +311,18 @@ class GeometricDecay:
         return "geometric", r, _interactions(self.interaction, n_features)
 
 
+def _frozen(interaction: Any) -> Any:
+    """Return a sequence as a tuple, so that components have a hash; anything else as it is."""
+    if isinstance(interaction, np.ndarray):
+        interaction = interaction.tolist()
+    return tuple(interaction) if isinstance(interaction, list) else interaction
+
+
 def _interactions(value: object, n_features: int) -> list[float]:
     values = value if isinstance(value, tuple) else (value,) * n_features
     if len(values) != n_features:
         raise ValueError(
-            f"interaction (q) must be one number or a tuple of {n_features}, got {len(values)}"
+            f"interaction (q) must be one number or {n_features}, one an input; got {len(values)}"
         )
     return [check_number(q, "interaction (q)", minimum=0) for q in values]
 

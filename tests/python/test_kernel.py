@@ -208,7 +208,11 @@ def test_mixture_of_closed_forms_and_sums(rng):
         ((1.0, 1.5), 0.0, "needs more than 1000 degrees.*smoothness of 1, 2 or 3"),
         (GeometricDecay(1.0, 0.999), 0.5, "needs more than 1000 degrees.*smaller ratio"),
         (GeometricDecay(1.0, 1.0), 0.0, "ratio .* between 0 and 1"),
-        (PowerDecay((1.0, 2.0, 3.0), 1.0), 0.0, "tuple of 2, got 3"),
+        (
+            PowerDecay((1.0, 2.0, 3.0), 1.0),
+            0.0,
+            r"interaction \(q\) must be one number or 2, one an input; got 3",
+        ),
         (PowerDecay(-1.0, 1.0), 0.0, "interaction"),
         ((float("nan"), 1.0), 0.0, "interaction"),
         ((1.0, 0.0), 0.0, "smoothness"),
@@ -217,6 +221,20 @@ def test_mixture_of_closed_forms_and_sums(rng):
 def test_spectra_without_a_kernel(components, lam, message):
     with pytest.raises(ValueError, match=message):
         SpectrumKernel(2, components, lam=lam)
+
+
+@pytest.mark.parametrize("kind", [PowerDecay, GeometricDecay])
+def test_interactions_of_any_sequence(kind):
+    given = (0.5, 0.25)
+    for interaction in (list(given), np.array(given), given):
+        component = kind(interaction)
+        assert component.interaction == given
+        assert type(component.interaction) is tuple
+        assert component == kind(given)
+        assert hash(SpectrumKernel(2, component)) == hash(SpectrumKernel(2, kind(given)))
+    assert kind(np.float64(2.0)).interaction == 2.0
+    with pytest.raises(TypeError, match=r"interaction \(q\) must be a number, got 'one'"):
+        SpectrumKernel(2, kind(["one", 1.0]))
 
 
 @pytest.mark.parametrize("components", ["power", None, (), (1.0, 2.0, 3.0), [PowerDecay(), 3]])
