@@ -4,6 +4,7 @@
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/triangular.hpp"
@@ -81,6 +82,10 @@ MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, 
   Vector reference = norms;
   Vector scratch(std::max(n, b.cols()));
   MinimumNormSolution result;
+  if (!norms.allFinite()) {  // every pivot would be below the first one, and the solution a silent zero
+    result.solution = Matrix::Constant(n, b.cols(), std::numeric_limits<double>::quiet_NaN());
+    return result;
+  }
   double first_pivot = 0.0;
   Index rank = 0;
   for (; rank < n; ++rank) {

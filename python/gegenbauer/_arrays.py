@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 __all__ = [
+    "CLIP",
+    "BeyondRangeError",
     "TooLargeError",
     "as_matrix",
     "as_weights",
@@ -32,12 +34,25 @@ __all__ = [
 ]
 
 
+CLIP = "X lies too far out, clip it to the domain: scaling=InputScaling(..., clip=True)"
+
 MAX_THREADS = 1024
 _MAX_INTEGER = 2**62
 
 
 class TooLargeError(MemoryError, ValueError):
     """A request that cannot fit into the memory of this machine, refused before any work."""
+
+
+class BeyondRangeError(ValueError):
+    """Results that hold NaN or infinity: `found` says where, the message also what to do."""
+
+    def __init__(self, found: str, advice: str) -> None:
+        super().__init__(found, advice)
+        self.found = found
+
+    def __str__(self) -> str:
+        return ": ".join(self.args)
 
 
 def check_integer(value: object, name: str, *, minimum: int) -> int:
@@ -214,7 +229,9 @@ def require_finite(array: npt.NDArray[Any], what: str, advice: str) -> None:
         suspicious = not np.isfinite(array.sum(dtype=np.float64))
     if suspicious and not np.isfinite(array).all():
         row = int(np.argwhere(~np.isfinite(array))[0, 0])
-        raise ValueError(f"{what} beyond the range of {array.dtype}, first in row {row}: {advice}")
+        raise BeyondRangeError(
+            f"{what} beyond the range of {array.dtype}, first in row {row}", advice
+        )
 
 
 def _available_memory() -> float:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from gegenbauer._arrays import (
+    CLIP,
     as_matrix,
     check_choice,
     check_flag,
@@ -654,7 +655,7 @@ class TensorBasis:
             require_finite(
                 out,
                 "some results are",
-                "clip X (out_of_range='clip'), work in float64, or lower lam or degree",
+                f"{CLIP}, or work in float64, or lower lam or degree",
             )
         return out
 

@@ -22,7 +22,14 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gegenbauer._arrays import require_memory
-from gegenbauer.features import _FLOAT_DTYPES, _BasisEstimator, _refuse_dates, _stacklevel
+from gegenbauer.features import (
+    _CLIP,
+    _FLOAT_DTYPES,
+    _advising,
+    _BasisEstimator,
+    _refuse_dates,
+    _stacklevel,
+)
 from gegenbauer.ridge import predict, solve_ridge
 
 if TYPE_CHECKING:
@@ -97,18 +104,19 @@ class _GegenbauerEstimator(_BasisEstimator):
             X, y, weight = X[used], y[used], weight[used]
         targets, weight = self._encode_targets(y, weight)
         self._fit_inputs(X)
-        solution = solve_ridge(
-            self.basis_,
-            X,
-            targets if targets.ndim == 2 else targets[:, np.newaxis],
-            float(self.gamma),
-            sample_weight=weight,
-            scaling=self.scaling_,
-            penalize_constant=bool(self.penalize_constant),
-            engine=self.engine,
-            solver=self.solver,
-            n_threads=self._n_threads(),
-        )
+        with _advising("y or sample_weight is too large, scale it down"):
+            solution = solve_ridge(
+                self.basis_,
+                X,
+                targets if targets.ndim == 2 else targets[:, np.newaxis],
+                float(self.gamma),
+                sample_weight=weight,
+                scaling=self.scaling_,
+                penalize_constant=bool(self.penalize_constant),
+                engine=self.engine,
+                solver=self.solver,
+                n_threads=self._n_threads(),
+            )
         self.coef_ = solution.weights if targets.ndim == 2 else solution.weights[:, 0]
         self.engine_ = solution.engine
         self.solver_ = solution.solver
@@ -143,13 +151,14 @@ class _GegenbauerEstimator(_BasisEstimator):
         X = self._validate_inputs(X, reset=False)
         self._apply_range_policy(X)
         single = self.coef_.ndim == 1
-        outputs = predict(
-            self.basis_,
-            X,
-            self.coef_[:, np.newaxis] if single else self.coef_,
-            scaling=self._current_scaling(),
-            n_threads=self._n_threads(),
-        )
+        with _advising(f"{_CLIP}, or coef_ is too large, fit with a larger gamma"):
+            outputs = predict(
+                self.basis_,
+                X,
+                self.coef_[:, np.newaxis] if single else self.coef_,
+                scaling=self._current_scaling(),
+                n_threads=self._n_threads(),
+            )
         return outputs[:, 0] if single else outputs
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import sys
 import warnings
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -26,11 +27,11 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gegenbauer._arrays import MAX_THREADS
+from gegenbauer._arrays import MAX_THREADS, BeyondRangeError
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -46,6 +47,8 @@ _DEFAULT_FEATURES_DEGREE = 2
 
 # Longest list of columns that an error spells out.
 _MAX_LISTED = 5
+
+_CLIP = "X lies too far outside of the range seen in fit, set out_of_range='clip'"
 
 
 class OutOfRangeWarning(UserWarning):
@@ -250,6 +253,15 @@ class _BasisEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
         return int(np.count_nonzero(self.scaling_.outside(X)))
 
 
+@contextmanager
+def _advising(advice: str) -> Iterator[None]:
+    """Advise in the words of the estimators where a function on arrays refuses its results."""
+    try:
+        yield
+    except BeyondRangeError as error:
+        raise BeyondRangeError(error.found, advice) from None
+
+
 def _refuse_dates(X: Any) -> None:
     """Refuse times and dates, which NumPy would take for numbers of nanoseconds or days."""
     dtypes = getattr(X, "dtypes", None)
@@ -425,9 +437,10 @@ class GegenbauerFeatures(TransformerMixin, _BasisEstimator):  # type: ignore[mis
         check_is_fitted(self)
         X = self._validate_inputs(X, reset=False)
         self._apply_range_policy(X)
-        return self.basis_.evaluate(
-            X, scaling=self._current_scaling(), dtype=X.dtype, n_threads=self._n_threads()
-        )
+        with _advising(f"{_CLIP}, or pass X as float64, or lower lam or degree"):
+            return self.basis_.evaluate(
+                X, scaling=self._current_scaling(), dtype=X.dtype, n_threads=self._n_threads()
+            )
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return readable names of the terms, such as ``"C2(x0) C1(x3)"``.

@@ -12,11 +12,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from gegenbauer._arrays import (
+    CLIP,
     as_matrix,
     as_weights,
     check_flag,
@@ -49,9 +50,6 @@ __all__ = [
     "solve_kernel",
 ]
 
-_OUTSIDE = "X lies too far out, clip it to the domain (out_of_range='clip')"
-
-
 # --- Kernels --------------------------------------------------------------------------------------
 
 
@@ -61,6 +59,7 @@ class _Kernel(ABC):
     n_features: int
     _plan: Any
     _complete = False
+    _remedy: ClassVar[str]  # of values beyond float64
 
     def __setattr__(self, name: str, value: object) -> None:
         if self._complete:
@@ -128,7 +127,7 @@ class _Kernel(ABC):
             self._plan.evaluate_symmetric(data, box, out, threads)
         else:
             self._plan.evaluate(data, others, box, out, threads)
-        require_finite(out, "some values of the kernel are", _OUTSIDE)
+        require_finite(out, "some values of the kernel are", self._remedy)
         return out
 
     def diagonal(
@@ -152,7 +151,7 @@ class _Kernel(ABC):
         data = as_matrix(X, "X", n_columns=self.n_features)
         box = check_scaling(scaling, self.n_features, "kernel")
         values: Doubles = self._plan.evaluate_diagonal(data, box, check_threads(n_threads))
-        require_finite(values[:, np.newaxis], "some values of the kernel are", _OUTSIDE)
+        require_finite(values[:, np.newaxis], "some values of the kernel are", self._remedy)
         return values
 
     def __eq__(self, other: object) -> bool:
@@ -212,6 +211,8 @@ class TotalDegreeKernel(_Kernel):
     >>> np.allclose(TotalDegreeKernel(2, 3, lam=0.5)(X), G @ G.T)
     True
     """
+
+    _remedy = f"{CLIP}, or lower degree, lam or the q of the spectrum"
 
     def __init__(
         self,
@@ -387,6 +388,12 @@ class SpectrumKernel(_Kernel):
     >>> SpectrumKernel(2, [PowerDecay((0.5, 0.0), 2), GeometricDecay(0.1, 0.3)]).n_degrees
     0
     """
+
+    # inputs in [-1, 1] are seen to by the core, so they are never the reason
+    _remedy = (
+        "the spectrum is too large, lower the interaction (q) of its components, whose factors "
+        "multiply over the inputs"
+    )
 
     def __init__(
         self,
@@ -598,7 +605,7 @@ def solve_kernel(
     require_finite(
         result["dual_coef"],
         "the dual coefficients are",
-        "X (without scaling), Y or sample_weight is too large",
+        f"{kernel_._remedy}; or Y or sample_weight is too large",
     )
     return KernelSolution(**result)
 
@@ -677,5 +684,5 @@ def predict_kernel(
     kernel_._plan.apply(data, train, box, coefficients, out, threads)
     if shift is not None:
         out += shift
-    require_finite(out, "some predictions are", _OUTSIDE)
+    require_finite(out, "some predictions are", f"{kernel_._remedy}; or dual_coef is too large")
     return out

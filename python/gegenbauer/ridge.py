@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._arrays import (
+    CLIP,
     as_matrix,
     as_weights,
     check_choice,
@@ -318,9 +319,5 @@ def predict(
         if np.may_share_memory(out, data) or np.may_share_memory(out, coefficients):
             raise ValueError("out must not share memory with X or weights")
     core.predict(basis._plan, data, box, coefficients, out, threads)
-    require_finite(
-        out,
-        "some predictions are",
-        "X lies too far out, clip it to the domain (out_of_range='clip')",
-    )
+    require_finite(out, "some predictions are", f"{CLIP}; or weights are too large")
     return out

@@ -405,10 +405,43 @@ def test_parameters_that_describe_nothing(build, error):
 
 def test_results_beyond_float64():
     kernel = TotalDegreeKernel(2, 20, lam=0.5)
-    with pytest.raises(ValueError, match="beyond the range"):
+    clip = r"beyond the range.*X lies too far out.*InputScaling\(\.\.\., clip=True\)"
+    with pytest.raises(ValueError, match=clip):
         kernel([[1e200, 0.0]])
-    with pytest.raises(ValueError, match="beyond the range"):
+    with pytest.raises(ValueError, match=clip):
         kernel.diagonal([[1e200, 0.0]])
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        SpectrumKernel(2, (1e300, 1.0)),
+        SpectrumKernel(2, GeometricDecay(1e300)),
+        SpectrumKernel(2, (1e300, 1.0), lam=0.5, max_degree=10),
+        TotalDegreeKernel(2, 3, spectrum=(1e200, 1.0)),
+    ],
+)
+def test_spectra_too_large_for_float64(rng, kernel):
+    """They are named, and above all no solution of zeros comes back."""
+    X = inside(rng, 20, 2)
+    advice = r"the spectrum is too large, lower the interaction \(q\)"
+    if isinstance(kernel, TotalDegreeKernel):
+        advice = "lower degree, lam or the q of the spectrum"
+    for evaluate in (kernel, kernel.diagonal):
+        with pytest.raises(ValueError, match=f"values of the kernel are beyond .*{advice}"):
+            evaluate(X)
+    for gamma in (1.0, 0.0):
+        with pytest.raises(ValueError, match=f"dual coefficients are beyond .*{advice}"):
+            solve_kernel(kernel, X, X[:, 0], gamma)
+    with pytest.raises(ValueError, match=f"predictions are beyond .*{advice}"):
+        predict_kernel(kernel, X, X, np.ones(20))
+
+
+@pytest.mark.parametrize("penalize_constant", [True, False])
+def test_squares_of_a_kernel_beyond_float64(penalize_constant):
+    X = np.linspace(-1, 1, 6)[:, np.newaxis] * 1e100
+    with pytest.raises(ValueError, match="dual coefficients are beyond the range of float64"):
+        solve_kernel(TotalDegreeKernel(1, 1), X, X, 1.0, penalize_constant=penalize_constant)
 
 
 # --- Solve ----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import itertools
 import json
 import math
 import pickle
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -605,6 +606,18 @@ def test_predictions_have_the_same_bits_for_any_threads_and_company():
     for n_threads in (2, 3):
         assert_array_equal(predict(p.basis, p.X, W, n_threads=n_threads), expected)
     assert_array_equal(predict(p.basis, p.X[1001:1002], W), expected[1001:1002])
+
+
+def test_predictions_beyond_float64():
+    basis = TensorBasis(1, degree=3)
+    clip = re.escape("clip it to the domain: scaling=InputScaling(..., clip=True)")
+    message = f"predictions .* in row 1: X lies too far out, {clip}"
+    with pytest.raises(ValueError, match=message) as caught:
+        predict(basis, [[0.0], [1e200]], np.ones(4))
+    # errors come back from the processes of a cross-validation
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    with pytest.raises(ValueError, match="weights are too large"):
+        predict(TensorBasis(1, degree=3, spectrum="orthonormal"), [[1.0]], np.full(4, 1e308))
 
 
 def test_predictions_beyond_the_box_are_clipped_to_it():

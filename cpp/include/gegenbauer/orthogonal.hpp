@@ -27,7 +27,8 @@ class HouseholderQr {
 
 /// The shortest X that minimises |A X - B| (Moore-Penrose), by a complete orthogonal decomposition: QR with column
 /// pivoting, cut where the remaining columns fall below `tolerance` times the first pivot, and a second QR from the
-/// right. A (n, n), B (n, K). Cost about 4 n^3 / 3 to 8 n^3 / 3 flops.
+/// right. A (n, n), B (n, K); NaN where the norm of a column of A is beyond float64. Cost about 4 n^3 / 3 to 8 n^3 / 3
+/// flops.
 struct MinimumNormSolution {
   Matrix solution;
   Index rank = 0;
