@@ -66,6 +66,7 @@ class _GegenbauerEstimator(_BasisEstimator):
         "penalize_constant": ["boolean"],
         "engine": [StrOptions({"auto", "primal", "moments", "dual", "kernel"})],
         "solver": [StrOptions({"auto", "cholesky", "orthogonal"})],
+        "precision": [StrOptions({"auto", "float64"})],
     }
 
     _y_is_numeric: ClassVar[bool]
@@ -74,9 +75,11 @@ class _GegenbauerEstimator(_BasisEstimator):
     penalize_constant: bool
     engine: str
     solver: str
+    precision: str
     coef_: NDArray[np.float64]
     engine_: str
     solver_: str
+    precision_: str | None
     rcond_: float
     n_refinements_: int
 
@@ -115,11 +118,13 @@ class _GegenbauerEstimator(_BasisEstimator):
                 penalize_constant=bool(self.penalize_constant),
                 engine=self.engine,
                 solver=self.solver,
+                precision=self.precision,
                 n_threads=self._n_threads(),
             )
         self.coef_ = solution.weights if targets.ndim == 2 else solution.weights[:, 0]
         self.engine_ = solution.engine
         self.solver_ = solution.solver
+        self.precision_ = solution.precision
         self.rcond_ = float(solution.rcond)
         self.n_refinements_ = int(solution.n_refinements)
         self._warn_if_ill_conditioned()
@@ -210,6 +215,9 @@ class GegenbauerRegressor(MultiOutputMixin, RegressorMixin, _GegenbauerEstimator
     solver : {"auto", "cholesky", "orthogonal"}, default="auto"
         How to solve. "cholesky" is fast, "orthogonal" works at any gamma; "auto" begins with
         the first and falls back to the second where it must.
+    precision : {"auto", "float64"}, default="auto"
+        Products of features behind a Cholesky factor. "auto" tries float32 for large sums over
+        X of float32, and refines the weights to the same accuracy; "float64" never does.
     n_jobs : int or None, default=None
         Number of threads, 1 to 1024; None or -1 for all that joblib counts, None at most
         OMP_NUM_THREADS where that is set. The result has the same bits for any number.
@@ -227,6 +235,9 @@ class GegenbauerRegressor(MultiOutputMixin, RegressorMixin, _GegenbauerEstimator
         Number of terms in use.
     engine_, solver_ : str
         What was used: an engine as above; "cholesky", "qr", "lq" or "complete_orthogonal".
+    precision_ : {"float64", "float32"} or None
+        Of the products behind the factorisation; None if a file of an older version was loaded,
+        which does not say. The weights are float64.
     rcond_ : float
         Estimate of the reciprocal condition number of the system solved.
     n_refinements_ : int
@@ -285,6 +296,7 @@ class GegenbauerRegressor(MultiOutputMixin, RegressorMixin, _GegenbauerEstimator
         penalize_constant: bool = True,
         engine: str = "auto",
         solver: str = "auto",
+        precision: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.n_terms = n_terms
@@ -300,6 +312,7 @@ class GegenbauerRegressor(MultiOutputMixin, RegressorMixin, _GegenbauerEstimator
         self.penalize_constant = penalize_constant
         self.engine = engine
         self.solver = solver
+        self.precision = precision
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -412,6 +425,9 @@ class GegenbauerClassifier(ClassifierMixin, _GegenbauerEstimator):  # type: igno
     solver : {"auto", "cholesky", "orthogonal"}, default="auto"
         How to solve. "cholesky" is fast, "orthogonal" works at any gamma; "auto" begins with
         the first and falls back to the second where it must.
+    precision : {"auto", "float64"}, default="auto"
+        Products of features behind a Cholesky factor. "auto" tries float32 for large sums over
+        X of float32, and refines the weights to the same accuracy; "float64" never does.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, by which the rows' weights are multiplied: a dict {label:
         weight} (1 for labels that are not in it), or "balanced" for n_samples / (n_classes *
@@ -438,6 +454,9 @@ class GegenbauerClassifier(ClassifierMixin, _GegenbauerEstimator):  # type: igno
         Number of terms in use.
     engine_, solver_ : str
         What was used: an engine as above; "cholesky", "qr", "lq" or "complete_orthogonal".
+    precision_ : {"float64", "float32"} or None
+        Of the products behind the factorisation; None if a file of an older version was loaded,
+        which does not say. The weights are float64.
     rcond_ : float
         Estimate of the reciprocal condition number of the system solved.
     n_refinements_ : int
@@ -490,6 +509,7 @@ class GegenbauerClassifier(ClassifierMixin, _GegenbauerEstimator):  # type: igno
         penalize_constant: bool = True,
         engine: str = "auto",
         solver: str = "auto",
+        precision: str = "auto",
         class_weight: dict[Any, float] | str | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -506,6 +526,7 @@ class GegenbauerClassifier(ClassifierMixin, _GegenbauerEstimator):  # type: igno
         self.penalize_constant = penalize_constant
         self.engine = engine
         self.solver = solver
+        self.precision = precision
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 

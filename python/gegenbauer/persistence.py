@@ -29,6 +29,9 @@ The tensors, in row-major order and no others:
               (n_classes,)        are str or object: those are JSON, in ``fitted``)
 ============  ==================  ====================================================
 
+Files of the same ``format_version`` may lack parameters that are newer than they are, and
+``precision_``.
+
 With the index set in the file, any program can evaluate a model. Here it also binds the
 memory that a file can ask for to its own size, and finds out if the order of terms were ever
 to change between versions. What is not kept: ``set_output`` and metadata requests.
@@ -87,6 +90,7 @@ _FITTED: Final[dict[str, tuple[type, ...]]] = {
 _FITTED_RIDGE: Final[dict[str, tuple[type, ...]]] = {
     "engine_": (str,),
     "solver_": (str,),
+    "precision_": (str, type(None)),  # null, or missing in older files, where it is not known
     "rcond_": (float, int, type(None)),  # null where it is not finite
     "n_refinements_": (int,),
 }
@@ -235,6 +239,7 @@ def _to_bytes(estimator: Any) -> bytes:
         fitted |= {
             "engine_": str(estimator.engine_),
             "solver_": str(estimator.solver_),
+            "precision_": estimator.precision_,
             "rcond_": rcond if math.isfinite(rcond) else None,
             "n_refinements_": int(estimator.n_refinements_),
         }
@@ -531,6 +536,7 @@ def _from_parts(header: _Header, arrays: dict[str, NDArray[Any]]) -> Any:
     schema = dict(_FITTED)
     if name != "GegenbauerFeatures":
         schema |= _FITTED_RIDGE
+        fitted.setdefault("precision_", None)
     if name == "GegenbauerClassifier":
         schema |= _FITTED_CLASSIFIER
     _require_keys(fitted, set(schema), "fitted")
@@ -656,6 +662,7 @@ def _restore_ridge(
     estimator.coef_ = arrays["coef"]
     estimator.engine_ = fitted["engine_"]
     estimator.solver_ = fitted["solver_"]
+    estimator.precision_ = fitted["precision_"]
     estimator.rcond_ = math.nan if fitted["rcond_"] is None else float(fitted["rcond_"])
     estimator.n_refinements_ = fitted["n_refinements_"]
 

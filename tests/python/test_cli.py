@@ -217,7 +217,7 @@ class TestFit:
             "lam 0.05, gamma 2^-12, domain [0, 1], out of range: clip"
         )
         assert re.fullmatch(
-            r"kernel engine, cholesky solver, rcond \d\.\de-06, \d refinements?",
+            r"kernel engine, cholesky solver, float64 products, rcond \d\.\de-06, \d refinements?",
             result.value("solved by"),
         )
         assert re.fullmatch(

@@ -65,6 +65,19 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.parametrize("cls", BOTH)
+def test_precision(rng, cls):
+    X = rng.random((3000, 12), dtype=np.float32)
+    y = np.arange(3000) % 2
+    options = {"n_terms": 300, "engine": "primal", "gamma": 1.0}
+    assert cls().get_params()["precision"] == "auto"
+    fast = cls(**options).fit(X, y)
+    exact = clone(fast).set_params(precision="float64").fit(X, y)
+    assert (fast.precision_, exact.precision_) == ("float32", "float64")
+    assert_allclose(fast.coef_, exact.coef_, rtol=0, atol=1e-11 * np.abs(exact.coef_).max())
+    assert cls(**options).fit(X.astype(np.float64), y).precision_ == "float64"
+
+
+@pytest.mark.parametrize("cls", BOTH)
 def test_parameters_are_validated(cls):
     check_param_validation(cls.__name__, cls())
 
@@ -598,6 +611,7 @@ class TestBadInput:
             ({"gamma": float("inf")}, "'gamma' .* Got inf"),
             ({"engine": "both"}, "'engine' .* Got 'both'"),
             ({"solver": "svd"}, "'solver' .* Got 'svd'"),
+            ({"precision": "float16"}, "'precision' .* Got 'float16'"),
             ({"penalize_constant": "no"}, "'penalize_constant' .* Got 'no'"),
             ({"domain": (0, 2)}, r"'domain' .* Got \(0, 2\)"),
             ({"out_of_range": None}, "'out_of_range' .* Got None"),

@@ -517,6 +517,7 @@ class TestHostile:
             ("lam", "os.system('true')", "'lam' .* must be"),
             ("gamma", -1.0, "'gamma'"),
             ("index_set", "everything", "'index_set'"),
+            ("precision", "float16", "'precision'"),
             ("domain", [0, 5], "'domain'"),
             ("domain", [[0], 1], "'domain'"),
             ("degree", {"a": 1}, "'degree'"),
@@ -537,10 +538,18 @@ class TestHostile:
         del parts.entries["parameters"]["n_jobs"]
         assert load(parts.write()).n_jobs is None
 
+    def test_missing_precision_is_newer_than_the_file(self, parts):
+        del parts.entries["parameters"]["precision"], parts.entries["fitted"]["precision_"]
+        model = load(parts.write())
+        assert (model.precision, model.precision_) == ("auto", None)
+        save(model, parts.path)
+        assert load(parts.path).precision_ is None
+
     @pytest.mark.parametrize(
         ("key", "value", "message"),
         [
             ("engine_", 3, "engine_"),
+            ("precision_", 64, "precision_"),
             ("rcond_", "small", "rcond_"),
             ("n_refinements_", 1.5, "n_refinements_"),
             ("n_refinements_", True, "n_refinements_"),

@@ -70,7 +70,8 @@ def _parameters(model: Any) -> Iterator[str]:
 
 def describe_solution(model: Any) -> str:
     """Describe how the weights were found."""
+    products = "" if model.precision_ is None else f"{model.precision_} products, "
     return (
-        f"{model.engine_} engine, {model.solver_.replace('_', ' ')} solver, rcond "
+        f"{model.engine_} engine, {model.solver_.replace('_', ' ')} solver, {products}rcond "
         f"{model.rcond_:.1e}, {count(model.n_refinements_, 'refinement')}"
     )
