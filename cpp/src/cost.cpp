@@ -1,9 +1,11 @@
 #include "gegenbauer/cost.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "gegenbauer/moments.hpp"
+#include "gegenbauer/packet.hpp"
 #include "gegenbauer/total_degree_kernel.hpp"
 
 namespace gegenbauer {
@@ -45,8 +47,14 @@ double moments_cost(const TensorBasis& basis, double s, double l, double k, doub
   return fixed + s * (kStaircase * counts.products + kPackedTerm * counts.rows + kTableEntry * counts.table_entries);
 }
 
+// Entries of the lower triangle of an (n, n) matrix as they are computed: whole panels against panels
+double triangle(double n) {
+  const double panels = std::ceil(n / kPanel);
+  return panels * (panels + 1) / 2 * kPanel * kPanel;
+}
+
 // GG' of l terms from features
-double kernel_cost(double s, double l) { return s * s * l / 2 * kProduct + s * l * kTableEntry; }
+double kernel_cost(double s, double l) { return triangle(s) * l * kProduct + s * l * kTableEntry; }
 
 }  // namespace
 
@@ -57,14 +65,15 @@ FitCost fit_cost(const TensorBasis& basis, Index n_samples, Index n_outputs) {
   FitCost cost{};
   const double refine = refinement(basis, s, k);
   const double primal_rest = kFactorization * l * l * l / 6 + 10 * l * l * (k + 4) + refine;
-  cost.primal = s * (l + k) * (l + k) / 2 * kProduct + s * l * kPackedTerm;
+  const double tables = static_cast<double>(basis.n_factors()) * kTableEntry;
+  cost.primal = s * (triangle(l + k) * kProduct + l * kPackedTerm + tables);
   const double dual_rest = kFactorization * s * s * s / 6 + 10 * s * s * (k + 4) + 2 * refine;
   cost.dual = kernel_cost(s, l) + dual_rest;
   cost.moments = moments_cost(basis, s, l, k, std::min(cost.primal, cost.dual)) + primal_rest;
   cost.primal += primal_rest;
   const auto& part = basis.plan<CompletePart>();
   const TotalDegreeKernel kernel(basis.n_inputs(), part.degree, basis.recurrence());
-  cost.kernel = s * s / 2 * kPairProduct * (kernel.pair_cost() + kStoredPair) +
+  cost.kernel = triangle(s) * kPairProduct * (kernel.pair_cost() + kStoredPair) +
                 kernel_cost(s, static_cast<double>(basis.n_terms() - part.n_terms)) + dual_rest;
   return cost;
 }
