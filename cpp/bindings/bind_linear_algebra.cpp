@@ -22,6 +22,15 @@ void bind_linear_algebra(py::module_& m) {
       py::arg("factor").noconvert(), py::arg("right").noconvert(), py::arg("n_threads"),
       "right := (L L')^-1 right, given L.");
   m.def(
+      "inverse_diagonal",
+      [](Array<double> factor, int n_threads) {
+        const MatrixRef lower = matrix(factor, "factor");
+        const Vector diagonal =
+            without_gil(n_threads, [&](const Control& control) { return inverse_diagonal(lower, control); });
+        return Array<double>(diagonal.size(), diagonal.data());
+      },
+      py::arg("factor").noconvert(), py::arg("n_threads"), "Diagonal of (L L')^-1, given L.");
+  m.def(
       "measure_flops",
       [](double seconds, int n_threads) {
         return without_gil(n_threads, [&](const Control& control) { return measure_flops(seconds, control); });

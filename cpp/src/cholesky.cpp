@@ -132,6 +132,22 @@ void solve_factored(const ConstMatrixRef& factor, MatrixRef right, const Control
   solve_in_turn({{factor, true, false}, {factor, true, true}}, right, control);
 }
 
+Vector inverse_diagonal(const ConstMatrixRef& factor, const Control& control) {
+  constexpr Index block = 256;
+  const Index n = factor.rows();
+  Vector diagonal(n);
+  Matrix columns;
+  for (Index begin = 0; begin < n; begin += block) {
+    const Index width = std::min(block, n - begin);
+    const Index rest = n - begin;
+    columns = Matrix::Identity(rest, width);
+    const ConstMatrixRef corner = factor.bottomRightCorner(rest, rest);
+    solve_in_turn({{corner, true, false}}, columns, control);
+    diagonal.segment(begin, width) = columns.colwise().squaredNorm();
+  }
+  return diagonal;
+}
+
 namespace {
 
 // L L' x; each block of columns serves L' and L while it is in the cache.

@@ -32,7 +32,15 @@ from gegenbauer.ridge import (
     solve_primal,
     solve_ridge,
 )
-from gegenbauer.selection import LeaveOneOut, RidgePath
+from gegenbauer.selection import LeaveOneOut, RidgePath, leave_one_out
+from gegenbauer.spectrum_search import (
+    SpectrumObjective,
+    SpectrumSearch,
+    learn_spectrum,
+    search_gamma,
+    search_spectrum,
+    spectrum_objective,
+)
 from gegenbauer.statistics import GramStatistics, MomentStatistics
 
 if TYPE_CHECKING:
@@ -64,6 +72,8 @@ __all__ = [
     "RidgePath",
     "RidgeSolution",
     "SpectrumKernel",
+    "SpectrumObjective",
+    "SpectrumSearch",
     "TensorBasis",
     "TooLargeError",
     "TotalDegreeKernel",
@@ -72,15 +82,20 @@ __all__ = [
     "default_threads",
     "eval_gegenbauer",
     "fit_cost",
+    "learn_spectrum",
+    "leave_one_out",
     "load",
     "predict",
     "predict_kernel",
     "save",
+    "search_gamma",
+    "search_spectrum",
     "show_versions",
     "solve_dual",
     "solve_kernel",
     "solve_primal",
     "solve_ridge",
+    "spectrum_objective",
 ]
 
 # Where the names live that are imported at their first use.

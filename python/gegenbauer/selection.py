@@ -20,6 +20,7 @@ from gegenbauer._arrays import (
     as_weights,
     check_choice,
     check_flag,
+    check_number,
     check_threads,
     require_memory,
 )
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     Doubles: TypeAlias = npt.NDArray[np.float64]
 
-__all__ = ["LeaveOneOut", "RidgePath"]
+__all__ = ["LeaveOneOut", "RidgePath", "leave_one_out"]
 
 METHODS = ("auto", "svd", "dual", "primal")
 
@@ -74,6 +75,93 @@ class LeaveOneOut:
     error: Doubles
 
 
+def leave_one_out(
+    kernel: TotalDegreeKernel | SpectrumKernel,
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    gamma: float,
+    *,
+    sample_weight: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    penalize_constant: bool = True,
+    n_threads: int | None = None,
+) -> LeaveOneOut:
+    """Predict each row by the fit without it, for one gamma, by Cholesky.
+
+    At a sixth or less of the price of `RidgePath`, which answers for all gammas.
+
+    Parameters
+    ----------
+    kernel : TotalDegreeKernel or SpectrumKernel
+        The terms.
+    X, Y, sample_weight, scaling, penalize_constant, n_threads
+        As for `RidgePath`, but with weights that are positive.
+    gamma : float
+        Penalty, > 0.
+
+    Returns
+    -------
+    LeaveOneOut
+        With arrays for one gamma.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+    TooLargeError
+        When the kernel matrix cannot fit into memory.
+    numpy.linalg.LinAlgError
+        When gamma is too small for float64.
+
+    Examples
+    --------
+    >>> from gegenbauer import SpectrumKernel, leave_one_out
+    >>> kernel = SpectrumKernel(1, (1, 2))
+    >>> found = leave_one_out(kernel, [[-0.5], [0.0], [0.5]], [0.0, 1.0, 2.0], gamma=0.1)
+    >>> found.predictions[0, :, 0].round(3)
+    array([0.258, 0.974, 1.303])
+    """
+    if not isinstance(kernel, (TotalDegreeKernel, SpectrumKernel)):
+        raise TypeError(
+            f"kernel must be a TotalDegreeKernel or SpectrumKernel, got {type(kernel).__name__}"
+        )
+    gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
+    free = not check_flag(penalize_constant, "penalize_constant")
+    threads = check_threads(n_threads)
+    data = as_matrix(X, "X", n_columns=kernel.n_features)
+    n = data.shape[0]
+    targets = as_matrix(Y, "Y", n_rows=n, keep_float32=False, one_dimensional=True)
+    weights = as_weights(sample_weight, n)
+    if weights is not None and not weights.all():
+        raise ValueError("sample_weight must be positive: leave rows of weight zero out")
+    if free and n < 2:
+        raise ValueError("a free constant needs at least two rows, got one")
+    root = np.ones(n) if weights is None else np.sqrt(weights)
+    box = check_scaling(scaling, kernel.n_features, "kernel")
+    require_memory(8.0 * n * n, f"the kernel matrix of {n} rows", "use fewer rows")
+    factor = np.zeros((n, n), order="F")
+    kernel._plan.accumulate(data, box, root, not free, factor, threads)
+    diagonal = factor.diagonal() + gamma
+    factor[np.diag_indices(n)] = diagonal
+    core.cholesky_in_place(factor, threads)
+    inverse = core.inverse_diagonal(factor, threads)
+    right = np.asfortranarray(np.column_stack([root[:, np.newaxis] * targets, root]))
+    core.solve_factored(factor, right, threads)
+    A, side = right[:, :-1], right[:, -1]
+    leverages = 1.0 - gamma * inverse
+    if free:
+        along = root @ side
+        A = A - np.outer(side, side @ (root[:, np.newaxis] * targets)) / along
+        inverse = inverse - side**2 / along
+        leverages = 1.0 - gamma * inverse
+    left_out = A / inverse[:, np.newaxis] / root[:, np.newaxis]
+    condition = float(diagonal.sum()) / gamma
+    error = np.minimum(np.array([4.0 * _EPS * (1.0 + condition)]), 1.0)
+    return LeaveOneOut(
+        np.array([gamma]), (targets - left_out)[np.newaxis], leverages[np.newaxis], error
+    )
+
+
 class RidgePath:
     r"""One factorisation of a ridge problem, for every gamma.
 
@@ -107,6 +195,8 @@ class RidgePath:
 
     Attributes
     ----------
+    model : TensorBasis, TotalDegreeKernel or SpectrumKernel
+        As given.
     method : str
         Of the above.
     eigenvalues : ndarray
@@ -151,7 +241,7 @@ class RidgePath:
                 "model must be a TensorBasis, TotalDegreeKernel or SpectrumKernel, got "
                 f"{type(model).__name__}"
             )
-        self._model = model
+        self.model = model
         self._scaling = scaling
         check_scaling(scaling, model.n_features, "model")
         self._free = not check_flag(penalize_constant, "penalize_constant")
@@ -180,7 +270,7 @@ class RidgePath:
 
     def _choose(self, method: str) -> str:
         rows = self._scale.size
-        if not isinstance(self._model, TensorBasis):
+        if not isinstance(self.model, TensorBasis):
             if method in ("svd", "primal"):
                 raise ValueError(
                     f"method={method!r} needs a TensorBasis, whose terms can be enumerated; use "
@@ -189,15 +279,15 @@ class RidgePath:
             return "dual"
         if method != "auto":
             return method
-        small, large = sorted((rows, self._model.n_terms))
+        small, large = sorted((rows, self.model.n_terms))
         if float(small) ** 2 * large <= _SMALL:
             return "svd"
-        return "dual" if rows <= self._model.n_terms else "primal"
+        return "dual" if rows <= self.model.n_terms else "primal"
 
     def _features(self, X: npt.NDArray[np.float64], scale: Doubles) -> Doubles:
         """Terms at rows, scaled, without the constant where that is free."""
-        assert isinstance(self._model, TensorBasis)
-        G = self._model.evaluate(X, scaling=self._scaling, n_threads=self._threads)
+        assert isinstance(self.model, TensorBasis)
+        G = self.model.evaluate(X, scaling=self._scaling, n_threads=self._threads)
         if self._free:
             G = G[:, 1:]
         G *= scale[:, np.newaxis]
@@ -218,7 +308,7 @@ class RidgePath:
         return self._reflect(np.vstack([np.zeros((1, U.shape[1])), U]))
 
     def _decompose(self) -> None:
-        rows, terms = self._scale.size, self._model.n_terms  # type: ignore[union-attr]
+        rows, terms = self._scale.size, self.model.n_terms  # type: ignore[union-attr]
         require_memory(
             8.0 * (3 * rows * terms + 2 * min(rows, terms) ** 2),
             f"the decomposition of {rows} x {terms} features",
@@ -244,12 +334,12 @@ class RidgePath:
         )
         K = np.zeros((rows, rows), order="F")
         box = None if self._scaling is None else self._scaling._map
-        if isinstance(self._model, TensorBasis):
+        if isinstance(self.model, TensorBasis):
             core.accumulate_kernel(
-                self._model._plan, self._X_used, box, self._scale, K, self._threads
+                self.model._plan, self._X_used, box, self._scale, K, self._threads
             )
         else:
-            self._model._plan.accumulate(self._X_used, box, self._scale, True, K, self._threads)
+            self.model._plan.accumulate(self._X_used, box, self._scale, True, K, self._threads)
         Y = self._scaled_Y
         if self._free:  # the reflection takes the constant term with it
             K = np.tril(K) + np.tril(K, -1).T
@@ -278,8 +368,8 @@ class RidgePath:
         self._missing = missing
 
     def _factor_primal(self) -> None:
-        assert isinstance(self._model, TensorBasis)
-        terms = self._model.n_terms
+        assert isinstance(self.model, TensorBasis)
+        terms = self.model.n_terms
         require_memory(
             32.0 * terms * terms + 24 * _BLOCK,
             f"the eigenvectors of {terms} terms",
@@ -289,7 +379,7 @@ class RidgePath:
         gram = np.zeros((n, n), order="F")
         box = None if self._scaling is None else self._scaling._map
         core.accumulate_gram(
-            self._model._plan, self._X_used, box, self._scaled_Y, self._scale, gram, self._threads
+            self.model._plan, self._X_used, box, self._scaled_Y, self._scale, gram, self._threads
         )
         cross = gram[terms:, :terms].T.copy()
         C = gram[:terms, :terms]
@@ -442,7 +532,7 @@ class RidgePath:
             inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
         coefficients = inverse[:, :, np.newaxis] * self._projected[:, np.newaxis, :]
         coefficients = coefficients.reshape(inverse.shape[0], n_gammas * n_outputs)
-        block = max(1, int(_BLOCK / max(self._model.n_terms, n_gammas * (n_outputs + 1))))  # type: ignore[union-attr]
+        block = max(1, int(_BLOCK / max(self.model.n_terms, n_gammas * (n_outputs + 1))))  # type: ignore[union-attr]
         for first in range(0, self._scale.size, block):
             rows_ = slice(first, min(first + block, self._scale.size))
             scale = self._scale[rows_]
@@ -567,7 +657,7 @@ class RidgePath:
             For one gamma, `solve_ridge` and `solve_kernel` are more accurate: they refine.
         """
         values = self._check_gammas(gammas)
-        data = as_matrix(X, "X", n_columns=self._model.n_features)
+        data = as_matrix(X, "X", n_columns=self.model.n_features)
         n_gammas, n_outputs = values.size, self.n_outputs
         inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + values)
         if self.method == "svd":
@@ -579,7 +669,7 @@ class RidgePath:
         )
         if self.method == "dual":
             dual = self._scale[:, np.newaxis] * (self._U @ shrunk)
-            if isinstance(self._model, TensorBasis):
+            if isinstance(self.model, TensorBasis):
                 weights = self._transposed_product(dual)
             else:
                 return self._predict_by_kernel(data, dual, n_gammas)
@@ -587,16 +677,14 @@ class RidgePath:
             weights = self._V @ shrunk
         if self._free:
             weights = np.vstack([self._constants(weights), weights])
-        assert isinstance(self._model, TensorBasis)
-        outputs = predict(
-            self._model, data, weights, scaling=self._scaling, n_threads=self._threads
-        )
+        assert isinstance(self.model, TensorBasis)
+        outputs = predict(self.model, data, weights, scaling=self._scaling, n_threads=self._threads)
         return outputs.reshape(-1, n_gammas, n_outputs).transpose(1, 0, 2)
 
     def _transposed_product(self, dual: Doubles) -> Doubles:
         """G' a for unscaled rows of G."""
-        total = np.zeros((self._model.n_terms - int(self._free), dual.shape[1]))  # type: ignore[union-attr]
-        block = max(1, int(_BLOCK / self._model.n_terms))  # type: ignore[union-attr]
+        total = np.zeros((self.model.n_terms - int(self._free), dual.shape[1]))  # type: ignore[union-attr]
+        block = max(1, int(_BLOCK / self.model.n_terms))  # type: ignore[union-attr]
         for first in range(0, dual.shape[0], block):
             rows = slice(first, first + block)
             part = self._X_used[rows]
@@ -606,31 +694,31 @@ class RidgePath:
     def _constants(self, weights: Doubles) -> Doubles:
         """Weight of a free constant: the mean of what the other terms leave, (1, columns)."""
         squares = self._scale**2
-        assert isinstance(self._model, TensorBasis)
+        assert isinstance(self.model, TensorBasis)
         if self.method == "primal":
             fitted = self._mean_features @ weights
         else:
             padded = np.vstack([np.zeros((1, weights.shape[1])), weights])
             values = predict(
-                self._model, self._X_used, padded, scaling=self._scaling, n_threads=self._threads
+                self.model, self._X_used, padded, scaling=self._scaling, n_threads=self._threads
             )
             fitted = squares @ values / squares.sum()
         means = squares @ self._Y[self._used] / squares.sum()
         return (np.tile(means, weights.shape[1] // self.n_outputs) - fitted)[np.newaxis]
 
     def _predict_by_kernel(self, data: Doubles, dual: Doubles, n_gammas: int) -> Doubles:
-        assert not isinstance(self._model, TensorBasis)
+        assert not isinstance(self.model, TensorBasis)
         constants = np.zeros(dual.shape[1])
         if self._free:
             fitted = predict_kernel(
-                self._model, self._X_used, self._X_used, dual,
+                self.model, self._X_used, self._X_used, dual,
                 scaling=self._scaling, n_threads=self._threads,
             )  # fmt: skip
             squares = self._scale**2
             means = squares @ self._Y[self._used] / squares.sum()
             constants = np.tile(means, n_gammas) - squares @ fitted / squares.sum()
         outputs = predict_kernel(
-            self._model, data, self._X_used, dual, intercept=constants,
+            self.model, data, self._X_used, dual, intercept=constants,
             scaling=self._scaling, n_threads=self._threads,
         )  # fmt: skip
         return outputs.reshape(-1, n_gammas, self.n_outputs).transpose(1, 0, 2)

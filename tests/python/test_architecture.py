@@ -20,11 +20,11 @@ PYTHON_LAYERS = [
     ["_cpu", "_core", "_core_avx2", "_core_avx512"],
     ["_dispatch"],
     ["_arrays"],
-    ["basis", "statistics", "ridge", "kernel", "selection"],
+    ["basis", "statistics", "ridge", "kernel", "selection", "spectrum_search", "calibration"],
     ["features", "estimators"],
     ["__init__", "__main__", "display", "persistence", "onnx", "dask", "cli"],
 ]
-FUNCTIONAL = {"_dispatch", "_arrays", "basis", "statistics", "ridge", "kernel", "selection"}
+FUNCTIONAL = {module for layer in PYTHON_LAYERS[1:4] for module in layer}
 LAYER = {module: rank for rank, layer in enumerate(PYTHON_LAYERS) for module in layer}
 
 CPP_LAYERS = [

@@ -16,6 +16,10 @@ void cholesky_in_place(MatrixRef matrix, const Control& control);
 /// Cost 2 n^2 K flops.
 void solve_factored(const ConstMatrixRef& factor, MatrixRef right, const Control& control);
 
+/// Diagonal of M^-1 for M = R'R given its lower factor R' (n, n): the squared lengths of the columns of R'^-1, which is
+/// found by blocks of columns from their first row on and not kept. Cost n^3 / 3 flops.
+[[nodiscard]] Vector inverse_diagonal(const ConstMatrixRef& factor, const Control& control);
+
 /// Estimated extreme eigenvalues of M = R'R by a few power and inverse power iterations from a fixed start: the largest
 /// from below, the smallest from above, so that their ratio never overstates the condition number. Cost about 8 n^2
 /// flops a step.

@@ -1,0 +1,184 @@
+"""Probabilities from scores, on arrays: a temperature, and a bias for each class.
+
+Scores of n rows and K classes become ``softmax(exp(a) F + b)``. A single output of two classes,
+positive for the second, is the pair (-F/2, F/2), so that one formula serves all. Fitted on scores
+that leave their own row out, the result needs no second fit and no held-out data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Doubles: TypeAlias = npt.NDArray[np.float64]
+
+__all__ = ["ProbabilityMap", "best_temperatures", "fit_probabilities"]
+
+# Logarithms of inverse temperatures that are looked at, for scores whose largest one is 1
+_LOWEST, _HIGHEST = -6.0, 12.0
+
+
+def class_scores(outputs: Doubles) -> Doubles:
+    """Return scores (..., n, K) of outputs: a pair of them for a single one of two classes."""
+    if outputs.shape[-1] > 1:
+        return outputs
+    return np.concatenate([-0.5 * outputs, 0.5 * outputs], axis=-1)
+
+
+def _log_softmax(z: Doubles) -> Doubles:
+    shifted = z - z.max(axis=-1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
+
+
+def best_temperatures(
+    scores: Doubles, codes: npt.NDArray[np.intp], weights: Doubles | None = None
+) -> tuple[Doubles, Doubles]:
+    r"""Find the inverse temperatures beta that minimise the log-loss of softmax(beta F).
+
+    The loss is convex in beta, so that the sign of its derivative leads to the minimum.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (..., n_samples, n_classes)
+        F, for any number of models at once.
+    codes : ndarray of int, shape (n_samples,)
+        Column of each row's class.
+    weights : ndarray, shape (n_samples,), optional
+        Of the rows.
+
+    Returns
+    -------
+    beta, loss : ndarray, shape (...)
+        The best beta, between exp(-6) and exp(12) times the inverse of the largest difference of
+        scores, and the weighted mean of -log softmax(beta F).
+    """
+    share = np.ones(codes.size) if weights is None else weights
+    share = share / share.sum()
+    own = np.take_along_axis(scores, codes.reshape((1,) * (scores.ndim - 2) + (-1, 1)), axis=-1)
+    margins = scores - own  # 0 for the own class
+    unit = np.abs(margins).max(axis=(-2, -1))
+    unit = np.where(unit > 0, unit, 1.0)
+    margins = margins / unit[..., np.newaxis, np.newaxis]
+    lower = np.full(scores.shape[:-2], _LOWEST)
+    upper = np.full(scores.shape[:-2], _HIGHEST)
+    for _ in range(24):
+        middle = 0.5 * (lower + upper)
+        z = np.exp(middle)[..., np.newaxis, np.newaxis] * margins
+        z -= z.max(axis=-1, keepdims=True)
+        p = np.exp(z)
+        p /= p.sum(axis=-1, keepdims=True)
+        slope = np.einsum("...nk,...nk->...n", p, margins) @ share
+        upper = np.where(slope >= 0, middle, upper)
+        lower = np.where(slope >= 0, lower, middle)
+    beta = np.exp(0.5 * (lower + upper))
+    logs = _log_softmax(beta[..., np.newaxis, np.newaxis] * margins)
+    own_logs = np.take_along_axis(
+        logs, codes.reshape((1,) * (scores.ndim - 2) + (-1, 1)), axis=-1
+    )[..., 0]  # fmt: skip
+    return beta / unit, -(own_logs @ share)
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilityMap:
+    """From scores to probabilities: ``softmax(scale F + bias)``.
+
+    Attributes
+    ----------
+    scale : float
+        exp(a), > 0.
+    bias : ndarray, shape (n_classes,)
+        b.
+    """
+
+    scale: float
+    bias: Doubles
+
+    def __call__(self, outputs: Doubles) -> Doubles:
+        """Return probabilities (n, K) of outputs (n, K), or (n, 1) of two classes."""
+        return np.exp(_log_softmax(self.logits(outputs)))
+
+    def logits(self, outputs: Doubles) -> Doubles:
+        """Return the logarithms of the probabilities, up to a constant for each row."""
+        return self.scale * class_scores(outputs) + self.bias
+
+
+def fit_probabilities(
+    outputs: Doubles, codes: npt.NDArray[np.intp], weights: Doubles | None = None
+) -> ProbabilityMap:
+    r"""Fit scale and biases by penalised maximum likelihood.
+
+    Minimises :math:`-\sum_{ik} w_i t_{ik} \log p_{ik} + |b|^2 / 2` over the scale and b, which is
+    convex, by Newton steps that are halved until they improve. The targets t are Platt's: one minus
+    1 / (n_c + 2) for a row's own class, which has n_c rows, and the rest for the others alike, so
+    that classes that are told apart without an error do not get probabilities of 0 and 1.
+
+    Parameters
+    ----------
+    outputs : ndarray, shape (n_samples, n_classes), or (n_samples, 1) for two classes
+        Scores, each of a fit without its row.
+    codes : ndarray of int, shape (n_samples,)
+        Position of each row's class.
+    weights : ndarray, shape (n_samples,), optional
+        Of the rows; scaled to a mean of one.
+
+    Returns
+    -------
+    ProbabilityMap
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer.calibration import fit_probabilities
+    >>> outputs = np.array([[-1.0], [-0.5], [0.4], [-0.2], [0.6], [1.0]])
+    >>> fit_probabilities(outputs, np.array([0, 0, 0, 1, 1, 1]))(outputs).round(2)[:, 1]
+    array([0.23, 0.35, 0.6 , 0.43, 0.66, 0.75])
+    """
+    F = class_scores(outputs)
+    n, n_classes = F.shape
+    w = np.ones(n) if weights is None else weights * (n / weights.sum())
+    rest = (1.0 / (np.bincount(codes, weights=w, minlength=n_classes) + 2.0))[codes]
+    T = np.repeat(rest[:, np.newaxis] / (n_classes - 1), n_classes, axis=1)
+    T[np.arange(n), codes] = 1.0 - rest
+    # typical scores of one keep Newton's matrix well scaled
+    unit = float(np.abs(F).max()) or 1.0
+    F = F / unit
+    lowest, highest = np.exp(_LOWEST), np.exp(_HIGHEST)
+
+    def loss(scale: float, bias: Doubles) -> float:
+        expected = np.einsum("nk,nk->n", T, _log_softmax(scale * F + bias))
+        return float(-(w @ expected) + 0.5 * bias @ bias)
+
+    start = best_temperatures(F, codes, w)[0]
+    scale, bias = float(np.clip(start, lowest, highest)), np.zeros(n_classes)
+    value = loss(scale, bias)
+    for _ in range(50):
+        P = np.exp(_log_softmax(scale * F + bias))
+        difference = P - T
+        gradient = np.append((w[:, np.newaxis] * difference).sum(axis=0) + bias, 0.0)
+        gradient[-1] = w @ np.einsum("nk,nk->n", difference, F)
+        mean_F = np.einsum("nk,nk->n", P, F)
+        H = np.empty((n_classes + 1, n_classes + 1))
+        H[:-1, :-1] = np.diag(w @ P) - (w[:, np.newaxis] * P).T @ P + np.eye(n_classes)
+        H[:-1, -1] = H[-1, :-1] = w @ (P * (F - mean_F[:, np.newaxis]))
+        H[-1, -1] = w @ (np.einsum("nk,nk->n", P, F**2) - mean_F**2) + 1e-12 * n
+        step = np.linalg.solve(H, gradient)
+        decrease = float(gradient @ step)
+        if decrease <= 1e-12 * (1.0 + abs(value)):
+            break
+        length = 1.0
+        while length > 1e-6:
+            trial_scale = float(np.clip(scale - length * step[-1], lowest, highest))
+            trial_bias = bias - length * step[:-1]
+            trial = loss(trial_scale, trial_bias)
+            if trial < value:
+                break
+            length /= 2
+        else:
+            break
+        scale, bias, value = trial_scale, trial_bias, trial
+    return ProbabilityMap(scale / unit, bias)

@@ -1,0 +1,656 @@
+"""Which spectrum: objectives for the kernel of all terms with their gradients, and searches.
+
+Everything is in closed form for a given spectrum and gamma; what is searched are the few (or, with
+a weight for each input, some dozens of) numbers that describe them. With C = D K D + gamma I,
+A = C^-1 D Y and the residuals left out e = A / diag(C^-1):
+
+- the log marginal likelihood, with the likeliest noise variance of each output, falls with
+  ``n / 2 log(y'C^-1 y) + log det(C) / 2``, whose derivative by C is
+  ``C^-1 / 2 - n / 2 A A' / (y'A)``;
+- a loss of the residuals left out has, with H = dLoss/de, U = H / diag(C^-1) and
+  v_i = sum_k H_ik e_ik / diag(C^-1)_i, the derivative ``C^-1 diag(v) C^-1 - sym(C^-1 U A')``.
+
+With a free constant, K leaves it out and ``B = C^-1 - C^-1 u u' C^-1 / (u' C^-1 u)``, where u is
+the diagonal of D, takes the place of C^-1; its derivative is the same, -B dC B.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from gegenbauer._arrays import (
+    as_matrix,
+    as_weights,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_number,
+    check_threads,
+    require_memory,
+)
+from gegenbauer._dispatch import core
+from gegenbauer.basis import check_scaling
+from gegenbauer.kernel import GeometricDecay, PowerDecay, SpectrumKernel
+from gegenbauer.selection import RidgePath, leave_one_out
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from gegenbauer.basis import InputScaling
+
+    Doubles: TypeAlias = npt.NDArray[np.float64]
+
+__all__ = [
+    "SpectrumObjective",
+    "SpectrumSearch",
+    "learn_spectrum",
+    "search_gamma",
+    "search_spectrum",
+    "spectrum_objective",
+]
+
+OBJECTIVES = ("marginal_likelihood", "squared_error")
+
+# What a search looks at by itself: smoothness s, interaction q times the number of inputs, and
+# gamma relative to the mean diagonal of the kernel matrix
+SMOOTHNESSES = (1.0, 2.0)
+INTERACTIONS = tuple(4.0 ** np.arange(-6, 3))
+GAMMAS = tuple(4.0 ** np.arange(-12, 7))
+
+# Steps by which the best value may run beyond the end of a grid
+_MOST_WIDENING = 4
+
+# Leave-one-out predictions whose estimated relative error is above this are not trusted
+_TRUSTED = 1e-3
+
+# gamma stays so far above the resolution of the kernel matrix that Cholesky keeps its digits
+_LEAST_GAMMA = 100 * float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class SpectrumObjective:
+    """A value to be made small, and how it changes.
+
+    Attributes
+    ----------
+    value : float
+        Of the objective; infinity where C is not positive definite in float64.
+    by_log_interaction : ndarray, shape (n_features, number of components)
+        Derivatives by ``log q_tj``.
+    by_log_gamma : float
+        Derivative by ``log gamma``.
+    """
+
+    value: float
+    by_log_interaction: Doubles
+    by_log_gamma: float
+
+
+def spectrum_objective(
+    kernel: SpectrumKernel,
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    gamma: float,
+    *,
+    objective: str = "marginal_likelihood",
+    sample_weight: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    penalize_constant: bool = True,
+    n_threads: int | None = None,
+) -> SpectrumObjective:
+    r"""Judge a spectrum and gamma by the data, with all derivatives.
+
+    Parameters
+    ----------
+    kernel : SpectrumKernel
+        The spectrum.
+    X : array_like, shape (n_samples, n_features)
+        Inputs.
+    Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
+        Targets.
+    gamma : float
+        Penalty, > 0.
+    objective : {"marginal_likelihood", "squared_error"}
+        The negative log marginal likelihood a row and output (up to a constant), or half the
+        logarithm of the mean squared leave-one-out residual, the mean over the outputs of either.
+    sample_weight : array_like, shape (n_samples,), optional
+        Positive.
+    scaling : InputScaling, optional
+        Maps X to the domain of the polynomials.
+    penalize_constant : bool
+        Whether the constant term is penalised as well. If not, the likelihood is that of the
+        contrasts without it.
+    n_threads : int, optional
+        By default what `gegenbauer.default_threads` says.
+
+    Returns
+    -------
+    SpectrumObjective
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import SpectrumKernel, spectrum_objective
+    >>> X = np.linspace(-1, 1, 20)[:, np.newaxis]
+    >>> rough, smooth = SpectrumKernel(1, (1.0, 1.0)), SpectrumKernel(1, (1.0, 3.0))
+    >>> values = [spectrum_objective(k, X, np.sin(2 * X), 1e-6).value for k in (rough, smooth)]
+    >>> values[1] < values[0]
+    True
+    """
+    if not isinstance(kernel, SpectrumKernel):
+        raise TypeError(f"kernel must be a SpectrumKernel, got {type(kernel).__name__}")
+    gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
+    problem = _Problem(
+        X, Y, kernel.n_features, objective, sample_weight, scaling, penalize_constant, n_threads
+    )
+    return problem.judge(kernel, gamma)
+
+
+class _Problem:
+    """Rows, targets and what is to be made small."""
+
+    def __init__(
+        self,
+        X: npt.ArrayLike,
+        Y: npt.ArrayLike,
+        n_features: int | None,
+        objective: str,
+        sample_weight: npt.ArrayLike | None,
+        scaling: InputScaling | None,
+        penalize_constant: bool,
+        n_threads: int | None,
+    ) -> None:
+        self.objective = check_choice(objective, "objective", OBJECTIVES)
+        self.free = not check_flag(penalize_constant, "penalize_constant")
+        self.threads = check_threads(n_threads)
+        data = as_matrix(X, "X", n_columns=n_features)
+        targets = as_matrix(
+            Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True
+        )  # fmt: skip
+        weights = as_weights(sample_weight, data.shape[0])
+        if weights is not None and not weights.all():
+            used = weights > 0
+            data, targets, weights = data[used], targets[used], weights[used]
+        self.X, self.Y = data, targets
+        self.n_features = data.shape[1]
+        self.box = check_scaling(scaling, self.n_features, "kernel")
+        self.n = data.shape[0]
+        if self.n < 1 + self.free:
+            raise ValueError("a free constant needs at least two rows of positive weight, got one")
+        require_memory(32.0 * self.n**2, f"the matrices of {self.n} rows", "use fewer rows")
+        self.root = np.ones(self.n) if weights is None else np.sqrt(weights)
+        self.share = self.root**2 / (self.root**2).sum()
+        self.scaled_Y = self.root[:, np.newaxis] * targets
+        self._diagonal = np.asfortranarray(np.diag(self.share))
+
+    def level(self, kernel: SpectrumKernel) -> float:
+        """Mean diagonal of K, of the penalised terms alone."""
+        values = kernel._plan.evaluate_diagonal(self.X, self.box, self.threads)
+        return float(self.share @ values) - self.free
+
+    def level_gradient(self, kernel: SpectrumKernel) -> Doubles:
+        """Differentiate the level by log q."""
+        found: Doubles = kernel._plan.log_gradient(self.X, self.box, self._diagonal, self.threads)
+        return found
+
+    def judge(self, kernel: SpectrumKernel, gamma: float) -> SpectrumObjective:
+        """Evaluate the objective and its derivatives."""
+        n, n_outputs = self.scaled_Y.shape
+        factor = np.zeros((n, n), order="F")
+        kernel._plan.accumulate(
+            self.X, self.box, self.root, not self.free, factor, self.threads
+        )  # fmt: skip
+        factor[np.diag_indices(n)] += gamma
+        failed = SpectrumObjective(
+            np.inf, np.zeros((self.n_features, len(kernel.components))), 0.0
+        )  # fmt: skip
+        try:
+            core.cholesky_in_place(factor, self.threads)
+        except np.linalg.LinAlgError:
+            return failed
+        B = np.eye(n, order="F")
+        core.solve_factored(factor, B, self.threads)
+        log_det = 2 * np.log(factor.diagonal()).sum()
+        if self.free:
+            side = B @ self.root
+            along = self.root @ side
+            if not along > 0:
+                return failed
+            B -= np.outer(side / along, side)
+            log_det += np.log(along)
+            n -= 1
+        A = B @ self.scaled_Y
+        if self.objective == "marginal_likelihood":
+            quadratic = np.einsum("ik,ik->k", self.scaled_Y, A)
+            if not (quadratic > 0).all():
+                return failed
+            value = 0.5 * np.log(quadratic / n).mean() + 0.5 * log_det / n
+            M = (0.5 / n) * B - (0.5 / n_outputs) * (A / quadratic) @ A.T
+        else:
+            diagonal = B.diagonal()[:, np.newaxis]
+            if not (diagonal > 0).all():
+                return failed
+            e = A / diagonal  # times the root of the weight, as the loss wants it
+            total = np.einsum("ik,ik->k", e, e)
+            if not (total > 0).all():
+                return failed
+            value = 0.5 * np.log(total / (self.root**2).sum()).mean()
+            H = e / (total * n_outputs)
+            v = (H * e).sum(axis=1) / diagonal[:, 0]
+            side = B @ (H / diagonal)
+            M = (B * v) @ B - 0.5 * (side @ A.T + A @ side.T)
+        by_log_gamma = gamma * float(np.trace(M))
+        M *= self.root[:, np.newaxis]
+        M *= self.root
+        gradient = kernel._plan.log_gradient(
+            self.X, self.box, np.asfortranarray(M), self.threads
+        )  # fmt: skip
+        return SpectrumObjective(float(value), gradient, by_log_gamma)
+
+
+def learn_spectrum(
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    *,
+    components: Sequence[PowerDecay | GeometricDecay] | None = None,
+    gamma: float | None = None,
+    objective: str = "marginal_likelihood",
+    sample_weight: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    penalize_constant: bool = True,
+    max_iter: int = 100,
+    callback: Callable[[int], None] | None = None,
+    n_threads: int | None = None,
+) -> tuple[SpectrumKernel, float]:
+    r"""Find the weight of every input and component, and gamma, that the data make likeliest.
+
+    By L-BFGS on the logarithms, from one start. Inputs that matter little end with small weights:
+    automatic relevance determination.
+
+    Parameters
+    ----------
+    X : array_like, shape (n_samples, n_features)
+        Inputs; the cost of a step is that of a few factorisations of n_samples, so some hundred
+        rows are a good number.
+    Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
+        Targets, best with a mean of zero.
+    components : sequence of PowerDecay or GeometricDecay, optional
+        Start of the search, and the kinds of the components; by default s = 2, s = 3 and r = 0.1,
+        which share 1 / n_features.
+    gamma : float, optional
+        Start of the search, relative to the mean diagonal of the kernel matrix (of its penalised
+        terms); by default the best of a few for the first spectrum.
+    objective : {"marginal_likelihood", "squared_error"}
+        See `spectrum_objective`.
+    sample_weight, scaling, penalize_constant, n_threads
+        As for `spectrum_objective`.
+    max_iter : int
+        Most steps of L-BFGS.
+    callback : callable, optional
+        Called with the number of each step.
+
+    Returns
+    -------
+    kernel : SpectrumKernel
+        With the best spectrum.
+    gamma : float
+        The best gamma, absolute.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import learn_spectrum
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
+    >>> kernel, gamma = learn_spectrum(X, np.sin(3 * X[:, 1]))
+    >>> weights = np.array([part.interaction for part in kernel.components]).sum(axis=0)
+    >>> bool(weights[1] > 100 * weights[0])
+    True
+    """
+    from scipy.optimize import minimize
+
+    max_iter = check_integer(max_iter, "max_iter", minimum=1)
+    problem = _Problem(
+        X, Y, None, objective, sample_weight, scaling, penalize_constant, n_threads
+    )  # fmt: skip
+    m = problem.n_features
+    if components is None:
+        share = 1.0 / (3 * m)
+        components = (PowerDecay(share, 2.0), PowerDecay(share, 3.0), GeometricDecay(share, 0.1))
+    first = SpectrumKernel(m, components)
+    kinds = first.components
+    start = np.array([part._parts(m)[2] for part in kinds]).T  # (m, J)
+    if (start <= 0).any():
+        raise ValueError("components must start with positive interactions (q)")
+    log_start = np.log(start)
+    if gamma is not None:
+        gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
+    # outputs of no variance have nothing to say
+    moving = np.ptp(problem.Y, axis=0) > 0
+    if problem.n < 3 or not moving.any():
+        return first, problem.level(first) * (1.0 if gamma is None else gamma)
+    problem.scaled_Y = np.ascontiguousarray(problem.scaled_Y[:, moving])
+
+    def make(log_q: Doubles) -> SpectrumKernel:
+        q = np.exp(log_q.reshape(log_start.shape))
+        parts = [replace(part, interaction=tuple(q[:, j])) for j, part in enumerate(kinds)]
+        return SpectrumKernel(m, parts)
+
+    least = _LEAST_GAMMA * problem.n
+    if gamma is None:
+        trials = [relative for relative in 10.0 ** np.arange(-9, 2, 2) if relative >= least]
+        level = problem.level(first)
+        values = [problem.judge(first, relative * level).value for relative in trials]
+        gamma = trials[int(np.argmin(values))]
+
+    # The unknowns are log q and the log of gamma relative to the level of K: so gamma keeps its
+    # meaning, and its distance from rounding, while the spectrum grows and shrinks.
+    def judge(p: Doubles) -> tuple[float, Doubles]:
+        kernel = make(p[:-1])
+        level = problem.level(kernel)
+        found = problem.judge(kernel, float(np.exp(p[-1])) * level)
+        if not np.isfinite(found.value):
+            return 1e10, np.zeros_like(p)
+        by_level = problem.level_gradient(kernel) / level
+        by_q = found.by_log_interaction + found.by_log_gamma * by_level
+        return found.value, np.append(by_q.ravel(), found.by_log_gamma)
+
+    steps = itertools.count(1)
+    result = minimize(
+        judge,
+        np.append(log_start.ravel(), np.log(max(gamma, least))),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(v - 12.0, v + 6.0) for v in log_start.ravel()] + [(np.log(least), np.log(1e4))],
+        callback=None if callback is None else lambda _: callback(next(steps)),
+        options={"maxiter": max_iter, "maxcor": 20},
+    )
+    kernel = make(result.x[:-1])
+    return kernel, float(np.exp(result.x[-1])) * problem.level(kernel)
+
+
+@dataclass(frozen=True, eq=False)
+class SpectrumSearch:
+    """The best of a grid of spectra (q, s) and gammas, and all scores.
+
+    Attributes
+    ----------
+    kernel : SpectrumKernel
+        With the best spectrum.
+    gamma : float
+        The best gamma, absolute.
+    score : float
+        That of the best: the smaller the better.
+    smoothnesses : ndarray, shape (n_s,)
+        s.
+    interactions : ndarray, shape (n_q,)
+        q, ascending; wider than asked for where the best was at an end.
+    gammas : ndarray, shape (n_gammas,)
+        Ascending, relative to the mean diagonal of the kernel matrix.
+    scores : ndarray, shape (n_s, n_q, n_gammas)
+        Infinity where rounding errors would count, NaN where nothing was tried.
+    on_edge : tuple of str
+        Which of "interactions" and "gammas" have their best value at an end even so.
+    """
+
+    kernel: SpectrumKernel
+    gamma: float
+    score: float
+    smoothnesses: Doubles
+    interactions: Doubles
+    gammas: Doubles
+    scores: Doubles
+    on_edge: tuple[str, ...]
+
+
+Score: TypeAlias = "Callable[[Doubles], Doubles]"
+
+
+def search_spectrum(
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    score: Score,
+    *,
+    smoothnesses: Sequence[float] = SMOOTHNESSES,
+    interactions: Sequence[float] | None = None,
+    gammas: Sequence[float] = GAMMAS,
+    widen: bool = True,
+    sample_weight: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    penalize_constant: bool = True,
+    callback: Callable[[int], None] | None = None,
+    n_threads: int | None = None,
+) -> SpectrumSearch:
+    r"""Find q (one for all inputs), s and gamma by a score of exact leave-one-out predictions.
+
+    One eigendecomposition for each spectrum.
+
+    Parameters
+    ----------
+    X : array_like, shape (n_samples, n_features)
+        Inputs; some hundred rows are a good number.
+    Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
+        Targets.
+    score : callable
+        Takes leave-one-out predictions (n, n_samples, n_outputs) of n gammas and returns n scores;
+        the smaller the better.
+    smoothnesses : sequence of float
+        The s to try.
+    interactions : sequence of float, optional
+        The q to try; by default 4^-6 to 4^2, divided by the number of inputs.
+    gammas : sequence of float
+        The penalties to try, relative to the mean diagonal of the kernel matrix.
+    widen : bool
+        Go on beyond the ends of the grids of q and gamma, by their last step and at most 4 times,
+        while the best value is at an end.
+    sample_weight, scaling, penalize_constant, n_threads
+        As for `RidgePath`.
+    callback : callable, optional
+        Called with the number of spectra done.
+
+    Returns
+    -------
+    SpectrumSearch
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content, and when no score is finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import search_spectrum
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (80, 2))
+    >>> y = np.abs(X[:, 0]) + X[:, 1]
+    >>> squared_error = lambda left_out: ((left_out[:, :, 0] - y) ** 2).mean(axis=1)
+    >>> found = search_spectrum(X, y, squared_error)
+    >>> bool(found.score < 0.01)
+    True
+    """
+    data = as_matrix(X, "X")
+    m = data.shape[1]
+    s_grid = np.unique(_grid(smoothnesses, "smoothnesses"))
+    q_grid = (
+        4.0 ** np.arange(-6, 3) / m
+        if interactions is None
+        else np.unique(_grid(interactions, "interactions"))
+    )
+    g_grid = np.unique(_grid(gammas, "gammas"))
+    tried: dict[tuple[float, float], tuple[RidgePath, float, dict[float, float]]] = {}
+    done = itertools.count(1)
+
+    def judge() -> Doubles:
+        table = np.full((s_grid.size, q_grid.size, g_grid.size), np.nan)
+        for i, s in enumerate(s_grid):
+            for j, q in enumerate(q_grid):
+                key = (float(s), float(q))
+                if key not in tried:
+                    kernel = SpectrumKernel(m, PowerDecay(float(q), float(s)))
+                    level = _mean_diagonal(kernel, data, sample_weight, scaling, n_threads)
+                    path = RidgePath(
+                        kernel, data, Y, sample_weight=sample_weight, scaling=scaling,
+                        penalize_constant=penalize_constant, n_threads=n_threads,
+                    )  # fmt: skip
+                    tried[key] = (path, level - (not penalize_constant), {})
+                    if callback is not None:
+                        callback(next(done))
+                path, level, known = tried[key]
+                new = np.array([g for g in g_grid.tolist() if g not in known])
+                known.update(zip(new.tolist(), _scores(path, new * level, score), strict=True))
+                table[i, j] = [known[g] for g in g_grid.tolist()]
+        return table
+
+    scores = judge()
+    for _ in range(_MOST_WIDENING if widen else 0):
+        _, j, g = _best(scores)
+        wider_q, wider_g = _widened(q_grid, j), _widened(g_grid, g)
+        if wider_q.size == q_grid.size and wider_g.size == g_grid.size:
+            break
+        q_grid, g_grid = wider_q, wider_g
+        scores = judge()
+    i, j, g = _best(scores)
+    ends = {"interactions": (j, q_grid), "gammas": (g, g_grid)}
+    on_edge = tuple(
+        name for name, (at, grid) in ends.items() if grid.size > 1 and at in (0, grid.size - 1)
+    )
+    path, level, _ = tried[(float(s_grid[i]), float(q_grid[j]))]
+    assert isinstance(path.model, SpectrumKernel)
+    return SpectrumSearch(
+        path.model, float(g_grid[g]) * level, float(scores[i, j, g]), s_grid, q_grid, g_grid,
+        scores, on_edge,
+    )  # fmt: skip
+
+
+def _grid(values: Sequence[float], name: str) -> Doubles:
+    grid = as_matrix(values, name, n_columns=1, keep_float32=False, one_dimensional=True)[:, 0]
+    if grid.min() <= 0:
+        raise ValueError(f"{name} must be positive, got {grid.min()}")
+    return grid
+
+
+def _mean_diagonal(
+    kernel: SpectrumKernel,
+    X: Doubles,
+    sample_weight: npt.ArrayLike | None,
+    scaling: InputScaling | None,
+    n_threads: int | None,
+) -> float:
+    diagonal = kernel.diagonal(X, scaling=scaling, n_threads=n_threads)
+    return float(np.average(diagonal, weights=as_weights(sample_weight, diagonal.size)))
+
+
+def _scores(path: RidgePath, gammas: Doubles, score: Score) -> Doubles:
+    if gammas.size == 0:
+        return gammas
+    found = path.leave_one_out(gammas)
+    scores = np.array(score(found.predictions), dtype=np.float64)
+    scores[(found.error > _TRUSTED) | np.isnan(scores)] = np.inf
+    return scores
+
+
+def _best(scores: Doubles) -> tuple[int, ...]:
+    """Return the place of the smallest score: with equal ones, of the larger gamma."""
+    best = np.nanmin(scores)
+    if not np.isfinite(best):
+        raise ValueError("no candidate has a finite score: are the targets of a reasonable size?")
+    place = np.argwhere(scores == best)[-1]
+    return tuple(int(at) for at in place)
+
+
+def _widened(grid: Doubles, at: int) -> Doubles:
+    """Add a value beyond the end at which the best one is."""
+    if grid.size < 2:
+        return grid
+    if at == 0:
+        return np.append(grid[0] * grid[0] / grid[1], grid)
+    if at == grid.size - 1:
+        return np.append(grid, grid[-1] * grid[-1] / grid[-2])
+    return grid
+
+
+def search_gamma(
+    kernel: SpectrumKernel,
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    score: Score,
+    start: float,
+    *,
+    step: float = 2.0,
+    sample_weight: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    penalize_constant: bool = True,
+    n_threads: int | None = None,
+) -> tuple[float, float, Doubles]:
+    """Walk from one gamma to the next while leave-one-out predictions get better.
+
+    One Cholesky factorisation for each gamma, by `leave_one_out`.
+
+    Parameters
+    ----------
+    kernel, X, Y, sample_weight, scaling, penalize_constant, n_threads
+        As for `leave_one_out`.
+    score : callable
+        As for `search_spectrum`.
+    start : float
+        Where to begin, absolute.
+    step : float
+        Factor between gammas, > 1.
+
+    Returns
+    -------
+    gamma : float
+        The best; its neighbours are worse.
+    score : float
+        Its score.
+    predictions : ndarray, shape (n_samples, n_outputs)
+        Its leave-one-out predictions.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content, and when no score is finite.
+    """
+    step = check_number(step, "step", minimum=1, open_below=True)
+    start = check_number(start, "start", minimum=0, open_below=True)
+    known: dict[int, tuple[float, Doubles]] = {}
+
+    def judge(k: int) -> float:
+        if k not in known:
+            try:
+                found = leave_one_out(
+                    kernel, X, Y, start * step**k, sample_weight=sample_weight, scaling=scaling,
+                    penalize_constant=penalize_constant, n_threads=n_threads,
+                )  # fmt: skip
+            except np.linalg.LinAlgError:
+                known[k] = (np.inf, np.empty(0))
+            else:
+                value = float(score(found.predictions)[0]) if found.error[0] < _TRUSTED else np.inf
+                known[k] = (np.inf if np.isnan(value) else value, found.predictions[0])
+        return known[k][0]
+
+    at = 0
+    while not np.isfinite(judge(at)) and at < 60:  # too small for float64
+        at += 4
+    for direction in (1, -1):
+        while judge(at + direction) < judge(at) and abs(at) < 100:
+            at += direction
+    value, predictions = known[at]
+    if not np.isfinite(value):
+        raise ValueError("no gamma has a finite score: are the targets of a reasonable size?")
+    return start * step**at, value, predictions

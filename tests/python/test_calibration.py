@@ -1,0 +1,130 @@
+"""Probabilities from scores, against a general minimiser and their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import log_softmax
+
+from gegenbauer.calibration import best_temperatures, class_scores, fit_probabilities
+
+
+def scores(n, n_classes, seed=0, strength=1.5):
+    rng = np.random.default_rng(seed)
+    codes = np.r_[np.arange(n_classes), rng.integers(n_classes, size=n - n_classes)]
+    F = rng.normal(size=(n, n_classes)) + strength * np.eye(n_classes)[codes]
+    return F, codes, rng.uniform(0.1, 2, n)
+
+
+def test_two_classes_of_one_output():
+    outputs = np.array([[-2.0], [0.0], [3.0]])
+    logits = class_scores(outputs)
+    assert_allclose(logits[:, 1] - logits[:, 0], outputs[:, 0])
+    assert class_scores(logits) is logits
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 6])
+def test_best_temperatures(n_classes):
+    F, codes, weights = scores(120, n_classes)
+    several = np.stack([F, 0.1 * F, 20 * F])
+    beta, loss = best_temperatures(several, codes, weights)
+
+    def mean_loss(log_beta):
+        logs = log_softmax(np.exp(log_beta) * F, axis=1)
+        return -np.average(logs[np.arange(120), codes], weights=weights)
+
+    best = minimize_scalar(mean_loss, bounds=(-6, 12), method="bounded", options={"xatol": 1e-9})
+    assert_allclose(loss, best.fun, rtol=1e-10)
+    assert_allclose(beta * [1, 0.1, 20], np.exp(best.x), rtol=1e-4)
+
+
+def test_temperatures_at_their_ends():
+    codes = np.array([0, 0, 1, 1])
+    right = np.eye(2)[codes]
+    beta, loss = best_temperatures(np.stack([right, -right, 0 * right]), codes)
+    assert_allclose(np.log(beta[1:]), [-6, -6], atol=1e-5)
+    assert_allclose(loss, [0, np.log(2), np.log(2)], atol=3e-3)
+    assert 6 < np.log(beta[0]) < 12  # where the loss becomes zero in float64
+    assert_allclose(best_temperatures(1e9 * right, codes)[0], beta[0] / 1e9)
+
+
+def platt_targets(codes, weights, n_classes):
+    counts = np.array([weights[codes == c].sum() for c in range(n_classes)])
+    T = np.empty((codes.size, n_classes))
+    for i, c in enumerate(codes):
+        T[i] = 1 / (counts[c] + 2) / (n_classes - 1)
+        T[i, c] = 1 - 1 / (counts[c] + 2)
+    return T
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e6])
+@pytest.mark.parametrize("n_classes", [2, 3, 6])
+def test_fit_is_the_penalised_maximum(n_classes, unit):
+    F, codes, weights = scores(150, n_classes)
+    w = weights / weights.mean()
+    T = platt_targets(codes, w, n_classes)
+
+    def loss(p):
+        logs = log_softmax(np.exp(p[0]) * F + p[1:], axis=1)
+        return -(w @ (T * logs).sum(axis=1)) + 0.5 * p[1:] @ p[1:]
+
+    best = minimize(loss, np.zeros(n_classes + 1), tol=1e-12)
+    found = fit_probabilities(unit * F, codes, weights)
+    assert_allclose(found.scale * unit, np.exp(best.x[0]), rtol=1e-4)
+    assert_allclose(found.bias, best.x[1:], atol=1e-4)
+    assert_allclose(found(unit * F).sum(axis=1), 1, rtol=1e-14)
+    assert_allclose(found.bias.sum(), 0, atol=1e-9)
+
+
+def test_one_output_equals_its_pair():
+    F, codes, weights = scores(80, 2)
+    outputs = (F[:, 1] - F[:, 0])[:, np.newaxis]
+    pair, one = fit_probabilities(F, codes, weights), fit_probabilities(outputs, codes, weights)
+    assert_allclose(one(outputs), pair(F), atol=1e-7)
+
+
+def test_never_certain_of_perfectly_separated_classes():
+    """Laplace's rule at the rows themselves, for however many of them."""
+    for n in (2, 10, 1000):
+        codes = np.repeat([0, 1], n)
+        outputs = np.where(codes == 1, 1.0, -1.0)[:, np.newaxis]
+        P = fit_probabilities(outputs, codes)(outputs)
+        assert_allclose(P[0], [1 - 1 / (n + 2), 1 / (n + 2)], rtol=1e-4)
+
+
+def test_wrong_and_empty_scores_give_base_rates():
+    codes = np.array([0, 0, 0, 1])
+    for outputs in (np.zeros((4, 1)), np.array([[1.0], [1.0], [1.0], [-1.0]])):
+        P = fit_probabilities(outputs, codes)(outputs)
+        assert (P[:, 0] > 0.5).all()
+        assert_allclose(P[0], P[3], atol=5e-3)
+
+
+def test_a_large_share_of_a_class_moves_the_bias():
+    rng = np.random.default_rng(0)
+    codes = (rng.uniform(size=400) < 0.1).astype(int)
+    outputs = rng.normal(size=(400, 1)) + codes[:, np.newaxis]
+    P = fit_probabilities(outputs, codes)(outputs)
+    assert_allclose(P[:, 1].mean(), codes.mean(), atol=0.01)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    n_classes=st.integers(2, 5),
+    strength=st.sampled_from([-3.0, 0.0, 0.5, 5.0, 50.0]),
+    magnitude=st.sampled_from([1e-12, 1.0, 1e12]),
+)
+def test_always_probabilities(seed, n_classes, strength, magnitude):
+    F, codes, weights = scores(20, n_classes, seed, strength)
+    found = fit_probabilities(magnitude * F, codes, weights)
+    P = found(magnitude * F)
+    assert np.isfinite(P).all()
+    assert (P > 0).all()
+    assert (P < 1).all()
+    assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
+    assert found.scale > 0

@@ -1,0 +1,323 @@
+"""Objectives of a spectrum against refits and distributions, their gradients, and the searches."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import multivariate_normal
+
+from gegenbauer import (
+    GeometricDecay,
+    InputScaling,
+    PowerDecay,
+    RidgePath,
+    SpectrumKernel,
+    TotalDegreeKernel,
+    learn_spectrum,
+    leave_one_out,
+    predict_kernel,
+    search_gamma,
+    search_spectrum,
+    solve_kernel,
+    spectrum_objective,
+)
+
+OBJECTIVES = ["marginal_likelihood", "squared_error"]
+
+
+def data(n=30, m=3, n_outputs=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, m))
+    Y = np.sin(X @ rng.normal(0, 2, (m, n_outputs))) + 0.1 * rng.normal(size=(n, n_outputs))
+    return X, Y, rng.uniform(0.5, 2, n)
+
+
+def kernel_of(logs, lam=0.0, max_degree=None):
+    parts = [PowerDecay(tuple(np.exp(logs[:, 0])), 2.0), GeometricDecay(np.exp(logs[:, 1]), 0.2)]
+    return SpectrumKernel(len(logs), parts, lam=lam, max_degree=max_degree)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_gradients_equal_finite_differences(objective, free, weighted):
+    X, Y, weights = data()
+    rng = np.random.default_rng(1)
+    logs, gamma, step = rng.normal(-1, 1, (3, 2)), 0.1, 1e-5
+
+    def at(logs, gamma):
+        return spectrum_objective(
+            kernel_of(logs), X, Y, gamma, objective=objective,
+            sample_weight=weights if weighted else None, penalize_constant=not free,
+        )  # fmt: skip
+
+    found = at(logs, gamma)
+    for t, j in itertools.product(range(3), range(2)):
+        shift = np.zeros_like(logs)
+        shift[t, j] = step
+        slope = (at(logs + shift, gamma).value - at(logs - shift, gamma).value) / (2 * step)
+        assert_allclose(found.by_log_interaction[t, j], slope, rtol=1e-6, atol=1e-8)
+    up, down = at(logs, gamma * np.exp(step)).value, at(logs, gamma * np.exp(-step)).value
+    assert_allclose(found.by_log_gamma, (up - down) / (2 * step), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_likelihood_is_that_of_ridge_path(free):
+    """Which a test holds against normal distributions."""
+    X, Y, weights = data()
+    kernel, n = kernel_of(np.full((3, 2), -1.0)), 30 - free
+    values = []
+    for gamma in (0.01, 1.0):
+        found = spectrum_objective(
+            kernel, X, Y, gamma, sample_weight=weights, penalize_constant=not free
+        )
+        path = RidgePath(kernel, X, Y, sample_weight=weights, penalize_constant=not free)
+        values.append(found.value + path.log_marginal_likelihood([gamma])[0].mean() / n)
+    assert_allclose(values[0], values[1], rtol=1e-10)
+
+
+def test_likelihood_of_one_output():
+    X, Y, _ = data(n_outputs=1)
+    kernel = kernel_of(np.full((3, 2), -1.0))
+    gamma = 0.1
+    C = kernel(X) / gamma + np.eye(30)
+    variance = Y[:, 0] @ np.linalg.solve(C, Y[:, 0]) / 30
+    true = -multivariate_normal.logpdf(Y[:, 0], cov=variance * C) / 30
+    found = spectrum_objective(kernel, X, Y, gamma).value
+    assert_allclose(found, true - 0.5 * (1 + np.log(2 * np.pi)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_squared_error_is_that_of_refits(free):
+    X, Y, weights = data(n=15)
+    kernel = kernel_of(np.full((3, 2), -1.0))
+    errors = np.empty_like(Y)
+    for i in range(15):
+        keep = np.arange(15) != i
+        fit = solve_kernel(
+            kernel, X[keep], Y[keep], 0.1, sample_weight=weights[keep], penalize_constant=not free
+        )
+        errors[i] = Y[i] - predict_kernel(
+            kernel, X[i : i + 1], X[keep], fit.dual_coef, intercept=fit.intercept
+        )
+    mean = np.average(errors**2, axis=0, weights=weights)
+    found = spectrum_objective(
+        kernel, X, Y, 0.1, objective="squared_error", sample_weight=weights,
+        penalize_constant=not free,
+    )  # fmt: skip
+    assert_allclose(found.value, 0.5 * np.log(mean).mean(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "kernel", [SpectrumKernel(3, (0.3, 2.0)), TotalDegreeKernel(3, 4, lam=0.5)], ids=repr
+)
+def test_leave_one_out_of_one_gamma(kernel, weighted, free):
+    X, Y, weights = data()
+    options = {
+        "sample_weight": weights if weighted else None,
+        "penalize_constant": not free,
+        "scaling": InputScaling([-1] * 3, [1] * 3, domain=(-1, 1)),
+    }
+    expected = RidgePath(kernel, X, Y, **options).leave_one_out([0.1])
+    found = leave_one_out(kernel, X, Y, 0.1, **options)
+    assert_allclose(found.predictions, expected.predictions, atol=1e-10)
+    assert_allclose(found.leverages, expected.leverages, atol=1e-11)
+    assert (found.error <= 1e-10).all()
+
+
+def test_leave_one_out_checks_its_arguments():
+    kernel, X, y = SpectrumKernel(1, (1.0, 1.0)), np.zeros((3, 1)), np.zeros(3)
+    for arguments, options, message in [
+        (("kernel", X, y, 1.0), {}, "kernel must be"),
+        ((kernel, X, y, 0.0), {}, "gamma must be"),
+        ((kernel, X, y, 1.0), {"sample_weight": [1, 0, 1]}, "must be positive"),
+        ((kernel, X[:1], y[:1], 1.0), {"penalize_constant": False}, "at least two rows"),
+    ]:
+        with pytest.raises((ValueError, TypeError), match=message):
+            leave_one_out(*arguments, **options)
+
+
+class TestLearnSpectrum:
+    @pytest.mark.parametrize("objective", OBJECTIVES)
+    def test_finds_the_inputs_that_matter(self, objective):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(-1, 1, (80, 4))
+        y = np.sin(3 * X[:, 1]) * X[:, 3]
+        kernel, gamma = learn_spectrum(X, y, objective=objective, penalize_constant=False)
+        relevance = np.array([part.interaction for part in kernel.components]).sum(axis=0)
+        assert min(relevance[[1, 3]]) > 50 * max(relevance[[0, 2]])
+        fit = solve_kernel(kernel, X, y, gamma, penalize_constant=False)
+        Z = rng.uniform(-0.9, 0.9, (200, 4))
+        found = predict_kernel(kernel, Z, X, fit.dual_coef, intercept=fit.intercept)[:, 0]
+        assert np.std(found - np.sin(3 * Z[:, 1]) * Z[:, 3]) < 2e-3
+
+    @pytest.mark.parametrize("objective", OBJECTIVES)
+    def test_ends_where_the_gradient_vanishes(self, objective):
+        """With noise, inside of the bounds: no small change of gamma or a strong weight helps."""
+        X, Y, weights = data(60, 2, 1)
+        kernel, gamma = learn_spectrum(
+            X, Y, components=[PowerDecay(0.5, 2.0)], objective=objective, sample_weight=weights
+        )
+        best = spectrum_objective(kernel, X, Y, gamma, objective=objective, sample_weight=weights)
+        assert abs(best.by_log_gamma) < 1e-3
+        q = np.array([part.interaction for part in kernel.components]).T
+        assert np.abs(best.by_log_interaction[q < 200]).max() < 1e-3  # the others are at their ends
+        assert (q < 200).any()
+        for factor in (0.5, 2):
+            other = spectrum_objective(
+                kernel, X, Y, gamma * factor, objective=objective, sample_weight=weights
+            )
+            assert other.value > best.value
+
+    def test_is_deterministic_and_the_same_for_threads(self):
+        X, Y, _ = data(90, 3)
+        one, two = (learn_spectrum(X, Y, max_iter=5, n_threads=n) for n in (1, 2))
+        assert one == two
+
+    def test_rows_of_weight_zero_are_no_rows(self):
+        X, Y, _ = data(40)
+        weights = np.r_[np.ones(30), np.zeros(10)]
+        assert learn_spectrum(X, Y, sample_weight=weights, max_iter=3) == learn_spectrum(
+            X[:30], Y[:30], max_iter=3
+        )
+
+    def test_callback_and_few_rows(self):
+        X, Y, _ = data(20)
+        steps = []
+        learn_spectrum(X, Y, max_iter=4, callback=steps.append)
+        assert steps == [1, 2, 3, 4]
+        kernel, gamma = learn_spectrum(X, np.full(20, 3.0))
+        assert gamma > 0
+        assert len(kernel.components) == 3
+        assert learn_spectrum(X[:2], Y[:2])[1] > 0
+
+    def test_checks_its_arguments(self):
+        X, Y, _ = data()
+        for options, message in [
+            ({"components": [PowerDecay(0.0, 1.0)]}, "positive interactions"),
+            ({"objective": "aic"}, "objective must be"),
+            ({"max_iter": 0}, "max_iter must be"),
+            ({"gamma": -1.0}, "gamma must be"),
+        ]:
+            with pytest.raises((ValueError, TypeError), match=message):
+                learn_spectrum(X, Y, **options)
+
+
+def squared_error(Y):
+    return lambda predictions: ((predictions - Y) ** 2).mean(axis=(1, 2))
+
+
+class TestSearchSpectrum:
+    def test_is_the_best_of_refits(self):
+        """Every score of the table, by the definition; the best one is what is returned."""
+        X, Y, weights = data(14, 2)
+        found = search_spectrum(
+            X, Y, squared_error(Y), smoothnesses=[1, 2], interactions=[0.1, 1], gammas=[1e-2, 1],
+            widen=False, sample_weight=weights, penalize_constant=False,
+        )  # fmt: skip
+        assert found.scores.shape == (2, 2, 2)
+        for i, j, g in np.ndindex(2, 2, 2):
+            kernel = SpectrumKernel(2, (found.interactions[j], found.smoothnesses[i]))
+            level = np.average(kernel.diagonal(X), weights=weights) - 1
+            left_out = np.empty_like(Y)
+            for r in range(14):
+                keep = np.arange(14) != r
+                fit = solve_kernel(
+                    kernel, X[keep], Y[keep], found.gammas[g] * level,
+                    sample_weight=weights[keep], penalize_constant=False,
+                )  # fmt: skip
+                left_out[r] = predict_kernel(
+                    kernel, X[r : r + 1], X[keep], fit.dual_coef, intercept=fit.intercept
+                )
+            assert_allclose(found.scores[i, j, g], ((left_out - Y) ** 2).mean(), rtol=1e-8)
+            if found.scores[i, j, g] == found.score:
+                assert found.kernel == kernel
+                assert_allclose(found.gamma, found.gammas[g] * level)
+        assert found.score == found.scores.min()
+
+    def test_grids_widen_until_the_best_is_inside(self):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(-1, 1, (60, 2))
+        Y = np.sin(5 * X[:, :1] * X[:, 1:]) + 0.3 * rng.normal(size=(60, 1))
+        narrow = search_spectrum(
+            X, Y, squared_error(Y), smoothnesses=[1], interactions=[1e-3, 4e-3], gammas=[1e-4, 4e-4]
+        )
+        assert narrow.interactions.size > 2
+        assert narrow.gammas[-1] > 4e-4
+        fixed = search_spectrum(
+            X, Y, squared_error(Y), smoothnesses=[1], interactions=[1e-3, 4e-3], gammas=[1e-4, 4e-4],
+            widen=False,
+        )  # fmt: skip
+        assert fixed.on_edge == ("interactions", "gammas")
+        assert narrow.score < fixed.score
+        wide = search_spectrum(X, Y, squared_error(Y))
+        assert wide.on_edge == ()
+
+    def test_single_values_are_no_edge(self):
+        X, Y, _ = data(20)
+        found = search_spectrum(
+            X, Y, squared_error(Y), smoothnesses=[2], interactions=[1.0], gammas=[0.1]
+        )
+        assert found.on_edge == ()
+        assert found.scores.shape == (1, 1, 1)
+
+    def test_what_rounding_spoils_is_never_chosen(self):
+        X, Y, _ = data(100, 1)
+        found = search_spectrum(
+            X,
+            Y,
+            squared_error(Y),
+            smoothnesses=[3],
+            interactions=[1.0],
+            gammas=[1e-30, 1e-3],
+            widen=False,
+        )
+        assert found.scores[0, 0, 0] == np.inf
+        assert np.isfinite(found.score)
+        with pytest.raises(ValueError, match="no candidate has a finite score"):
+            search_spectrum(
+                X, Y, squared_error(Y), gammas=[1e-30], interactions=[1.0], smoothnesses=[3]
+            )
+
+    def test_callback_counts_spectra(self):
+        X, Y, _ = data(20)
+        seen = []
+        search_spectrum(
+            X, Y, squared_error(Y), interactions=[0.1, 1.0], widen=False, callback=seen.append
+        )
+        assert seen == [1, 2, 3, 4]
+
+    def test_checks_its_grids(self):
+        X, Y, _ = data(20)
+        for name in ("smoothnesses", "interactions", "gammas"):
+            with pytest.raises(ValueError, match=f"{name} must be positive"):
+                search_spectrum(X, Y, squared_error(Y), **{name: [1.0, 0.0]})
+
+
+class TestSearchGamma:
+    @pytest.mark.parametrize("start", [1e-6, 1.0, 1e6])
+    def test_ends_at_the_same_minimum(self, start):
+        X, Y, _ = data(50)
+        kernel = SpectrumKernel(3, (0.3, 2.0))
+        score = squared_error(Y)
+        gamma, best, predictions = search_gamma(kernel, X, Y, score, start)
+        assert_array_equal(score(predictions[np.newaxis]), [best])
+        gammas = gamma * 2.0 ** np.arange(-3, 4)
+        path = score(RidgePath(kernel, X, Y).leave_one_out(gammas).predictions)
+        assert path.argmin() == 3
+
+    def test_starts_again_where_float64_ends(self):
+        X, Y, _ = data(50)
+        gamma, _, _ = search_gamma(SpectrumKernel(3, (0.3, 2.0)), X, Y, squared_error(Y), 1e-25)
+        assert gamma > 1e-12
+
+    def test_nan_is_no_score(self):
+        X, Y, _ = data(20)
+        kernel = SpectrumKernel(3, (0.3, 2.0))
+        with pytest.raises(ValueError, match="no gamma has a finite score"):
+            search_gamma(kernel, X, Y, lambda p: np.full(len(p), np.nan), 1.0)
