@@ -55,22 +55,14 @@ class OutOfRangeWarning(UserWarning):
     """Rows lie outside of the range of the inputs seen in ``fit`` (``out_of_range="warn"``)."""
 
 
-class _BasisEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Parameters of the basis and handling of the inputs, shared by all estimators.
+class _InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Handling of the inputs, shared by all estimators.
 
     Subclasses implement ``_fit``, which works on a copy of the estimator: see
     :meth:`_fit_on_copy`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_terms": [Interval(Integral, 1, None, closed="left"), None],
-        "degree": [Interval(Integral, 0, None, closed="left"), "array-like", None],
-        "lam": [Interval(Real, -0.5, None, closed="neither")],
-        "index_set": [StrOptions({"total_degree", "tensor", "hyperbolic_cross", "largest_weight"})],
-        "max_interaction": [Interval(Integral, 1, None, closed="left"), None],
-        "order": [StrOptions({"grlex", "grlex_ascending", "grevlex"})],
-        "spectrum": [StrOptions({"orthonormal"}), tuple, None],
-        "domain": [Options(tuple, {(0, 1), (-1, 1)})],
         "out_of_range": [StrOptions({"clip", "warn", "error", "extrapolate"})],
         "n_jobs": [
             Interval(Integral, None, -1, closed="right"),
@@ -80,19 +72,9 @@ class _BasisEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
     }
 
     # Declared for the type checker; set by the constructors and by ``_fit``.
-    n_terms: int | None
-    degree: int | Sequence[int] | None
-    lam: float
-    index_set: str
-    max_interaction: int | None
-    order: str
-    spectrum: Spectrum
-    domain: tuple[float, float]
     out_of_range: str
     n_jobs: int | None
-    basis_: TensorBasis
     scaling_: InputScaling
-    n_terms_: int
     n_features_in_: int
 
     # ---- fitting -----------------------------------------------------------------
@@ -110,57 +92,6 @@ class _BasisEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
 
     def _fit(self, *args: Any) -> None:
         raise NotImplementedError
-
-    def _fit_inputs(self, X: NDArray[Any]) -> None:
-        """Set ``basis_``, ``n_terms_`` and ``scaling_`` from the validated rows X (S, m)."""
-        self.basis_ = self._make_basis(X.shape[1])
-        self.n_terms_ = int(self.basis_.n_terms)
-        self.scaling_ = InputScaling.fit(
-            X, domain=self.domain, clip=self.out_of_range != "extrapolate"
-        )
-
-    def _default_degree(self) -> int:
-        """Degree of the basis when neither ``n_terms`` nor ``degree`` is given."""
-        raise ValueError(
-            f"{type(self).__name__} needs n_terms (an int, the number of terms) or degree "
-            "(an int, the highest total degree), got None for both."
-        )
-
-    def _make_basis(self, n_features: int) -> TensorBasis:
-        degree = self.degree
-        if self.n_terms is None and degree is None:
-            degree = self._default_degree()
-        if self.n_terms is not None and degree is not None:
-            self._warn_if_cut(n_features, self.n_terms)
-        return TensorBasis(
-            n_features,
-            n_terms=self.n_terms,
-            degree=degree,
-            lam=self.lam,
-            index_set=self.index_set,
-            max_interaction=self.max_interaction,
-            order=self.order,
-            spectrum=self.spectrum,
-        )
-
-    def _warn_if_cut(self, n_features: int, n_terms: int) -> None:
-        """Warn when ``n_terms`` leaves terms of the requested ``degree`` out."""
-        if self.index_set == "largest_weight":  # there, n_terms is what defines the set
-            return
-        n_complete = count_terms(
-            n_features,
-            degree=self.degree,
-            index_set=self.index_set,
-            max_interaction=self.max_interaction,
-        )
-        if n_complete > n_terms:
-            warnings.warn(
-                f"degree={self.degree!r} has {n_complete} terms in {n_features} inputs, and "
-                f"n_terms={n_terms} keeps the first {n_terms} of them. Pass n_terms=None to "
-                "use them all, or degree=None if the cut is meant.",
-                UserWarning,
-                stacklevel=_stacklevel(),
-            )
 
     # ---- inputs ------------------------------------------------------------------
 
@@ -251,6 +182,84 @@ class _BasisEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
         check_is_fitted(self)
         X = self._validate_inputs(X, reset=False)
         return int(np.count_nonzero(self.scaling_.outside(X)))
+
+
+class _BasisEstimator(_InputEstimator):
+    """Parameters of a basis of given terms, shared by the estimators that have them."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_InputEstimator._parameter_constraints,
+        "n_terms": [Interval(Integral, 1, None, closed="left"), None],
+        "degree": [Interval(Integral, 0, None, closed="left"), "array-like", None],
+        "lam": [Interval(Real, -0.5, None, closed="neither")],
+        "index_set": [StrOptions({"total_degree", "tensor", "hyperbolic_cross", "largest_weight"})],
+        "max_interaction": [Interval(Integral, 1, None, closed="left"), None],
+        "order": [StrOptions({"grlex", "grlex_ascending", "grevlex"})],
+        "spectrum": [StrOptions({"orthonormal"}), tuple, None],
+        "domain": [Options(tuple, {(0, 1), (-1, 1)})],
+    }
+
+    n_terms: int | None
+    degree: int | Sequence[int] | None
+    lam: float
+    index_set: str
+    max_interaction: int | None
+    order: str
+    spectrum: Spectrum
+    domain: tuple[float, float]
+    basis_: TensorBasis
+    n_terms_: int
+
+    def _fit_inputs(self, X: NDArray[Any]) -> None:
+        """Set ``basis_``, ``n_terms_`` and ``scaling_`` from the validated rows X (S, m)."""
+        self.basis_ = self._make_basis(X.shape[1])
+        self.n_terms_ = int(self.basis_.n_terms)
+        self.scaling_ = InputScaling.fit(
+            X, domain=self.domain, clip=self.out_of_range != "extrapolate"
+        )
+
+    def _default_degree(self) -> int:
+        """Degree of the basis when neither ``n_terms`` nor ``degree`` is given."""
+        raise ValueError(
+            f"{type(self).__name__} needs n_terms (an int, the number of terms) or degree "
+            "(an int, the highest total degree), got None for both."
+        )
+
+    def _make_basis(self, n_features: int) -> TensorBasis:
+        degree = self.degree
+        if self.n_terms is None and degree is None:
+            degree = self._default_degree()
+        if self.n_terms is not None and degree is not None:
+            self._warn_if_cut(n_features, self.n_terms)
+        return TensorBasis(
+            n_features,
+            n_terms=self.n_terms,
+            degree=degree,
+            lam=self.lam,
+            index_set=self.index_set,
+            max_interaction=self.max_interaction,
+            order=self.order,
+            spectrum=self.spectrum,
+        )
+
+    def _warn_if_cut(self, n_features: int, n_terms: int) -> None:
+        """Warn when ``n_terms`` leaves terms of the requested ``degree`` out."""
+        if self.index_set == "largest_weight":  # there, n_terms is what defines the set
+            return
+        n_complete = count_terms(
+            n_features,
+            degree=self.degree,
+            index_set=self.index_set,
+            max_interaction=self.max_interaction,
+        )
+        if n_complete > n_terms:
+            warnings.warn(
+                f"degree={self.degree!r} has {n_complete} terms in {n_features} inputs, and "
+                f"n_terms={n_terms} keeps the first {n_terms} of them. Pass n_terms=None to "
+                "use them all, or degree=None if the cut is meant.",
+                UserWarning,
+                stacklevel=_stacklevel(),
+            )
 
 
 @contextmanager

@@ -250,9 +250,14 @@ class TestSearchSpectrum:
         assert narrow.interactions.size > 2
         assert narrow.gammas[-1] > 4e-4
         fixed = search_spectrum(
-            X, Y, squared_error(Y), smoothnesses=[1], interactions=[1e-3, 4e-3], gammas=[1e-4, 4e-4],
+            X,
+            Y,
+            squared_error(Y),
+            smoothnesses=[1],
+            interactions=[1e-3, 4e-3],
+            gammas=[1e-4, 4e-4],
             widen=False,
-        )  # fmt: skip
+        )
         assert fixed.on_edge == ("interactions", "gammas")
         assert narrow.score < fixed.score
         wide = search_spectrum(X, Y, squared_error(Y))
