@@ -50,14 +50,17 @@ if TYPE_CHECKING:
         IllConditionedWarning,
     )
     from gegenbauer.features import GegenbauerFeatures, OutOfRangeWarning
+    from gegenbauer.model_selection import GegenbauerClassifierCV, GegenbauerRegressorCV
     from gegenbauer.persistence import ModelFileError, ModelVersionWarning, load, save
 
 __version__ = metadata.version("gegenbauer")
 
 __all__ = [
     "GegenbauerClassifier",
+    "GegenbauerClassifierCV",
     "GegenbauerFeatures",
     "GegenbauerRegressor",
+    "GegenbauerRegressorCV",
     "GeometricDecay",
     "GramStatistics",
     "IllConditionedWarning",
@@ -101,8 +104,10 @@ __all__ = [
 # Where the names live that are imported at their first use.
 _LAZY = {
     "GegenbauerClassifier": "estimators",
+    "GegenbauerClassifierCV": "model_selection",
     "GegenbauerFeatures": "features",
     "GegenbauerRegressor": "estimators",
+    "GegenbauerRegressorCV": "model_selection",
     "IllConditionedWarning": "estimators",
     "ModelFileError": "persistence",
     "ModelVersionWarning": "persistence",

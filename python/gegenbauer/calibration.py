@@ -124,7 +124,7 @@ def fit_probabilities(
     codes : ndarray of int, shape (n_samples,)
         Position of each row's class.
     weights : ndarray, shape (n_samples,), optional
-        Of the rows; scaled to a mean of one.
+        Of the rows: how many each stands for.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def fit_probabilities(
     """
     F = class_scores(outputs)
     n, n_classes = F.shape
-    w = np.ones(n) if weights is None else weights * (n / weights.sum())
+    w = np.ones(n) if weights is None else weights
     rest = (1.0 / (np.bincount(codes, weights=w, minlength=n_classes) + 2.0))[codes]
     T = np.repeat(rest[:, np.newaxis] / (n_classes - 1), n_classes, axis=1)
     T[np.arange(n), codes] = 1.0 - rest

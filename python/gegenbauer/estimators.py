@@ -64,7 +64,7 @@ class _GegenbauerEstimator(_BasisEstimator, _TargetEstimator):
     n_refinements_: int
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        X, targets, weight = self._checked_rows(X, y, sample_weight)
+        X, targets, weight, _ = self._checked_rows(X, y, sample_weight)
         self._fit_inputs(X)
         with _advising("y or sample_weight is too large, scale it down"):
             solution = solve_ridge(

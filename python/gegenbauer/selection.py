@@ -455,6 +455,22 @@ class RidgePath:
                 grown = grown / smallest
         return np.asarray(np.minimum(4.0 * _EPS * np.sqrt(self._n_free_rows) * grown, 1.0))
 
+    def rounding(self, gammas: npt.ArrayLike) -> Doubles:
+        """Estimate rounding errors of predictions, relative to the targets.
+
+        Parameters
+        ----------
+        gammas : array_like, shape (n_gammas,)
+            Penalties, as for `leave_one_out`.
+
+        Returns
+        -------
+        ndarray, shape (n_gammas,)
+            At most 1.
+        """
+        values = self._check_gammas(gammas)
+        return self._estimated_error(values, np.ones(values.size))
+
     def leave_one_out(self, gammas: npt.ArrayLike) -> LeaveOneOut:
         """Predict each row by the fit without it.
 

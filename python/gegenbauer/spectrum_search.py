@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -34,7 +34,13 @@ from gegenbauer._arrays import (
 )
 from gegenbauer._dispatch import core
 from gegenbauer.basis import check_scaling
-from gegenbauer.kernel import GeometricDecay, PowerDecay, SpectrumKernel
+from gegenbauer.kernel import (
+    GeometricDecay,
+    PowerDecay,
+    SpectrumKernel,
+    predict_kernel,
+    solve_kernel,
+)
 from gegenbauer.selection import RidgePath, leave_one_out
 
 if TYPE_CHECKING:
@@ -418,7 +424,9 @@ class SpectrumSearch:
     on_edge: tuple[str, ...]
 
 
-Score: TypeAlias = "Callable[[Doubles], Doubles]"
+# (predictions (n, rows, n_outputs) of n gammas, indices of the rows) -> n scores
+Score: TypeAlias = "Callable[[Doubles, npt.NDArray[np.intp]], Doubles]"
+Splits: TypeAlias = "Sequence[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] | None"
 
 
 def search_spectrum(
@@ -433,12 +441,14 @@ def search_spectrum(
     sample_weight: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
+    splits: Splits = None,
     callback: Callable[[int], None] | None = None,
     n_threads: int | None = None,
 ) -> SpectrumSearch:
-    r"""Find q (one for all inputs), s and gamma by a score of exact leave-one-out predictions.
+    r"""Find q (one for all inputs), s and gamma by a score of predictions of rows left out.
 
-    One eigendecomposition for each spectrum.
+    Exact leave-one-out, with one eigendecomposition for each spectrum, or given splits of the rows,
+    with one for each split.
 
     Parameters
     ----------
@@ -447,8 +457,8 @@ def search_spectrum(
     Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
         Targets.
     score : callable
-        Takes leave-one-out predictions (n, n_samples, n_outputs) of n gammas and returns n scores;
-        the smaller the better.
+        Takes predictions (n, n_rows, n_outputs) of n gammas and the indices of their rows, and
+        returns n scores; the smaller the better.
     smoothnesses : sequence of float
         The s to try.
     interactions : sequence of float, optional
@@ -460,6 +470,8 @@ def search_spectrum(
         while the best value is at an end.
     sample_weight, scaling, penalize_constant, n_threads
         As for `RidgePath`.
+    splits : sequence of (train, test), optional
+        Indices of rows. The score is then the mean of those of the test rows of each split.
     callback : callable, optional
         Called with the number of spectra done.
 
@@ -478,7 +490,7 @@ def search_spectrum(
     >>> from gegenbauer import search_spectrum
     >>> X = np.random.default_rng(0).uniform(-1, 1, (80, 2))
     >>> y = np.abs(X[:, 0]) + X[:, 1]
-    >>> squared_error = lambda left_out: ((left_out[:, :, 0] - y) ** 2).mean(axis=1)
+    >>> squared_error = lambda left_out, rows: ((left_out[:, :, 0] - y[rows]) ** 2).mean(axis=1)
     >>> found = search_spectrum(X, y, squared_error)
     >>> bool(found.score < 0.01)
     True
@@ -492,7 +504,9 @@ def search_spectrum(
         else np.unique(_grid(interactions, "interactions"))
     )
     g_grid = np.unique(_grid(gammas, "gammas"))
-    tried: dict[tuple[float, float], tuple[RidgePath, float, dict[float, float]]] = {}
+    targets = as_matrix(Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True)
+    weights = as_weights(sample_weight, data.shape[0])
+    tried: dict[tuple[float, float], tuple[_Candidate, float, dict[float, float]]] = {}
     done = itertools.count(1)
 
     def judge() -> Doubles:
@@ -502,17 +516,24 @@ def search_spectrum(
                 key = (float(s), float(q))
                 if key not in tried:
                     kernel = SpectrumKernel(m, PowerDecay(float(q), float(s)))
-                    level = _mean_diagonal(kernel, data, sample_weight, scaling, n_threads)
-                    path = RidgePath(
-                        kernel, data, Y, sample_weight=sample_weight, scaling=scaling,
-                        penalize_constant=penalize_constant, n_threads=n_threads,
-                    )  # fmt: skip
-                    tried[key] = (path, level - (not penalize_constant), {})
+                    diagonal = kernel.diagonal(data, scaling=scaling, n_threads=n_threads)
+                    level = float(np.average(diagonal, weights=weights)) - (not penalize_constant)
+                    candidate = _Candidate(
+                        kernel,
+                        data,
+                        targets,
+                        weights,
+                        scaling,
+                        penalize_constant,
+                        splits,
+                        n_threads,
+                    )
+                    tried[key] = (candidate, level, {})
                     if callback is not None:
                         callback(next(done))
-                path, level, known = tried[key]
+                candidate, level, known = tried[key]
                 new = np.array([g for g in g_grid.tolist() if g not in known])
-                known.update(zip(new.tolist(), _scores(path, new * level, score), strict=True))
+                known.update(zip(new.tolist(), candidate.scores(new * level, score), strict=True))
                 table[i, j] = [known[g] for g in g_grid.tolist()]
         return table
 
@@ -529,10 +550,9 @@ def search_spectrum(
     on_edge = tuple(
         name for name, (at, grid) in ends.items() if grid.size > 1 and at in (0, grid.size - 1)
     )
-    path, level, _ = tried[(float(s_grid[i]), float(q_grid[j]))]
-    assert isinstance(path.model, SpectrumKernel)
+    candidate, level, _ = tried[(float(s_grid[i]), float(q_grid[j]))]
     return SpectrumSearch(
-        path.model, float(g_grid[g]) * level, float(scores[i, j, g]), s_grid, q_grid, g_grid,
+        candidate.kernel, float(g_grid[g]) * level, float(scores[i, j, g]), s_grid, q_grid, g_grid,
         scores, on_edge,
     )  # fmt: skip
 
@@ -544,24 +564,57 @@ def _grid(values: Sequence[float], name: str) -> Doubles:
     return grid
 
 
-def _mean_diagonal(
-    kernel: SpectrumKernel,
-    X: Doubles,
-    sample_weight: npt.ArrayLike | None,
-    scaling: InputScaling | None,
-    n_threads: int | None,
-) -> float:
-    diagonal = kernel.diagonal(X, scaling=scaling, n_threads=n_threads)
-    return float(np.average(diagonal, weights=as_weights(sample_weight, diagonal.size)))
+class _Candidate:
+    """A spectrum, factorised for all gammas: for all rows, or for the training rows of splits."""
 
+    def __init__(
+        self,
+        kernel: SpectrumKernel,
+        X: Doubles,
+        Y: Doubles,
+        weights: Doubles | None,
+        scaling: InputScaling | None,
+        penalize_constant: bool,
+        splits: Splits,
+        n_threads: int | None,
+    ) -> None:
+        self.kernel = kernel
+        pairs: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp] | None]]
+        pairs = [(np.arange(X.shape[0]), None)] if splits is None else [*splits]
+        self._X = X
+        self._parts = [
+            (
+                RidgePath(
+                    kernel,
+                    X[train],
+                    Y[train],
+                    sample_weight=None if weights is None else weights[train],
+                    scaling=scaling,
+                    penalize_constant=penalize_constant,
+                    n_threads=n_threads,
+                ),
+                test,
+            )
+            for train, test in pairs
+        ]
 
-def _scores(path: RidgePath, gammas: Doubles, score: Score) -> Doubles:
-    if gammas.size == 0:
-        return gammas
-    found = path.leave_one_out(gammas)
-    scores = np.array(score(found.predictions), dtype=np.float64)
-    scores[(found.error > _TRUSTED) | np.isnan(scores)] = np.inf
-    return scores
+    def scores(self, gammas: Doubles, score: Score) -> Doubles:
+        """Return the mean score of all parts, infinity where float64 does not carry it."""
+        total = np.zeros(gammas.size)
+        if gammas.size == 0:
+            return total
+        for path, test in self._parts:
+            if test is None:
+                found = path.leave_one_out(gammas)
+                predictions, error = found.predictions, found.error
+                rows = np.arange(self._X.shape[0])
+            else:
+                predictions, error = path.predict(self._X[test], gammas), path.rounding(gammas)
+                rows = test
+            values = np.array(score(predictions, rows), dtype=np.float64)
+            values[(error > _TRUSTED) | np.isnan(values)] = np.inf
+            total += values
+        return total / len(self._parts)
 
 
 def _best(scores: Doubles) -> tuple[int, ...]:
@@ -595,17 +648,18 @@ def search_gamma(
     sample_weight: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
+    splits: Splits = None,
     n_threads: int | None = None,
 ) -> tuple[float, float, Doubles]:
-    """Walk from one gamma to the next while leave-one-out predictions get better.
+    """Walk from one gamma to the next while the score of rows left out gets better.
 
-    One Cholesky factorisation for each gamma, by `leave_one_out`.
+    One Cholesky factorisation for each gamma (and split), by `leave_one_out` or `solve_kernel`.
 
     Parameters
     ----------
     kernel, X, Y, sample_weight, scaling, penalize_constant, n_threads
         As for `leave_one_out`.
-    score : callable
+    score, splits
         As for `search_spectrum`.
     start : float
         Where to begin, absolute.
@@ -619,7 +673,7 @@ def search_gamma(
     score : float
         Its score.
     predictions : ndarray, shape (n_samples, n_outputs)
-        Its leave-one-out predictions.
+        Its predictions of rows left out; with splits, NaN in rows that are in no test part.
 
     Raises
     ------
@@ -628,20 +682,41 @@ def search_gamma(
     """
     step = check_number(step, "step", minimum=1, open_below=True)
     start = check_number(start, "start", minimum=0, open_below=True)
+    data = as_matrix(X, "X", n_columns=kernel.n_features)
+    targets = as_matrix(Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True)
+    weights = as_weights(sample_weight, data.shape[0])
+    options: dict[str, Any] = {
+        "scaling": scaling, "penalize_constant": penalize_constant, "n_threads": n_threads
+    }  # fmt: skip
+    everything = np.arange(data.shape[0])
     known: dict[int, tuple[float, Doubles]] = {}
+
+    def left_out(gamma: float) -> tuple[float, Doubles]:
+        if splits is None:
+            found = leave_one_out(kernel, data, targets, gamma, sample_weight=weights, **options)
+            value = float(score(found.predictions, everything)[0])
+            return value if found.error[0] <= _TRUSTED else np.inf, found.predictions[0]
+        predictions = np.full(targets.shape, np.nan)
+        values = []
+        for train, test in splits:
+            fit = solve_kernel(
+                kernel, data[train], targets[train], gamma,
+                sample_weight=None if weights is None else weights[train], **options,
+            )  # fmt: skip
+            predictions[test] = predict_kernel(
+                kernel, data[test], data[train], fit.dual_coef, intercept=fit.intercept,
+                scaling=scaling, n_threads=n_threads,
+            )  # fmt: skip
+            values.append(float(score(predictions[np.newaxis, test], test)[0]))
+        return float(np.mean(values)), predictions
 
     def judge(k: int) -> float:
         if k not in known:
             try:
-                found = leave_one_out(
-                    kernel, X, Y, start * step**k, sample_weight=sample_weight, scaling=scaling,
-                    penalize_constant=penalize_constant, n_threads=n_threads,
-                )  # fmt: skip
+                value, predictions = left_out(start * step**k)
             except np.linalg.LinAlgError:
-                known[k] = (np.inf, np.empty(0))
-            else:
-                value = float(score(found.predictions)[0]) if found.error[0] < _TRUSTED else np.inf
-                known[k] = (np.inf if np.isnan(value) else value, found.predictions[0])
+                value, predictions = np.inf, np.empty(0)
+            known[k] = (np.inf if np.isnan(value) else value, predictions)
         return known[k][0]
 
     at = 0

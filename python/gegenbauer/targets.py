@@ -35,8 +35,8 @@ class _TargetEstimator(_InputEstimator):
 
     def _checked_rows(
         self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64] | None]:
-        """Return X, targets, (S, K) or (S,) for a single output, and the weights of the rows."""
+    ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64] | None, NDArray[np.intp]]:
+        """Return X, targets, (S, K) or (S,) for a single output, weights and places of the rows."""
         _refuse_dates(X)
         X, y = validate_data(
             self,
@@ -49,6 +49,7 @@ class _TargetEstimator(_InputEstimator):
         )
         self._require_finite(X)
         weight = _checked_sample_weight(sample_weight, X.shape[0])
+        places = np.arange(X.shape[0])
         if weight is not None and not weight.all():
             # Rows of no weight are no rows: they may not even add a class or widen the box.
             used = weight > 0
@@ -57,9 +58,9 @@ class _TargetEstimator(_InputEstimator):
                     f"sample_weight is zero in all {weight.size} rows; at least one row must "
                     "have a positive weight."
                 )
-            X, y, weight = X[used], y[used], weight[used]
+            X, y, weight, places = X[used], y[used], weight[used], places[used]
         targets, weight = self._encode_targets(y, weight)
-        return X, targets, weight
+        return X, targets, weight, places
 
     def _prepare_y(self, y: Any) -> Any:
         """Bring y into a form that ``validate_data`` treats well."""

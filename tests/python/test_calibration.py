@@ -65,12 +65,11 @@ def platt_targets(codes, weights, n_classes):
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
 def test_fit_is_the_penalised_maximum(n_classes, unit):
     F, codes, weights = scores(150, n_classes)
-    w = weights / weights.mean()
-    T = platt_targets(codes, w, n_classes)
+    T = platt_targets(codes, weights, n_classes)
 
     def loss(p):
         logs = log_softmax(np.exp(p[0]) * F + p[1:], axis=1)
-        return -(w @ (T * logs).sum(axis=1)) + 0.5 * p[1:] @ p[1:]
+        return -(weights @ (T * logs).sum(axis=1)) + 0.5 * p[1:] @ p[1:]
 
     best = minimize(loss, np.zeros(n_classes + 1), tol=1e-12)
     found = fit_probabilities(unit * F, codes, weights)

@@ -209,7 +209,7 @@ class TestLearnSpectrum:
 
 
 def squared_error(Y):
-    return lambda predictions: ((predictions - Y) ** 2).mean(axis=(1, 2))
+    return lambda predictions, rows: ((predictions - Y[rows]) ** 2).mean(axis=(1, 2))
 
 
 class TestSearchSpectrum:
@@ -311,9 +311,10 @@ class TestSearchGamma:
         kernel = SpectrumKernel(3, (0.3, 2.0))
         score = squared_error(Y)
         gamma, best, predictions = search_gamma(kernel, X, Y, score, start)
-        assert_array_equal(score(predictions[np.newaxis]), [best])
+        rows = np.arange(50)
+        assert_array_equal(score(predictions[np.newaxis], rows), [best])
         gammas = gamma * 2.0 ** np.arange(-3, 4)
-        path = score(RidgePath(kernel, X, Y).leave_one_out(gammas).predictions)
+        path = score(RidgePath(kernel, X, Y).leave_one_out(gammas).predictions, rows)
         assert path.argmin() == 3
 
     def test_starts_again_where_float64_ends(self):
@@ -325,4 +326,35 @@ class TestSearchGamma:
         X, Y, _ = data(20)
         kernel = SpectrumKernel(3, (0.3, 2.0))
         with pytest.raises(ValueError, match="no gamma has a finite score"):
-            search_gamma(kernel, X, Y, lambda p: np.full(len(p), np.nan), 1.0)
+            search_gamma(kernel, X, Y, lambda p, _: np.full(len(p), np.nan), 1.0)
+
+    @pytest.mark.parametrize("free", [False, True])
+    def test_splits(self, free):
+        """Both searches agree with refits on the training rows of each split."""
+        X, Y, weights = data(40)
+        score = squared_error(Y)
+        folds = np.arange(40) % 4
+        splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in range(3)]
+        options = {"sample_weight": weights, "penalize_constant": not free, "splits": splits}
+        found = search_spectrum(
+            X, Y, score, smoothnesses=[2], interactions=[0.3], gammas=[0.01, 0.1], widen=False,
+            **options,
+        )  # fmt: skip
+        level = found.gamma / found.gammas[found.scores[0, 0].argmin()]
+        for g, relative in enumerate(found.gammas):
+            values = []
+            for train, test in splits:
+                fit = solve_kernel(
+                    found.kernel, X[train], Y[train], relative * level,
+                    sample_weight=weights[train], penalize_constant=not free,
+                )  # fmt: skip
+                predicted = predict_kernel(
+                    found.kernel, X[test], X[train], fit.dual_coef, intercept=fit.intercept
+                )
+                values.append(((predicted - Y[test]) ** 2).mean())
+            assert_allclose(found.scores[0, 0, g], np.mean(values), rtol=1e-9)
+        gamma, best, predictions = search_gamma(found.kernel, X, Y, score, found.gamma, **options)
+        assert best <= found.score * (1 + 1e-9)
+        assert np.isnan(predictions[folds == 3]).all()
+        assert np.isfinite(predictions[folds != 3]).all()
+        assert gamma > 0

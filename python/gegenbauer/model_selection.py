@@ -1,0 +1,986 @@
+"""Estimators that choose everything by themselves: spectrum, number of terms, penalty.
+
+What is searched, and by which scores, is in :mod:`gegenbauer.spectrum_search`; here rows are
+checked, scaled and chosen, scores are made of labels, and the final model is fitted. Up to some
+thousand rows that model is the kernel of all terms with dual coefficients, beyond a finite set of
+the terms of largest weight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.model_selection import check_cv
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from gegenbauer._arrays import check_number
+from gegenbauer.basis import InputScaling, TensorBasis
+from gegenbauer.calibration import (
+    ProbabilityMap,
+    best_temperatures,
+    class_scores,
+    fit_probabilities,
+)
+from gegenbauer.features import _CLIP, _advising
+from gegenbauer.kernel import PowerDecay, SpectrumKernel, predict_kernel, solve_kernel
+from gegenbauer.ridge import predict, solve_ridge
+from gegenbauer.selection import RidgePath
+from gegenbauer.spectrum_search import (
+    GAMMAS,
+    Score,
+    Splits,
+    learn_spectrum,
+    search_gamma,
+    search_spectrum,
+)
+from gegenbauer.targets import _ClassTargets, _RealTargets, _TargetEstimator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Doubles = NDArray[np.float64]
+    Rows = NDArray[np.intp]
+
+__all__ = ["GegenbauerClassifierCV", "GegenbauerRegressorCV"]
+
+# Terms of the finite set that is used where rows are too many for a kernel
+_DEFAULT_N_TERMS = 2000
+
+# Leave-one-out predictions (doubles) that are held at once
+_HELD = 2e7
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """Rows of data, with targets as the solves take them."""
+
+    X: NDArray[Any]
+    Y: Doubles  # (n, K)
+    weight: Doubles | None
+    back: Rows  # row of each original row
+
+    @classmethod
+    def merge(cls, X: NDArray[Any], Y: Doubles, weight: Doubles | None) -> _Data:
+        """Make identical rows one of more weight, in leaving out as elsewhere."""
+        both = np.hstack([X.astype(np.float64), Y])
+        _, first, places, counts = np.unique(
+            both, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        back = places.reshape(-1)
+        total = np.bincount(back, weights=weight).astype(np.float64)
+        if weight is None and (counts == 1).all():
+            return cls(X[first], Y[first], None, back)
+        return cls(X[first], Y[first], total, back)
+
+    def take(self, rows: Rows) -> _Data:
+        weight = None if self.weight is None else self.weight[rows]
+        return _Data(self.X[rows], self.Y[rows], weight, np.arange(rows.size))
+
+    @property
+    def n(self) -> int:
+        return int(self.X.shape[0])
+
+
+def _restricted(splits: Splits, rows: Rows, n: int) -> Splits:
+    """Return splits of some of n rows, by their places among these."""
+    if splits is None:
+        return None
+    place = np.full(n, -1)
+    place[rows] = np.arange(rows.size)
+    pairs = [(place[train], place[test]) for train, test in splits]
+    kept = [(train[train >= 0], test[test >= 0]) for train, test in pairs]
+    return [(train, test) for train, test in kept if train.size and test.size]
+
+
+def _spread(n: int, most: int) -> Rows:
+    """Return ``most`` of n places, evenly spread, or all of them."""
+    if n <= most:
+        return np.arange(n)
+    return np.unique(np.linspace(0, n - 1, most).round().astype(np.intp))
+
+
+class _GegenbauerCV(_TargetEstimator):
+    """Search, final fit and output common to regression and classification."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_TargetEstimator._parameter_constraints,
+        "spectrum": [StrOptions({"auto"}), tuple],
+        "gammas": [StrOptions({"auto"}), "array-like"],
+        "n_terms": [Interval(Integral, 1, None, closed="left"), None],
+        "cv": ["cv_object"],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+        "penalize_constant": ["boolean"],
+        "search_rows": [Interval(Integral, 10, None, closed="left")],
+        "kernel_rows": [Interval(Integral, 0, None, closed="left")],
+        "verbose": ["verbose"],
+    }
+
+    # How much wider than the rows of the fit the box of the inputs is, on either side
+    _margin: ClassVar[float]
+
+    spectrum: str | tuple[float, float]
+    gammas: str | Sequence[float]
+    n_terms: int | None
+    cv: Any
+    scoring: Any
+    penalize_constant: bool
+    search_rows: int
+    kernel_rows: int
+    verbose: bool | int
+    best_score_: float
+    coef_: Doubles
+    cv_results_: dict[str, NDArray[Any]]
+    dual_coef_: Doubles
+    gamma_: float
+    intercept_: Doubles
+    loo_predictions_: Doubles
+    n_search_rows_: int
+    n_terms_: float
+    rcond_: float
+    solver_: str
+    spectrum_: tuple[Any, ...]
+    X_fit_: NDArray[Any]
+
+    # ---- what subclasses say -----------------------------------------------------
+
+    def _make_score(self, data: _Data) -> Score:
+        """Return what is to be made small: a function of predictions and their rows."""
+        raise NotImplementedError
+
+    def _stratified(self, data: _Data, most: int) -> Rows:
+        """Return at most so many rows that stand for all, the same ones each time."""
+        raise NotImplementedError
+
+    def _learn(
+        self, data: _Data, splits: Splits, progress: _Progress
+    ) -> tuple[SpectrumKernel, float]:
+        """Choose the spectrum and a first gamma on few rows; set ``cv_results_``."""
+        raise NotImplementedError
+
+    def _finish(self, data: _Data, left_out: Doubles) -> None:
+        """Make what the predictions of left-out rows are good for; set ``loo_predictions_``."""
+        raise NotImplementedError
+
+    # ---- fitting -----------------------------------------------------------------
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        raw_y = self._prepare_y(y)
+        X, targets, weight, used = self._checked_rows(X, y, sample_weight)
+        self._y_was_flat = targets.ndim == 1
+        targets = targets if targets.ndim == 2 else targets[:, np.newaxis]
+        if len(X) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two rows, to leave one out; got "
+                f"n_samples = {len(X)}"
+            )
+        if self.cv is None:
+            data = _Data.merge(X, targets, weight)
+        else:  # splits are of the rows as they are
+            data = _Data(X, targets, weight, np.arange(len(X)))
+        self.scaling_ = self._make_scaling(X)
+        data = self._standardised(data)
+        score = self._make_score(data)
+        splits = self._make_splits(raw_y, used)
+        with _Progress(self.verbose) as progress:
+            rows = self._stratified(data, int(self.search_rows))
+            self.n_search_rows_ = int(rows.size)
+            few = data.take(rows)
+            kernel, gamma = self._learn(few, _restricted(splits, rows, data.n), progress)
+            if data.n <= self.kernel_rows and self.n_terms is None:
+                left_out = self._fit_kernel(data, kernel, gamma, score, splits, progress)
+            else:
+                left_out = self._fit_terms(data, kernel, score, splits, progress)
+        self.spectrum_ = kernel.components
+        self._finish(data, left_out)
+
+    def _make_scaling(self, X: NDArray[Any]) -> InputScaling:
+        clip = self.out_of_range != "extrapolate"
+        tight = InputScaling.fit(X, domain=(-1, 1), clip=clip)
+        if self._margin == 0:
+            return tight
+        room = self._margin * (tight.upper - tight.lower)
+        return InputScaling(
+            tight.lower - room, tight.upper + room, domain=(-1, 1), clip=clip,
+            constant=tight.is_constant,
+        )  # fmt: skip
+
+    def _standardised(self, data: _Data) -> _Data:
+        return data
+
+    def _make_splits(self, y: Any, used: Rows) -> Splits:
+        """Split all rows that came, of which those of no weight take no part."""
+        if self.cv is None:
+            return None
+        n = len(y)
+        cv = check_cv(self.cv, y, classifier=is_classifier(self))
+        splits = _restricted([*cv.split(np.zeros((n, 1)), y)], used, n)
+        if not splits:
+            raise ValueError("cv leaves no split with rows of positive weight on both sides")
+        return splits
+
+    def _labels(self, data: _Data) -> NDArray[Any]:
+        """Return the targets as scikit-learn's scorers take them."""
+        raise NotImplementedError
+
+    def _gamma_grid(self) -> Doubles | None:
+        """Return the gammas asked for, absolute; None if the search is free."""
+        if isinstance(self.gammas, str):
+            return None
+        grid = np.unique(np.asarray(self.gammas, dtype=np.float64))
+        if grid.size == 0 or not (np.isfinite(grid).all() and (grid > 0).all()):
+            raise ValueError(f"gammas must be finite and positive, got {self.gammas!r}")
+        return grid
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "scaling": self.scaling_,
+            "penalize_constant": bool(self.penalize_constant),
+            "n_threads": self._n_threads(),
+        }
+
+    def _fit_kernel(
+        self,
+        data: _Data,
+        kernel: SpectrumKernel,
+        gamma: float,
+        score: Score,
+        splits: Splits,
+        progress: _Progress,
+    ) -> Doubles:
+        """Fit all terms with dual coefficients; return the predictions of rows left out."""
+        options = {"sample_weight": data.weight, **self._options()}
+        grid = self._gamma_grid()
+        progress.say("gamma on all rows")
+        if grid is None:
+            gamma, best, left_out = search_gamma(
+                kernel, data.X, data.Y, score, gamma, splits=splits, **options
+            )
+        else:
+            found = _best_of(kernel, data, grid, score, splits, options)
+            gamma, best, left_out = found
+        fit = solve_kernel(kernel, data.X, data.Y, gamma, **options)
+        self.gamma_ = float(gamma)
+        self.best_score_ = -float(best)
+        self.kernel_ = kernel
+        self.X_fit_ = data.X
+        self.dual_coef_ = fit.dual_coef
+        self.intercept_ = fit.intercept
+        self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), "kernel"
+        self.n_terms_ = np.inf
+        return left_out
+
+    def _fit_terms(
+        self,
+        data: _Data,
+        kernel: SpectrumKernel,
+        score: Score,
+        splits: Splits,
+        progress: _Progress,
+    ) -> Doubles:
+        """Fit the terms of largest weight; return the predictions of rows left out."""
+        basis = self._make_basis(kernel)
+        options = {"sample_weight": data.weight, **self._options()}
+        progress.say(f"gamma for {basis.n_terms} terms on all rows")
+        grid = self._gamma_grid()
+        if grid is None:
+            rows = _spread(data.n, 1000)
+            squares = basis.evaluate(data.X[rows], scaling=self.scaling_) ** 2
+            level = squares[:, 0 if self.penalize_constant else 1 :].sum(axis=1).mean()
+            grid = np.array(GAMMAS) * float(level)
+        gamma, best, left_out = _best_of(basis, data, grid, score, splits, options)
+        fit = solve_ridge(basis, data.X, data.Y, gamma, **options)
+        self.gamma_ = float(gamma)
+        self.best_score_ = -float(best)
+        self.basis_ = basis
+        self.coef_ = fit.weights
+        self.intercept_ = np.zeros(data.Y.shape[1])
+        self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), fit.engine
+        self.n_terms_ = basis.n_terms
+        return left_out
+
+    def _make_basis(self, kernel: SpectrumKernel) -> TensorBasis:
+        (part,) = kernel.components
+        assert isinstance(part, PowerDecay)
+        assert isinstance(part.interaction, float)
+        return TensorBasis(
+            kernel.n_features,
+            n_terms=_DEFAULT_N_TERMS if self.n_terms is None else int(self.n_terms),
+            lam=0.0,
+            index_set="largest_weight",
+            spectrum=(part.interaction, part.smoothness),
+        )
+
+    # ---- predicting --------------------------------------------------------------
+
+    def _raw_outputs(self, X: Any) -> Doubles:
+        """Return the outputs (S, K) of the fitted polynomial."""
+        check_is_fitted(self)
+        X = self._validate_inputs(X, reset=False)
+        self._apply_range_policy(X)
+        with _advising(f"{_CLIP}, or the coefficients are too large, fit with a larger gamma"):
+            if hasattr(self, "dual_coef_"):
+                return predict_kernel(
+                    self.kernel_, X, self.X_fit_, self.dual_coef_, intercept=self.intercept_,
+                    scaling=self._current_scaling(), n_threads=self._n_threads(),
+                )  # fmt: skip
+            outputs = predict(
+                self.basis_, X, self.coef_, scaling=self._current_scaling(),
+                n_threads=self._n_threads(),
+            )  # fmt: skip
+            return outputs + self.intercept_
+
+
+def _best_of(
+    model: SpectrumKernel | TensorBasis,
+    data: _Data,
+    gammas: Doubles,
+    score: Score,
+    splits: Splits,
+    options: dict[str, Any],
+) -> tuple[float, float, Doubles]:
+    """Return the best of given gammas, its score and predictions of rows left out."""
+    weight = options["sample_weight"]
+    others = {key: value for key, value in options.items() if key != "sample_weight"}
+    values = np.zeros(gammas.size)
+    everything = np.arange(data.n)
+    parts = [(everything, None)] if splits is None else [*splits]
+    predictions = np.full((gammas.size, *data.Y.shape), np.nan)
+    for train, test in parts:
+        path = RidgePath(
+            model, data.X[train], data.Y[train],
+            sample_weight=None if weight is None else weight[train], **others,
+        )  # fmt: skip
+        chunk = max(1, int(_HELD / data.Y.size))
+        for first in range(0, gammas.size, chunk):
+            some = slice(first, first + chunk)
+            if test is None:
+                found = path.leave_one_out(gammas[some])
+                left_out, error, rows = found.predictions, found.error, everything
+            else:
+                left_out = path.predict(data.X[test], gammas[some])
+                error, rows = path.rounding(gammas[some]), test
+            scores = np.array(score(left_out, rows), dtype=np.float64)
+            scores[(error > 1e-3) | np.isnan(scores)] = np.inf
+            values[some] += scores / len(parts)
+            predictions[some, rows] = left_out
+    at = int(np.flatnonzero(values == values.min())[-1])
+    if not np.isfinite(values[at]):
+        raise ValueError("no gamma has a finite score: are the targets of a reasonable size?")
+    return float(gammas[at]), float(values[at]), predictions[at]
+
+
+class _Progress:
+    """A line of progress, by tqdm where it is installed; nothing unless it is asked for."""
+
+    def __init__(self, verbose: bool | int) -> None:
+        self._bar: Any = None
+        self._print = False
+        if verbose:
+            try:
+                from tqdm.auto import tqdm  # type: ignore[import-untyped]
+            except ImportError:
+                self._print = True
+            else:
+                self._bar = tqdm(unit="step")
+
+    def say(self, what: str) -> None:
+        if self._bar is not None:
+            self._bar.set_description(what)
+            self._bar.update()
+        elif self._print:
+            print(f"gegenbauer: {what}", flush=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+# --- Scores ---------------------------------------------------------------------------------------
+
+
+class _Shell(BaseEstimator):  # type: ignore[misc]
+    """What a scorer of scikit-learn sees: a fitted model whose outputs are known already."""
+
+    def __init__(self, outputs: Any) -> None:
+        self.outputs = outputs
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: ARG002
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class _RegressorShell(RegressorMixin, _Shell):  # type: ignore[misc]
+    def predict(self, X: Any) -> Any:  # noqa: ARG002
+        return self.outputs
+
+
+class _ClassifierShell(ClassifierMixin, _Shell):  # type: ignore[misc]
+    def __init__(self, outputs: Any, probabilities: Any, classes: Any) -> None:
+        super().__init__(outputs)
+        self.probabilities = probabilities
+        self.classes = classes
+
+    @property
+    def classes_(self) -> Any:
+        return self.classes
+
+    def decision_function(self, X: Any) -> Any:  # noqa: ARG002
+        return self.outputs
+
+    def predict_proba(self, X: Any) -> Any:  # noqa: ARG002
+        return self.probabilities
+
+    def predict(self, X: Any) -> Any:  # noqa: ARG002
+        if self.outputs.ndim == 1:
+            return self.classes[(self.outputs > 0).astype(np.intp)]
+        return self.classes[self.outputs.argmax(axis=1)]
+
+
+def _scored_by(
+    scoring: Any, shell: Any, data: _Data, labels: NDArray[Any], *, weighted: bool
+) -> Score:
+    """Turn a scorer, of which more is better, into a score of predictions."""
+    scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
+
+    def score(predictions: Doubles, rows: Rows) -> Doubles:
+        arguments = {}
+        if weighted and data.weight is not None:
+            arguments["sample_weight"] = data.weight[rows]
+        return np.array(
+            [-scorer(shell(p, rows), data.X[rows], labels[rows], **arguments) for p in predictions]
+        )
+
+    return score
+
+
+class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
+    """Regression that chooses its polynomials and its penalty by itself.
+
+    All products of Chebyshev polynomials of the inputs there are, each with a weight that the
+    data choose: every input has its own, for smooth, very smooth and nearly linear parts, so
+    that inputs that do not matter fade out. The weights and the penalty are those of the
+    largest marginal likelihood on some hundred rows; then the penalty is chosen again, and the
+    one linear system solved, on all rows. It takes the place of a Gaussian process with
+    automatic relevance determination, at a fraction of its time.
+
+    Parameters
+    ----------
+    spectrum : "auto" or tuple (q, s), default="auto"
+        "auto" learns the weights of all inputs. (q, s) is fixed: the squared weight
+        q n^(-2s) for every input that occurs with degree n.
+    gammas : "auto" or array-like of positive numbers, default="auto"
+        Penalties to choose from; "auto" walks to the best one.
+    n_terms : int or None, default=None
+        Number of terms of largest weight. None uses all there are for up to ``kernel_rows``
+        rows, and 2000 beyond.
+    cv : int, splitter, iterable or None, default=None
+        How rows are left out to choose gamma: None for exact leave-one-out, which costs no
+        further fits; else as in scikit-learn.
+    scoring : str, callable or None, default=None
+        What the best gamma is the best of: a scorer of scikit-learn; None for the smallest
+        mean squared error.
+    search : {"marginal_likelihood", "squared_error"}, default="marginal_likelihood"
+        By what the spectrum is learned: the likelihood of its rows, or their exact
+        leave-one-out error, which takes more steps and is often a little better without noise.
+    penalize_constant : bool, default=False
+        Whether gamma also penalises the constant term.
+    search_rows : int, default=500
+        Rows on which the spectrum is learned, evenly spread over the range of y.
+    kernel_rows : int, default=5000
+        Most rows whose model is kept as dual coefficients of all terms.
+    out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
+        What to do in prediction with values outside of the range seen in ``fit``, which is
+        taken to be one per cent wider on either side: see :class:`GegenbauerRegressor`.
+    verbose : bool or int, default=False
+        Show progress (by tqdm where it is installed).
+    n_jobs : int or None, default=None
+        Number of threads, as in :class:`GegenbauerRegressor`.
+
+    Attributes
+    ----------
+    spectrum_ : tuple of PowerDecay and GeometricDecay
+        The spectrum: the weights of the terms.
+    gamma_ : float
+        The penalty, for targets scaled to a variance of one.
+    best_score_ : float
+        Score of the chosen gamma on rows left out, the larger the better: minus the mean
+        squared error in units of the targets' variance, or that of ``scoring``.
+    cv_results_ : dict of ndarray
+        What was tried for the spectrum.
+    loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Prediction of each row of ``fit`` by the model without it (with ``cv``, of those rows
+        that were in a test part). Identical rows are one row of more weight.
+    relevances_ : ndarray of shape (n_features,)
+        Sum of the weights of each input.
+    kernel_, X_fit_, dual_coef_, intercept_
+        With all terms: the kernel, the distinct rows, and the coefficients
+        (n_rows, n_outputs) of ``kernel_(X, X_fit_) @ dual_coef_ + intercept_``.
+    basis_, coef_, intercept_
+        With a finite set: the terms and their weights (n_terms, n_outputs).
+    n_terms_ : int or infinity
+        Number of terms.
+    n_search_rows_ : int
+        Rows on which the spectrum was learned.
+    engine_, solver_, rcond_
+        How the final system was solved, as in :class:`GegenbauerRegressor`.
+    scaling_ : InputScaling
+        The range of the inputs and its map to [-1, 1].
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    See Also
+    --------
+    GegenbauerRegressor : With everything given, by default as in the paper.
+    learn_spectrum : How the weights are found, on arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import GegenbauerRegressorCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(200, 3))
+    >>> y = np.sin(6 * X[:, 0]) * X[:, 1]  # the third input does not matter
+    >>> model = GegenbauerRegressorCV().fit(X, y)
+    >>> bool(np.abs(model.loo_predictions_ - y).max() < 0.01)
+    True
+    >>> bool(model.relevances_[2] < model.relevances_[:2].min() / 100)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_GegenbauerCV._parameter_constraints,
+        "search": [StrOptions({"marginal_likelihood", "squared_error"})],
+    }
+    _margin = 0.01
+
+    search: str
+    relevances_: Doubles
+
+    def __init__(
+        self,
+        spectrum: str | tuple[float, float] = "auto",
+        gammas: str | Sequence[float] = "auto",
+        n_terms: int | None = None,
+        *,
+        cv: Any = None,
+        scoring: Any = None,
+        search: str = "marginal_likelihood",
+        penalize_constant: bool = False,
+        search_rows: int = 500,
+        kernel_rows: int = 5000,
+        out_of_range: str = "clip",
+        verbose: bool | int = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.spectrum = spectrum
+        self.gammas = gammas
+        self.n_terms = n_terms
+        self.cv = cv
+        self.scoring = scoring
+        self.search = search
+        self.penalize_constant = penalize_constant
+        self.search_rows = search_rows
+        self.kernel_rows = kernel_rows
+        self.out_of_range = out_of_range
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the spectrum and gamma, and learn the weights.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the rows, from 0 up, as in :meth:`GegenbauerRegressor.fit`. Scores of
+            rows left out are weighted as well.
+
+        Returns
+        -------
+        GegenbauerRegressorCV
+            The fitted estimator itself. When ``fit`` fails or is interrupted, the estimator
+            stays as it was.
+
+        Raises
+        ------
+        ValueError
+            X, y, sample_weight or a parameter is not as it has to be.
+        """
+        return self._fit_on_copy(X, y, sample_weight)
+
+    def _standardised(self, data: _Data) -> _Data:
+        center = np.average(data.Y, axis=0, weights=data.weight)
+        unit = np.sqrt(np.average((data.Y - center) ** 2, axis=0, weights=data.weight))
+        self._center, self._unit = center, np.where(unit > 0, unit, 1.0)
+        return _Data(data.X, (data.Y - self._center) / self._unit, data.weight, data.back)
+
+    def _labels(self, data: _Data) -> NDArray[Any]:
+        values = data.Y * self._unit + self._center
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def _make_score(self, data: _Data) -> Score:
+        if self.scoring is None:
+
+            def squared_error(predictions: Doubles, rows: Rows) -> Doubles:
+                squares = ((predictions - data.Y[rows]) ** 2).mean(axis=2)
+                weights = None if data.weight is None else data.weight[rows]
+                return np.asarray(np.average(squares, axis=1, weights=weights))
+
+            return squared_error
+
+        def shell(outputs: Doubles, _: Rows) -> _RegressorShell:
+            values = outputs * self._unit + self._center
+            return _RegressorShell(values[:, 0] if values.shape[1] == 1 else values)
+
+        return _scored_by(self.scoring, shell, data, self._labels(data), weighted=True)
+
+    def _stratified(self, data: _Data, most: int) -> Rows:
+        order = np.lexsort((*data.X.T[::-1], *data.Y.T[::-1]))
+        return np.sort(order[_spread(data.n, most)])
+
+    def _learn(
+        self,
+        data: _Data,
+        splits: Splits,  # noqa: ARG002  # the spectrum has an objective of its own
+        progress: _Progress,
+    ) -> tuple[SpectrumKernel, float]:
+        m = data.X.shape[1]
+        options = {"sample_weight": data.weight, **self._options()}
+        if isinstance(self.spectrum, str) and data.n > 2:
+            kernel, gamma = learn_spectrum(
+                data.X, data.Y, objective=self.search,
+                callback=lambda k: progress.say(f"spectrum, step {k}"), **options,
+            )  # fmt: skip
+        else:
+            q, s = (1.0 / m, 2.0) if isinstance(self.spectrum, str) else _pair(self.spectrum)
+            kernel = SpectrumKernel(m, (q, s))
+            gamma = 1e-3 * float(kernel.diagonal(data.X, scaling=self.scaling_).mean())
+        self.cv_results_ = {}
+        return kernel, gamma
+
+    def _finish(self, data: _Data, left_out: Doubles) -> None:
+        weights = [
+            np.broadcast_to(part.interaction, self.n_features_in_) for part in self.spectrum_
+        ]
+        self.relevances_ = np.sum(weights, axis=0)
+        if hasattr(self, "dual_coef_"):
+            self.dual_coef_ = self.dual_coef_ * self._unit
+        else:
+            self.coef_ = self.coef_ * self._unit
+        self.intercept_ = self.intercept_ * self._unit + self._center
+        values = (left_out * self._unit + self._center)[data.back]
+        self.loo_predictions_ = values[:, 0] if self._y_was_flat else values
+        del self._center, self._unit
+
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
+        outputs = self._raw_outputs(X)
+        return outputs[:, 0] if self._y_was_flat else outputs
+
+
+class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
+    """Classification that chooses its polynomials and its penalty by itself, with probabilities.
+
+    All products of Chebyshev polynomials of the inputs there are, with weights of two numbers:
+    what an interaction costs (q) and what a degree costs (s). They and the penalty gamma are
+    those of the smallest log-loss of exact leave-one-out scores. The same scores, which every
+    row has from a model that did not see it, make the probabilities: no second fit, no data
+    held back.
+
+    Parameters
+    ----------
+    spectrum : "auto" or tuple (q, s), default="auto"
+        "auto" chooses s from 1 and 2 and q from a grid that widens where it must. (q, s) is
+        fixed: the squared weight q n^(-2s) for every input that occurs with degree n.
+    gammas : "auto" or array-like of positive numbers, default="auto"
+        Penalties to choose from; "auto" chooses together with the spectrum, and again on all
+        rows.
+    n_terms : int or None, default=None
+        Number of terms of largest weight. None uses all there are for up to ``kernel_rows``
+        rows, and 2000 beyond.
+    cv : int, splitter, iterable or None, default=None
+        How rows are left out: None for exact leave-one-out, which costs no further fits; else
+        as in scikit-learn.
+    scoring : str, callable or None, default=None
+        What is to be the best: a scorer of scikit-learn; None for the smallest log-loss.
+    penalize_constant : bool, default=True
+        Whether gamma also penalises the constant term.
+    search_rows : int, default=500
+        Rows on which the spectrum is chosen, of every class its share.
+    kernel_rows : int, default=5000
+        Most rows whose model is kept as dual coefficients of all terms.
+    out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
+        What to do in prediction with values outside of the range seen in ``fit``: see
+        :class:`GegenbauerClassifier`. "extrapolate" is for finite sets of terms only.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes: see :class:`GegenbauerClassifier`.
+    verbose : bool or int, default=False
+        Show progress (by tqdm where it is installed).
+    n_jobs : int or None, default=None
+        Number of threads, as in :class:`GegenbauerClassifier`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    spectrum_ : tuple of one PowerDecay
+        The spectrum: the weights of the terms.
+    gamma_ : float
+        The penalty.
+    best_score_ : float
+        Score of the chosen gamma on rows left out, the larger the better: minus the log-loss
+        at the best temperature, or that of ``scoring``.
+    cv_results_ : dict of ndarray
+        What was tried: "smoothness" (n_s,), "interaction" (n_q,), "relative_gamma" (n_gammas,)
+        (relative to the mean diagonal of the kernel matrix) and "score" (n_s, n_q, n_gammas).
+    loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Output for each row of ``fit`` by the model without it, before calibration. Identical
+        rows are one row of more weight.
+    probability_maps_ : list of ProbabilityMap
+        What makes probabilities of outputs: one, or one for each label of a multilabel y.
+    kernel_, X_fit_, dual_coef_, intercept_
+        With all terms: the kernel, the distinct rows, and the coefficients
+        (n_rows, n_outputs) of ``kernel_(X, X_fit_) @ dual_coef_ + intercept_``.
+    basis_, coef_, intercept_
+        With a finite set: the terms and their weights (n_terms, n_outputs).
+    n_terms_ : int or infinity
+        Number of terms.
+    n_search_rows_ : int
+        Rows on which the spectrum was chosen.
+    engine_, solver_, rcond_
+        How the final system was solved, as in :class:`GegenbauerClassifier`.
+    scaling_ : InputScaling
+        The range of the inputs and its map to [-1, 1].
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    See Also
+    --------
+    GegenbauerClassifier : With everything given, by default as in the paper.
+    search_spectrum : How the spectrum is found, on arrays.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gegenbauer import GegenbauerClassifierCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GegenbauerClassifierCV().fit(X, y)
+    >>> model.predict_proba(X[[0, 70]]).round(2).tolist()
+    [[0.99, 0.0, 0.01], [0.03, 0.51, 0.46]]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_GegenbauerCV._parameter_constraints,
+        "class_weight": _ClassTargets._parameter_constraints["class_weight"],
+    }
+    _margin = 0.0
+
+    probability_maps_: list[ProbabilityMap]
+
+    def __init__(
+        self,
+        spectrum: str | tuple[float, float] = "auto",
+        gammas: str | Sequence[float] = "auto",
+        n_terms: int | None = None,
+        *,
+        cv: Any = None,
+        scoring: Any = None,
+        penalize_constant: bool = True,
+        search_rows: int = 500,
+        kernel_rows: int = 5000,
+        out_of_range: str = "clip",
+        class_weight: dict[Any, float] | str | None = None,
+        verbose: bool | int = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.spectrum = spectrum
+        self.gammas = gammas
+        self.n_terms = n_terms
+        self.cv = cv
+        self.scoring = scoring
+        self.penalize_constant = penalize_constant
+        self.search_rows = search_rows
+        self.kernel_rows = kernel_rows
+        self.out_of_range = out_of_range
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the spectrum and gamma, learn the weights, and calibrate.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels, at least two different ones; or a table of 0 and 1 (multilabel).
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the rows, from 0 up, as in :meth:`GegenbauerClassifier.fit`. Scores of
+            rows left out and probabilities are weighted as well.
+
+        Returns
+        -------
+        GegenbauerClassifierCV
+            The fitted estimator itself. When ``fit`` fails or is interrupted, the estimator
+            stays as it was.
+
+        Raises
+        ------
+        ValueError
+            X, y, sample_weight or a parameter is not as it has to be.
+        """
+        return self._fit_on_copy(X, y, sample_weight)
+
+    def _codes(self, data: _Data) -> list[Rows]:
+        """Return the class of each row; for multilabel one array a label."""
+        if self.multilabel_:
+            return [(column > 0).astype(np.intp) for column in data.Y.T]
+        if data.Y.shape[1] == 1:
+            return [(data.Y[:, 0] > 0).astype(np.intp)]
+        return [data.Y.argmax(axis=1)]
+
+    def _questions(self, outputs: Doubles) -> list[Doubles]:
+        """Split outputs (..., K) into those that belong to one question."""
+        if self.multilabel_:
+            return [outputs[..., k : k + 1] for k in range(outputs.shape[-1])]
+        return [outputs]
+
+    def _labels(self, data: _Data) -> NDArray[Any]:
+        codes = self._codes(data)
+        if self.multilabel_:
+            return np.column_stack(codes)
+        return np.asarray(self.classes_[codes[0]])
+
+    def _make_score(self, data: _Data) -> Score:
+        codes = self._codes(data)
+        if self.scoring is None:
+
+            def log_loss(predictions: Doubles, rows: Rows) -> Doubles:
+                weights = None if data.weight is None else data.weight[rows]
+                losses = [
+                    best_temperatures(class_scores(outputs), code[rows], weights)[1]
+                    for outputs, code in zip(self._questions(predictions), codes, strict=True)
+                ]
+                return np.asarray(np.mean(losses, axis=0))
+
+            return log_loss
+
+        def shell(outputs: Doubles, rows: Rows) -> Any:
+            if self.multilabel_:
+                return _RegressorShell((outputs > 0).astype(int))
+            scores = class_scores(outputs)
+            weights = None if data.weight is None else data.weight[rows]
+            beta = best_temperatures(scores, codes[0][rows], weights)[0]
+            probabilities = ProbabilityMap(float(beta), np.zeros(scores.shape[1]))(outputs)
+            flat = outputs[:, 0] if outputs.shape[1] == 1 else outputs
+            return _ClassifierShell(flat, probabilities, self.classes_)
+
+        return _scored_by(self.scoring, shell, data, self._labels(data), weighted=True)
+
+    def _stratified(self, data: _Data, most: int) -> Rows:
+        if data.n <= most:
+            return np.arange(data.n)
+        codes = self._codes(data)
+        strata = codes[0] if len(codes) == 1 else np.unique(
+            np.column_stack(codes), axis=0, return_inverse=True
+        )[1].reshape(-1)  # fmt: skip
+        chosen = []
+        for label in np.unique(strata):
+            own = np.flatnonzero(strata == label)
+            share = max(2, round(most * own.size / data.n))
+            chosen.append(own[_spread(own.size, share)])
+        return np.sort(np.concatenate(chosen))
+
+    def _learn(
+        self, data: _Data, splits: Splits, progress: _Progress
+    ) -> tuple[SpectrumKernel, float]:
+        options = {"sample_weight": data.weight, **self._options()}
+        grid: dict[str, Any] = {}
+        if not isinstance(self.spectrum, str):
+            q, s = _pair(self.spectrum)
+            grid = {"interactions": [q], "smoothnesses": [s]}
+        found = search_spectrum(
+            data.X, data.Y, self._make_score(data), splits=splits,
+            callback=lambda k: progress.say(f"spectrum {k}"), **grid, **options,
+        )  # fmt: skip
+        self.cv_results_ = {
+            "smoothness": found.smoothnesses,
+            "interaction": found.interactions,
+            "relative_gamma": found.gammas,
+            "score": -found.scores,
+        }
+        return found.kernel, found.gamma
+
+    def _finish(self, data: _Data, left_out: Doubles) -> None:
+        known = np.isfinite(left_out).all(axis=1)
+        weights = None if data.weight is None else data.weight[known]
+        self.probability_maps_ = [
+            fit_probabilities(outputs, code[known], weights)
+            for outputs, code in zip(
+                self._questions(left_out[known]), self._codes(data), strict=True
+            )
+        ]
+        values = left_out[data.back]
+        self.loo_predictions_ = values[:, 0] if values.shape[1] == 1 else values
+
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
+        """Return logits: of the second class, of each class, or of each label."""
+        outputs = self._raw_outputs(X)
+        logits = [
+            make.logits(part)
+            for make, part in zip(self.probability_maps_, self._questions(outputs), strict=True)
+        ]
+        if self.multilabel_:
+            return np.column_stack([pair[:, 1] - pair[:, 0] for pair in logits])
+        if outputs.shape[1] == 1:
+            return np.asarray(logits[0][:, 1] - logits[0][:, 0])
+        return logits[0]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``; for multilabel y the probability of each label.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`decision_function`.
+        """
+        outputs = self._raw_outputs(X)
+        found = [
+            make(part)
+            for make, part in zip(self.probability_maps_, self._questions(outputs), strict=True)
+        ]
+        return np.column_stack([pair[:, 1] for pair in found]) if self.multilabel_ else found[0]
+
+
+def _pair(spectrum: Any) -> tuple[float, float]:
+    """Return a fixed (q, s)."""
+    if not isinstance(spectrum, tuple) or len(spectrum) != 2:
+        raise ValueError(f"spectrum must be 'auto' or a pair (q, s), got {spectrum!r}")
+    q = check_number(spectrum[0], "spectrum[0] (q)", minimum=0, open_below=True)
+    return q, check_number(spectrum[1], "spectrum[1] (s)", minimum=0, open_below=True)
