@@ -1,0 +1,441 @@
+"""Estimators that choose by themselves: against refits, definitions and plain estimators."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.inspection import partial_dependence
+from sklearn.metrics import log_loss, make_scorer
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from gegenbauer import (
+    GegenbauerClassifierCV,
+    GegenbauerRegressorCV,
+    InputScaling,
+    OutOfRangeWarning,
+    PowerDecay,
+    SpectrumKernel,
+    TensorBasis,
+    predict_kernel,
+    solve_kernel,
+    solve_ridge,
+)
+
+
+def regression(n=80, m=3, n_outputs=1, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 3, (n, m))
+    Y = np.column_stack([np.sin((k + 1) * X[:, 0]) + X[:, 1] for k in range(n_outputs)])
+    Y += 0.05 * rng.normal(size=Y.shape)
+    return X, Y[:, 0] if n_outputs == 1 else Y
+
+
+def classes(n=90, n_classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(n_classes, size=n)
+    X = rng.normal(size=(n, 2)) + 1.5 * np.column_stack([np.cos(2 * codes), np.sin(2 * codes)])
+    return X, np.array(["red", "green", "blue", "black"])[codes]
+
+
+def kernel_refits(model, X, Y, weights=None):
+    """Leave rows out one by one with the spectrum and gamma that were chosen."""
+    out = np.empty_like(Y)
+    for i in range(len(X)):
+        keep = np.arange(len(X)) != i
+        fit = solve_kernel(
+            model.kernel_, X[keep], Y[keep], model.gamma_, scaling=model.scaling_,
+            sample_weight=None if weights is None else weights[keep],
+            penalize_constant=model.penalize_constant,
+        )  # fmt: skip
+        out[i] = predict_kernel(
+            model.kernel_, X[i : i + 1], X[keep], fit.dual_coef, intercept=fit.intercept,
+            scaling=model.scaling_,
+        )  # fmt: skip
+    return out
+
+
+class TestClassifier:
+    @pytest.mark.parametrize("n_classes", [2, 3])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_everything_follows_from_the_choice(self, n_classes, weighted):
+        """Leave-one-out outputs, score, model and probabilities, each by its definition."""
+        X, y = classes(60, n_classes)
+        weights = np.random.default_rng(1).uniform(0.5, 2, 60) if weighted else None
+        model = GegenbauerClassifierCV().fit(X, y, weights)
+        codes = np.searchsorted(model.classes_, y)
+        Y = np.where(codes[:, np.newaxis] == np.arange(n_classes), 1.0, -1.0)
+        Y = Y[:, 1:] if n_classes == 2 else Y
+        left_out = kernel_refits(model, X, Y, weights)
+        flat = left_out[:, 0] if n_classes == 2 else left_out
+        assert_allclose(model.loo_predictions_, flat, atol=1e-7)
+        assert model.spectrum_ == model.kernel_.components
+        (part,) = model.spectrum_
+        assert isinstance(part, PowerDecay)
+        assert part.smoothness in (1.0, 2.0)
+
+        pair = np.column_stack([-flat / 2, flat / 2]) if n_classes == 2 else left_out
+        betas = np.exp(np.linspace(-4, 6, 2001))
+        losses = [
+            log_loss(codes, np.exp(b * pair) / np.exp(b * pair).sum(1, keepdims=True),
+                     sample_weight=weights)
+            for b in betas
+        ]  # fmt: skip
+        assert_allclose(model.best_score_, -min(losses), rtol=1e-4)
+
+        fit = solve_kernel(
+            model.kernel_, X, Y, model.gamma_, scaling=model.scaling_, sample_weight=weights
+        )
+        Z = X[:5] + 0.1
+        raw = predict_kernel(model.kernel_, Z, X, fit.dual_coef, scaling=model.scaling_)
+        P = model.predict_proba(Z)
+        assert_allclose(P, model.probability_maps_[0](raw), atol=1e-8)
+        assert_allclose(P.sum(axis=1), 1)
+        assert_array_equal(model.predict(Z), model.classes_[P.argmax(axis=1)])
+
+    def test_the_grid_holds_the_best(self):
+        X, y = classes(60)
+        model = GegenbauerClassifierCV().fit(X, y)
+        table = model.cv_results_
+        i, j, g = np.unravel_index(np.nanargmax(table["score"]), table["score"].shape)
+        (part,) = model.spectrum_
+        assert part.smoothness == table["smoothness"][i]
+        assert part.interaction == table["interaction"][j]
+        assert 0 < g < table["relative_gamma"].size - 1
+        assert model.best_score_ >= table["score"][i, j, g] - 1e-9
+        assert model.n_search_rows_ == 60
+        assert model.n_terms_ == np.inf
+        assert model.engine_ == "kernel"
+
+    def test_better_than_chance_by_far_without_any_setting(self):
+        for load, least in ((load_iris, 0.93), (load_wine, 0.94), (load_breast_cancer, 0.95)):
+            X, y = load(return_X_y=True)
+            split = train_test_split(X, y, random_state=0, stratify=y)
+            model = GegenbauerClassifierCV().fit(split[0], split[2])
+            assert model.score(split[1], split[3]) >= least
+            assert log_loss(split[3], model.predict_proba(split[1])) < 0.2
+
+    def test_probabilities_are_calibrated(self):
+        """Noisy labels: what is said to be so many per cent is so many per cent."""
+        rng = np.random.default_rng(0)
+        X = rng.uniform(-1, 1, (1600, 2))
+        truth = 1 / (1 + np.exp(-3 * np.sin(3 * X[:, 0]) - 2 * X[:, 1]))
+        y = (rng.uniform(size=1600) < truth).astype(int)
+        model = GegenbauerClassifierCV().fit(X[:600], y[:600])
+        P = model.predict_proba(X[600:])[:, 1]
+        assert np.abs(P - truth[600:]).mean() < 0.06
+        edges = np.quantile(P, np.linspace(0, 1, 6))
+        for low, high in itertools.pairwise(edges):
+            inside = (low <= P) & (high >= P)
+            assert abs(P[inside].mean() - y[600:][inside].mean()) < 0.1
+
+    def test_many_rows_use_the_terms_of_largest_weight(self):
+        X, y = classes(300)
+        model = GegenbauerClassifierCV(kernel_rows=200, search_rows=100).fit(X, y)
+        assert isinstance(model.basis_, TensorBasis)
+        assert model.n_terms_ == 2000
+        assert model.n_search_rows_ <= 102
+        (part,) = model.spectrum_
+        assert model.basis_.spectrum == (part.interaction, part.smoothness)
+        assert not hasattr(model, "dual_coef_")
+        kernel = GegenbauerClassifierCV(search_rows=100).fit(X, y)
+        assert kernel.spectrum_ == model.spectrum_
+        assert np.abs(model.predict_proba(X) - kernel.predict_proba(X)).mean() < 0.03
+        few = GegenbauerClassifierCV(n_terms=30).fit(X, y)
+        assert few.coef_.shape == (30, 3)
+        codes = np.searchsorted(few.classes_, y)
+        Y = np.where(codes[:, np.newaxis] == np.arange(3), 1.0, -1.0)
+        fit = solve_ridge(few.basis_, X, Y, few.gamma_, scaling=few.scaling_)
+        assert_allclose(few.coef_, fit.weights)
+
+    def test_rows_of_the_search_are_spread_over_all_classes(self):
+        X = np.arange(400.0)[:, np.newaxis]
+        y = np.r_[np.zeros(380), np.ones(15), np.full(5, 2)]
+        model = GegenbauerClassifierCV(search_rows=50).fit(X, y)
+        assert 50 <= model.n_search_rows_ <= 53
+
+    def test_multilabel(self):
+        X, _ = classes(80)
+        Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0.5]).astype(int)
+        model = GegenbauerClassifierCV().fit(X, Y)
+        P = model.predict_proba(X)
+        assert P.shape == (80, 2)
+        assert_array_equal(model.predict(X), (P > 0.5).astype(int))
+        assert (model.predict(X) == Y).mean() > 0.95
+        assert len(model.probability_maps_) == 2
+
+    def test_class_weight(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(200, 1))
+        y = (X[:, 0] + 1.5 * rng.normal(size=200) > 2).astype(int)
+        plain = GegenbauerClassifierCV().fit(X, y)
+        balanced = GegenbauerClassifierCV(class_weight="balanced").fit(X, y)
+        assert balanced.predict(X).mean() > 2 * plain.predict(X).mean()
+        weights = np.where(y == 1, 200 / (2 * y.sum()), 200 / (2 * (1 - y).sum()))
+        same = GegenbauerClassifierCV().fit(X, y, weights)
+        assert_allclose(balanced.predict_proba(X), same.predict_proba(X), atol=1e-8)
+
+    @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc", "neg_brier_score", "f1"])
+    def test_any_scorer(self, scoring):
+        X, y = classes(70, 2)
+        y = (y == "red").astype(int)
+        model = GegenbauerClassifierCV(scoring=scoring).fit(X, y)
+        loss = GegenbauerClassifierCV().fit(X, y)
+        assert np.isfinite(model.best_score_)
+        if scoring == "accuracy":
+            right = ((model.loo_predictions_ > 0) == y).mean()
+            assert model.best_score_ == right
+            assert right >= ((loss.loo_predictions_ > 0) == y).mean()
+
+    def test_a_scorer_of_many_classes(self):
+        X, y = classes(60)
+        own = make_scorer(lambda true, found: (true == found).mean())
+        a, b = (GegenbauerClassifierCV(scoring=s).fit(X, y) for s in (own, "accuracy"))
+        assert a.best_score_ == b.best_score_
+        assert_array_equal(a.loo_predictions_, b.loo_predictions_)
+        GegenbauerClassifierCV(scoring="roc_auc_ovr").fit(X, y)
+
+
+class TestRegressor:
+    @pytest.mark.parametrize("n_outputs", [1, 2])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_everything_follows_from_the_choice(self, n_outputs, weighted):
+        X, Y = regression(50, 2, n_outputs)
+        weights = np.random.default_rng(1).uniform(0.5, 2, 50) if weighted else None
+        model = GegenbauerRegressorCV().fit(X, Y, weights)
+        table = Y.reshape(50, -1)
+        mean = np.average(table, axis=0, weights=weights)
+        unit = np.sqrt(np.average((table - mean) ** 2, axis=0, weights=weights))
+        left_out = kernel_refits(model, X, (table - mean) / unit, weights)
+        assert_allclose(
+            model.loo_predictions_, (left_out * unit + mean).reshape(Y.shape), atol=1e-6
+        )
+        errors = (left_out - (table - mean) / unit) ** 2
+        assert_allclose(
+            model.best_score_, -np.average(errors.mean(axis=1), weights=weights), rtol=1e-6
+        )
+        fit = solve_kernel(
+            model.kernel_, X, (table - mean) / unit, model.gamma_, scaling=model.scaling_,
+            sample_weight=weights, penalize_constant=False,
+        )  # fmt: skip
+        raw = predict_kernel(
+            model.kernel_, X[:7], X, fit.dual_coef, intercept=fit.intercept, scaling=model.scaling_
+        )
+        assert_allclose(model.predict(X[:7]), (raw * unit + mean).reshape(Y[:7].shape), atol=1e-8)
+
+    def test_gamma_is_a_minimum(self):
+        X, y = regression(80)
+        model = GegenbauerRegressorCV().fit(X, y)
+        for factor in (0.5, 2.0):
+            other = GegenbauerRegressorCV(gammas=[model.gamma_ * factor]).fit(X, y)
+            assert other.best_score_ < model.best_score_
+        same = GegenbauerRegressorCV(gammas=model.gamma_ * np.array([0.5, 1, 2])).fit(X, y)
+        assert_allclose(same.gamma_, model.gamma_)
+
+    def test_irrelevant_inputs_fade(self):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(size=(150, 6))
+        y = np.exp(X[:, 1]) * np.sin(5 * X[:, 4])
+        model = GegenbauerRegressorCV().fit(X, y)
+        assert set(np.argsort(model.relevances_)[-2:]) == {1, 4}
+        Z = rng.uniform(0.02, 0.98, (500, 6))
+        error = model.predict(Z) - np.exp(Z[:, 1]) * np.sin(5 * Z[:, 4])
+        assert error.std() < 1e-2 * y.std()
+
+    def test_inputs_may_lie_a_little_outside(self):
+        """The box is one per cent wider than the rows of the fit; beyond, inputs are clipped."""
+        X, y = regression(80)
+        model = GegenbauerRegressorCV(out_of_range="warn").fit(X, y)
+        low, high = X.min(axis=0), X.max(axis=0)
+        assert_allclose(model.scaling_.lower, low - 0.01 * (high - low))
+        a_little, far = X[:1].copy(), X[:1].copy()
+        a_little[0, 0] = high[0] + 0.009 * (high - low)[0]
+        far[0, 0] = high[0] + 5
+        assert model.count_out_of_range(np.vstack([a_little, far])) == 1
+        model.predict(a_little)
+        with pytest.warns(OutOfRangeWarning):
+            model.predict(far)
+
+    def test_scale_and_shift_of_the_targets_do_not_matter(self):
+        X, y = regression(60)
+        plain, moved = (GegenbauerRegressorCV().fit(X, v) for v in (y, 1e6 * y - 3e8))
+        assert_allclose(moved.predict(X), 1e6 * plain.predict(X) - 3e8, rtol=1e-6)
+        assert_allclose(moved.best_score_, plain.best_score_, rtol=1e-4)
+
+    def test_constant_targets(self):
+        X, _ = regression(20)
+        model = GegenbauerRegressorCV().fit(X, np.full(20, 7.0))
+        assert_allclose(model.predict(X), 7.0)
+        assert_allclose(model.loo_predictions_, 7.0)
+
+    @pytest.mark.parametrize("search", ["marginal_likelihood", "squared_error"])
+    def test_search_by_either_objective(self, search):
+        X, y = regression(80)
+        model = GegenbauerRegressorCV(search=search).fit(X, y)
+        assert model.score(X, y) > 0.98
+
+    def test_fixed_spectrum_and_terms(self):
+        X, y = regression(120)
+        model = GegenbauerRegressorCV(spectrum=(0.5, 2.0), n_terms=40).fit(X, y)
+        assert model.spectrum_ == (PowerDecay(0.5, 2.0),)
+        assert model.basis_.n_terms == 40
+        assert model.score(X, y) > 0.95
+        kernel = GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, y)
+        assert kernel.kernel_ == SpectrumKernel(3, (0.5, 2.0))
+
+    def test_a_scorer(self):
+        X, y = regression(60)
+        model = GegenbauerRegressorCV(scoring="neg_mean_absolute_error").fit(X, y)
+        assert_allclose(model.best_score_, -np.abs(model.loo_predictions_ - y).mean(), rtol=1e-6)
+
+
+MODELS = [GegenbauerClassifierCV, GegenbauerRegressorCV]
+
+
+def table(kind, n=60):
+    return classes(n, 2) if kind is GegenbauerClassifierCV else regression(n)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+class TestBoth:
+    def test_cv_splits(self, kind):
+        """Chosen and scored by the test parts, as scikit-learn would with the same settings."""
+        X, y = table(kind)
+        if kind is GegenbauerClassifierCV:
+            cv, scoring = StratifiedKFold(4), "accuracy"
+        else:
+            cv, scoring = KFold(4, shuffle=True, random_state=0), "r2"
+        model = kind(cv=cv, scoring=scoring).fit(X, y)
+        left_out = model.loo_predictions_
+        assert np.isfinite(left_out).all()
+        if kind is GegenbauerRegressorCV:
+            return  # scikit-learn's folds would learn other spectra
+        (part,) = model.spectrum_
+        fixed = kind(spectrum=(part.interaction, part.smoothness), gammas=[model.gamma_])
+        labels = cross_val_predict(clone(fixed), X, y, cv=cv)
+        # its folds are scaled by their own rows and calibrated by their own scores
+        assert (labels == model.classes_[(left_out > 0).astype(int)]).mean() > 0.9
+
+    def test_explicit_splits_are_of_the_rows_as_they_are(self, kind):
+        X, y = table(kind)
+        splits = [(np.arange(40), np.arange(40, 60))]
+        model = kind(cv=splits).fit(X, y)
+        assert np.isnan(model.loo_predictions_[:40]).all()
+        assert np.isfinite(model.loo_predictions_[40:]).all()
+        weights = np.r_[np.zeros(5), np.ones(55)]
+        short = kind(cv=[(np.arange(35), np.arange(35, 55))]).fit(X[5:], y[5:])
+        same = kind(cv=splits).fit(X, y, weights)
+        assert_allclose(same.predict(X) == short.predict(X), True)
+
+    def test_repeated_rows_are_weights(self, kind):
+        X, y = table(kind, 40)
+        repeats = np.random.default_rng(0).integers(0, 4, 40)
+        rows = np.repeat(np.arange(40), repeats)
+        by_weight = kind().fit(X, y, repeats)
+        by_rows = kind().fit(X[rows], y[rows])
+        assert by_weight.spectrum_ == by_rows.spectrum_
+        assert by_weight.gamma_ == by_rows.gamma_
+        method = "predict_proba" if kind is GegenbauerClassifierCV else "predict"
+        assert_allclose(getattr(by_weight, method)(X), getattr(by_rows, method)(X), rtol=1e-7)
+        first = np.unique(rows, return_index=True)[1]
+        assert_allclose(by_rows.loo_predictions_[first], by_weight.loo_predictions_)
+
+    def test_the_order_of_rows_does_not_matter(self, kind):
+        X, y = table(kind)
+        order = np.random.default_rng(3).permutation(60)
+        a, b = kind(search_rows=30).fit(X, y), kind(search_rows=30).fit(X[order], y[order])
+        assert a.spectrum_ == b.spectrum_
+        assert_allclose(a.loo_predictions_[order], b.loo_predictions_, rtol=1e-9)
+
+    def test_constant_inputs_and_pandas(self, kind):
+        pd = pytest.importorskip("pandas")
+        X, y = table(kind)
+        frame = pd.DataFrame(np.column_stack([X, np.full(60, 3.0)]))
+        frame.columns = [f"c{i}" for i in range(frame.shape[1])]
+        model = kind().fit(frame, y)
+        assert list(model.feature_names_in_) == list(frame.columns)
+        frame["c1"] = frame["c1"] * 1.0
+        other = frame.copy()
+        other.iloc[:, -1] = 99
+        assert_array_equal(model.predict(frame), model.predict(other))
+
+    def test_float32(self, kind):
+        X, y = table(kind)
+        X = X.astype(np.float32)
+        a, b = kind().fit(X, y), kind().fit(X.astype(np.float64), y)
+        assert_array_equal(a.predict(X), b.predict(X.astype(np.float64)))
+
+    def test_pickle_clone_and_pipeline(self, kind):
+        X, y = table(kind)
+        model = kind(search_rows=40).fit(X, y)
+        again = pickle.loads(pickle.dumps(model))
+        assert_array_equal(again.predict(X), model.predict(X))
+        assert clone(model).get_params() == model.get_params()
+        pipe = make_pipeline(StandardScaler(), kind(search_rows=40)).fit(X, y)
+        assert (pipe.predict(X) == model.predict(X)).mean() > 0.95 or kind is GegenbauerRegressorCV
+
+    def test_partial_dependence(self, kind):
+        X, y = table(kind)
+        model = kind().fit(X, y)
+        found = partial_dependence(model, X, [0], grid_resolution=5)
+        assert found["average"].shape == (1, 5)
+
+    def test_a_failed_fit_changes_nothing(self, kind):
+        X, y = table(kind)
+        model = kind().fit(X, y)
+        before = dict(model.__dict__)
+        with pytest.raises(ValueError, match="gammas must be finite and positive"):
+            model.set_params(gammas=[-1.0]).fit(X, y)
+        model.set_params(gammas="auto")
+        assert model.__dict__ == before
+
+    def test_silent_by_default(self, kind, capsys):
+        X, y = table(kind, 30)
+        kind().fit(X, y)
+        assert capsys.readouterr() == ("", "")
+        kind(verbose=True).fit(X, y)
+        shown = capsys.readouterr()
+        assert "gamma on all rows" in shown.out + shown.err
+
+    def test_arguments(self, kind):
+        X, y = table(kind, 30)
+        for options, message in [
+            ({"spectrum": "best"}, "spectrum"),
+            ({"spectrum": (1.0,)}, r"pair \(q, s\)"),
+            ({"spectrum": (-1.0, 1.0)}, r"spectrum\[0\] \(q\)"),
+            ({"gammas": []}, "gammas must be finite and positive"),
+            ({"gammas": [np.nan]}, "gammas must be finite and positive"),
+            ({"n_terms": 0}, "n_terms"),
+            ({"scoring": "nonsense"}, "scoring"),
+            ({"cv": "nonsense"}, "cv"),
+            ({"search_rows": 3}, "search_rows"),
+        ]:
+            with pytest.raises((ValueError, TypeError), match=message):
+                kind(**options).fit(X, y)
+
+
+def test_one_row_is_too_few():
+    with pytest.raises(ValueError, match="n_samples = 1"):
+        GegenbauerRegressorCV().fit([[1.0]], [2.0])
+    with pytest.raises(ValueError, match="needs at least two classes"):
+        GegenbauerClassifierCV().fit([[1.0]], ["a"])
+
+
+def test_a_classifier_of_one_row_of_each_class():
+    model = GegenbauerClassifierCV().fit([[0.0], [1.0]], ["a", "b"])
+    P = model.predict_proba([[0.0], [1.0]])
+    assert np.isfinite(P).all()
+    assert_allclose(P.sum(axis=1), 1)
+
+
+def test_the_scaling_of_a_classifier_is_tight():
+    X, y = classes(40)
+    model = GegenbauerClassifierCV().fit(X, y)
+    assert model.scaling_ == InputScaling.fit(X, domain=(-1, 1))
