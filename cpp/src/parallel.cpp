@@ -5,6 +5,7 @@
 #include <sched.h>
 #endif
 
+#include <algorithm>
 #include <system_error>
 
 namespace gegenbauer {
@@ -98,6 +99,16 @@ void Team::run(const Control& control, int size, const std::function<void(Team&,
   member_body(0);
   for (std::thread& thread : threads) thread.join();
   if (team.error_) std::rethrow_exception(team.error_);
+}
+
+Matrix zeros(Index rows, Index cols, const Control& control) {
+  constexpr Index chunk = 1'000'000;  // doubles
+  Matrix matrix(rows, cols);
+  const Index n_chunks = (matrix.size() + chunk - 1) / chunk;
+  parallel_for(control, n_chunks, static_cast<double>(matrix.size()), [&](Index i, int) {
+    std::fill_n(matrix.data() + i * chunk, std::min(chunk, matrix.size() - i * chunk), 0.0);
+  });
+  return matrix;
 }
 
 }  // namespace gegenbauer

@@ -31,7 +31,7 @@ Precision Problem::precision(Engine engine) const {
 
 Matrix Problem::gram(Engine engine, Precision precision) const {
   const Index n = n_terms() + n_outputs();
-  Matrix gram = Matrix::Zero(n, n);
+  Matrix gram = zeros(n, n, control_);
   const Design design = with_targets(targets());
   if (engine == Engine::moments) {
     const auto& plan = design_.basis.plan<MomentPlan>();
@@ -45,7 +45,7 @@ Matrix Problem::gram(Engine engine, Precision precision) const {
 }
 
 Matrix Problem::kernel(Engine engine, Precision precision) const {
-  Matrix kernel = Matrix::Zero(n_samples(), n_samples());
+  Matrix kernel = zeros(n_samples(), n_samples(), control_);
   const Design design = with_targets(targets());
   if (engine == Engine::kernel) {
     accumulate_total_degree_kernel(design, first_penalized(), kernel, control_);

@@ -93,6 +93,15 @@ void test_interruption() {
   CHECK(polls == 3);
 }
 
+void test_zeros() {
+  const Matrix matrix = zeros(1500, 1401, Control(3));
+  CHECK(matrix.rows() == 1500 && matrix.cols() == 1401 && matrix.isZero(0.0));
+  CHECK(zeros(0, 3, Control(2)).size() == 0);
+  const Control stop(2, [] { return true; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  CHECK_THROWS(zeros(4000, 4000, stop), Interrupted, "interrupted");
+}
+
 }  // namespace
 
 int main() {
@@ -102,6 +111,7 @@ int main() {
   test_exceptions();
   test_failure_in_any_round();
   test_interruption();
+  test_zeros();
   CHECK_THROWS(Control(0), std::invalid_argument, "n_threads");
   return check::report("parallel");
 }

@@ -108,4 +108,8 @@ void parallel_for(const Control& control, Index count, double multiply_adds, con
   Team::run(control, size, [&](Team& team, int member) { team.for_each(member, count, item); });
 }
 
+/// A matrix of zeros. The first touch of its memory can take seconds a gigabyte, so threads share it and interrupts
+/// come in between.
+[[nodiscard]] Matrix zeros(Index rows, Index cols, const Control& control);
+
 }  // namespace gegenbauer
