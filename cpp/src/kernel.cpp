@@ -76,7 +76,7 @@ void sweep(const ProductKernel& kernel, const Samples& left, const Samples& righ
         double* x = members[size_of(member)].x.get();
         const Index begin = first + p * kPanel;
         samples.load(begin, std::min<Index>(kPanel, first + count - begin), kPanel, x, kPanel);
-        kernel.tabulate(x, tables.panel(p));
+        kernel.tabulate(x, begin, tables.panel(p));
       });
     };
     for (Index col = 0; col < right.rows(); col += n_right) {
@@ -278,7 +278,7 @@ void evaluate_diagonal(const ProductKernel& kernel, const Samples& samples, doub
     const Index first = p * kPanel;
     const Index count = std::min<Index>(kPanel, samples.rows() - first);
     samples.load(first, count, kPanel, x.get(), kPanel);
-    kernel.tabulate(x.get(), table.get());
+    kernel.tabulate(x.get(), first, table.get());
     kernel.evaluate(table.get(), table.get(), count, values.get(), scratch.get());
     for (Index i = 0; i < count; ++i) out[first + i] = 1.0 + values[size_of(i * kPanel + i)];
   });

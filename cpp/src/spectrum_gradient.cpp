@@ -80,8 +80,9 @@ void spectrum_log_gradient(const SpectrumKernel& kernel, const Samples& samples,
   for (Index p = 0; p < n_panels; ++p) {
     control.check();
     samples.load(p * kPanel, std::min<Index>(kPanel, n - p * kPanel), kPanel, x.get(), kPanel);
+    for (Index t = 0; t < m; ++t) require_inside(x.get() + t * kPanel, t, p * kPanel);  // parts have one input each
     for (const Part& part : parts)
-      for (Index t = 0; t < m; ++t) part.kernel.tabulate(x.get() + t * kPanel, part.table(p, t, m));
+      for (Index t = 0; t < m; ++t) part.kernel.tabulate(x.get() + t * kPanel, p * kPanel, part.table(p, t, m));
   }
 
   // the sums of each row of panels by themselves, added in their order

@@ -126,15 +126,17 @@ double SpectrumKernel::pair_cost() const {
   return static_cast<double>(n_inputs_) * (closed + static_cast<double>(n_degrees_));
 }
 
-void SpectrumKernel::tabulate(const double* x, double* table) const {
+void require_inside(const double* x, Index column, Index first_row) {
+  for (Index s = 0; s < kPanel; ++s)
+    require(std::abs(x[s]) <= 1 + kRoundingOutside, "column ", column, " holds ", x[s], " in row ", first_row + s,
+            ", but the spectrum lives on [-1, 1]: give a scaling that clips, or clip the inputs");
+}
+
+void SpectrumKernel::tabulate(const double* x, Index first_row, double* table) const {
   for (Index t = 0; t < n_inputs_; ++t) {
+    require_inside(x + t * kPanel, t, first_row);
     alignas(kAlignment) double inside[kPanel];
-    for (Index s = 0; s < kPanel; ++s) {
-      const double value = x[t * kPanel + s];
-      require(std::abs(value) <= 1 + kRoundingOutside, "column ", t, " holds ", value,
-              ", but the spectrum lives on [-1, 1]: give a scaling that clips, or clip the inputs");
-      inside[s] = std::clamp(value, -1.0, 1.0);
-    }
+    for (Index s = 0; s < kPanel; ++s) inside[s] = std::clamp(x[t * kPanel + s], -1.0, 1.0);
     double* row = table + t * rows_ * kPanel;
     if (power_ > 0) {
       // the angle from pi / 2, whose differences are the same

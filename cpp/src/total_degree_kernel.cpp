@@ -21,7 +21,7 @@ TotalDegreeKernel::TotalDegreeKernel(Index n_inputs, Index degree, Recurrence re
 
 Index TotalDegreeKernel::scratch_size() const { return (std::max<Index>(1, levels_) + 2) * (degree_ + 1) * kPanel; }
 
-void TotalDegreeKernel::tabulate(const double* x, double* table) const {
+void TotalDegreeKernel::tabulate(const double* x, Index /*first_row*/, double* table) const {
   for (Index t = 0; t < n_inputs_; ++t)
     recurrence_.evaluate_from_one(x + t * kPanel, kPanel, degree_, table + t * degree_ * kPanel, kPanel);
 }

@@ -86,6 +86,8 @@ def check_number(value: object, name: str, *, minimum: float, open_below: bool =
         result = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number, got {value!r}") from None
+    except OverflowError:  # of integers and fractions, whose digits would fill the screen
+        raise ValueError(f"{name} must be within the range of float64") from None
     low = result <= minimum if open_below else result < minimum
     if low or not np.isfinite(result):
         bound = f"greater than {minimum}" if open_below else f"of at least {minimum}"
@@ -224,15 +226,17 @@ def check_out(out: object, shape: tuple[int, int], dtypes: Collection[str]) -> n
     return out
 
 
-def require_finite(array: npt.NDArray[Any], what: str, advice: str) -> None:
-    """Refuse a result that holds NaN or infinity."""
+def require_finite(
+    array: npt.NDArray[Any], what: str, advice: str, *, name_row: bool = True
+) -> None:
+    """Refuse a result that holds NaN or infinity; `name_row` where its rows are the caller's."""
     with np.errstate(all="ignore"):
         suspicious = not np.isfinite(array.sum(dtype=np.float64))
     if suspicious and not np.isfinite(array).all():
-        row = int(np.argwhere(~np.isfinite(array))[0, 0])
-        raise BeyondRangeError(
-            f"{what} beyond the range of {array.dtype}, first in row {row}", advice
-        )
+        found = f"{what} beyond the range of {array.dtype}"
+        if name_row:
+            found += f", first in row {int(np.argwhere(~np.isfinite(array))[0, 0])}"
+        raise BeyondRangeError(found, advice)
 
 
 def _read(path: Path) -> str:

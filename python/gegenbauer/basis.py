@@ -372,7 +372,7 @@ def _is_constant(
 def _check_domain(domain: object) -> tuple[float, float]:
     try:
         low, high = (float(edge) for edge in domain)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         low, high = np.nan, np.nan
     if (low, high) not in DOMAINS:
         raise ValueError(f"domain must be (0, 1) or (-1, 1), got {domain!r}")

@@ -71,7 +71,7 @@ class _GegenbauerEstimator(_BasisEstimator, _TargetEstimator):
                 self.basis_,
                 X,
                 targets if targets.ndim == 2 else targets[:, np.newaxis],
-                float(self.gamma),
+                self.gamma,
                 sample_weight=weight,
                 scaling=self.scaling_,
                 penalize_constant=bool(self.penalize_constant),

@@ -337,7 +337,9 @@ def _check_components(components: object) -> tuple[Component, ...]:
     if isinstance(components, Iterable):
         items = tuple(components)
         if len(items) == 2 and all(isinstance(item, Real) for item in items):
-            return (PowerDecay(float(items[0]), float(items[1])),)
+            q = check_number(items[0], "interaction (q)", minimum=0)
+            s = check_number(items[1], "smoothness (s)", minimum=0, open_below=True)
+            return (PowerDecay(q, s),)
         if items and all(isinstance(item, (PowerDecay, GeometricDecay)) for item in items):
             return items
     raise TypeError(
@@ -466,7 +468,9 @@ class SpectrumKernel(_Kernel):
         box = check_scaling(scaling, self.n_features, "kernel")
         matrix = np.asfortranarray(matrix)
         gradient: Doubles = self._plan.log_gradient(data, box, matrix, check_threads(n_threads))
-        require_finite(gradient, "the derivatives are", "weights or the spectrum are too large")
+        require_finite(
+            gradient, "the derivatives are", "weights or the spectrum are too large", name_row=False
+        )
         return gradient
 
     def _parameters(self) -> dict[str, Any]:

@@ -222,7 +222,10 @@ def solve_ridge(
         precision == "float64", threads,
     )  # fmt: skip
     require_finite(
-        result["weights"], "the weights are", "X (without scaling), Y or sample_weight is too large"
+        result["weights"],
+        "the weights are",
+        "X (without scaling), Y or sample_weight is too large",
+        name_row=False,
     )
     return RidgeSolution(**result)
 

@@ -46,13 +46,18 @@ class _Statistics:
         self.basis = basis
         self.scaling = scaling
         self.n_outputs = check_integer(n_outputs, "n_outputs", minimum=1)
-        size = basis.n_terms + self.n_outputs
-        require_memory(
-            16.0 * size * size, f"a statistic of {size} x {size} numbers", "lower n_terms or degree"
-        )
         self.n_samples = 0
         self.weight_sum = 0.0
         self._sums = self._zeros()
+
+    def _require_matrices(self, number: float, what: str) -> None:
+        """Refuse what holds so many matrices of the size of the normal equations."""
+        size = self.basis.n_terms + self.n_outputs
+        require_memory(
+            8.0 * number * size * size,
+            f"{what} of {size} x {size} numbers",
+            "lower n_terms or degree",
+        )
 
     def _zeros(self) -> npt.NDArray[np.float64]:
         """Return the sums over no samples."""
@@ -144,7 +149,12 @@ class _Statistics:
             targets = targets * scale[:, np.newaxis]
         with np.errstate(over="ignore"):
             sums = self._sums + self._accumulate(data, targets, scale, check_threads(n_threads))
-        require_finite(sums, "the sums are", "X (without scaling), Y or sample_weight is too large")
+        require_finite(
+            sums,
+            "the sums are",
+            "X (without scaling), Y or sample_weight is too large",
+            name_row=False,
+        )
         self._sums = sums
         self.n_samples += data.shape[0]
         self.weight_sum += float(data.shape[0] if weights is None else weights.sum())
@@ -204,6 +214,7 @@ class _Statistics:
     @property
     def gram(self) -> npt.NDArray[np.float64]:
         """G'DG, shape (n_terms, n_terms), a symmetric copy."""
+        self._require_matrices(4, "a Gram matrix")
         n = self.basis.n_terms
         lower = np.tril(self._augmented(check_threads(None))[:n, :n])
         return lower + np.tril(lower, -1).T
@@ -246,6 +257,8 @@ class _Statistics:
         ------
         ValueError
             For a negative or non-finite gamma, or statistics of no samples.
+        TooLargeError
+            When the normal equations cannot fit into memory.
         numpy.linalg.LinAlgError
             When the matrix is not positive definite to working precision; a larger gamma helps.
         """
@@ -254,6 +267,7 @@ class _Statistics:
         if self.n_samples == 0:
             raise ValueError("the statistics hold no samples: call update first")
         threads = check_threads(n_threads)
+        self._require_matrices(2, "the normal matrix")
         result = core.solve_gram(
             self._augmented(threads), self.basis.n_terms, gamma, penalize_constant, threads
         )
@@ -306,6 +320,7 @@ class GramStatistics(_Statistics):
     """
 
     def _zeros(self) -> npt.NDArray[np.float64]:
+        self._require_matrices(2, "a statistic")  # these sums and those of an update
         size = self.basis.n_terms + self.n_outputs
         return np.zeros((size, size), order="F")
 
@@ -390,7 +405,9 @@ class MomentStatistics(_Statistics):
         return int(self._sums.size)
 
     def _zeros(self) -> npt.NDArray[np.float64]:
-        return np.zeros(core.count_moments(self.basis._plan, self.n_outputs))
+        size = core.count_moments(self.basis._plan, self.n_outputs)
+        require_memory(16.0 * size, f"a statistic of {size} moments", "lower n_terms or degree")
+        return np.zeros(size)
 
     def _accumulate(
         self,
@@ -408,6 +425,7 @@ class MomentStatistics(_Statistics):
         return self._sums
 
     def _augmented(self, n_threads: int) -> npt.NDArray[np.float64]:
+        self._require_matrices(1, "the normal matrix")
         size = self.basis.n_terms + self.n_outputs
         gram = np.zeros((size, size), order="F")
         core.assemble_moments(self.basis._plan, self._sums, gram, n_threads)

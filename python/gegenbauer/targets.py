@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
-from gegenbauer._arrays import require_memory
+from gegenbauer._arrays import check_number, require_memory
 from gegenbauer.features import _FLOAT_DTYPES, _InputEstimator, _refuse_dates
 
 if TYPE_CHECKING:
@@ -248,7 +248,8 @@ def _checked_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.flo
     if sample_weight is None:
         return None
     if isinstance(sample_weight, Real):
-        sample_weight = np.full(n_samples, float(sample_weight))
+        weight_of_all = check_number(sample_weight, "sample_weight", minimum=0)
+        sample_weight = np.full(n_samples, weight_of_all)
     weight: NDArray[np.float64] = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )

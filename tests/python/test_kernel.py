@@ -260,6 +260,14 @@ def test_edges_of_the_domain(kernel):
             kernel(edge, np.array([[0.0, bad]]))
     scaling = InputScaling([0, 0], [1, 1], domain=(-1, 1))
     assert_array_equal(kernel([[7.0, -7.0]], scaling=scaling), kernel([[1.0, -1.0]]))
+    message = r"column 1 holds -1\.000002 in row 30, but"
+    X = np.zeros((60, 2))
+    X[30, 1] = -1 - 2e-6
+    for call in (kernel, kernel.diagonal, lambda X: kernel(edge, X)):
+        with pytest.raises(ValueError, match=message):
+            call(X)
+    with pytest.raises(ValueError, match=message):
+        kernel.log_gradient(X, np.eye(60))
 
 
 # --- Any kernel -----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import Problem, make_problem, relative
 
-from gegenbauer import reference
+from gegenbauer import GegenbauerRegressor, PowerDecay, SpectrumKernel, reference
 from gegenbauer._dispatch import core
 from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.ridge import RidgeSolution, fit_cost, predict, solve_dual, solve_primal, solve_ridge
@@ -716,6 +716,29 @@ def test_unknown_engine():
 def test_an_exact_fraction_is_a_number():
     basis = TensorBasis(2, n_terms=6)
     half = solve_ridge(basis, GOOD_X, GOOD_Y, Fraction(1, 2)).weights
+@pytest.mark.parametrize("number", [10**400, 10**5000, Fraction(10**400, 3)], ids="abc")
+def test_numbers_beyond_float64_are_named(number):
+    basis = TensorBasis(2, n_terms=6)
+    for name, call in [
+        ("gamma", lambda: solve_ridge(basis, GOOD_X, GOOD_Y, number)),
+        ("gamma", lambda: GegenbauerRegressor(gamma=int(number)).fit(GOOD_X, GOOD_Y)),
+        ("sample_weight", lambda: GegenbauerRegressor().fit(GOOD_X, GOOD_Y, number)),
+        ("lam", lambda: TensorBasis(2, n_terms=6, lam=number)),
+        (r"\(q\)", lambda: TensorBasis(2, n_terms=6, spectrum=(number, 1))),
+        (r"\(q\)", lambda: SpectrumKernel(2, (number, 1))),
+        (r"\(s\)", lambda: SpectrumKernel(2, PowerDecay(1, number))),
+    ]:
+        with pytest.raises(ValueError, match=f"{name} must be within the range of float64$"):
+            call()
+
+
+def test_weights_beyond_float64_have_no_row():
+    """An index of a term would look like one of X."""
+    basis = TensorBasis(2, n_terms=6)
+    with pytest.raises(ValueError, match="the weights are beyond the range of float64: X"):
+        solve_ridge(basis, GOOD_X, np.full(12, 1e300), 1e-3, sample_weight=np.full(12, 1e300))
+
+
     assert_array_equal(half, solve_ridge(basis, GOOD_X, GOOD_Y, 0.5).weights)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import make_problem, relative
 
+from gegenbauer._arrays import TooLargeError
 from gegenbauer._dispatch import core
 from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.ridge import solve_ridge
@@ -242,13 +243,33 @@ def test_what_cannot_be_kept_is_refused(statistics_of):
     p = make_problem(60, 2, 15)
     statistics = statistics_of(p)
     for X, Y in ((p.X, p.Y * 1e200), (p.X * 1e120, p.Y)):
-        with pytest.raises(ValueError, match="range of float64"):
+        with pytest.raises(ValueError, match=r"^the sums are beyond the range of float64: X "):
             statistics.update(X, Y)
     same_statistics(statistics, statistics_of(p), tolerance=0)
     with pytest.raises(TypeError, match="penalize_constant"):
         statistics.solve(1.0, penalize_constant="auto")
     with pytest.raises(np.linalg.LinAlgError, match=r"raise gamma$"):
         statistics_of(make_problem(3, 2, 15)).solve(0.0)
+
+
+def test_moments_are_kept_where_their_normal_equations_would_not_fit(monkeypatch):
+    """What needs memory is asked for when it is needed."""
+    monkeypatch.setattr("gegenbauer._arrays._available_memory", lambda: 1.5e8)
+    X, y = np.random.default_rng(0).uniform(size=(50, 2)), np.ones(50)
+    basis = TensorBasis(2, degree=90)  # 4186 terms: a matrix takes 140 MB
+    statistics = MomentStatistics(basis).update(X, y)
+    statistics = statistics + MomentStatistics.from_data(basis, X, y)
+    assert (statistics.n_samples, statistics.size) == (100, 20658)
+    solve = lambda: statistics.solve(1.0)  # noqa: E731
+    for what, call in [("normal matrix", solve), ("Gram matrix", lambda: statistics.gram)]:
+        with pytest.raises(TooLargeError, match=rf"{what} of 4187 x 4187 numbers needs .*n_terms"):
+            call()
+    with pytest.raises(TooLargeError, match="a statistic of 4187 x 4187 numbers needs 280 MB"):
+        GramStatistics(basis)
+    monkeypatch.setattr("gegenbauer._arrays._available_memory", lambda: 1e8)
+    for call in (lambda: statistics.cross, lambda: statistics.target_gram):
+        with pytest.raises(TooLargeError, match="normal matrix of 4187 x 4187 numbers"):
+            call()
 
 
 def test_moments_of_very_many_inputs_are_refused_at_once():

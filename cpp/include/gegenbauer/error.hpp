@@ -1,6 +1,7 @@
 #pragma once
 /// The errors of the core. Everything else that can go wrong is a bug.
 
+#include <limits>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -23,6 +24,7 @@ inline void require(bool condition, const Parts&... parts) {
   if (condition) [[likely]]
     return;
   std::ostringstream message;
+  message.precision(std::numeric_limits<double>::digits10);  // 1.000002 is not 1
   (message << ... << parts);
   throw std::invalid_argument(message.str());
 }

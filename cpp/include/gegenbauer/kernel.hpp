@@ -29,8 +29,9 @@ class ProductKernel {
   /// Multiply-adds a pair, about.
   [[nodiscard]] virtual double pair_cost() const = 0;
 
-  /// table[k * kPanel + s] for kPanel samples, from their inputs x[t * kPanel + s]. All pointers are aligned.
-  virtual void tabulate(const double* x, double* table) const = 0;
+  /// table[k * kPanel + s] for kPanel samples, from their inputs x[t * kPanel + s]. All pointers are aligned. Messages
+  /// call the samples first_row, first_row + 1, ..
+  virtual void tabulate(const double* x, Index first_row, double* table) const = 0;
 
   /// values[j * kPanel + i] = K(x_i, z_j) - 1 for the samples of two tables, i = 0..kPanel-1, j = 0..n_columns-1.
   virtual void evaluate(const double* left, const double* right, Index n_columns, double* values,

@@ -49,7 +49,7 @@ class SpectrumKernel final : public ProductKernel {
   [[nodiscard]] Index table_size() const override { return n_inputs_ * rows_; }
   [[nodiscard]] double pair_cost() const override;
   /// Throws std::invalid_argument for an input outside of [-1, 1] by more than rounding.
-  void tabulate(const double* x, double* table) const override;
+  void tabulate(const double* x, Index first_row, double* table) const override;
   void evaluate(const double* left, const double* right, Index n_columns, double* values,
                 double* scratch) const override;
 
@@ -79,5 +79,8 @@ class SpectrumKernel final : public ProductKernel {
   Index first_sum_row_ = 0;    // rows of the table of one input: angle; sine, cosine of its half; weighted phi_n
   Index rows_ = 0;
 };
+
+/// Refuses inputs of kPanel samples outside of [-1, 1]; what is a rounding error outside is let pass.
+void require_inside(const double* x, Index column, Index first_row);
 
 }  // namespace gegenbauer

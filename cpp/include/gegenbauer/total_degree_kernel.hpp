@@ -22,7 +22,7 @@ class TotalDegreeKernel final : public ProductKernel {
   [[nodiscard]] Index table_size() const override { return n_inputs_ * degree_; }
   [[nodiscard]] Index scratch_size() const override;
   [[nodiscard]] double pair_cost() const override;
-  void tabulate(const double* x, double* table) const override;
+  void tabulate(const double* x, Index first_row, double* table) const override;
   void evaluate(const double* left, const double* right, Index n_columns, double* values,
                 double* scratch) const override;
 
