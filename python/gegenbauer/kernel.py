@@ -493,7 +493,7 @@ def _check_kernel(kernel: object) -> _Kernel:
 # --- Solve and predict ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KernelSolution:
     """Dual coefficients and how they were found, after any fallback.
 

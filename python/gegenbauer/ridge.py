@@ -39,9 +39,9 @@ ENGINES = ("auto", "primal", "moments", "dual", "kernel")
 SOLVERS = ("auto", "cholesky", "orthogonal")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RidgeSolution:
-    """Weights and how they were found, after any fallback.
+    """Weights and how they were found, after any fallback. Equal to itself alone.
 
     Attributes
     ----------

@@ -51,9 +51,9 @@ _BLOCK = 4e6
 _EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LeaveOneOut:
-    """What each row would get from a fit without it, for every gamma.
+    """What each row would get from a fit without it, for every gamma. Equal to itself alone.
 
     Attributes
     ----------

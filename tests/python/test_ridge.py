@@ -362,6 +362,9 @@ def test_a_solution_is_a_frozen_record():
     twin = pickle.loads(pickle.dumps(solution))
     assert_array_equal(twin.weights, solution.weights)
     assert twin.solver == solution.solver
+    assert solution == solution
+    assert twin != solution
+    assert len({solution, twin, solution}) == 2
 
 
 # --- No penalty: the Moore-Penrose solution ----------------------------------------------------

@@ -402,6 +402,12 @@ class TestArguments:
         with pytest.raises(TooLargeError, match="fewer gammas"):
             path.leave_one_out(np.ones(10**7))
 
+    def test_equals_itself(self):
+        path = RidgePath(self.basis, self.X, self.y)
+        a, b = path.leave_one_out([1.0]), path.leave_one_out([1.0])
+        assert a == a
+        assert len({a, b, a}) == 2
+
     def test_one_row(self):
         found = RidgePath(self.basis, self.X[:1], self.y[:1] + 1).leave_one_out([1.0])
         assert_allclose(found.predictions, 0, atol=1e-15)
