@@ -72,6 +72,7 @@ void def_operations(py::class_<ProductKernel>& cls) {
         out["rcond"] = solution.rcond;
         out["n_refinements"] = solution.n_refinements;
         out["correction"] = solution.correction;
+        out["error"] = solution.error;
         out["rank"] = solution.rank;
         return out;
       },

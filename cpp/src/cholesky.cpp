@@ -128,6 +128,75 @@ void cholesky_in_place(MatrixRef matrix, const Control& control) {
   });
 }
 
+namespace {
+
+// Exchanges rows and columns i < j of a symmetric matrix of which the lower triangle is kept.
+void exchange(MatrixRef m, Index i, Index j) {
+  const Index n = m.rows();
+  std::swap(m(i, i), m(j, j));
+  m.row(i).head(i).swap(m.row(j).head(i));
+  m.col(i).tail(n - j - 1).swap(m.col(j).tail(n - j - 1));
+  for (Index k = i + 1; k < j; ++k) std::swap(m(k, i), m(j, k));
+}
+
+}  // namespace
+
+PivotedFactor pivoted_cholesky_in_place(MatrixRef matrix, Vector rounding, const Control& control) {
+  const Index n = matrix.rows();
+  require(matrix.cols() == n && rounding.size() == n, "the matrix must be square and fit the size of its rounding");
+  PivotedFactor result;
+  for (Index i = 0; i < n; ++i) result.order.push_back(i);
+  if (!matrix.diagonal().allFinite()) {  // infinite pivots would end at once, with a rank of zero
+    matrix.col(0).setConstant(std::numeric_limits<double>::quiet_NaN());
+    result.rank = 1;
+    return result;
+  }
+  const PackedPanels rows(n, kNarrow);
+  for (Index begin = 0; begin < n; begin += kNarrow) {
+    const Index width = std::min(kNarrow, n - begin);
+    Vector left = matrix.diagonal().tail(n - begin);  // of the diagonal
+    for (Index j = begin; j < begin + width; ++j) {
+      control.check();
+      Index pivot = -1;
+      double largest = 0.0;
+      for (Index i = j; i < n; ++i) {
+        if (left(i - begin) > std::max(largest, rounding(i))) {
+          pivot = i;
+          largest = left(i - begin);
+        }
+      }
+      if (pivot < 0) return result;
+      if (pivot != j) {
+        exchange(matrix, j, pivot);
+        std::swap(rounding(j), rounding(pivot));
+        std::swap(left(j - begin), left(pivot - begin));
+        std::swap(result.order[static_cast<std::size_t>(j)], result.order[static_cast<std::size_t>(pivot)]);
+      }
+      const Index below = n - j - 1;
+      matrix(j, j) = std::sqrt(largest);
+      auto column = matrix.col(j).tail(below);
+      column.noalias() -=
+          matrix.block(j + 1, begin, below, j - begin) * matrix.row(j).segment(begin, j - begin).transpose();
+      column /= matrix(j, j);
+      left.tail(below) -= column.cwiseAbs2();
+      result.rank = j + 1;
+    }
+    const Index end = begin + width;
+    const Index rest = n - end;
+    double* corner = matrix.data() + end + end * matrix.outerStride();
+    const double pack = static_cast<double>(rest) * static_cast<double>(width);
+    parallel_for(control, panels_of(rest), pack, [&](Index p, int) {
+      pack_panel(corner - width * matrix.outerStride(), matrix.outerStride(), p * kPanel, rest, width, rows.panel(p));
+    });
+    const std::vector<Tile> tiles = triangle_tiles(0, panels_of(rest));
+    parallel_for(control, static_cast<Index>(tiles.size()), 0.5 * pack * static_cast<double>(rest), [&](Index i, int) {
+      accumulate_tile(rows, rows, tiles[static_cast<std::size_t>(i)], width, -1.0,
+                      {corner, matrix.outerStride(), rest, rest, true});
+    });
+  }
+  return result;
+}
+
 void solve_factored(const ConstMatrixRef& factor, MatrixRef right, const Control& control) {
   solve_in_turn({{factor, true, false}, {factor, true, true}}, right, control);
 }
@@ -151,11 +220,12 @@ Vector inverse_diagonal(const ConstMatrixRef& factor, const Control& control) {
 namespace {
 
 // L L' x; each block of columns serves L' and L while it is in the cache.
-Vector product(const ConstMatrixRef& lower, const Vector& x) {
+Vector product(const ConstMatrixRef& lower, const Vector& x, const Control& control) {
   constexpr Index block = 16;
   const Index n = x.size();
   Vector y = Vector::Zero(n);
   for (Index begin = 0; begin < n; begin += block) {
+    control.check();
     const Index width = std::min(block, n - begin);
     const Index rest = n - begin - width;
     const auto corner = lower.block(begin, begin, width, width).triangularView<Eigen::Lower>();
@@ -179,16 +249,15 @@ SpectrumEstimate estimate_spectrum(const ConstMatrixRef& factor, const Control& 
   SpectrumEstimate estimate{0.0, 0.0};
   Matrix x = start.normalized();
   for (int step = 0; step < steps; ++step) {
-    control.check();
-    x = product(factor, x);
-    estimate.largest = x.norm();
+    x = product(factor, x, control);
+    estimate.largest = x.stableNorm();
     if (!(estimate.largest > 0) || !std::isfinite(estimate.largest)) return {0.0, 0.0};
     x /= estimate.largest;
   }
   x = start.normalized();
   for (int step = 0; step < steps; ++step) {
     solve_factored(factor, x, control);
-    const double norm = x.norm();
+    const double norm = x.stableNorm();
     if (!std::isfinite(norm) || !(norm > 0)) {
       estimate.smallest = 0.0;
       return estimate;

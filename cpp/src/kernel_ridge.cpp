@@ -1,9 +1,11 @@
 #include "gegenbauer/kernel_ridge.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "gegenbauer/dual_system.hpp"
 #include "gegenbauer/error.hpp"
@@ -17,9 +19,43 @@ namespace {
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 // K a rounds by eps |K| |a| however a is kept, since there are no weights that it adds up to; so one correction, with a
-// residual in working precision, is all that can be had, and its size is an estimate of the error.
+// residual in working precision, is all that can be had.
 constexpr int kMaxRefinements = 1;
 constexpr double kRefinedEnough = 1e-14;
+
+// The reflection H = I - beta v v' that takes u to the axis of its largest entry, so that rows far heavier than others
+// do not spill into them.
+struct Reflection {
+  Vector v;
+  double beta;
+  Index axis;
+
+  explicit Reflection(const Vector& u) : v(u / u.stableNorm()) {
+    v.cwiseAbs().maxCoeff(&axis);
+    v(axis) += v(axis) < 0 ? -1.0 : 1.0;
+    beta = 2.0 / v.squaredNorm();
+  }
+
+  // H X
+  void apply(Matrix& x) const { x -= beta * v * (v.transpose() * x).eval(); }
+
+  // H M H for a symmetric matrix of which the lower triangle is kept
+  void apply_both_sides(Matrix& m, const Control& control) const {
+    const Index n = m.rows();
+    Vector q = Vector::Zero(n);  // M v
+    for (Index j = 0; j < n; ++j) {
+      control.check();
+      const auto below = m.col(j).tail(n - j - 1);
+      q(j) += m(j, j) * v(j) + below.dot(v.tail(n - j - 1));
+      q.tail(n - j - 1) += v(j) * below;
+    }
+    q = beta * (q - 0.5 * beta * v.dot(q) * v).eval();
+    for (Index j = 0; j < n; ++j) {
+      control.check();
+      m.col(j).tail(n - j) -= v(j) * q.tail(n - j) + q(j) * v.tail(n - j);
+    }
+  }
+};
 
 // One problem with the constant in the kernel or, as a border u = D 1, beside it. Unknowns are matrices [a; b].
 class Problem {
@@ -41,16 +77,15 @@ class Problem {
   }
 
   [[nodiscard]] std::optional<KernelRidgeSolution> by_cholesky() const;
-  [[nodiscard]] KernelRidgeSolution by_orthogonal() const;
+  [[nodiscard]] KernelRidgeSolution by_pivoted_cholesky() const;
 
  private:
   [[nodiscard]] ConstantTerm constant() const { return free_ == 0 ? ConstantTerm::included : ConstantTerm::left_out; }
 
-  // gamma I + D K D: its lower triangle, in the first n rows and columns of a matrix with room for the border
-  [[nodiscard]] Matrix regularised(Index border) const {
-    Matrix matrix = Matrix::Zero(n_ + border, n_ + border);
-    accumulate_product_kernel(kernel_, samples_, row_scale_, constant(), matrix.topLeftCorner(n_, n_), control_);
-    matrix.diagonal().head(n_).array() += options_.gamma;
+  // D K D: its lower triangle
+  [[nodiscard]] Matrix kernel_matrix() const {
+    Matrix matrix = zeros(n_, n_, control_);
+    accumulate_product_kernel(kernel_, samples_, row_scale_, constant(), matrix, control_);
     return matrix;
   }
 
@@ -92,7 +127,8 @@ class Problem {
 };
 
 std::optional<KernelRidgeSolution> Problem::by_cholesky() const {
-  Matrix factor = regularised(0);
+  Matrix factor = kernel_matrix();
+  factor.diagonal().array() += options_.gamma;
   try {
     cholesky_in_place(factor, control_);
   } catch (const NotPositiveDefinite&) {
@@ -102,36 +138,100 @@ std::optional<KernelRidgeSolution> Problem::by_cholesky() const {
   if (!spectrum.resolves(options_.gamma)) return std::nullopt;
   const DualSystem system(factor, free_ == 0 ? Vector() : scale_, control_);
   Matrix unknowns = Matrix::Zero(targets_.rows(), targets_.cols());
+  std::vector<double> sizes;  // of the corrections to a alone: b has another unit
+  const auto add = [&](const Matrix& correction) {
+    sizes.push_back(correction.topRows(n_).stableNorm());
+    unknowns += correction;
+  };
   const RefinementReport refined =
-      refine([&] { return residual(unknowns); }, [&](Matrix& right) { system.solve(right); },
-             [&](const Matrix& correction) { unknowns += correction; }, kMaxRefinements, kRefinedEnough);
+      refine([&] { return residual(unknowns); }, [&](Matrix& right) { system.solve(right); }, add, kMaxRefinements,
+             kRefinedEnough);
   KernelRidgeSolution result = solution(unknowns);
   result.solver = "cholesky";
   result.rcond = spectrum.reciprocal_condition();
   result.n_refinements = refined.n_steps;
-  result.correction = refined.last_correction;
+  result.correction = sizes.front() > 0 ? sizes.back() / sizes.front() : 0.0;
+  if (refined.n_steps == 0) result.correction = 0.0;
+  result.error = std::max(result.correction, kEpsilon / result.rcond);
   return result;
 }
 
-// The bordered matrix is symmetric and what it cannot reach in [Y; 0] is what the terms cannot fit, so the shortest
-// solution with the least residual is the Moore-Penrose one for gamma = 0.
-KernelRidgeSolution Problem::by_orthogonal() const {
-  Matrix matrix = regularised(free_);
-  if (free_ > 0) matrix.row(n_).head(n_) = scale_.transpose();
-  for (Index j = 0; j < matrix.cols(); ++j)
-    for (Index i = j + 1; i < matrix.rows(); ++i) matrix(j, i) = matrix(i, j);
-  const MinimumNormSolution found =
-      minimum_norm_solution(std::move(matrix), targets_, kEpsilon * static_cast<double>(n_ + free_), control_);
-  Matrix unknowns = found.solution;
+// D K D = L L' + (rounding), so its directions are those of L = Q R, and a = Q d with (gamma I + R R') d = Q'Y: for
+// gamma = 0 the Moore-Penrose solution. What Y has beyond them no function of the terms can reach, and would come back
+// divided by gamma in a, to spoil predictions by the rounding of K. A free constant is split off first: orthogonal to
+// it, the other rows are a problem without.
+KernelRidgeSolution Problem::by_pivoted_cholesky() const {
+  Matrix matrix = kernel_matrix();
+  Matrix right = targets_.topRows(n_);
+  // Entries of K are rounded relative to those of the diagonal, in their rows and columns; the reflection mixes rows.
+  Vector size = matrix.diagonal().cwiseMax(0.0).cwiseSqrt();
+  std::optional<Reflection> reflection;
   if (free_ > 0) {
-    // directions that were dropped may have taken the free constant with them: it is found from what is left
-    const Matrix left = residual(unknowns);
-    unknowns.row(n_) += scale_.transpose() * left.topRows(n_) / scale_.squaredNorm();
+    reflection.emplace(scale_);
+    const Vector v = reflection->v.cwiseAbs();
+    size += (v.dot(size) * v).eval();
+    size(reflection->axis) = std::numeric_limits<double>::infinity();  // no pivot: this is where the constant went
+    reflection->apply_both_sides(matrix, control_);
+    reflection->apply(right);
+  }
+  const auto [rank, order] =
+      pivoted_cholesky_in_place(matrix, kEpsilon * static_cast<double>(n_) * size.cwiseAbs2(), control_);
+  KernelRidgeSolution report;
+  Matrix dual = Matrix::Zero(n_, right.cols());  // in the order of the pivots
+  if (rank > 0) {
+    matrix.conservativeResize(Eigen::NoChange, rank);
+    for (Index k = 0; k < rank; ++k) {
+      control_.check();
+      matrix.col(k).head(k).setZero();
+    }
+    for (Index i = 0; i < n_; ++i) {
+      const Index row = order[static_cast<std::size_t>(i)];
+      if (reflection && row == reflection->axis) {
+        matrix.row(i).setZero();
+      } else {
+        dual.row(i) = right.row(row);
+      }
+    }
+    const HouseholderQr qr(std::move(matrix), control_);
+    const ConstMatrixRef r = qr.triangle();
+    qr.apply_transposed(dual, control_);
+    dual.bottomRows(n_ - rank).setZero();
+    MatrixRef d = dual.topRows(rank);
+    const double gamma = options_.gamma;
+    Matrix stacked = zeros(gamma > 0 ? 2 * rank : rank, rank, control_);  // [R'; sqrt(gamma) I]
+    for (Index k = 0; k < rank; ++k) {
+      control_.check();
+      stacked.col(k).segment(k, rank - k) = r.row(k).tail(rank - k).transpose();
+    }
+    const SpectrumEstimate spectrum = estimate_spectrum(stacked.topRows(rank), control_);
+    const double reciprocal = (spectrum.smallest + gamma) / (spectrum.largest + gamma);
+    report.rcond = rank + free_ < n_ ? 0.0 : reciprocal;
+    report.error = reciprocal > 0 ? kEpsilon / reciprocal : std::numeric_limits<double>::infinity();
+    if (gamma > 0) {
+      stacked.bottomRows(rank).diagonal().setConstant(std::sqrt(gamma));
+      const HouseholderQr whole(std::move(stacked), control_);
+      solve_upper_transposed(whole.triangle(), d, control_);
+      solve_upper(whole.triangle(), d, control_);
+    } else {
+      solve_upper(r, d, control_);
+      solve_upper_transposed(r, d, control_);
+    }
+    qr.apply(dual, control_);
+  }
+  Matrix unknowns = Matrix::Zero(targets_.rows(), targets_.cols());
+  for (Index i = 0; i < n_; ++i) unknowns.row(order[static_cast<std::size_t>(i)]) = dual.row(i);
+  if (reflection) {
+    Matrix lifted = unknowns.topRows(n_);
+    reflection->apply(lifted);
+    unknowns.topRows(n_) = lifted;
+    const Vector u = scale_ / scale_.stableNorm();  // the constant fits what is left
+    unknowns.row(n_) = u.transpose() * residual(unknowns).topRows(n_) / scale_.stableNorm();
   }
   KernelRidgeSolution result = solution(unknowns);
-  result.solver = "complete_orthogonal";
-  result.rcond = found.rank < n_ + free_ ? 0.0 : found.smallest_pivot;
-  result.rank = found.rank;
+  result.solver = "pivoted_cholesky";
+  result.rcond = report.rcond;
+  result.error = report.error;
+  result.rank = rank + free_;
   return result;
 }
 
@@ -149,13 +249,13 @@ KernelRidgeSolution solve_kernel_ridge(const ProductKernel& kernel, const Sample
     auto solution = problem.by_cholesky();
     if (solution) return std::move(*solution);
   }
-  return problem.by_orthogonal();
+  return problem.by_pivoted_cholesky();
 }
 
 double estimate_kernel_ridge_bytes(const ProductKernel& kernel, Index n_samples, Index n_outputs, double gamma) {
   const auto s = static_cast<double>(n_samples);
   return kernel_table_bytes(kernel, n_samples) +
-         8 * (s * s * (gamma > 0 ? 1 : 3) + 8 * s * static_cast<double>(n_outputs));
+         8 * (s * s * (gamma > 0 ? 1 : 2) + 8 * s * static_cast<double>(n_outputs));
 }
 
 }  // namespace gegenbauer

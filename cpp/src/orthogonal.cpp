@@ -65,6 +65,15 @@ void HouseholderQr::apply(Matrix& x, const Control& control) const {
   }
 }
 
+void HouseholderQr::apply_transposed(Matrix& x, const Control& control) const {
+  for (Index begin = 0; begin < packed_.cols(); begin += kPanelColumns) {
+    const Index width = std::min(kPanelColumns, packed_.cols() - begin);
+    const Index rows = packed_.rows() - begin;
+    apply_reflections(packed_.block(begin, begin, rows, width), scales_.segment(begin, width), true, x.bottomRows(rows),
+                      control);
+  }
+}
+
 void solve_upper(const ConstMatrixRef& upper, MatrixRef right, const Control& control) {
   solve_in_turn({{upper, false, false}}, right, control);
 }

@@ -58,7 +58,8 @@ class RidgeSolution:
     n_refinements : int
         Steps of iterative refinement after the first solve.
     correction : float
-        Norm of the last refinement relative to the solution (0 without one).
+        Norm of the last refinement relative to the first solution: about the error before that
+        refinement, not after it. 0 where `n_refinements` is 0, which says nothing of the error.
     precision : {"float64", "float32"}
         Of the products of features behind the factorisation. The weights are float64 in either
         case, refined to the same accuracy.

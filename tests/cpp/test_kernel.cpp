@@ -200,10 +200,10 @@ void test_solve() {
   }
   const KernelRidgeSolution exact =
       solve_kernel_ridge(make_kernel(3, 6), samples, nullptr, check::view(y), {0.0, true}, Control(1));
-  CHECK(exact.solver == "complete_orthogonal");
+  CHECK(exact.solver == "pivoted_cholesky");
   CHECK(exact.rank == 84);
   CHECK(estimate_kernel_ridge_bytes(make_kernel(3, 6), 1000, 1, 1.0) > 8e6);
-  CHECK(estimate_kernel_ridge_bytes(make_kernel(3, 6), 1000, 1, 0.0) > 24e6);
+  CHECK(estimate_kernel_ridge_bytes(make_kernel(3, 6), 1000, 1, 0.0) > 16e6);
 }
 
 void test_interrupt() {

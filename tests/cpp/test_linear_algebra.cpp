@@ -155,6 +155,9 @@ void test_householder() {
     rebuilt.topRows(n) = qr.upper();
     qr.apply(rebuilt, Control(2));
     CHECK((rebuilt - a).norm() <= 1e-13 * a.norm());
+    qr.apply_transposed(rebuilt, Control(2));
+    CHECK((rebuilt.topRows(n) - qr.upper()).norm() + rebuilt.bottomRows(70).norm() <= 1e-13 * a.norm());
+    CHECK(Matrix(qr.triangle().triangularView<Eigen::Upper>()) == qr.upper());
     Matrix b = check::uniform(n, 2, -1, 1, 6);
     const Matrix right = b;
     solve_upper(qr.upper(), b, Control(1));
@@ -178,6 +181,38 @@ void test_minimum_norm() {
   CHECK(minimum_norm_solution(Matrix::Zero(4, 4), Matrix::Ones(4, 1), 1e-14, Control(1)).solution.norm() == 0.0);
   const Matrix large = 1e200 * Matrix::Identity(4, 4);  // norms overflow, which must not look like a matrix of zeros
   CHECK(minimum_norm_solution(large, Matrix::Ones(4, 1), 1e-14, Control(1)).solution.array().isNaN().all());
+}
+
+// Rank 5, 100, 250 of 250 rows of very different scale: L L' is the matrix, row by row.
+void test_pivoted_cholesky() {
+  for (const Index rank : {5, 100, 250}) {
+    Matrix half = check::uniform(250, rank, -1, 1, 7);
+    for (Index i = 0; i < 250; ++i) half.row(i) *= std::pow(10.0, static_cast<double>(i % 7) * 20.0 - 60.0);
+    const Matrix m = product(half, half.transpose());
+    const Vector rounding = 1e-13 * m.diagonal();
+    Matrix one = m.triangularView<Eigen::Lower>();
+    Matrix two = one;
+    const PivotedFactor found = pivoted_cholesky_in_place(one, rounding, Control(1));
+    CHECK(found.rank == rank);
+    CHECK(pivoted_cholesky_in_place(two, rounding, Control(2)).order == found.order);
+    CHECK(one == two);
+    const Matrix l = one.leftCols(rank).triangularView<Eigen::Lower>();
+    const Matrix rebuilt = product(l, l.transpose());
+    double worst = 0.0;
+    for (Index i = 0; i < 250; ++i) {
+      for (Index j = 0; j < 250; ++j) {
+        const Index a = found.order[static_cast<std::size_t>(i)];
+        const Index b = found.order[static_cast<std::size_t>(j)];
+        worst = std::max(worst, std::abs(rebuilt(i, j) - m(a, b)) / std::sqrt(m(a, a) * m(b, b)));
+      }
+    }
+    CHECK(worst <= 1e-12);
+  }
+  Matrix none = Matrix::Zero(3, 3);
+  CHECK(pivoted_cholesky_in_place(none, Vector::Zero(3), Control(1)).rank == 0);
+  Matrix infinite = Matrix::Constant(3, 3, std::numeric_limits<double>::infinity());
+  CHECK(pivoted_cholesky_in_place(infinite, Vector::Zero(3), Control(1)).rank == 1);
+  CHECK(infinite.col(0).array().isNaN().all());
 }
 
 void test_refinement() {
@@ -209,6 +244,7 @@ int main() {
   test_condition();
   test_householder();
   test_minimum_norm();
+  test_pivoted_cholesky();
   test_refinement();
   return check::report("linear_algebra");
 }

@@ -7,6 +7,7 @@ import json
 import pickle
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import mpmath
@@ -28,6 +29,7 @@ from gegenbauer import (
     TotalDegreeKernel,
     count_terms,
     eval_gegenbauer,
+    predict,
     predict_kernel,
     solve_kernel,
     solve_ridge,
@@ -258,8 +260,6 @@ def test_edges_of_the_domain(kernel):
     for bad in (1.01, -1.5, 1e300):
         with pytest.raises(ValueError, match=r"lives on \[-1, 1\]: give a scaling that clips"):
             kernel(edge, np.array([[0.0, bad]]))
-    scaling = InputScaling([0, 0], [1, 1], domain=(-1, 1))
-    assert_array_equal(kernel([[7.0, -7.0]], scaling=scaling), kernel([[1.0, -1.0]]))
     message = r"column 1 holds -1\.000002 in row 30, but"
     X = np.zeros((60, 2))
     X[30, 1] = -1 - 2e-6
@@ -268,6 +268,8 @@ def test_edges_of_the_domain(kernel):
             call(X)
     with pytest.raises(ValueError, match=message):
         kernel.log_gradient(X, np.eye(60))
+    scaling = InputScaling([0, 0], [1, 1], domain=(-1, 1))
+    assert_array_equal(kernel([[7.0, -7.0]], scaling=scaling), kernel([[1.0, -1.0]]))
 
 
 # --- Any kernel -----------------------------------------------------------------------------------
@@ -446,10 +448,51 @@ def test_spectra_too_large_for_float64(rng, kernel):
 
 
 @pytest.mark.parametrize("penalize_constant", [True, False])
-def test_squares_of_a_kernel_beyond_float64(penalize_constant):
+@pytest.mark.parametrize("gamma", [0.0, 1.0])
+def test_squares_of_a_kernel_beyond_float64(penalize_constant, gamma):
+    """Entries of K up to 1e200 do not overflow, though their squares would."""
     X = np.linspace(-1, 1, 6)[:, np.newaxis] * 1e100
-    with pytest.raises(ValueError, match="dual coefficients are beyond the range of float64"):
-        solve_kernel(TotalDegreeKernel(1, 1), X, X, 1.0, penalize_constant=penalize_constant)
+    kernel = TotalDegreeKernel(1, 1, lam=0.5)
+    s = solve_kernel(kernel, X, X, gamma, penalize_constant=penalize_constant)
+    found = predict_kernel(kernel, X, X, s.dual_coef, intercept=s.intercept)
+    assert relative(found, X) <= 1e-14
+    rng = np.random.default_rng(0)
+    X = inside(rng, 20, 3) * 1e30
+    y = (X[:, 0] * 1e-30) ** 3  # one of the terms of degree 3, and what is left of the others
+    s = solve_kernel(TotalDegreeKernel(3, 3), X, y, gamma, penalize_constant=penalize_constant)
+    assert s.rank in (10, 11)  # those of degree 3 alone are seen beside their size
+    found = predict_kernel(TotalDegreeKernel(3, 3), X, X, s.dual_coef, intercept=s.intercept)
+    assert relative(found[:, 0], y) <= 1e-9
+
+
+@pytest.mark.parametrize("penalize_constant", [True, False])
+def test_weights_of_any_size(penalize_constant):
+    """The same problem with all weights and gamma times 1e160, or with one row as good as fixed."""
+    kernel, basis = TotalDegreeKernel(1, 1, lam=0.5), TensorBasis(1, degree=1, lam=0.5)
+    X = np.linspace(-1, 1, 5)[:, np.newaxis]
+    Y = np.cos(3 * X) + X
+    for size in (1e160, 1e-160):
+        for gamma in (0.0, 1e-3):
+            expected = solve_kernel(kernel, X, Y, gamma, penalize_constant=penalize_constant)
+            s = solve_kernel(
+                kernel, X, Y, gamma * size, sample_weight=np.full(5, size),
+                penalize_constant=penalize_constant,
+            )  # fmt: skip
+            assert relative(s.dual_coef, expected.dual_coef) <= 1e-11
+            assert np.abs(s.intercept - expected.intercept).max() <= 1e-11
+            assert s.error < 1e-10
+    for heavy in range(5):
+        weight = np.ones(5)
+        weight[heavy] = 1e160
+        s = solve_kernel(
+            kernel, X, Y, 0.5, sample_weight=weight, penalize_constant=penalize_constant
+        )
+        weight[heavy] = 1e8  # as good as fixed, too
+        W = solve_ridge(
+            basis, X, Y, 0.5, sample_weight=weight, penalize_constant=penalize_constant
+        ).weights
+        found = predict_kernel(kernel, X, X, s.dual_coef, intercept=s.intercept)
+        assert_allclose(found, predict(basis, X, W), rtol=0, atol=1e-7)
 
 
 # --- Solve ----------------------------------------------------------------------------------------
@@ -513,6 +556,7 @@ def test_equations_hold(rng, kernel, penalize_constant):
         assert 0.9 <= s.rcond * np.linalg.cond(A) <= 100
         assert s.n_refinements == 1
         assert s.correction < 1e-6
+        assert 0 < s.error < 1e-6
         assert s.rank == 250
 
 
@@ -524,11 +568,11 @@ def test_no_penalty_is_the_pseudo_inverse(rng, penalize_constant):
         X, Y = problem(rng, n_samples, 2)
         G = basis.evaluate(X)
         s = solve_kernel(kernel, X, Y, 0.0, penalize_constant=penalize_constant)
-        assert s.solver == "complete_orthogonal"
+        assert s.solver == "pivoted_cholesky"
         found = predict_kernel(kernel, X, X, s.dual_coef, intercept=s.intercept)
         assert relative(found, G @ np.linalg.lstsq(G, Y, rcond=None)[0]) <= 1e-9
+        assert s.rank == min(n_samples, 10)
         if penalize_constant:
-            assert s.rank == min(n_samples, 10)
             W, _ = oracles.pseudo_inverse_solution(G, Y)
             assert relative(G.T @ s.dual_coef, W) <= 1e-7
 
@@ -539,9 +583,66 @@ def test_tiny_penalty_falls_back(rng):
     X, Y = np.repeat(X, 2, axis=0), np.repeat(Y, 2, axis=0)
     kernel = SpectrumKernel(3, (1.0, 1.0))
     s = solve_kernel(kernel, X, Y, 1e-18)
-    assert s.solver == "complete_orthogonal"
+    assert s.solver == "pivoted_cholesky"
     assert s.rank == 30
     assert relative(predict_kernel(kernel, X, X, s.dual_coef), Y) <= 1e-8
+
+
+@pytest.mark.parametrize("penalize_constant", [True, False])
+def test_the_error_that_is_reported_is_none_too_small(rng, penalize_constant):
+    """Against the terms, which are accurate for any gamma; 20 terms in 30 rows."""
+    X, Y = problem(rng, 30)
+    basis, kernel = TensorBasis(3, degree=3, lam=0.5), TotalDegreeKernel(3, 3, lam=0.5)
+    for gamma in (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-11, 1e-12, 1e-14, 0.0):
+        s = solve_kernel(kernel, X, Y, gamma, penalize_constant=penalize_constant)
+        W = solve_ridge(basis, X, Y, gamma, penalize_constant=penalize_constant).weights
+        found = predict_kernel(kernel, X, X, s.dual_coef, intercept=s.intercept)
+        wrong = relative(found, predict(basis, X, W))
+        assert wrong <= s.error
+        assert s.correction <= s.error
+        if s.solver == "cholesky":
+            assert s.error <= 1e-13 / gamma
+            assert s.n_refinements == 1
+        else:  # directions of gamma alone are dropped
+            assert gamma <= 1e-11
+            assert s.rank == 20
+            assert s.rcond == s.correction == s.n_refinements == 0
+            assert s.error <= 1e-10
+            assert wrong <= 1e-12
+    none, tiny = (solve_kernel(kernel, X, Y, gamma).dual_coef for gamma in (0.0, 1e-15))
+    assert relative(tiny, none) <= 1e-10
+
+
+def test_few_directions_are_cheap(rng):
+    """The work grows like the squared rank: it would take hours for all directions."""
+    X = inside(rng, 6000, 3)
+    kernel = TotalDegreeKernel(3, 3, lam=0.5)
+    start = time.monotonic()
+    s = solve_kernel(kernel, X, X[:, 0], 0.0)
+    assert time.monotonic() - start < 10
+    assert s.rank == 20
+    assert relative(predict_kernel(kernel, X, X, s.dual_coef)[:, 0], X[:, 0]) <= 1e-12
+
+
+@pytest.mark.parametrize("n_samples", [1, 2, 3])
+@pytest.mark.parametrize("gamma", [0.0, 1e-18])
+def test_few_rows_without_penalty(rng, n_samples, gamma):
+    X, Y = problem(rng, n_samples)
+    kernel = SpectrumKernel(3, (1.0, 1.0))
+    for free in (False, True):
+        s = solve_kernel(kernel, X, Y, gamma, penalize_constant=not free)
+        assert s.solver == "pivoted_cholesky"
+        assert s.rank == n_samples
+        found = predict_kernel(kernel, X, X, s.dual_coef, intercept=s.intercept)
+        assert relative(found, Y) <= 1e-13
+
+
+def test_solutions_equal_themselves():
+    X = np.eye(2)
+    a, b = (solve_kernel(SpectrumKernel(2, (1, 1)), X, X, 1.0) for _ in range(2))
+    assert a == a
+    assert a != b
+    assert len({a, b, a}) == 2
 
 
 def test_rows_of_zero_weight_do_not_count(rng):
@@ -632,7 +733,7 @@ def test_a_free_constant_survives_dropped_directions():
     Y = np.random.default_rng(1).normal(size=(9, 1))
     kernel = SpectrumKernel(3, GeometricDecay(0.2, 0.95), lam=10, max_degree=40)
     solution = solve_kernel(kernel, X, Y + 5.0, 0.1, penalize_constant=False)
-    assert solution.solver == "complete_orthogonal"
+    assert solution.solver == "pivoted_cholesky"
     assert solution.rank < len(X)
     assert solution.rcond == 0.0
     assert abs(solution.intercept[0] - 5.0) < 3.0
@@ -649,10 +750,12 @@ from gegenbauer import TotalDegreeKernel, predict_kernel, solve_kernel
 
 X = np.random.default_rng(0).uniform(-1, 1, (6000, 12))
 kernel = TotalDegreeKernel(12, 60, lam=0.5, spectrum="orthonormal")
+quick, many = TotalDegreeKernel(1, 1), np.random.default_rng(0).uniform(-1, 1, (10000, 1))
 tasks = {
     "symmetric": lambda: kernel(X),
     "rectangle": lambda: kernel(X, X),
     "solve": lambda: solve_kernel(kernel, X, X[:, 0], 1.0),
+    "matrix": lambda: [solve_kernel(quick, many, many[:, 0], 0.0) for _ in range(8)],
     "predict": lambda: predict_kernel(kernel, X, X, X[:, 0]),
 }
 signal.signal(signal.SIGALRM, signal.default_int_handler)  # which raises KeyboardInterrupt
@@ -670,7 +773,7 @@ print(json.dumps({"interrupted": interrupted, "late": late, "after": after}))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no timer signals")
-@pytest.mark.parametrize("task", ["symmetric", "rectangle", "solve", "predict"])
+@pytest.mark.parametrize("task", ["symmetric", "rectangle", "solve", "matrix", "predict"])
 def test_a_long_computation_can_be_interrupted_within_a_second(task):
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPT, task], capture_output=True, text=True, check=True

@@ -2,6 +2,7 @@
 /// Blocked Cholesky factorisation on the tiles, and the solves with its factor. Knows no basis.
 
 #include <limits>
+#include <vector>
 
 #include "gegenbauer/parallel.hpp"
 #include "gegenbauer/types.hpp"
@@ -11,6 +12,18 @@ namespace gegenbauer {
 /// Overwrites the lower triangle of a symmetric positive definite matrix (n, n) by its Cholesky factor R' (lower), the
 /// strict upper part is neither read nor kept. Throws NotPositiveDefinite. Cost n^3 / 3 flops.
 void cholesky_in_place(MatrixRef matrix, const Control& control);
+
+/// What pivoted_cholesky_in_place() found.
+struct PivotedFactor {
+  Index rank = 0;            ///< columns of L
+  std::vector<Index> order;  ///< row i of L belongs to row order[i] of M
+};
+
+/// Overwrites the lower triangle of a symmetric positive semidefinite M (n, n) by a lower trapezoid L (n, rank) with
+/// M = L L' in the order of the pivots, each the largest entry that is left of the diagonal. Where no more than
+/// rounding(i) is left of the entry of row i, it is no pivot; L ends where there are no others, and the columns beyond
+/// mean nothing. L is one column of NaN where the diagonal is not finite. Cost n rank^2 flops.
+[[nodiscard]] PivotedFactor pivoted_cholesky_in_place(MatrixRef matrix, Vector rounding, const Control& control);
 
 /// B := M^-1 B for M = R'R given its lower factor R' (n, n) and B (n, K). The columns of B are shared between threads.
 /// Cost 2 n^2 K flops.

@@ -18,15 +18,16 @@ struct KernelRidgeOptions {
 struct KernelRidgeSolution {
   Matrix coefficients;  ///< c, (S, K)
   Vector constants;     ///< b, (K); zero when the constant is penalised
-  std::string solver;   ///< "cholesky", or "complete_orthogonal" for gamma = 0 and when Cholesky would lose the answer
+  std::string solver;   ///< "cholesky", or "pivoted_cholesky" for gamma = 0 and when the former would lose the answer
   double rcond = 0.0;   ///< estimated reciprocal condition number of gamma I + D K D
   int n_refinements = 0;
   double correction = 0.0;  ///< relative size of the last refinement
-  Index rank = 0;           ///< S, or the numerical rank that the complete orthogonal decomposition found
+  double error = 0.0;       ///< of the coefficients, estimated: eps times the condition number of the kept directions
+  Index rank = 0;           ///< S, or the numerical rank that the pivoted Cholesky factorisation found
 };
 
-/// targets (S, K), unscaled. The complete orthogonal decomposition drops directions below S eps of the largest: it is
-/// serial, costs up to 8 S^3 / 3 flops and holds three matrices (S, S).
+/// targets (S, K), unscaled. The pivoted Cholesky factorisation drops directions that rounding of K hides (entries of
+/// its diagonal that fall to S eps of what they were). At rank r it costs 5 S r^2 flops about and holds (S, S + 2 r).
 [[nodiscard]] KernelRidgeSolution solve_kernel_ridge(const ProductKernel& kernel, const Samples& samples,
                                                      const double* row_scale, StridedView<const double> targets,
                                                      const KernelRidgeOptions& options, const Control& control);

@@ -17,8 +17,12 @@ class HouseholderQr {
   /// Upper triangle R (n, n); the strict lower part is zero.
   [[nodiscard]] Matrix upper() const;
 
-  /// X := Q X for X (n_rows, K). Cost 4 n_rows n K flops.
+  /// The same without a copy: what lies below the diagonal means nothing.
+  [[nodiscard]] ConstMatrixRef triangle() const { return packed_.topRows(packed_.cols()); }
+
+  /// X := Q X or Q'X for X (n_rows, K). Cost 4 n_rows n K flops.
   void apply(Matrix& x, const Control& control) const;
+  void apply_transposed(Matrix& x, const Control& control) const;
 
  private:
   Matrix packed_;  // R and, below the diagonal, the reflections

@@ -26,7 +26,7 @@ RefinementReport refine(const Residual& residual, const Solve& solve, const Add&
   for (int step = 0; step <= max_steps; ++step) {
     Matrix correction = residual();
     solve(correction);
-    const double size = correction.norm();
+    const double size = correction.stableNorm();
     if (step == 0) {
       first = std::max(size, 1e-300);
     } else {
