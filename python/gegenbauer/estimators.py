@@ -256,8 +256,9 @@ class GegenbauerRegressor(_RealTargets, _GegenbauerEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows, from 0 up. An integer weight equals repeated rows, a zero
-            weight a removed row.
+            Weights of the rows, from 0 up. An integer weight equals repeated rows. A row of
+            weight zero counts as removed: not for the range of the inputs (``scaling_``)
+            either, so that it may lie outside of it.
 
         Returns
         -------
@@ -440,8 +441,9 @@ class GegenbauerClassifier(_ClassTargets, _GegenbauerEstimator):
             Class labels (int, bool, str, or object of these), at least two different ones;
             or a table of 0 and 1 (multilabel).
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows, from 0 up. An integer weight equals repeated rows, a zero
-            weight a removed row, whose label may then not be among ``classes_``.
+            Weights of the rows, from 0 up. An integer weight equals repeated rows. A row of
+            weight zero counts as removed: neither for the range of the inputs
+            (``scaling_``) nor for ``classes_``, among which its label may be missing.
 
         Returns
         -------

@@ -307,7 +307,9 @@ class GegenbauerFeatures(TransformerMixin, _BasisEstimator):  # type: ignore[mis
     from the range seen in ``fit`` to ``domain``. Use it as
     :class:`sklearn.preprocessing.PolynomialFeatures` is used, in front of any linear model.
     :class:`GegenbauerRegressor` and :class:`GegenbauerClassifier` need no such step, and
-    never hold this matrix.
+    never hold this matrix. For output in column-major order, or into an array that exists, call
+    ``basis_.evaluate(X, scaling=scaling_, out=..., order="F")``, which is
+    :meth:`TensorBasis.evaluate`; ``scaling_`` clips unless ``out_of_range="extrapolate"``.
 
     Parameters
     ----------
