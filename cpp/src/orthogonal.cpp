@@ -82,7 +82,7 @@ void solve_upper_transposed(const ConstMatrixRef& upper, MatrixRef right, const 
   solve_in_turn({{upper, false, true}}, right, control);
 }
 
-MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, const Control& control) {
+MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, const Control& control, double size) {
   const Index n = a.cols();
   require(a.rows() == n && b.rows() == n, "the matrix must be square and fit the right-hand side");
   std::vector<Index> order(static_cast<std::size_t>(n));
@@ -114,7 +114,7 @@ MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, 
     auto column = a.col(k).tail(n - k);
     column.makeHouseholderInPlace(scale, beta);
     if (k == 0) first_pivot = std::abs(beta);
-    if (!(std::abs(beta) > tolerance * first_pivot)) break;
+    if (!(std::abs(beta) > tolerance * std::max(first_pivot, size))) break;
     result.smallest_pivot = std::abs(beta) / first_pivot;
     const auto essential = column.tail(n - k - 1);
     a.block(k, k + 1, n - k, n - k - 1).applyHouseholderOnTheLeft(essential, scale, scratch.data());

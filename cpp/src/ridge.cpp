@@ -38,6 +38,20 @@ Engine next_best(const TensorBasis& basis, const Problem& problem) {
   return cost.cheapest();
 }
 
+// Whether an orthogonal solver is to factor rows: where it can, unless an engine of the terms was asked for.
+bool is_wide(const RidgeOptions& options, Index n_samples, Index n_terms) {
+  return n_samples <= n_terms && (options.engine == Engine::automatic || is_dual(options.engine));
+}
+
+// Targets, residuals, weights and their corrections
+double common_doubles(double s, double l, double k) { return 4 * (s + l) * k; }
+
+// [G, sqrt(gamma) I]' and triangles of the rows; or triangles of the terms and a block of rows
+double orthogonal_bytes(double s, double l, double k, bool wide) {
+  const double n = l + k;
+  return 8 * (common_doubles(s, l, k) + (wide ? (l + 4 * s) * s : (4 * n + 512) * n));
+}
+
 }  // namespace
 
 RidgeSolution solve_ridge(const Design& design, const RidgeOptions& options, const Control& control) {
@@ -46,12 +60,10 @@ RidgeSolution solve_ridge(const Design& design, const RidgeOptions& options, con
   require(design.targets.rows == design.samples.rows(), "Y has ", design.targets.rows, " rows but X has ",
           design.samples.rows());
   const Problem problem(design, options, control);
-  Engine engine = choose_engine(design.basis, problem.n_samples(), problem.n_outputs(), options);
-  if (engine == Engine::moments && !problem.moments_are_accurate()) engine = next_best(design.basis, problem);
-  // The transposed factorisation takes n_samples <= n_terms and a penalty on every term; the other one takes all.
-  const bool wide = is_dual(engine) && problem.n_samples() <= problem.n_terms() &&
-                    (options.penalize_constant || options.gamma == 0.0);
+  const bool wide = is_wide(options, problem.n_samples(), problem.n_terms());
   if (!wants_orthogonal(options)) {
+    Engine engine = choose_engine(design.basis, problem.n_samples(), problem.n_outputs(), options);
+    if (engine == Engine::moments && !problem.moments_are_accurate()) engine = next_best(design.basis, problem);
     const Precision precision = problem.precision(engine);
     auto solution = solve_by_cholesky(problem, engine, precision);
     if (!solution && precision == Precision::float32) solution = solve_by_cholesky(problem, engine, Precision::float64);
@@ -82,17 +94,10 @@ double estimate_bytes(const TensorBasis& basis, Index n_samples, Index n_outputs
   const auto s = static_cast<double>(n_samples);
   const auto l = static_cast<double>(basis.n_terms());
   const auto k = static_cast<double>(n_outputs);
+  if (wants_orthogonal(options)) return orthogonal_bytes(s, l, k, is_wide(options, n_samples, basis.n_terms()));
   const Engine engine = choose_engine(basis, n_samples, n_outputs, options);
-  const bool dual = is_dual(engine);
-  double doubles = 4 * (s + l) * k;  // targets, residuals, weights and their corrections
-  if (wants_orthogonal(options)) {
-    const double block = std::max(512.0, (l + k) / 2);
-    doubles += dual && n_samples <= basis.n_terms() && options.penalize_constant
-                   ? (l + 2 * s) * s
-                   : 3 * (l + k) * (l + k) + block * (l + k);
-  } else {
-    doubles += dual ? s * s + std::max(1e6, 1024 * s) : (l + k) * (l + k) + std::max(1e6, 1024 * (l + k));
-  }
+  const double n = is_dual(engine) ? s : l + k;
+  double doubles = common_doubles(s, l, k) + n * n + std::max(1e6, 1024 * n);
   if (engine == Engine::moments && MomentPlan::exists(basis)) {
     // the statistic, its runs of samples, and the plan
     doubles +=

@@ -136,7 +136,7 @@ class GegenbauerRegressor(_RealTargets, _GegenbauerEstimator):
         Chebyshev of the second kind.
     gamma : float, default=2**-12
         Ridge penalty, from 0 up; 0 gives the least-squares solution of smallest norm
-        (Moore-Penrose).
+        (Moore-Penrose), the constant not counted if it is not penalised.
     index_set : {"total_degree", "tensor", "hyperbolic_cross", "largest_weight"}, \
             default="total_degree"
         Which multi-indices are used; "largest_weight" needs ``spectrum=(q, s)`` and
@@ -303,7 +303,7 @@ class GegenbauerClassifier(_ClassTargets, _GegenbauerEstimator):
         Chebyshev of the second kind.
     gamma : float, default=2**-12
         Ridge penalty, from 0 up; 0 gives the least-squares solution of smallest norm
-        (Moore-Penrose, the paper's WDD).
+        (Moore-Penrose, the paper's WDD), the constant not counted if it is not penalised.
     index_set : {"total_degree", "tensor", "hyperbolic_cross", "largest_weight"}, \
             default="total_degree"
         Which multi-indices are used; "largest_weight" needs ``spectrum=(q, s)`` and

@@ -557,7 +557,8 @@ def solve_kernel(
     Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
         Targets.
     gamma : float
-        Penalty, >= 0. 0 gives the Moore-Penrose solution.
+        Penalty, >= 0. 0 gives the limit of ever smaller ones: of all functions that leave the least
+        residual, the one of least norm, the constant not counted if it is not penalised.
     sample_weight : array_like, shape (n_samples,), optional
         Non-negative; D is the diagonal matrix of their square roots.
     scaling : InputScaling, optional

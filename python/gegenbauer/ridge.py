@@ -151,7 +151,9 @@ def solve_ridge(
     Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
         Targets.
     gamma : float
-        Penalty, >= 0. 0 gives the Moore-Penrose solution (the paper's plain WDD, eq.original_WDD).
+        Penalty, >= 0. 0 gives the limit of ever smaller ones: of all weights that leave the least
+        residual, the shortest, the constant not counted if it is not penalised. With it that is the
+        Moore-Penrose solution (the paper's plain WDD, eq.original_WDD).
     sample_weight : array_like, shape (n_samples,), optional
         Non-negative; D is the diagonal matrix of their square roots.
     scaling : InputScaling, optional

@@ -179,6 +179,11 @@ void test_minimum_norm() {
   CHECK((product(a, p) - product(a, p).transpose()).norm() < 1e-12);
   CHECK((product(p, a) - product(p, a).transpose()).norm() < 1e-12);
   CHECK(minimum_norm_solution(Matrix::Zero(4, 4), Matrix::Ones(4, 1), 1e-14, Control(1)).solution.norm() == 0.0);
+  // what is small beside what it was computed from counts as nothing
+  const Matrix noise = 1e-15 * Matrix::Identity(4, 4);
+  CHECK(minimum_norm_solution(noise, Matrix::Ones(4, 1), 1e-14, Control(1)).rank == 4);
+  const MinimumNormSolution none = minimum_norm_solution(noise, Matrix::Ones(4, 1), 1e-14, Control(1), 1.0);
+  CHECK(none.rank == 0 && none.solution.norm() == 0.0);
   const Matrix large = 1e200 * Matrix::Identity(4, 4);  // norms overflow, which must not look like a matrix of zeros
   CHECK(minimum_norm_solution(large, Matrix::Ones(4, 1), 1e-14, Control(1)).solution.array().isNaN().all());
 }

@@ -123,6 +123,42 @@ void test_solutions() {
   }
 }
 
+// A penalty that Cholesky cannot carry, for more samples than terms and fewer, and a free constant.
+void test_fallbacks() {
+  for (const Case& c : kCases) {
+    const TensorBasis basis = make_basis(c);
+    const Matrix x = check::uniform(c.n_samples, c.n_inputs, 0, 1);
+    const Matrix y = check::uniform(c.n_samples, c.n_outputs, -1, 1, 2);
+    const Matrix scale = check::uniform(c.n_samples, 1, 0.5, 2, 3);
+    const Samples samples(check::view(x));
+    const Design design{basis, samples, scale.data(), check::view(y)};
+    const bool wide = c.n_samples <= c.n_terms;
+    for (const double gamma : {0.0, 1e-20}) {
+      const RidgeOptions options{gamma, false, Engine::automatic, Solver::automatic};
+      const RidgeSolution solution = solve_ridge(design, options, Control(1));
+      if (c.n_terms == 1) continue;  // nothing is penalised
+      CHECK(solution.report.engine == (wide ? Engine::dual : Engine::primal));
+      CHECK(solution.report.solver == (gamma == 0.0 ? "complete_orthogonal" : wide ? "lq" : "qr"));
+      CHECK(solution.report.rank == std::min(c.n_samples, c.n_terms));
+      Matrix residual(c.n_samples, c.n_outputs);
+      predict(basis, samples, check::view(solution.weights), check::view(residual), Control(1));
+      residual = (scale.col(0).asDiagonal() * (y - residual)).eval();
+      if (wide) CHECK(residual.norm() < 1e-10);
+      CHECK((scale.transpose() * residual).norm() < 1e-10);  // a free constant leaves no mean
+      const RidgeSolution threaded = solve_ridge(design, options, Control(3));
+      CHECK((threaded.weights.array() == solution.weights.array()).all());
+    }
+  }
+  // weights of nothing: no weights
+  const TensorBasis basis = make_basis(kCases[3]);
+  const Matrix x = check::uniform(20, 4, 0, 1);
+  const Matrix zero = Matrix::Zero(20, 1);
+  const Samples samples(check::view(x));
+  const Design design{basis, samples, zero.data(), check::view(x)};
+  const RidgeSolution solution = solve_ridge(design, {1.0, false, Engine::dual, Solver::orthogonal}, Control(1));
+  CHECK(solution.weights.norm() == 0.0);
+}
+
 void test_by_hand() {
   IndexSetSpec spec;
   spec.n_terms = 2;
@@ -145,6 +181,7 @@ int main() {
   test_products();
   test_layouts_and_boxes();
   test_solutions();
+  test_fallbacks();
   test_by_hand();
   return check::report("ridge");
 }

@@ -234,6 +234,25 @@ def pseudo_inverse_solution(
     return Vt[kept].T @ ((U[:, kept].T @ Phi) / s[kept, None]), int(kept.sum())
 
 
+def free_constant_limit(
+    G: np.ndarray, Phi: np.ndarray, sample_weight: np.ndarray | None = None
+) -> tuple[np.ndarray, int]:
+    """Least squares with the least norm of all weights but the first, and the rank of G.
+
+    The limit of no penalty when the constant, the first column, is left out of it: the constant is
+    projected away, what is left has a pseudo-inverse, and the constant fits the rest.
+    """
+    root = np.sqrt(np.ones(len(G)) if sample_weight is None else sample_weight)
+    unit, size = root / np.linalg.norm(root), np.linalg.norm(root)
+    A, B = root[:, None] * G[:, 1:], root[:, None] * Phi
+    U, s, Vt = np.linalg.svd(A - np.outer(unit, unit @ A), full_matrices=False)
+    scale = np.linalg.norm(A)
+    kept = s > 1e-10 * scale
+    assert not ((s > 1e-13 * scale) & (s < 1e-7 * scale)).any(), "the rank is not clear"
+    W = Vt[kept].T @ ((U[:, kept].T @ (B - np.outer(unit, unit @ B))) / s[kept, None])
+    return np.vstack([unit @ (B - A @ W) / size, W]), int(kept.sum()) + 1
+
+
 def optimality(G: np.ndarray, Phi: np.ndarray) -> Callable[[np.ndarray, float], float]:
     """rho(W, gamma) = |G'(Phi - G W) - gamma W| / (|G|^2 |W| + |G| |Phi|).
 

@@ -28,6 +28,7 @@ from problems import Problem, make_problem, relative
 from gegenbauer import GegenbauerRegressor, PowerDecay, SpectrumKernel, reference
 from gegenbauer._dispatch import core
 from gegenbauer.basis import InputScaling, TensorBasis
+from gegenbauer.kernel import TotalDegreeKernel, predict_kernel, solve_kernel
 from gegenbauer.ridge import RidgeSolution, fit_cost, predict, solve_dual, solve_primal, solve_ridge
 
 ENGINES = ["primal", "moments", "dual"]
@@ -475,6 +476,146 @@ def test_the_unpenalized_constant_shifts_with_the_targets(engine):
     heavy = solve_ridge(p.basis, p.X, p.Y, 1e12, **options).weights
     assert_allclose(heavy[0], p.Y.mean(axis=0), rtol=1e-8)
     assert np.abs(heavy[1:]).max() <= 1e-9
+
+
+# --- A free constant with tiny penalties and none ----------------------------------------------
+
+ALL_ENGINES = ["auto", *ENGINES, "kernel"]
+UNPENALIZED = {"penalize_constant": False}
+
+
+def row_weights(kind, n_samples, seed=12):
+    rng = np.random.default_rng(seed)
+    if kind == "none":
+        return None
+    if kind == "wide range":
+        return 10.0 ** rng.uniform(-8, 8, n_samples)
+    weight = rng.uniform(0.1, 3, n_samples)
+    weight[[0, n_samples // 2]] = 0
+    return weight
+
+
+@pytest.mark.parametrize(
+    ("shape", "factorization"), [((15, 3, 20), "lq"), ((12, 3, 12), "lq"), ((25, 3, 12), "qr")]
+)
+@pytest.mark.parametrize("gamma", [1e-20, 1e-14, 1e-8, 1.0])
+@pytest.mark.parametrize("weighted", ["none", "zeros", "wide range"])
+@pytest.mark.parametrize("spectrum", [None, "orthonormal"])
+def test_free_constant_against_extended_precision(shape, factorization, gamma, weighted, spectrum):
+    p = make_problem(*shape, spectrum=spectrum, seed=5)
+    Y = p.Y + 3.0
+    weight = row_weights(weighted, len(Y))
+    expected = oracles.ridge_exact(p.G, Y, gamma, sample_weight=weight, digits=120, **UNPENALIZED)
+    for engine, solver in itertools.product(ALL_ENGINES, ["auto", "orthogonal"]):
+        options = {"sample_weight": weight, "engine": engine, "solver": solver, **UNPENALIZED}
+        solution = solve_ridge(p.basis, p.X, Y, gamma, **options)
+        where = (engine, solver, solution.solver)
+        bar = {"lq": 1e-12, "cholesky": 1e-11, "qr": 1e-10}[solution.solver]
+        if solution.solver == "qr" and weighted == "wide range":
+            bar = 1e-8  # small rows may stand above large ones
+        assert relative(solution.weights, expected) <= bar, where
+        if solver == "orthogonal" or solution.solver != "cholesky":
+            by_terms = engine in ("primal", "moments")
+            assert solution.solver == ("qr" if by_terms else factorization), where
+            assert solution.engine == ("primal" if solution.solver == "qr" else "dual"), where
+
+
+# Samples of which many say the same, or terms that do
+DEGENERATE = {
+    "none": lambda X: X,
+    "repeated rows": lambda X: X[np.arange(len(X)) // 2],
+    "constant input": lambda X: np.column_stack([np.full(len(X), 0.3), X[:, 1:]]),
+    "equal inputs": lambda X: np.column_stack([X[:, 1], X[:, 1:]]),
+    "equal rows": lambda X: np.full_like(X, 0.4),
+}
+
+
+@pytest.mark.parametrize("n_samples", [12, 20, 40])
+@pytest.mark.parametrize("kind", DEGENERATE)
+@pytest.mark.parametrize("weighted", ["none", "zeros"])
+def test_free_constant_without_penalty(n_samples, kind, weighted):
+    """Least residual first, then the least norm of what is penalised."""
+    rng = np.random.default_rng(13)
+    X = DEGENERATE[kind](rng.uniform(size=(n_samples, 3)))
+    Y = rng.normal(size=(n_samples, 2)) + 3.0
+    weight = row_weights(weighted, n_samples)
+    basis = TensorBasis(3, degree=3, lam=0.5)
+    expected, rank = oracles.free_constant_limit(basis.evaluate(X), Y, weight)
+    new = rng.uniform(size=(30, 3))
+    for engine in ALL_ENGINES:
+        options = {"sample_weight": weight, "engine": engine, **UNPENALIZED}
+        solution = solve_ridge(basis, X, Y, 0.0, **options)
+        assert solution.solver == "complete_orthogonal"
+        assert solution.rank == rank
+        assert relative(solution.weights, expected) <= 1e-9, engine
+    kernel = TotalDegreeKernel(3, 3, lam=0.5)
+    by_kernel = solve_kernel(kernel, X, Y, 0.0, sample_weight=weight, **UNPENALIZED)
+    found = predict_kernel(kernel, new, X, by_kernel.dual_coef, intercept=by_kernel.intercept)
+    assert relative(found, basis.evaluate(new) @ expected) <= 1e-7
+
+
+@pytest.mark.parametrize("penalize_constant", [True, False])
+@pytest.mark.parametrize("shape", [(12, 3, 30), (40, 3, 20)])
+def test_no_penalty_is_the_limit_of_tiny_ones(shape, penalize_constant):
+    p = make_problem(*shape, spectrum="orthonormal")
+    Y = p.Y + 3.0
+    options = {"penalize_constant": penalize_constant}
+    for engine in ALL_ENGINES:
+        none = solve_ridge(p.basis, p.X, Y, 0.0, engine=engine, **options).weights
+        tiny = solve_ridge(p.basis, p.X, Y, 1e-20, engine=engine, **options).weights
+        assert relative(tiny, none) <= 1e-10, engine
+
+
+@pytest.mark.parametrize("gamma", [0.0, 1e-14, 1e-10])
+@pytest.mark.parametrize("weighted", ["none", "zeros"])
+def test_free_constant_is_that_of_the_kernel(gamma, weighted):
+    rng = np.random.default_rng(14)
+    X, new = rng.uniform(size=(15, 4)), rng.uniform(size=(30, 4))
+    Y = rng.normal(size=(15, 2)) + 3.0
+    options = {"sample_weight": row_weights(weighted, 15), **UNPENALIZED}
+    basis = TensorBasis(4, degree=3, lam=0.5, spectrum="orthonormal")
+    kernel = TotalDegreeKernel(4, 3, lam=0.5, spectrum="orthonormal")
+    expected = predict(basis, new, solve_ridge(basis, X, Y, gamma, **options).weights)
+    solution = solve_kernel(kernel, X, Y, gamma, **options)
+    found = predict_kernel(kernel, new, X, solution.dual_coef, intercept=solution.intercept)
+    assert relative(found, expected) <= 1e-10
+
+
+@pytest.mark.parametrize("gamma", [0.0, 1e-20, 1.0])
+@pytest.mark.parametrize("engine", ALL_ENGINES)
+@pytest.mark.parametrize("solver", ["auto", "orthogonal"])
+def test_hardly_anything_beside_a_free_constant(gamma, engine, solver):
+    options = {"engine": engine, "solver": solver, **UNPENALIZED}
+    # one row: the constant is it
+    solution = solve_ridge(TensorBasis(2, degree=2), [[0.2, 0.7]], [5.0], gamma, **options)
+    assert_allclose(solution.weights[:, 0], [5.0, 0, 0, 0, 0, 0], atol=1e-14)
+    assert solution.rank == 1
+    # no other term: the weighted mean
+    for n_samples in (1, 7):
+        rng = np.random.default_rng(15)
+        X, Y = rng.uniform(size=(n_samples, 2)), rng.normal(size=(n_samples, 3))
+        weight = rng.uniform(0.1, 2, n_samples)
+        weight[1:2] = 0
+        solution = solve_ridge(
+            TensorBasis(2, degree=0), X, Y, gamma, sample_weight=weight, **options
+        )
+        assert_allclose(solution.weights[0], np.average(Y, axis=0, weights=weight), rtol=1e-13)
+        assert solution.rank == 1
+
+
+def test_few_rows_need_few_rows_of_memory_and_work():
+    """Also with a free constant: nothing of the size of n_terms squared, by LQ of the rows."""
+    rng = np.random.default_rng(16)
+    for m, degree, gamma in ((40, 3, 1e-20), (6, 14, 0.0), (6, 14, 1e-20)):
+        basis = TensorBasis(m, degree=degree)
+        X, y = rng.uniform(size=(20, m)), rng.normal(size=20)
+        for solver in ("auto", "orthogonal"):
+            arguments = (basis._plan, 20, 1, gamma, False, "auto", solver)
+            assert core.estimate_bytes(*arguments) <= 1e7 + 8 * 30 * basis.n_terms
+        solution = solve_ridge(basis, X, y, gamma, **UNPENALIZED)
+        assert solution.engine == "dual"
+        assert solution.solver == ("lq" if gamma > 0 else "complete_orthogonal")
+        assert_allclose(predict(basis, X, solution.weights)[:, 0], y, rtol=1e-10)
 
 
 def test_weights_scale_with_gamma():

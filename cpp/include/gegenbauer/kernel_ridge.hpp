@@ -11,7 +11,7 @@
 namespace gegenbauer {
 
 struct KernelRidgeOptions {
-  double gamma = 0.0;             ///< >= 0; 0 is the Moore-Penrose solution
+  double gamma = 0.0;             ///< >= 0; 0 is the limit: the Moore-Penrose solution
   bool penalize_constant = true;  ///< false makes the constant term free of the penalty
 };
 

@@ -30,15 +30,16 @@ class HouseholderQr {
 };
 
 /// The shortest X that minimises |A X - B| (Moore-Penrose), by a complete orthogonal decomposition: QR with column
-/// pivoting, cut where the remaining columns fall below `tolerance` times the first pivot, and a second QR from the
-/// right. A (n, n), B (n, K); NaN where the norm of a column of A is beyond float64. Cost about 4 n^3 / 3 to 8 n^3 / 3
-/// flops.
+/// pivoting, cut where the remaining columns fall below `tolerance` times the first pivot, or times `size` (of what A
+/// was computed from) where that is larger, and a second QR from the right. A (n, n), B (n, K); NaN where the norm of a
+/// column of A is beyond float64. Cost about 4 n^3 / 3 to 8 n^3 / 3 flops.
 struct MinimumNormSolution {
   Matrix solution;
   Index rank = 0;
-  double smallest_pivot = 0.0;  ///< of those kept, relative to the first
+  double smallest_pivot = 1.0;  ///< of those kept, relative to the first
 };
-[[nodiscard]] MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, const Control& control);
+[[nodiscard]] MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, const Control& control,
+                                                        double size = 0.0);
 
 /// B := R^-1 B and B := R'^-1 B for an upper triangle without zeros on its diagonal; columns of B are shared between
 /// threads.

@@ -17,7 +17,7 @@ enum class Solver { automatic, cholesky, orthogonal };
 enum class Products { automatic, float64 };
 
 struct RidgeOptions {
-  double gamma = 0.0;                 ///< >= 0; 0 is the Moore-Penrose solution (the paper's WDD)
+  double gamma = 0.0;                 ///< >= 0; 0 is the limit, the Moore-Penrose solution (the paper's WDD)
   bool penalize_constant = true;      ///< false leaves the weight of term 0 out of the penalty
   Engine engine = Engine::automatic;  ///< automatic: the cheapest by fit_cost()
   Solver solver = Solver::automatic;  ///< automatic: Cholesky, or orthogonal when that would lose the answer
