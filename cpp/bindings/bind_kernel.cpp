@@ -58,12 +58,13 @@ void def_operations(py::class_<ProductKernel>& cls) {
   cls.def(
       "solve",
       [](const ProductKernel& kernel, const Array<Scalar>& x, const BoxMap* box, const Array<double>& y,
-         const std::optional<Array<double>>& row_scale, double gamma, bool penalize_constant, int n_threads) {
+         const std::optional<Array<double>>& row_scale, double gamma, bool penalize_constant, double max_bytes,
+         int n_threads) {
         const Samples samples(view(x, "X"), box);
         const double* scale = optional_data(row_scale, samples.rows(), "row_scale");
         const auto targets = view(y, "Y");
         const KernelRidgeSolution solution = without_gil(n_threads, [&](const Control& control) {
-          return solve_kernel_ridge(kernel, samples, scale, targets, {gamma, penalize_constant}, control);
+          return solve_kernel_ridge(kernel, samples, scale, targets, {gamma, penalize_constant, max_bytes}, control);
         });
         py::dict out;
         out["dual_coef"] = to_numpy(solution.coefficients);
@@ -77,7 +78,7 @@ void def_operations(py::class_<ProductKernel>& cls) {
         return out;
       },
       py::arg("X").noconvert(), py::arg("box").none(true), py::arg("Y").noconvert(),
-      py::arg("row_scale").noconvert().none(true), py::arg("gamma"), py::arg("penalize_constant"),
+      py::arg("row_scale").noconvert().none(true), py::arg("gamma"), py::arg("penalize_constant"), py::arg("max_bytes"),
       py::arg("n_threads"));
 }
 

@@ -58,17 +58,21 @@ void bind_for(py::module_& m) {
       "solve_ridge",
       [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const Array<double>& y,
          const RowScale& row_scale, double gamma, bool penalize_constant, const std::string& engine,
-         const std::string& solver, bool float64_products, int n_threads) {
+         const std::string& solver, bool float64_products, double max_bytes, int n_threads) {
         const Samples samples(view(x, "X"), box);
         const Design design{basis, samples, optional_data(row_scale, samples.rows(), "row_scale"), view(y, "Y")};
-        const RidgeOptions options{gamma, penalize_constant, engine_from(engine), solver_from(solver),
-                                   float64_products ? Products::float64 : Products::automatic};
+        const RidgeOptions options{gamma,
+                                   penalize_constant,
+                                   engine_from(engine),
+                                   solver_from(solver),
+                                   float64_products ? Products::float64 : Products::automatic,
+                                   max_bytes};
         return to_dict(
             without_gil(n_threads, [&](const Control& control) { return solve_ridge(design, options, control); }));
       },
       py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true), py::arg("Y").noconvert(),
       py::arg("row_scale").noconvert().none(true), py::arg("gamma"), py::arg("penalize_constant"), py::arg("engine"),
-      py::arg("solver"), py::arg("float64_products"), py::arg("n_threads"));
+      py::arg("solver"), py::arg("float64_products"), py::arg("max_bytes"), py::arg("n_threads"));
 
   m.def(
       "predict",

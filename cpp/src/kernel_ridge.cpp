@@ -248,6 +248,8 @@ KernelRidgeSolution solve_kernel_ridge(const ProductKernel& kernel, const Sample
   if (options.gamma > 0) {
     auto solution = problem.by_cholesky();
     if (solution) return std::move(*solution);
+    require_memory(estimate_kernel_ridge_bytes(kernel, samples.rows(), targets.cols, 0.0), options.max_bytes,
+                   "gamma is too small for Cholesky");
   }
   return problem.by_pivoted_cholesky();
 }
@@ -255,7 +257,7 @@ KernelRidgeSolution solve_kernel_ridge(const ProductKernel& kernel, const Sample
 double estimate_kernel_ridge_bytes(const ProductKernel& kernel, Index n_samples, Index n_outputs, double gamma) {
   const auto s = static_cast<double>(n_samples);
   return kernel_table_bytes(kernel, n_samples) +
-         8 * (s * s * (gamma > 0 ? 1 : 2) + 8 * s * static_cast<double>(n_outputs));
+         8 * (s * s * (gamma > 0 ? 1 : 3) + 8 * s * static_cast<double>(n_outputs));
 }
 
 }  // namespace gegenbauer

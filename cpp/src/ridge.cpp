@@ -68,6 +68,9 @@ RidgeSolution solve_ridge(const Design& design, const RidgeOptions& options, con
     auto solution = solve_by_cholesky(problem, engine, precision);
     if (!solution && precision == Precision::float32) solution = solve_by_cholesky(problem, engine, Precision::float64);
     if (solution) return std::move(*solution);
+    require_memory(orthogonal_bytes(static_cast<double>(problem.n_samples()), static_cast<double>(problem.n_terms()),
+                                    static_cast<double>(problem.n_outputs()), wide),
+                   options.max_bytes, "gamma is too small for Cholesky");
   }
   return wide ? solve_by_columns(problem) : solve_by_rows(problem);
 }

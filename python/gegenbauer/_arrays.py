@@ -24,6 +24,7 @@ __all__ = [
     "TooLargeError",
     "as_matrix",
     "as_weights",
+    "available_memory",
     "check_choice",
     "check_flag",
     "check_integer",
@@ -42,7 +43,7 @@ _MAX_INTEGER = 2**62
 
 
 class TooLargeError(MemoryError, ValueError):
-    """A request that cannot fit into the memory of this machine, refused before any work."""
+    """A request that cannot fit into the memory of this machine, refused before the work."""
 
 
 class BeyondRangeError(ValueError):
@@ -277,7 +278,7 @@ def _left_in_group(group: Path, new: bool) -> float:
     return limit - max(0.0, used - cache)
 
 
-def _available_memory() -> float:
+def available_memory() -> float:
     """Bytes that this process may still take: of the machine, and of its control groups.
 
     Pages of files that the system can drop count as free. Where the system does not tell, all of
@@ -312,7 +313,7 @@ def require_memory(n_bytes: float, what: str, advice: str) -> None:
     """
     if n_bytes < 1e8:  # never worth a look
         return
-    limit = _available_memory()
+    limit = available_memory()
     if n_bytes > limit:
         raise TooLargeError(
             f"{what} needs {_readable(n_bytes)} of memory, but only {_readable(limit)} can be had: "

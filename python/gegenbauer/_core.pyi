@@ -117,6 +117,7 @@ class ProductKernel:
         row_scale: _Doubles | None,
         gamma: float,
         penalize_constant: bool,
+        max_bytes: float,
         n_threads: int,
     ) -> KernelResult: ...
 
@@ -179,6 +180,7 @@ def solve_ridge(
     engine: str,
     solver: str,
     float64_products: bool,
+    max_bytes: float,
     n_threads: int,
 ) -> RidgeResult: ...
 def solve_gram(

@@ -20,6 +20,7 @@ from gegenbauer._arrays import (
     CLIP,
     as_matrix,
     as_weights,
+    available_memory,
     check_flag,
     check_integer,
     check_number,
@@ -577,7 +578,8 @@ def solve_kernel(
     ValueError, TypeError
         For arguments of wrong shape, type or content.
     TooLargeError
-        When the kernel matrix cannot fit into memory.
+        When the kernel matrix cannot fit into memory, or Cholesky would lose the answer and the
+        three matrices of the decomposition in its place cannot.
 
     Notes
     -----
@@ -621,7 +623,9 @@ def solve_kernel(
         "fit fewer rows, or use a TensorBasis of a finite set with solve_ridge",
     )
     scale = None if weights is None else np.sqrt(weights)
-    result = kernel_._plan.solve(data, box, targets, scale, gamma, penalize_constant, threads)
+    result = kernel_._plan.solve(
+        data, box, targets, scale, gamma, penalize_constant, available_memory(), threads
+    )  # fmt: skip
     require_finite(
         result["dual_coef"],
         "the dual coefficients are",

@@ -16,6 +16,7 @@ from gegenbauer._arrays import (
     CLIP,
     as_matrix,
     as_weights,
+    available_memory,
     check_choice,
     check_flag,
     check_integer,
@@ -185,7 +186,8 @@ def solve_ridge(
     ValueError, TypeError
         For arguments of wrong shape, type or content.
     TooLargeError
-        When the normal equations cannot fit into memory.
+        When the normal equations cannot fit into memory, or Cholesky would lose the answer and the
+        orthogonal factorisation in its place cannot.
     numpy.linalg.LinAlgError
         When ``solver="cholesky"`` was asked for and fails.
 
@@ -222,7 +224,7 @@ def solve_ridge(
     scale = None if weights is None else np.sqrt(weights)
     result = core.solve_ridge(
         basis._plan, data, box, targets, scale, gamma, penalize_constant, engine, solver,
-        precision == "float64", threads,
+        precision == "float64", available_memory(), threads,
     )  # fmt: skip
     require_finite(
         result["weights"],

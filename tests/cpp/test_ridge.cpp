@@ -134,7 +134,7 @@ void test_fallbacks() {
     const Design design{basis, samples, scale.data(), check::view(y)};
     const bool wide = c.n_samples <= c.n_terms;
     for (const double gamma : {0.0, 1e-20}) {
-      const RidgeOptions options{gamma, false, Engine::automatic, Solver::automatic};
+      RidgeOptions options{gamma, false, Engine::automatic, Solver::automatic};
       const RidgeSolution solution = solve_ridge(design, options, Control(1));
       if (c.n_terms == 1) continue;  // nothing is penalised
       CHECK(solution.report.engine == (wide ? Engine::dual : Engine::primal));
@@ -147,6 +147,8 @@ void test_fallbacks() {
       CHECK((scale.transpose() * residual).norm() < 1e-10);  // a free constant leaves no mean
       const RidgeSolution threaded = solve_ridge(design, options, Control(3));
       CHECK((threaded.weights.array() == solution.weights.array()).all());
+      options.max_bytes = 100;
+      if (gamma > 0) CHECK_THROWS(solve_ridge(design, options, Control(1)), TooLarge, "Cholesky");
     }
   }
   // weights of nothing: no weights

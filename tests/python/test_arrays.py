@@ -36,11 +36,11 @@ MEMINFO = "MemTotal: 67108864 kB\nMemFree: 1 kB\nMemAvailable:   20971520 kB\nHu
 
 def test_what_the_system_has_left(system):
     system(files={})
-    assert _arrays._available_memory() == PHYSICAL
+    assert _arrays.available_memory() == PHYSICAL
     system(files={"/proc/meminfo": "MemTotal: 67108864 kB\n"})  # before Linux 3.14
-    assert _arrays._available_memory() == PHYSICAL
+    assert _arrays.available_memory() == PHYSICAL
     system(files={"/proc/meminfo": MEMINFO})
-    assert _arrays._available_memory() == 20 * GIB
+    assert _arrays.available_memory() == 20 * GIB
 
 
 def test_control_groups(system):
@@ -56,15 +56,15 @@ def test_control_groups(system):
         f"{top}/a.slice/b:c/memory.stat": f"anon 7\nactive_file {GIB}\ninactive_file {GIB}\n",
     }
     system(files=files)
-    assert _arrays._available_memory() == 5 * GIB
+    assert _arrays.available_memory() == 5 * GIB
     system(files=files | {f"{top}/a.slice/memory.max": 9 * GIB})
-    assert _arrays._available_memory() == 5 * GIB  # memory.stat is not there: no group
+    assert _arrays.available_memory() == 5 * GIB  # memory.stat is not there: no group
     system(
         files=files | {f"{top}/a.slice/memory.max": 9 * GIB, f"{top}/a.slice/memory.stat": "anon 5"}
     )
-    assert _arrays._available_memory() == 2 * GIB
+    assert _arrays.available_memory() == 2 * GIB
     system(files=files | {f"{top}/a.slice/b:c/memory.current": 11 * GIB})
-    assert _arrays._available_memory() == 0  # more than the limit, which may have been lowered
+    assert _arrays.available_memory() == 0  # more than the limit, which may have been lowered
 
 
 @pytest.mark.parametrize("path", ["/docker/5", "/"])
@@ -80,7 +80,7 @@ def test_control_groups_of_version_1(system, path):
             f"{top}/memory.stat": f"inactive_file 5\ntotal_inactive_file {GIB}\n",
         }
     )
-    assert _arrays._available_memory() == 2 * GIB
+    assert _arrays.available_memory() == 2 * GIB
 
 
 def test_refusals_say_what_is_left(monkeypatch):

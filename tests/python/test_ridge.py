@@ -26,6 +26,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from problems import Problem, make_problem, relative
 
 from gegenbauer import GegenbauerRegressor, PowerDecay, SpectrumKernel, reference
+from gegenbauer._arrays import TooLargeError
 from gegenbauer._dispatch import core
 from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.kernel import TotalDegreeKernel, predict_kernel, solve_kernel
@@ -903,6 +904,39 @@ def test_a_solve_beyond_any_memory_is_refused_before_the_work():
     basis = TensorBasis(50, n_terms=1_000_000)  # G'G has 8 TB
     with pytest.raises(ValueError, match=r"memory.*n_terms"):
         solve_primal(basis, np.zeros((3, 50)), np.zeros(3), 1.0)
+
+
+@pytest.mark.parametrize("shape", [(40, 3, 84), (200, 3, 84)])
+def test_a_fallback_beyond_the_memory_is_refused_with_numbers(shape, monkeypatch):
+    p = make_problem(*shape)
+    monkeypatch.setattr("gegenbauer.ridge.available_memory", lambda: 1e4)
+    assert solve_ridge(p.basis, p.X, p.Y, 1.0).solver == "cholesky"  # nothing to refuse
+    with pytest.raises(TooLargeError, match=r"gamma.*Cholesky.*GB.*1e-05 GB.*larger gamma"):
+        solve_ridge(p.basis, p.X, p.Y, 1e-20)
+
+
+LIMITED = """
+import json, resource
+import numpy as np
+from pathlib import Path
+from gegenbauer import TensorBasis, TooLargeError, solve_ridge
+
+X = np.random.default_rng(0).uniform(size=(3000, 6))
+basis = TensorBasis(6, n_terms=3003)
+now = resource.getpagesize() * int(Path("/proc/self/statm").read_text().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (now + 50_000_000, now + 50_000_000))
+try:
+    solve_ridge(basis, X, X[:, 0], 1.0, engine="primal", n_threads=1)
+    message = ""
+except TooLargeError as error:
+    message = str(error)
+print(json.dumps({"message": message}))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits as Linux has them")
+def test_memory_that_another_limit_denies():
+    assert "more memory than can be had" in run_python(LIMITED)["message"]
 
 
 # --- The process around ------------------------------------------------------------------------

@@ -394,7 +394,7 @@ class TestArguments:
                 RidgePath(*arguments, **options)
 
     def test_too_large(self, monkeypatch):
-        monkeypatch.setattr("gegenbauer._arrays._available_memory", lambda: 1e9)
+        monkeypatch.setattr("gegenbauer._arrays.available_memory", lambda: 1e9)
         X = np.zeros((200_000, 2))
         with pytest.raises(TooLargeError, match="eigenvectors of 200000 rows"):
             RidgePath(self.basis, X, X[:, 0], method="dual")

@@ -254,7 +254,7 @@ def test_what_cannot_be_kept_is_refused(statistics_of):
 
 def test_moments_are_kept_where_their_normal_equations_would_not_fit(monkeypatch):
     """What needs memory is asked for when it is needed."""
-    monkeypatch.setattr("gegenbauer._arrays._available_memory", lambda: 1.5e8)
+    monkeypatch.setattr("gegenbauer._arrays.available_memory", lambda: 1.5e8)
     X, y = np.random.default_rng(0).uniform(size=(50, 2)), np.ones(50)
     basis = TensorBasis(2, degree=90)  # 4186 terms: a matrix takes 140 MB
     statistics = MomentStatistics(basis).update(X, y)
@@ -266,7 +266,7 @@ def test_moments_are_kept_where_their_normal_equations_would_not_fit(monkeypatch
             call()
     with pytest.raises(TooLargeError, match="a statistic of 4187 x 4187 numbers needs 280 MB"):
         GramStatistics(basis)
-    monkeypatch.setattr("gegenbauer._arrays._available_memory", lambda: 1e8)
+    monkeypatch.setattr("gegenbauer._arrays.available_memory", lambda: 1e8)
     for call in (lambda: statistics.cross, lambda: statistics.target_gram):
         with pytest.raises(TooLargeError, match="normal matrix of 4187 x 4187 numbers"):
             call()

@@ -4,6 +4,7 @@
 /// its G G' as a kernel). The constant term is part of K, or leaves the penalty and becomes b. Holds the (S, S) matrix
 /// and tables of two blocks of samples.
 
+#include <limits>
 #include <string>
 
 #include "gegenbauer/kernel.hpp"
@@ -11,8 +12,9 @@
 namespace gegenbauer {
 
 struct KernelRidgeOptions {
-  double gamma = 0.0;             ///< >= 0; 0 is the limit: the Moore-Penrose solution
-  bool penalize_constant = true;  ///< false makes the constant term free of the penalty
+  double gamma = 0.0;                                          ///< >= 0; 0 is the limit: the Moore-Penrose solution
+  bool penalize_constant = true;                               ///< false makes the constant term free of the penalty
+  double max_bytes = std::numeric_limits<double>::infinity();  ///< of a fallback, as in RidgeOptions
 };
 
 struct KernelRidgeSolution {
@@ -28,11 +30,12 @@ struct KernelRidgeSolution {
 
 /// targets (S, K), unscaled. The pivoted Cholesky factorisation drops directions that rounding of K hides (entries of
 /// its diagonal that fall to S eps of what they were). At rank r it costs 5 S r^2 flops about and holds (S, S + 2 r).
+/// TooLarge when a positive gamma comes to it and three matrices (S, S) are more than options.max_bytes.
 [[nodiscard]] KernelRidgeSolution solve_kernel_ridge(const ProductKernel& kernel, const Samples& samples,
                                                      const double* row_scale, StridedView<const double> targets,
                                                      const KernelRidgeOptions& options, const Control& control);
 
-/// Bytes that solve_kernel_ridge will hold beside its inputs, for a refusal before the work.
+/// Bytes that solve_kernel_ridge will hold beside its inputs, for a refusal before the work, without a fallback.
 [[nodiscard]] double estimate_kernel_ridge_bytes(const ProductKernel& kernel, Index n_samples, Index n_outputs,
                                                  double gamma);
 

@@ -8,14 +8,16 @@
 namespace gegenbauer {
 
 /// Minimises |D (G W - Phi)|^2 + gamma |W|^2 with D = diag(row_scale). The design's targets are unscaled here.
-/// Throws std::invalid_argument for bad sizes and NotPositiveDefinite when solver = cholesky was asked for and fails.
+/// Throws std::invalid_argument for bad sizes, NotPositiveDefinite when solver = cholesky was asked for and fails, and
+/// TooLarge when Cholesky would lose the answer and the orthogonal factorisation needs more than options.max_bytes.
 [[nodiscard]] RidgeSolution solve_ridge(const Design& design, const RidgeOptions& options, const Control& control);
 
 /// The same from the statistic [G, Y]'[G, Y] (lower triangle, (L + K, L + K)) alone: Cholesky without the data.
 [[nodiscard]] RidgeSolution solve_gram(const ConstMatrixRef& gram, Index n_terms, double gamma, bool penalize_constant,
                                        const Control& control);
 
-/// Bytes that solve_ridge will hold beside its inputs, for a refusal before the work.
+/// Bytes that solve_ridge will hold beside its inputs, for a refusal before the work: without a fallback, which few
+/// problems need and which may take far more.
 [[nodiscard]] double estimate_bytes(const TensorBasis& basis, Index n_samples, Index n_outputs,
                                     const RidgeOptions& options);
 

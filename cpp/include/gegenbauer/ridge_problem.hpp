@@ -1,6 +1,7 @@
 #pragma once
 /// One ridge problem: what is asked for, what was done, and the few products of G (rows scaled) that its solvers need.
 
+#include <limits>
 #include <string>
 
 #include "gegenbauer/cost.hpp"
@@ -22,6 +23,7 @@ struct RidgeOptions {
   Engine engine = Engine::automatic;  ///< automatic: the cheapest by fit_cost()
   Solver solver = Solver::automatic;  ///< automatic: Cholesky, or orthogonal when that would lose the answer
   Products products = Products::automatic;
+  double max_bytes = std::numeric_limits<double>::infinity();  ///< of a fallback, which estimate_bytes() leaves out
 };
 
 /// What was done, after any fallback.
