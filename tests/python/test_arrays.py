@@ -84,7 +84,7 @@ def test_control_groups_of_version_1(system, path):
 
 
 def test_refusals_say_what_is_left(monkeypatch):
-    monkeypatch.setattr(_arrays, "_available_memory", lambda: 2.5e9)
+    monkeypatch.setattr(_arrays, "available_memory", lambda: 2.5e9)
     require_memory(2.5e9, "a thing", "make less of it")
     message = r"^a thing needs 2\.6 GB of memory, but only 2\.5 GB can be had: make less of it$"
     with pytest.raises(TooLargeError, match=message):
@@ -92,5 +92,5 @@ def test_refusals_say_what_is_left(monkeypatch):
 
 
 def test_small_requests_do_not_look(monkeypatch):
-    monkeypatch.setattr(_arrays, "_available_memory", pytest.fail)
+    monkeypatch.setattr(_arrays, "available_memory", pytest.fail)
     require_memory(9e7, "a thing", "make less of it")
