@@ -31,12 +31,16 @@ __all__ = [
     "check_number",
     "check_out",
     "check_threads",
+    "memory_limit",
     "require_finite",
     "require_memory",
 ]
 
 
 CLIP = "X lies too far out, clip it to the domain: scaling=InputScaling(..., clip=True)"
+
+# Bytes below which nothing is refused
+_WORTH_A_LOOK = 1e8
 
 MAX_THREADS = 1024
 _MAX_INTEGER = 2**62
@@ -303,6 +307,15 @@ def _readable(n_bytes: float) -> str:
     return f"{n_bytes:.3g} bytes"
 
 
+def memory_limit(n_bytes: float) -> float:
+    """Return the bytes that may be taken, for work that may come to need about `n_bytes`.
+
+    Infinity where that is so little that asking the system, which takes a millisecond, is not
+    worth it.
+    """
+    return available_memory() if n_bytes >= _WORTH_A_LOOK else float("inf")
+
+
 def require_memory(n_bytes: float, what: str, advice: str) -> None:
     """Refuse work that cannot fit into memory.
 
@@ -311,9 +324,7 @@ def require_memory(n_bytes: float, what: str, advice: str) -> None:
     TooLargeError
         When `n_bytes` is more than this machine (or control group) has left.
     """
-    if n_bytes < 1e8:  # never worth a look
-        return
-    limit = available_memory()
+    limit = memory_limit(n_bytes)
     if n_bytes > limit:
         raise TooLargeError(
             f"{what} needs {_readable(n_bytes)} of memory, but only {_readable(limit)} can be had: "

@@ -20,12 +20,12 @@ from gegenbauer._arrays import (
     CLIP,
     as_matrix,
     as_weights,
-    available_memory,
     check_flag,
     check_integer,
     check_number,
     check_out,
     check_threads,
+    memory_limit,
     require_finite,
     require_memory,
 )
@@ -622,9 +622,10 @@ def solve_kernel(
         f"the solve for {n_samples} samples and {targets.shape[1]} outputs by a kernel",
         "fit fewer rows, or use a TensorBasis of a finite set with solve_ridge",
     )
+    most_bytes = kernel_._plan.solve_bytes(n_samples, targets.shape[1], 0.0)
     scale = None if weights is None else np.sqrt(weights)
     result = kernel_._plan.solve(
-        data, box, targets, scale, gamma, penalize_constant, available_memory(), threads
+        data, box, targets, scale, gamma, penalize_constant, memory_limit(most_bytes), threads
     )  # fmt: skip
     require_finite(
         result["dual_coef"],

@@ -16,13 +16,13 @@ from gegenbauer._arrays import (
     CLIP,
     as_matrix,
     as_weights,
-    available_memory,
     check_choice,
     check_flag,
     check_integer,
     check_number,
     check_out,
     check_threads,
+    memory_limit,
     require_finite,
     require_memory,
 )
@@ -221,10 +221,12 @@ def solve_ridge(
         f"the solve for {n_samples} samples, {n_terms} terms and {n_outputs} outputs",
         "lower n_terms or degree, fit fewer rows or outputs at once, or choose another engine",
     )
+    # no orthogonal factorisation needs more
+    most_bytes = 32.0 * (n_samples + n_terms + n_outputs) ** 2
     scale = None if weights is None else np.sqrt(weights)
     result = core.solve_ridge(
         basis._plan, data, box, targets, scale, gamma, penalize_constant, engine, solver,
-        precision == "float64", available_memory(), threads,
+        precision == "float64", memory_limit(most_bytes), threads,
     )  # fmt: skip
     require_finite(
         result["weights"],

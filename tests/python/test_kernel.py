@@ -648,7 +648,7 @@ def test_solutions_equal_themselves():
 def test_a_fallback_beyond_the_memory_is_refused_with_numbers(rng, monkeypatch):
     X, Y = problem(rng, 30)
     X, Y = np.repeat(X, 2, axis=0), np.repeat(Y, 2, axis=0)
-    monkeypatch.setattr("gegenbauer.kernel.available_memory", lambda: 1e4)
+    monkeypatch.setattr("gegenbauer.kernel.memory_limit", lambda _: 1e4)
     kernel = SpectrumKernel(3, (1.0, 1.0))
     assert solve_kernel(kernel, X, Y, 1.0).solver == "cholesky"
     with pytest.raises(TooLargeError, match=r"gamma.*Cholesky.*GB.*1e-05 GB.*larger gamma"):

@@ -909,7 +909,7 @@ def test_a_solve_beyond_any_memory_is_refused_before_the_work():
 @pytest.mark.parametrize("shape", [(40, 3, 84), (200, 3, 84)])
 def test_a_fallback_beyond_the_memory_is_refused_with_numbers(shape, monkeypatch):
     p = make_problem(*shape)
-    monkeypatch.setattr("gegenbauer.ridge.available_memory", lambda: 1e4)
+    monkeypatch.setattr("gegenbauer.ridge.memory_limit", lambda _: 1e4)
     assert solve_ridge(p.basis, p.X, p.Y, 1.0).solver == "cholesky"  # nothing to refuse
     with pytest.raises(TooLargeError, match=r"gamma.*Cholesky.*GB.*1e-05 GB.*larger gamma"):
         solve_ridge(p.basis, p.X, p.Y, 1e-20)
