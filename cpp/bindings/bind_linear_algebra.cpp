@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 #include "gegenbauer/cholesky.hpp"
 #include "gegenbauer/peak.hpp"
+#include "gegenbauer/triangular.hpp"
 
 namespace gegenbauer::bindings {
 
@@ -21,6 +22,14 @@ void bind_linear_algebra(py::module_& m) {
       },
       py::arg("factor").noconvert(), py::arg("right").noconvert(), py::arg("n_threads"),
       "right := (L L')^-1 right, given L.");
+  m.def(
+      "solve_lower",
+      [](Array<double> factor, Array<double> right, int n_threads) {
+        const MatrixRef lower = matrix(factor, "factor");
+        const MatrixRef target = matrix(right, "right");
+        without_gil(n_threads, [&](const Control& control) { solve_in_turn({{lower, true, false}}, target, control); });
+      },
+      py::arg("factor").noconvert(), py::arg("right").noconvert(), py::arg("n_threads"), "right := L^-1 right.");
   m.def(
       "inverse_diagonal",
       [](Array<double> factor, int n_threads) {

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gegenbauer._arrays import TooLargeError
 from gegenbauer._dispatch import default_threads, show_versions
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms, eval_gegenbauer
+from gegenbauer.insight import SobolIndices, kernel_sobol_indices, term_sobol_indices
 from gegenbauer.kernel import (
     GeometricDecay,
     KernelSolution,
@@ -32,7 +33,13 @@ from gegenbauer.ridge import (
     solve_primal,
     solve_ridge,
 )
-from gegenbauer.selection import LeaveOneOut, RidgePath, leave_one_out
+from gegenbauer.selection import (
+    LeaveOneOut,
+    PrefixSurface,
+    RidgePath,
+    leave_one_out,
+    prefix_surface,
+)
 from gegenbauer.spectrum_search import (
     SpectrumObjective,
     SpectrumSearch,
@@ -49,6 +56,7 @@ if TYPE_CHECKING:
         GegenbauerRegressor,
         IllConditionedWarning,
     )
+    from gegenbauer.explain import polynomial_text, sobol_indices, to_sympy
     from gegenbauer.features import GegenbauerFeatures, OutOfRangeWarning
     from gegenbauer.model_selection import GegenbauerClassifierCV, GegenbauerRegressorCV
     from gegenbauer.persistence import ModelFileError, ModelVersionWarning, load, save
@@ -72,8 +80,10 @@ __all__ = [
     "MomentStatistics",
     "OutOfRangeWarning",
     "PowerDecay",
+    "PrefixSurface",
     "RidgePath",
     "RidgeSolution",
+    "SobolIndices",
     "SpectrumKernel",
     "SpectrumObjective",
     "SpectrumSearch",
@@ -85,20 +95,26 @@ __all__ = [
     "default_threads",
     "eval_gegenbauer",
     "fit_cost",
+    "kernel_sobol_indices",
     "learn_spectrum",
     "leave_one_out",
     "load",
+    "polynomial_text",
     "predict",
     "predict_kernel",
+    "prefix_surface",
     "save",
     "search_gamma",
     "search_spectrum",
     "show_versions",
+    "sobol_indices",
     "solve_dual",
     "solve_kernel",
     "solve_primal",
     "solve_ridge",
     "spectrum_objective",
+    "term_sobol_indices",
+    "to_sympy",
 ]
 
 # Where the names live that are imported at their first use.
@@ -113,7 +129,10 @@ _LAZY = {
     "ModelVersionWarning": "persistence",
     "OutOfRangeWarning": "features",
     "load": "persistence",
+    "polynomial_text": "explain",
     "save": "persistence",
+    "sobol_indices": "explain",
+    "to_sympy": "explain",
 }
 
 

@@ -19,7 +19,8 @@ from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from gegenbauer._arrays import check_number
+from gegenbauer._arrays import check_number, check_threads
+from gegenbauer._dispatch import core
 from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.calibration import (
     ProbabilityMap,
@@ -385,7 +386,7 @@ class _Progress:
         self._print = False
         if verbose:
             try:
-                from tqdm.auto import tqdm  # type: ignore[import-untyped]
+                from tqdm.auto import tqdm
             except ImportError:
                 self._print = True
             else:
@@ -525,6 +526,10 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         that were in a test part). Identical rows are one row of more weight.
     relevances_ : ndarray of shape (n_features,)
         Sum of the weights of each input.
+    noise_variance_ : ndarray of shape (n_outputs,)
+        Squared residuals by the degrees of freedom that are left.
+    effective_dof_ : float
+        Sum of the leverages: how many free parameters the model amounts to.
     kernel_, X_fit_, dual_coef_, intercept_
         With all terms: the kernel, the distinct rows, and the coefficients
         (n_rows, n_outputs) of ``kernel_(X, X_fit_) @ dual_coef_ + intercept_``.
@@ -684,13 +689,191 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         else:
             self.coef_ = self.coef_ * self._unit
         self.intercept_ = self.intercept_ * self._unit + self._center
+        self._row_weight = data.weight
+        self._left_out_residuals = (data.Y - left_out) * self._unit
+        self._judge_noise(data)
         values = (left_out * self._unit + self._center)[data.back]
         self.loo_predictions_ = values[:, 0] if self._y_was_flat else values
         del self._center, self._unit
 
+    def _judge_noise(self, data: _Data) -> None:
+        """Set the variance of the noise and the degrees of freedom."""
+        free = not self.penalize_constant
+        weight = np.ones(data.n) if data.weight is None else data.weight
+        if hasattr(self, "dual_coef_"):
+            factor, root, side = self._system()
+            inverse = core.inverse_diagonal(factor, check_threads(self._n_threads()))
+            left = self.gamma_ * float(inverse.sum())
+            if free:
+                left -= self.gamma_ * float(side @ side) / float(root @ side)
+            dual = self.dual_coef_ / root[:, np.newaxis]
+            squares = (self.gamma_ * dual) ** 2  # scaled residuals are gamma times dual ones
+            self.effective_dof_ = data.n - left
+        else:
+            path = RidgePath(
+                self.basis_, data.X, data.Y, sample_weight=data.weight, method="primal",
+                **self._options(),
+            )  # fmt: skip
+            self._posterior, self._mean_features, self._free_leverage = path.posterior(self.gamma_)
+            self.effective_dof_ = float(path.effective_dof([self.gamma_])[0])
+            left = data.n - self.effective_dof_
+            fitted = path.predict(data.X, [self.gamma_])[0]
+            squares = weight[:, np.newaxis] * ((data.Y - fitted) * self._unit) ** 2
+        left += float(weight.sum()) - data.n  # weights are numbers of rows
+        self.noise_variance_ = (
+            squares.sum(axis=0) / left if left > 0 else np.full(squares.shape[1], np.inf)
+        )
+
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         outputs = self._raw_outputs(X)
         return outputs[:, 0] if self._y_was_flat else outputs
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        r"""Predict the targets, and how far off they may be.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new observation as well,
+            :math:`\sigma \sqrt{1 + h(x)}` with the leverage h that the row would have.
+
+        Returns
+        -------
+        prediction : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        std : ndarray of the same shape
+            If ``return_std``. With all terms, each call factorises the kernel matrix once more.
+
+        Raises
+        ------
+        ValueError
+            X does not fit the data seen in ``fit``, or lies outside of its range where
+            ``out_of_range`` forbids it.
+        """
+        outputs = self._outputs(X)
+        if not return_std:
+            return outputs
+        h = self._leverages(self._validate_inputs(X, reset=False))
+        std = np.sqrt(np.outer(1.0 + h, self.noise_variance_))
+        return outputs, std[:, 0] if self._y_was_flat else std
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
+        r"""Predict intervals that hold a new target with a given probability.
+
+        By jackknife+: the interval is made of what each model without one row predicts here, plus
+        and minus its error at that row. Whatever the distribution, at least 2 coverage - 1 of the
+        targets lie inside if rows are exchangeable; in practice about ``coverage`` do. With a
+        finite set of terms the models without a row are taken for the one with all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        coverage : float, default=0.9
+            Between 0 and 1.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Infinite where the rows of ``fit`` are too few for so large a coverage.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict`, and for a coverage that is not between 0 and 1.
+        """
+        coverage = check_number(coverage, "coverage", minimum=0, open_below=True)
+        if coverage >= 1:
+            raise ValueError(f"coverage must lie between 0 and 1, got {coverage}")
+        outputs = self._raw_outputs(X)
+        lower, upper = np.empty_like(outputs), np.empty_like(outputs)
+        residuals = self._left_out_residuals
+        sizes = np.ones(len(residuals)) if self._row_weight is None else self._row_weight
+        block = max(1, int(_HELD / len(residuals)))
+        X = self._validate_inputs(X, reset=False)
+        for first in range(0, len(outputs), block):
+            rows = slice(first, first + block)
+            shift = self._smoother(X[rows])  # (rows of the fit, rows here), or 0
+            for k in range(outputs.shape[1]):
+                e = residuals[:, k : k + 1]
+                without = outputs[rows, k] - shift * e
+                lower[rows, k] = -_upper_quantile(np.abs(e) - without, sizes, coverage)
+                upper[rows, k] = _upper_quantile(np.abs(e) + without, sizes, coverage)
+        if self._y_was_flat:
+            return lower[:, 0], upper[:, 0]
+        return lower, upper
+
+    def _system(self) -> tuple[Doubles, Doubles, Doubles]:
+        """Return the factor of gamma I + D K D, D as a vector, and the solution for it."""
+        root = np.ones(len(self.X_fit_)) if self._row_weight is None else np.sqrt(self._row_weight)
+        threads = check_threads(self._n_threads())
+        factor = np.zeros((root.size, root.size), order="F")
+        self.kernel_._plan.accumulate(
+            self.X_fit_, self._current_scaling()._map, root, bool(self.penalize_constant), factor,
+            threads,
+        )  # fmt: skip
+        factor[np.diag_indices(root.size)] += self.gamma_
+        core.cholesky_in_place(factor, threads)
+        side = np.asfortranarray(root[:, np.newaxis].copy())
+        core.solve_factored(factor, side, threads)
+        return factor, root, side[:, 0]
+
+    def _cross_kernel(self, X: NDArray[Any], root: Doubles) -> Doubles:
+        """Return D k for rows X, (rows of the fit, rows of X), of the penalised terms."""
+        K = self.kernel_(
+            self.X_fit_, X, scaling=self._current_scaling(), n_threads=self._n_threads()
+        )
+        if not self.penalize_constant:
+            K -= 1.0
+        K *= root[:, np.newaxis]
+        return np.asfortranarray(K)
+
+    def _smoother(self, X: NDArray[Any]) -> Doubles | float:
+        """Return how much the prediction at each row of X moves with each target of the fit."""
+        if not hasattr(self, "dual_coef_"):
+            return 0.0
+        factor, root, side = self._system()
+        right = self._cross_kernel(X, root)
+        core.solve_factored(factor, right, check_threads(self._n_threads()))
+        if not self.penalize_constant:
+            right += np.outer(side, (1.0 - root @ right) / (root @ side))
+        return np.asarray(right * root[:, np.newaxis])
+
+    def _leverages(self, X: NDArray[Any]) -> Doubles:
+        """Return the leverages that new rows of weight one would have before they are fitted."""
+        if not hasattr(self, "dual_coef_"):
+            G = self.basis_.evaluate(
+                X, scaling=self._current_scaling(), n_threads=self._n_threads()
+            )
+            free = np.zeros(len(X))
+            if not self.penalize_constant:
+                G, free = G[:, 1:] - self._mean_features, np.full(len(X), self._free_leverage)
+            return np.asarray(((G @ self._posterior) ** 2).sum(axis=1) + free)
+        factor, root, side = self._system()
+        k = self._cross_kernel(X, root)
+        solved = k.copy(order="F")
+        core.solve_factored(factor, solved, check_threads(self._n_threads()))
+        own = self.kernel_.diagonal(X, scaling=self._current_scaling())
+        h = own - np.einsum("ij,ij->j", k, solved)
+        if not self.penalize_constant:
+            h += (1.0 - root @ solved) ** 2 / (root @ side) - 1.0
+        return np.asarray((h / self.gamma_).clip(min=0.0))
+
+
+def _upper_quantile(values: Doubles, sizes: Doubles, coverage: float) -> Doubles:
+    """Return the value that ``coverage`` of n + 1 rows are not above, for each column.
+
+    Rows count by their sizes, and a further one, of size one, is infinite.
+    """
+    order = np.argsort(values, axis=0)
+    counted = np.cumsum(sizes[order], axis=0)
+    need = coverage * (sizes.sum() + 1.0)
+    place = (counted < need * (1 - 1e-12)).sum(axis=0)
+    columns = np.arange(values.shape[1])
+    inside = np.minimum(place, len(values) - 1)
+    found = values[order[inside, columns], columns]
+    return np.asarray(np.where(place < len(values), found, np.inf))
 
 
 class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):

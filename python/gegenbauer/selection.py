@@ -30,7 +30,7 @@ from gegenbauer.kernel import SpectrumKernel, TotalDegreeKernel, predict_kernel
 from gegenbauer.ridge import predict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     Doubles: TypeAlias = npt.NDArray[np.float64]
 
-__all__ = ["LeaveOneOut", "RidgePath", "leave_one_out"]
+__all__ = ["LeaveOneOut", "PrefixSurface", "RidgePath", "leave_one_out", "prefix_surface"]
 
 METHODS = ("auto", "svd", "dual", "primal")
 
@@ -204,6 +204,10 @@ class RidgePath:
         the shape of G, from the largest on.
     n_samples, n_outputs : int
         Rows (also those of weight zero) and targets.
+    targets : ndarray, shape (n_samples, n_outputs)
+        Y.
+    sample_weight : ndarray, shape (n_samples,), or None
+        As given.
 
     Raises
     ------
@@ -253,7 +257,8 @@ class RidgePath:
         weights = as_weights(sample_weight, data.shape[0])
         self.n_samples, self.n_outputs = targets.shape
         self._X = data
-        self._Y = targets
+        self.targets = targets
+        self.sample_weight = weights
         used = slice(None) if weights is None or weights.all() else weights > 0
         self._used = used
         self._X_used = data[used]
@@ -515,7 +520,7 @@ class RidgePath:
             scale = self._scale[rows, np.newaxis]
             with np.errstate(divide="ignore", invalid="ignore"):
                 left_out = residuals / complements[:, :, np.newaxis] / scale
-            predictions[:, at] = self._Y[at] - left_out
+            predictions[:, at] = self.targets[at] - left_out
             leverages[:, at] = leverage
             smallest = np.minimum(smallest, complements.min(axis=1))
         if used.size < self.n_samples:
@@ -565,6 +570,33 @@ class RidgePath:
             # rounding may take a leverage of one beyond it
             d = np.maximum(1.0 - h, _EPS)
             yield rows_, Y - fitted, d, h
+
+    def posterior(self, gamma: float) -> tuple[Doubles, Doubles, float]:
+        """Return what leverages of new rows are made of, for ``method="primal"``.
+
+        Parameters
+        ----------
+        gamma : float
+            Penalty, > 0.
+
+        Returns
+        -------
+        root : ndarray, shape (n_terms, n_terms)
+            P with ``P P' = (gamma I + G'G)^-1``; without the constant where that is free.
+        mean_features : ndarray, shape (n_terms - 1,)
+            To be taken from the features of a new row where the constant is free, else empty.
+        free : float
+            Leverage of a free constant by itself, else 0.
+
+        The leverage of a row of weight one is the squared length of its features times P, and
+        `free`.
+        """
+        if self.method != "primal":
+            raise ValueError(f"posterior needs method='primal', got {self.method!r}")
+        gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
+        root = self._V / np.sqrt(self.eigenvalues + gamma)
+        free = 1.0 / float(self._scale @ self._scale) if self._free else 0.0
+        return root, self._mean_features, free
 
     def effective_dof(self, gammas: npt.ArrayLike) -> Doubles:
         """Count the effective degrees of freedom: the sum of the leverages.
@@ -719,7 +751,7 @@ class RidgePath:
                 self.model, self._X_used, padded, scaling=self._scaling, n_threads=self._threads
             )
             fitted = squares @ values / squares.sum()
-        means = squares @ self._Y[self._used] / squares.sum()
+        means = squares @ self.targets[self._used] / squares.sum()
         return (np.tile(means, weights.shape[1] // self.n_outputs) - fitted)[np.newaxis]
 
     def _predict_by_kernel(self, data: Doubles, dual: Doubles, n_gammas: int) -> Doubles:
@@ -731,10 +763,195 @@ class RidgePath:
                 scaling=self._scaling, n_threads=self._threads,
             )  # fmt: skip
             squares = self._scale**2
-            means = squares @ self._Y[self._used] / squares.sum()
+            means = squares @ self.targets[self._used] / squares.sum()
             constants = np.tile(means, n_gammas) - squares @ fitted / squares.sum()
         outputs = predict_kernel(
             self.model, data, self._X_used, dual, intercept=constants,
             scaling=self._scaling, n_threads=self._threads,
         )  # fmt: skip
         return outputs.reshape(-1, n_gammas, self.n_outputs).transpose(1, 0, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixSurface:
+    """Scores of the first 1, 2, ... terms of a basis, for every gamma.
+
+    Attributes
+    ----------
+    gammas : ndarray, shape (n_gammas,)
+        Penalties.
+    scores : ndarray, shape (n_gammas, n_terms)
+        ``scores[g, l]`` is that of the fit of the first l + 1 terms.
+    error : ndarray, shape (n_gammas,)
+        Estimated size of rounding errors in the predictions behind the scores, relative to the
+        targets.
+    """
+
+    gammas: Doubles
+    scores: Doubles
+    error: Doubles
+
+    @property
+    def best(self) -> tuple[float, int]:
+        """The gamma and number of terms of the smallest score: the fewest terms among equals."""
+        trusted = np.where(self.error[:, np.newaxis] < 1e-3, self.scores, np.inf)
+        g, terms = np.unravel_index(int(trusted.T.argmin()), trusted.T.shape)[::-1]
+        return float(self.gammas[g]), int(terms) + 1
+
+
+def prefix_surface(
+    basis: TensorBasis,
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    gammas: npt.ArrayLike,
+    *,
+    score: Callable[[Doubles], Doubles] | None = None,
+    X_test: npt.ArrayLike | None = None,
+    Y_test: npt.ArrayLike | None = None,
+    sample_weight: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    penalize_constant: bool = True,
+    n_threads: int | None = None,
+) -> PrefixSurface:
+    r"""Score every number of terms and every gamma, by leave-one-out or at test rows.
+
+    The Cholesky factor of a leading block is the leading block of the factor: with
+    ``gamma I + G'G = L L'``, ``Q = G L^-T`` and ``z = L^-1 G'Y``, the prediction of the first terms
+    is the running sum of the columns of Q times z, and the leverage that of their squares. So one
+    factorisation for each gamma answers for every number of terms.
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms, whose order decides what the first ones are.
+    X : array_like, shape (n_samples, n_features)
+        Inputs.
+    Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
+        Targets.
+    gammas : array_like, shape (n_gammas,)
+        Penalties, > 0.
+    score : callable, optional
+        Takes predictions (n, n_rows, n_outputs) of n numbers of terms and returns n scores; by
+        default the mean squared error (with weights for leave-one-out).
+    X_test, Y_test : array_like, optional
+        Rows to score; by default those of X, each by the fit without it. With `score`, Y_test is
+        not needed.
+    sample_weight, scaling, penalize_constant, n_threads
+        As for `RidgePath`, with positive weights.
+
+    Returns
+    -------
+    PrefixSurface
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+    TooLargeError
+        When the matrices cannot fit into memory.
+    numpy.linalg.LinAlgError
+        When a gamma is too small for float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import TensorBasis, prefix_surface
+    >>> X = np.random.default_rng(0).uniform(size=(60, 2))
+    >>> basis = TensorBasis(2, degree=6, lam=0.5)
+    >>> surface = prefix_surface(basis, X, X[:, 0] * X[:, 1], 10.0 ** np.arange(-9, 1))
+    >>> surface.scores.shape, surface.best
+    ((10, 28), (1e-09, 5))
+    """
+    if not isinstance(basis, TensorBasis):
+        raise TypeError(f"basis must be a TensorBasis, got {type(basis).__name__}")
+    free = not check_flag(penalize_constant, "penalize_constant")
+    threads = check_threads(n_threads)
+    data = as_matrix(X, "X", n_columns=basis.n_features)
+    n = data.shape[0]
+    targets = as_matrix(Y, "Y", n_rows=n, keep_float32=False, one_dimensional=True)
+    weights = as_weights(sample_weight, n)
+    if weights is not None and not weights.all():
+        raise ValueError("sample_weight must be positive: leave rows of weight zero out")
+    values = as_matrix(gammas, "gammas", n_columns=1, keep_float32=False, one_dimensional=True)[
+        :, 0
+    ]
+    if values.min() <= 0:
+        raise ValueError(f"gammas must be positive, got {values.min()}")
+    box = check_scaling(scaling, basis.n_features, "basis")
+    root = np.ones(n) if weights is None else np.sqrt(weights)
+    left_out = X_test is None
+    rows, aims, shares = data, targets, weights
+    if not left_out:
+        rows = as_matrix(X_test, "X_test", n_columns=basis.n_features)
+        shares = None
+        if score is None:
+            aims = as_matrix(
+                Y_test, "Y_test", n_rows=rows.shape[0], n_columns=targets.shape[1],
+                keep_float32=False, one_dimensional=True,
+            )  # fmt: skip
+    terms, n_outputs = basis.n_terms, targets.shape[1]
+    require_memory(
+        8.0 * (2 * (terms + n_outputs) ** 2 + 2 * terms * rows.shape[0]),
+        f"the factor of {terms} terms and {rows.shape[0]} rows of features",
+        "use fewer terms or rows",
+    )
+    if score is None:
+
+        def squared_error(predictions: Doubles) -> Doubles:
+            squares = ((predictions - aims) ** 2).mean(axis=2)
+            return np.asarray(np.average(squares, axis=1, weights=shares))
+
+        score = squared_error
+
+    scaled = root[:, np.newaxis] * targets
+    size = terms + n_outputs
+    gram = np.zeros((size, size), order="F")
+    core.accumulate_gram(basis._plan, data, box, scaled, root, gram, threads)
+    cross = np.asfortranarray(gram[terms:, :terms].T)
+    square = np.asfortranarray(gram[:terms, :terms])
+    features = basis.evaluate(rows, scaling=scaling, n_threads=threads).T
+    if left_out:
+        features = features * root
+    scores = np.empty((values.size, terms))
+    largest = float(np.trace(square))
+    penalized = np.arange(int(free), terms)
+    for g, gamma in enumerate(values):
+        factor = square.copy(order="F")
+        factor[penalized, penalized] += gamma
+        core.cholesky_in_place(factor, threads)
+        Q, z = np.array(features, order="F"), cross.copy(order="F")
+        core.solve_lower(factor, Q, threads)
+        core.solve_lower(factor, z, threads)
+        scores[g] = _running_scores(Q, z, scaled if left_out else None, root, score)
+    error = np.minimum(4.0 * _EPS * (1.0 + largest / values), 1.0)
+    return PrefixSurface(values, scores, error)
+
+
+def _running_scores(
+    Q: Doubles,
+    z: Doubles,
+    scaled: Doubles | None,
+    root: Doubles,
+    score: Callable[[Doubles], Doubles],
+) -> Doubles:
+    """Score the running sums of Q[l] z[l] by blocks of terms; left out if `scaled` is given."""
+    terms, n = Q.shape
+    n_outputs = z.shape[1]
+    fitted, leverage = np.zeros((n, n_outputs)), np.zeros(n)
+    found = np.empty(terms)
+    block = max(1, int(_BLOCK / (n * n_outputs)))
+    for first in range(0, terms, block):
+        some = slice(first, min(first + block, terms))
+        part = Q[some, :, np.newaxis] * z[some, np.newaxis, :]
+        part[0] += fitted
+        predictions = np.cumsum(part, axis=0)
+        fitted = predictions[-1]
+        if scaled is not None:
+            h = Q[some] ** 2
+            h[0] += leverage
+            h = np.cumsum(h, axis=0)
+            leverage = h[-1]
+            left = np.maximum(1.0 - h, _EPS)[:, :, np.newaxis]
+            predictions = (scaled - (scaled - predictions) / left) / root[:, np.newaxis]
+        found[some] = score(predictions)
+    return found

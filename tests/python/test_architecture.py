@@ -20,8 +20,17 @@ PYTHON_LAYERS = [
     ["_cpu", "_core", "_core_avx2", "_core_avx512"],
     ["_dispatch"],
     ["_arrays"],
-    ["basis", "statistics", "ridge", "kernel", "selection", "spectrum_search", "calibration"],
-    ["features", "targets", "estimators", "model_selection"],
+    [
+        "basis",
+        "statistics",
+        "ridge",
+        "kernel",
+        "selection",
+        "spectrum_search",
+        "calibration",
+        "insight",
+    ],
+    ["features", "targets", "estimators", "model_selection", "explain"],
     ["__init__", "__main__", "display", "persistence", "onnx", "dask", "cli"],
 ]
 FUNCTIONAL = {module for layer in PYTHON_LAYERS[1:4] for module in layer}

@@ -296,6 +296,111 @@ class TestRegressor:
         assert_allclose(model.best_score_, -np.abs(model.loo_predictions_ - y).mean(), rtol=1e-6)
 
 
+class TestUncertainty:
+    @pytest.mark.parametrize("options", [{}, {"spectrum": (0.5, 2.0), "n_terms": 25}], ids=str)
+    @pytest.mark.parametrize("penalize_constant", [False, True])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_standard_deviations_by_definition(self, options, penalize_constant, weighted):
+        """sigma^2 (1 + g' (gamma I + G'DG)^-1 g), with explicit features where there are some."""
+        X, y = regression(60, 2)
+        weights = np.random.default_rng(1).uniform(0.5, 2, 60) if weighted else None
+        options = {**options, "penalize_constant": penalize_constant}
+        model = GegenbauerRegressorCV(**options).fit(X, y, weights)
+        Z = X[:6] + 0.05
+        prediction, std = model.predict(Z, return_std=True)
+        assert_array_equal(prediction, model.predict(Z))
+        if hasattr(model, "basis_"):
+            G, g = (model.basis_.evaluate(x, scaling=model.scaling_) for x in (X, Z))
+        else:  # the kernel's own features: any square root of the kernel of all rows
+            K = model.kernel_(np.vstack([X, Z]), scaling=model.scaling_)
+            values, vectors = np.linalg.eigh(K - 1)
+            root = np.column_stack([np.ones(66), vectors * np.sqrt(values.clip(0))])
+            G, g = root[:60], root[60:]
+        D = np.ones(60) if weights is None else weights
+        penalty = model.gamma_ * np.eye(G.shape[1])
+        if not penalize_constant:
+            penalty[0, 0] = 0
+        inverse = np.linalg.inv(penalty + G.T @ (D[:, np.newaxis] * G))
+        dof = np.trace(G @ inverse @ G.T * D)
+        fitted = model.predict(X)
+        variance = (D * (y - fitted) ** 2).sum() / (D.sum() - dof)
+        assert_allclose(model.effective_dof_, dof, rtol=1e-5)
+        assert_allclose(model.noise_variance_, variance, rtol=1e-5)
+        h = np.einsum("ij,jk,ik->i", g, inverse, g)
+        assert_allclose(std, np.sqrt(variance * (1 + h)), rtol=1e-5)
+
+    def test_noise_is_found(self):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(size=(400, 2))
+        y = np.sin(4 * X[:, 0]) + X[:, 1] + 0.2 * rng.normal(size=400)
+        model = GegenbauerRegressorCV().fit(X, y)
+        assert_allclose(np.sqrt(model.noise_variance_), 0.2, rtol=0.1)
+        _, std = model.predict(X, return_std=True)
+        assert (std >= np.sqrt(model.noise_variance_)).all()
+        Y = np.column_stack([y, 3 * y])
+        both = GegenbauerRegressorCV().fit(X, Y)
+        assert_allclose(both.noise_variance_[1], 9 * both.noise_variance_[0])
+        assert both.predict(X[:3], return_std=True)[1].shape == (3, 2)
+
+    def test_intervals_by_definition(self):
+        """From models that are fitted without a row, one by one."""
+        X, y = regression(25, 2)
+        model = GegenbauerRegressorCV().fit(X, y)
+        Z = X[:4] + 0.1
+        predictions, errors = np.empty((25, 4)), np.empty(25)
+        mean, unit = y.mean(), y.std()
+        for i in range(25):
+            keep = np.arange(25) != i
+            fit = solve_kernel(
+                model.kernel_, X[keep], (y[keep] - mean) / unit, model.gamma_,
+                scaling=model.scaling_, penalize_constant=False,
+            )  # fmt: skip
+            found = predict_kernel(
+                model.kernel_, np.vstack([Z, X[i : i + 1]]), X[keep], fit.dual_coef,
+                intercept=fit.intercept, scaling=model.scaling_,
+            )[:, 0] * unit + mean  # fmt: skip
+            predictions[i], errors[i] = found[:4], abs(y[i] - found[4])
+        lower, upper = model.predict_interval(Z, 0.8)
+        place = int(np.ceil(0.8 * 26)) - 1
+        high = np.sort(predictions + errors[:, np.newaxis], axis=0)[place]
+        low = -np.sort(errors[:, np.newaxis] - predictions, axis=0)[place]
+        assert_allclose(upper, high, atol=1e-6)
+        assert_allclose(lower, low, atol=1e-6)
+        assert (model.predict_interval(Z, 0.99)[1] == np.inf).all()
+
+    @pytest.mark.parametrize("options", [{}, {"spectrum": (0.5, 2.0), "n_terms": 40}], ids=str)
+    def test_coverage(self, options):
+        """Over simulated tables with noise that is not normal."""
+        inside = []
+        for seed in range(12):
+            rng = np.random.default_rng(seed)
+            X = rng.uniform(size=(260, 2))
+            y = np.sin(4 * X[:, 0]) * X[:, 1] + 0.1 * rng.standard_t(3, size=260)
+            model = GegenbauerRegressorCV(**options).fit(X[:60], y[:60])
+            lower, upper = model.predict_interval(X[60:], 0.8)
+            inside.append(((lower <= y[60:]) & (y[60:] <= upper)).mean())
+        assert 0.75 <= np.mean(inside) <= 0.87
+
+    def test_repeated_rows_are_weights(self):
+        X, y = regression(30)
+        repeats = np.random.default_rng(0).integers(1, 4, 30)
+        rows = np.repeat(np.arange(30), repeats)
+        a, b = (
+            GegenbauerRegressorCV().fit(X, y, repeats),
+            GegenbauerRegressorCV().fit(X[rows], y[rows]),
+        )
+        assert_allclose(a.noise_variance_, b.noise_variance_, rtol=1e-6)
+        for one, other in zip(a.predict_interval(X), b.predict_interval(X), strict=True):
+            assert_allclose(one, other, rtol=1e-6)
+
+    @pytest.mark.parametrize("coverage", [0.0, 1.0, -1, np.nan, "x"])
+    def test_coverage_is_between_zero_and_one(self, coverage):
+        X, y = regression(20)
+        model = GegenbauerRegressorCV().fit(X, y)
+        with pytest.raises((ValueError, TypeError), match="coverage must"):
+            model.predict_interval(X, coverage)
+
+
 MODELS = [GegenbauerClassifierCV, GegenbauerRegressorCV]
 
 

@@ -18,6 +18,7 @@ from gegenbauer import (
     TooLargeError,
     TotalDegreeKernel,
     predict_kernel,
+    prefix_surface,
     solve_kernel,
     solve_ridge,
 )
@@ -411,3 +412,78 @@ class TestArguments:
     def test_one_row(self):
         found = RidgePath(self.basis, self.X[:1], self.y[:1] + 1).leave_one_out([1.0])
         assert_allclose(found.predictions, 0, atol=1e-15)
+
+
+class TestPrefixSurface:
+    @pytest.mark.parametrize("free", [False, True])
+    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize("shape", [TALL, WIDE])
+    def test_leave_one_out_of_every_prefix(self, shape, weighted, free):
+        p = make_problem(*shape, lam=0.5)
+        weights = rows_weights("some", shape[0]) if weighted else None
+        gammas = [1e-2, 1.0]
+        found = prefix_surface(
+            p.basis, p.X, p.Y, gammas, sample_weight=weights, penalize_constant=not free
+        )
+        assert found.scores.shape == (2, shape[2])
+        assert (found.error < 1e-9).all()
+        for g, gamma in enumerate(gammas):
+            for n_terms in (1, 2, 5, shape[2]):
+                left_out = refits(p.G[:, :n_terms], p.Y, gamma, weights, free=free)
+                squares = ((left_out - p.Y) ** 2).mean(axis=1)
+                true = np.average(squares, weights=weights)
+                assert_allclose(found.scores[g, n_terms - 1], true, rtol=1e-8)
+
+    @pytest.mark.parametrize("free", [False, True])
+    def test_rows_of_a_test(self, free):
+        p = make_problem(60, 3, 30, lam=0.5)
+        train, test = slice(0, 40), slice(40, 60)
+        found = prefix_surface(
+            p.basis, p.X[train], p.Y[train], GAMMAS[4:], X_test=p.X[test], Y_test=p.Y[test],
+            penalize_constant=not free,
+        )  # fmt: skip
+        for g, gamma in enumerate(GAMMAS[4:]):
+            for n_terms in (1, 7, 30):
+                basis = TensorBasis(3, n_terms=n_terms, lam=0.5)
+                fit = solve_ridge(basis, p.X[train], p.Y[train], gamma, penalize_constant=not free)
+                error = ((basis.evaluate(p.X[test]) @ fit.weights - p.Y[test]) ** 2).mean()
+                assert_allclose(found.scores[g, n_terms - 1], error, rtol=1e-8)
+
+    def test_any_score(self):
+        p = make_problem(40, 2, 15, n_outputs=1, lam=0.5)
+        labels = p.Y > 0
+        found = prefix_surface(
+            p.basis, p.X, np.where(labels, 1.0, -1.0), [0.1, 1.0],
+            score=lambda predictions: ((predictions > 0) != labels).mean(axis=(1, 2)),
+        )  # fmt: skip
+        path = RidgePath(p.basis, p.X, np.where(labels, 1.0, -1.0)).leave_one_out([0.1, 1.0])
+        wrong = ((path.predictions > 0) != labels).mean(axis=(1, 2))
+        assert_allclose(found.scores[:, -1], wrong)
+        gamma, n_terms = found.best
+        assert found.scores.min() == found.scores[[0.1, 1.0].index(gamma), n_terms - 1]
+        assert (found.scores[:, : n_terms - 1] > found.scores.min()).all()
+
+    def test_blocks_of_terms_do_not_show(self, monkeypatch):
+        p = make_problem(40, 2, 21)
+        whole = prefix_surface(p.basis, p.X, p.Y, [0.1])
+        monkeypatch.setattr("gegenbauer.selection._BLOCK", 40.0 * 2 * 4)
+        assert_allclose(prefix_surface(p.basis, p.X, p.Y, [0.1]).scores, whole.scores)
+
+    def test_what_rounding_spoils_is_not_the_best(self):
+        p = make_problem(40, 2, 10, n_outputs=1)
+        found = prefix_surface(p.basis, p.X, p.Y, [1e-14, 1e-2])
+        assert found.error[0] > 1e-3
+        assert found.best[0] == 1e-2
+
+    def test_arguments(self):
+        p = make_problem(9, 2, 6)
+        for arguments, options, message in [
+            (("basis", p.X, p.Y, [1.0]), {}, "basis must be a TensorBasis"),
+            ((p.basis, p.X, p.Y, [0.0]), {}, "gammas must be positive"),
+            ((p.basis, p.X, p.Y, []), {}, "gammas must not be empty"),
+            ((p.basis, p.X, p.Y, [1.0]), {"sample_weight": np.r_[0, np.ones(8)]}, "be positive"),
+            ((p.basis, p.X, p.Y, [1.0]), {"X_test": p.X[:, :1]}, "X_test must have 2 columns"),
+            ((p.basis, p.X, p.Y, [1.0]), {"X_test": p.X, "Y_test": p.Y[:3]}, "Y_test must have 9"),
+        ]:
+            with pytest.raises((ValueError, TypeError), match=message):
+                prefix_surface(*arguments, **options)

@@ -1,0 +1,233 @@
+"""What a fitted estimator says: Sobol' indices, its polynomial as text and as SymPy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from gegenbauer._arrays import check_integer
+from gegenbauer.basis import TensorBasis
+from gegenbauer.insight import SobolIndices, kernel_sobol_indices, term_sobol_indices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    Doubles = npt.NDArray[np.float64]
+
+__all__ = ["polynomial_text", "sobol_indices", "to_sympy"]
+
+
+def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndices:
+    """Decompose the variance of the outputs of an estimator over its inputs.
+
+    The inputs are taken as independent on the range seen in ``fit``, and constant inputs as fixed.
+    For classifiers the outputs are those before calibration.
+
+    Parameters
+    ----------
+    estimator : fitted estimator of this library
+        A regressor or classifier.
+    distribution : {"uniform", "chebyshev"}
+        Of each input, see `term_sobol_indices`.
+
+    Returns
+    -------
+    SobolIndices
+
+    Raises
+    ------
+    TypeError
+        For other estimators.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import GegenbauerRegressor, sobol_indices
+    >>> X = np.random.default_rng(0).uniform(size=(500, 2))
+    >>> model = GegenbauerRegressor(degree=1, n_terms=None, gamma=1e-9)
+    >>> model = model.fit(X, X[:, 0] + 2 * X[:, 1])
+    >>> sobol_indices(model).total[:, 0].round(2).tolist()
+    [0.2, 0.8]
+    """
+    check_is_fitted(estimator)
+    constant = getattr(getattr(estimator, "scaling_", None), "is_constant", None)
+    # some boxes are wider than the rows of the fit
+    extent = 1.0 / (1.0 + 2.0 * getattr(estimator, "_margin", 0.0))
+    if constant is not None and hasattr(estimator, "dual_coef_"):
+        found = kernel_sobol_indices(
+            estimator.kernel_, estimator.X_fit_, estimator.dual_coef_,
+            intercept=estimator.intercept_, scaling=estimator.scaling_, distribution=distribution,
+            extent=extent, fixed=constant,
+        )  # fmt: skip
+    elif constant is not None and hasattr(estimator, "coef_"):
+        coef = estimator.coef_.reshape(estimator.basis_.n_terms, -1)
+        found = term_sobol_indices(
+            estimator.basis_, coef, domain=estimator.scaling_.domain, distribution=distribution,
+            extent=extent, fixed=constant,
+        )  # fmt: skip
+        shift = getattr(estimator, "intercept_", 0.0)
+        found = SobolIndices(found.mean + shift, found.variance, found.first_order, found.total)
+    else:
+        raise TypeError(
+            "estimator must be a regressor or classifier of this library, got "
+            f"{type(estimator).__name__}"
+        )
+    return found
+
+
+def _terms_of(estimator: Any, output: int) -> tuple[TensorBasis, Doubles, float]:
+    check_is_fitted(estimator)
+    if hasattr(estimator, "dual_coef_"):
+        raise TypeError(
+            "this model has infinitely many terms and no finite polynomial: fit with n_terms=... "
+            "to get one"
+        )
+    if not hasattr(estimator, "coef_"):
+        raise TypeError(
+            "estimator must be a regressor or classifier of this library, got "
+            f"{type(estimator).__name__}"
+        )
+    coef = estimator.coef_.reshape(estimator.basis_.n_terms, -1)
+    output = check_integer(output, "output", minimum=0)
+    if output >= coef.shape[1]:
+        raise ValueError(f"output must be below {coef.shape[1]}, got {output}")
+    shift = np.broadcast_to(getattr(estimator, "intercept_", 0.0), coef.shape[1])[output]
+    return estimator.basis_, coef[:, output], float(shift)
+
+
+def _names(estimator: Any, names: Sequence[str] | None) -> list[str]:
+    m = estimator.n_features_in_
+    if names is None:
+        names = getattr(estimator, "feature_names_in_", [f"x{t}" for t in range(m)])
+    if len(names) != m:
+        raise ValueError(f"names must have {m} entries, got {len(names)}")
+    return [str(name) for name in names]
+
+
+def polynomial_text(
+    estimator: Any,
+    *,
+    output: int = 0,
+    max_terms: int = 20,
+    digits: int = 4,
+    names: Sequence[str] | None = None,
+) -> str:
+    """Write the polynomial of an estimator, its weightiest terms first.
+
+    Parameters
+    ----------
+    estimator : fitted estimator of this library
+        A regressor or classifier with a finite set of terms.
+    output : int
+        Which output.
+    max_terms : int
+        Terms to write; the number of the others is told.
+    digits : int
+        Significant digits of the weights.
+    names : sequence of str, optional
+        Names of the inputs; by default those seen in ``fit``, or x0, x1, ...
+
+    Returns
+    -------
+    str
+        ``Cn(x)`` is the polynomial of degree n of the basis in the input x, scaled to the domain.
+        A term weighs as much as its weight times its largest value on the domain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import GegenbauerRegressor, polynomial_text
+    >>> X = np.random.default_rng(0).uniform(size=(100, 2))
+    >>> model = GegenbauerRegressor(degree=2, n_terms=None, lam=0.5, gamma=1e-9)
+    >>> model = model.fit(X, 1 + 3 * X[:, 0] * X[:, 1])
+    >>> print(polynomial_text(model, max_terms=2, digits=3))
+    2.96 C1(x0) C1(x1) + 1.01 + 4 more terms
+    """
+    basis, coef, shift = _terms_of(estimator, output)
+    max_terms = check_integer(max_terms, "max_terms", minimum=1)
+    digits = check_integer(digits, "digits", minimum=1)
+    terms = basis.term_names(_names(estimator, names))
+    coef = coef.copy()
+    coef[0] += shift
+    order = np.argsort(
+        -np.abs(coef) * _largest_values(basis, estimator.scaling_.domain), kind="stable"
+    )
+    text = ""
+    for place, term in enumerate(order[:max_terms]):
+        value = coef[term]
+        sign = ("-" if value < 0 else "") if place == 0 else (" - " if value < 0 else " + ")
+        name = "" if term == 0 else f" {terms[term]}"
+        text += f"{sign}{abs(value):.{digits}g}{name}"
+    more = basis.n_terms - max_terms
+    if more > 0:
+        text += f" + {more} more term{'s' if more > 1 else ''}"
+    return text
+
+
+def _largest_values(basis: TensorBasis, domain: tuple[float, float]) -> Doubles:
+    """Return the largest absolute value of every term on the domain, (n_terms,)."""
+    x = np.linspace(*domain, 201)[:, np.newaxis]
+    one = TensorBasis(1, degree=basis.max_degree, lam=basis.lam, spectrum=basis.spectrum)
+    largest = np.abs(one.evaluate(x)).max(axis=0)
+    return np.asarray(largest[basis.indices].prod(axis=1))
+
+
+def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = None) -> Any:
+    """Return the polynomial of an estimator as a SymPy expression of its unscaled inputs.
+
+    Parameters
+    ----------
+    estimator : fitted estimator of this library
+        A regressor or classifier with a finite set of terms.
+    output : int
+        Which output.
+    names : sequence of str, optional
+        Names of the symbols; by default those seen in ``fit``, or x0, x1, ...
+
+    Returns
+    -------
+    sympy.Expr
+        A sum of products of univariate polynomials, as in the model; ``sympy.expand`` multiplies
+        it out, which loses digits for high degrees. It holds on the range seen in ``fit``: nothing
+        is clipped.
+
+    Raises
+    ------
+    ImportError
+        When SymPy is not installed (extra ``sympy``).
+    """
+    try:
+        import sympy
+    except ImportError:
+        raise ImportError("to_sympy needs SymPy: run pip install 'gegenbauer[sympy]'") from None
+    basis, coef, shift = _terms_of(estimator, output)
+    symbols = sympy.symbols(_names(estimator, names), real=True)
+    scaling = estimator.scaling_
+    low, high = scaling.domain
+    one = TensorBasis(1, degree=basis.max_degree, lam=basis.lam, spectrum=basis.spectrum)
+    # interpolated at as many Chebyshev points as they have coefficients
+    size = basis.max_degree + 1
+    points = np.cos((np.arange(size) + 0.5) * np.pi / size)
+    values = one.evaluate(points[:, np.newaxis])
+    fitted = np.polynomial.chebyshev.chebfit(points, values, size - 1)
+    univariate = [np.polynomial.chebyshev.cheb2poly(fitted[: n + 1, n]) for n in range(size)]
+    factors: dict[tuple[int, int], Any] = {}
+    for t, symbol in enumerate(symbols):
+        if scaling.is_constant[t]:
+            u: Any = sympy.Integer(0)
+        else:
+            span = float(scaling.upper[t] - scaling.lower[t])
+            u = low + (high - low) * (symbol - float(scaling.lower[t])) / span
+        for n in range(1, basis.max_degree + 1):
+            factors[t, n] = sum(float(c) * u**k for k, c in enumerate(univariate[n]) if c != 0)
+    total: Any = sympy.Float(shift)
+    for row, weight in zip(basis.indices, coef, strict=True):
+        term: Any = sympy.Float(float(weight))
+        for t in np.flatnonzero(row).tolist():
+            term *= factors[t, int(row[t])]
+        total += term
+    return total

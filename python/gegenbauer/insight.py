@@ -1,0 +1,341 @@
+"""What a fitted polynomial says of its inputs: Sobol' indices, mean and variance, on arrays.
+
+For independent inputs, the variance of a function is a sum of parts, one for each set of inputs.
+The first-order index of an input is the share of its own part, the total index that of all parts
+it belongs to.
+
+In polynomials that are orthonormal for the distribution of the inputs, every part is a sum of
+squared coefficients. Other polynomials are changed into these, input by input: a univariate
+polynomial of degree n is a sum of orthonormal ones up to degree n, so that the index set stays. Of
+a kernel of all terms, the terms of largest weight are taken. (Its parts are also quadratic forms of
+the dual coefficients, but these are so large for a tiny gamma that nothing of such a form is left.)
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from gegenbauer._arrays import as_matrix, check_choice, check_integer, check_number
+from gegenbauer.basis import TensorBasis, check_scaling, eval_gegenbauer
+from gegenbauer.kernel import PowerDecay, SpectrumKernel
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gegenbauer.basis import InputScaling
+
+    Doubles: TypeAlias = npt.NDArray[np.float64]
+    # inputs and their degrees; size for the order, total degree, term, parent, squared weight
+    _Term: TypeAlias = tuple[tuple[int, int], ...]
+    _Entry: TypeAlias = tuple[float, int, _Term, int, float]
+
+__all__ = ["SobolIndices", "kernel_sobol_indices", "term_sobol_indices"]
+
+DISTRIBUTIONS = ("uniform", "chebyshev")
+
+# Doubles that a block of terms at rows may take
+_BLOCK = 1e7
+
+
+@dataclass(frozen=True, eq=False)
+class SobolIndices:
+    """Parts of the variance of a function of independent inputs.
+
+    Attributes
+    ----------
+    mean, variance : ndarray, shape (n_outputs,)
+        Of the function.
+    first_order : ndarray, shape (n_features, n_outputs)
+        Share of the variance that an input explains by itself, 0 to 1 (0 for a constant function).
+    total : ndarray, shape (n_features, n_outputs)
+        Share in which an input takes part, by itself or with others.
+    """
+
+    mean: Doubles
+    variance: Doubles
+    first_order: Doubles
+    total: Doubles
+
+
+def term_sobol_indices(
+    basis: TensorBasis,
+    weights: npt.ArrayLike,
+    *,
+    domain: tuple[float, float] = (0.0, 1.0),
+    distribution: str = "uniform",
+    extent: float = 1.0,
+    fixed: npt.ArrayLike | None = None,
+) -> SobolIndices:
+    """Decompose the variance of G W.
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms.
+    weights : array_like, shape (n_terms,) or (n_terms, n_outputs)
+        W.
+    domain : {(0, 1), (-1, 1)}
+        Interval of the inputs.
+    distribution : {"uniform", "chebyshev"}
+        Of each input on its domain; the latter has the density of Chebyshev's weight,
+        1 / sqrt(1 - u^2) on [-1, 1], which has more points near both ends.
+    extent : float
+        Part of the domain, around its middle, that the inputs fill, 0 to 1.
+    fixed : array_like of bool, shape (n_features,), optional
+        Inputs that are always 0, as `InputScaling` makes of constant ones.
+
+    Returns
+    -------
+    SobolIndices
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+
+    Examples
+    --------
+    >>> from gegenbauer import TensorBasis
+    >>> from gegenbauer.insight import term_sobol_indices
+    >>> basis = TensorBasis(2, degree=1, lam=0.5)  # 1, x, y
+    >>> found = term_sobol_indices(basis, [5.0, 1.0, 2.0], domain=(-1, 1))
+    >>> found.mean, found.variance.round(4), found.total[:, 0]
+    (array([5.]), array([1.6667]), array([0.2, 0.8]))
+    """
+    if not isinstance(basis, TensorBasis):
+        raise TypeError(f"basis must be a TensorBasis, got {type(basis).__name__}")
+    check_choice(distribution, "distribution", DISTRIBUTIONS)
+    if tuple(domain) not in ((0, 1), (-1, 1)):
+        raise ValueError(f"domain must be (0, 1) or (-1, 1), got {domain!r}")
+    W = as_matrix(
+        weights, "weights", n_rows=basis.n_terms, keep_float32=False, one_dimensional=True
+    )  # fmt: skip
+    still = _check_fixed(fixed, basis.n_features)
+    one = TensorBasis(1, degree=basis.max_degree, lam=basis.lam, spectrum=basis.spectrum)
+    return _decompose(
+        basis.indices, np.array(W), one, domain, distribution, _check_extent(extent), still
+    )
+
+
+def _decompose(
+    indices: npt.NDArray[np.int32],
+    coefficients: Doubles,
+    one: TensorBasis,
+    domain: tuple[float, float],
+    distribution: str,
+    extent: float,
+    fixed: npt.NDArray[np.bool_],
+) -> SobolIndices:
+    """Decompose a sum of products of the polynomials `one`, with the given multi-indices.
+
+    The coefficients, (n_terms, n_outputs), are changed in place.
+    """
+    change = _change_of_basis(one, domain, distribution, extent)
+    at_zero = np.zeros_like(change)
+    at_zero[0] = one.evaluate([[0.0]])[0]
+    n_features = indices.shape[1]
+    for t in range(n_features):
+        _change_input(indices, t, at_zero if fixed[t] else change, coefficients)
+    squares = coefficients**2
+    active = indices > 0
+    alone = active.sum(axis=1) == 1
+    total = np.array([squares[active[:, t]].sum(axis=0) for t in range(n_features)])
+    first = np.array([squares[active[:, t] & alone].sum(axis=0) for t in range(n_features)])
+    constant = np.flatnonzero(~active.any(axis=1))[0]
+    mean = coefficients[constant]
+    variance = squares.sum(axis=0) - squares[constant]
+    unit = np.where(variance > 0, variance, 1.0)
+    return SobolIndices(mean, variance, first / unit, total / unit)
+
+
+def _check_extent(extent: float) -> float:
+    value = check_number(extent, "extent", minimum=0, open_below=True)
+    if value > 1:
+        raise ValueError(f"extent must be at most 1, got {value}")
+    return value
+
+
+def _check_fixed(fixed: npt.ArrayLike | None, n_features: int) -> npt.NDArray[np.bool_]:
+    still = np.zeros(n_features, bool) if fixed is None else np.asarray(fixed, dtype=bool)
+    if still.shape != (n_features,):
+        raise ValueError(f"fixed must have one entry for each of {n_features} inputs")
+    return still
+
+
+def _quadrature(distribution: str, n_nodes: int) -> tuple[Doubles, Doubles]:
+    """Return nodes in [-1, 1] and weights that sum to one, exact to degree 2 n_nodes - 1."""
+    if distribution == "uniform":
+        nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
+        return nodes, 0.5 * weights
+    angles = (np.arange(n_nodes) + 0.5) * np.pi / n_nodes
+    return np.cos(angles), np.full(n_nodes, 1.0 / n_nodes)
+
+
+def _change_of_basis(
+    one: TensorBasis, domain: tuple[float, float], distribution: str, extent: float
+) -> Doubles:
+    """Return T, (degree + 1, degree + 1): polynomial n of `one` is the sum of T[j, n] p_j.
+
+    The p_j are orthonormal for the distribution on the domain. T is upper triangular.
+    """
+    degree = one.max_degree
+    nodes, weights = _quadrature(distribution, degree + 1)
+    lam = 0.5 if distribution == "uniform" else 0.0
+    orthonormal = eval_gegenbauer(nodes, degree, lam, normalization="orthonormal")
+    low, high = domain
+    inputs = low + (high - low) * 0.5 * (extent * nodes + 1.0)
+    values = one.evaluate(inputs[:, np.newaxis])
+    return np.triu((weights[:, np.newaxis] * orthonormal).T @ values)
+
+
+def _change_input(
+    indices: npt.NDArray[np.int32], t: int, change: Doubles, coefficients: Doubles
+) -> None:
+    """Change the polynomials of input t in place.
+
+    Terms that differ in the degree of input t alone are neighbours after a sort, and have all
+    degrees from 0 on because the set is downward closed.
+    """
+    others = np.delete(indices, t, axis=1)
+    order = np.lexsort((indices[:, t], *others.T))
+    degrees = indices[order, t]
+    starts = np.flatnonzero(degrees == 0)
+    lengths = np.diff(np.append(starts, order.size))
+    for length in np.unique(lengths):
+        rows = order[starts[lengths == length][:, np.newaxis] + np.arange(length)]
+        coefficients[rows] = np.einsum(
+            "jn,rnk->rjk", change[:length, :length], coefficients[rows]
+        )  # fmt: skip
+
+
+def kernel_sobol_indices(
+    kernel: SpectrumKernel,
+    X_train: npt.ArrayLike,
+    dual_coef: npt.ArrayLike,
+    *,
+    intercept: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    n_terms: int = 10_000,
+    distribution: str = "uniform",
+    extent: float = 1.0,
+    fixed: npt.ArrayLike | None = None,
+) -> SobolIndices:
+    """Decompose the variance of ``K(x, X_train) @ dual_coef + intercept``.
+
+    Parameters
+    ----------
+    kernel : SpectrumKernel
+        That of the solve.
+    X_train : array_like, shape (n_train, n_features)
+        The rows of the solve.
+    dual_coef : array_like, shape (n_train,) or (n_train, n_outputs)
+        From `solve_kernel`.
+    intercept : array_like, shape (n_outputs,), optional
+        From `solve_kernel`.
+    scaling : InputScaling, optional
+        Maps X_train to [-1, 1].
+    n_terms : int
+        Terms of largest weight that are taken; the variance of the others is left out.
+    distribution : {"uniform", "chebyshev"}
+        Of each input on [-1, 1], as for `term_sobol_indices`.
+    extent : float
+        The inputs fill [-extent, extent].
+    fixed : array_like of bool, shape (n_features,), optional
+        Inputs that are always 0.
+
+    Returns
+    -------
+    SobolIndices
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+    """
+    if not isinstance(kernel, SpectrumKernel):
+        raise TypeError(f"kernel must be a SpectrumKernel, got {type(kernel).__name__}")
+    check_choice(distribution, "distribution", DISTRIBUTIONS)
+    m = kernel.n_features
+    data = as_matrix(X_train, "X_train", n_columns=m)
+    n = data.shape[0]
+    C = as_matrix(dual_coef, "dual_coef", n_rows=n, keep_float32=False, one_dimensional=True)
+    shift = np.zeros(C.shape[1]) if intercept is None else np.asarray(intercept, dtype=np.float64)
+    check_scaling(scaling, m, "kernel")
+    rows = data.astype(np.float64) if scaling is None else scaling.transform(data)
+    indices, parents, inputs, squares = _terms_of_largest_weight(
+        kernel, check_integer(n_terms, "n_terms", minimum=1)
+    )
+    degree = int(indices.max())
+    tables = eval_gegenbauer(rows.T, degree, kernel.lam, normalization="orthonormal")  # (m, n, d+1)
+    coefficients = np.zeros((len(indices), C.shape[1]))
+    block = max(1, int(_BLOCK / len(indices)))
+    for first in range(0, n, block):
+        some = slice(first, first + block)
+        values = np.ones((len(indices), len(rows[some])))
+        for term in range(1, len(indices)):
+            t = inputs[term]
+            values[term] = values[parents[term]] * tables[t, some, indices[term, t]]
+        coefficients += values @ C[some]
+    coefficients *= squares[:, np.newaxis]
+    coefficients[0] += shift
+    one = TensorBasis(1, degree=degree, lam=kernel.lam, spectrum="orthonormal")
+    still = _check_fixed(fixed, m)
+    return _decompose(
+        indices, coefficients, one, (-1.0, 1.0), distribution, _check_extent(extent), still
+    )
+
+
+def _terms_of_largest_weight(
+    kernel: SpectrumKernel, n_terms: int
+) -> tuple[npt.NDArray[np.int32], list[int], list[int], Doubles]:
+    """Return multi-indices, parents, the input that a term has beyond its parent, and weights.
+
+    A factor above one counts as one in the order, so that no term comes before its parts.
+    """
+    m, most = kernel.n_features, kernel.max_degree or 1000
+    v = np.zeros((m, most + 1))
+    degrees = np.arange(1.0, most + 1)
+    for part in kernel.components:
+        decay = (
+            degrees ** (-2 * part.smoothness)
+            if isinstance(part, PowerDecay)
+            else part.ratio ** (degrees - 1)
+        )
+        v[:, 1:] += np.outer(np.broadcast_to(part.interaction, m), decay)
+    # A term's children raise its last input, or add a later one, so each has one way to it. Among
+    # equals the lower degree comes first, so that all parts of a term come before it.
+    start: _Entry = (-1.0, 0, (), -1, 1.0)
+    order = [start]
+    indices: list[_Term] = []
+    parents: list[int] = []
+    inputs: list[int] = []
+    squares: list[float] = []
+    while order and len(indices) < n_terms:
+        size, total, term, parent, weight = heapq.heappop(order)
+        place = len(indices)
+        indices.append(term)
+        parents.append(parent)
+        last, height = term[-1] if term else (-1, 0)
+        inputs.append(last)
+        squares.append(weight)
+        if term and height < most and v[last, height + 1] > 0:
+            before, after = float(v[last, height]), float(v[last, height + 1])
+            smaller = size * min(1.0, after) / min(1.0, before)
+            child = (*term[:-1], (last, height + 1))
+            heapq.heappush(order, (smaller, total + 1, child, parent, weight * after / before))
+        for t in range(last + 1, m):
+            after = float(v[t, 1])
+            if after > 0:
+                child = (*term, (t, 1))
+                heapq.heappush(
+                    order, (size * min(1.0, after), total + 1, child, place, weight * after)
+                )
+    table = np.zeros((len(indices), m), dtype=np.int32)
+    for place, factors in enumerate(indices):
+        for t, degree in factors:
+            table[place, t] = degree
+    return table, parents, inputs, np.array(squares)

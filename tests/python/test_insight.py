@@ -1,0 +1,334 @@
+"""Sobol' indices against their definition by quadrature, and polynomials as text and SymPy."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from gegenbauer import (
+    GegenbauerClassifier,
+    GegenbauerClassifierCV,
+    GegenbauerFeatures,
+    GegenbauerRegressor,
+    GegenbauerRegressorCV,
+    GeometricDecay,
+    InputScaling,
+    PowerDecay,
+    SpectrumKernel,
+    TensorBasis,
+    kernel_sobol_indices,
+    polynomial_text,
+    predict_kernel,
+    sobol_indices,
+    solve_kernel,
+    term_sobol_indices,
+    to_sympy,
+)
+from gegenbauer.insight import _terms_of_largest_weight
+
+
+def by_definition(function, m, domain, distribution, n_nodes):
+    """Mean, variance, first-order and total indices of a function on a full tensor grid."""
+    if distribution == "uniform":
+        nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
+        weights = weights / 2
+    else:
+        nodes = np.cos((np.arange(n_nodes) + 0.5) * np.pi / n_nodes)
+        weights = np.full(n_nodes, 1 / n_nodes)
+    low, high = domain
+    x = low + (high - low) * (nodes + 1) / 2
+    grid = np.array(list(itertools.product(x, repeat=m)))
+    f = function(grid).reshape((n_nodes,) * m)
+
+    def mean(values, axes):
+        for axis in sorted(axes, reverse=True):
+            values = np.tensordot(values, weights, axes=(axis, 0))
+        return values
+
+    average = mean(f, range(m))
+    variance = mean(f**2, range(m)) - average**2
+    first, total = [], []
+    for t in range(m):
+        others = [u for u in range(m) if u != t]
+        alone = mean(f, others)
+        first.append((alone**2 @ weights - average**2) / variance)
+        without = mean(f, [t])
+        total.append(1 - (mean(without**2, range(m - 1)) - average**2) / variance)
+    return average, variance, first, total
+
+
+@pytest.mark.parametrize("distribution", ["uniform", "chebyshev"])
+@pytest.mark.parametrize("domain", [(0, 1), (-1, 1)])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"degree": 4},
+        {"degree": 3, "lam": 2.0},
+        {"degree": 3, "lam": 0.0},
+        {"degree": [1, 3, 2], "index_set": "tensor", "spectrum": "orthonormal"},
+        {"degree": 5, "index_set": "hyperbolic_cross", "spectrum": (0.5, 1.0), "lam": 0.0},
+        {"n_terms": 17, "max_interaction": 2},
+        {"n_terms": 25, "index_set": "largest_weight", "spectrum": (0.7, 1.5)},
+        {"degree": 0},
+    ],
+    ids=str,
+)
+def test_indices_of_terms(options, domain, distribution):
+    basis = TensorBasis(3, **options)
+    W = np.random.default_rng(0).normal(size=(basis.n_terms, 2))
+    found = term_sobol_indices(basis, W, domain=domain, distribution=distribution)
+    if basis.n_terms == 1:
+        assert_allclose(found.mean, W[0])
+        assert_allclose(found.variance, 0)
+        assert_allclose(found.total, 0)
+        return
+    for k in range(2):
+        mean, variance, first, total = by_definition(
+            lambda x, k=k: basis.evaluate(x) @ W[:, k], 3, domain, distribution, 8
+        )
+        assert_allclose(found.mean[k], mean, rtol=1e-12)
+        assert_allclose(found.variance[k], variance, rtol=1e-10)
+        assert_allclose(found.first_order[:, k], first, atol=1e-10)
+        assert_allclose(found.total[:, k], total, atol=1e-10)
+
+
+def test_fixed_inputs_of_terms():
+    basis = TensorBasis(2, degree=4, lam=0.5)
+    W = np.random.default_rng(0).normal(size=basis.n_terms)
+    found = term_sobol_indices(basis, W, domain=(-1, 1), fixed=[False, True])
+    mean, variance, first, _ = by_definition(
+        lambda x: basis.evaluate(np.column_stack([x, np.zeros(len(x))])) @ W, 1, (-1, 1),
+        "uniform", 8,
+    )  # fmt: skip
+    assert_allclose(found.mean, mean, rtol=1e-12)
+    assert_allclose(found.variance, variance, rtol=1e-10)
+    assert_allclose(found.first_order[:, 0], [first[0], 0], atol=1e-12)
+    assert_allclose(found.total[:, 0], [1, 0], atol=1e-12)
+
+
+def test_ishigami_has_its_known_indices():
+    """V = a^2/8 + b pi^4/5 + b^2 pi^8/18 + 1/2 with a = 7, b = 0.1."""
+    rng = np.random.default_rng(0)
+    u = rng.uniform(size=(3000, 3))
+    x = np.pi * (2 * u - 1)
+    y = np.sin(x[:, 0]) + 7 * np.sin(x[:, 1]) ** 2 + 0.1 * x[:, 2] ** 4 * np.sin(x[:, 0])
+    b, pi = 0.1, np.pi
+    variance = 49 / 8 + b * pi**4 / 5 + b**2 * pi**8 / 18 + 0.5
+    first = np.array([0.5 * (1 + b * pi**4 / 5) ** 2, 49 / 8, 0]) / variance
+    interaction = 8 * b**2 * pi**8 / 225 / variance
+    total = first + np.array([interaction, 0, interaction])
+    model = GegenbauerRegressor(n_terms=None, degree=15, lam=0.5, gamma=1e-9).fit(u, y)
+    for found in (
+        sobol_indices(model),
+        sobol_indices(GegenbauerRegressorCV().fit(u[:600], y[:600])),
+    ):
+        # the rows fill a little less than the whole range
+        assert_allclose(found.mean, 3.5, atol=0.05)
+        assert_allclose(found.variance, variance, rtol=0.02)
+        assert_allclose(found.first_order[:, 0], first, atol=0.01)
+        assert_allclose(found.total[:, 0], total, atol=0.01)
+
+
+@pytest.mark.parametrize("distribution", ["uniform", "chebyshev"])
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_indices_of_kernels(m, distribution):
+    rng = np.random.default_rng(m)
+    X, Y = rng.uniform(-1, 1, (15, m)), rng.normal(size=(15, 2))
+    kernel = SpectrumKernel(
+        m, [PowerDecay(tuple(rng.uniform(0.1, 1, m)), 2.0), GeometricDecay(0.2, 0.3)]
+    )
+    fit = solve_kernel(kernel, X, Y, 0.1, penalize_constant=False)
+    found = kernel_sobol_indices(
+        kernel, X, fit.dual_coef, intercept=fit.intercept, distribution=distribution
+    )
+    for k in range(2):
+        mean, variance, first, total = by_definition(
+            lambda x, k=k: predict_kernel(
+                kernel, x, X, fit.dual_coef[:, k], intercept=fit.intercept[k : k + 1]
+            )[:, 0],
+            m, (-1, 1), distribution, 40,
+        )  # fmt: skip
+        assert_allclose(found.mean[k], mean, rtol=1e-5)
+        assert_allclose(found.variance[k], variance, rtol=1e-4)
+        assert_allclose(found.first_order[:, k], first, atol=1e-4)
+        assert_allclose(found.total[:, k], total, atol=1e-4)
+
+
+@pytest.mark.parametrize("distribution", ["uniform", "chebyshev"])
+def test_inputs_that_fill_a_part_of_the_domain(distribution):
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(-1, 1, (15, 2)), rng.normal(size=15)
+    kernel = SpectrumKernel(2, (0.5, 1.0), max_degree=4)
+    basis = TensorBasis(2, degree=[4, 4], index_set="tensor", spectrum=(0.5, 1.0), lam=0.0)
+    fit = solve_kernel(kernel, X, y, 0.1)
+    W = basis.evaluate(X).T @ fit.dual_coef
+    options = {"distribution": distribution, "extent": 0.7}
+    a = kernel_sobol_indices(kernel, X, fit.dual_coef, **options)
+    b = term_sobol_indices(basis, W, domain=(-1, 1), **options)
+    true = by_definition(lambda x: basis.evaluate(0.7 * x) @ W[:, 0], 2, (-1, 1), distribution, 12)
+    for found in (a, b):
+        for value, name in zip(true, ("mean", "variance", "first_order", "total"), strict=True):
+            assert_allclose(np.ravel(getattr(found, name)), np.ravel(value), rtol=1e-9)
+
+
+def test_a_kernel_equals_its_terms():
+    """Cut at a degree, the kernel of all terms is that of a tensor set."""
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(-1, 1, (20, 2)), rng.normal(size=20)
+    kernel = SpectrumKernel(2, (0.5, 1.0), max_degree=4)
+    basis = TensorBasis(2, degree=[4, 4], index_set="tensor", spectrum=(0.5, 1.0), lam=0.0)
+    fit = solve_kernel(kernel, X, y, 0.1)
+    W = basis.evaluate(X).T @ fit.dual_coef
+    a = kernel_sobol_indices(kernel, X, fit.dual_coef)
+    b = term_sobol_indices(basis, W, domain=(-1, 1))
+    for name in ("mean", "variance", "first_order", "total"):
+        assert_allclose(getattr(a, name), getattr(b, name), rtol=1e-9, atol=1e-12)
+
+
+def test_indices_of_estimators_with_a_constant_input():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.uniform(2, 5, 200), np.full(200, 3.0), rng.uniform(-1, 1, 200)])
+    y = X[:, 0] * X[:, 2]
+    plain = GegenbauerRegressor(n_terms=None, degree=3, lam=0.5, gamma=1e-9).fit(X, y)
+    chosen = GegenbauerRegressorCV().fit(X, y)
+    few = GegenbauerRegressorCV(spectrum=(1.0, 2.0), n_terms=60).fit(X, y)
+    # x z with independent x in [2, 5], z in [-1, 1]: E x^2 = 13, Var z = 1/3
+    for model in (plain, chosen, few):
+        found = sobol_indices(model)
+        assert_allclose(found.mean, 0, atol=0.05)
+        assert_allclose(found.variance, 13 / 3, rtol=0.06)
+        assert_allclose(found.total[:, 0], [0.75 / 13, 0, 1], atol=0.01)
+        assert_allclose(found.first_order[2], 12.25 / 13, atol=0.01)
+
+
+def test_indices_of_classifiers():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(200, 3))
+    y = np.digitize(X[:, 1], [0.3, 0.7])
+    for kind in (GegenbauerClassifier, GegenbauerClassifierCV):
+        found = sobol_indices(kind().fit(X, y))
+        assert found.total.shape == (3, 3)
+        assert (found.total[1] > 0.8).all()
+        assert (found.total[[0, 2]] < 0.3).all()
+
+
+def test_only_models_have_indices():
+    features = GegenbauerFeatures().fit([[0.0], [1.0]])
+    for function in (sobol_indices, polynomial_text, to_sympy):
+        with pytest.raises(TypeError, match="estimator must be"):
+            function(features)
+    model = GegenbauerRegressorCV().fit(np.arange(9.0)[:, np.newaxis], np.arange(9.0))
+    for function in (polynomial_text, to_sympy):
+        with pytest.raises(TypeError, match="n_terms="):
+            function(model)
+    basis = TensorBasis(2, degree=1)
+    for arguments, options, message in [
+        (("basis", [1.0]), {}, "basis must be a TensorBasis"),
+        ((basis, [1.0, 2.0]), {}, "weights must have 3 rows, got 2"),
+        ((basis, [1.0, 2.0, 3.0]), {"domain": (0, 2)}, "domain must be"),
+        ((basis, [1.0, 2.0, 3.0]), {"distribution": "normal"}, "distribution must be"),
+        ((basis, [1.0, 2.0, 3.0]), {"fixed": [True]}, "fixed must have"),
+    ]:
+        with pytest.raises((ValueError, TypeError), match=message):
+            term_sobol_indices(*arguments, **options)
+    with pytest.raises(TypeError, match="kernel must be a SpectrumKernel"):
+        kernel_sobol_indices("kernel", [[0.0]], [1.0])
+
+
+class TestText:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(100, 2))
+    model = GegenbauerRegressor(degree=2, n_terms=None, lam=0.5, gamma=1e-10).fit(
+        InputScaling([0, 0], [1, 1]).transform(X), 5 - 3 * X[:, 0] * X[:, 1]
+    )
+
+    def test_weightiest_terms_first(self):
+        text = polynomial_text(self.model, max_terms=6, digits=2)
+        assert text.startswith("5 - 2.9 C1(x0) C1(x1) - 0.019 C1(x1)")
+        assert "more" not in text
+        assert polynomial_text(self.model, max_terms=5).endswith(" + 1 more term")
+        named = polynomial_text(self.model, max_terms=2, names=["height", "mass"])
+        assert "C1(height) C1(mass)" in named
+
+    def test_names_of_the_fit(self):
+        pd = pytest.importorskip("pandas")
+        frame = pd.DataFrame(self.X, columns=["a", "b"])
+        model = GegenbauerRegressor(degree=1, n_terms=None).fit(frame, frame["b"])
+        assert "C1(b)" in polynomial_text(model)
+
+    def test_arguments(self):
+        for options, message in [
+            ({"output": 1}, "output must be below 1, got 1"),
+            ({"max_terms": 0}, "max_terms"),
+            ({"names": ["a"]}, "names must have 2 entries, got 1"),
+        ]:
+            with pytest.raises(ValueError, match=message):
+                polynomial_text(self.model, **options)
+
+
+class TestSympy:
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"degree": 3, "n_terms": None},
+            {"degree": 3, "n_terms": None, "lam": 0.0, "domain": (-1, 1)},
+            {"n_terms": 12, "index_set": "largest_weight", "spectrum": (0.5, 1.0)},
+        ],
+        ids=str,
+    )
+    def test_equals_the_model(self, options):
+        sympy = pytest.importorskip("sympy")
+        rng = np.random.default_rng(0)
+        X = np.column_stack([rng.uniform(-3, 5, 60), np.full(60, 2.0), rng.uniform(0, 9, 60)])
+        Y = np.column_stack([X[:, 0] ** 2 - X[:, 2], X[:, 0] * X[:, 2]])
+        model = GegenbauerRegressor(**options).fit(X, Y)
+        for k in range(2):
+            expression = to_sympy(model, output=k)
+            symbols = sympy.symbols(["x0", "x1", "x2"], real=True)
+            assert expression.free_symbols <= set(symbols)
+            evaluate = sympy.lambdify(symbols, expression)
+            assert_allclose(evaluate(*X.T), model.predict(X)[:, k], rtol=1e-9, atol=1e-9)
+
+    def test_intercepts_and_chosen_models(self):
+        sympy = pytest.importorskip("sympy")
+        rng = np.random.default_rng(0)
+        X = rng.uniform(-3, 5, (60, 2))
+        model = GegenbauerRegressorCV(spectrum=(0.5, 2.0), n_terms=15).fit(X, X[:, 0] * X[:, 1])
+        evaluate = sympy.lambdify(sympy.symbols(["x0", "x1"], real=True), to_sympy(model))
+        assert_allclose(evaluate(*X.T), model.predict(X), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_terms", [1, 2, 7, 50, 301])
+def test_terms_of_a_kernel_are_closed_and_the_weightiest(n_terms):
+    kernel = SpectrumKernel(3, [PowerDecay((2.0, 1.0, 0.3), 1.0), GeometricDecay(0.1, 0.5)])
+    indices, parents, inputs, squares = _terms_of_largest_weight(kernel, n_terms)
+    found = {tuple(row) for row in indices.tolist()}
+    assert len(found) == n_terms
+
+    def v(t, n):
+        return (2.0, 1.0, 0.3)[t] * n**-2.0 + 0.1 * 0.5 ** (n - 1)
+
+    for place, row in enumerate(indices.tolist()):
+        weights = [v(t, n) for t, n in enumerate(row) if n]
+        assert_allclose(squares[place], np.prod(weights))
+        for t in range(3):
+            if row[t]:
+                assert (*row[:t], row[t] - 1, *row[t + 1 :]) in found
+        if place:
+            assert parents[place] < place
+            lower = indices[parents[place]].copy()
+            assert lower[inputs[place]] == 0
+            lower[inputs[place]] = row[inputs[place]]
+            assert lower.tolist() == row
+    box = itertools.product(range(12), repeat=3)
+    sizes = sorted(
+        (np.prod([min(1, v(t, n)) for t, n in enumerate(row) if n]) for row in box), reverse=True
+    )
+    own = sorted(
+        (np.prod([min(1, v(t, n)) for t, n in enumerate(row) if n]) for row in found), reverse=True
+    )
+    if n_terms <= 50:
+        assert_allclose(own, sizes[:n_terms])
