@@ -145,7 +145,7 @@ def polynomial_text(
     >>> model = GegenbauerRegressor(degree=2, n_terms=None, lam=0.5, gamma=1e-9)
     >>> model = model.fit(X, 1 + 3 * X[:, 0] * X[:, 1])
     >>> print(polynomial_text(model, max_terms=2, digits=3))
-    2.96 C1(x0) C1(x1) + 1.01 + 4 more terms
+    2.95 C1(x0) C1(x1) + 1 + 4 more terms
     """
     basis, coef, shift = _terms_of(estimator, output)
     max_terms = check_integer(max_terms, "max_terms", minimum=1)
