@@ -20,6 +20,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
+from bench import selection
 from bench.runner import PEAK, Agreement, Case, Contest, Contestant, DeclinedError
 from gegenbauer import (
     GegenbauerClassifier,
@@ -1050,5 +1051,23 @@ CASES: tuple[Case, ...] = (
         _TRANSFORM,
         S=1000,
         degree=3,
+    ),
+    _case(
+        "loo-gammas",
+        "exact leave-one-out for 31 gammas",
+        selection.leave_one_out,
+        {"S": 1_000, "m": 6, "degree": 7},
+        {"one fit": 1 / 3, "scikit-learn": 200.0},
+        S=60,
+        degree=2,
+    ),
+    _case(
+        "prefix-surface",
+        "leave-one-out for 31 gammas and every number of terms",
+        selection.surface,
+        {"n_terms": 1_500, "n_gammas": 31},
+        {"one factorisation": 1 / 60},
+        n_terms=40,
+        n_gammas=4,
     ),
 )

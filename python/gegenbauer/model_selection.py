@@ -34,6 +34,7 @@ from gegenbauer.ridge import predict, solve_ridge
 from gegenbauer.selection import RidgePath
 from gegenbauer.spectrum_search import (
     GAMMAS,
+    TRUSTED,
     Score,
     Splits,
     learn_spectrum,
@@ -369,7 +370,7 @@ def _best_of(
                 left_out = path.predict(data.X[test], gammas[some])
                 error, rows = path.rounding(gammas[some]), test
             scores = np.array(score(left_out, rows), dtype=np.float64)
-            scores[(error > 1e-3) | np.isnan(scores)] = np.inf
+            scores[(error > TRUSTED) | np.isnan(scores)] = np.inf
             values[some] += scores / len(parts)
             predictions[some, rows] = left_out
     at = int(np.flatnonzero(values == values.min())[-1])

@@ -25,9 +25,18 @@ def test_example_prints_what_is_shown(tmp_path):
 
 
 def test_array_example_runs(tmp_path):
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[1]
+    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[2]
     code += "\nprint(basis.n_terms, solution.engine, X.shape[0] * basis.n_terms * 8 // 10**6)"
     assert run(code, tmp_path) == "210 primal 168\n"
+
+
+def test_example_without_settings_finds_the_inputs_that_matter(tmp_path):
+    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[1]
+    code += "\nprint((lower < upper).all(), (sobol_indices(model).total[3:] < 1e-3).all())"
+    error, shares, checks = run(code, tmp_path).splitlines()
+    assert float(error.split()[-1]) < 0.01
+    assert "share of the variance" in shares
+    assert checks == "True True"
 
 
 def test_links_lead_somewhere():

@@ -1,0 +1,115 @@
+"""Cases of choosing a penalty and a number of terms. Data are made from fixed seeds, or shipped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+
+from bench.runner import Agreement, Contest, Contestant
+from gegenbauer import InputScaling, RidgePath, TensorBasis, prefix_surface, solve_ridge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    Doubles = npt.NDArray[np.float64]
+
+LAM = 0.05  # the paper's
+GAMMAS = 2.0 ** np.arange(-20.0, 11.0)  # 31 of them
+N_SPOTS = 20
+
+
+def _problem(S: int, m: int) -> tuple[Doubles, Doubles]:
+    rng = np.random.default_rng(1)
+    X = rng.random((S, m))
+    return X, np.sin(X @ rng.standard_normal((m, 1))) + 0.1 * rng.standard_normal((S, 1))
+
+
+def leave_one_out(*, n_threads: int, S: int, m: int, degree: int) -> Contest:
+    """Exact leave-one-out for 31 gammas against one fit, and against a grid search."""
+    X, Y = _problem(S, m)
+    basis = TensorBasis(m, degree=degree, lam=LAM)
+
+    def ours() -> Doubles:
+        path = RidgePath(basis, X, Y, n_threads=n_threads)
+        return path.leave_one_out(GAMMAS).predictions
+
+    def grid_search() -> Any:
+        pipe = make_pipeline(PolynomialFeatures(degree), Ridge(fit_intercept=False))
+        return GridSearchCV(pipe, {"ridge__alpha": GAMMAS}, cv=4).fit(X, Y)
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        worst = 0.0
+        for g in (0, 15, 30):
+            for i in (0, S // 2, S - 1):
+                keep = np.arange(S) != i
+                fit = solve_ridge(basis, X[keep], Y[keep], GAMMAS[g], n_threads=n_threads)
+                refit = basis.evaluate(X[i : i + 1]) @ fit.weights
+                worst = max(worst, abs(float(results["ours"][g, i, 0] - refit[0, 0])))
+        return [Agreement("one fit: predictions of 9 refits without a row", worst, 1e-6)]
+
+    return Contest(
+        {"S": S, "m": m, "L": basis.n_terms, "gammas": GAMMAS.size},
+        [
+            Contestant("ours", "RidgePath and leave_one_out", ours),
+            Contestant(
+                "one fit",
+                "solve_ridge with one gamma",
+                lambda: solve_ridge(basis, X, Y, 2.0**-6, n_threads=n_threads).weights,
+            ),
+            Contestant(
+                "scikit-learn", "GridSearchCV with 4 folds of PolynomialFeatures and Ridge",
+                grid_search,
+            ),
+        ],
+        check,
+    )  # fmt: skip
+
+
+def surface(*, n_threads: int, n_terms: int, n_gammas: int) -> Contest:
+    """Leave-one-out errors of every number of terms on Liver, against one factorisation."""
+    path = Path(__file__).parent / "data" / "liver.csv"
+    table = np.genfromtxt(path, delimiter=",", skip_header=1, dtype=None, encoding="utf-8")
+    X = np.array([[float(v) for v in list(row)[:-1]] for row in table])
+    labels = np.unique([str(list(row)[-1]) for row in table], return_inverse=True)[1]
+    rows = np.random.default_rng(0).permutation(len(X))[: round(0.7 * len(X))]
+    X, Y = X[rows], np.where(labels[rows, np.newaxis] == 1, 1.0, -1.0)
+    scaling = InputScaling.fit(X)
+    basis = TensorBasis(X.shape[1], n_terms=n_terms, lam=LAM)
+    gammas = GAMMAS[:: max(1, GAMMAS.size // n_gammas)][:n_gammas]
+    square = np.random.default_rng(1).standard_normal((n_terms, n_terms))
+    square = np.asfortranarray(square @ square.T + n_terms * np.eye(n_terms))
+
+    def ours() -> Any:
+        return prefix_surface(basis, X, Y, gammas, scaling=scaling, n_threads=n_threads)
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        found, rng, worst = results["ours"], np.random.default_rng(2), 0.0
+        for _ in range(N_SPOTS):
+            g, size = int(rng.integers(gammas.size)), int(rng.integers(1, n_terms + 1))
+            spot = TensorBasis(X.shape[1], n_terms=size, lam=LAM)
+            path = RidgePath(spot, X, Y, scaling=scaling, method="svd")
+            left_out = path.leave_one_out([gammas[g]]).predictions[0]
+            true = float(((left_out - Y) ** 2).mean())
+            worst = max(worst, abs(float(found.scores[g, size - 1]) / true - 1))
+        return [Agreement(f"one factorisation: {N_SPOTS} spots against refits", worst, 1e-8)]
+
+    return Contest(
+        {"S": len(X), "L": n_terms, "gammas": gammas.size},
+        [
+            Contestant("ours", "prefix_surface, leave-one-out", ours),
+            Contestant(
+                "one factorisation", "SciPy's dpotrf of size L",
+                lambda: dpotrf(square, lower=1, overwrite_a=0)[0],
+            ),
+        ],
+        check,
+    )  # fmt: skip
