@@ -107,7 +107,7 @@ def _same_terms(basis: TensorBasis, features: PolynomialFeatures) -> Agreement:
     )
 
 
-def _ridge_is_solved(model: Pipeline, X: Doubles, Y: Doubles) -> list[Agreement]:
+def ridge_is_solved(model: Pipeline, X: Doubles, Y: Doubles) -> list[Agreement]:
     """Check that scikit-learn solved its own problem, by the way that it is meant to."""
     A, ridge = model[0].transform(X), model[-1]
     W = ridge.coef_.reshape(Y.shape[1], -1).T
@@ -159,7 +159,7 @@ def _fit_contest(X: Doubles, Y: Doubles, test: Doubles, degree: int, n_threads: 
                 1e-9,
             ),
             _same_terms(basis, model[0]),
-            *_ridge_is_solved(model, X, Y),
+            *ridge_is_solved(model, X, Y),
         ]
 
     return Contest(
@@ -221,7 +221,7 @@ def fit_iris_estimator(*, n_threads: int, degree: int) -> Contest:
             ),
             Agreement("numpy: labels that differ", float(other_labels.sum()), 0.0),
             _same_terms(model.basis_, results["scikit-learn"][0]),
-            *_ridge_is_solved(results["scikit-learn"], X, Y),
+            *ridge_is_solved(results["scikit-learn"], X, Y),
         ]
 
     return Contest(
