@@ -36,6 +36,7 @@ from gegenbauer.spectrum_search import (
     GAMMAS,
     TRUSTED,
     Score,
+    SpectrumSearch,
     Splits,
     learn_spectrum,
     search_gamma,
@@ -192,11 +193,12 @@ class _GegenbauerCV(_TargetEstimator):
         score = self._make_score(data)
         splits = self._make_splits(raw_y, used)
         with _Progress(self.verbose) as progress:
+            self._all_terms = self.n_terms is None and data.n <= self.kernel_rows
             rows = self._stratified(data, int(self.search_rows))
             self.n_search_rows_ = int(rows.size)
             few = data.take(rows)
             kernel, gamma = self._learn(few, _restricted(splits, rows, data.n), progress)
-            if data.n <= self.kernel_rows and self.n_terms is None:
+            if self._all_terms:
                 left_out = self._fit_kernel(data, kernel, gamma, score, splits, progress)
             else:
                 left_out = self._fit_terms(data, kernel, score, splits, progress)
@@ -481,8 +483,9 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
     Parameters
     ----------
     spectrum : "auto" or tuple (q, s), default="auto"
-        "auto" learns the weights of all inputs. (q, s) is fixed: the squared weight
-        q n^(-2s) for every input that occurs with degree n.
+        "auto" learns the weights of all inputs, or for a finite set of terms chooses one (q, s)
+        for all inputs by leave-one-out. (q, s) is fixed: the squared weight q n^(-2s) for every
+        input that occurs with degree n.
     gammas : "auto" or array-like of positive numbers, default="auto"
         Penalties to choose from; "auto" walks to the best one.
     n_terms : int or None, default=None
@@ -521,7 +524,8 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         Score of the chosen gamma on rows left out, the larger the better: minus the mean
         squared error in units of the targets' variance, or that of ``scoring``.
     cv_results_ : dict of ndarray
-        What was tried for the spectrum.
+        With a finite set, what was tried for (q, s), as in :class:`GegenbauerClassifierCV`;
+        else empty.
     loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Prediction of each row of ``fit`` by the model without it (with ``cv``, of those rows
         that were in a test part). Identical rows are one row of more weight.
@@ -663,22 +667,28 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
     def _learn(
         self,
         data: _Data,
-        splits: Splits,  # noqa: ARG002  # the spectrum has an objective of its own
+        splits: Splits,
         progress: _Progress,
     ) -> tuple[SpectrumKernel, float]:
         m = data.X.shape[1]
         options = {"sample_weight": data.weight, **self._options()}
-        if isinstance(self.spectrum, str) and data.n > 2:
-            kernel, gamma = learn_spectrum(
+        self.cv_results_ = {}
+        if not isinstance(self.spectrum, str) or data.n < 3:
+            pair = (1.0 / m, 2.0) if isinstance(self.spectrum, str) else _pair(self.spectrum)
+            kernel = SpectrumKernel(m, pair)
+            return kernel, 1e-3 * float(kernel.diagonal(data.X, scaling=self.scaling_).mean())
+        if self._all_terms:
+            return learn_spectrum(
                 data.X, data.Y, objective=self.search,
                 callback=lambda k: progress.say(f"spectrum, step {k}"), **options,
             )  # fmt: skip
-        else:
-            q, s = (1.0 / m, 2.0) if isinstance(self.spectrum, str) else _pair(self.spectrum)
-            kernel = SpectrumKernel(m, (q, s))
-            gamma = 1e-3 * float(kernel.diagonal(data.X, scaling=self.scaling_).mean())
-        self.cv_results_ = {}
-        return kernel, gamma
+        # finite sets are ordered by one (q, s) for all inputs
+        found = search_spectrum(
+            data.X, data.Y, self._make_score(data), splits=splits,
+            callback=lambda k: progress.say(f"spectrum {k}"), **options,
+        )  # fmt: skip
+        self.cv_results_ = _table(found)
+        return found.kernel, found.gamma
 
     def _finish(self, data: _Data, left_out: Doubles) -> None:
         weights = [
@@ -1103,12 +1113,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
             data.X, data.Y, self._make_score(data), splits=splits,
             callback=lambda k: progress.say(f"spectrum {k}"), **grid, **options,
         )  # fmt: skip
-        self.cv_results_ = {
-            "smoothness": found.smoothnesses,
-            "interaction": found.interactions,
-            "relative_gamma": found.gammas,
-            "score": -found.scores,
-        }
+        self.cv_results_ = _table(found)
         return found.kernel, found.gamma
 
     def _finish(self, data: _Data, left_out: Doubles) -> None:
@@ -1160,6 +1165,16 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
             for make, part in zip(self.probability_maps_, self._questions(outputs), strict=True)
         ]
         return np.column_stack([pair[:, 1] for pair in found]) if self.multilabel_ else found[0]
+
+
+def _table(found: SpectrumSearch) -> dict[str, NDArray[Any]]:
+    """Return what was tried, as ``cv_results_``."""
+    return {
+        "smoothness": found.smoothnesses,
+        "interaction": found.interactions,
+        "relative_gamma": found.gammas,
+        "score": -found.scores,
+    }
 
 
 def _pair(spectrum: Any) -> tuple[float, float]:

@@ -290,6 +290,21 @@ class TestRegressor:
         kernel = GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, y)
         assert kernel.kernel_ == SpectrumKernel(3, (0.5, 2.0))
 
+    @pytest.mark.parametrize("options", [{"kernel_rows": 100}, {"n_terms": 50}], ids=str)
+    def test_finite_sets_by_themselves(self, options):
+        X, y = regression(150, 2)
+        model = GegenbauerRegressorCV(search_rows=80, **options).fit(X, y)
+        assert model.n_terms_ == model.basis_.n_terms == options.get("n_terms", 2000)
+        (part,) = model.spectrum_
+        assert model.basis_.spectrum == (part.interaction, part.smoothness)
+        table = model.cv_results_
+        i, j, _ = np.unravel_index(np.nanargmax(table["score"]), table["score"].shape)
+        assert (part.interaction, part.smoothness) == (
+            table["interaction"][j], table["smoothness"][i]
+        )  # fmt: skip
+        assert model.score(X, y) > 0.98
+        assert np.std(model.loo_predictions_ - y) < 0.1 * np.std(y)
+
     def test_a_scorer(self):
         X, y = regression(60)
         model = GegenbauerRegressorCV(scoring="neg_mean_absolute_error").fit(X, y)
