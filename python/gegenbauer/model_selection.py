@@ -194,6 +194,11 @@ class _GegenbauerCV(_TargetEstimator):
         splits = self._make_splits(raw_y, used)
         with _Progress(self.verbose) as progress:
             self._all_terms = self.n_terms is None and data.n <= self.kernel_rows
+            if self._all_terms and self.out_of_range == "extrapolate":
+                raise ValueError(
+                    "out_of_range='extrapolate' needs a finite set of terms: give n_terms, since "
+                    "the sum of all terms has no value outside of the range of the inputs"
+                )
             rows = self._stratified(data, int(self.search_rows))
             self.n_search_rows_ = int(rows.size)
             few = data.take(rows)
@@ -509,6 +514,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
         What to do in prediction with values outside of the range seen in ``fit``, which is
         taken to be one per cent wider on either side: see :class:`GegenbauerRegressor`.
+        "extrapolate" is for finite sets of terms only.
     verbose : bool or int, default=False
         Show progress (by tqdm where it is installed).
     n_jobs : int or None, default=None

@@ -536,6 +536,7 @@ class TestBoth:
             ({"scoring": "nonsense"}, "scoring"),
             ({"cv": "nonsense"}, "cv"),
             ({"search_rows": 3}, "search_rows"),
+            ({"out_of_range": "extrapolate"}, "finite set of terms: give n_terms"),
         ]:
             with pytest.raises((ValueError, TypeError), match=message):
                 kind(**options).fit(X, y)
