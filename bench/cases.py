@@ -1062,6 +1062,16 @@ CASES: tuple[Case, ...] = (
         degree=2,
     ),
     _case(
+        "loo-moments",
+        "exact leave-one-out for 31 gammas by moments",
+        selection.leave_one_out_by_moments,
+        {"S": 1_000_000, "degree": 53, "n_gammas": 31, "n_spots": 3},
+        {"one fit": 1 / 10},
+        S=3_000,
+        degree=8,
+        n_spots=2,
+    ),
+    _case(
         "prefix-surface",
         "leave-one-out for 31 gammas and every number of terms",
         selection.surface,

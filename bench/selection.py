@@ -84,6 +84,57 @@ def leave_one_out(*, n_threads: int, S: int, m: int, degree: int) -> Contest:
     )  # fmt: skip
 
 
+def leave_one_out_by_moments(
+    *, n_threads: int, S: int, degree: int, n_gammas: int, n_spots: int
+) -> Contest:
+    """Leave-one-out for 31 gammas of many rows with two inputs, against one fit by moments."""
+    X, Y = _problem(S, 2)
+    basis = TensorBasis(2, degree=degree, lam=LAM)
+    gammas = GAMMAS[:: max(1, GAMMAS.size // n_gammas)][:n_gammas]
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        path = RidgePath(basis, X, Y, n_threads=n_threads)
+        fitted = path.predict(X[:50], [ONE_GAMMA])[0]
+        alone = np.abs(basis.evaluate(X[:50]) @ results["one fit"] - fitted).max()
+        at = int(np.flatnonzero(gammas == ONE_GAMMA)[0])
+        found, worst = results["ours"], 0.0
+        rows = np.random.default_rng(2).choice(S, n_spots, replace=False)
+        for i in rows:
+            weight = np.ones(S)
+            weight[i] = 0.0
+            fit = solve_ridge(
+                basis, X, Y, ONE_GAMMA, sample_weight=weight, engine="moments",
+                n_threads=n_threads,
+            )  # fmt: skip
+            refit = basis.evaluate(X[i : i + 1]) @ fit.weights
+            worst = max(worst, abs(float(found[at, i, 0] - refit[0, 0])))
+        return [
+            Agreement(f"ours: predictions of {n_spots} refits without a row", worst, 1e-8),
+            Agreement("one fit: predictions of ours with its gamma", float(alone), 1e-8),
+        ]
+
+    return Contest(
+        {"S": S, "m": 2, "L": basis.n_terms, "gammas": gammas.size},
+        [
+            Contestant(
+                "ours", "RidgePath and leave_one_out",
+                lambda: (
+                    RidgePath(basis, X, Y, n_threads=n_threads).leave_one_out(gammas).predictions
+                ),
+            ),
+            Contestant(
+                "one fit", "solve_ridge by moments with one gamma",
+                lambda: (
+                    solve_ridge(
+                        basis, X, Y, ONE_GAMMA, engine="moments", n_threads=n_threads
+                    ).weights
+                ),
+            ),
+        ],
+        check,
+    )  # fmt: skip
+
+
 def surface(*, n_threads: int, n_terms: int, n_gammas: int) -> Contest:
     """Leave-one-out errors of every number of terms on Liver, against one factorisation."""
     path = Path(__file__).parent / "data" / "liver.csv"

@@ -26,6 +26,19 @@ void bind_for(py::module_& m) {
       py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true), py::arg("Y").noconvert(),
       py::arg("row_scale").noconvert().none(true), py::arg("statistic").noconvert(), py::arg("n_threads"),
       "statistic += that of the samples; targets are scaled by the caller.");
+  m.def(
+      "evaluate_forms",
+      [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, Array<double> coefficients,
+         Array<double> values, int n_threads) {
+        const Samples samples(view(x, "X"), box);
+        const auto& plan = basis.plan<MomentPlan>();
+        const StridedView<double> out = mutable_view(values, "values");
+        require(samples.cols() == basis.n_inputs(), "X must have ", basis.n_inputs(), " columns");
+        const double* in = contiguous(coefficients, plan.size(0) * out.cols, "coefficients");
+        without_gil(n_threads, [&](const Control& control) { plan.evaluate_forms(samples, in, out, control); });
+      },
+      py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true), py::arg("coefficients").noconvert(),
+      py::arg("values").noconvert(), py::arg("n_threads"), "values := quadratic forms in the features, by columns.");
 }
 
 }  // namespace
@@ -47,6 +60,16 @@ void bind_moments(py::module_& m) {
       },
       py::arg("basis"), py::arg("statistic").noconvert(), py::arg("gram").noconvert(), py::arg("n_threads"),
       "gram := lower triangle of [G, Y]'[G, Y].");
+  m.def(
+      "form_coefficients",
+      [](const TensorBasis& basis, Array<double> form, Array<double> coefficients, int n_threads) {
+        const auto& plan = basis.plan<MomentPlan>();
+        const MatrixRef target = matrix(form, "form");
+        double* out = contiguous(coefficients, plan.size(0), "coefficients");
+        without_gil(n_threads, [&](const Control& control) { plan.form_coefficients(target, out, control); });
+      },
+      py::arg("basis"), py::arg("form").noconvert(), py::arg("coefficients").noconvert(), py::arg("n_threads"),
+      "coefficients := those of g(x)'M g(x) for a symmetric form M, which is overwritten.");
 }
 
 }  // namespace gegenbauer::bindings

@@ -46,6 +46,23 @@ struct Staircase::Scratch {
   AlignedBuffer right;  // [column][sample]
 };
 
+Staircase::Scratch Staircase::make_scratch(const Samples& samples, Index n_factors) const {
+  require(samples.cols() >= std::max(left_.n_inputs(), right_input_ + right_.n_inputs()), "X has too few columns");
+  const Index n_left = round_up(static_cast<Index>(order_.size()), kPanel);
+  const Index n_right = std::max(right_.n_terms(), static_cast<Index>(group_rows_.size()) * kColumns);
+  Scratch scratch{make_aligned(size_of(samples.cols() * kBlock)),
+                  make_aligned(size_of(std::max<Index>(1, left_.n_factors()) * kBlock)),
+                  make_aligned(size_of(std::max<Index>(1, right_.n_factors()) * kBlock)),
+                  make_aligned(size_of(left_.n_terms() * kPacket)),
+                  make_aligned(size_of(n_factors * kBlock)),
+                  make_aligned(size_of(n_left * kBlock)),
+                  make_aligned(size_of(n_right * kBlock))};
+  // rows and columns beyond the last are never used, but they are multiplied
+  std::fill_n(scratch.left.get(), n_left * kBlock, 0.0);
+  std::fill_n(scratch.right.get(), n_right * kBlock, 0.0);
+  return scratch;
+}
+
 void Staircase::pack(const Samples& samples, Index first, Index count, Index n_factors, const Factors& factors,
                      const Scratch& scratch) const {
   samples.load(first, count, kBlock, scratch.x.get(), kBlock);
@@ -114,26 +131,16 @@ void Staircase::multiply(const Scratch& scratch, double* sums) const {
 void Staircase::accumulate(const Samples& samples, Index n_factors, const Factors& factors, double* sums,
                            const Control& control) const {
   static_assert(kVectors <= 3);
-  require(samples.cols() >= std::max(left_.n_inputs(), right_input_ + right_.n_inputs()), "X has too few columns");
   if (rows_.empty()) return;
   const Index n_samples = samples.rows();
   const Index n_runs = (n_samples + kRun - 1) / kRun;
   const Index padded = group_start_.back();
-  const Index n_left = round_up(static_cast<Index>(order_.size()), kPanel);
-  const Index n_right = std::max(right_.n_terms(), static_cast<Index>(group_rows_.size()) * kColumns);
-  const double work = static_cast<double>(n_samples) * static_cast<double>(padded + 4 * (n_left + n_right));
+  const double work = static_cast<double>(n_samples) *
+                      static_cast<double>(padded + 4 * (static_cast<Index>(order_.size()) + right_.n_terms()));
   const Index n_threads = std::min<Index>(control.threads_for(work), n_runs);
   const Index wave = std::clamp<Index>(4'000'000 / std::max<Index>(1, padded), n_threads, 16);
   std::vector<Scratch> scratch;
-  for (Index i = 0; i < n_threads; ++i) {
-    scratch.push_back({make_aligned(size_of(samples.cols() * kBlock)),
-                       make_aligned(size_of(std::max<Index>(1, left_.n_factors()) * kBlock)),
-                       make_aligned(size_of(std::max<Index>(1, right_.n_factors()) * kBlock)),
-                       make_aligned(size_of(left_.n_terms() * kPacket)), make_aligned(size_of(n_factors * kBlock)),
-                       make_aligned(size_of(n_left * kBlock)), make_aligned(size_of(n_right * kBlock))});
-    // columns beyond the last are never used, but they are multiplied
-    std::fill_n(scratch.back().right.get(), n_right * kBlock, 0.0);
-  }
+  for (Index i = 0; i < n_threads; ++i) scratch.push_back(make_scratch(samples, n_factors));
   const AlignedBuffer partial = make_aligned(size_of(wave * padded));
   const AlignedBuffer total = make_aligned(size_of(padded));
   std::fill_n(total.get(), padded, 0.0);
@@ -162,6 +169,57 @@ void Staircase::accumulate(const Samples& samples, Index n_factors, const Factor
                               static_cast<Index>(r) - panel)];
     }
   }
+}
+
+void Staircase::evaluate(const Samples& samples, const double* coefficients, StridedView<double> values,
+                         const Control& control) const {
+  require(values.rows == samples.rows(), "values must have ", samples.rows(), " rows, got ", values.rows);
+  // Panels of rows by falling need, each as deep as that of its first row.
+  const auto n_rows = static_cast<Index>(order_.size());
+  const Index n_panels = (n_rows + kPanel - 1) / kPanel;
+  std::vector<Index> depth, start{0};
+  for (Index p = 0; p < n_panels; ++p) {
+    depth.push_back(rows_[size_of(order_[size_of(p * kPanel)])].need);
+    start.push_back(start.back() + depth.back() * kPanel);
+  }
+  const AlignedBuffer packed = make_aligned(size_of(values.cols * start.back()));
+  std::fill_n(packed.get(), values.cols * start.back(), 0.0);
+  for (Index f = 0; f < values.cols; ++f)
+    for (Index r = 0; r < n_rows; ++r) {
+      const std::int32_t row = order_[size_of(r)];
+      const double* from = coefficients + f * size() + row_start(row);
+      double* to = packed.get() + f * start.back() + start[size_of(r / kPanel)] + r % kPanel;
+      for (Index j = 0; j < rows_[size_of(row)].need; ++j) to[j * kPanel] = from[j];
+    }
+  const auto n_forms = static_cast<double>(values.cols);
+  const double work = static_cast<double>(samples.rows()) * n_forms * static_cast<double>(start.back());
+  const Index n_blocks = (samples.rows() + kBlock - 1) / kBlock;
+  std::vector<Scratch> scratch;
+  for (Index i = 0; i < std::min<Index>(control.threads_for(work), n_blocks); ++i)
+    scratch.push_back(make_scratch(samples, 1));
+  const Factors ones = [](Index, Index count, double* out, Index) { std::fill_n(out, count, 1.0); };
+  parallel_for(control, n_blocks, work, [&](Index block, int member) {
+    const Scratch& mine = scratch[size_of(member)];
+    const Index first = block * kBlock;
+    const Index count = std::min(kBlock, samples.rows() - first);
+    pack(samples, first, count, 1, ones, mine);
+    for (Index f = 0; f < values.cols; ++f) {
+      Packet sums[kBlock];
+      std::fill_n(sums, kBlock, packet::zero());
+      for (Index p = 0; p < n_panels; ++p) {
+        const double* rows = packed.get() + f * start.back() + start[size_of(p)];
+        const double* left = mine.left.get() + p * kBlock * kPanel;
+        for (Index s = 0; s < kBlock; s += kColumns) {
+          const auto tile = multiply_panels<kVectors, kBlock>(rows, mine.right.get() + s, depth[size_of(p)]);
+          for (int j = 0; j < kColumns; ++j)
+            for (int v = 0; v < kVectors; ++v)
+              sums[s + j] =
+                  packet::fma(tile.acc[j][v], packet::load(left + (s + j) * kPanel + v * kPacket), sums[s + j]);
+        }
+      }
+      for (Index s = 0; s < count; ++s) values(first + s, f) = packet::sum(sums[s]);
+    }
+  });
 }
 
 }  // namespace gegenbauer

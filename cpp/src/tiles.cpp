@@ -29,6 +29,17 @@ std::vector<Tile> rectangle_tiles(Index n_rows, Index n_cols) {
 
 namespace {
 
+// values[j][i] = the product, in a function of its own: a register tile of few registers takes them all, and what the
+// caller keeps in one would push accumulators out to memory in the innermost loop.
+template <int vectors, class T>
+EIGEN_DONT_INLINE void multiply_into(const T* a, const T* b, Index depth, T* values) {
+  const RegisterTileOf<vectors, T> tile = multiply_panels<vectors>(a, b, depth);
+#pragma GCC unroll 8
+  for (int j = 0; j < kColumns; ++j)
+#pragma GCC unroll 3
+    for (int v = 0; v < vectors; ++v) packet::store(values + (j * vectors + v) * kPacketOf<T>, tile.acc[j][v]);
+}
+
 // target(i0.., j0..) += sign * a * b', whole or cut at the border of the target
 template <int vectors, class T>
 EIGEN_ALWAYS_INLINE void update(const T* a, const T* b, Index depth, double sign, const ProductTarget& target, Index i0,
@@ -44,9 +55,9 @@ EIGEN_ALWAYS_INLINE void update(const T* a, const T* b, Index depth, double sign
       packet::prefetch(corner + n_rows - 1 + j * target.stride);
     }
   }
-  const RegisterTileOf<vectors, T> tile = multiply_panels<vectors>(a, b, depth);
   if constexpr (std::is_same_v<T, double>) {
     if (whole) {
+      const RegisterTileOf<vectors> tile = multiply_panels<vectors>(a, b, depth);
       const Packet factor = packet::broadcast(sign);
 #pragma GCC unroll 8
       for (int j = 0; j < kColumns; ++j)
@@ -59,10 +70,7 @@ EIGEN_ALWAYS_INLINE void update(const T* a, const T* b, Index depth, double sign
     }
   }
   alignas(kAlignment) T values[kColumns][n_rows];
-#pragma GCC unroll 8
-  for (int j = 0; j < kColumns; ++j)
-#pragma GCC unroll 3
-    for (int v = 0; v < vectors; ++v) packet::store(&values[j][v * kPacketOf<T>], tile.acc[j][v]);
+  multiply_into<vectors>(a, b, depth, &values[0][0]);
   if (whole) {
     for (Index j = 0; j < kColumns; ++j)
       for (Index i = 0; i < n_rows; ++i) corner[i + j * target.stride] += sign * static_cast<double>(values[j][i]);

@@ -34,9 +34,11 @@ from gegenbauer.ridge import (
     solve_ridge,
 )
 from gegenbauer.selection import (
+    KFoldPredictions,
     LeaveOneOut,
     PrefixSurface,
     RidgePath,
+    kfold_predictions,
     leave_one_out,
     prefix_surface,
 )
@@ -73,6 +75,7 @@ __all__ = [
     "GramStatistics",
     "IllConditionedWarning",
     "InputScaling",
+    "KFoldPredictions",
     "KernelSolution",
     "LeaveOneOut",
     "ModelFileError",
@@ -96,6 +99,7 @@ __all__ = [
     "eval_gegenbauer",
     "fit_cost",
     "kernel_sobol_indices",
+    "kfold_predictions",
     "learn_spectrum",
     "leave_one_out",
     "load",

@@ -68,6 +68,17 @@ def accumulate_moments(
 def assemble_moments(
     basis: TensorBasis, statistic: _Doubles, gram: _Doubles, n_threads: int
 ) -> None: ...
+def form_coefficients(
+    basis: TensorBasis, form: _Doubles, coefficients: _Doubles, n_threads: int
+) -> None: ...
+def evaluate_forms(
+    basis: TensorBasis,
+    X: _Samples,
+    box: BoxMap | None,
+    coefficients: _Doubles,
+    values: _Doubles,
+    n_threads: int,
+) -> None: ...
 
 class KernelResult(TypedDict):
     dual_coef: _Doubles

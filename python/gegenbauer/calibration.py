@@ -22,6 +22,9 @@ __all__ = ["ProbabilityMap", "best_temperatures", "fit_probabilities"]
 # Logarithms of inverse temperatures that are looked at, for scores whose largest one is 1
 _LOWEST, _HIGHEST = -6.0, 12.0
 
+# Halvings of that range, then Newton steps, which end where the loss is flat to rounding
+_N_BISECTIONS, _N_NEWTON = 8, 4
+
 
 def class_scores(outputs: Doubles) -> Doubles:
     """Return scores (..., n, K) of outputs: a pair of them for a single one of two classes."""
@@ -40,7 +43,8 @@ def best_temperatures(
 ) -> tuple[Doubles, Doubles]:
     r"""Find the inverse temperatures beta that minimise the log-loss of softmax(beta F).
 
-    The loss is convex in beta, so that the sign of its derivative leads to the minimum.
+    The loss is convex in beta, so that the sign of its derivative leads to the minimum, and Newton
+    steps finish.
 
     Parameters
     ----------
@@ -59,28 +63,50 @@ def best_temperatures(
     """
     share = np.ones(codes.size) if weights is None else weights
     share = share / share.sum()
-    own = np.take_along_axis(scores, codes.reshape((1,) * (scores.ndim - 2) + (-1, 1)), axis=-1)
-    margins = scores - own  # 0 for the own class
+    n_classes = scores.shape[-1]
+    own = codes[:, np.newaxis]
+    others = (own + np.arange(1, n_classes)) % n_classes
+
+    def columns(at: npt.NDArray[np.intp]) -> Doubles:
+        return np.take_along_axis(scores, at.reshape((1,) * (scores.ndim - 2) + at.shape), axis=-1)
+
+    # what the other classes have more than the row's own
+    margins = columns(others) - columns(own)
     unit = np.abs(margins).max(axis=(-2, -1))
     unit = np.where(unit > 0, unit, 1.0)
-    margins = margins / unit[..., np.newaxis, np.newaxis]
+    margins /= unit[..., np.newaxis, np.newaxis]
+    squares = margins**2
     lower = np.full(scores.shape[:-2], _LOWEST)
     upper = np.full(scores.shape[:-2], _HIGHEST)
-    for _ in range(24):
+    log_beta = 0.5 * (lower + upper)
+    for step in range(_N_BISECTIONS + _N_NEWTON):
+        p, _ = _other_shares(log_beta, margins)
+        mean = np.einsum("...nk,...nk->...n", p, margins)
+        slope = mean @ share
+        upper = np.where(slope >= 0, log_beta, upper)
+        lower = np.where(slope >= 0, lower, log_beta)
         middle = 0.5 * (lower + upper)
-        z = np.exp(middle)[..., np.newaxis, np.newaxis] * margins
-        z -= z.max(axis=-1, keepdims=True)
-        p = np.exp(z)
-        p /= p.sum(axis=-1, keepdims=True)
-        slope = np.einsum("...nk,...nk->...n", p, margins) @ share
-        upper = np.where(slope >= 0, middle, upper)
-        lower = np.where(slope >= 0, lower, middle)
-    beta = np.exp(0.5 * (lower + upper))
-    logs = _log_softmax(beta[..., np.newaxis, np.newaxis] * margins)
-    own_logs = np.take_along_axis(
-        logs, codes.reshape((1,) * (scores.ndim - 2) + (-1, 1)), axis=-1
-    )[..., 0]  # fmt: skip
-    return beta / unit, -(own_logs @ share)
+        if step < _N_BISECTIONS:
+            log_beta = middle
+            continue
+        spread = (np.einsum("...nk,...nk->...n", p, squares) - mean**2) @ share
+        with np.errstate(divide="ignore", invalid="ignore"):
+            newton = log_beta - slope / (np.exp(log_beta) * spread)
+        log_beta = np.where((lower < newton) & (newton < upper), newton, middle)
+    # what never turned has its minimum at an end
+    log_beta = np.where(lower == _LOWEST, _LOWEST, np.where(upper == _HIGHEST, _HIGHEST, log_beta))
+    return np.exp(log_beta) / unit, _other_shares(log_beta, margins)[1] @ share
+
+
+def _other_shares(log_beta: Doubles, margins: Doubles) -> tuple[Doubles, Doubles]:
+    """Return the probabilities of the other classes, and -log of that of each row's own."""
+    z = np.exp(log_beta)[..., np.newaxis, np.newaxis] * margins
+    top = np.maximum(z.max(axis=-1), 0.0)
+    z -= top[..., np.newaxis]
+    np.exp(z, out=z)
+    total = z.sum(axis=-1) + np.exp(-top)
+    z /= total[..., np.newaxis]
+    return z, np.log(total) + top
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ The residual of row i in the fit without that row is ``e_i / d_i``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -27,10 +27,10 @@ from gegenbauer._arrays import (
 from gegenbauer._dispatch import core
 from gegenbauer.basis import TensorBasis, check_scaling
 from gegenbauer.kernel import SpectrumKernel, TotalDegreeKernel, predict_kernel
-from gegenbauer.ridge import predict
+from gegenbauer.ridge import fit_cost, predict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -38,7 +38,15 @@ if TYPE_CHECKING:
 
     Doubles: TypeAlias = npt.NDArray[np.float64]
 
-__all__ = ["LeaveOneOut", "PrefixSurface", "RidgePath", "leave_one_out", "prefix_surface"]
+__all__ = [
+    "KFoldPredictions",
+    "LeaveOneOut",
+    "PrefixSurface",
+    "RidgePath",
+    "kfold_predictions",
+    "leave_one_out",
+    "prefix_surface",
+]
 
 METHODS = ("auto", "svd", "dual", "primal")
 
@@ -160,6 +168,212 @@ def leave_one_out(
     return LeaveOneOut(
         np.array([gamma]), (targets - left_out)[np.newaxis], leverages[np.newaxis], error
     )
+
+
+def _moments_pay(basis: TensorBasis, n_samples: int, n_outputs: int) -> bool:
+    cost = fit_cost(basis, n_samples, n_outputs)
+    return cost["moments"] < cost["primal"]
+
+
+def _gram(
+    plan: Any, rows: tuple[Any, Any, Doubles, Doubles], by_moments: bool, n_threads: int
+) -> Doubles:
+    """Sum the normal equations of rows (X, box, scaled targets, scale): lower triangle."""
+    n_outputs = rows[2].shape[1]
+    size = plan.n_terms + n_outputs
+    gram = np.zeros((size, size), order="F")
+    if by_moments:
+        statistic = np.zeros(core.count_moments(plan, n_outputs))
+        core.accumulate_moments(plan, *rows, statistic, n_threads)
+        core.assemble_moments(plan, statistic, gram, n_threads)
+    else:
+        core.accumulate_gram(plan, *rows, gram, n_threads)
+    return gram
+
+
+class _PrimalSpectrum:
+    """Eigenvectors of normal equations, the larger eigenvalues first.
+
+    Without the constant where that is free: it is the mean of what the other terms leave.
+    """
+
+    def __init__(self, gram: Doubles, n_terms: int, *, free: bool) -> None:
+        cross = gram[n_terms:, :n_terms].T.copy()
+        C = gram[:n_terms, :n_terms]
+        self.mean_features = np.zeros(0)
+        self.mean_targets = np.zeros(cross.shape[1])
+        if free:
+            # term 0 is the constant, so its row of the Gram matrix sums the others
+            weight = C[0, 0]
+            self.mean_features = C[1:, 0] / weight
+            self.mean_targets = cross[0] / weight
+            C = C[1:, 1:] - weight * np.outer(self.mean_features, self.mean_features)
+            cross = cross[1:] - weight * np.outer(self.mean_features, self.mean_targets)
+        eigenvalues, V = np.linalg.eigh(C, UPLO="L")
+        self.vectors = V[:, ::-1]
+        self.eigenvalues = eigenvalues[::-1].clip(min=0.0)
+        self.projected = self.vectors.T @ cross
+        self._free = free
+
+    def weights(self, gammas: Doubles) -> Doubles:
+        """Return those of the fits, shape (n_terms, n_gammas * n_outputs)."""
+        inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
+        shrunk = inverse[:, :, np.newaxis] * self.projected[:, np.newaxis, :]
+        weights = self.vectors @ shrunk.reshape(inverse.shape[0], -1)
+        if not self._free:
+            return weights
+        constants = np.tile(self.mean_targets, gammas.size) - self.mean_features @ weights
+        return np.vstack([constants, weights])
+
+
+@dataclass(frozen=True, eq=False)
+class KFoldPredictions:
+    """What each fold would get from a fit to all others, for every gamma. Equal to itself alone.
+
+    Attributes
+    ----------
+    gammas : ndarray, shape (n_gammas,)
+        Penalties.
+    predictions : ndarray, shape (n_gammas, n_samples, n_outputs)
+        NaN in rows of no fold.
+    error : ndarray, shape (n_gammas,)
+        Estimated size of rounding errors in the predictions, relative to the targets.
+    """
+
+    gammas: Doubles
+    predictions: Doubles
+    error: Doubles
+
+
+def kfold_predictions(
+    basis: TensorBasis,
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    folds: Sequence[npt.ArrayLike],
+    gammas: npt.ArrayLike,
+    *,
+    sample_weight: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    penalize_constant: bool = True,
+    n_threads: int | None = None,
+) -> KFoldPredictions:
+    """Predict each fold by the fit to all others, for every gamma, in one pass over the rows.
+
+    Normal equations add: those without a fold are the total minus the fold's own. So K-fold costs
+    as many sums as one fit, and one eigendecomposition of size n_terms a fold.
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms.
+    X : array_like, shape (n_samples, n_features)
+        Inputs.
+    Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
+        Targets.
+    folds : sequence of array_like of int
+        Row numbers of each fold, at least two, each row at most once; rows of no fold take part in
+        every fit.
+    gammas : array_like, shape (n_gammas,)
+        Penalties, > 0.
+    sample_weight, scaling, penalize_constant, n_threads
+        As for `RidgePath`.
+
+    Returns
+    -------
+    KFoldPredictions
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+    TooLargeError
+        When the matrices cannot fit into memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import TensorBasis, kfold_predictions
+    >>> x = np.linspace(0, 1, 30)[:, np.newaxis]
+    >>> folds = np.arange(30).reshape(3, 10, order="F")
+    >>> basis = TensorBasis(1, degree=5, lam=0.5)
+    >>> found = kfold_predictions(basis, x, x**2, folds, [1e-9, 1.0])
+    >>> np.abs(found.predictions - x**2).max(axis=(1, 2)) < [1e-6, 0.2]
+    array([ True,  True])
+    """
+    if not isinstance(basis, TensorBasis):
+        raise TypeError(f"basis must be a TensorBasis, got {type(basis).__name__}")
+    free = not check_flag(penalize_constant, "penalize_constant")
+    threads = check_threads(n_threads)
+    data = as_matrix(X, "X", n_columns=basis.n_features)
+    n, terms = data.shape[0], basis.n_terms
+    targets = as_matrix(Y, "Y", n_rows=n, keep_float32=False, one_dimensional=True)
+    weights = as_weights(sample_weight, n)
+    values = as_matrix(gammas, "gammas", n_columns=1, keep_float32=False, one_dimensional=True)[
+        :, 0
+    ]
+    if values.min() <= 0:
+        raise ValueError(f"gammas must be positive, got {values.min()}")
+    parts = _check_folds(folds, n)
+    n_outputs = targets.shape[1]
+    require_memory(
+        8.0 * (2.0 + len(parts)) * (terms + n_outputs) ** 2
+        + 8.0 * values.size * targets.size
+        + 24.0 * terms * terms,
+        f"the normal equations of {terms} terms and {len(parts)} folds",
+        "use fewer terms, folds or gammas",
+    )
+    box = check_scaling(scaling, basis.n_features, "basis")
+    root = np.ones(n) if weights is None else np.sqrt(weights)
+    scaled = root[:, np.newaxis] * targets
+    by_moments = _moments_pay(basis, n // len(parts), n_outputs)
+
+    def gram(rows: npt.NDArray[np.intp]) -> Doubles:
+        some = (data[rows], box, scaled[rows], root[rows])
+        return _gram(basis._plan, some, by_moments, threads)
+
+    grams = [gram(rows) for rows in parts]
+    others = np.setdiff1d(np.arange(n), np.concatenate(parts))
+    total = gram(others) if others.size else np.zeros_like(grams[0])
+    for own in grams:
+        total += own
+    predictions = np.full((values.size, n, n_outputs), np.nan)
+    error = np.zeros(values.size)
+    for rows, own in zip(parts, grams, strict=True):
+        left = root.sum() - root[rows].sum()
+        if left <= 0:
+            raise ValueError("every fold must leave rows of positive weight to fit")
+        spectrum = _PrimalSpectrum(total - own, terms, free=free)
+        outputs = predict(
+            basis, data[rows], spectrum.weights(values), scaling=scaling, n_threads=threads
+        )
+        predictions[:, rows] = outputs.reshape(-1, values.size, n_outputs).transpose(1, 0, 2)
+        error = np.maximum(error, _rounding(spectrum.eigenvalues, values, n))
+    return KFoldPredictions(values, predictions, error)
+
+
+def _rounding(eigenvalues: Doubles, gammas: Doubles, n: int) -> Doubles:
+    """Estimate rounding by products of features, relative to the targets."""
+    if eigenvalues.size == 0:
+        return np.full(gammas.size, _EPS)
+    condition = eigenvalues[0] / (eigenvalues[-1] + gammas)
+    return np.asarray(np.minimum(4.0 * _EPS * np.sqrt(n) * (1.0 + condition), 1.0))
+
+
+def _check_folds(folds: Sequence[npt.ArrayLike], n: int) -> list[npt.NDArray[np.intp]]:
+    parts = [np.asarray(rows) for rows in folds]
+    if len(parts) < 2:
+        raise ValueError(f"folds must be at least two sequences of row numbers, got {len(parts)}")
+    for rows in parts:
+        if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size == 0:
+            raise ValueError(
+                "each of folds must be a sequence of row numbers that is not empty, got an array "
+                f"of shape {rows.shape} and dtype {rows.dtype}"
+            )
+        if rows.min() < 0 or rows.max() >= n:
+            raise ValueError(f"row numbers in folds must lie between 0 and {n - 1}")
+    if np.unique(np.concatenate(parts)).size < sum(rows.size for rows in parts):
+        raise ValueError("folds must not share rows: each row is left out once at most")
+    return [rows.astype(np.intp) for rows in parts]
 
 
 class RidgePath:
@@ -338,7 +552,7 @@ class RidgePath:
             "use fewer rows, or a TensorBasis of a finite set",
         )
         K = np.zeros((rows, rows), order="F")
-        box = None if self._scaling is None else self._scaling._map
+        box = self._box()
         if isinstance(self.model, TensorBasis):
             core.accumulate_kernel(
                 self.model._plan, self._X_used, box, self._scale, K, self._threads
@@ -380,28 +594,17 @@ class RidgePath:
             f"the eigenvectors of {terms} terms",
             "lower n_terms or degree",
         )
-        n = terms + self.n_outputs
-        gram = np.zeros((n, n), order="F")
-        box = None if self._scaling is None else self._scaling._map
-        core.accumulate_gram(
-            self.model._plan, self._X_used, box, self._scaled_Y, self._scale, gram, self._threads
-        )
-        cross = gram[terms:, :terms].T.copy()
-        C = gram[:terms, :terms]
-        self._mean_features = np.zeros(0)
-        self._mean_Y = np.zeros(self.n_outputs)
-        if self._free:
-            # term 0 is the constant, so its row of the Gram matrix sums the others
-            weight = C[0, 0]
-            self._mean_features = C[1:, 0] / weight
-            self._mean_Y = cross[0] / weight
-            C = C[1:, 1:] - weight * np.outer(self._mean_features, self._mean_features)
-            cross = cross[1:] - weight * np.outer(self._mean_features, self._mean_Y)
-        eigenvalues, V = np.linalg.eigh(C, UPLO="L")
-        self._V = V[:, ::-1]
-        self.eigenvalues = eigenvalues[::-1].clip(min=0.0)
-        self._projected = self._V.T @ cross
+        plan, rows = self.model._plan, (self._X_used, self._box(), self._scaled_Y, self._scale)
+        self._has_moments = _moments_pay(self.model, self._scale.size, self.n_outputs)
+        gram = _gram(plan, rows, self._has_moments, self._threads)
+        spectrum = _PrimalSpectrum(gram, terms, free=self._free)
+        self._mean_features, self._mean_Y = spectrum.mean_features, spectrum.mean_targets
+        self._V, self.eigenvalues = spectrum.vectors, spectrum.eigenvalues
+        self._projected = spectrum.projected
         self._missing = self._scale.size - int(self._free) > self.eigenvalues.size
+
+    def _box(self) -> Any:
+        return None if self._scaling is None else self._scaling._map
 
     # --- Questions --------------------------------------------------------------------------------
 
@@ -553,23 +756,82 @@ class RidgePath:
             inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
         coefficients = inverse[:, :, np.newaxis] * self._projected[:, np.newaxis, :]
         coefficients = coefficients.reshape(inverse.shape[0], n_gammas * n_outputs)
-        block = max(1, int(_BLOCK / max(self.model.n_terms, n_gammas * (n_outputs + 1))))  # type: ignore[union-attr]
-        for first in range(0, self._scale.size, block):
-            rows_ = slice(first, min(first + block, self._scale.size))
-            scale = self._scale[rows_]
-            G = self._features(self._X_used[rows_], scale)
-            Y = self._scaled_Y[rows_]
-            if self._free:
-                G -= np.outer(scale, self._mean_features)
-                Y = Y - np.outer(scale, self._mean_Y)
-            Z = G @ self._V
-            fitted = (Z @ coefficients).reshape(-1, n_gammas, n_outputs).transpose(1, 0, 2)
-            h = (Z**2 @ inverse).T
-            if self._free:
-                h = h + scale**2 / (self._scale @ self._scale)
+        pass_over = self._pass_by_forms if self._forms_pay(n_gammas) else self._pass_by_features
+        for rows_, fitted, h in pass_over(inverse, coefficients):
+            residuals = self._scaled_Y[rows_] - fitted.reshape(-1, n_gammas, n_outputs).transpose(
+                1, 0, 2
+            )
             # rounding may take a leverage of one beyond it
-            d = np.maximum(1.0 - h, _EPS)
-            yield rows_, Y - fitted, d, h
+            yield rows_, residuals, np.maximum(1.0 - h.T, _EPS), h.T
+
+    def _blocks(self, width: int) -> Iterator[slice]:
+        """Rows of which so many numbers each are held."""
+        block = max(1, int(_BLOCK / width))
+        for first in range(0, self._scale.size, block):
+            yield slice(first, min(first + block, self._scale.size))
+
+    def _pass_by_features(
+        self, inverse: Doubles, coefficients: Doubles
+    ) -> Iterator[tuple[slice, Doubles, Doubles]]:
+        """Yield rows, scaled fitted values (n, n_gammas * K) and leverages (n, n_gammas)."""
+        terms = self.model.n_terms  # type: ignore[union-attr]
+        for rows in self._blocks(max(terms, inverse.shape[1] + coefficients.shape[1])):
+            scale = self._scale[rows, np.newaxis]
+            G = self._features(self._X_used[rows], scale[:, 0])
+            if self._free:
+                G -= scale * self._mean_features
+            Z = G @ self._V
+            h = Z**2 @ inverse
+            fitted = Z @ coefficients
+            if self._free:
+                h += scale**2 / (self._scale @ self._scale)
+                fitted += scale * np.tile(self._mean_Y, inverse.shape[1])
+            yield rows, fitted, h
+
+    def _forms_pay(self, n_gammas: int) -> bool:
+        """Whether leverages are cheaper as polynomials: M multiply-adds a row and gamma, not L^2.
+
+        Their coefficients take an inverse for each gamma.
+        """
+        if not self._has_moments:
+            return False
+        assert isinstance(self.model, TensorBasis)
+        n, terms = self._scale.size, float(self.model.n_terms)
+        moments = core.count_moments(self.model._plan, 0)
+        by_features = n * terms * (terms + n_gammas * (1 + self.n_outputs))
+        return bool(n_gammas * (n * moments + terms**2 * (terms + 300)) < by_features)
+
+    def _pass_by_forms(
+        self, inverse: Doubles, coefficients: Doubles
+    ) -> Iterator[tuple[slice, Doubles, Doubles]]:
+        """Do the same by quadratic forms, of which the moments of the basis know the polynomial."""
+        assert isinstance(self.model, TensorBasis)
+        terms, n_gammas = self.model.n_terms, inverse.shape[1]
+        free = int(self._free)
+        polynomials = np.empty((n_gammas, core.count_moments(self.model._plan, 0)))
+        for g, polynomial in enumerate(polynomials):
+            root = self._V * np.sqrt(inverse[:, g])
+            form = np.empty((terms, terms), order="F")
+            form[free:, free:] = root @ root.T
+            if self._free:
+                # (g - mean)' P (g - mean) with the constant term as one of the features
+                side = root @ (self._mean_features @ root)
+                form[0, 1:] = form[1:, 0] = -side
+                form[0, 0] = self._mean_features @ side + 1.0 / (self._scale @ self._scale)
+            core.form_coefficients(self.model._plan, form, polynomial, self._threads)
+        weights = self._V @ coefficients
+        if self._free:
+            weights = np.vstack([self._constants(weights), weights])
+        stacked, box = polynomials.ravel(), self._box()
+        for rows in self._blocks(inverse.shape[1] + coefficients.shape[1]):
+            data = self._X_used[rows]
+            scale = self._scale[rows, np.newaxis]
+            h = np.empty((data.shape[0], n_gammas))
+            core.evaluate_forms(self.model._plan, data, box, stacked, h, self._threads)
+            fitted = predict(
+                self.model, data, weights, scaling=self._scaling, n_threads=self._threads
+            )
+            yield rows, scale * fitted, scale**2 * h
 
     def posterior(self, gamma: float) -> tuple[Doubles, Doubles, float]:
         """Return what leverages of new rows are made of, for ``method="primal"``.

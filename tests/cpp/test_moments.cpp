@@ -29,14 +29,18 @@ const Case kCases[] = {
     {9000, 2, 30, 1, IndexSet::total_degree, -0.2, Normalization::raw, -1},
 };
 
+IndexSetSpec spec_of(const Case& c) {
+  IndexSetSpec spec;
+  spec.n_inputs = c.n_inputs;
+  spec.n_terms = c.n_terms;
+  spec.kind = c.kind;
+  spec.interaction = 0.2;
+  return spec;
+}
+
 void test_gram() {
   for (const Case& c : kCases) {
-    IndexSetSpec spec;
-    spec.n_inputs = c.n_inputs;
-    spec.n_terms = c.n_terms;
-    spec.kind = c.kind;
-    spec.interaction = 0.2;
-    const TensorBasis basis(spec, c.lam, c.normalization);
+    const TensorBasis basis(spec_of(c), c.lam, c.normalization);
     const Matrix x = check::uniform(c.n_samples, c.n_inputs, c.low, 1);
     const Matrix y = check::uniform(c.n_samples, c.n_targets, -1, 1, 2);
     const Matrix scale = check::uniform(c.n_samples, 1, 0, 2, 3);
@@ -68,9 +72,48 @@ void test_gram() {
   }
 }
 
+// g(x)'M g(x) by its coefficients against the same from the features
+void test_forms() {
+  for (const Case& c : kCases) {
+    const TensorBasis basis(spec_of(c), c.lam, c.normalization);
+    const Matrix x = check::uniform(c.n_samples, c.n_inputs, c.low, 1);
+    const Samples samples(check::view(x));
+    const MomentPlan& plan = basis.plan<MomentPlan>();
+    const Index n = basis.n_terms();
+    Matrix g(c.n_samples, n);
+    evaluate_terms(basis, samples, view(g), Control(1));
+    constexpr Index n_forms = 3;
+    Matrix expected(c.n_samples, n_forms);
+    Matrix bound(c.n_samples, n_forms);
+    Matrix coefficients(plan.size(0), n_forms);
+    for (Index f = 0; f < n_forms; ++f) {
+      const Matrix half = check::uniform(n, n, -1, 1, 10 + static_cast<int>(f));
+      Matrix form = half + half.transpose();
+      expected.col(f) = ((g * form).array() * g.array()).rowwise().sum();
+      bound.col(f) = ((g.cwiseAbs() * form.cwiseAbs()).array() * g.cwiseAbs().array()).rowwise().sum();
+      Matrix again = form;
+      plan.form_coefficients(form, &coefficients(0, f), Control(1));
+      std::vector<double> threaded(static_cast<std::size_t>(plan.size(0)), 0.0);
+      plan.form_coefficients(again, threaded.data(), Control(3));
+      CHECK(std::equal(threaded.begin(), threaded.end(), &coefficients(0, f)));
+    }
+    Matrix values(c.n_samples, n_forms);
+    plan.evaluate_forms(samples, coefficients.data(), view(values), Control(1));
+    // a coefficient is a sum over all pairs of terms, so rounding is relative to the largest value on the domain
+    const double worst =
+        ((values - expected).cwiseAbs().colwise().maxCoeff().array() / bound.colwise().maxCoeff().array()).maxCoeff();
+    CHECK(worst <= 1e-12);
+    if (worst > 1e-12) std::cerr << "forms: m " << c.n_inputs << " L " << n << " worst " << worst << "\n";
+    Matrix threaded(c.n_samples, n_forms);
+    plan.evaluate_forms(samples, coefficients.data(), view(threaded), Control(3));
+    CHECK((threaded.array() == values.array()).all());
+  }
+}
+
 }  // namespace
 
 int main() {
   test_gram();
+  test_forms();
   return check::report("moments");
 }

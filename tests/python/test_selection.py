@@ -17,8 +17,10 @@ from gegenbauer import (
     TensorBasis,
     TooLargeError,
     TotalDegreeKernel,
+    kfold_predictions,
     predict_kernel,
     prefix_surface,
+    selection,
     solve_kernel,
     solve_ridge,
 )
@@ -113,6 +115,95 @@ def test_equals_refits_of_sixty_digits(shape, gamma, free):
     found = path.leave_one_out([gamma])
     assert found.error[0] <= 1e-9
     assert relative(found.predictions[0], true, p.Y) <= 1e-10
+
+
+@pytest.mark.parametrize("kind", ["none", "zeros"])
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("lam", [0.05, 2.0])
+def test_leverages_by_moments_equal_refits(lam, free, kind, monkeypatch):
+    p = make_problem(*TALL, lam=lam)
+    weights = rows_weights(kind, len(p.X))
+    monkeypatch.setattr(RidgePath, "_forms_pay", lambda self, n_gammas: n_gammas > 0)
+    monkeypatch.setattr(selection, "_moments_pay", lambda *_: True)
+    monkeypatch.setattr(selection, "_BLOCK", 70.0)  # blocks of rows
+    path = RidgePath(
+        p.basis, p.X, p.Y, sample_weight=weights, penalize_constant=not free, method="primal"
+    )
+    found = path.leave_one_out(GAMMAS)
+    for g, gamma in enumerate(GAMMAS):
+        true = refits(p.G, p.Y, gamma, weights, free=free)
+        if found.error[g] < 1:
+            assert relative(found.predictions[g], true, p.Y) <= max(found.error[g], 1e-13)
+    assert (found.error[GAMMAS >= 1e3] <= 1e-10).all()
+    monkeypatch.undo()
+    features = RidgePath(
+        p.basis, p.X, p.Y, sample_weight=weights, penalize_constant=not free, method="primal"
+    ).leave_one_out(GAMMAS)
+    sure = GAMMAS >= 1
+    assert_allclose(found.leverages[sure], features.leverages[sure], rtol=0, atol=1e-11)
+
+
+def test_moments_are_used_where_they_pay(monkeypatch):
+    """Many rows and few inputs: no pass makes the features of a row for its leverages."""
+    rng = np.random.default_rng(5)
+    X = rng.uniform(size=(20_000, 2))
+    y = np.sin(5 * X[:, 0]) * X[:, 1] + 0.1 * rng.standard_normal(len(X))
+    basis = TensorBasis(2, degree=14)
+    gammas = 10.0 ** np.arange(-4, 3)
+    monkeypatch.setattr(RidgePath, "_pass_by_features", None)
+    found = RidgePath(basis, X, y, method="primal").leave_one_out(gammas)
+    monkeypatch.undo()
+    monkeypatch.setattr(selection, "_moments_pay", lambda *_: False)
+    path = RidgePath(basis, X, y, method="primal")
+    assert not path._forms_pay(gammas.size)
+    features = path.leave_one_out(gammas)
+    assert_allclose(found.predictions, features.predictions, rtol=0, atol=1e-9)
+    assert_allclose(found.leverages.sum(axis=1), path.effective_dof(gammas), rtol=1e-9)
+
+
+@pytest.mark.parametrize("by_moments", [False, True])
+@pytest.mark.parametrize("kind", ["none", "zeros"])
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("shape", [TALL, WIDE])
+def test_folds_by_subtraction_equal_refits(shape, free, kind, by_moments, monkeypatch):
+    p = make_problem(*shape, lam=0.5)
+    n = shape[0]
+    weights = rows_weights(kind, n)
+    monkeypatch.setattr(selection, "_moments_pay", lambda *_: by_moments)
+    folds = [np.arange(0, n - 3, 3), np.arange(1, n - 3, 3)]
+    gammas = np.array([1e-3, 1.0, 1e3])
+    options = {"penalize_constant": not free}
+    result = kfold_predictions(p.basis, p.X, p.Y, folds, gammas, sample_weight=weights, **options)
+    found = result.predictions
+    assert (result.error <= 1e-9).all()
+    assert np.isnan(found[:, np.setdiff1d(np.arange(n), np.concatenate(folds))]).all()
+    for rows in folds:
+        rest = np.setdiff1d(np.arange(n), rows)
+        path = RidgePath(
+            p.basis, p.X[rest], p.Y[rest], method="svd",
+            sample_weight=None if weights is None else weights[rest], **options,
+        )  # fmt: skip
+        true = path.predict(p.X[rows], gammas)
+        assert_allclose(found[:, rows], true, rtol=0, atol=1e-9 * np.abs(p.Y).max())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"folds": [[0, 1]]}, "at least two"),
+        ({"folds": [[0, 1], []]}, "not empty"),
+        ({"folds": [[0, 1], [2.0]]}, "row numbers"),
+        ({"folds": [[0, 1], [40]]}, "between 0 and 39"),
+        ({"folds": [[0, 1], [1, 2]]}, "share rows"),
+        ({"gammas": [0.0]}, "positive"),
+        ({"sample_weight": [0.0] * 38 + [1.0, 1.0], "folds": [[38, 39], [0]]}, "positive weight"),
+    ],
+)
+def test_folds_that_are_none(change, message):
+    p = make_problem(*TALL)
+    arguments = {"folds": [[0], [1]], "gammas": [1.0]} | change
+    with pytest.raises(ValueError, match=message):
+        kfold_predictions(p.basis, p.X, p.Y, **arguments)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -90,6 +90,17 @@ class MomentPlan {
   /// gram := lower triangle of [G, Y]'[G, Y], shape (L + K, L + K). Cost about L^2 times the total degree, in flops.
   void assemble(const double* statistic, MatrixRef gram, const Control& control) const;
 
+  /// Writes the quadratic form x -> g(x)'M g(x) in the features g as a polynomial: it is the sum of size(0)
+  /// coefficients times the functions that the moments sum, so for one sample at x and any M it is the scalar product
+  /// of both. Takes a symmetric M (L, L), which is overwritten. This is the adjoint of assemble(), and costs the same.
+  void form_coefficients(MatrixRef form, double* coefficients, const Control& control) const;
+
+  /// values(s, f) = form f at sample s, given the coefficients [f * size(0) .. (f + 1) * size(0)). With M = (gamma I +
+  /// G'G)^-1 these are leverages, and variances of predictions. Cost 2 size(0) flops a sample and form, where g'M g
+  /// costs 2 L^2.
+  void evaluate_forms(const Samples& samples, const double* coefficients, StridedView<double> values,
+                      const Control& control) const;
+
  private:
   // A term that has a given left part.
   struct Member {
@@ -111,6 +122,7 @@ class MomentPlan {
   [[nodiscard]] std::vector<StaircaseRow> rows(Index n_targets) const;
   [[nodiscard]] std::int32_t sums_up_to(std::int32_t total) const;
   void assemble_chebyshev(const double* statistic, MatrixRef gram, const Control& control) const;
+  template <bool adjoint>
   void change_basis(MatrixRef matrix, Index n_rows, const Control& control) const;
 
   Index n_terms_;

@@ -90,6 +90,11 @@ template <class Register>
 Register abs(const Register& a) {
   return Eigen::internal::pabs(a);
 }
+/// Sum of the lanes.
+template <class Register>
+auto sum(const Register& a) {
+  return Eigen::internal::predux(a);
+}
 template <class Register, int n>
 void transpose(Eigen::internal::PacketBlock<Register, n>& square) {
   Eigen::internal::ptranspose(square);

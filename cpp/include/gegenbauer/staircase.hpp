@@ -39,11 +39,17 @@ class Staircase {
   void accumulate(const Samples& samples, Index n_factors, const Factors& factors, double* sums,
                   const Control& control) const;
 
+  /// The functions themselves, without factors: values(s, f) = sum over i and j < need(i) of
+  /// coefficients[f * size() + row_start(i) + j] left_i(x_s) right_j(x_s). Cost as for accumulate, for each f.
+  void evaluate(const Samples& samples, const double* coefficients, StridedView<double> values,
+                const Control& control) const;
+
   /// Multiply-adds a sample that accumulate spends, border included: what a cost model needs.
   [[nodiscard]] double padded_size() const { return static_cast<double>(group_start_.back()); }
 
  private:
   struct Scratch;
+  [[nodiscard]] Scratch make_scratch(const Samples& samples, Index n_factors) const;
   void pack(const Samples& samples, Index first, Index count, Index n_factors, const Factors& factors,
             const Scratch& scratch) const;
   void multiply(const Scratch& scratch, double* sums) const;
