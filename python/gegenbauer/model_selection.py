@@ -60,6 +60,12 @@ _DEFAULT_N_TERMS = 2000
 # Leave-one-out predictions (doubles) that are held at once
 _HELD = 2e7
 
+# What only some fits leave behind: a fit with other parameters must not find it
+_PASSING = (
+    "X_fit_", "dual_coef_", "kernel_", "basis_", "coef_", "_posterior", "_mean_features",
+    "_free_leverage",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False)
 class _Data:
@@ -175,6 +181,8 @@ class _GegenbauerCV(_TargetEstimator):
     # ---- fitting -----------------------------------------------------------------
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        for name in _PASSING:
+            self.__dict__.pop(name, None)
         raw_y = self._prepare_y(y)
         X, targets, weight, used = self._checked_rows(X, y, sample_weight)
         self._y_was_flat = targets.ndim == 1
@@ -706,6 +714,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         else:
             self.coef_ = self.coef_ * self._unit
         self.intercept_ = self.intercept_ * self._unit + self._center
+        self._free_constant = not self.penalize_constant
         self._row_weight = data.weight
         self._left_out_residuals = (data.Y - left_out) * self._unit
         self._judge_noise(data)
@@ -715,7 +724,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
 
     def _judge_noise(self, data: _Data) -> None:
         """Set the variance of the noise and the degrees of freedom."""
-        free = not self.penalize_constant
+        free = self._free_constant
         weight = np.ones(data.n) if data.weight is None else data.weight
         if hasattr(self, "dual_coef_"):
             factor, root, side = self._system()
@@ -827,7 +836,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         threads = check_threads(self._n_threads())
         factor = np.zeros((root.size, root.size), order="F")
         self.kernel_._plan.accumulate(
-            self.X_fit_, self._current_scaling()._map, root, bool(self.penalize_constant), factor,
+            self.X_fit_, self._current_scaling()._map, root, not self._free_constant, factor,
             threads,
         )  # fmt: skip
         factor[np.diag_indices(root.size)] += self.gamma_
@@ -841,7 +850,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         K = self.kernel_(
             self.X_fit_, X, scaling=self._current_scaling(), n_threads=self._n_threads()
         )
-        if not self.penalize_constant:
+        if self._free_constant:
             K -= 1.0
         K *= root[:, np.newaxis]
         return np.asfortranarray(K)
@@ -853,7 +862,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         factor, root, side = self._system()
         right = self._cross_kernel(X, root)
         core.solve_factored(factor, right, check_threads(self._n_threads()))
-        if not self.penalize_constant:
+        if self._free_constant:
             right += np.outer(side, (1.0 - root @ right) / (root @ side))
         return np.asarray(right * root[:, np.newaxis])
 
@@ -864,7 +873,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
                 X, scaling=self._current_scaling(), n_threads=self._n_threads()
             )
             free = np.zeros(len(X))
-            if not self.penalize_constant:
+            if self._free_constant:
                 G, free = G[:, 1:] - self._mean_features, np.full(len(X), self._free_leverage)
             return np.asarray(((G @ self._posterior) ** 2).sum(axis=1) + free)
         factor, root, side = self._system()
@@ -873,7 +882,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         core.solve_factored(factor, solved, check_threads(self._n_threads()))
         own = self.kernel_.diagonal(X, scaling=self._current_scaling())
         h = own - np.einsum("ij,ij->j", k, solved)
-        if not self.penalize_constant:
+        if self._free_constant:
             h += (1.0 - root @ solved) ** 2 / (root @ side) - 1.0
         return np.asarray((h / self.gamma_).clip(min=0.0))
 

@@ -516,6 +516,15 @@ class TestBoth:
         model.set_params(gammas="auto")
         assert model.__dict__ == before
 
+    @pytest.mark.parametrize("n_terms", [(None, 20), (20, None)], ids=str)
+    def test_a_second_fit_knows_nothing_of_the_first(self, kind, n_terms):
+        """Neither a kernel's coefficients nor those of a finite set outlive their fit."""
+        X, y = table(kind)
+        again = kind(n_terms=n_terms[0]).fit(X, y).set_params(n_terms=n_terms[1]).fit(X, y)
+        fresh = kind(n_terms=n_terms[1]).fit(X, y)
+        assert vars(again).keys() == vars(fresh).keys()
+        assert_array_equal(again._raw_outputs(X), fresh._raw_outputs(X))
+
     def test_silent_by_default(self, kind, capsys):
         X, y = table(kind, 30)
         kind().fit(X, y)
