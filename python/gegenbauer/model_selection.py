@@ -30,6 +30,7 @@ from gegenbauer.calibration import (
 )
 from gegenbauer.features import _CLIP, _advising
 from gegenbauer.kernel import PowerDecay, SpectrumKernel, predict_kernel, solve_kernel
+from gegenbauer.progress import CallbackSupportMixin, Progress, with_callbacks
 from gegenbauer.ridge import predict, solve_ridge
 from gegenbauer.selection import RidgePath
 from gegenbauer.spectrum_search import (
@@ -116,7 +117,7 @@ def _spread(n: int, most: int) -> Rows:
     return np.unique(np.linspace(0, n - 1, most).round().astype(np.intp))
 
 
-class _GegenbauerCV(_TargetEstimator):
+class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[misc]
     """Search, final fit and output common to regression and classification."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -169,7 +170,7 @@ class _GegenbauerCV(_TargetEstimator):
         raise NotImplementedError
 
     def _learn(
-        self, data: _Data, splits: Splits, progress: _Progress
+        self, data: _Data, splits: Splits, progress: Progress
     ) -> tuple[SpectrumKernel, float]:
         """Choose the spectrum and a first gamma on few rows; set ``cv_results_``."""
         raise NotImplementedError
@@ -180,7 +181,14 @@ class _GegenbauerCV(_TargetEstimator):
 
     # ---- fitting -----------------------------------------------------------------
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    @with_callbacks  # type: ignore[untyped-decorator]  # scikit-learn is untyped
+    def _fit_on_copy(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        self._validate_params()
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        with Progress(self, 2, verbose=self.verbose, X=X, y=y, metadata=metadata) as progress:
+            return super()._fit_on_copy(X, y, sample_weight, progress)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, progress: Progress) -> None:
         for name in _PASSING:
             self.__dict__.pop(name, None)
         raw_y = self._prepare_y(y)
@@ -200,21 +208,22 @@ class _GegenbauerCV(_TargetEstimator):
         data = self._standardised(data)
         score = self._make_score(data)
         splits = self._make_splits(raw_y, used)
-        with _Progress(self.verbose) as progress:
-            self._all_terms = self.n_terms is None and data.n <= self.kernel_rows
-            if self._all_terms and self.out_of_range == "extrapolate":
-                raise ValueError(
-                    "out_of_range='extrapolate' needs a finite set of terms: give n_terms, since "
-                    "the sum of all terms has no value outside of the range of the inputs"
-                )
-            rows = self._stratified(data, int(self.search_rows))
-            self.n_search_rows_ = int(rows.size)
-            few = data.take(rows)
+        self._all_terms = self.n_terms is None and data.n <= self.kernel_rows
+        if self._all_terms and self.out_of_range == "extrapolate":
+            raise ValueError(
+                "out_of_range='extrapolate' needs a finite set of terms: give n_terms, since "
+                "the sum of all terms has no value outside of the range of the inputs"
+            )
+        rows = self._stratified(data, int(self.search_rows))
+        self.n_search_rows_ = int(rows.size)
+        few = data.take(rows)
+        with progress.stage("spectrum", n_steps=None):
             kernel, gamma = self._learn(few, _restricted(splits, rows, data.n), progress)
+        with progress.stage("gamma on all rows"):
             if self._all_terms:
-                left_out = self._fit_kernel(data, kernel, gamma, score, splits, progress)
+                left_out = self._fit_kernel(data, kernel, gamma, score, splits)
             else:
-                left_out = self._fit_terms(data, kernel, score, splits, progress)
+                left_out = self._fit_terms(data, kernel, score, splits)
         self.spectrum_ = kernel.components
         self._finish(data, left_out)
 
@@ -270,12 +279,10 @@ class _GegenbauerCV(_TargetEstimator):
         gamma: float,
         score: Score,
         splits: Splits,
-        progress: _Progress,
     ) -> Doubles:
         """Fit all terms with dual coefficients; return the predictions of rows left out."""
         options = {"sample_weight": data.weight, **self._options()}
         grid = self._gamma_grid()
-        progress.say("gamma on all rows")
         if grid is None:
             gamma, best, left_out = search_gamma(
                 kernel, data.X, data.Y, score, gamma, splits=splits, **options
@@ -300,12 +307,10 @@ class _GegenbauerCV(_TargetEstimator):
         kernel: SpectrumKernel,
         score: Score,
         splits: Splits,
-        progress: _Progress,
     ) -> Doubles:
         """Fit the terms of largest weight; return the predictions of rows left out."""
         basis = self._make_basis(kernel)
         options = {"sample_weight": data.weight, **self._options()}
-        progress.say(f"gamma for {basis.n_terms} terms on all rows")
         grid = self._gamma_grid()
         if grid is None:
             rows = _spread(data.n, 1000)
@@ -392,35 +397,6 @@ def _best_of(
     if not np.isfinite(values[at]):
         raise ValueError("no gamma has a finite score: are the targets of a reasonable size?")
     return float(gammas[at]), float(values[at]), predictions[at]
-
-
-class _Progress:
-    """A line of progress, by tqdm where it is installed; nothing unless it is asked for."""
-
-    def __init__(self, verbose: bool | int) -> None:
-        self._bar: Any = None
-        self._print = False
-        if verbose:
-            try:
-                from tqdm.auto import tqdm
-            except ImportError:
-                self._print = True
-            else:
-                self._bar = tqdm(unit="step")
-
-    def say(self, what: str) -> None:
-        if self._bar is not None:
-            self._bar.set_description(what)
-            self._bar.update()
-        elif self._print:
-            print(f"gegenbauer: {what}", flush=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
 
 
 # --- Scores ---------------------------------------------------------------------------------------
@@ -524,7 +500,8 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         taken to be one per cent wider on either side: see :class:`GegenbauerRegressor`.
         "extrapolate" is for finite sets of terms only.
     verbose : bool or int, default=False
-        Show progress (by tqdm where it is installed).
+        Show progress as a line (by tqdm where it is installed). Callbacks of scikit-learn from 1.9
+        on, such as ``set_callbacks(sklearn.callback.ProgressBar())``, work without it.
     n_jobs : int or None, default=None
         Number of threads, as in :class:`GegenbauerRegressor`.
 
@@ -646,7 +623,8 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         ValueError
             X, y, sample_weight or a parameter is not as it has to be.
         """
-        return self._fit_on_copy(X, y, sample_weight)
+        self._fit_on_copy(X, y, sample_weight)
+        return self
 
     def _standardised(self, data: _Data) -> _Data:
         center = np.average(data.Y, axis=0, weights=data.weight)
@@ -682,7 +660,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         self,
         data: _Data,
         splits: Splits,
-        progress: _Progress,
+        progress: Progress,
     ) -> tuple[SpectrumKernel, float]:
         m = data.X.shape[1]
         options = {"sample_weight": data.weight, **self._options()}
@@ -694,12 +672,12 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         if self._all_terms:
             return learn_spectrum(
                 data.X, data.Y, objective=self.search,
-                callback=lambda k: progress.say(f"spectrum, step {k}"), **options,
+                callback=lambda k: progress.step(f"spectrum, step {k}"), **options,
             )  # fmt: skip
         # finite sets are ordered by one (q, s) for all inputs
         found = search_spectrum(
             data.X, data.Y, self._make_score(data), splits=splits,
-            callback=lambda k: progress.say(f"spectrum {k}"), **options,
+            callback=lambda k: progress.step(f"spectrum {k}"), **options,
         )  # fmt: skip
         self.cv_results_ = _table(found)
         return found.kernel, found.gamma
@@ -939,7 +917,8 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes: see :class:`GegenbauerClassifier`.
     verbose : bool or int, default=False
-        Show progress (by tqdm where it is installed).
+        Show progress as a line (by tqdm where it is installed). Callbacks of scikit-learn from 1.9
+        on, such as ``set_callbacks(sklearn.callback.ProgressBar())``, work without it.
     n_jobs : int or None, default=None
         Number of threads, as in :class:`GegenbauerClassifier`.
 
@@ -1054,7 +1033,8 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         ValueError
             X, y, sample_weight or a parameter is not as it has to be.
         """
-        return self._fit_on_copy(X, y, sample_weight)
+        self._fit_on_copy(X, y, sample_weight)
+        return self
 
     def _codes(self, data: _Data) -> list[Rows]:
         """Return the class of each row; for multilabel one array a label."""
@@ -1117,7 +1097,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         return np.sort(np.concatenate(chosen))
 
     def _learn(
-        self, data: _Data, splits: Splits, progress: _Progress
+        self, data: _Data, splits: Splits, progress: Progress
     ) -> tuple[SpectrumKernel, float]:
         options = {"sample_weight": data.weight, **self._options()}
         grid: dict[str, Any] = {}
@@ -1126,7 +1106,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
             grid = {"interactions": [q], "smoothnesses": [s]}
         found = search_spectrum(
             data.X, data.Y, self._make_score(data), splits=splits,
-            callback=lambda k: progress.say(f"spectrum {k}"), **grid, **options,
+            callback=lambda k: progress.step(f"spectrum {k}"), **grid, **options,
         )  # fmt: skip
         self.cv_results_ = _table(found)
         return found.kernel, found.gamma

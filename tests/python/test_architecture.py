@@ -30,7 +30,7 @@ PYTHON_LAYERS = [
         "calibration",
         "insight",
     ],
-    ["features", "targets", "estimators", "model_selection", "explain"],
+    ["progress", "features", "targets", "estimators", "model_selection", "explain"],
     ["__init__", "__main__", "display", "persistence", "onnx", "dask", "cli"],
 ]
 FUNCTIONAL = {module for layer in PYTHON_LAYERS[1:4] for module in layer}
