@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gegenbauer._arrays import TooLargeError
 from gegenbauer._dispatch import default_threads, show_versions
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms, eval_gegenbauer
+from gegenbauer.basis_search import BasisSearch, search_basis
 from gegenbauer.insight import SobolIndices, kernel_sobol_indices, term_sobol_indices
 from gegenbauer.kernel import (
     GeometricDecay,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 __version__ = metadata.version("gegenbauer")
 
 __all__ = [
+    "BasisSearch",
     "GegenbauerClassifier",
     "GegenbauerClassifierCV",
     "GegenbauerFeatures",
@@ -108,6 +110,7 @@ __all__ = [
     "predict_kernel",
     "prefix_surface",
     "save",
+    "search_basis",
     "search_gamma",
     "search_spectrum",
     "show_versions",

@@ -9,7 +9,7 @@ the terms of largest weight.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -22,12 +22,14 @@ from sklearn.utils.validation import check_is_fitted
 from gegenbauer._arrays import check_number, check_threads
 from gegenbauer._dispatch import core
 from gegenbauer.basis import InputScaling, TensorBasis
+from gegenbauer.basis_search import PAPER_GAMMAS, search_basis
 from gegenbauer.calibration import (
     ProbabilityMap,
     best_temperatures,
     class_scores,
     fit_probabilities,
 )
+from gegenbauer.estimators import _PAPER_LAM, _PAPER_N_TERMS
 from gegenbauer.features import _CLIP, _advising
 from gegenbauer.kernel import PowerDecay, SpectrumKernel, predict_kernel, solve_kernel
 from gegenbauer.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -64,7 +66,7 @@ _HELD = 2e7
 # What only some fits leave behind: a fit with other parameters must not find it
 _PASSING = (
     "X_fit_", "dual_coef_", "kernel_", "basis_", "coef_", "_posterior", "_mean_features",
-    "_free_leverage",
+    "_free_leverage", "_margin", "relevances_",
 )  # fmt: skip
 
 
@@ -122,9 +124,10 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_TargetEstimator._parameter_constraints,
-        "spectrum": [StrOptions({"auto"}), tuple],
+        "spectrum": [StrOptions({"auto"}), tuple, None],
         "gammas": [StrOptions({"auto"}), "array-like"],
-        "n_terms": [Interval(Integral, 1, None, closed="left"), None],
+        "n_terms": [Interval(Integral, 1, None, closed="left"), "array-like", None],
+        "lam": [Interval(Real, -0.5, None, closed="neither"), "array-like", None],
         "cv": ["cv_object"],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
         "penalize_constant": ["boolean"],
@@ -133,12 +136,14 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         "verbose": ["verbose"],
     }
 
-    # How much wider than the rows of the fit the box of the inputs is, on either side
-    _margin: ClassVar[float]
+    # How much wider than the rows of the fit the box of the inputs is, on either side; the paper
+    # has none
+    _margin: float
 
-    spectrum: str | tuple[float, float]
+    spectrum: str | tuple[float, float] | None
     gammas: str | Sequence[float]
-    n_terms: int | None
+    n_terms: int | Sequence[int] | None
+    lam: float | Sequence[float] | None
     cv: Any
     scoring: Any
     penalize_constant: bool
@@ -150,13 +155,14 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
     cv_results_: dict[str, NDArray[Any]]
     dual_coef_: Doubles
     gamma_: float
+    lam_: float
     intercept_: Doubles
     loo_predictions_: Doubles
     n_search_rows_: int
     n_terms_: float
     rcond_: float
     solver_: str
-    spectrum_: tuple[Any, ...]
+    spectrum_: tuple[Any, ...] | None
     X_fit_: NDArray[Any]
 
     # ---- what subclasses say -----------------------------------------------------
@@ -204,31 +210,99 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
             data = _Data.merge(X, targets, weight)
         else:  # splits are of the rows as they are
             data = _Data(X, targets, weight, np.arange(len(X)))
+        grid = self._basis_grid()
         self.scaling_ = self._make_scaling(X)
         data = self._standardised(data)
         score = self._make_score(data)
         splits = self._make_splits(raw_y, used)
-        self._all_terms = self.n_terms is None and data.n <= self.kernel_rows
+        self._all_terms = grid is None and self.n_terms is None and data.n <= self.kernel_rows
         if self._all_terms and self.out_of_range == "extrapolate":
             raise ValueError(
                 "out_of_range='extrapolate' needs a finite set of terms: give n_terms, since "
                 "the sum of all terms has no value outside of the range of the inputs"
             )
+        if grid is not None:
+            left_out = self._fit_paper(data, grid, score, splits, progress)
+        else:
+            left_out = self._fit_spectrum(data, score, splits, progress)
+        self._finish(data, left_out)
+
+    def _fit_spectrum(
+        self, data: _Data, score: Score, splits: Splits, progress: Progress
+    ) -> Doubles:
+        """Choose a spectrum on few rows, and fit all terms or those of largest weight."""
         rows = self._stratified(data, int(self.search_rows))
         self.n_search_rows_ = int(rows.size)
         few = data.take(rows)
         with progress.stage("spectrum", n_steps=None):
             kernel, gamma = self._learn(few, _restricted(splits, rows, data.n), progress)
+        self.spectrum_, self.lam_ = kernel.components, kernel.lam
         with progress.stage("gamma on all rows"):
             if self._all_terms:
-                left_out = self._fit_kernel(data, kernel, gamma, score, splits)
-            else:
-                left_out = self._fit_terms(data, kernel, score, splits)
-        self.spectrum_ = kernel.components
-        self._finish(data, left_out)
+                return self._fit_kernel(data, kernel, gamma, score, splits)
+            basis = self._make_basis(kernel)
+            grid = self._gamma_grid()
+            if grid is None:
+                grid = np.array(GAMMAS) * self._level(basis, data)
+            return self._fit_terms(data, basis, grid, score, splits)
+
+    def _fit_paper(
+        self,
+        data: _Data,
+        grid: tuple[list[float], list[int]],
+        score: Score,
+        splits: Splits,
+        progress: Progress,
+    ) -> Doubles:
+        """Choose lam, the number of terms and gamma, all of them on all rows."""
+        gammas = self._gamma_grid()
+        with progress.stage("basis", n_steps=None):
+            found = search_basis(
+                data.X, data.Y, score, lams=grid[0], n_terms=grid[1],
+                gammas=PAPER_GAMMAS if gammas is None else gammas.tolist(), widen=gammas is None,
+                sample_weight=data.weight, splits=splits,
+                callback=lambda k: progress.step(f"basis {k}"), **self._options(),
+            )  # fmt: skip
+        self.cv_results_ = {
+            "lam": found.lams,
+            "n_terms": found.n_terms,
+            "gamma": found.gammas,
+            "score": -found.scores,
+        }
+        self.n_search_rows_ = data.n
+        self.spectrum_, self.lam_, self._margin = None, found.basis.lam, 0.0
+        with progress.stage("weights"):
+            return self._fit_terms(data, found.basis, np.array([found.gamma]), score, splits)
+
+    @property
+    def _on_paper(self) -> bool:
+        """Whether the next fit takes the basis of the paper, its box and its penalty."""
+        return self.spectrum is None
+
+    def _basis_grid(self) -> tuple[list[float], list[int]] | None:
+        """Return lams and numbers of terms to choose from with the paper's basis; None without."""
+        several = self.n_terms is not None and not isinstance(self.n_terms, Integral)
+        if not self._on_paper:
+            if self.lam is not None:
+                raise ValueError(
+                    "lam is of the raw polynomials of the paper, which spectrum=None takes; got "
+                    f"lam={self.lam!r} with spectrum={self.spectrum!r}, whose polynomials are "
+                    "Chebyshev's: leave lam out, or set spectrum=None"
+                )
+            if several:
+                raise ValueError(
+                    f"several n_terms to choose from need the basis of the paper, spectrum=None; "
+                    f"got n_terms={self.n_terms!r} with spectrum={self.spectrum!r}: give one number"
+                )
+            return None
+        lams = _PAPER_LAM if self.lam is None else self.lam
+        sizes = _PAPER_N_TERMS if self.n_terms is None else self.n_terms
+        return np.atleast_1d(np.asarray(lams)).tolist(), np.atleast_1d(np.asarray(sizes)).tolist()
 
     def _make_scaling(self, X: NDArray[Any]) -> InputScaling:
         clip = self.out_of_range != "extrapolate"
+        if self._on_paper:
+            return InputScaling.fit(X, domain=(0, 1), clip=clip)
         tight = InputScaling.fit(X, domain=(-1, 1), clip=clip)
         if self._margin == 0:
             return tight
@@ -302,22 +376,11 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         return left_out
 
     def _fit_terms(
-        self,
-        data: _Data,
-        kernel: SpectrumKernel,
-        score: Score,
-        splits: Splits,
+        self, data: _Data, basis: TensorBasis, gammas: Doubles, score: Score, splits: Splits
     ) -> Doubles:
-        """Fit the terms of largest weight; return the predictions of rows left out."""
-        basis = self._make_basis(kernel)
+        """Fit a finite set of terms; return the predictions of rows left out."""
         options = {"sample_weight": data.weight, **self._options()}
-        grid = self._gamma_grid()
-        if grid is None:
-            rows = _spread(data.n, 1000)
-            squares = basis.evaluate(data.X[rows], scaling=self.scaling_) ** 2
-            level = squares[:, 0 if self.penalize_constant else 1 :].sum(axis=1).mean()
-            grid = np.array(GAMMAS) * float(level)
-        gamma, best, left_out = _best_of(basis, data, grid, score, splits, options)
+        gamma, best, left_out = _best_of(basis, data, gammas, score, splits, options)
         fit = solve_ridge(basis, data.X, data.Y, gamma, **options)
         self.gamma_ = float(gamma)
         self.best_score_ = -float(best)
@@ -328,13 +391,19 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         self.n_terms_ = basis.n_terms
         return left_out
 
+    def _level(self, basis: TensorBasis, data: _Data) -> float:
+        """Estimate the mean squared length of a row of penalised terms."""
+        rows = _spread(data.n, 1000)
+        squares = basis.evaluate(data.X[rows], scaling=self.scaling_) ** 2
+        return float(squares[:, 0 if self.penalize_constant else 1 :].sum(axis=1).mean())
+
     def _make_basis(self, kernel: SpectrumKernel) -> TensorBasis:
         (part,) = kernel.components
         assert isinstance(part, PowerDecay)
         assert isinstance(part.interaction, float)
         return TensorBasis(
             kernel.n_features,
-            n_terms=_DEFAULT_N_TERMS if self.n_terms is None else int(self.n_terms),
+            n_terms=_DEFAULT_N_TERMS if self.n_terms is None else int(self.n_terms),  # type: ignore[arg-type]
             lam=0.0,
             index_set="largest_weight",
             spectrum=(part.interaction, part.smoothness),
@@ -471,15 +540,21 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
 
     Parameters
     ----------
-    spectrum : "auto" or tuple (q, s), default="auto"
+    spectrum : "auto", tuple (q, s) or None, default="auto"
         "auto" learns the weights of all inputs, or for a finite set of terms chooses one (q, s)
         for all inputs by leave-one-out. (q, s) is fixed: the squared weight q n^(-2s) for every
-        input that occurs with degree n.
+        input that occurs with degree n. None takes the raw polynomials of the paper on [0, 1], in
+        its order, and chooses ``lam``, ``n_terms`` and gamma on all rows.
     gammas : "auto" or array-like of positive numbers, default="auto"
-        Penalties to choose from; "auto" walks to the best one.
-    n_terms : int or None, default=None
+        Penalties to choose from; "auto" walks to the best one, with ``spectrum=None`` from
+        the paper's 2^-30 to 2^30, and beyond where the best is at an end.
+    n_terms : int, None, or with ``spectrum=None`` array-like of int, default=None
         Number of terms of largest weight. None uses all there are for up to ``kernel_rows``
-        rows, and 2000 beyond.
+        rows, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None
+        for the paper's 1000.
+    lam : float, array-like of float or None, default=None
+        Parameters to choose from with ``spectrum=None``; None for the paper's 0.05. Other spectra
+        have Chebyshev polynomials, and no such parameter.
     cv : int, splitter, iterable or None, default=None
         How rows are left out to choose gamma: None for exact leave-one-out, which costs no
         further fits; else as in scikit-learn.
@@ -492,7 +567,8 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
     penalize_constant : bool, default=False
         Whether gamma also penalises the constant term.
     search_rows : int, default=500
-        Rows on which the spectrum is learned, evenly spread over the range of y.
+        Rows on which the spectrum is learned, evenly spread over the range of y; all with
+        ``spectrum=None``.
     kernel_rows : int, default=5000
         Most rows whose model is kept as dual coefficients of all terms.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
@@ -507,21 +583,22 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
 
     Attributes
     ----------
-    spectrum_ : tuple of PowerDecay and GeometricDecay
-        The spectrum: the weights of the terms.
+    spectrum_ : tuple of PowerDecay and GeometricDecay, or None
+        The spectrum: the weights of the terms. None for raw polynomials.
+    lam_ : float
+        Parameter of the polynomials; 0 (Chebyshev) but for ``spectrum=None``.
     gamma_ : float
         The penalty, for targets scaled to a variance of one.
     best_score_ : float
         Score of the chosen gamma on rows left out, the larger the better: minus the mean
         squared error in units of the targets' variance, or that of ``scoring``.
     cv_results_ : dict of ndarray
-        With a finite set, what was tried for (q, s), as in :class:`GegenbauerClassifierCV`;
-        else empty.
+        With a finite set, what was tried, as in :class:`GegenbauerClassifierCV`; else empty.
     loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Prediction of each row of ``fit`` by the model without it (with ``cv``, of those rows
         that were in a test part). Identical rows are one row of more weight.
     relevances_ : ndarray of shape (n_features,)
-        Sum of the weights of each input.
+        Sum of the weights of each input; not with ``spectrum=None``.
     noise_variance_ : ndarray of shape (n_outputs,)
         Squared residuals by the degrees of freedom that are left.
     effective_dof_ : float
@@ -572,10 +649,11 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
 
     def __init__(
         self,
-        spectrum: str | tuple[float, float] = "auto",
+        spectrum: str | tuple[float, float] | None = "auto",
         gammas: str | Sequence[float] = "auto",
-        n_terms: int | None = None,
+        n_terms: int | Sequence[int] | None = None,
         *,
+        lam: float | Sequence[float] | None = None,
         cv: Any = None,
         scoring: Any = None,
         search: str = "marginal_likelihood",
@@ -589,6 +667,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         self.spectrum = spectrum
         self.gammas = gammas
         self.n_terms = n_terms
+        self.lam = lam
         self.cv = cv
         self.scoring = scoring
         self.search = search
@@ -629,6 +708,8 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
     def _standardised(self, data: _Data) -> _Data:
         center = np.average(data.Y, axis=0, weights=data.weight)
         unit = np.sqrt(np.average((data.Y - center) ** 2, axis=0, weights=data.weight))
+        if self._on_paper and self.penalize_constant:
+            center = np.zeros_like(center)  # the paper's penalty is on the mean of the targets, too
         self._center, self._unit = center, np.where(unit > 0, unit, 1.0)
         return _Data(data.X, (data.Y - self._center) / self._unit, data.weight, data.back)
 
@@ -683,10 +764,11 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         return found.kernel, found.gamma
 
     def _finish(self, data: _Data, left_out: Doubles) -> None:
-        weights = [
-            np.broadcast_to(part.interaction, self.n_features_in_) for part in self.spectrum_
-        ]
-        self.relevances_ = np.sum(weights, axis=0)
+        if self.spectrum_ is not None:
+            weights = [
+                np.broadcast_to(part.interaction, self.n_features_in_) for part in self.spectrum_
+            ]
+            self.relevances_ = np.sum(weights, axis=0)
         if hasattr(self, "dual_coef_"):
             self.dual_coef_ = self.dual_coef_ * self._unit
         else:
@@ -891,15 +973,22 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
 
     Parameters
     ----------
-    spectrum : "auto" or tuple (q, s), default="auto"
+    spectrum : "auto", tuple (q, s) or None, default="auto"
         "auto" chooses s from 1 and 2 and q from a grid that widens where it must. (q, s) is
-        fixed: the squared weight q n^(-2s) for every input that occurs with degree n.
+        fixed: the squared weight q n^(-2s) for every input that occurs with degree n. None takes
+        the raw polynomials of the paper on [0, 1], in its order, and chooses ``lam``, ``n_terms``
+        and gamma on all rows.
     gammas : "auto" or array-like of positive numbers, default="auto"
         Penalties to choose from; "auto" chooses together with the spectrum, and again on all
-        rows.
-    n_terms : int or None, default=None
+        rows, with ``spectrum=None`` from the paper's 2^-30 to 2^30, and beyond where the best
+        is at an end.
+    n_terms : int, None, or with ``spectrum=None`` array-like of int, default=None
         Number of terms of largest weight. None uses all there are for up to ``kernel_rows``
-        rows, and 2000 beyond.
+        rows, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None
+        for the paper's 1000.
+    lam : float, array-like of float or None, default=None
+        Parameters to choose from with ``spectrum=None``; None for the paper's 0.05. Other spectra
+        have Chebyshev polynomials, and no such parameter.
     cv : int, splitter, iterable or None, default=None
         How rows are left out: None for exact leave-one-out, which costs no further fits; else
         as in scikit-learn.
@@ -908,7 +997,8 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     penalize_constant : bool, default=True
         Whether gamma also penalises the constant term.
     search_rows : int, default=500
-        Rows on which the spectrum is chosen, of every class its share.
+        Rows on which the spectrum is chosen, of every class its share; all with
+        ``spectrum=None``.
     kernel_rows : int, default=5000
         Most rows whose model is kept as dual coefficients of all terms.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
@@ -926,8 +1016,10 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    spectrum_ : tuple of one PowerDecay
-        The spectrum: the weights of the terms.
+    spectrum_ : tuple of one PowerDecay, or None
+        The spectrum: the weights of the terms. None for raw polynomials.
+    lam_ : float
+        Parameter of the polynomials; 0 (Chebyshev) but for ``spectrum=None``.
     gamma_ : float
         The penalty.
     best_score_ : float
@@ -936,6 +1028,9 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     cv_results_ : dict of ndarray
         What was tried: "smoothness" (n_s,), "interaction" (n_q,), "relative_gamma" (n_gammas,)
         (relative to the mean diagonal of the kernel matrix) and "score" (n_s, n_q, n_gammas).
+        With ``spectrum=None`` "lam" (n_lams,), "n_terms" (n_sizes,), "gamma" (n_gammas,) and
+        "score" (n_lams, n_sizes, n_gammas). Scores are minus infinity where rounding errors would
+        count, and NaN where nothing was tried.
     loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Output for each row of ``fit`` by the model without it, before calibration. Identical
         rows are one row of more weight.
@@ -970,6 +1065,14 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     >>> model = GegenbauerClassifierCV().fit(X, y)
     >>> model.predict_proba(X[[0, 70]]).round(2).tolist()
     [[0.99, 0.0, 0.01], [0.03, 0.51, 0.46]]
+
+    The basis of the paper, with what it gives chosen as well:
+
+    >>> model = GegenbauerClassifierCV(spectrum=None, lam=[0.05, 0.5], n_terms=[20, 100]).fit(X, y)
+    >>> model.cv_results_["score"].shape  # lam, n_terms, gamma
+    (2, 2, 61)
+    >>> model.lam_, model.n_terms_, model.gamma_
+    (0.5, 100, 0.25)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -982,10 +1085,11 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
 
     def __init__(
         self,
-        spectrum: str | tuple[float, float] = "auto",
+        spectrum: str | tuple[float, float] | None = "auto",
         gammas: str | Sequence[float] = "auto",
-        n_terms: int | None = None,
+        n_terms: int | Sequence[int] | None = None,
         *,
+        lam: float | Sequence[float] | None = None,
         cv: Any = None,
         scoring: Any = None,
         penalize_constant: bool = True,
@@ -999,6 +1103,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         self.spectrum = spectrum
         self.gammas = gammas
         self.n_terms = n_terms
+        self.lam = lam
         self.cv = cv
         self.scoring = scoring
         self.penalize_constant = penalize_constant

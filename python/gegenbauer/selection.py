@@ -1042,14 +1042,18 @@ class PrefixSurface:
     ----------
     gammas : ndarray, shape (n_gammas,)
         Penalties.
-    scores : ndarray, shape (n_gammas, n_terms)
-        ``scores[g, l]`` is that of the fit of the first l + 1 terms.
+    n_terms : ndarray of int, shape (n_sizes,)
+        Numbers of terms, ascending.
+    scores : ndarray, shape (n_gammas, n_sizes)
+        ``scores[g, l]`` is that of the fit of the first ``n_terms[l]`` terms; infinite where gamma
+        is too small for float64.
     error : ndarray, shape (n_gammas,)
         Estimated size of rounding errors in the predictions behind the scores, relative to the
-        targets.
+        targets; 1 where gamma is too small.
     """
 
     gammas: Doubles
+    n_terms: npt.NDArray[np.intp]
     scores: Doubles
     error: Doubles
 
@@ -1057,8 +1061,8 @@ class PrefixSurface:
     def best(self) -> tuple[float, int]:
         """The gamma and number of terms of the smallest score: the fewest terms among equals."""
         trusted = np.where(self.error[:, np.newaxis] < 1e-3, self.scores, np.inf)
-        g, terms = np.unravel_index(int(trusted.T.argmin()), trusted.T.shape)[::-1]
-        return float(self.gammas[g]), int(terms) + 1
+        size, g = np.unravel_index(int(trusted.T.argmin()), trusted.T.shape)
+        return float(self.gammas[g]), int(self.n_terms[size])
 
 
 def prefix_surface(
@@ -1067,6 +1071,7 @@ def prefix_surface(
     Y: npt.ArrayLike,
     gammas: npt.ArrayLike,
     *,
+    n_terms: npt.ArrayLike | None = None,
     score: Callable[[Doubles], Doubles] | None = None,
     X_test: npt.ArrayLike | None = None,
     Y_test: npt.ArrayLike | None = None,
@@ -1092,6 +1097,9 @@ def prefix_surface(
         Targets.
     gammas : array_like, shape (n_gammas,)
         Penalties, > 0.
+    n_terms : array_like of int, optional
+        The numbers of terms to score; by default 1, 2, ... to all of the basis. What costs is the
+        factorisation of the largest, and the scores.
     score : callable, optional
         Takes predictions (n, n_rows, n_outputs) of n numbers of terms and returns n scores; by
         default the mean squared error (with weights for leave-one-out).
@@ -1111,8 +1119,6 @@ def prefix_surface(
         For arguments of wrong shape, type or content.
     TooLargeError
         When the matrices cannot fit into memory.
-    numpy.linalg.LinAlgError
-        When a gamma is too small for float64.
 
     Examples
     --------
@@ -1139,6 +1145,7 @@ def prefix_surface(
     ]
     if values.min() <= 0:
         raise ValueError(f"gammas must be positive, got {values.min()}")
+    sizes = _check_sizes(n_terms, basis.n_terms)
     box = check_scaling(scaling, basis.n_features, "basis")
     root = np.ones(n) if weights is None else np.sqrt(weights)
     left_out = X_test is None
@@ -1174,46 +1181,69 @@ def prefix_surface(
     features = basis.evaluate(rows, scaling=scaling, n_threads=threads).T
     if left_out:
         features = features * root
-    scores = np.empty((values.size, terms))
-    largest = float(np.trace(square))
+    scores = np.full((values.size, sizes.size), np.inf)
+    error = np.minimum(4.0 * _EPS * (1.0 + float(np.trace(square)) / values), 1.0)
     penalized = np.arange(int(free), terms)
     for g, gamma in enumerate(values):
         factor = square.copy(order="F")
         factor[penalized, penalized] += gamma
-        core.cholesky_in_place(factor, threads)
+        try:
+            core.cholesky_in_place(factor, threads)
+        except np.linalg.LinAlgError:
+            error[g] = 1.0
+            continue
         Q, z = np.array(features, order="F"), cross.copy(order="F")
         core.solve_lower(factor, Q, threads)
         core.solve_lower(factor, z, threads)
-        scores[g] = _running_scores(Q, z, scaled if left_out else None, root, score)
-    error = np.minimum(4.0 * _EPS * (1.0 + largest / values), 1.0)
-    return PrefixSurface(values, scores, error)
+        scores[g] = _running_scores(Q, z, sizes, scaled if left_out else None, root, score)
+    return PrefixSurface(values, sizes, scores, error)
+
+
+def _check_sizes(n_terms: npt.ArrayLike | None, most: int) -> npt.NDArray[np.intp]:
+    """Return numbers of terms, ascending."""
+    if n_terms is None:
+        return np.arange(1, most + 1)
+    values = np.atleast_1d(np.asarray(n_terms))
+    if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "iu":
+        raise TypeError(f"n_terms must be a sequence of whole numbers, got {n_terms!r}")
+    if values.min() < 1 or values.max() > most:
+        raise ValueError(
+            f"n_terms must lie between 1 and {most}, the number of terms of the basis; got "
+            f"{values.min()} to {values.max()}"
+        )
+    return np.unique(values).astype(np.intp)
 
 
 def _running_scores(
     Q: Doubles,
     z: Doubles,
+    sizes: npt.NDArray[np.intp],
     scaled: Doubles | None,
     root: Doubles,
     score: Callable[[Doubles], Doubles],
 ) -> Doubles:
     """Score the running sums of Q[l] z[l] by blocks of terms; left out if `scaled` is given."""
-    terms, n = Q.shape
+    terms, n = int(sizes[-1]), Q.shape[1]
     n_outputs = z.shape[1]
     fitted, leverage = np.zeros((n, n_outputs)), np.zeros(n)
-    found = np.empty(terms)
+    found = np.empty(sizes.size)
     block = max(1, int(_BLOCK / (n * n_outputs)))
     for first in range(0, terms, block):
         some = slice(first, min(first + block, terms))
+        wanted = (sizes > some.start) & (sizes <= some.stop)
+        at = sizes[wanted] - 1 - first
         part = Q[some, :, np.newaxis] * z[some, np.newaxis, :]
         part[0] += fitted
         predictions = np.cumsum(part, axis=0)
         fitted = predictions[-1]
+        predictions = predictions[at]
         if scaled is not None:
             h = Q[some] ** 2
             h[0] += leverage
             h = np.cumsum(h, axis=0)
             leverage = h[-1]
-            left = np.maximum(1.0 - h, _EPS)[:, :, np.newaxis]
+            left = np.maximum(1.0 - h[at], _EPS)[:, :, np.newaxis]
             predictions = (scaled - (scaled - predictions) / left) / root[:, np.newaxis]
-        found[some] = score(predictions)
+        if at.size:
+            found[wanted] = score(predictions)
     return found

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from gegenbauer.basis import InputScaling
+    from gegenbauer.basis import InputScaling, TensorBasis
 
     Doubles: TypeAlias = npt.NDArray[np.float64]
 
@@ -75,6 +75,9 @@ _MOST_WIDENING = 4
 # Predictions whose estimated relative error is above this are not trusted; the estimate is a bound
 # that is mostly some hundred times too high
 TRUSTED = 0.1
+
+# Predictions (doubles) that are held at once
+_HELD = 2e7
 
 # gamma stays so far above the resolution of the kernel matrix that Cholesky keeps its digits
 _LEAST_GAMMA = 100 * float(np.finfo(np.float64).eps)
@@ -507,7 +510,7 @@ def search_spectrum(
     g_grid = np.unique(_grid(gammas, "gammas"))
     targets = as_matrix(Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True)
     weights = as_weights(sample_weight, data.shape[0])
-    tried: dict[tuple[float, float], tuple[_Candidate, float, dict[float, float]]] = {}
+    tried: dict[tuple[float, float], tuple[Candidate, float, dict[float, float]]] = {}
     done = itertools.count(1)
 
     def judge() -> Doubles:
@@ -519,16 +522,10 @@ def search_spectrum(
                     kernel = SpectrumKernel(m, PowerDecay(float(q), float(s)))
                     diagonal = kernel.diagonal(data, scaling=scaling, n_threads=n_threads)
                     level = float(np.average(diagonal, weights=weights)) - (not penalize_constant)
-                    candidate = _Candidate(
-                        kernel,
-                        data,
-                        targets,
-                        weights,
-                        scaling,
-                        penalize_constant,
-                        splits,
-                        n_threads,
-                    )
+                    candidate = Candidate(
+                        kernel, data, targets, weights, splits, scaling=scaling,
+                        penalize_constant=penalize_constant, n_threads=n_threads,
+                    )  # fmt: skip
                     tried[key] = (candidate, level, {})
                     if callback is not None:
                         callback(next(done))
@@ -541,7 +538,7 @@ def search_spectrum(
     scores = judge()
     for _ in range(_MOST_WIDENING if widen else 0):
         _, j, g = _best(scores)
-        wider_q, wider_g = _widened(q_grid, j), _widened(g_grid, g)
+        wider_q, wider_g = widened(q_grid, j), widened(g_grid, g)
         if wider_q.size == q_grid.size and wider_g.size == g_grid.size:
             break
         q_grid, g_grid = wider_q, wider_g
@@ -552,8 +549,9 @@ def search_spectrum(
         name for name, (at, grid) in ends.items() if grid.size > 1 and at in (0, grid.size - 1)
     )
     candidate, level, _ = tried[(float(s_grid[i]), float(q_grid[j]))]
+    assert isinstance(candidate.model, SpectrumKernel)
     return SpectrumSearch(
-        candidate.kernel, float(g_grid[g]) * level, float(scores[i, j, g]), s_grid, q_grid, g_grid,
+        candidate.model, float(g_grid[g]) * level, float(scores[i, j, g]), s_grid, q_grid, g_grid,
         scores, on_edge,
     )  # fmt: skip
 
@@ -565,56 +563,67 @@ def _grid(values: Sequence[float], name: str) -> Doubles:
     return grid
 
 
-class _Candidate:
-    """A spectrum, factorised for all gammas: for all rows, or for the training rows of splits."""
+class Candidate:
+    """A basis or spectrum, factorised for all gammas: for all rows, or the training rows of splits.
+
+    Parameters
+    ----------
+    model : TensorBasis or SpectrumKernel
+        The terms.
+    X, Y, weights
+        Rows, targets (n_samples, n_outputs) and weights or None, as arrays.
+    splits : sequence of (training rows, test rows) or None
+        None for leave-one-out.
+    **options
+        As for `RidgePath`.
+
+    Attributes
+    ----------
+    model : TensorBasis or SpectrumKernel
+        As given.
+    """
 
     def __init__(
         self,
-        kernel: SpectrumKernel,
+        model: TensorBasis | SpectrumKernel,
         X: Doubles,
         Y: Doubles,
         weights: Doubles | None,
-        scaling: InputScaling | None,
-        penalize_constant: bool,
         splits: Splits,
-        n_threads: int | None,
+        **options: Any,
     ) -> None:
-        self.kernel = kernel
+        self.model = model
         pairs: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp] | None]]
         pairs = [(np.arange(X.shape[0]), None)] if splits is None else [*splits]
         self._X = X
+        self._chunk = max(1, int(_HELD / Y.size))
         self._parts = [
             (
                 RidgePath(
-                    kernel,
-                    X[train],
-                    Y[train],
-                    sample_weight=None if weights is None else weights[train],
-                    scaling=scaling,
-                    penalize_constant=penalize_constant,
-                    n_threads=n_threads,
+                    model, X[train], Y[train],
+                    sample_weight=None if weights is None else weights[train], **options,
                 ),
                 test,
             )
             for train, test in pairs
-        ]
+        ]  # fmt: skip
 
     def scores(self, gammas: Doubles, score: Score) -> Doubles:
         """Return the mean score of all parts, infinity where float64 does not carry it."""
         total = np.zeros(gammas.size)
-        if gammas.size == 0:
-            return total
         for path, test in self._parts:
-            if test is None:
-                found = path.leave_one_out(gammas)
-                predictions, error = found.predictions, found.error
-                rows = np.arange(self._X.shape[0])
-            else:
-                predictions, error = path.predict(self._X[test], gammas), path.rounding(gammas)
-                rows = test
-            values = np.array(score(predictions, rows), dtype=np.float64)
-            values[(error > TRUSTED) | np.isnan(values)] = np.inf
-            total += values
+            for first in range(0, gammas.size, self._chunk):
+                some = slice(first, first + self._chunk)
+                if test is None:
+                    found = path.leave_one_out(gammas[some])
+                    predictions, error = found.predictions, found.error
+                    rows = np.arange(self._X.shape[0])
+                else:
+                    predictions = path.predict(self._X[test], gammas[some])
+                    error, rows = path.rounding(gammas[some]), test
+                values = np.array(score(predictions, rows), dtype=np.float64)
+                values[(error > TRUSTED) | np.isnan(values)] = np.inf
+                total[some] += values
         return total / len(self._parts)
 
 
@@ -627,8 +636,8 @@ def _best(scores: Doubles) -> tuple[int, ...]:
     return tuple(int(at) for at in place)
 
 
-def _widened(grid: Doubles, at: int) -> Doubles:
-    """Add a value beyond the end at which the best one is."""
+def widened(grid: Doubles, at: int) -> Doubles:
+    """Add a value beyond the end of an ascending grid at which the best one is."""
     if grid.size < 2:
         return grid
     if at == 0:

@@ -27,6 +27,7 @@ PYTHON_LAYERS = [
         "kernel",
         "selection",
         "spectrum_search",
+        "basis_search",
         "calibration",
         "insight",
     ],

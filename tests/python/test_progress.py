@@ -23,6 +23,7 @@ CASES = [
     (GegenbauerRegressorCV(), Y, "spectrum"),
     (GegenbauerRegressorCV(n_terms=10), Y, "spectrum"),
     (GegenbauerClassifierCV(), Y > 0.5, "spectrum"),
+    (GegenbauerClassifierCV(spectrum=None, lam=[0.05, 0.5], n_terms=5), Y > 0.5, "basis"),
 ]
 
 

@@ -560,6 +560,27 @@ class TestPrefixSurface:
         monkeypatch.setattr("gegenbauer.selection._BLOCK", 40.0 * 2 * 4)
         assert_allclose(prefix_surface(p.basis, p.X, p.Y, [0.1]).scores, whole.scores)
 
+    @pytest.mark.parametrize("block", [4e6, 40.0 * 2 * 4])
+    def test_some_numbers_of_terms(self, monkeypatch, block):
+        p = make_problem(40, 2, 21)
+        whole = prefix_surface(p.basis, p.X, p.Y, [0.1, 1.0])
+        monkeypatch.setattr("gegenbauer.selection._BLOCK", block)
+        some = prefix_surface(p.basis, p.X, p.Y, [0.1, 1.0], n_terms=[18, 3, 3])
+        assert_array_equal(some.n_terms, [3, 18])
+        assert_allclose(some.scores, whole.scores[:, [2, 17]])
+        g = [0.1, 1.0].index(some.best[0])
+        assert some.scores[g, [3, 18].index(some.best[1])] == some.scores.min()
+        assert_array_equal(whole.n_terms, np.arange(1, 22))
+
+    def test_too_small_for_float64(self):
+        """Nine rows of one value: G'G has rank one, and gamma vanishes beside it."""
+        basis = TensorBasis(1, degree=3)
+        found = prefix_surface(basis, np.ones((9, 1)), np.arange(9.0), [1e-30, 1.0])
+        assert (found.scores[0] == np.inf).all()
+        assert found.error[0] == 1.0
+        assert np.isfinite(found.scores[1]).all()
+        assert found.best[0] == 1.0
+
     def test_what_rounding_spoils_is_not_the_best(self):
         p = make_problem(40, 2, 10, n_outputs=1)
         found = prefix_surface(p.basis, p.X, p.Y, [1e-14, 1e-2])
@@ -575,6 +596,10 @@ class TestPrefixSurface:
             ((p.basis, p.X, p.Y, [1.0]), {"sample_weight": np.r_[0, np.ones(8)]}, "be positive"),
             ((p.basis, p.X, p.Y, [1.0]), {"X_test": p.X[:, :1]}, "X_test must have 2 columns"),
             ((p.basis, p.X, p.Y, [1.0]), {"X_test": p.X, "Y_test": p.Y[:3]}, "Y_test must have 9"),
+            ((p.basis, p.X, p.Y, [1.0]), {"n_terms": [0, 3]}, "between 1 and 6, .* got 0 to 3"),
+            ((p.basis, p.X, p.Y, [1.0]), {"n_terms": [7]}, "between 1 and 6, .* got 7 to 7"),
+            ((p.basis, p.X, p.Y, [1.0]), {"n_terms": [1.5]}, "sequence of whole numbers"),
+            ((p.basis, p.X, p.Y, [1.0]), {"n_terms": []}, "sequence of whole numbers"),
         ]:
             with pytest.raises((ValueError, TypeError), match=message):
                 prefix_surface(*arguments, **options)

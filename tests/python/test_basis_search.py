@@ -1,0 +1,338 @@
+"""The paper's basis with everything chosen: against refits one by one."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import logsumexp
+from sklearn.base import clone
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import KFold, LeaveOneOut, cross_val_predict
+
+from gegenbauer import (
+    GegenbauerClassifier,
+    GegenbauerClassifierCV,
+    GegenbauerRegressor,
+    GegenbauerRegressorCV,
+    InputScaling,
+    search_basis,
+    sobol_indices,
+)
+from gegenbauer.basis_search import PAPER_GAMMAS
+
+LAMS, SIZES, GAMMAS = [0.05, 0.5], [1, 4, 9, 15], 2.0 ** np.arange(-14, 3, 4)
+GRID = {"spectrum": None, "lam": LAMS, "n_terms": SIZES, "gammas": GAMMAS}
+
+
+def rows(n=26, seed=0):
+    """Rows whose box stays the same whichever is left out: two are at every face of it."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n, 2))
+    X[:8] = [[0, 0.2], [0, 0.8], [1, 0.3], [1, 0.7], [0.2, 0], [0.8, 0], [0.3, 1], [0.7, 1]]
+    y = np.sin(4 * X[:, 0]) + X[:, 1] ** 2 + 0.05 * rng.normal(size=n)
+    return X, y
+
+
+def refits(plain, X, y, method):
+    """What plain estimators predict for rows left out, one fit after the other."""
+    found = np.array(
+        [
+            cross_val_predict(
+                clone(plain).set_params(lam=lam, n_terms=size, gamma=gamma), X, y,
+                cv=LeaveOneOut(), method=method,
+            )
+            for lam, size, gamma in itertools.product(LAMS, SIZES, GAMMAS)
+        ]
+    )  # fmt: skip
+    return found.reshape(2, 4, 5, *found.shape[1:])
+
+
+def by_prefixes(monkeypatch):
+    monkeypatch.setattr(
+        "gegenbauer.basis_search._Problem._path_is_cheaper", lambda self, n_gammas: False
+    )
+
+
+def by_paths(monkeypatch):
+    monkeypatch.setattr(
+        "gegenbauer.basis_search._Problem._path_is_cheaper", lambda self, n_gammas: True
+    )
+
+
+@pytest.mark.parametrize("way", [by_prefixes, by_paths])
+class TestRefits:
+    @pytest.mark.parametrize("penalize_constant", [False, True])
+    def test_regression(self, monkeypatch, way, penalize_constant):
+        way(monkeypatch)
+        X, y = rows()
+        plain = GegenbauerRegressor(penalize_constant=penalize_constant)
+        model = GegenbauerRegressorCV(**GRID, penalize_constant=penalize_constant).fit(X, y)
+        left_out = refits(plain, X, y, "predict")
+        table = ((left_out - y) ** 2).mean(axis=-1) / y.var()
+        assert_allclose(-model.cv_results_["score"], table, rtol=1e-6)
+        i, size, g = np.unravel_index(table.argmin(), table.shape)
+        assert (model.lam_, model.n_terms_, model.gamma_) == (LAMS[i], SIZES[size], GAMMAS[g])
+        assert_allclose(model.best_score_, -table.min(), rtol=1e-6)
+        assert_allclose(model.loo_predictions_, left_out[i, size, g], atol=1e-8)
+        chosen = plain.set_params(lam=LAMS[i], n_terms=SIZES[size], gamma=GAMMAS[g]).fit(X, y)
+        Z = np.random.default_rng(1).uniform(-0.2, 1.2, (30, 2))
+        assert_allclose(model.predict(Z), chosen.predict(Z), atol=1e-9)
+        assert_allclose(sobol_indices(model).total, sobol_indices(chosen).total, atol=1e-9)
+        assert model.scaling_ == chosen.scaling_
+        assert model.spectrum_ is None
+        assert not hasattr(model, "relevances_")
+
+    @pytest.mark.parametrize("n_classes", [2, 3])
+    def test_classification(self, monkeypatch, way, n_classes):
+        way(monkeypatch)
+        X, y = rows()
+        labels = np.array(["a", "b", "c"])[np.digitize(y, [0.5, 1.0][: n_classes - 1])]
+        model = GegenbauerClassifierCV(**GRID).fit(X, labels)
+        left_out = refits(GegenbauerClassifier(), X, labels, "decision_function")
+        # one number makes probabilities of scores: the best of a fine grid, by definition
+        F = left_out if n_classes > 2 else np.stack([-left_out / 2, left_out / 2], axis=-1)
+        betas = np.exp(np.linspace(-5, 7, 1201))
+        for place in np.ndindex(2, 4, 5):
+            z = betas[:, np.newaxis, np.newaxis] * F[place]
+            codes = np.searchsorted(model.classes_, labels)
+            own = z[:, np.arange(len(codes)), codes]
+            best = (logsumexp(z, axis=-1) - own).mean(axis=1).min()
+            assert_allclose(-model.cv_results_["score"][place], best, rtol=1e-3)
+        i, size, g = np.unravel_index(model.cv_results_["score"].argmax(), (2, 4, 5))
+        assert (model.lam_, model.n_terms_, model.gamma_) == (LAMS[i], SIZES[size], GAMMAS[g])
+        assert_allclose(model.loo_predictions_, left_out[i, size, g], atol=1e-8)
+        chosen = GegenbauerClassifier(SIZES[size], lam=LAMS[i], gamma=GAMMAS[g]).fit(X, labels)
+        assert_allclose(model.coef_.reshape(chosen.coef_.shape), chosen.coef_, atol=1e-9)
+
+    def test_a_scorer(self, monkeypatch, way):
+        way(monkeypatch)
+        X, y = rows()
+        labels = y > 0.7
+        model = GegenbauerClassifierCV(**GRID, scoring="accuracy").fit(X, labels)
+        left_out = refits(GegenbauerClassifier(), X, labels, "predict")
+        table = np.apply_along_axis(lambda found: accuracy_score(labels, found), 3, left_out)
+        assert_allclose(model.cv_results_["score"], table)
+        # of equal ones the fewest terms, then the largest gamma
+        best = np.argwhere(table == table.max())
+        i, size, g = min(best.tolist(), key=lambda place: (place[1], -place[2], place[0]))
+        assert (model.lam_, model.n_terms_, model.gamma_) == (LAMS[i], SIZES[size], GAMMAS[g])
+
+    def test_splits(self, monkeypatch, way):
+        """Means over folds of what fits to the other folds predict."""
+        way(monkeypatch)
+        X, y = rows(40)
+        faces = np.arange(8)  # always trained on, so that every fold has the box of all rows
+        folds = KFold(4, shuffle=True, random_state=0).split(X[8:])
+        splits = [(np.r_[faces, 8 + train], 8 + test) for train, test in folds]
+        found = search_basis(
+            X, y, lambda p, at: ((p[:, :, 0] - y[at]) ** 2).mean(axis=1), lams=LAMS,
+            n_terms=SIZES, gammas=GAMMAS, splits=splits, widen=False,
+        )  # fmt: skip
+        for i, size, g in np.ndindex(2, 4, 5):
+            plain = GegenbauerRegressor(SIZES[size], lam=LAMS[i], gamma=GAMMAS[g])
+            errors = [
+                ((plain.fit(X[train], y[train]).predict(X[test]) - y[test]) ** 2).mean()
+                for train, test in splits
+            ]
+            assert_allclose(found.scores[i, size, g], np.mean(errors), rtol=1e-6)
+        assert found.scores.min() == found.score
+        model = GegenbauerRegressorCV(**GRID, cv=splits, penalize_constant=True).fit(X, y)
+        assert_allclose(-model.cv_results_["score"] * y.var(), found.scores, rtol=1e-6)
+
+    def test_weights_are_repeated_rows(self, monkeypatch, way):
+        way(monkeypatch)
+        X, y = rows()
+        repeats = np.random.default_rng(0).integers(1, 4, len(y))
+        a = GegenbauerRegressorCV(**GRID).fit(X, y, repeats)
+        again = np.repeat(np.arange(len(y)), repeats)
+        b = GegenbauerRegressorCV(**GRID).fit(X[again], y[again])
+        assert_allclose(a.cv_results_["score"], b.cv_results_["score"], rtol=1e-8)
+        assert_allclose(a.predict(X), b.predict(X), rtol=1e-8)
+
+    def test_more_terms_than_rows(self, monkeypatch, way):
+        way(monkeypatch)
+        X, y = rows()
+        model = GegenbauerRegressorCV(
+            spectrum=None, lam=0.05, n_terms=[40, 60], gammas=[1e-4, 1e-2], penalize_constant=True
+        ).fit(X, y)
+        plain = GegenbauerRegressor(model.n_terms_, gamma=model.gamma_)
+        left_out = cross_val_predict(plain, X, y, cv=LeaveOneOut())
+        assert_allclose(model.loo_predictions_, left_out, atol=1e-8)
+        assert_allclose(model.best_score_, -((left_out - y) ** 2).mean() / y.var(), rtol=1e-6)
+
+
+class TestSearch:
+    def test_both_ways_agree_and_the_cheaper_one_is_taken(self, monkeypatch):
+        """Many numbers of terms are prefixes, few ones paths, with all gammas of the paper."""
+        from gegenbauer import basis_search
+
+        X, y = rows(60)
+        calls = []
+        prefixes, candidate = basis_search.prefix_surface, basis_search.Candidate
+        monkeypatch.setattr(
+            basis_search, "prefix_surface", lambda *a, **k: calls.append(1) or prefixes(*a, **k)
+        )
+        monkeypatch.setattr(
+            basis_search, "Candidate", lambda *a, **k: calls.append(2) or candidate(*a, **k)
+        )
+
+        def score(predictions, at):
+            return ((predictions[:, :, 0] - y[at]) ** 2).mean(axis=1)
+
+        many = search_basis(X, y, score, n_terms=range(1, 41), widen=False)
+        few = search_basis(X, y, score, n_terms=[10, 40], widen=False)
+        assert calls == [1, 2, 2]
+        assert_array_equal(many.gammas, PAPER_GAMMAS)
+        trusted = np.isfinite(few.scores) & np.isfinite(many.scores[:, [9, 39]])
+        assert trusted.mean() > 0.8
+        assert_allclose(many.scores[:, [9, 39]][trusted], few.scores[trusted], rtol=1e-3)
+
+    def test_steps(self):
+        X, y = rows()
+        steps = []
+        search_basis(
+            X, y, lambda p, at: ((p[:, :, 0] - y[at]) ** 2).mean(axis=1), lams=LAMS,
+            n_terms=[3, 5], gammas=[1e-3], callback=steps.append,
+        )  # fmt: skip
+        assert steps == list(range(1, len(steps) + 1))
+        assert len(steps) in (2, 4)
+
+    def test_widens_for_the_best_lam_alone(self):
+        X, y = rows()
+
+        def score(predictions, at):
+            return ((predictions[:, :, 0] - y[at]) ** 2).mean(axis=1)
+
+        given = {"lams": LAMS, "n_terms": SIZES, "gammas": [1.0, 2.0]}
+        fixed = search_basis(X, y, score, **given, widen=False)
+        assert fixed.gamma == 1.0
+        assert "gammas" in fixed.on_edge
+        wide = search_basis(X, y, score, **given)
+        assert_array_equal(wide.gammas, [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0])
+        best = LAMS.index(wide.basis.lam)
+        assert np.isfinite(wide.scores[best]).all()
+        assert np.isnan(wide.scores[1 - best][:, :4]).all()
+        assert_allclose(wide.scores[:, :, 4:], fixed.scores)
+        assert wide.score < fixed.score
+        at = np.r_[LAMS.index(wide.basis.lam), SIZES.index(wide.basis.n_terms)]
+        assert wide.scores[at[0], at[1], wide.gammas.tolist().index(wide.gamma)] == wide.score
+
+    def test_gammas_too_small_for_float64_are_not_the_best(self):
+        X = np.linspace(0, 1, 30)[:, np.newaxis]
+        y = np.exp(X[:, 0])
+        found = search_basis(
+            X, y, lambda p, at: ((p[:, :, 0] - y[at]) ** 2).mean(axis=1),
+            n_terms=range(1, 26), gammas=[1e-30, 1e-25, 1e-2, 1.0], widen=False,
+        )  # fmt: skip
+        assert (found.scores[:, :, :2] == np.inf).all()
+        assert np.isfinite(found.scores[:, :, 2:]).all()
+        assert found.gamma == 1e-2
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"lams": []}, "lams must not be empty"),
+            ({"lams": [-0.5]}, "lams must be"),
+            ({"n_terms": [0]}, "n_terms must be"),
+            ({"n_terms": [1.5]}, "n_terms must be"),
+            ({"n_terms": []}, "n_terms must not be empty"),
+            ({"gammas": [0.0]}, "gammas must be"),
+            ({"gammas": [np.inf]}, "gammas must be"),
+            ({"sample_weight": np.zeros(26)}, "sample_weight"),
+        ],
+    )
+    def test_arguments(self, options, message):
+        X, y = rows()
+        with pytest.raises((ValueError, TypeError), match=message):
+            search_basis(X, y, lambda p, at: np.zeros(len(p)), **options)
+
+    def test_no_finite_score(self):
+        X, y = rows()
+        with pytest.raises(ValueError, match="no candidate has a finite score"):
+            search_basis(X, y, lambda p, at: np.full(len(p), np.nan), n_terms=[3])
+
+
+@pytest.mark.parametrize("kind", [GegenbauerClassifierCV, GegenbauerRegressorCV])
+class TestEstimators:
+    @staticmethod
+    def table(kind):
+        X, y = rows(40)
+        return X, y > 0.7 if kind is GegenbauerClassifierCV else y
+
+    def test_defaults_are_the_paper(self, kind):
+        X, y = self.table(kind)
+        model = kind(spectrum=None).fit(X, y)
+        assert model.n_terms_ == 1000
+        assert model.lam_ == 0.05
+        table = model.cv_results_
+        assert table["lam"].tolist() == [0.05]
+        assert table["n_terms"].tolist() == [1000]
+        assert set(PAPER_GAMMAS) <= set(table["gamma"].tolist())
+        assert model.gamma_ in table["gamma"]
+        assert model.scaling_ == InputScaling.fit(X, domain=(0, 1))
+        assert model.basis_.spectrum is None
+        assert model.basis_.order == "grlex"
+        assert model.n_search_rows_ == 40
+        assert not hasattr(model, "kernel_")
+
+    def test_given_gammas_are_not_widened(self, kind):
+        X, y = self.table(kind)
+        model = kind(spectrum=None, n_terms=5, lam=0.5, gammas=[2.0, 1.0, 1.0]).fit(X, y)
+        assert model.cv_results_["gamma"].tolist() == [1.0, 2.0]
+        assert model.cv_results_["score"].shape == (1, 1, 2)
+
+    def test_one_number_is_a_list_of_one(self, kind):
+        X, y = self.table(kind)
+        one = kind(spectrum=None, n_terms=7, lam=0.5).fit(X, y)
+        some = kind(spectrum=None, n_terms=np.array([7]), lam=(0.5,)).fit(X, y)
+        assert_array_equal(one.coef_, some.coef_)
+        assert_array_equal(one.cv_results_["score"], some.cv_results_["score"])
+
+    def test_another_spectrum_after_it(self, kind):
+        X, y = self.table(kind)
+        again = kind(spectrum=None, n_terms=5).fit(X, y).set_params(spectrum="auto").fit(X, y)
+        fresh = kind(n_terms=5).fit(X, y)
+        assert vars(again).keys() == vars(fresh).keys()
+        assert_array_equal(again.coef_, fresh.coef_)
+        assert again._margin == fresh._margin
+        assert again.lam_ == 0.0
+
+    def test_extrapolates(self, kind):
+        X, y = self.table(kind)
+        model = kind(spectrum=None, n_terms=3, out_of_range="extrapolate").fit(X, y)
+        model.predict(X + 1)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"lam": 0.5}, "lam is of the raw polynomials .* spectrum='auto'.* set spectrum=None"),
+            ({"lam": 0.5, "spectrum": (1.0, 1.0)}, r"spectrum=\(1.0, 1.0\)"),
+            ({"n_terms": [3, 5]}, "several n_terms .* spectrum=None; got n_terms=.3, 5."),
+            ({"spectrum": None, "lam": -0.5}, "lam"),
+            ({"spectrum": None, "lam": [0.5, -1.0]}, "lam"),
+            ({"spectrum": None, "lam": []}, "lams must not be empty"),
+            ({"spectrum": None, "n_terms": [0]}, "n_terms must be"),
+            ({"spectrum": None, "n_terms": [2.5]}, "n_terms must be"),
+            ({"spectrum": None, "n_terms": "many"}, "n_terms"),
+            ({"spectrum": None, "gammas": [0.0]}, "gammas must be finite and positive"),
+        ],
+    )
+    def test_arguments(self, kind, options, message):
+        X, y = self.table(kind)
+        with pytest.raises((ValueError, TypeError), match=message):
+            kind(**options).fit(X, y)
+
+
+def test_standard_deviations_and_intervals():
+    X, y = rows(60)
+    model = GegenbauerRegressorCV(spectrum=None, n_terms=[5, 15], penalize_constant=True).fit(X, y)
+    G = model.basis_.evaluate(X, scaling=model.scaling_)
+    inverse = np.linalg.inv(model.gamma_ * np.eye(G.shape[1]) + G.T @ G)
+    h = np.einsum("ij,jk,ik->i", G, inverse, G)
+    _, std = model.predict(X, return_std=True)
+    assert_allclose(std, np.sqrt(model.noise_variance_ * (1 + h)), rtol=1e-6)
+    lower, upper = model.predict_interval(X, 0.8)
+    assert 0.75 < ((lower <= y) & (y <= upper)).mean() < 1
