@@ -9,7 +9,8 @@ Schema, ``format_version`` 1. The header's ``__metadata__`` has exactly these en
 ``format``          ``"gegenbauer-model"``
 ``format_version``  ``"1"``
 ``library_version`` version of this library that wrote the file
-``estimator``       ``"GegenbauerClassifier"``, ``"GegenbauerRegressor"`` or
+``estimator``       ``"GegenbauerClassifier"``, ``"GegenbauerRegressor"``,
+                    ``"GegenbauerClassifierCV"``, ``"GegenbauerRegressorCV"`` or
                     ``"GegenbauerFeatures"``
 ``parameters``      JSON object, the estimator's ``get_params()``; tuples and arrays are
                     lists, ``class_weight`` is a list of [label, weight] pairs
@@ -19,22 +20,46 @@ Schema, ``format_version`` 1. The header's ``__metadata__`` has exactly these en
 The tensors, in row-major order and no others:
 
 ============  ==================  ====================================================
-``indices``   int32, (L, m)       multi-indices of the terms, ``basis_.indices``
+``indices``   int32, (L, m)       multi-indices of the terms, ``basis_.indices`` (not for
+                                  models of all terms)
 ``lower``     float64, (m,)       smallest value of each input, ``scaling_.lower``
 ``upper``     float64, (m,)       largest value of each input, ``scaling_.upper``
 ``constant``  bool, (m,)          inputs that are ignored, ``scaling_.is_constant``
-``coef``      float64, (L,) or    weights, ``coef_`` (not for GegenbauerFeatures)
-              (L, K)
+``coef``      float64, (L,) or    weights, ``coef_`` (not for GegenbauerFeatures and models
+              (L, K)              of all terms)
 ``classes``   bool, int or float, labels, ``classes_`` (GegenbauerClassifier, unless they
               (n_classes,)        are str or object: those are JSON, in ``fitted``)
 ============  ==================  ====================================================
+
+and for the estimators that choose by themselves
+
+=======================  ====================  ========================================
+``X_fit``                float64 or float32,   distinct rows, ``X_fit_``, and their
+                         (n, m)                coefficients, ``dual_coef_``, in models of
+``dual_coef``            float64, (n, K)       all terms
+``intercept``            float64, (K,)         ``intercept_``
+``loo_predictions``      float64, (N,) or      ``loo_predictions_``; NaN where a row was
+                         (N, K)                never left out
+``cv_results.*``         float64; int64 for    what was tried, ``cv_results_``: the axes of
+                         numbers of terms      the grid and ``score``
+``probability_scales``,  float64, (Q,),        ``probability_maps_`` (classification): one
+``probability_biases``   (Q, classes)          for each of Q questions
+``relevances``           float64, (m,)         ``relevances_`` (regression, and all below), if
+                                               there is a spectrum
+``noise_variance``       float64, (K,)         ``noise_variance_``
+``residuals``            float64, (n, K)       of distinct rows, each left out
+``row_weight``           float64, (n,)         of distinct rows, if they have weights
+``posterior``,           float64, (p, p),      what leverages of new rows are made of, as
+``mean_features``        (p,) or (0,)          `RidgePath.posterior` returns it, in models
+                                               of a finite set
+=======================  ====================  ========================================
 
 Files of the same ``format_version`` may lack parameters that are newer than they are, and
 ``precision_``.
 
 With the index set in the file, any program can evaluate a model. Here it also binds the
 memory that a file can ask for to its own size, and finds out if the order of terms were ever
-to change between versions. What is not kept: ``set_output`` and metadata requests.
+to change between versions. What is not kept: ``set_output``, metadata requests and callbacks.
 """
 
 from __future__ import annotations
@@ -52,11 +77,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from sklearn.metrics import get_scorer_names
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms
+from gegenbauer.calibration import ProbabilityMap
 from gegenbauer.estimators import GegenbauerClassifier, GegenbauerRegressor
 from gegenbauer.features import GegenbauerFeatures, _stacklevel
+from gegenbauer.kernel import GeometricDecay, PowerDecay, SpectrumKernel
+from gegenbauer.model_selection import GegenbauerClassifierCV, GegenbauerRegressorCV
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,8 +97,17 @@ _FORMAT_VERSION: Final = "1"
 
 # The classes that a file may name.
 _ESTIMATORS: Final[dict[str, Any]] = {
-    cls.__name__: cls for cls in (GegenbauerClassifier, GegenbauerRegressor, GegenbauerFeatures)
+    cls.__name__: cls
+    for cls in (
+        GegenbauerClassifier,
+        GegenbauerRegressor,
+        GegenbauerClassifierCV,
+        GegenbauerRegressorCV,
+        GegenbauerFeatures,
+    )
 }
+_CLASSIFIERS: Final = {"GegenbauerClassifier", "GegenbauerClassifierCV"}
+_SEARCHES: Final = {"GegenbauerClassifierCV", "GegenbauerRegressorCV"}
 
 _METADATA_KEYS: Final = {
     "format",
@@ -82,17 +120,34 @@ _METADATA_KEYS: Final = {
 
 # Names and JSON types of what ``fitted`` holds, for every estimator and beyond.
 _FITTED: Final[dict[str, tuple[type, ...]]] = {
-    "basis": (dict,),  # the arguments of TensorBasis
     "domain": (list,),
     "clip": (bool,),
     "feature_names_in_": (list, type(None)),
 }
-_FITTED_RIDGE: Final[dict[str, tuple[type, ...]]] = {
+_FITTED_BASIS: Final[dict[str, tuple[type, ...]]] = {
+    "basis": (dict,),  # the arguments of TensorBasis; missing in models of all terms
+}
+_FITTED_SOLUTION: Final[dict[str, tuple[type, ...]]] = {
     "engine_": (str,),
     "solver_": (str,),
-    "precision_": (str, type(None)),  # null, or missing in older files, where it is not known
     "rcond_": (float, int, type(None)),  # null where it is not finite
+}
+_FITTED_RIDGE: Final[dict[str, tuple[type, ...]]] = {
+    "precision_": (str, type(None)),  # null, or missing in older files, where it is not known
     "n_refinements_": (int,),
+}
+_FITTED_SEARCH: Final[dict[str, tuple[type, ...]]] = {
+    "gamma_": (float, int),
+    "best_score_": (float, int),
+    "n_search_rows_": (int,),
+    # components: {"kind": "PowerDecay", "interaction": ..., ...}; null for raw polynomials
+    "spectrum_": (list, type(None)),
+    "y_was_flat": (bool,),
+}
+_FITTED_REGRESSOR_SEARCH: Final[dict[str, tuple[type, ...]]] = {
+    "effective_dof_": (float, int),
+    "free_constant": (bool,),
+    "free_leverage": (float, int, type(None)),  # null in models of all terms
 }
 _FITTED_CLASSIFIER: Final[dict[str, tuple[type, ...]]] = {
     "multilabel_": (bool,),
@@ -108,6 +163,16 @@ _BASIS_ARGUMENTS: Final = (
     "order",
     "spectrum",
 )
+
+_COMPONENTS: Final[dict[str, Any]] = {cls.__name__: cls for cls in (PowerDecay, GeometricDecay)}
+_MAX_COMPONENTS: Final = 16
+
+# The axes of ``cv_results_``, in the order in which ``score`` has them.
+_AXES: Final = (("smoothness", "interaction", "relative_gamma"), ("lam", "n_terms", "gamma"))
+_RESULTS: Final = "cv_results."
+
+# Tensors that may hold infinity or NaN, since what they stand for may be unknown.
+_OPEN: Final = {"loo_predictions", "residuals", "noise_variance", f"{_RESULTS}score"}
 
 # Largest header that is written and read: some hundred thousand names of inputs or labels.
 _MAX_HEADER_BYTES: Final = 16 * 2**20
@@ -162,7 +227,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : GegenbauerClassifier, GegenbauerRegressor or GegenbauerFeatures
+    estimator : GegenbauerClassifier, GegenbauerRegressor, either with CV, or GegenbauerFeatures
         A fitted estimator; of a pipeline, save the last step and build the others anew.
     path : str or path-like
         File to write or replace, by custom with the suffix ``.safetensors``.
@@ -215,53 +280,49 @@ def _to_bytes(estimator: Any) -> bytes:
     from safetensors.numpy import save as to_safetensors
 
     name = type(estimator).__name__
-    tensors = {
-        "indices": np.asarray(estimator.basis_.indices, dtype=np.int32),
+    tensors: dict[str, NDArray[Any]] = {
         "lower": estimator.scaling_.lower,
         "upper": estimator.scaling_.upper,
         "constant": estimator.scaling_.is_constant,
     }
     fitted: dict[str, Any] = {
-        "basis": {
-            key: _plain(getattr(estimator.basis_, key), f"basis_.{key}") for key in _BASIS_ARGUMENTS
-        },
         "domain": [float(end) for end in estimator.scaling_.domain],
         "clip": bool(estimator.scaling_.clip),
         "feature_names_in_": _plain(
             getattr(estimator, "feature_names_in_", None), "feature_names_in_"
         ),
     }
-    if name != "GegenbauerFeatures":
+    if hasattr(estimator, "basis_"):
+        tensors["indices"] = np.asarray(estimator.basis_.indices, dtype=np.int32)
+        fitted["basis"] = {
+            key: _plain(getattr(estimator.basis_, key), f"basis_.{key}") for key in _BASIS_ARGUMENTS
+        }
+    if hasattr(estimator, "coef_"):
         tensors["coef"] = np.asarray(estimator.coef_)
-        if not np.isfinite(tensors["coef"]).all():
-            raise ValueError("coef_ must be finite to be saved; it holds NaN or infinity.")
+    if name != "GegenbauerFeatures":
         rcond = float(estimator.rcond_)
         fitted |= {
             "engine_": str(estimator.engine_),
             "solver_": str(estimator.solver_),
-            "precision_": estimator.precision_,
             "rcond_": rcond if math.isfinite(rcond) else None,
-            "n_refinements_": int(estimator.n_refinements_),
         }
-    if name == "GegenbauerClassifier":
-        classes = np.asarray(estimator.classes_)
-        fitted["multilabel_"] = bool(estimator.multilabel_)
-        fitted["classes_"] = None
-        if classes.dtype in _LABEL_DTYPES:
-            tensors["classes"] = classes
-        elif classes.dtype.kind in "UO":
-            dtype = "object" if classes.dtype.kind == "O" else classes.dtype.str
-            values = classes.tolist()
-            if not all(isinstance(label, str) for label in values):
-                raise TypeError(f"classes_ of dtype object must be str to be saved; got {values}.")
-            fitted["classes_"] = {"dtype": dtype, "values": values}
-        else:
-            raise TypeError(
-                f"classes_ has dtype {classes.dtype}; save keeps labels that are bool, int, "
-                "float, str, or object of str."
-            )
+    if name in _SEARCHES:
+        _put_search(estimator, tensors, fitted)
+    elif name != "GegenbauerFeatures":
+        fitted["precision_"] = estimator.precision_
+        fitted["n_refinements_"] = int(estimator.n_refinements_)
+    if name in _CLASSIFIERS:
+        _put_classes(estimator, tensors, fitted)
+    for key, array in tensors.items():
+        if key not in _OPEN and array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ValueError(f"{key}_ must be finite to be saved; it holds NaN or infinity.")
     parameters = {}
     for key, value in estimator.get_params(deep=False).items():
+        if key in ("cv", "scoring") and not isinstance(value, (str, Integral, type(None))):
+            raise TypeError(
+                f"{key} is {value!r}, for which a model file has no place; what was fitted does "
+                f"not need it any more: save model.set_params({key}=None)"
+            )
         if key == "class_weight" and isinstance(value, dict):
             parameters[key] = [
                 [_plain_label(label), float(weight)] for label, weight in value.items()
@@ -285,6 +346,68 @@ def _to_bytes(estimator: Any) -> bytes:
             f"{_MAX_HEADER_BYTES // 2**20} MiB; a model file has no room for them."
         )
     return data
+
+
+def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[str, Any]) -> None:
+    """Describe what an estimator that chooses by itself has beyond the others."""
+    fitted |= {
+        "gamma_": float(estimator.gamma_),
+        "best_score_": float(estimator.best_score_),
+        "n_search_rows_": int(estimator.n_search_rows_),
+        "spectrum_": None
+        if estimator.spectrum_ is None
+        else [
+            {"kind": type(part).__name__}
+            | {key: _plain(value, f"spectrum_ ({key})") for key, value in vars(part).items()}
+            for part in estimator.spectrum_
+        ],
+        "y_was_flat": bool(estimator._y_was_flat),
+    }
+    tensors["intercept"] = estimator.intercept_
+    tensors["loo_predictions"] = estimator.loo_predictions_
+    for key, values in estimator.cv_results_.items():
+        tensors[f"{_RESULTS}{key}"] = values
+    if hasattr(estimator, "dual_coef_"):
+        tensors["X_fit"], tensors["dual_coef"] = estimator.X_fit_, estimator.dual_coef_
+    if isinstance(estimator, GegenbauerClassifierCV):
+        maps = estimator.probability_maps_
+        tensors["probability_scales"] = np.array([each.scale for each in maps], dtype=np.float64)
+        tensors["probability_biases"] = np.array([each.bias for each in maps])
+        return
+    if estimator.spectrum_ is not None:
+        tensors["relevances"] = estimator.relevances_
+    tensors["noise_variance"] = estimator.noise_variance_
+    tensors["residuals"] = estimator._left_out_residuals
+    if estimator._row_weight is not None:
+        tensors["row_weight"] = estimator._row_weight
+    fitted |= {
+        "effective_dof_": float(estimator.effective_dof_),
+        "free_constant": bool(estimator._free_constant),
+        "free_leverage": None,
+    }
+    if not hasattr(estimator, "dual_coef_"):
+        fitted["free_leverage"] = float(estimator._free_leverage)
+        tensors["posterior"] = estimator._posterior
+        tensors["mean_features"] = estimator._mean_features
+
+
+def _put_classes(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[str, Any]) -> None:
+    classes = np.asarray(estimator.classes_)
+    fitted["multilabel_"] = bool(estimator.multilabel_)
+    fitted["classes_"] = None
+    if classes.dtype in _LABEL_DTYPES:
+        tensors["classes"] = classes
+    elif classes.dtype.kind in "UO":
+        dtype = "object" if classes.dtype.kind == "O" else classes.dtype.str
+        values = classes.tolist()
+        if not all(isinstance(label, str) for label in values):
+            raise TypeError(f"classes_ of dtype object must be str to be saved; got {values}.")
+        fitted["classes_"] = {"dtype": dtype, "values": values}
+    else:
+        raise TypeError(
+            f"classes_ has dtype {classes.dtype}; save keeps labels that are bool, int, "
+            "float, str, or object of str."
+        )
 
 
 def _with_sorted_header(data: bytes) -> bytes:
@@ -374,7 +497,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    GegenbauerClassifier, GegenbauerRegressor or GegenbauerFeatures
+    GegenbauerClassifier, GegenbauerRegressor, either with CV, or GegenbauerFeatures
         The fitted estimator.
 
     Raises
@@ -512,12 +635,7 @@ def _read_tensors(header: _Header, data: bytes) -> dict[str, NDArray[Any]]:
     from safetensors import SafetensorError
     from safetensors.numpy import load as from_safetensors
 
-    expected = {"indices", "lower", "upper", "constant"}
-    if header.estimator != "GegenbauerFeatures":
-        expected.add("coef")
-    if header.estimator == "GegenbauerClassifier" and header.fitted.get("classes_") is None:
-        expected.add("classes")
-    _require_keys(header.tensors, expected, "the list of tensors")
+    _require_keys(header.tensors, _expected_tensors(header), "the list of tensors")
     try:
         read = from_safetensors(data)
     except SafetensorError as error:
@@ -530,34 +648,80 @@ def _read_tensors(header: _Header, data: bytes) -> dict[str, NDArray[Any]]:
     return arrays
 
 
+def _expected_tensors(header: _Header) -> set[str]:
+    """Name the tensors that a file must have, by what its header says it is."""
+    name, fitted = header.estimator, header.fitted
+    expected = {"lower", "upper", "constant"}
+    finite = "basis" in fitted or name not in _SEARCHES
+    if finite:
+        expected.add("indices")
+        if name != "GegenbauerFeatures":
+            expected.add("coef")
+    if name in _CLASSIFIERS and fitted.get("classes_") is None:
+        expected.add("classes")
+    if name not in _SEARCHES:
+        return expected
+    expected |= {"intercept", "loo_predictions"}
+    raw = fitted.get("spectrum_") is None
+    axes = _AXES[1] if raw else _AXES[0]
+    # a regressor of all terms has tried no grid
+    if raw or name in _CLASSIFIERS or f"{_RESULTS}score" in header.tensors:
+        expected |= {f"{_RESULTS}{key}" for key in (*axes, "score")}
+    if not finite:
+        expected |= {"X_fit", "dual_coef"}
+    if name in _CLASSIFIERS:
+        return expected | {"probability_scales", "probability_biases"}
+    expected |= {"noise_variance", "residuals"} | (set() if raw else {"relevances"})
+    if finite:
+        expected |= {"posterior", "mean_features"}
+    return expected | ({"row_weight"} & header.tensors.keys())
+
+
 def _from_parts(header: _Header, arrays: dict[str, NDArray[Any]]) -> Any:
     """Build the estimator out of parts that are checked here, one against the other."""
     name, fitted = header.estimator, header.fitted
     schema = dict(_FITTED)
-    if name != "GegenbauerFeatures":
-        schema |= _FITTED_RIDGE
+    if name not in _SEARCHES or "basis" in fitted:
+        schema |= _FITTED_BASIS
+    if name in _SEARCHES:
+        schema |= _FITTED_SOLUTION | _FITTED_SEARCH
+    elif name != "GegenbauerFeatures":
+        schema |= _FITTED_SOLUTION | _FITTED_RIDGE
         fitted.setdefault("precision_", None)
-    if name == "GegenbauerClassifier":
+    if name == "GegenbauerRegressorCV":
+        schema |= _FITTED_REGRESSOR_SEARCH
+    if name in _CLASSIFIERS:
         schema |= _FITTED_CLASSIFIER
     _require_keys(fitted, set(schema), "fitted")
     for key, types in schema.items():
         _require_type(fitted[key], types, f"fitted[{key!r}]")
 
     estimator = _restore_parameters(name, header.parameters)
-    n_terms, n_features = _require_array(arrays, "indices", {np.dtype("int32")}, (None, None))
+    rows = "indices" if "basis" in fitted else "X_fit"
+    names = ("int32",) if "basis" in fitted else ("float64", "float32")
+    n, n_features = _require_array(arrays, rows, set(map(np.dtype, names)), (None, None))
     estimator.scaling_ = _restore_scaling(fitted, arrays, n_features)
-    estimator.basis_ = _restore_basis(fitted["basis"], arrays["indices"])
-    estimator.n_terms_ = n_terms
     estimator.n_features_in_ = n_features
+    if "basis" in fitted:
+        estimator.basis_ = _restore_basis(fitted["basis"], arrays["indices"])
+        estimator.n_terms_ = n
     names = fitted["feature_names_in_"]
     if names is not None:
         if len(names) != n_features or not all(isinstance(item, str) for item in names):
             raise ModelFileError(f"feature_names_in_ must be {n_features} strings.")
         estimator.feature_names_in_ = np.array(names, dtype=object)
     if name != "GegenbauerFeatures":
-        _restore_ridge(estimator, fitted, arrays, n_terms)
-    if name == "GegenbauerClassifier":
+        estimator.engine_ = fitted["engine_"]
+        estimator.solver_ = fitted["solver_"]
+        estimator.rcond_ = math.nan if fitted["rcond_"] is None else float(fitted["rcond_"])
+    if name in _SEARCHES:
+        _restore_search(estimator, fitted, arrays, n)
+    elif name != "GegenbauerFeatures":
+        _restore_ridge(estimator, fitted, arrays, n)
+    if name in _CLASSIFIERS:
         _restore_classes(estimator, fitted, arrays)
+    if name == "GegenbauerClassifierCV":
+        _restore_probabilities(estimator, arrays)
     return estimator
 
 
@@ -571,6 +735,14 @@ def _restore_parameters(name: str, parameters: dict[str, Any]) -> Any:
     for key, value in parameters.items():
         if key == "class_weight" and isinstance(value, list):
             values[key] = _restore_class_weight(value)
+        elif key == "cv":  # a list would pass for splits
+            _require_type(value, (int, type(None)), "parameters['cv']")
+            values[key] = value
+        elif key == "scoring" and value not in (None, *get_scorer_names()):
+            raise ModelFileError(
+                "scoring must be one of sklearn.metrics.get_scorer_names, or null; got "
+                f"{_show(value)}."
+            )
         else:
             values[key] = _restore_value(value, f"parameters[{key!r}]")
     estimator.set_params(**values)
@@ -660,11 +832,136 @@ def _restore_ridge(
     shape = (n_terms,) if n_dims == 1 else (n_terms, None)
     _require_array(arrays, "coef", {np.dtype("float64")}, shape)
     estimator.coef_ = arrays["coef"]
-    estimator.engine_ = fitted["engine_"]
-    estimator.solver_ = fitted["solver_"]
     estimator.precision_ = fitted["precision_"]
-    estimator.rcond_ = math.nan if fitted["rcond_"] is None else float(fitted["rcond_"])
     estimator.n_refinements_ = fitted["n_refinements_"]
+
+
+def _restore_search(
+    estimator: Any, fitted: dict[str, Any], arrays: dict[str, NDArray[Any]], n: int
+) -> None:
+    """Restore an estimator that chose by itself, with n terms, or n rows and all terms."""
+    finite = "basis" in fitted
+    m = estimator.n_features_in_
+    weights = "coef" if finite else "dual_coef"
+    _, n_outputs = _require_doubles(arrays, weights, (n, None))
+    _require_doubles(arrays, "intercept", (n_outputs,))
+    setattr(estimator, f"{weights}_", arrays[weights])
+    estimator.intercept_ = arrays["intercept"]
+    estimator._all_terms = not finite
+    if fitted["spectrum_"] is None:
+        if not finite:
+            raise ModelFileError("spectrum_ is null, so fitted must have 'basis'.")
+        estimator.spectrum_, estimator._margin = None, 0.0
+    else:
+        kernel = _restore_kernel(fitted["spectrum_"], m)
+        estimator.spectrum_ = kernel.components
+    if finite:
+        estimator.lam_ = estimator.basis_.lam
+    else:
+        estimator.lam_, estimator.n_terms_ = kernel.lam, math.inf
+        estimator.kernel_, estimator.X_fit_ = kernel, arrays["X_fit"]
+    estimator.gamma_ = float(fitted["gamma_"])
+    if estimator.gamma_ <= 0:
+        raise ModelFileError(f"gamma_ must be positive; got {estimator.gamma_}.")
+    estimator.best_score_ = float(fitted["best_score_"])
+    estimator.n_search_rows_ = fitted["n_search_rows_"]
+    estimator._y_was_flat = flat = fitted["y_was_flat"]
+    if flat and n_outputs != 1:
+        raise ModelFileError(f"y_was_flat is true, and there are {n_outputs} outputs.")
+    single = n_outputs == 1 if isinstance(estimator, GegenbauerClassifierCV) else flat
+    _require_doubles(arrays, "loo_predictions", (None,) if single else (None, n_outputs))
+    estimator.loo_predictions_ = arrays["loo_predictions"]
+    estimator.cv_results_ = {}
+    if f"{_RESULTS}score" in arrays:
+        axes = _AXES[1] if estimator.spectrum_ is None else _AXES[0]
+        whole = {np.dtype("int64")}
+        sizes = tuple(
+            _require_array(arrays, name, whole, (None,))[0]
+            if name == f"{_RESULTS}n_terms"
+            else _require_doubles(arrays, name, (None,))[0]
+            for name in (f"{_RESULTS}{axis}" for axis in axes)
+        )
+        _require_doubles(arrays, f"{_RESULTS}score", sizes)
+        estimator.cv_results_ = {key: arrays[f"{_RESULTS}{key}"] for key in (*axes, "score")}
+    if isinstance(estimator, GegenbauerRegressorCV):
+        _restore_uncertainty(estimator, fitted, arrays, None if finite else n, n_outputs)
+
+
+def _restore_uncertainty(
+    estimator: Any,
+    fitted: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    n_rows: int | None,
+    n_outputs: int,
+) -> None:
+    """Restore what standard deviations and intervals of a regressor are made of."""
+    n_rows, _ = _require_doubles(arrays, "residuals", (n_rows, n_outputs))
+    estimator._left_out_residuals = arrays["residuals"]
+    estimator._row_weight = arrays.get("row_weight")
+    if estimator._row_weight is not None:
+        _require_doubles(arrays, "row_weight", (n_rows,))
+        if not (estimator._row_weight > 0).all():
+            raise ModelFileError("tensor 'row_weight' must be positive.")
+    if estimator.spectrum_ is not None:
+        _require_doubles(arrays, "relevances", (estimator.n_features_in_,))
+        estimator.relevances_ = arrays["relevances"]
+    _require_doubles(arrays, "noise_variance", (n_outputs,))
+    estimator.noise_variance_ = arrays["noise_variance"]
+    if not (estimator.noise_variance_ >= 0).all():
+        raise ModelFileError("tensor 'noise_variance' must not be negative or NaN.")
+    estimator.effective_dof_ = float(fitted["effective_dof_"])
+    estimator._free_constant = free = fitted["free_constant"]
+    leverage = fitted["free_leverage"]
+    if (leverage is None) != estimator._all_terms or (leverage is not None and leverage < 0):
+        raise ModelFileError(
+            f"free_leverage must be null for all terms, else a number from 0 up; got {leverage}."
+        )
+    if leverage is not None:
+        size = estimator.n_terms_ - free
+        _require_doubles(arrays, "posterior", (size, size))
+        _require_doubles(arrays, "mean_features", (size if free else 0,))
+        estimator._posterior = arrays["posterior"]
+        estimator._mean_features = arrays["mean_features"]
+        estimator._free_leverage = float(leverage)
+
+
+def _restore_kernel(components: list[Any], n_features: int) -> SpectrumKernel:
+    """Build the kernel of a spectrum, and so check the spectrum."""
+    if not 1 <= len(components) <= _MAX_COMPONENTS:
+        raise ModelFileError(f"spectrum_ must have 1 to {_MAX_COMPONENTS} components.")
+    parts = []
+    for entry in components:
+        _require_type(entry, (dict,), "a component of spectrum_")
+        kind = _COMPONENTS.get(entry["kind"]) if isinstance(entry.get("kind"), str) else None
+        if kind is None:
+            raise ModelFileError(
+                f"a component of spectrum_ must be one of {', '.join(_COMPONENTS)}; got "
+                f"{_show(entry.get('kind'))}."
+            )
+        values = {
+            key: _restore_value(value, f"spectrum_ ({key})")
+            for key, value in entry.items()
+            if key != "kind"
+        }
+        _require_keys(values, set(kind.__dataclass_fields__), "a component of spectrum_")
+        parts.append(_build(kind, **values))
+    kernel: SpectrumKernel = _build(SpectrumKernel, n_features, parts)
+    return kernel
+
+
+def _restore_probabilities(estimator: Any, arrays: dict[str, NDArray[Any]]) -> None:
+    """Restore what makes probabilities of outputs, once the classes are known."""
+    multilabel, n_classes = estimator.multilabel_, estimator.classes_.size
+    shape = (n_classes, 2) if multilabel else (1, n_classes)
+    _require_doubles(arrays, "probability_scales", shape[:1])
+    _require_doubles(arrays, "probability_biases", shape)
+    scales, biases = arrays["probability_scales"], arrays["probability_biases"]
+    if not (scales > 0).all():
+        raise ModelFileError("tensor 'probability_scales' must be positive.")
+    estimator.probability_maps_ = [
+        ProbabilityMap(float(scale), bias.copy())
+        for scale, bias in zip(scales, biases, strict=True)
+    ]
 
 
 def _restore_classes(
@@ -675,16 +972,18 @@ def _restore_classes(
         classes = arrays["classes"]
     else:
         classes = _restore_labels(fitted["classes_"])
-    n_outputs = 1 if estimator.coef_.ndim == 1 else estimator.coef_.shape[1]
+    name = "coef" if "coef" in arrays else "dual_coef"
+    weights = arrays[name]
+    n_outputs = 1 if weights.ndim == 1 else weights.shape[1]
     multilabel = fitted["multilabel_"]
     expected = classes.size if multilabel or classes.size != 2 else 1
     if classes.size < (1 if multilabel else 2) or n_outputs != expected:
         raise ModelFileError(
-            f"{classes.size} classes and a coef of shape {estimator.coef_.shape} do not belong "
-            "together."
+            f"{classes.size} classes and a {name} of shape {weights.shape} do not belong together."
         )
-    if (estimator.coef_.ndim == 1) != (n_outputs == 1 and not multilabel):
-        raise ModelFileError(f"coef has the wrong number of dimensions, {estimator.coef_.ndim}.")
+    flat = n_outputs == 1 and not multilabel and not isinstance(estimator, GegenbauerClassifierCV)
+    if (weights.ndim == 1) != flat:
+        raise ModelFileError(f"{name} has the wrong number of dimensions, {weights.ndim}.")
     estimator.multilabel_ = multilabel
     estimator.classes_ = classes
 
@@ -808,9 +1107,15 @@ def _require_array(
             f"tensor {name!r} must be {wanted} of shape ({sizes}); got {array.dtype} of shape "
             f"{array.shape}."
         )
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
+    if name not in _OPEN and array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ModelFileError(f"tensor {name!r} holds NaN or infinity.")
     return array.shape
+
+
+def _require_doubles(
+    arrays: dict[str, NDArray[Any]], name: str, shape: tuple[int | None, ...]
+) -> tuple[int, ...]:
+    return _require_array(arrays, name, {np.dtype("float64")}, shape)
 
 
 def _is_int(value: Any) -> bool:

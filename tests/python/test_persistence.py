@@ -17,20 +17,25 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import gegenbauer
 from gegenbauer import (
     GegenbauerClassifier,
+    GegenbauerClassifierCV,
     GegenbauerFeatures,
     GegenbauerRegressor,
+    GegenbauerRegressorCV,
     ModelFileError,
     ModelVersionWarning,
     load,
     persistence,
     save,
 )
+from gegenbauer.calibration import ProbabilityMap
 
 MODELS = Path(__file__).parent / "models"
 RELEASES = sorted(path.parent for path in MODELS.glob("*/expected.json"))
@@ -217,6 +222,151 @@ class TestRoundTrip:
         assert entries["estimator"] == "GegenbauerClassifier"
         assert json.loads(entries["parameters"])["n_terms"] == 6
         assert names == {"indices", "lower", "upper", "constant", "coef", "classes"}
+
+
+def fitted_search(kind):
+    """Fit an estimator that chooses by itself, of each kind that the format distinguishes."""
+    rng = np.random.default_rng(0)
+    X = rng.random((30, 2))
+    y = np.sin(4 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=30)
+    third = np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))
+    weights = rng.uniform(0.5, 2, 30)
+    parameters = {
+        "terms": {"n_terms": 12},
+        "terms-penalized": {"n_terms": 12, "penalize_constant": True},
+        "fixed": {"spectrum": (0.5, 2.0), "gammas": np.array([1e-3, 1.0]), "cv": 3},
+        "weights": {"penalize_constant": True, "search": "squared_error", "n_jobs": 1},
+        "paper": {"spectrum": None, "lam": [0.05, 0.5], "n_terms": np.array([4, 9])},
+    }
+    which, _, variant = kind.partition("-")
+    model = (GegenbauerClassifierCV if which == "classifier" else GegenbauerRegressorCV)(
+        **parameters.get(variant, {})
+    )
+    if which == "regressor":
+        X = X.astype(np.float32) if variant == "float32" else X
+        Y = {"outputs": np.c_[y, y**2], "weights": np.c_[y, y**2], "column": y[:, np.newaxis]}
+        return model.fit(X, Y.get(variant, y), weights if variant == "weights" else None)
+    labels = {
+        "binary": np.array(["no", "yes"])[(y > 0.5).astype(int)],
+        "multilabel": np.c_[y > 0.5, third > 1].astype(int),
+        "names": np.array(["a", "bb", "ccc"], dtype=object)[third],
+        "balanced": third,
+    }
+    if variant == "names":
+        X = pd.DataFrame(X, columns=["a", "b b"])
+    if variant == "balanced":
+        model.set_params(class_weight="balanced", scoring="accuracy")
+    return model.fit(X, labels.get(variant, third))
+
+
+SEARCHES = [
+    "classifier", "classifier-binary", "classifier-multilabel", "classifier-names",
+    "classifier-balanced", "classifier-terms", "classifier-fixed", "classifier-paper",
+    "regressor", "regressor-float32", "regressor-outputs", "regressor-weights",
+    "regressor-column", "regressor-terms", "regressor-terms-penalized", "regressor-fixed",
+    "regressor-paper",
+]  # fmt: skip
+
+
+def same(one, other):
+    """Tell whether two values are equal, arrays to the last bit and type."""
+    if isinstance(one, np.ndarray):
+        assert_array_equal(other, one, strict=True)
+        return other.flags.writeable
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, ProbabilityMap):
+        return all(map(same, vars(one).values(), vars(other).values()))
+    if isinstance(one, gegenbauer.TensorBasis):
+        return np.array_equal(one.indices, other.indices)
+    return type(one) is type(other) and one == other
+
+
+class TestSearches:
+    @pytest.mark.parametrize("kind", SEARCHES)
+    def test_everything_comes_back(self, tmp_path, kind):
+        """All that there is in a fitted estimator, and all that it answers, the same bits."""
+        model = fitted_search(kind)
+        save(model, tmp_path / "model")
+        again = load(tmp_path / "model")
+        assert type(again) is type(model)
+        assert vars(again).keys() == vars(model).keys()
+        parameters = model.get_params()
+        for name, value in vars(model).items():
+            if name in parameters:
+                assert_array_equal(getattr(again, name), value)
+            else:
+                assert same(value, getattr(again, name)), name
+        X = np.random.default_rng(1).uniform(-0.5, 1.5, size=(20, 2))
+        if hasattr(model, "feature_names_in_"):
+            X = pd.DataFrame(X, columns=model.feature_names_in_)
+        assert_array_equal(again.predict(X), model.predict(X), strict=True)
+        if kind.startswith("classifier"):
+            for method in ("predict_proba", "decision_function"):
+                assert_array_equal(getattr(again, method)(X), getattr(model, method)(X))
+        else:
+            for found, true in (
+                (again.predict(X, return_std=True), model.predict(X, return_std=True)),
+                (again.predict_interval(X, 0.8), model.predict_interval(X, 0.8)),
+            ):
+                for one, other in zip(found, true, strict=True):
+                    assert_array_equal(one, other, strict=True)
+            assert_array_equal(
+                gegenbauer.sobol_indices(again).total, gegenbauer.sobol_indices(model).total
+            )
+        save(again, tmp_path / "again")
+        assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+    def test_parameters_changed_after_fit(self, tmp_path):
+        """What was fitted does not depend on what the next fit will do."""
+        model = fitted_search("regressor-terms")
+        X = np.random.default_rng(1).random((20, 2))
+        expected = model.predict(X, return_std=True)
+        model.set_params(n_terms=None, penalize_constant=True, spectrum=(1.0, 1.0))
+        save(model, tmp_path / "model")
+        again = load(tmp_path / "model")
+        assert_array_equal(again.predict(X, return_std=True), expected)
+        assert again.spectrum == (1.0, 1.0)
+
+    def test_rows_that_were_never_left_out(self, tmp_path):
+        X, y = np.arange(20.0)[:, np.newaxis], np.arange(20.0)
+        model = GegenbauerRegressorCV(cv=[(np.arange(10), np.arange(10, 20))]).fit(X, y)
+        model.set_params(cv=None)
+        save(model, tmp_path / "model")
+        again = load(tmp_path / "model")
+        assert np.isnan(again.loo_predictions_).sum() == 10
+        assert_array_equal(again.loo_predictions_, model.loo_predictions_)
+
+    @pytest.mark.parametrize(
+        "parameters",
+        [
+            {"cv": KFold(3)},
+            {"cv": [(np.arange(5), np.arange(5, 9))]},
+            {"scoring": make_scorer(lambda y, p: 0.0)},
+        ],
+        ids=["splitter", "splits", "scorer"],
+    )
+    def test_objects_have_no_place(self, tmp_path, parameters):
+        model = fitted_search("regressor").set_params(**parameters)
+        (name,) = parameters
+        with pytest.raises(TypeError, match=rf"no place; .* save model.set_params\({name}=None\)"):
+            save(model, tmp_path / "model")
+        assert not list(tmp_path.iterdir())
+        save(model.set_params(**{name: None}), tmp_path / "model")
+
+    def test_unknown_variance_of_the_noise(self, tmp_path):
+        model = fitted_search("regressor")
+        model.noise_variance_ = np.array([np.inf])
+        save(model, tmp_path / "model")
+        assert load(tmp_path / "model").noise_variance_[0] == np.inf
+
+    def test_non_finite_weights_are_refused(self, tmp_path):
+        model = fitted_search("regressor")
+        model.dual_coef_[0] = np.nan
+        with pytest.raises(ValueError, match="dual_coef_ must be finite"):
+            save(model, tmp_path / "model")
 
 
 class TestSave:
@@ -742,19 +892,137 @@ class TestHostile:
         refused(path, "truncated or damaged")
 
 
-SAMPLE = None
+class TestHostileSearches:
+    """The same for what only the estimators that choose by themselves have."""
+
+    @pytest.mark.parametrize("kind", SEARCHES)
+    def test_every_tensor_is_needed_and_checked(self, tmp_path, kind):
+        parts = Parts(fitted_search(kind), tmp_path)
+        load(parts.write())
+        any_number = {"loo_predictions"}  # of rows
+        if "posterior" in parts.tensors:
+            any_number.add("residuals")
+        for name in sorted(parts.tensors):
+            array = parts.tensors.pop(name)
+            if name == "row_weight":  # not all models have one
+                load(parts.write())
+            else:
+                refused(parts.write(), "lacks")
+            parts.tensors[name] = array[..., np.newaxis]
+            refused(parts.write(), r".")
+            if name not in any_number:
+                parts.tensors[name] = np.concatenate([array, array[:1] if array.size else [0.0]])
+                refused(parts.write(), r".")
+            if array.dtype.kind == "f":
+                parts.tensors[name] = np.zeros(array.shape, np.float16)
+                refused(parts.write(), f"{name}' must be ")
+                if name not in persistence._OPEN and array.size:
+                    parts.tensors[name] = np.full_like(array, np.nan)
+                    refused(parts.write(), "NaN or infinity")
+            parts.tensors[name] = array
+
+    @pytest.mark.parametrize(
+        ("kind", "name", "value", "message"),
+        [
+            ("regressor", "noise_variance", -1.0, "must not be negative or NaN"),
+            ("regressor", "noise_variance", np.nan, "must not be negative or NaN"),
+            ("regressor-weights", "row_weight", 0.0, "row_weight' must be positive"),
+            ("classifier", "probability_scales", -1.0, "must be positive"),
+        ],
+    )
+    def test_values_of_tensors(self, tmp_path, kind, name, value, message):
+        parts = Parts(fitted_search(kind), tmp_path)
+        parts.tensors[name][...] = value
+        refused(parts.write(), message)
+
+    @pytest.mark.parametrize(
+        ("kind", "key", "value", "message"),
+        [
+            ("regressor", "gamma_", 0, "gamma_ must be positive"),
+            ("regressor", "gamma_", "1", "gamma_"),
+            ("regressor", "best_score_", None, "best_score_"),
+            ("regressor", "n_search_rows_", 1.5, "n_search_rows_"),
+            ("regressor", "y_was_flat", 1, "y_was_flat"),
+            ("regressor-outputs", "y_was_flat", True, "there are 2 outputs"),
+            ("regressor", "free_leverage", 0.5, "free_leverage must be null"),
+            ("regressor-terms", "free_leverage", None, "free_leverage must be null"),
+            ("regressor-terms", "free_leverage", -0.5, "free_leverage must be null"),
+            ("regressor-terms", "free_constant", False, "posterior'"),
+            ("regressor-terms", "effective_dof_", [1], "effective_dof_"),
+            ("regressor", "basis", {}, "lacks"),
+            ("classifier", "effective_dof_", 1.0, "unknown .*effective_dof_"),
+            ("classifier", "multilabel_", True, "probability"),
+            ("classifier", "spectrum_", None, "the list of tensors"),
+            ("classifier-paper", "spectrum_", [], "the list of tensors"),
+            ("classifier", "spectrum_", [], "1 to 16 components"),
+            ("classifier", "spectrum_", [1], "a component of spectrum_"),
+            ("classifier", "spectrum_", [{}], "must be one of PowerDecay, GeometricDecay"),
+            ("classifier", "spectrum_", [{"kind": ["x"]}], "must be one of PowerDecay"),
+            ("classifier", "spectrum_", [{"kind": "os.system"}], "must be one of PowerDecay"),
+            ("classifier", "spectrum_", [{"kind": "PowerDecay"}], "lacks .*interaction"),
+            (
+                "classifier", "spectrum_",
+                [{"kind": "PowerDecay", "interaction": 1.0, "smoothness": 1.0, "code": 1}],
+                "unknown .*code",
+            ),
+            (
+                "classifier", "spectrum_",
+                [{"kind": "PowerDecay", "interaction": [1.0] * 3, "smoothness": 1.0}],
+                "SpectrumKernel refuses .* one number or 2",
+            ),
+            (
+                "classifier", "spectrum_",
+                [{"kind": "GeometricDecay", "interaction": 1.0, "ratio": 2.0}],
+                "SpectrumKernel refuses .* ratio",
+            ),
+            (
+                "classifier", "spectrum_",
+                [{"kind": "PowerDecay", "interaction": {"a": 1}, "smoothness": 1.0}],
+                "interaction",
+            ),
+        ],
+    )  # fmt: skip
+    def test_fitted(self, tmp_path, kind, key, value, message):
+        parts = Parts(fitted_search(kind), tmp_path)
+        parts.entries["fitted"][key] = value
+        refused(parts.write(), message)
+
+    @pytest.mark.parametrize(
+        ("key", "value", "message"),
+        [
+            ("cv", [[0, 1], [2]], "parameters\\['cv'\\] must be one of: int, null"),
+            ("cv", [0, 1], "parameters\\['cv'\\] must be one of: int, null"),
+            ("cv", "os.system", "parameters\\['cv'\\] must be one of: int, null"),
+            ("scoring", "os.system", "scoring must be .*get_scorer_names, or null; got 'os.sys"),
+            ("scoring", ["accuracy"], "scoring must be"),
+            ("spectrum", "loud", "'spectrum'"),
+            ("gammas", "some", "'gammas'"),
+            ("search_rows", 1, "'search_rows'"),
+            ("verbose", "x", "'verbose'"),
+            ("lambda", 1, "unknown .*lambda"),
+        ],
+    )
+    def test_parameters(self, tmp_path, key, value, message):
+        parts = Parts(fitted_search("classifier"), tmp_path)
+        parts.entries["parameters"][key] = value
+        refused(parts.write(), message)
 
 
-def sample(tmp_path_factory):
-    """Write one good file, once: hypothesis runs a test many times."""
-    global SAMPLE  # noqa: PLW0603
-    if SAMPLE is None:
+SAMPLES: dict[str, tuple[Path, bytes]] = {}
+
+
+def sample(tmp_path_factory, kind):
+    """Write one good file of a kind, once: hypothesis runs a test many times."""
+    if kind not in SAMPLES:
         folder = tmp_path_factory.mktemp("fuzz")
-        save(fitted("classifier-str"), folder / "good")
-        SAMPLE = folder, (folder / "good").read_bytes()
-    return SAMPLE
+        save(fitted(kind) if kind in KINDS else fitted_search(kind), folder / "good")
+        SAMPLES[kind] = folder, (folder / "good").read_bytes()
+    return SAMPLES[kind]
 
 
+@pytest.mark.parametrize(
+    "kind", ["classifier-str", "classifier-binary", "regressor-terms", "regressor-weights"]
+)
 @given(
     st.lists(
         st.tuples(st.integers(0, 2**16), st.integers(0, 255)),
@@ -765,8 +1033,8 @@ def sample(tmp_path_factory):
 )
 @example([(0, 255)], 0)
 @example([(7, 128)], 0)
-def test_damaged_bytes_never_do_more_than_be_refused(tmp_path_factory, changes, cut):
-    folder, good = sample(tmp_path_factory)
+def test_damaged_bytes_never_do_more_than_be_refused(tmp_path_factory, kind, changes, cut):
+    folder, good = sample(tmp_path_factory, kind)
     bad = bytearray(good)
     for place, value in changes:
         bad[place % len(bad)] = value
@@ -779,5 +1047,6 @@ def test_damaged_bytes_never_do_more_than_be_refused(tmp_path_factory, changes, 
             model = load(path)
         except ModelFileError:
             return
-    assert isinstance(model, GegenbauerClassifier)
-    assert model.predict([[0.5, 0.5]]).shape == (1,)
+    assert type(model).__name__ in persistence._ESTIMATORS
+    if kind in KINDS:
+        assert model.predict([[0.5, 0.5]]).shape == (1,)

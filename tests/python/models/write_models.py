@@ -9,7 +9,13 @@ import numpy as np
 import pandas as pd
 
 import gegenbauer
-from gegenbauer import GegenbauerClassifier, GegenbauerFeatures, GegenbauerRegressor
+from gegenbauer import (
+    GegenbauerClassifier,
+    GegenbauerClassifierCV,
+    GegenbauerFeatures,
+    GegenbauerRegressor,
+    GegenbauerRegressorCV,
+)
 
 FOLDER = Path(__file__).parent / gegenbauer.__version__
 
@@ -75,6 +81,23 @@ def models():
     )
     yield "classifier-multilabel", GegenbauerClassifier(n_terms=20).fit(X, np.c_[half, third > 1])
     yield "features", GegenbauerFeatures(n_terms=20, lam=0.0, order="grlex_ascending").fit(X)
+
+    noise = 0.05 * rng.normal(size=40)
+    yield "regressor-cv", GegenbauerRegressorCV().fit(X, y + noise)
+    yield (
+        "regressor-cv-outputs-weights-terms",
+        GegenbauerRegressorCV(n_terms=20, cv=4).fit(X, np.c_[y, y**2], rng.uniform(1, 2, 40)),
+    )
+    yield (
+        "classifier-cv-named-columns",
+        GegenbauerClassifierCV().fit(pd.DataFrame(X, columns=["width", "length", "größe"]), third),
+    )
+    yield (
+        "classifier-cv-paper-multilabel",
+        GegenbauerClassifierCV(spectrum=None, lam=(0.05, 0.5), n_terms=(5, 20)).fit(
+            X, np.c_[half, third > 1]
+        ),
+    )
 
 
 def outputs(model, X):
