@@ -1,4 +1,4 @@
-"""Probabilities from scores, on arrays: a temperature, and a bias for each class.
+"""Probabilities from scores, on arrays: a temperature, and a bias for each class; and a check.
 
 Scores of n rows and K classes become ``softmax(exp(a) F + b)``. A single output of two classes,
 positive for the second, is the pair (-F/2, F/2), so that one formula serves all. Fitted on scores
@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
     Doubles: TypeAlias = npt.NDArray[np.float64]
 
-__all__ = ["ProbabilityMap", "best_temperatures", "fit_probabilities"]
+__all__ = [
+    "ProbabilityMap",
+    "best_temperatures",
+    "expected_calibration_error",
+    "fit_probabilities",
+]
 
 # Logarithms of inverse temperatures that are looked at, for scores whose largest one is 1
 _LOWEST, _HIGHEST = -6.0, 12.0
@@ -208,3 +213,37 @@ def fit_probabilities(
             break
         scale, bias, value = trial_scale, trial_bias, trial
     return ProbabilityMap(scale / unit, bias)
+
+
+def expected_calibration_error(
+    outcomes: npt.NDArray[np.bool_], probabilities: Doubles, edges: Doubles
+) -> float:
+    """Measure how far frequencies are from the probabilities that were given.
+
+    Parameters
+    ----------
+    outcomes : ndarray of bool, shape (n_samples,)
+        Whether it came true.
+    probabilities : ndarray, shape (n_samples,)
+        What was said about it.
+    edges : ndarray, shape (n_bins + 1,)
+        Ends of bins of probabilities, ascending. A probability at an edge belongs to the lower bin.
+
+    Returns
+    -------
+    float
+        The mean over the samples of the absolute difference, in their bin, of the mean outcome and
+        the mean probability.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer.calibration import expected_calibration_error
+    >>> said = np.array([0.2, 0.2, 0.9, 0.9])
+    >>> edges = np.array([0.0, 0.5, 1.0])
+    >>> expected_calibration_error(np.array([False, True, True, True]), said, edges)
+    0.2
+    """
+    bins = np.searchsorted(edges[1:-1], probabilities)
+    excess = np.bincount(bins, weights=outcomes - probabilities)
+    return float(np.abs(excess).sum() / len(probabilities))

@@ -1,9 +1,10 @@
 """Pictures of models, in the pattern of scikit-learn's displays. Needs the extra ``plot``.
 
 A display holds the numbers of one picture. ``from_...`` methods compute them and draw; ``plot``
-draws, into given axes or new ones, and leaves the artists in attributes. Reliability diagrams and
-decision boundaries are scikit-learn's own: ``CalibrationDisplay`` and ``DecisionBoundaryDisplay``
-take our estimators as they are.
+draws, into given axes or new ones, and leaves the artists in attributes. Decision boundaries,
+partial dependence and calibration on other rows are scikit-learn's own:
+``DecisionBoundaryDisplay``, ``PartialDependenceDisplay`` and ``CalibrationDisplay`` take our
+estimators as they are.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import is_classifier
+from sklearn.calibration import CalibrationDisplay, calibration_curve
 from sklearn.utils.validation import check_is_fitted
 
-from gegenbauer._arrays import check_integer
+from gegenbauer._arrays import check_choice, check_integer
 from gegenbauer.basis import TensorBasis
+from gegenbauer.calibration import expected_calibration_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +35,9 @@ __all__ = [
     "InputDisplay",
     "LeverageDisplay",
     "PathDisplay",
+    "ReliabilityDisplay",
     "SensitivityDisplay",
+    "left_out_outcomes",
 ]
 
 
@@ -46,6 +52,19 @@ def _axes(ax: Any) -> Any:
     return plt.subplots()[1]
 
 
+def _error_name(estimator: Any) -> str:
+    """Name what is minus the score of rows left out."""
+    if estimator.scoring is None:
+        return "log-loss" if is_classifier(estimator) else "mean squared error / variance"
+    return f"minus {estimator.scoring if isinstance(estimator.scoring, str) else 'the score'}"
+
+
+def _errors_of(estimator: Any) -> Doubles:
+    """Return the errors in ``cv_results_``, NaN where there is none."""
+    scores = estimator.cv_results_["score"]
+    return np.where(np.isfinite(scores), -scores, np.nan)
+
+
 class PathDisplay:
     """Errors of rows left out, by the penalty.
 
@@ -54,11 +73,11 @@ class PathDisplay:
     gammas : ndarray, shape (n_gammas,)
         Penalties.
     errors : dict of str to ndarray, shape (n_gammas,)
-        Curves by their names.
+        Curves by their names. Where all are positive, their axis is logarithmic.
     chosen : float, optional
         A penalty to be marked.
-    ylabel : str
-        What the curves show.
+    xlabel, ylabel : str
+        What the penalties are, and what the curves show.
 
     Attributes
     ----------
@@ -85,11 +104,13 @@ class PathDisplay:
         errors: dict[str, Doubles],
         *,
         chosen: float | None = None,
+        xlabel: str = "gamma",
         ylabel: str = "mean squared error",
     ) -> None:
         self.gammas = gammas
         self.errors = errors
         self.chosen = chosen
+        self.xlabel = xlabel
         self.ylabel = ylabel
 
     @classmethod
@@ -118,6 +139,65 @@ class PathDisplay:
         chosen = float(values[left_out.argmin()])
         return cls(values, errors, chosen=chosen).plot(ax=ax)
 
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw what an estimator that chooses by itself has tried.
+
+        Parameters
+        ----------
+        estimator : GegenbauerClassifierCV or GegenbauerRegressorCV
+            Fitted; a regressor of all terms learns its spectrum without such a grid.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        PathDisplay
+            A curve for each smoothness s, at the interaction q that suits it best, or with the
+            paper's basis for each lam, at the number of terms that suits it best; the best penalty
+            is marked.
+
+        Raises
+        ------
+        TypeError
+            The estimator has tried no grid.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from gegenbauer import GegenbauerClassifierCV
+        >>> from gegenbauer.display import PathDisplay
+        >>> model = GegenbauerClassifierCV().fit(*load_iris(return_X_y=True))
+        >>> len(PathDisplay.from_estimator(model).lines_)
+        2
+        """
+        check_is_fitted(estimator)
+        results = getattr(estimator, "cv_results_", {})
+        if not results:
+            raise TypeError(
+                f"this {type(estimator).__name__} has tried no grid of penalties: draw a "
+                "RidgePath of its kernel_ with PathDisplay.from_path"
+            )
+        errors = _errors_of(estimator)
+        by_lam = "lam" in results
+        gammas = results["gamma" if by_lam else "relative_gamma"]
+        curves = {}
+        for value, table in zip(results["lam" if by_lam else "smoothness"], errors, strict=True):
+            k = np.unravel_index(np.nanargmin(table), table.shape)[0]
+            if by_lam:
+                name = f"lam = {value:g}, {results['n_terms'][k]} terms"
+            else:
+                name = f"s = {value:g}, q = {results['interaction'][k]:.2g}"
+            curves[name] = table[k]
+        best = np.unravel_index(np.nanargmin(errors), errors.shape)[-1]
+        return cls(
+            gammas,
+            curves,
+            chosen=estimator.gamma_ if by_lam else float(gammas[best]),
+            xlabel="gamma" if by_lam else "gamma / mean diagonal of the kernel matrix",
+            ylabel=_error_name(estimator),
+        ).plot(ax=ax)
+
     def plot(self, ax: Any = None, **options: Any) -> Self:
         """Draw the curves.
 
@@ -144,7 +224,9 @@ class PathDisplay:
             self.mark_ = self.ax_.axvline(
                 self.chosen, color="0.5", linestyle=":", label=f"gamma = {self.chosen:.2g}"
             )
-        self.ax_.set(xscale="log", yscale="log", xlabel="gamma", ylabel=self.ylabel)
+        positive = all(np.nanmin(values, initial=np.inf) > 0 for values in self.errors.values())
+        yscale = "log" if positive else "linear"
+        self.ax_.set(xscale="log", yscale=yscale, xlabel=self.xlabel, ylabel=self.ylabel)
         self.ax_.legend()
         return self
 
@@ -172,6 +254,17 @@ class SensitivityDisplay:
     mark_ : matplotlib line
         At the smallest error.
     colorbar_ : matplotlib colorbar
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import GegenbauerRegressorCV
+    >>> from gegenbauer.display import SensitivityDisplay
+    >>> X = np.random.default_rng(0).uniform(size=(50, 2))
+    >>> grid = {"n_terms": range(1, 30), "gammas": 2.0 ** np.arange(-30, 31)}
+    >>> model = GegenbauerRegressorCV(spectrum=None, **grid).fit(X, X[:, 0] ** 3)
+    >>> SensitivityDisplay.from_estimator(model).errors.shape
+    (61, 29)
     """
 
     def __init__(
@@ -182,6 +275,47 @@ class SensitivityDisplay:
         self.n_terms = n_terms
         self.errors = errors
         self.label = label
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, lam: float | None = None, ax: Any = None) -> Self:
+        """Draw what an estimator has tried of the paper's basis.
+
+        Parameters
+        ----------
+        estimator : GegenbauerClassifierCV or GegenbauerRegressorCV
+            Fitted with ``spectrum=None``.
+        lam : float, optional
+            One of those that were tried; by default the chosen one.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        SensitivityDisplay
+
+        Raises
+        ------
+        TypeError
+            The estimator has tried no numbers of terms.
+        ValueError
+            lam was not tried.
+        """
+        check_is_fitted(estimator)
+        results = getattr(estimator, "cv_results_", {})
+        if "n_terms" not in results:
+            raise TypeError(
+                f"this {type(estimator).__name__} has tried no numbers of terms: fit it with "
+                "spectrum=None and several n_terms"
+            )
+        tried = results["lam"].tolist()
+        value = estimator.lam_ if lam is None else float(lam)
+        if value not in tried:
+            raise ValueError(f"lam must be one of those that were tried, {tried}; got {lam!r}")
+        errors = _errors_of(estimator)[tried.index(value)].T
+        known = np.isfinite(errors).any(axis=1)  # beyond the grid, only the best lam was tried
+        return cls(
+            results["gamma"][known], results["n_terms"], errors[known], label=_error_name(estimator)
+        ).plot(ax=ax)
 
     def plot(self, ax: Any = None, **options: Any) -> Self:
         """Draw the surface.
@@ -325,6 +459,212 @@ class InputDisplay:
         if len(self.values) > 1:
             self.ax_.legend()
         return self
+
+
+def left_out_outcomes(
+    estimator: Any, y: npt.ArrayLike, *, pos_label: Any = None
+) -> tuple[npt.NDArray[np.bool_], Doubles]:
+    """Return what came true, and the probability that the model without the row gave to it.
+
+    Parameters
+    ----------
+    estimator : GegenbauerClassifierCV
+        Fitted.
+    y : array_like, shape (n_samples,) or (n_samples, n_labels)
+        The labels of ``fit``, without rows of no weight.
+    pos_label : optional
+        A class: whether a row is of it (one against the rest). By default the second of two
+        classes; and of more, whether the class of the largest probability is the right one
+        (top-label). For a multilabel y, the column, which must be given.
+
+    Returns
+    -------
+    outcomes : ndarray of bool, shape (n,)
+    probabilities : ndarray, shape (n,)
+        Rows that were never left out are left out here.
+    """
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "loo_probabilities_"):
+        raise TypeError(
+            "estimator must be a GegenbauerClassifierCV, whose probabilities leave rows out; got "
+            f"{type(estimator).__name__}. scikit-learn's CalibrationDisplay takes any classifier "
+            "and other rows"
+        )
+    P = estimator.loo_probabilities_
+    labels = np.asarray(y)
+    if labels.shape[:1] != P.shape[:1] or (labels.ndim == 2) != estimator.multilabel_:
+        kind = f"({len(P)}, {P.shape[1]})" if estimator.multilabel_ else f"({len(P)},)"
+        raise ValueError(f"y must be the labels of fit, of shape {kind}; got {labels.shape}")
+    classes = estimator.classes_.tolist()
+    if pos_label is None and estimator.multilabel_:
+        raise ValueError(f"give pos_label, the column of y to look at: one of {classes}")
+    if pos_label is not None and pos_label not in classes:
+        raise ValueError(f"pos_label must be one of the classes, {classes}; got {pos_label!r}")
+    if pos_label is None and len(classes) > 2:
+        outcomes, found = estimator.classes_[P.argmax(axis=1)] == labels, P.max(axis=1)
+    else:
+        k = 1 if pos_label is None else classes.index(pos_label)
+        found = P[:, k]
+        outcomes = labels[:, k] > 0 if estimator.multilabel_ else labels == estimator.classes_[k]
+    known = np.isfinite(found)
+    return outcomes[known], found[known]
+
+
+class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-learn is untyped
+    """How often it came true, by the probability that was given to it, for rows left out.
+
+    scikit-learn's ``CalibrationDisplay`` of the leave-one-out probabilities of a
+    `GegenbauerClassifierCV`: no rows need to be held back. (Their scale and biases, one number
+    more than there are classes, were fitted to the same rows.)
+
+    Parameters
+    ----------
+    prob_true, prob_pred : ndarray, shape (n_bins,)
+        Share that came true, and mean probability, of each bin that is not empty.
+    y_prob : ndarray, shape (n_samples,)
+        Probabilities.
+    expected_calibration_error : float
+        Mean over the rows of the absolute difference of the two in their bin.
+    estimator_name, pos_label
+        As for ``CalibrationDisplay``.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    line_ : matplotlib line
+        The curve.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from gegenbauer import GegenbauerClassifierCV
+    >>> from gegenbauer.display import ReliabilityDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> display = ReliabilityDisplay.from_estimator(GegenbauerClassifierCV().fit(X, y), y)
+    >>> display.expected_calibration_error < 0.02
+    True
+    """
+
+    def __init__(
+        self,
+        prob_true: Doubles,
+        prob_pred: Doubles,
+        y_prob: Doubles,
+        *,
+        expected_calibration_error: float,
+        estimator_name: str | None = None,
+        pos_label: Any = None,
+    ) -> None:
+        super().__init__(
+            prob_true, prob_pred, y_prob, estimator_name=estimator_name, pos_label=pos_label
+        )
+        self.expected_calibration_error = expected_calibration_error
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        y: npt.ArrayLike,
+        *,
+        pos_label: Any = None,
+        n_bins: int = 10,
+        strategy: str = "uniform",
+        name: str | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw the leave-one-out probabilities of a classifier.
+
+        Parameters
+        ----------
+        estimator : GegenbauerClassifierCV
+            Fitted.
+        y, pos_label
+            As for `left_out_outcomes`: of more than two classes the curve is top-label, unless
+            pos_label asks for one class against the rest.
+        n_bins : int
+            Number of bins.
+        strategy : {"uniform", "quantile"}
+            Bins of equal width, or of equally many rows.
+        name : str, optional
+            In the legend; by default the class of the estimator.
+        ax : matplotlib axes, optional
+            Where to draw.
+        **options
+            As for ``ax.plot``.
+
+        Returns
+        -------
+        ReliabilityDisplay
+
+        Raises
+        ------
+        TypeError
+            The estimator has no leave-one-out probabilities.
+        ValueError
+            y does not belong to the estimator, or an argument is not as it has to be.
+        """
+        outcomes, found = left_out_outcomes(estimator, y, pos_label=pos_label)
+        top = pos_label is None and len(estimator.classes_) > 2
+        if pos_label is None and not top:
+            pos_label = estimator.classes_[1]
+        display = cls.from_predictions(
+            outcomes, found, n_bins=n_bins, strategy=strategy, pos_label=pos_label,
+            name=type(estimator).__name__ if name is None else name, ax=ax, **options,
+        )  # fmt: skip
+        if top:
+            display.ax_.set(
+                xlabel="mean probability of the likeliest class", ylabel="share of it that is right"
+            )
+        return display
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: npt.ArrayLike,
+        y_prob: npt.ArrayLike,
+        *,
+        pos_label: Any = None,
+        n_bins: int = 10,
+        strategy: str = "uniform",
+        name: str | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw any probabilities.
+
+        Parameters
+        ----------
+        y_true : array_like of bool, shape (n_samples,)
+            What came true.
+        y_prob : array_like, shape (n_samples,)
+            The probability that was given to it.
+        pos_label : optional
+            What it is, for the labels of the axes.
+        n_bins, strategy, name, ax, **options
+            As for `from_estimator`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        n_bins = check_integer(n_bins, "n_bins", minimum=1)
+        check_choice(strategy, "strategy", ("uniform", "quantile"))
+        outcomes, found = np.asarray(y_true, dtype=bool), np.asarray(y_prob, dtype=np.float64)
+        edges = np.linspace(0, 1, n_bins + 1)
+        if strategy == "quantile":
+            edges = np.quantile(found, edges)
+        prob_true, prob_pred = calibration_curve(
+            outcomes, found, pos_label=True, n_bins=n_bins, strategy=strategy
+        )
+        display = cls(
+            prob_true, prob_pred, found,
+            expected_calibration_error=expected_calibration_error(outcomes, found, edges),
+            estimator_name=name, pos_label=pos_label,
+        )  # fmt: skip
+        display.plot(ax=_axes(ax), **options)
+        return display
 
 
 class LeverageDisplay:

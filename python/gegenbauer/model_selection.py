@@ -1036,6 +1036,9 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         rows are one row of more weight.
     probability_maps_ : list of ProbabilityMap
         What makes probabilities of outputs: one, or one for each label of a multilabel y.
+    loo_probabilities_ : ndarray of shape (n_samples, n_classes)
+        Probabilities of ``loo_predictions_``, to see how well they are calibrated: see
+        :class:`gegenbauer.display.ReliabilityDisplay`.
     kernel_, X_fit_, dual_coef_, intercept_
         With all terms: the kernel, the distinct rows, and the coefficients
         (n_rows, n_outputs) of ``kernel_(X, X_fit_) @ dual_coef_ + intercept_``.
@@ -1259,7 +1262,16 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         ValueError
             As :meth:`decision_function`.
         """
-        outputs = self._raw_outputs(X)
+        return self._probabilities(self._raw_outputs(X))
+
+    @property
+    def loo_probabilities_(self) -> Doubles:
+        """Probabilities for each row of ``fit``, of outputs by the model without it."""
+        check_is_fitted(self)
+        outputs = self.loo_predictions_
+        return self._probabilities(outputs[:, np.newaxis] if outputs.ndim == 1 else outputs)
+
+    def _probabilities(self, outputs: Doubles) -> Doubles:
         found = [
             make(part)
             for make, part in zip(self.probability_maps_, self._questions(outputs), strict=True)

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import KFold, LeaveOneOut, cross_val_predict
 
 from gegenbauer import (
@@ -104,6 +104,7 @@ class TestRefits:
         i, size, g = np.unravel_index(model.cv_results_["score"].argmax(), (2, 4, 5))
         assert (model.lam_, model.n_terms_, model.gamma_) == (LAMS[i], SIZES[size], GAMMAS[g])
         assert_allclose(model.loo_predictions_, left_out[i, size, g], atol=1e-8)
+        assert log_loss(labels, model.loo_probabilities_) < 0.6
         chosen = GegenbauerClassifier(SIZES[size], lam=LAMS[i], gamma=GAMMAS[g]).fit(X, labels)
         assert_allclose(model.coef_.reshape(chosen.coef_.shape), chosen.coef_, atol=1e-9)
 

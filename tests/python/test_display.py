@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.calibration import calibration_curve
 
 from gegenbauer import (
+    GegenbauerClassifier,
     GegenbauerClassifierCV,
     GegenbauerRegressorCV,
     RidgePath,
@@ -24,7 +28,9 @@ from gegenbauer.display import (  # noqa: E402
     InputDisplay,
     LeverageDisplay,
     PathDisplay,
+    ReliabilityDisplay,
     SensitivityDisplay,
+    left_out_outcomes,
 )
 
 RNG = np.random.default_rng(0)
@@ -56,6 +62,67 @@ def test_path():
     assert display.mark_.get_xdata()[0] == GAMMAS[errors.argmin()]
     assert display.ax_.get_xscale() == display.ax_.get_yscale() == "log"
     assert display.ax_.get_xlabel() == "gamma"
+
+
+def test_path_of_an_estimator():
+    model = GegenbauerClassifierCV().fit(X, Y > 0.5)
+    display = PathDisplay.from_estimator(model)
+    table = model.cv_results_
+    assert [line.get_label() for line in display.lines_] == [
+        f"s = {s:g}, q = {table['interaction'][q]:.2g}"
+        for s, q in zip((1, 2), np.nanmax(table["score"], axis=2).argmax(axis=1), strict=True)
+    ]
+    for line, scores in zip(display.lines_, table["score"], strict=True):
+        assert_array_equal(line.get_xdata(), table["relative_gamma"])
+        best = scores[np.unravel_index(np.nanargmax(scores), scores.shape)[0]]
+        assert_allclose(line.get_ydata(), np.where(np.isfinite(best), -best, np.nan))
+    place = np.unravel_index(np.nanargmax(table["score"]), table["score"].shape)[2]
+    assert display.mark_.get_xdata()[0] == table["relative_gamma"][place]
+    assert display.ax_.get_ylabel() == "log-loss"
+    assert display.ax_.get_yscale() == "log"
+    by_accuracy = GegenbauerClassifierCV(scoring="accuracy").fit(X, Y > 0.5)
+    display = PathDisplay.from_estimator(by_accuracy)
+    assert display.ax_.get_ylabel() == "minus accuracy"
+    assert display.ax_.get_yscale() == "linear"
+    with pytest.raises(TypeError, match="has tried no grid of penalties"):
+        PathDisplay.from_estimator(GegenbauerRegressorCV().fit(X, Y))
+
+
+def test_pictures_of_the_papers_basis():
+    model = GegenbauerRegressorCV(
+        spectrum=None, lam=[0.05, 0.5], n_terms=range(1, 11), gammas=GAMMAS
+    ).fit(X, Y)
+    table = model.cv_results_
+    display = PathDisplay.from_estimator(model)
+    for line, lam, scores in zip(display.lines_, [0.05, 0.5], table["score"], strict=True):
+        size = scores.max(axis=1).argmax()
+        assert line.get_label() == f"lam = {lam:g}, {size + 1} terms"
+        assert_array_equal(line.get_xdata(), GAMMAS)
+        assert_array_equal(line.get_ydata(), -scores[size])
+    assert display.mark_.get_xdata()[0] == model.gamma_
+    assert display.ax_.get_xlabel() == "gamma"
+    for lam in (None, 0.05, 0.5):
+        display = SensitivityDisplay.from_estimator(model, lam=lam)
+        at = [0.05, 0.5].index(model.lam_ if lam is None else lam)
+        surface = display.surface_.get_array().reshape(10, GAMMAS.size)
+        assert_array_equal(surface, -table["score"][at])
+        if lam is None:
+            assert display.mark_.get_xdata()[0] == model.gamma_
+            assert display.mark_.get_ydata()[0] == model.n_terms_
+    assert display.colorbar_.ax.get_ylabel() == "mean squared error / variance"
+    with pytest.raises(ValueError, match=r"lam must be one of .* \[0.05, 0.5\]; got 3"):
+        SensitivityDisplay.from_estimator(model, lam=3)
+    with pytest.raises(TypeError, match="has tried no numbers of terms: fit it with spectrum=None"):
+        SensitivityDisplay.from_estimator(GegenbauerClassifierCV().fit(X, Y > 0))
+
+
+def test_widened_gammas_are_drawn_where_they_were_tried():
+    model = GegenbauerRegressorCV(spectrum=None, lam=[0.05, 0.5], n_terms=[3, 6])
+    model.fit(X, 1 + 0 * Y + 1e-6 * X[:, 0])  # hardly noise: the smallest penalty is the best
+    other = 0.5 if model.lam_ == 0.05 else 0.05
+    n_all = model.cv_results_["gamma"].size
+    assert SensitivityDisplay.from_estimator(model).gammas.size == n_all > 61
+    assert SensitivityDisplay.from_estimator(model, lam=other).gammas.size == 61
 
 
 def test_sensitivity():
@@ -102,6 +169,131 @@ def test_basis():
     for n, line in enumerate(display.lines_):
         assert_allclose(line.get_ydata(), eval_gegenbauer(x, 3, 0.5)[:, n], atol=1e-14)
         assert line.get_label() == f"degree {n}"
+
+
+class TestReliability:
+    LABELS = np.array(["a", "b", "c"])[np.digitize(Y, [0, 1])]
+
+    @staticmethod
+    def by_definition(outcomes, found, edges):
+        """Sum over the bins of their share of rows times the gap of frequency and probability."""
+        total = 0.0
+        for low, high in itertools.pairwise(edges):
+            inside = (found > low) & (found <= high) | (found == low) * (low == edges[0])
+            if inside.any():
+                total += inside.mean() * abs(outcomes[inside].mean() - found[inside].mean())
+        return total
+
+    def test_two_classes(self):
+        model = GegenbauerClassifierCV().fit(X, Y > 0.5)
+        display = ReliabilityDisplay.from_estimator(model, Y > 0.5, n_bins=5)
+        found = model.loo_probabilities_[:, 1]
+        true, said = calibration_curve(Y > 0.5, found, n_bins=5)
+        assert_array_equal(display.line_.get_xdata(), said)
+        assert_array_equal(display.line_.get_ydata(), true)
+        assert_array_equal(display.y_prob, found)
+        expected = self.by_definition(Y > 0.5, found, np.linspace(0, 1, 6))
+        assert_allclose(display.expected_calibration_error, expected)
+        assert 0 < expected < 0.2
+        assert display.ax_.get_xlabel() == "Mean predicted probability (Positive class: True)"
+        assert display.line_.get_label() == "GegenbauerClassifierCV"
+        other = ReliabilityDisplay.from_estimator(model, Y > 0.5, n_bins=5, pos_label=False)
+        assert_allclose(other.y_prob, 1 - found)
+
+    def test_probabilities_leave_rows_out(self):
+        """Those of the model's map, of outputs that did not see their row."""
+        model = GegenbauerClassifierCV().fit(X, self.LABELS)
+        P = model.loo_probabilities_
+        assert_allclose(P, model.probability_maps_[0](model.loo_predictions_))
+        assert_allclose(P.sum(axis=1), 1)
+        assert np.abs(P - model.predict_proba(X)).max() > 0.01
+
+    @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+    def test_more_classes_are_top_label(self, strategy):
+        model = GegenbauerClassifierCV().fit(X, self.LABELS)
+        P = model.loo_probabilities_
+        display = ReliabilityDisplay.from_estimator(
+            model, self.LABELS, n_bins=4, strategy=strategy, name="ours", color="red"
+        )
+        right = model.classes_[P.argmax(axis=1)] == self.LABELS
+        true, said = calibration_curve(right, P.max(axis=1), n_bins=4, strategy=strategy)
+        assert_array_equal(display.line_.get_xdata(), said)
+        assert_array_equal(display.line_.get_ydata(), true)
+        assert display.line_.get_color() == "red"
+        assert display.line_.get_label() == "ours"
+        assert display.ax_.get_xlabel() == "mean probability of the likeliest class"
+        edges = np.linspace(0, 1, 5)
+        edges = np.quantile(P.max(axis=1), edges) if strategy == "quantile" else edges
+        expected = self.by_definition(right, P.max(axis=1), edges)
+        assert_allclose(display.expected_calibration_error, expected)
+
+    def test_one_class_against_the_rest(self):
+        model = GegenbauerClassifierCV().fit(X, self.LABELS)
+        display = ReliabilityDisplay.from_estimator(model, self.LABELS, pos_label="b")
+        assert_array_equal(display.y_prob, model.loo_probabilities_[:, 1])
+        true, _ = calibration_curve(self.LABELS == "b", display.y_prob, n_bins=10)
+        assert_array_equal(display.line_.get_ydata(), true)
+
+    def test_multilabel(self):
+        labels = np.c_[Y > 0.5, X[:, 0] > 0.3].astype(int)
+        model = GegenbauerClassifierCV().fit(X, labels)
+        outcomes, found = left_out_outcomes(model, labels, pos_label=0)
+        assert_array_equal(outcomes, labels[:, 0] > 0)
+        assert_array_equal(found, model.loo_probabilities_[:, 0])
+        with pytest.raises(ValueError, match=r"give pos_label, the column .* \[0, 1\]"):
+            ReliabilityDisplay.from_estimator(model, labels)
+
+    def test_rows_that_were_never_left_out_are_not_counted(self):
+        splits = [(np.arange(20), np.arange(20, 40)), (np.arange(30), np.arange(30, 40))]
+        model = GegenbauerClassifierCV(cv=splits).fit(X, Y > 0.5)
+        outcomes, found = left_out_outcomes(model, Y > 0.5)
+        assert_array_equal(outcomes, Y[20:] > 0.5)
+        assert np.isfinite(found).all()
+
+    def test_wrong_things_are_refused(self):
+        model = GegenbauerClassifierCV().fit(X, self.LABELS)
+        with pytest.raises(ValueError, match=r"y must be the labels of fit, of shape \(40,\)"):
+            ReliabilityDisplay.from_estimator(model, self.LABELS[:-1])
+        with pytest.raises(ValueError, match="pos_label must be one of the classes"):
+            ReliabilityDisplay.from_estimator(model, self.LABELS, pos_label="z")
+        with pytest.raises(ValueError, match="n_bins must be"):
+            ReliabilityDisplay.from_estimator(model, self.LABELS, n_bins=0)
+        with pytest.raises(ValueError, match="strategy must be"):
+            ReliabilityDisplay.from_estimator(model, self.LABELS, strategy="some")
+        plain = GegenbauerClassifier(n_terms=5).fit(X, self.LABELS)
+        with pytest.raises(TypeError, match=r"leave rows out; got GegenbauerClassifier\."):
+            ReliabilityDisplay.from_estimator(plain, self.LABELS)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "response"),
+    [
+        (GegenbauerClassifier(n_terms=15), "predict"),
+        (GegenbauerClassifier(n_terms=15), "decision_function"),
+        (GegenbauerClassifierCV(), "predict"),
+        (GegenbauerClassifierCV(), "decision_function"),
+        (GegenbauerClassifierCV(), "predict_proba"),
+    ],
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_decision_boundaries(estimator, response, n_classes):
+    """scikit-learn's picture shows the response of our estimators at its grid."""
+    from sklearn.inspection import DecisionBoundaryDisplay
+
+    y = np.digitize(Y, [0, 1][: n_classes - 1])
+    model = estimator.fit(X, y)
+    display = DecisionBoundaryDisplay.from_estimator(
+        model, X, response_method=response, grid_resolution=7
+    )
+    grid = np.column_stack([display.xx0.ravel(), display.xx1.ravel()])
+    expected = getattr(model, response)(grid)
+    if response == "predict_proba" and n_classes == 2:
+        expected = expected[:, 1]
+    shape = display.response.shape
+    assert shape[:2] == (7, 7)
+    assert_allclose(display.response, expected.reshape(shape), atol=1e-12)
+    surfaces = display.surface_ if isinstance(display.surface_, list) else [display.surface_]
+    assert len(surfaces) >= 1
 
 
 def test_given_axes_and_options():
