@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import importlib.util
 import io
 import os
 import re
@@ -24,11 +25,21 @@ import pandas as pd
 import pytest
 from rich.console import Console
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.metrics import r2_score, root_mean_squared_error
+from sklearn.metrics import log_loss, mean_absolute_error, r2_score, root_mean_squared_error
 from sklearn.model_selection import train_test_split
 
 import gegenbauer
-from gegenbauer import GegenbauerClassifier, GegenbauerFeatures, GegenbauerRegressor, load, save
+from gegenbauer import (
+    GegenbauerClassifier,
+    GegenbauerClassifierCV,
+    GegenbauerFeatures,
+    GegenbauerRegressor,
+    GegenbauerRegressorCV,
+    load,
+    save,
+    sobol_indices,
+)
+from gegenbauer.calibration import expected_calibration_error
 from gegenbauer.cli import app, choices, demo, main, output, words
 
 ENTRY_POINT = Path(sysconfig.get_path("scripts")) / "gegenbauer"
@@ -138,7 +149,7 @@ class TestEntryPoint:
     def test_without_arguments_it_helps(self):
         code, out, err = self.run()
         assert (code, err) == (0, "")
-        for command in ("fit", "predict", "info", "demo"):
+        for command in ("fit", "tune", "predict", "info", "demo"):
             assert re.search(rf"^\W*{command} ", out, re.MULTILINE)
 
     def test_fit_then_predict(self, iris_csv):
@@ -616,6 +627,224 @@ class TestPredict:
         assert "f.st holds GegenbauerFeatures, which predicts nothing" in error
 
 
+def rows_of(table: str) -> dict[str, list[str]]:
+    """Cells of a printed table by their first one, which may hold single blanks."""
+    lines = [re.split(r"  +", line.strip()) for line in table.splitlines()]
+    return {cells[0]: cells[1:] for cells in lines if len(cells) > 1}
+
+
+class TestTune:
+    def test_classification(self, iris_csv):
+        result = succeed("tune", iris_csv, "--target", "species", "--out", "m.st")
+        model = load("m.st")
+        expected = GegenbauerClassifierCV().fit(pd.DataFrame(IRIS.data, columns=INPUTS), LABELS)
+        assert np.array_equal(model.dual_coef_, expected.dual_coef_)
+        assert model.get_params() == expected.get_params()
+        P = expected.loo_probabilities_
+        right = expected.classes_[P.argmax(axis=1)] == LABELS
+        assert result.value("task") == "classification: column 'species' holds text"
+        assert result.value("rows") == "150, each left out of a fit to all others"
+        assert result.value("inputs") == f"4: {', '.join(map(repr, INPUTS))}"
+        assert result.value("classes").startswith("3: 'setosa' (50 rows)")
+        assert result.value("terms") == "all there are"
+        (part,) = expected.spectrum_
+        assert result.value("spectrum") == (
+            f"q {words.number(part.interaction)}, s {part.smoothness:g}"
+        )
+        assert result.value("gamma") == words.number(expected.gamma_)
+        error = expected_calibration_error(right, P.max(axis=1), np.linspace(0, 1, 11))
+        assert result.value("calibration") == (
+            f"expected calibration error {error:.4f}: the likeliest class was given a probability "
+            f"of {P.max(axis=1).mean():.4f} on average, and came true in {right.mean():.4f}"
+        )
+        assert re.fullmatch(r"[\d.]+ m?s to read, [\d.]+ m?s to choose and fit",
+                            result.value("time"))  # fmt: skip
+        assert result.value("model") == "fitted on all 150 rows, saved to m.st"
+        table = rows_of(result.out)
+        assert table["score"] == ["this model", "always 'setosa'"]
+        assert table["accuracy"] == [f"{right.mean():.4f}", "0.3333"]
+        assert right.mean() > 0.95
+        assert table["right of them"] == [str(right.sum()), "50"]
+        assert table["log-loss"] == [f"{log_loss(LABELS, P):.4f}", f"{np.log(3):.4f}"]
+        found = sobol_indices(expected)
+        shares = (found.total * found.variance).sum(axis=1) / found.variance.sum()
+        for name, share in zip(INPUTS, shares, strict=True):
+            assert table[name] == [f"{share:.4f}"]
+        listed = [name for name in table if name in INPUTS]
+        assert listed == [INPUTS[t] for t in np.argsort(-shares)]
+
+    def test_regression(self, folder):
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame(rng.uniform(size=(120, 3)), columns=["a", "b", "idle"])
+        y = np.sin(4 * X["a"]) + X["b"] + 0.1 * rng.normal(size=120)
+        X.assign(y=y).to_parquet("t.parquet")
+        result = succeed("tune", "t.parquet", "--target", "y", "--out", "m.st")
+        model, expected = load("m.st"), GegenbauerRegressorCV().fit(X, y)
+        assert np.array_equal(model.dual_coef_, expected.dual_coef_)
+        left_out = expected.loo_predictions_
+        table = rows_of(result.out)
+        assert table["score"] == ["this model", "always the mean"]
+        assert table["R2"] == [f"{r2_score(y, left_out):.4g}", "0"]
+        rmse = root_mean_squared_error(y, left_out)
+        assert table["RMSE"] == [f"{rmse:.4g}", f"{np.std(y):.4g}"]
+        assert table["mean absolute error"] == [
+            f"{mean_absolute_error(y, left_out):.4g}", f"{np.abs(y - y.mean()).mean():.4g}"
+        ]  # fmt: skip
+        # one row left out, one fit: its standard deviation tells whether it lies inside
+        leverages = (expected.predict(X, return_std=True)[1] ** 2 / expected.noise_variance_) - 1
+        deviations = np.sqrt(expected.noise_variance_ / (1 - leverages))
+        inside = (np.abs(y - left_out) <= 1.6449 * deviations).mean()
+        assert 0.8 < inside < 0.98
+        assert result.value("calibration") == (
+            f"{inside:.1%} of the rows left out lie within their 90% interval; noise of standard "
+            f"deviation {np.sqrt(expected.noise_variance_[0]):.4g}"
+        )
+        assert result.value("spectrum") == (
+            "of each input its own, a sum of n^-4, n^-6, 0.1^(n-1) for degree n"
+        )
+        shares = sobol_indices(expected).total[:, 0]
+        assert table["idle"] == [f"{shares[2]:.4f}"]
+        assert shares[2] < 0.01
+
+    def test_two_classes(self, folder):
+        """Calibration is that of the second class, as in the picture."""
+        table = iris_table().assign(species=np.where(IRIS.target == 2, "other", "iris"))
+        table.to_csv("t.csv", index=False)
+        result = succeed("tune", "t.csv", "--target", "species", "--out", "m.st")
+        found, true = load("m.st").loo_probabilities_[:, 1], IRIS.target == 2
+        error = expected_calibration_error(true, found, np.linspace(0, 1, 11))
+        assert result.value("calibration") == (
+            f"expected calibration error {error:.4f}: 'other' was given a probability of "
+            f"{found.mean():.4f} on average, and came true in 0.3333"
+        )
+
+    def test_a_saved_model_predicts(self, iris_csv):
+        succeed("tune", iris_csv, "--target", "species", "--out", "m.st")
+        expected = load("m.st").predict(pd.DataFrame(IRIS.data, columns=INPUTS))
+        assert succeed("predict", "m.st", iris_csv).out.split() == ["prediction", *expected]
+        result = succeed("info", "m.st")
+        assert result.value("task") == "classification (GegenbauerClassifierCV)"
+        assert result.value("terms") == "all there are"
+        model = load("m.st")
+        (part,) = model.spectrum_
+        assert result.value("parameters") == (
+            f"gamma {words.number(model.gamma_)}, domain [-1, 1], out of range: clip, spectrum "
+            f"q {words.number(part.interaction)}, s {part.smoothness:g}"
+        )
+        assert result.value("solved by").startswith("kernel engine, cholesky solver, rcond ")
+        assert "largest weight" not in result.out
+
+    def test_probabilities(self, iris_csv, iris_model):
+        succeed("tune", iris_csv, "--target", "species", "--out", "m.st")
+        succeed("predict", "m.st", iris_csv, "--probabilities", "--out", "p.parquet")
+        found = pd.read_parquet("p.parquet")
+        model, X = load("m.st"), pd.DataFrame(IRIS.data, columns=INPUTS)
+        assert found.columns.tolist() == [
+            "prediction", *(f"probability_{name}" for name in model.classes_)
+        ]  # fmt: skip
+        assert np.array_equal(found.iloc[:, 1:], model.predict_proba(X))
+        assert np.array_equal(found["prediction"], model.predict(X))
+        error = fail("predict", "m.st", iris_csv, "--interval", 0.9)
+        assert "--interval is not for m.st, which holds GegenbauerClassifierCV" in error
+        error = fail("predict", iris_model, iris_csv, "--probabilities")
+        assert "it needs a classifier that gegenbauer tune wrote" in error
+
+    def test_intervals(self, folder):
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame(rng.uniform(size=(60, 2)), columns=["a", "b"])
+        X.assign(y=X["a"] ** 2 + 0.1 * rng.normal(size=60)).to_csv("t.csv", index=False)
+        succeed("tune", "t.csv", "--target", "y", "--out", "m.st")
+        succeed("predict", "m.st", "t.csv", "--interval", 0.8, "--out", "p.parquet")
+        found = pd.read_parquet("p.parquet")
+        assert found.columns.tolist() == ["prediction", "lower", "upper"]
+        model = load("m.st")
+        X = pd.read_csv("t.csv")[["a", "b"]]
+        lower, upper = model.predict_interval(X, 0.8)
+        assert np.array_equal(found["lower"], lower)
+        assert np.array_equal(found["upper"], upper)
+        assert (found["lower"] < found["prediction"]).all()
+        assert "--interval: 1 is not between 0 and 1" in fail(
+            "predict", "m.st", "t.csv", "--interval", 1
+        )
+
+    def test_a_finite_set(self, iris_csv):
+        result = succeed(
+            "tune", iris_csv, "--target", "petal width", "--ignore", "species", "--terms", 30,
+            "--out-of-range", "extrapolate", "--jobs", 1, "--out", "m.st",
+        )  # fmt: skip
+        model = load("m.st")
+        assert model.basis_.n_terms == model.n_terms == 30
+        assert (model.out_of_range, model.n_jobs) == ("extrapolate", None)
+        assert result.value("terms").startswith("30 (largest weight, up to degree ")
+        info = succeed("info", "m.st", "--limit", 3)
+        assert "Terms of largest weight (3 of 30)" in info.out
+        assert info.value("inputs") == "3"
+
+    def test_task_and_rows_of_the_search(self, folder):
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame({"a": rng.uniform(size=600)}).assign(y=rng.integers(0, 3, 600))
+        X.to_csv("t.csv", index=False)
+        result = succeed("tune", "t.csv", "--target", "y", "--task", "regression")
+        assert result.value("task").startswith("regression: as asked; column 'y' holds 3 diff")
+        assert result.value("rows").endswith("; the spectrum was chosen on 500")
+        assert result.value("model") == (
+            "fitted on all 600 rows, not saved: --out MODEL.safetensors would"
+        )
+        assert "it is no better than a guess" in " ".join(result.out.split())
+        assert [path.name for path in Path().iterdir()] == ["t.csv"]
+
+    @pytest.mark.parametrize(
+        ("name", "start"),
+        [("p.svg", b"<?xml"), ("p.PNG", b"\x89PNG\r\n\x1a\n"), ("p.pdf", b"%PDF-")],
+    )
+    @pytest.mark.parametrize("target", ["species", "petal width"])
+    def test_picture(self, iris_csv, name, start, target):
+        pytest.importorskip("matplotlib")
+        options = [] if target == "species" else ["--ignore", "species"]
+        result = succeed("tune", iris_csv, "--target", target, "--plot", name, *options)
+        assert result.value("picture") == f"drawn to {name}"
+        data = Path(name).read_bytes()
+        assert data.startswith(start)
+        assert len(data) > 5000
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ("--plot p.jpg", "ends in '.jpg'; give a file that ends in .svg, .png or .pdf"),
+            ("--plot nowhere/p.svg", "the folder of --plot nowhere/p.svg does not exist"),
+            ("--out m.svg", "--out m.svg ends as a picture does; give the model another ending"),
+            ("--out m.csv", "--out m.csv ends as a table does"),
+            ("--out-of-range extrapolate", "needs a finite set of terms: give --terms"),
+            ("--terms 0", "--terms"),
+            ("--ignore speces", "did you mean 'species'?"),
+        ],
+    )
+    def test_errors(self, iris_csv, options, message):
+        error = fail("tune", iris_csv, "--target", "species", *options.split())
+        assert message in error
+        assert [path.name for path in Path().iterdir()] == ["iris.csv"]
+
+    def test_a_picture_needs_matplotlib(self, iris_csv, monkeypatch):
+        monkeypatch.setitem(sys.modules, "matplotlib", None)
+        monkeypatch.setattr(
+            "importlib.util.find_spec",
+            lambda name, find=importlib.util.find_spec: (
+                None if name == "matplotlib" else find(name)
+            ),
+        )
+        error = fail("tune", iris_csv, "--target", "species", "--plot", "p.svg")
+        assert "--plot needs matplotlib: run pip install 'gegenbauer[plot]'" in error
+
+    def test_a_failed_picture_leaves_no_file(self, iris_csv, monkeypatch):
+        def refuse(*args):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(os, "fsync", refuse)
+        error = fail("tune", iris_csv, "--target", "species", "--plot", "p.svg")
+        assert "p.svg cannot be written: No space left on device" in error
+        assert [path.name for path in Path().iterdir()] == ["iris.csv"]
+
+
 class TestInfo:
     def test_classifier(self, iris_model):
         result = succeed("info", iris_model)
@@ -862,7 +1091,7 @@ class TestErrors:
     def test_broken_models(self, iris_csv, iris_model, command):
         table = [iris_csv] if command == "predict" else []
         whole = iris_model.read_bytes()
-        advice = "give a whole file that gegenbauer fit --out wrote"
+        advice = "give a whole file that gegenbauer fit or tune --out wrote"
         for data in (b"", whole[:7], whole[:100], whole[:-1], whole + b"x", b"\xff" * 100):
             Path("broken.st").write_bytes(data)
             error = fail(command, "broken.st", *table)

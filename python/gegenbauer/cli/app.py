@@ -36,8 +36,36 @@ TableArgument = Annotated[
     ),
 ]
 ModelArgument = Annotated[
-    Path, typer.Argument(metavar="MODEL", readable=False, help="File that fit wrote.")
+    Path, typer.Argument(metavar="MODEL", readable=False, help="File that fit or tune wrote.")
 ]
+TargetOption = Annotated[
+    str, typer.Option(metavar="COLUMN", help="Column to learn.", rich_help_panel=_DATA_PANEL)
+]
+TaskOption = Annotated[
+    Task,
+    typer.Option(
+        metavar="TASK",
+        help="classification, regression or auto, which decides by the column and says so: text, "
+        "true and false, or few whole numbers are classes.",
+        rich_help_panel=_DATA_PANEL,
+    ),
+]
+IgnoreOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column that is no input; repeat it for more.",
+        show_default=False,
+        rich_help_panel=_DATA_PANEL,
+    ),
+]
+ModelOutput = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="MODEL", readable=False,
+        help="Save the model here, by custom as .safetensors.",
+    ),
+]  # fmt: skip
 Separator = Annotated[
     str,
     typer.Option(
@@ -75,32 +103,11 @@ def _print_version() -> None:
 @app.command()
 def fit(
     table: TableArgument,
-    target: Annotated[
-        str,
-        typer.Option(metavar="COLUMN", help="Column to learn.", rich_help_panel=_DATA_PANEL),
-    ],
-    task: Annotated[
-        Task,
-        typer.Option(
-            metavar="TASK", help="classification, regression or auto, which decides by the column "
-            "and says so: text, true and false, or few whole numbers are classes.",
-            rich_help_panel=_DATA_PANEL,
-        ),
-    ] = Task.auto,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN", help="Column that is no input; repeat it for more.",
-            show_default=False, rich_help_panel=_DATA_PANEL,
-        ),
-    ] = None,
+    target: TargetOption,
+    task: TaskOption = Task.auto,
+    ignore: IgnoreOption = None,
     separator: Separator = ",",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="MODEL", readable=False, help="Save the model here, by custom as .safetensors."
-        ),
-    ] = None,
+    out: ModelOutput = None,
     terms: Annotated[
         str | None,
         typer.Option(
@@ -230,6 +237,65 @@ def fit(
 
 
 @app.command()
+def tune(
+    table: TableArgument,
+    target: TargetOption,
+    task: TaskOption = Task.auto,
+    ignore: IgnoreOption = None,
+    separator: Separator = ",",
+    out: ModelOutput = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", readable=False,
+            help="Draw the scores and the probabilities or predictions of rows left out, as .svg, "
+            ".png or .pdf.",
+        ),
+    ] = None,
+    terms: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Number of terms of largest weight.",
+            show_default="all there are for up to 5000 rows, else 2000",
+        ),
+    ] = None,
+    out_of_range: Annotated[
+        OutOfRange | None,
+        typer.Option(
+            metavar="POLICY", help="What predictions do with values beyond those seen here: "
+            "clip, warn, error or, with --terms, extrapolate.",
+            show_default="clip",
+        ),
+    ] = None,
+    jobs: Jobs = None,
+) -> None:  # fmt: skip
+    """Learn one column of a table from the others, and choose all settings by the data.
+
+    The scores are of rows left out one by one, exactly, so none are held back.
+
+    [dim]gegenbauer tune iris.csv --target species --out iris.safetensors --plot iris.svg[/]
+    """
+    parameters = {
+        "n_terms": terms,
+        "out_of_range": out_of_range and out_of_range.value,
+        "n_jobs": jobs,
+    }
+
+    from gegenbauer.cli.tune import run
+
+    run(
+        table,
+        target=target,
+        task=task,
+        out=out,
+        plot=plot,
+        parameters={name: value for name, value in parameters.items() if value is not None},
+        ignored=ignore or [],
+        separator=_separator(separator),
+    )
+
+
+@app.command()
 def predict(
     model: ModelArgument,
     table: TableArgument,
@@ -248,6 +314,19 @@ def predict(
             show_default="as fit was told",
         ),
     ] = None,
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities", help="Add the probability of each class, of a model that tune wrote."
+        ),
+    ] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Add an interval that holds this share of the values, such as "
+            "0.9, of a model that tune wrote.",
+        ),
+    ] = None,
     separator: Separator = ",",
     jobs: Jobs = None,
 ) -> None:  # fmt: skip
@@ -257,6 +336,9 @@ def predict(
 
     [dim]gegenbauer predict iris.safetensors new.csv --out predicted.csv[/]
     """
+    if interval is not None and not 0 < interval < 1:
+        raise typer.BadParameter(f"{interval:g} is not between 0 and 1", param_hint="--interval")
+
     from gegenbauer.cli.predict import run
 
     run(
@@ -264,6 +346,8 @@ def predict(
         table,
         out=out,
         out_of_range=out_of_range and out_of_range.value,
+        probabilities=probabilities,
+        interval=interval,
         n_jobs=jobs,
         separator=_separator(separator),
     )

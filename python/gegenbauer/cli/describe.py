@@ -1,23 +1,31 @@
-"""A fitted model in words, for the reports of ``fit`` and ``info``."""
+"""A fitted model in words, for the reports of ``fit``, ``tune`` and ``info``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sklearn.base import is_classifier, is_regressor
+
 from gegenbauer.cli.words import count, number
+from gegenbauer.kernel import PowerDecay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["describe_parameters", "describe_solution", "describe_terms", "task_of"]
+__all__ = [
+    "describe_parameters",
+    "describe_solution",
+    "describe_spectrum",
+    "describe_terms",
+    "task_of",
+]
 
 
 def task_of(model: Any) -> str:
     """Return "classification", "multilabel classification", "regression" or "features"."""
-    name = type(model).__name__
-    if name == "GegenbauerClassifier":
+    if is_classifier(model):
         return "multilabel classification" if model.multilabel_ else "classification"
-    return "regression" if name == "GegenbauerRegressor" else "features"
+    return "regression" if is_regressor(model) else "features"
 
 
 def describe_terms(model: Any) -> str:
@@ -29,6 +37,8 @@ def describe_terms(model: Any) -> str:
     >>> describe_terms(GegenbauerFeatures(n_terms=5).fit([[0.0, 0.0], [1.0, 1.0]]))
     '5: all of total degree up to 1, and 2 of degree 2'
     """
+    if not hasattr(model, "basis_"):
+        return "all there are"
     basis = model.basis_
     if basis.index_set != "total_degree" or basis.n_terms == 1:
         kind = basis.index_set.replace("_", " ")
@@ -49,18 +59,21 @@ def describe_parameters(model: Any) -> str:
 
 
 def _parameters(model: Any) -> Iterator[str]:
-    yield f"lam {number(model.basis_.lam)}"
-    if hasattr(model, "gamma"):
-        yield f"gamma {number(model.gamma)}"
+    chosen = hasattr(model, "gamma_")
+    if not chosen or model.spectrum_ is None:
+        yield f"lam {number(model.basis_.lam)}"
+    if chosen or hasattr(model, "gamma"):
+        yield f"gamma {number(model.gamma_ if chosen else model.gamma)}"
     low, high = model.scaling_.domain
     yield f"domain [{low:g}, {high:g}]"
     yield f"out of range: {model.out_of_range}"
-    spectrum = model.basis_.spectrum
-    if isinstance(spectrum, str):
-        yield f"spectrum {spectrum}"
-    elif spectrum is not None:
-        yield f"spectrum q {number(spectrum[0])}, s {number(spectrum[1])}"
-    if model.basis_.order != "grlex":
+    if chosen and model.spectrum_ is not None:
+        yield f"spectrum {describe_spectrum(model)}"
+    elif isinstance(model.basis_.spectrum, str):
+        yield f"spectrum {model.basis_.spectrum}"
+    elif model.basis_.spectrum is not None:
+        yield f"spectrum {_pair(*model.basis_.spectrum)}"
+    if getattr(model, "basis_", None) is not None and model.basis_.order != "grlex":
         yield f"order {model.basis_.order}"
     if not getattr(model, "penalize_constant", True):
         yield "constant term without penalty"
@@ -68,10 +81,30 @@ def _parameters(model: Any) -> Iterator[str]:
         yield f"class weights {model.class_weight}"
 
 
+def describe_spectrum(model: Any) -> str:
+    """Describe the weights of the terms that a model has chosen."""
+    parts = model.spectrum_
+    if len(parts) == 1 and isinstance(parts[0].interaction, float):
+        return _pair(parts[0].interaction, parts[0].smoothness)
+    kinds = [
+        f"n^-{2 * part.smoothness:g}" if isinstance(part, PowerDecay) else f"{part.ratio:g}^(n-1)"
+        for part in parts
+    ]
+    return f"of each input its own, a sum of {', '.join(kinds)} for degree n"
+
+
+def _pair(q: float, s: float) -> str:
+    return f"q {number(q)}, s {number(s)}"
+
+
 def describe_solution(model: Any) -> str:
     """Describe how the weights were found."""
-    products = "" if model.precision_ is None else f"{model.precision_} products, "
-    return (
+    precision = getattr(model, "precision_", None)
+    products = "" if precision is None else f"{precision} products, "
+    text = (
         f"{model.engine_} engine, {model.solver_.replace('_', ' ')} solver, {products}rcond "
-        f"{model.rcond_:.1e}, {count(model.n_refinements_, 'refinement')}"
+        f"{model.rcond_:.1e}"
     )
+    if hasattr(model, "n_refinements_"):
+        text += f", {count(model.n_refinements_, 'refinement')}"
+    return text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,27 +11,25 @@ from sklearn.base import clone
 from sklearn.metrics import accuracy_score, r2_score, root_mean_squared_error
 from sklearn.model_selection import train_test_split
 
-from gegenbauer.cli.choices import Task
-from gegenbauer.cli.columns import MAX_CLASSES, Target, choose_inputs, read_target, require_column
 from gegenbauer.cli.describe import describe_parameters, describe_solution, describe_terms
+from gegenbauer.cli.learning import describe_kept, keep, read_lesson
 from gegenbauer.cli.output import Steps, print_pairs
-from gegenbauer.cli.tables import check_output, read_table, writing
-from gegenbauer.cli.words import UserError, count, duration, listed, printable, quoted, refusals
+from gegenbauer.cli.tables import check_output
+from gegenbauer.cli.words import UserError, count, duration, quoted, refusals
 from gegenbauer.estimators import GegenbauerClassifier, GegenbauerRegressor
-from gegenbauer.persistence import save
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    import pandas as pd
     from numpy.typing import NDArray
+
+    from gegenbauer.cli.choices import Task
+    from gegenbauer.cli.learning import Lesson
 
 __all__ = ["run"]
 
 _MIN_ROWS_A_PART = 2
-_MAX_CLASSES_SHOWN = 8
-_MAX_INPUTS_SHOWN = 6
 
 _ADVICE = "; no better than a guess: try a larger --gamma or fewer --terms"
 
@@ -78,45 +75,32 @@ def run(
         Anything is wrong with the table, the target, the parameters or the place of the model.
     """
     if out is not None:
-        check_output(out, sources=[path], table=False)
+        check_output(out, "model", sources=[path])
     with Steps(total=4) as steps:
-        steps.begin(f"reading {printable(path.name)}")
-        start = time.perf_counter()
-        table = read_table(path, separator)
-        reading = time.perf_counter() - start
-        require_column(target, table, "--target")
-        chosen = read_target(table, target, task)
-        inputs = choose_inputs(table, target, ignored)
-        _warn_of_row_numbers(inputs, steps)
-        del table
-        kind = GegenbauerClassifier if chosen.task == Task.classification else GegenbauerRegressor
-        model = kind(**parameters)
+        lesson = read_lesson(
+            path, target=target, task=task, ignored=ignored, separator=separator, steps=steps
+        )
+        model = (GegenbauerClassifier if lesson.classify else GegenbauerRegressor)(**parameters)
 
         steps.begin("fitting without the rows held out")
         with refusals(lambda _: None):  # the fit on all rows warns of the same things
-            validation = _validate(model, inputs, chosen, validation_fraction, seed)
+            validation = _validate(model, lesson, validation_fraction, seed)
         steps.begin("fitting on all rows")
         start = time.perf_counter()
         with refusals(steps.warn):
-            model.fit(inputs, chosen.values)
+            model.fit(lesson.inputs, lesson.target.values)
         fitting = time.perf_counter() - start
-        if out is not None:
-            steps.begin("saving")
-            model.set_params(n_jobs=None)  # the threads of this machine, today
-            with refusals(steps.warn), writing(out):
-                save(model, out)
+        keep(model, out, steps)
+    n_rows = len(lesson.inputs)
     print_pairs(
         [
-            ("task", f"{chosen.task}: {chosen.reason}{_other_choice(chosen, task)}"),
-            ("rows", _rows(len(inputs), validation, seed)),
-            ("inputs", f"{inputs.shape[1]}: {listed(inputs.columns.tolist(), _MAX_INPUTS_SHOWN)}"),
-            *([("classes", _classes(chosen))] if chosen.task == Task.classification else []),
+            *lesson.describe(_rows(n_rows, validation, seed)),
             ("terms", describe_terms(model)),
             ("parameters", describe_parameters(model)),
             ("solved by", describe_solution(model)),
             ("validation", "none, as asked" if validation is None else validation.score),
-            ("time", _times(reading, validation, fitting)),
-            ("model", _kept(len(inputs), out, fitted_again=validation is not None)),
+            ("time", _times(lesson.reading, validation, fitting)),
+            ("model", describe_kept(n_rows, out, again=validation is not None)),
         ]
     )
 
@@ -130,12 +114,11 @@ class _Validation:
     scoring: float
 
 
-def _validate(
-    model: Any, inputs: pd.DataFrame, target: Target, fraction: float, seed: int
-) -> _Validation | None:
+def _validate(model: Any, lesson: Lesson, fraction: float, seed: int) -> _Validation | None:
     """Fit on a part of the rows and score on the others."""
     if fraction == 0:
         return None
+    inputs, target, classify = lesson.inputs, lesson.target, lesson.classify
     n_rows = len(inputs)
     n_held_out = int(np.ceil(fraction * n_rows))
     if min(n_held_out, n_rows - n_held_out) < _MIN_ROWS_A_PART:
@@ -144,7 +127,6 @@ def _validate(
             f"leave {_MIN_ROWS_A_PART} rows on both sides; add rows, or give "
             "--validation-fraction 0 to fit without a score"
         )
-    classify = target.task == Task.classification
     strata, split = _strata(target.values, n_held_out) if classify else (None, "at random")
     X, X_out, y, y_out = train_test_split(
         inputs, target.values, test_size=n_held_out, random_state=seed, stratify=strata
@@ -199,41 +181,10 @@ def _errors(y_out: NDArray[Any], predicted: NDArray[Any]) -> str:
 # ---- words of the report -------------------------------------------------------------
 
 
-def _warn_of_row_numbers(inputs: pd.DataFrame, steps: Steps) -> None:
-    for name in inputs.columns:
-        if re.fullmatch(r"Unnamed: \d+", name):  # pandas called it so
-            steps.warn(
-                f"a column without a name is used as the input {quoted(name)}; if it counts the "
-                f"rows, leave it out with --ignore {quoted(name)}"
-            )
-
-
-def _other_choice(target: Target, task: Task) -> str:
-    """Say how to override a decision that another one could stand beside."""
-    if task != Task.auto or target.values.dtype.kind in "Ob":
-        return ""
-    if target.task == Task.classification:
-        return " (--task regression takes them as quantities)"
-    whole = bool((target.values == np.rint(target.values)).all())
-    if whole and np.unique(target.values).size <= MAX_CLASSES:
-        return " (--task classification takes them as classes)"
-    return ""
-
-
 def _rows(n_rows: int, validation: _Validation | None, seed: int) -> str:
     if validation is None:
         return str(n_rows)
     return f"{n_rows}; {validation.n_rows} held out to validate ({validation.split}, seed {seed})"
-
-
-def _classes(target: Target) -> str:
-    classes, counts = np.unique(target.values, return_counts=True)
-    shown = [
-        f"{quoted(label)} ({count(int(n), 'row')})"
-        for label, n in zip(classes[:_MAX_CLASSES_SHOWN], counts, strict=False)
-    ]
-    more = f" and {classes.size - len(shown)} more" if classes.size > len(shown) else ""
-    return f"{classes.size}: {', '.join(shown)}{more}"
 
 
 def _times(reading: float, validation: _Validation | None, fitting: float) -> str:
@@ -243,8 +194,3 @@ def _times(reading: float, validation: _Validation | None, fitting: float) -> st
         parts.append(f"{duration(validation.scoring)} to predict them")
     parts.append(f"{duration(fitting)} to fit on all rows")
     return ", ".join(parts)
-
-
-def _kept(n_rows: int, out: Path | None, *, fitted_again: bool) -> str:
-    place = "not saved: --out MODEL.safetensors would" if out is None else f"saved to {out}"
-    return f"fitted {'again ' if fitted_again else ''}on all {n_rows} rows, {place}"

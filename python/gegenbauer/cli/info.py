@@ -37,6 +37,7 @@ def run(path: Path, *, limit: int) -> None:
         steps.begin("reading")
         model = load_model(path, steps.warn)
     has_weights = hasattr(model, "coef_")
+    solved = hasattr(model, "solver_")
     print_pairs(
         [
             ("file", f"{path}, {_size(path)}, written by gegenbauer {_version(path)}"),
@@ -45,13 +46,13 @@ def run(path: Path, *, limit: int) -> None:
             ("inputs", str(model.n_features_in_)),
             ("terms", describe_terms(model)),
             ("parameters", describe_parameters(model)),
-            *([("solved by", describe_solution(model))] if has_weights else []),
+            *([("solved by", describe_solution(model))] if solved else []),
         ]
     )
     _print_inputs(model, limit)
     if has_weights:
         _print_largest_terms(model, limit)
-    n_left = max(model.n_features_in_, model.n_terms_) - limit
+    n_left = max(model.n_features_in_, model.n_terms_ if has_weights else 0) - limit
     if n_left > 0:
         print_paragraphs("--limit N shows more of them")
 
@@ -72,8 +73,9 @@ def _version(path: Path) -> str:
 def _outputs(model: Any, limit: int) -> list[tuple[str, str]]:
     if hasattr(model, "classes_"):
         return [("classes", f"{model.classes_.size}: {listed(model.classes_.tolist(), limit)}")]
-    if hasattr(model, "coef_") and model.coef_.ndim == 2:
-        return [("outputs", str(model.coef_.shape[1]))]
+    weights = getattr(model, "dual_coef_", getattr(model, "coef_", None))
+    if weights is not None and weights.ndim == 2 and weights.shape[1] > 1:
+        return [("outputs", str(weights.shape[1]))]
     return []
 
 

@@ -31,6 +31,8 @@ def run(
     *,
     out: Path | None,
     out_of_range: str | None,
+    probabilities: bool,
+    interval: float | None,
     n_jobs: int | None,
     separator: str,
 ) -> None:
@@ -44,6 +46,10 @@ def run(
         The table to write; None prints CSV to stdout.
     out_of_range : str or None
         What to do with values beyond the range seen in ``fit``; None for the model's policy.
+    probabilities : bool
+        Whether to add the probability of each class.
+    interval : float or None
+        Share of the values that an interval to add should hold, between 0 and 1.
     n_jobs : int or None
         Number of threads.
     separator : str
@@ -55,7 +61,7 @@ def run(
         Anything is wrong with the model, the table or the place of the output.
     """
     if out is not None:
-        check_output(out, sources=[model_path, path], table=True)
+        check_output(out, "table", sources=[model_path, path])
     with Steps(total=3) as steps:
         steps.begin(f"reading {printable(path.name)}")
         model = load_model(model_path, steps.warn)
@@ -64,10 +70,21 @@ def run(
                 f"{printable(str(model_path), 200)} holds {type(model).__name__}, which predicts "
                 "nothing; give a classifier or a regressor"
             )
+        for wanted, option, method in (
+            (probabilities, "--probabilities", "predict_proba"),
+            (interval is not None, "--interval", "predict_interval"),
+        ):
+            if wanted and not hasattr(model, method):
+                raise UserError(
+                    f"{option} is not for {printable(str(model_path), 200)}, which holds "
+                    f"{type(model).__name__}; it needs a "
+                    f"{'classifier' if method == 'predict_proba' else 'regressor'} that "
+                    "gegenbauer tune wrote"
+                )
         table = read_table(path, separator)
-        names = getattr(model, "feature_names_in_", None)
-        inputs = select_inputs(table, names, model.n_features_in_)
-        X = inputs if names is not None else inputs.to_numpy()
+        inputs_of_model = getattr(model, "feature_names_in_", None)
+        inputs = select_inputs(table, inputs_of_model, model.n_features_in_)
+        X = inputs if inputs_of_model is not None else inputs.to_numpy()
         steps.begin("predicting")
         model.set_params(n_jobs=n_jobs)
         if out_of_range is not None:
@@ -75,6 +92,15 @@ def run(
         _apply_range_policy(model, X, list(inputs.columns), steps.warn)
         with refusals(steps.warn):
             predictions = _as_table(model, model.predict(X))
+            if probabilities:
+                names = [f"probability_{label}" for label in model.classes_]
+                predictions[names] = model.predict_proba(X)
+            if interval is not None:
+                for name, values in zip(
+                    ("lower", "upper"), model.predict_interval(X, interval), strict=True
+                ):
+                    ends = _as_table(model, values)
+                    predictions[ends.columns.str.replace("prediction", name)] = ends.to_numpy()
         steps.begin("writing")
         if out is not None:
             write_table(predictions, out)
@@ -98,7 +124,7 @@ def load_model(path: Path, warn: Callable[[str], None]) -> Any:
             return load(path)
         except ModelFileError as error:
             reason = printable(str(error), _MAX_REASON).rstrip(".")
-            advice = "give a whole file that gegenbauer fit --out wrote"
+            advice = "give a whole file that gegenbauer fit or tune --out wrote"
             raise UserError(f"{reason}; {advice}") from error
 
 

@@ -7,7 +7,7 @@ import stat
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 import pyarrow as pa
@@ -19,9 +19,10 @@ from gegenbauer.persistence import _write_atomically
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["check_output", "read_table", "require_file", "write_table", "writing"]
+__all__ = ["check_output", "read_table", "require_file", "write_bytes", "write_table", "writing"]
 
 TABLE_ENDINGS = (".csv", ".parquet")
+PICTURE_ENDINGS = (".svg", ".png", ".pdf")
 
 # Separators that a header is searched for when it seems to have been split at the wrong one.
 _OTHER_SEPARATORS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
@@ -152,12 +153,12 @@ def _first_sentence(error: Exception) -> str:
     return text.partition(". ")[0].rstrip(".")
 
 
-def _ending(path: Path, what: str) -> str:
+def _ending(path: Path, what: str, endings: tuple[str, ...] = TABLE_ENDINGS) -> str:
     ending = path.suffix.lower()
-    if ending not in TABLE_ENDINGS:
+    if ending not in endings:
         raise UserError(
             f"the {what} {_show(path)} ends in {quoted(path.suffix or path.name)}; give a file "
-            f"that ends in {' or '.join(TABLE_ENDINGS)}"
+            f"that ends in {', '.join(endings[:-1])} or {endings[-1]}"
         )
     return ending
 
@@ -165,17 +166,19 @@ def _ending(path: Path, what: str) -> str:
 # ---- output --------------------------------------------------------------------------
 
 
-def check_output(path: Path, *, sources: Iterable[Path], table: bool) -> None:
+def check_output(
+    path: Path, what: Literal["table", "model", "picture"], *, sources: Iterable[Path]
+) -> None:
     """Refuse, before any long work, a place where no file can be written.
 
     Parameters
     ----------
     path : Path
         The file to be.
+    what : {"table", "model", "picture"}
+        What it will be.
     sources : iterable of Path
         Files that are read, and must not be replaced.
-    table : bool
-        Whether the file will be a table, not a model.
 
     Raises
     ------
@@ -183,31 +186,36 @@ def check_output(path: Path, *, sources: Iterable[Path], table: bool) -> None:
         The ending is wrong, the folder is missing or must not be written to, or the path is a
         folder, a special file, write-protected or one of the sources.
     """
-    if table:
+    option = "--plot" if what == "picture" else "--out"
+    if what == "table":
         _ending(path, "output file")
-    elif path.suffix.lower() in TABLE_ENDINGS:
-        raise UserError(
-            f"--out {_show(path)} ends as a table does; give the model another ending, such as "
-            ".safetensors"
-        )
+    elif what == "picture":
+        _ending(path, "picture", PICTURE_ENDINGS)
+    else:
+        for other, endings in (("table", TABLE_ENDINGS), ("picture", PICTURE_ENDINGS)):
+            if path.suffix.lower() in endings:
+                raise UserError(
+                    f"{option} {_show(path)} ends as a {other} does; give the model another "
+                    "ending, such as .safetensors"
+                )
     # A link stays, and what it points at is replaced.
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise UserError(
-            f"the folder of --out {_show(path)} does not exist; make it, or choose another place"
+            f"the folder of {option} {_show(path)} does not exist; make it, or choose another place"
         )
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UserError(
-            f"the folder of --out {_show(path)} must not be written to; choose another place"
+            f"the folder of {option} {_show(path)} must not be written to; choose another place"
         )
     if not path.exists():
         return
     if not path.is_file():
-        raise UserError(f"--out {_show(path)} is a folder or a device; give the name of a file")
+        raise UserError(f"{option} {_show(path)} is a folder or a device; give the name of a file")
     if any(path.samefile(source) for source in sources if source.exists()):
-        raise UserError(f"--out {_show(path)} is what is read; choose another name")
+        raise UserError(f"{option} {_show(path)} is what is read; choose another name")
     if not os.access(path, os.W_OK):
-        raise UserError(f"--out {_show(path)} is write-protected; choose another name")
+        raise UserError(f"{option} {_show(path)} is write-protected; choose another name")
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:
@@ -229,6 +237,17 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
         data = table.to_csv(index=False).encode()
     else:
         data = table.to_parquet(None, engine="pyarrow", index=False)
+    write_bytes(data, path)
+
+
+def write_bytes(data: bytes, path: Path) -> None:
+    """Write a file that appears at once and whole.
+
+    Raises
+    ------
+    UserError
+        The system refuses to write the file; an old one is as it was.
+    """
     with writing(path):
         _write_atomically(Path(os.path.realpath(path)), data)
 
