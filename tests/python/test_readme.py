@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -25,7 +30,7 @@ def test_example_prints_what_is_shown(tmp_path):
 
 
 def test_array_example_runs(tmp_path):
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[2]
+    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[3]
     code += "\nprint(basis.n_terms, solution.engine, X.shape[0] * basis.n_terms * 8 // 10**6)"
     assert run(code, tmp_path) == "210 primal 168\n"
 
@@ -37,6 +42,32 @@ def test_example_without_settings_finds_the_inputs_that_matter(tmp_path):
     assert float(error.split()[-1]) < 0.01
     assert "share of the variance" in shares
     assert checks == "True True"
+
+
+def test_example_of_the_papers_basis(tmp_path):
+    pytest.importorskip("matplotlib")
+    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[2]
+    code = f"import matplotlib\nmatplotlib.use('Agg')\n{code}"
+    code += "\nprint((model.predict(X) == y).mean() > 0.95)"
+    chosen, good = run(code, tmp_path).splitlines()
+    assert re.fullmatch(r"lam 0.0?5, \d+ terms, gamma \S+: \(2, 30, \d\d\)", chosen)
+    assert good == "True"
+
+
+def test_commands_run(tmp_path):
+    """As they stand, on a table of that name."""
+    pytest.importorskip("matplotlib")
+    rng = np.random.default_rng(0)
+    for name in ("table.csv", "new.csv"):
+        X = pd.DataFrame(rng.uniform(size=(60, 2)), columns=["size", "age"])
+        X.assign(price=X["size"] - X["age"] ** 2).to_csv(tmp_path / name, index=False)
+    (commands,) = re.findall(r"```sh\n(gegenbauer tune .*?)```", README, re.DOTALL)
+    for line in commands.splitlines():
+        arguments = shlex.split(line, comments=True)
+        code = f"import sys; from gegenbauer.cli import main; sys.exit(main({arguments[1:]!r}))"
+        assert run(code, tmp_path)
+    made = {path.name for path in tmp_path.iterdir()}
+    assert made == {"table.csv", "new.csv", "model.safetensors", "model.svg", "prices.csv"}
 
 
 def test_links_lead_somewhere():
