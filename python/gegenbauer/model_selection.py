@@ -37,7 +37,7 @@ from gegenbauer.ridge import predict, solve_ridge
 from gegenbauer.selection import RidgePath
 from gegenbauer.spectrum_search import (
     GAMMAS,
-    TRUSTED,
+    Candidate,
     Score,
     SpectrumSearch,
     Splits,
@@ -438,34 +438,14 @@ def _best_of(
     options: dict[str, Any],
 ) -> tuple[float, float, Doubles]:
     """Return the best of given gammas, its score and predictions of rows left out."""
-    weight = options["sample_weight"]
     others = {key: value for key, value in options.items() if key != "sample_weight"}
-    values = np.zeros(gammas.size)
-    everything = np.arange(data.n)
-    parts = [(everything, None)] if splits is None else [*splits]
-    predictions = np.full((gammas.size, *data.Y.shape), np.nan)
-    for train, test in parts:
-        path = RidgePath(
-            model, data.X[train], data.Y[train],
-            sample_weight=None if weight is None else weight[train], **others,
-        )  # fmt: skip
-        chunk = max(1, int(_HELD / data.Y.size))
-        for first in range(0, gammas.size, chunk):
-            some = slice(first, first + chunk)
-            if test is None:
-                found = path.leave_one_out(gammas[some])
-                left_out, error, rows = found.predictions, found.error, everything
-            else:
-                left_out = path.predict(data.X[test], gammas[some])
-                error, rows = path.rounding(gammas[some]), test
-            scores = np.array(score(left_out, rows), dtype=np.float64)
-            scores[(error > TRUSTED) | np.isnan(scores)] = np.inf
-            values[some] += scores / len(parts)
-            predictions[some, rows] = left_out
+    weight = options["sample_weight"]
+    candidate = Candidate(model, data.X, data.Y, weight, splits, **others)
+    values = candidate.scores(gammas, score)
     at = int(np.flatnonzero(values == values.min())[-1])
     if not np.isfinite(values[at]):
         raise ValueError("no gamma has a finite score: are the targets of a reasonable size?")
-    return float(gammas[at]), float(values[at]), predictions[at]
+    return float(gammas[at]), float(values[at]), candidate.predictions(float(gammas[at]))
 
 
 # --- Scores ---------------------------------------------------------------------------------------

@@ -170,6 +170,14 @@ def leave_one_out(
     )
 
 
+def cheapest_method(n_rows: int, n_terms: int) -> str:
+    """Return what ``method="auto"`` of `RidgePath` means for a basis of so many terms."""
+    small, large = sorted((n_rows, n_terms))
+    if float(small) ** 2 * large <= _SMALL:
+        return "svd"
+    return "dual" if n_rows <= n_terms else "primal"
+
+
 def _moments_pay(basis: TensorBasis, n_samples: int, n_outputs: int) -> bool:
     cost = fit_cost(basis, n_samples, n_outputs)
     return cost["moments"] < cost["primal"]
@@ -496,12 +504,7 @@ class RidgePath:
                     "'dual' for a kernel"
                 )
             return "dual"
-        if method != "auto":
-            return method
-        small, large = sorted((rows, self.model.n_terms))
-        if float(small) ** 2 * large <= _SMALL:
-            return "svd"
-        return "dual" if rows <= self.model.n_terms else "primal"
+        return cheapest_method(rows, self.model.n_terms) if method == "auto" else method
 
     def _features(self, X: npt.NDArray[np.float64], scale: Doubles) -> Doubles:
         """Terms at rows, scaled, without the constant where that is free."""

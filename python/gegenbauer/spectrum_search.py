@@ -33,7 +33,7 @@ from gegenbauer._arrays import (
     require_memory,
 )
 from gegenbauer._dispatch import core
-from gegenbauer.basis import check_scaling
+from gegenbauer.basis import TensorBasis, check_scaling
 from gegenbauer.kernel import (
     GeometricDecay,
     PowerDecay,
@@ -41,14 +41,14 @@ from gegenbauer.kernel import (
     predict_kernel,
     solve_kernel,
 )
-from gegenbauer.selection import RidgePath, leave_one_out
+from gegenbauer.selection import RidgePath, cheapest_method, kfold_predictions, leave_one_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy.typing as npt
 
-    from gegenbauer.basis import InputScaling, TensorBasis
+    from gegenbauer.basis import InputScaling
 
     Doubles: TypeAlias = npt.NDArray[np.float64]
 
@@ -573,7 +573,8 @@ class Candidate:
     X, Y, weights
         Rows, targets (n_samples, n_outputs) and weights or None, as arrays.
     splits : sequence of (training rows, test rows) or None
-        None for leave-one-out.
+        None for leave-one-out. Splits whose training rows are all but their test rows, of a basis
+        with fewer terms than rows, take one sum over the rows (`kfold_predictions`).
     **options
         As for `RidgePath`.
 
@@ -593,11 +594,13 @@ class Candidate:
         **options: Any,
     ) -> None:
         self.model = model
+        self._X, self._Y, self._weights, self._options = X, Y, weights, options
+        self._chunk = max(1, int(_HELD / Y.size))
         pairs: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp] | None]]
         pairs = [(np.arange(X.shape[0]), None)] if splits is None else [*splits]
-        self._X = X
-        self._chunk = max(1, int(_HELD / Y.size))
-        self._parts = [
+        self._n_parts = len(pairs)
+        self._folds = self._find_folds(splits)
+        self._paths = [] if self._folds else [
             (
                 RidgePath(
                     model, X[train], Y[train],
@@ -608,23 +611,55 @@ class Candidate:
             for train, test in pairs
         ]  # fmt: skip
 
+    def _find_folds(self, splits: Splits) -> list[npt.NDArray[np.intp]]:
+        """Return the folds if one sum over all rows serves every split, else nothing."""
+        n = self._X.shape[0]
+        if splits is None or len(splits) < 2 or not isinstance(self.model, TensorBasis):
+            return []
+        largest = max(test.size for _, test in splits)
+        tested = np.concatenate([test for _, test in splits])
+        whole = all(
+            train.size + test.size == n and np.unique(np.append(train, test)).size == n
+            for train, test in splits
+        )
+        apart = np.unique(tested).size == tested.size
+        primal = cheapest_method(n - largest, self.model.n_terms) == "primal"
+        return [test for _, test in splits] if whole and apart and primal else []
+
+    def _left_out(self, gammas: Doubles) -> Iterator[tuple[Doubles, Doubles, npt.NDArray[np.intp]]]:
+        """Yield predictions (n_gammas, n_rows, n_outputs), their errors, and the rows."""
+        if self._folds:
+            assert isinstance(self.model, TensorBasis)
+            folds = kfold_predictions(
+                self.model, self._X, self._Y, self._folds, gammas,
+                sample_weight=self._weights, **self._options,
+            )  # fmt: skip
+            for rows in self._folds:
+                yield folds.predictions[:, rows], folds.error, rows
+        for path, test in self._paths:
+            if test is None:
+                found = path.leave_one_out(gammas)
+                yield found.predictions, found.error, np.arange(self._X.shape[0])
+            else:
+                yield path.predict(self._X[test], gammas), path.rounding(gammas), test
+
     def scores(self, gammas: Doubles, score: Score) -> Doubles:
         """Return the mean score of all parts, infinity where float64 does not carry it."""
         total = np.zeros(gammas.size)
-        for path, test in self._parts:
-            for first in range(0, gammas.size, self._chunk):
-                some = slice(first, first + self._chunk)
-                if test is None:
-                    found = path.leave_one_out(gammas[some])
-                    predictions, error = found.predictions, found.error
-                    rows = np.arange(self._X.shape[0])
-                else:
-                    predictions = path.predict(self._X[test], gammas[some])
-                    error, rows = path.rounding(gammas[some]), test
+        for first in range(0, gammas.size, self._chunk):
+            some = slice(first, first + self._chunk)
+            for predictions, error, rows in self._left_out(gammas[some]):
                 values = np.array(score(predictions, rows), dtype=np.float64)
                 values[(error > TRUSTED) | np.isnan(values)] = np.inf
                 total[some] += values
-        return total / len(self._parts)
+        return total / self._n_parts
+
+    def predictions(self, gamma: float) -> Doubles:
+        """Return those of all rows, each left out; NaN in rows that are in no test part."""
+        whole = np.full(self._Y.shape, np.nan)
+        for predictions, _, rows in self._left_out(np.array([gamma])):
+            whole[rows] = predictions[0]
+        return whole
 
 
 def _best(scores: Doubles) -> tuple[int, ...]:

@@ -7,7 +7,6 @@ import json
 import pickle
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import mpmath

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
+from sklearn.model_selection import KFold, ShuffleSplit
 
 from gegenbauer import (
     GeometricDecay,
@@ -15,15 +16,18 @@ from gegenbauer import (
     PowerDecay,
     RidgePath,
     SpectrumKernel,
+    TensorBasis,
     TotalDegreeKernel,
     learn_spectrum,
     leave_one_out,
     predict_kernel,
     search_gamma,
     search_spectrum,
+    selection,
     solve_kernel,
     spectrum_objective,
 )
+from gegenbauer.spectrum_search import Candidate
 
 OBJECTIVES = ["marginal_likelihood", "squared_error"]
 
@@ -358,3 +362,39 @@ class TestSearchGamma:
         assert np.isnan(predictions[folds == 3]).all()
         assert np.isfinite(predictions[folds != 3]).all()
         assert gamma > 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_folds_of_a_basis_take_one_sum(weighted, monkeypatch):
+    """Splits of complements are K-fold by subtraction; other splits are fits of their own."""
+    rng = np.random.default_rng(1)
+    X = rng.uniform(size=(90, 2))
+    Y = np.sin(4 * X[:, :1]) + X[:, 1:] ** 2 + 0.1 * rng.standard_normal((90, 1))
+    weights = rng.uniform(0.5, 2, 90) if weighted else None
+    basis, gammas = TensorBasis(2, n_terms=15), np.array([1e-4, 1e-2, 1.0])
+    monkeypatch.setattr(selection, "_SMALL", 0.0)
+
+    def squared_error(predictions, rows):
+        return ((predictions - Y[rows]) ** 2).mean(axis=(1, 2))
+
+    def candidate(splits, model=basis):
+        return Candidate(model, X, Y, weights, splits, scaling=None, penalize_constant=False)
+
+    complements = [*KFold(3, shuffle=True, random_state=0).split(X)]
+    assert candidate(complements)._folds
+    splits = [*ShuffleSplit(3, random_state=0).split(X), complements[0]]
+    for others in (None, complements[:1], splits, [(a[1:], b) for a, b in complements]):
+        assert not candidate(others)._folds
+    assert not candidate(complements, TensorBasis(2, n_terms=60))._folds
+    assert not candidate(complements, SpectrumKernel(2, (1.0, 1.0)))._folds
+    found = candidate(complements)
+    expected = np.zeros((len(gammas), *Y.shape))
+    for train, test in complements:
+        part = None if weights is None else weights[train]
+        path = RidgePath(basis, X[train], Y[train], sample_weight=part, penalize_constant=False)
+        expected[:, test] = path.predict(X[test], gammas)
+    scores = np.mean(
+        [squared_error(expected[:, test], test) for _, test in complements], axis=0
+    )  # fmt: skip
+    assert_allclose(found.scores(gammas, squared_error), scores, rtol=1e-9)
+    assert_allclose(found.predictions(1e-2), expected[1], rtol=0, atol=1e-9)
