@@ -282,18 +282,17 @@ def test_decision_boundaries(estimator, response, n_classes):
 
     y = np.digitize(Y, [0, 1][: n_classes - 1])
     model = estimator.fit(X, y)
+    by_class = response != "predict" and n_classes > 2
     display = DecisionBoundaryDisplay.from_estimator(
-        model, X, response_method=response, grid_resolution=7
-    )
+        model, X, response_method=response, grid_resolution=7,
+        class_of_interest=2 if by_class else None,
+    )  # fmt: skip
     grid = np.column_stack([display.xx0.ravel(), display.xx1.ravel()])
     expected = getattr(model, response)(grid)
-    if response == "predict_proba" and n_classes == 2:
-        expected = expected[:, 1]
-    shape = display.response.shape
-    assert shape[:2] == (7, 7)
-    assert_allclose(display.response, expected.reshape(shape), atol=1e-12)
-    surfaces = display.surface_ if isinstance(display.surface_, list) else [display.surface_]
-    assert len(surfaces) >= 1
+    if expected.ndim == 2:
+        expected = expected[:, -1]
+    assert_allclose(display.response, expected.reshape(7, 7), atol=1e-12)
+    assert display.surface_.axes is display.ax_
 
 
 def test_given_axes_and_options():
