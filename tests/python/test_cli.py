@@ -767,6 +767,11 @@ class TestTune:
             "predict", "m.st", "t.csv", "--interval", 1
         )
 
+    def test_targets_without_noise(self, folder):
+        csv("a,y\n1,2.5\n2,2.5\n3,2.5\n")
+        result = succeed("tune", "table.csv", "--target", "y")
+        assert result.value("calibration") == "nothing to judge: there is no noise at all"
+
     def test_a_finite_set(self, iris_csv):
         result = succeed(
             "tune", iris_csv, "--target", "petal width", "--ignore", "species", "--terms", 30,

@@ -191,7 +191,9 @@ def _numbers_predicted(
 def _coverage(model: GegenbauerRegressorCV, lesson: Lesson) -> str:
     """Say how many of the rows left out lie where they should."""
     noise = float(model.noise_variance_[0])
-    if not 0 < noise < math.inf:
+    if noise == 0:
+        return "nothing to judge: there is no noise at all"
+    if noise == math.inf:
         return "unknown: the model leaves no degrees of freedom to estimate noise from"
     _, std = model.predict(lesson.inputs, return_std=True)
     # sigma^2 (1 + h) is for a row beside those of the fit; without row i itself it is
