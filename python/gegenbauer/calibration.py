@@ -75,8 +75,9 @@ def best_temperatures(
     def columns(at: npt.NDArray[np.intp]) -> Doubles:
         return np.take_along_axis(scores, at.reshape((1,) * (scores.ndim - 2) + at.shape), axis=-1)
 
-    # what the other classes have more than the row's own
-    margins = columns(others) - columns(own)
+    # what the other classes have more than the row's own, classes before rows: sums over few
+    # entries that lie one after another are slow
+    margins = np.ascontiguousarray(np.swapaxes(columns(others) - columns(own), -1, -2))
     unit = np.abs(margins).max(axis=(-2, -1))
     unit = np.where(unit > 0, unit, 1.0)
     margins /= unit[..., np.newaxis, np.newaxis]
@@ -86,7 +87,7 @@ def best_temperatures(
     log_beta = 0.5 * (lower + upper)
     for step in range(_N_BISECTIONS + _N_NEWTON):
         p, _ = _other_shares(log_beta, margins)
-        mean = np.einsum("...nk,...nk->...n", p, margins)
+        mean = np.einsum("...kn,...kn->...n", p, margins)
         slope = mean @ share
         upper = np.where(slope >= 0, log_beta, upper)
         lower = np.where(slope >= 0, lower, log_beta)
@@ -94,7 +95,7 @@ def best_temperatures(
         if step < _N_BISECTIONS:
             log_beta = middle
             continue
-        spread = (np.einsum("...nk,...nk->...n", p, squares) - mean**2) @ share
+        spread = (np.einsum("...kn,...kn->...n", p, squares) - mean**2) @ share
         with np.errstate(divide="ignore", invalid="ignore"):
             newton = log_beta - slope / (np.exp(log_beta) * spread)
         log_beta = np.where((lower < newton) & (newton < upper), newton, middle)
@@ -106,11 +107,11 @@ def best_temperatures(
 def _other_shares(log_beta: Doubles, margins: Doubles) -> tuple[Doubles, Doubles]:
     """Return the probabilities of the other classes, and -log of that of each row's own."""
     z = np.exp(log_beta)[..., np.newaxis, np.newaxis] * margins
-    top = np.maximum(z.max(axis=-1), 0.0)
-    z -= top[..., np.newaxis]
+    top = np.maximum(z.max(axis=-2), 0.0)
+    z -= top[..., np.newaxis, :]
     np.exp(z, out=z)
-    total = z.sum(axis=-1) + np.exp(-top)
-    z /= total[..., np.newaxis]
+    total = z.sum(axis=-2) + np.exp(-top)
+    z /= total[..., np.newaxis, :]
     return z, np.log(total) + top
 
 
