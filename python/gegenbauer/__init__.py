@@ -61,7 +61,11 @@ if TYPE_CHECKING:
     )
     from gegenbauer.explain import polynomial_text, sobol_indices, to_sympy
     from gegenbauer.features import GegenbauerFeatures, OutOfRangeWarning
-    from gegenbauer.model_selection import GegenbauerClassifierCV, GegenbauerRegressorCV
+    from gegenbauer.model_selection import (
+        GegenbauerClassifierCV,
+        GegenbauerRegressorCV,
+        GridEdgeWarning,
+    )
     from gegenbauer.persistence import ModelFileError, ModelVersionWarning, load, save
 
 __version__ = metadata.version("gegenbauer")
@@ -75,6 +79,7 @@ __all__ = [
     "GegenbauerRegressorCV",
     "GeometricDecay",
     "GramStatistics",
+    "GridEdgeWarning",
     "IllConditionedWarning",
     "InputScaling",
     "KFoldPredictions",
@@ -131,6 +136,7 @@ _LAZY = {
     "GegenbauerFeatures": "features",
     "GegenbauerRegressor": "estimators",
     "GegenbauerRegressorCV": "model_selection",
+    "GridEdgeWarning": "model_selection",
     "IllConditionedWarning": "estimators",
     "ModelFileError": "persistence",
     "ModelVersionWarning": "persistence",

@@ -8,6 +8,7 @@ the terms of largest weight.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -30,7 +31,7 @@ from gegenbauer.calibration import (
     fit_probabilities,
 )
 from gegenbauer.estimators import _PAPER_LAM, _PAPER_N_TERMS
-from gegenbauer.features import _CLIP, _advising
+from gegenbauer.features import _CLIP, _advising, _stacklevel
 from gegenbauer.kernel import PowerDecay, SpectrumKernel, predict_kernel, solve_kernel
 from gegenbauer.progress import CallbackSupportMixin, Progress, with_callbacks
 from gegenbauer.ridge import predict, solve_ridge
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
     Rows = NDArray[np.intp]
 
-__all__ = ["GegenbauerClassifierCV", "GegenbauerRegressorCV"]
+__all__ = ["GegenbauerClassifierCV", "GegenbauerRegressorCV", "GridEdgeWarning"]
 
 # Terms of the finite set that is used where rows are too many for a kernel
 _DEFAULT_N_TERMS = 2000
@@ -68,6 +69,10 @@ _PASSING = (
     "X_fit_", "dual_coef_", "kernel_", "basis_", "coef_", "_posterior", "_mean_features",
     "_free_leverage", "_margin", "relevances_",
 )  # fmt: skip
+
+
+class GridEdgeWarning(UserWarning):
+    """The best of the values given to choose from is the first or the last of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,6 +231,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         else:
             left_out = self._fit_spectrum(data, score, splits, progress)
         self._finish(data, left_out)
+        self._warn_at_edges(grid)
 
     def _fit_spectrum(
         self, data: _Data, score: Score, splits: Splits, progress: Progress
@@ -273,6 +279,25 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         self.spectrum_, self.lam_, self._margin = None, found.basis.lam, 0.0
         with progress.stage("weights"):
             return self._fit_terms(data, found.basis, np.array([found.gamma]), score, splits)
+
+    def _warn_at_edges(self, basis_grid: tuple[list[float], list[int]] | None) -> None:
+        """Say where the best value is an end of a grid that was given: of three values or more."""
+        given = self._gamma_grid()
+        grids: list[tuple[str, float, Sequence[float]]]
+        grids = [("gammas", self.gamma_, [] if given is None else given.tolist())]
+        if basis_grid is not None:
+            grids += [("lam", self.lam_, basis_grid[0]), ("n_terms", self.n_terms_, basis_grid[1])]
+        for name, best, values in grids:
+            if len(set(values)) < 3 or best not in (min(values), max(values)):
+                continue
+            end, more = ("smallest", "smaller") if best == min(values) else ("largest", "larger")
+            free = ", or leave gammas='auto'" if name == "gammas" else ""
+            warnings.warn(
+                f"{best:.6g} was the best of {name} and is the {end}: give {more} ones as well, of "
+                f"which one may be better{free}",
+                GridEdgeWarning,
+                stacklevel=_stacklevel(),
+            )
 
     @property
     def _on_paper(self) -> bool:
@@ -527,7 +552,8 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         its order, and chooses ``lam``, ``n_terms`` and gamma on all rows.
     gammas : "auto" or array-like of positive numbers, default="auto"
         Penalties to choose from; "auto" walks to the best one, with ``spectrum=None`` from
-        the paper's 2^-30 to 2^30, and beyond where the best is at an end.
+        the paper's 2^-30 to 2^30, and beyond where the best is at an end. The best of given ones
+        at an end, here as in ``lam`` and ``n_terms``, is told by a `GridEdgeWarning`.
     n_terms : int, None, or with ``spectrum=None`` array-like of int, default=None
         Number of terms of largest weight. None uses all there are for up to ``kernel_rows``
         rows, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None
@@ -961,7 +987,8 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     gammas : "auto" or array-like of positive numbers, default="auto"
         Penalties to choose from; "auto" chooses together with the spectrum, and again on all
         rows, with ``spectrum=None`` from the paper's 2^-30 to 2^30, and beyond where the best
-        is at an end.
+        is at an end. The best of given ones at an end, here as in ``lam`` and ``n_terms``, is
+        told by a `GridEdgeWarning`.
     n_terms : int, None, or with ``spectrum=None`` array-like of int, default=None
         Number of terms of largest weight. None uses all there are for up to ``kernel_rows``
         rows, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None

@@ -17,6 +17,7 @@ from gegenbauer import (
     GegenbauerClassifierCV,
     GegenbauerRegressor,
     GegenbauerRegressorCV,
+    GridEdgeWarning,
     InputScaling,
     search_basis,
     sobol_indices,
@@ -62,6 +63,7 @@ def by_paths(monkeypatch):
     )
 
 
+@pytest.mark.filterwarnings("ignore::gegenbauer.GridEdgeWarning")
 @pytest.mark.parametrize("way", [by_prefixes, by_paths])
 class TestRefits:
     @pytest.mark.parametrize("penalize_constant", [False, True])
@@ -284,6 +286,21 @@ class TestEstimators:
         model = kind(spectrum=None, n_terms=5, lam=0.5, gammas=[2.0, 1.0, 1.0]).fit(X, y)
         assert model.cv_results_["gamma"].tolist() == [1.0, 2.0]
         assert model.cv_results_["score"].shape == (1, 1, 2)
+
+    def test_the_best_of_given_ones_at_an_end_is_told(self, kind):
+        X, y = self.table(kind)
+        y[::7] = y[::7][::-1]  # noise, without which no penalty is best
+        best = kind(spectrum=None, n_terms=5, lam=0.5).fit(X, y).gamma_
+        grid = {"spectrum": None, "n_terms": 5, "lam": 0.5}
+        kind(**grid, gammas=[best / 2, best, best * 2]).fit(X, y)  # tells nothing
+        kind(**grid, gammas=[best, best * 2]).fit(X, y)  # two have no middle
+        with pytest.warns(GridEdgeWarning, match="best of gammas and is the smallest") as caught:
+            kind(**grid, gammas=best * 2.0 ** np.arange(3)).fit(X, y)
+        assert caught[0].filename == __file__
+        with pytest.warns(GridEdgeWarning, match="best of gammas and is the largest: give larger"):
+            kind(**grid, gammas=best / 2.0 ** np.arange(3)).fit(X, y)
+        with pytest.warns(GridEdgeWarning, match="best of n_terms and is the smallest"):
+            kind(spectrum=None, n_terms=[400, 450, 500], lam=0.5).fit(X, y)
 
     def test_one_number_is_a_list_of_one(self, kind):
         X, y = self.table(kind)
