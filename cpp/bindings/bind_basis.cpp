@@ -22,11 +22,9 @@ TermOrder order_from(const std::string& name) {
   return TermOrder::grevlex;
 }
 
-using Spectrum = std::optional<std::pair<double, double>>;
-
 IndexSetSpec make_spec(Index n_inputs, const std::string& index_set, std::optional<Index> degree,
                        std::vector<Index> degrees, std::optional<Index> n_terms, std::optional<Index> max_inputs,
-                       const std::string& order, const Spectrum& spectrum) {
+                       const std::string& order, Spectrum spectrum) {
   IndexSetSpec spec;
   spec.n_inputs = n_inputs;
   spec.kind = index_set_from(index_set);
@@ -35,12 +33,7 @@ IndexSetSpec make_spec(Index n_inputs, const std::string& index_set, std::option
   spec.n_terms = n_terms;
   spec.max_inputs = max_inputs;
   spec.order = order_from(order);
-  if (spectrum) {
-    spec.interaction = spectrum->first;
-    spec.smoothness = spectrum->second;
-  } else {
-    require(spec.kind != IndexSet::largest_weight, "index_set='largest_weight' needs spectrum=(q, s)");
-  }
+  spec.spectrum = std::move(spectrum);
   return spec;
 }
 
@@ -105,14 +98,31 @@ void bind_basis(py::module_& m) {
       "count_terms",
       [](Index n_inputs, const std::string& index_set, std::optional<Index> degree, std::vector<Index> degrees,
          std::optional<Index> n_terms, std::optional<Index> max_inputs, const std::string& order,
-         const Spectrum& spectrum) {
-        const TermCount count = count_terms(
-            make_spec(n_inputs, index_set, degree, std::move(degrees), n_terms, max_inputs, order, spectrum));
+         const std::vector<Component>& spectrum) {
+        const TermCount count = count_terms(make_spec(n_inputs, index_set, degree, std::move(degrees), n_terms,
+                                                      max_inputs, order, spectrum_from(n_inputs, spectrum)));
         return std::pair(count.is_exact() ? std::optional(count.exact) : std::nullopt, count.approximate);
       },
       py::arg("n_inputs"), py::arg("index_set"), py::arg("degree"), py::arg("degrees"), py::arg("n_terms"),
       py::arg("max_inputs"), py::arg("order"), py::arg("spectrum"),
       "(exact number or None when it is beyond 2^63, nearest float64).");
+
+  m.def(
+      "squared_weights",
+      [](Index n_inputs, const std::vector<Component>& components, Index degree) {
+        require(degree >= 0, "degree must not be negative, got ", degree);
+        const Spectrum spectrum = spectrum_from(n_inputs, components);
+        Array<double> out({n_inputs, degree + 1});
+        auto v = out.mutable_unchecked<2>();
+        std::vector<std::vector<double>> groups;
+        for (Index g = 0; g < spectrum.n_groups(); ++g)
+          groups.push_back(spectrum.squared_weights(spectrum.representative(g), degree));
+        for (Index t = 0; t < n_inputs; ++t)
+          for (Index n = 0; n <= degree; ++n)
+            v(t, n) = groups[static_cast<std::size_t>(spectrum.group(t))][static_cast<std::size_t>(n)];
+        return out;
+      },
+      py::arg("n_inputs"), py::arg("spectrum"), py::arg("degree"), "v_t(n), shape (n_inputs, degree + 1).");
 
   py::class_<BoxMap>(m, "BoxMap", py::module_local(), "Affine map of a box onto the domain, column by column.")
       .def(py::init([](std::vector<double> half_lower, std::vector<double> half_range, std::vector<double> span,
@@ -125,13 +135,14 @@ void bind_basis(py::module_& m) {
   basis.def(
       py::init([](Index n_inputs, const std::string& index_set, std::optional<Index> degree, std::vector<Index> degrees,
                   std::optional<Index> n_terms, std::optional<Index> max_inputs, const std::string& order, double lam,
-                  const std::string& normalization, const Spectrum& spectrum) {
-        std::optional<PowerSpectrum> power;
-        if (spectrum) power = PowerSpectrum{spectrum->first, spectrum->second};
+                  const std::string& normalization, const std::vector<Component>& components) {
+        const Spectrum spectrum = spectrum_from(n_inputs, components);
         const IndexSetSpec spec =
             make_spec(n_inputs, index_set, degree, std::move(degrees), n_terms, max_inputs, order, spectrum);
         const Normalization kind = normalization_from(normalization);
-        return without_gil(1, [&](const Control& control) { return TensorBasis(spec, lam, kind, power, control); });
+        return without_gil(1, [&](const Control& control) {
+          return TensorBasis(spec, lam, kind, term_spectrum(kind, spectrum), control);
+        });
       }),
       py::arg("n_inputs"), py::arg("index_set"), py::arg("degree"), py::arg("degrees"), py::arg("n_terms"),
       py::arg("max_inputs"), py::arg("order"), py::arg("lam"), py::arg("normalization"), py::arg("spectrum"));

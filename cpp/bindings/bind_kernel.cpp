@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include "bindings.hpp"
@@ -9,16 +10,6 @@
 namespace gegenbauer::bindings {
 
 namespace {
-
-// (kind, s or r, one weight an input)
-using Component = std::tuple<std::string, double, std::vector<double>>;
-
-SpectrumComponent component_from(const Component& component) {
-  const auto& [kind, exponent, weights] = component;
-  if (kind == "power") return {SpectrumComponent::Kind::power, exponent, weights};
-  require(kind == "geometric", "unknown kind of component '", kind, "'");
-  return {SpectrumComponent::Kind::geometric, exponent, weights};
-}
 
 template <class Scalar>
 void def_operations(py::class_<ProductKernel>& cls) {
@@ -87,7 +78,7 @@ Array<double> log_gradient(const SpectrumKernel& kernel, const Array<Scalar>& x,
                            Array<double> weights, int n_threads) {
   const Samples samples(view(x, "X"), box);
   const MatrixRef m = matrix(weights, "weights");
-  Matrix gradient(kernel.n_inputs(), static_cast<Index>(kernel.components().size()));
+  Matrix gradient(kernel.n_inputs(), static_cast<Index>(kernel.spectrum().components().size()));
   without_gil(n_threads, [&](const Control& control) { spectrum_log_gradient(kernel, samples, m, gradient, control); });
   return to_numpy(gradient);
 }
@@ -139,22 +130,21 @@ void bind_kernel(py::module_& m) {
 
   py::class_<TotalDegreeKernel, ProductKernel>(m, "TotalDegreeKernel", py::module_local(), "Truncated product.")
       .def(py::init([](Index n_inputs, Index degree, double lam, const std::string& normalization,
-                       const std::optional<std::pair<double, double>>& spectrum, std::optional<Index> max_inputs) {
-             std::optional<PowerSpectrum> power;
-             if (spectrum) power = PowerSpectrum{spectrum->first, spectrum->second};
-             return TotalDegreeKernel(n_inputs, degree,
-                                      Recurrence(lam, degree, normalization_from(normalization), power), max_inputs);
+                       const std::vector<Component>& spectrum, std::optional<Index> max_inputs) {
+             const Normalization kind = normalization_from(normalization);
+             const std::vector<Index> degrees(static_cast<std::size_t>(std::max<Index>(n_inputs, 1)), degree);
+             return TotalDegreeKernel(
+                 n_inputs, degree,
+                 Recurrences(lam, degrees, kind, term_spectrum(kind, spectrum_from(n_inputs, spectrum))), max_inputs);
            }),
            py::arg("n_inputs"), py::arg("degree"), py::arg("lam"), py::arg("normalization"), py::arg("spectrum"),
            py::arg("max_inputs"));
 
   py::class_<SpectrumKernel, ProductKernel>(m, "SpectrumKernel", py::module_local(), "All terms of a spectrum.")
-      .def(py::init([](Index n_inputs, double lam, const std::vector<Component>& components, Index max_degree) {
-             std::vector<SpectrumComponent> parts;
-             for (const Component& component : components) parts.push_back(component_from(component));
-             return SpectrumKernel(n_inputs, lam, parts, max_degree);
+      .def(py::init([](Index n_inputs, double lam, const std::vector<Component>& spectrum, Index max_degree) {
+             return SpectrumKernel(spectrum_from(n_inputs, spectrum), lam, max_degree);
            }),
-           py::arg("n_inputs"), py::arg("lam"), py::arg("components"), py::arg("max_degree"))
+           py::arg("n_inputs"), py::arg("lam"), py::arg("spectrum"), py::arg("max_degree"))
       .def_property_readonly("n_degrees", &SpectrumKernel::n_degrees)
       .def("log_gradient", &log_gradient<double>, py::arg("X").noconvert(), py::arg("box").none(true),
            py::arg("weights").noconvert(), py::arg("n_threads"), "Sums of M_ab dK_ab / dlog q_tj.")

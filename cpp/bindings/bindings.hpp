@@ -6,12 +6,16 @@
 #include <pybind11/stl.h>
 
 #include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/parallel.hpp"
 #include "gegenbauer/polynomial.hpp"
 #include "gegenbauer/samples.hpp"
+#include "gegenbauer/spectrum.hpp"
 #include "gegenbauer/types.hpp"
 
 namespace gegenbauer::bindings {
@@ -62,6 +66,25 @@ inline Normalization normalization_from(const std::string& name) {
   if (name == "raw") return Normalization::raw;
   require(name == "orthonormal", "unknown normalization '", name, "'");
   return Normalization::orthonormal;
+}
+
+/// (kind, s or r or lam, weights q: one, or one an input)
+using Component = std::tuple<std::string, double, std::vector<double>>;
+
+inline Spectrum spectrum_from(Index n_inputs, const std::vector<Component>& components) {
+  using Kind = SpectrumComponent::Kind;
+  std::vector<SpectrumComponent> parts;
+  for (const auto& [name, parameter, weights] : components) {
+    require(name == "power" || name == "geometric" || name == "gegenbauer", "unknown kind of component '", name, "'");
+    const Kind kind = name == "power" ? Kind::power : name == "geometric" ? Kind::geometric : Kind::gegenbauer;
+    parts.push_back({kind, parameter, weights});
+  }
+  return {n_inputs, std::move(parts)};
+}
+
+/// What weighs the terms of a basis of that normalization: raw polynomials are weighed by their norms already.
+inline std::optional<Spectrum> term_spectrum(Normalization normalization, const Spectrum& spectrum) {
+  return normalization == Normalization::raw ? std::nullopt : std::optional(spectrum);
 }
 
 /// Runs work(control) with the GIL released. Python's signal handlers run now and then in between; when one raises (as

@@ -29,7 +29,10 @@ constexpr double kStoredPair = 30;        // a pair of samples in the kernel mat
 constexpr double kPlanWork = 275;         // a unit of BasisHalves::plan_work, half of it since plans are kept
 constexpr double kPlannedTerm = 1'500;    // a term in that plan, half
 
-double largest_degree(const TensorBasis& basis) { return static_cast<double>(basis.recurrence().degree()); }
+double largest_degree(const TensorBasis& basis) {
+  const std::vector<Index>& degrees = basis.indices().max_degrees();
+  return static_cast<double>(*std::max_element(degrees.begin(), degrees.end()));
+}
 
 // One refinement: Y - G W and G'R, each with one multiplication a term and as many multiply-adds as outputs
 double refinement(const TensorBasis& basis, double s, double k) {
@@ -72,7 +75,7 @@ FitCost fit_cost(const TensorBasis& basis, Index n_samples, Index n_outputs) {
   cost.moments = moments_cost(basis, s, l, k, std::min(cost.primal, cost.dual)) + primal_rest;
   cost.primal += primal_rest;
   const auto& part = basis.plan<CompletePart>();
-  const TotalDegreeKernel kernel(basis.n_inputs(), part.degree, basis.recurrence());
+  const TotalDegreeKernel kernel(basis.n_inputs(), part.degree, basis.recurrences());
   cost.kernel = triangle(s) * kPairProduct * (kernel.pair_cost() + kStoredPair) +
                 kernel_cost(s, static_cast<double>(basis.n_terms() - part.n_terms)) + dual_rest;
   return cost;

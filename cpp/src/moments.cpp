@@ -87,11 +87,12 @@ MomentPlan::MomentPlan(const TensorBasis& basis, const Halves& halves)
   make_staircase();
   make_connection(basis);
   const Vector sums = connection_.cwiseAbs().rowwise().sum();
-  std::vector<double> bound(size_of(n_terms_), 1.0);
+  std::vector<double> shares(size_of(n_terms_), 1.0);
   const MultiIndexSet& indices = basis.indices();
   for (Index l = 0; l < n_terms_; ++l) {
-    if (l > 0) bound[size_of(l)] = bound[size_of(indices.parent(l))] * sums(indices.degree(l));
-    squared_bounds_ += bound[size_of(l)] * bound[size_of(l)];
+    if (l > 0) shares[size_of(l)] = shares[size_of(indices.parent(l))] * sums(indices.degree(l));
+    const double bound = scale_[size_of(l)] * shares[size_of(l)];
+    squared_bounds_ += bound * bound;
   }
   padded_moments_ = Staircase(left_basis_, right_basis_, right_input_, rows(0)).padded_size();
 }
@@ -154,23 +155,21 @@ std::vector<StaircaseRow> MomentPlan::rows(Index n_targets) const {
 }
 
 void MomentPlan::make_connection(const TensorBasis& basis) {
-  const Recurrence& recurrence = basis.recurrence();
-  const Index degree = recurrence.degree();
+  const MultiIndexSet& indices = basis.indices();
+  const Index degree = *std::max_element(indices.max_degrees().begin(), indices.max_degrees().end());
   // C_n = sum over i of u_i u_{n-i} T_|n-2i| with u_i = (lam)_i / i!. Only the shares are taken from it; the size comes
-  // from the leading coefficients of p_n and T_n, so any normalisation is served and nothing overflows or cancels.
+  // from the leading coefficients of p_n and T_n, so any normalisation is served, and any weights of the inputs, and
+  // nothing overflows or cancels.
   std::vector<double> u(size_of(degree) + 1, 1.0);
   for (std::size_t i = 1; i < u.size(); ++i)
     u[i] = u[i - 1] * (basis.lam() + static_cast<double>(i) - 1.0) / static_cast<double>(i);
   connection_ = Matrix::Zero(degree + 1, degree + 1);
-  connection_(0, 0) = 1.0;
-  for (Index n = 1; n <= degree; ++n) {
-    const double leading = connection_(n - 1, n - 1) * recurrence.slope(n) * (n == 1 ? 1.0 : 0.5);
-    connection_(n, n) = leading;
+  for (Index n = 0; n <= degree; ++n) {
+    connection_(n, n) = 1.0;
     if (basis.lam() == 0.0) continue;
     for (Index i = 1; i < n; ++i)
-      connection_(n, std::abs(n - 2 * i)) += u[size_of(i)] * u[size_of(n - i)] / (2 * u[size_of(n)]) * leading;
+      connection_(n, std::abs(n - 2 * i)) += u[size_of(i)] * u[size_of(n - i)] / (2 * u[size_of(n)]);
   }
-  const MultiIndexSet& indices = basis.indices();
   std::unordered_map<Exponents, std::int32_t, Hash> position;
   std::vector<Exponents> terms;
   for (Index l = 0; l < n_terms_; ++l) {
@@ -181,6 +180,10 @@ void MomentPlan::make_connection(const TensorBasis& basis) {
   scale_.assign(size_of(n_terms_), 1.0);
   // from the highest degree down, so that a column is changed before those that it needs
   for (std::size_t t = 0; t < factors_.size(); ++t) {
+    const Recurrence& recurrence = basis.recurrences()[static_cast<Index>(t)];
+    std::vector<double> leading{1.0};
+    for (Index n = 1; n <= indices.max_degree(static_cast<Index>(t)); ++n)
+      leading.push_back(leading.back() * recurrence.slope(n) * (n == 1 ? 1.0 : 0.5));
     std::vector<Index> order(size_of(n_terms_));
     std::iota(order.begin(), order.end(), Index{0});
     std::stable_sort(order.begin(), order.end(),
@@ -188,7 +191,7 @@ void MomentPlan::make_connection(const TensorBasis& basis) {
     for (const Index l : order) {
       const std::int32_t n = terms[size_of(l)][t];
       if (n == 0) break;
-      scale_[size_of(l)] *= connection_(n, n);
+      scale_[size_of(l)] *= leading[size_of(n)];
       if (n < 2 || basis.lam() == 0.0) continue;
       factors_[t].push_back({static_cast<std::int32_t>(l), n, static_cast<Index>(below_.size())});
       Exponents lower = terms[size_of(l)];
@@ -253,13 +256,12 @@ void MomentPlan::change_basis(MatrixRef matrix, Index n_rows, const Control& con
       std::fill(rows + l * chunk + count, rows + (l + 1) * chunk, 0.0);
     }
     const auto apply = [&](const Factor& factor) {
-      const double top = connection_(factor.degree, factor.degree);
       double* column = rows + Index{factor.term} * chunk;
       Packet values[n_packets];
       for (int i = 0; i < n_packets; ++i) values[i] = packet::load(column + i * kPacket);
       const std::int32_t* below = below_.data() + factor.below;
       for (std::int32_t j = factor.degree - 2; j >= 0; j -= 2, ++below) {
-        const Packet share = packet::broadcast(connection_(factor.degree, j) / top);
+        const Packet share = packet::broadcast(connection_(factor.degree, j));
         double* lower = rows + Index{*below} * chunk;
         for (int i = 0; i < n_packets; ++i) {
           const Packet old = packet::load(lower + i * kPacket);

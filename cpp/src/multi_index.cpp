@@ -140,7 +140,7 @@ TermCount count_whole(const IndexSetSpec& spec, Index degree) {
     case IndexSet::hyperbolic_cross:
       return count_hyperbolic(spec, degree);
     case IndexSet::largest_weight:
-      return count_total_degree(spec, degree);
+      return spec.degrees.empty() ? count_total_degree(spec, degree) : count_tensor(spec, degree);
   }
   return {};
 }
@@ -156,7 +156,8 @@ void validate(const IndexSetSpec& spec) {
   require(spec.degree || spec.n_terms || !spec.degrees.empty(),
           "neither degree nor n_terms is given: give at least one of them");
   if (!spec.degrees.empty()) {
-    require(spec.kind == IndexSet::tensor, "a degree for each input needs index_set='tensor'");
+    require(spec.kind == IndexSet::tensor || spec.kind == IndexSet::largest_weight,
+            "a degree for each input needs index_set='tensor' or 'largest_weight'");
     require(static_cast<Index>(spec.degrees.size()) == spec.n_inputs, "degree has ", spec.degrees.size(),
             " entries but there are ", spec.n_inputs, " inputs");
     for (const Index d : spec.degrees)
@@ -164,10 +165,9 @@ void validate(const IndexSetSpec& spec) {
   }
   if (spec.kind == IndexSet::largest_weight) {
     require(spec.n_terms.has_value(), "index_set='largest_weight' needs n_terms");
-    require(std::isfinite(spec.interaction) && spec.interaction > 0, "interaction (q) must be positive, got ",
-            spec.interaction);
-    require(std::isfinite(spec.smoothness) && spec.smoothness > 0, "smoothness (s) must be positive, got ",
-            spec.smoothness);
+    require(spec.spectrum.has_value(), "index_set='largest_weight' needs a spectrum");
+    require(spec.spectrum->n_inputs() == spec.n_inputs, "the spectrum has ", spec.spectrum->n_inputs(), " inputs, not ",
+            spec.n_inputs);
   }
 }
 
@@ -197,13 +197,25 @@ TermCount cut(const TermCount& whole, const IndexSetSpec& spec) {
   return whole;
 }
 
+// The terms of largest weight that there are: of the inputs that have weights.
+TermCount count_largest_weight(const IndexSetSpec& spec) {
+  IndexSetSpec used = spec;
+  used.degrees.clear();
+  used.n_inputs = 0;
+  for (Index t = 0; t < spec.n_inputs; ++t) {
+    if (!spec.spectrum->uses(t)) continue;
+    ++used.n_inputs;
+    if (!spec.degrees.empty()) used.degrees.push_back(spec.degrees[static_cast<std::size_t>(t)]);
+  }
+  if (used.n_inputs == 0) return count_of(1);
+  return cut(count_whole(used, spec.degree.value_or(kMaxDegree)), spec);
+}
+
 }  // namespace
 
 TermCount count_terms(const IndexSetSpec& spec) {
   validate(spec);
-  if (spec.kind == IndexSet::largest_weight && !spec.degree) {
-    return count_of(static_cast<std::uint64_t>(*spec.n_terms));
-  }
+  if (spec.kind == IndexSet::largest_weight) return count_largest_weight(spec);
   return cut(count_whole(spec, resolve_degree(spec)), spec);
 }
 
@@ -364,37 +376,83 @@ void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree, cons
 
 namespace {
 
-// A candidate of the search by weight: the finished term `rest` times (input, degree), where input is the last of the
-// term.
+// A candidate of the search by weight: the finished term `rest` times (input, degree), where the input, by its place in
+// the order of the search, is the last of the term.
 struct Candidate {
   std::int64_t cost;
   Index total;
   Index rest;
-  Index input;
+  Index place;
   Index degree;
   Index n_used;
 };
 
+// Units of 2^-40 in which costs are counted, and of 2^-30 in which they are compared
+std::int64_t rounded(std::int64_t cost) { return (cost + 512) >> 10; }
+
+// -log of the squared weights that count in the choice, and the inputs in the order of the costs of their first
+// degrees.
+class Costs {
+ public:
+  explicit Costs(const IndexSetSpec& spec) : spectrum_(*spec.spectrum), tables_(size_of(spectrum_.n_groups())) {
+    for (Index t = 0; t < spec.n_inputs; ++t)
+      if (spectrum_.uses(t) && (spec.degrees.empty() || spec.degrees[size_of(t)] > 0)) order_.push_back(t);
+    if (spectrum_.n_groups() == 1) return;
+    const auto first = [&](Index t) -> std::int64_t& { return table(t, 1)[1]; };
+    std::stable_sort(order_.begin(), order_.end(), [&](Index a, Index b) { return first(a) < first(b); });
+    // What is equal after rounding is a tie, and ties go by the number of the input.
+    for (auto begin = order_.begin(); begin != order_.end();) {
+      const std::int64_t least = first(*begin);
+      const auto end = std::find_if(begin, order_.end(), [&](Index t) { return rounded(first(t)) != rounded(least); });
+      for (auto t = begin; t != end; ++t) first(*t) = least;
+      std::sort(begin, end);
+      begin = end;
+    }
+  }
+
+  [[nodiscard]] Index n_places() const { return static_cast<Index>(order_.size()); }
+  [[nodiscard]] Index input(Index place) const { return order_[size_of(place)]; }
+  [[nodiscard]] std::int64_t operator()(Index place, Index degree) {
+    return table(input(place), degree)[size_of(degree)];
+  }
+
+ private:
+  static std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
+
+  // That of the input's group, up to the degree at least.
+  std::vector<std::int64_t>& table(Index input, Index degree) {
+    std::vector<std::int64_t>& costs = tables_[size_of(spectrum_.group(input))];
+    if (costs.empty()) costs.push_back(0);
+    if (size_of(degree) < costs.size()) return costs;
+    const std::vector<double> logs = spectrum_.log_squared_weights(input, 2 * degree);
+    for (std::size_t n = costs.size(); n < logs.size(); ++n) {
+      const double cost = std::min(std::max(0.0, -logs[n]), 4.0e5);
+      costs.push_back(std::max(costs.back(), static_cast<std::int64_t>(std::llround(std::ldexp(cost, 40)))));
+    }
+    return costs;
+  }
+
+  const Spectrum& spectrum_;
+  std::vector<std::vector<std::int64_t>> tables_;  // of each group
+  std::vector<Index> order_;
+};
+
 }  // namespace
 
-// Best first. Cost = -log of the squared weight, additive over the inputs; a factor above one counts as one so that the
-// set is downward closed. Costs are integers (units of 2^-40, compared after rounding to 2^-30), so equal weights are
-// equal whatever the order of summation, on every processor; ties go by total degree, then grlex. A popped term has at
-// most three successors: one degree more of its last input; the next input appended; its last input, if of degree 1,
-// moved on by one.
+// Best first. Cost = -log of the squared weight, additive over the inputs; no factor counts as more than one or than
+// that of a lower degree, so that the set is downward closed. Costs are integers, so equal weights are equal whatever
+// the order of summation, on every processor; ties go by total degree, then grlex. A popped term has at most three
+// successors: one degree more of its last input; the next input appended; its last input, if of degree 1, moved on by
+// one. Inputs stand in the order of the costs of their first degrees, so that no successor is cheaper.
 void MultiIndexSet::generate_largest_weight(const IndexSetSpec& spec, const Control& control) {
   const auto size = static_cast<std::size_t>(count_terms(spec).exact);
   const Index limit_inputs = most_inputs(spec);
   const Index limit_total = spec.degree.value_or(kMaxDegree);
-  const auto cost_of = [&](Index n) {
-    const double cost = -std::log(spec.interaction) + 2 * spec.smoothness * std::log(static_cast<double>(n));
-    return static_cast<std::int64_t>(std::llround(std::ldexp(std::min(std::max(0.0, cost), 4.0e5), 40)));
-  };
-  const auto rounded = [](std::int64_t cost) { return (cost + 512) >> 10; };
+  Costs costs(spec);
   const auto exponents = [&](const Candidate& c) {
-    std::vector<std::pair<Index, Index>> pairs{{c.input, c.degree}};
+    std::vector<std::pair<Index, Index>> pairs{{costs.input(c.place), c.degree}};
     for (Index l = c.rest; l > 0; l = parent(l)) pairs.emplace_back(input(l), this->degree(l));
-    std::reverse(pairs.begin(), pairs.end());
+    std::sort(pairs.begin(), pairs.end());
     return pairs;
   };
   const auto comes_later = [&](const Candidate& a, const Candidate& b) {
@@ -409,9 +467,10 @@ void MultiIndexSet::generate_largest_weight(const IndexSetSpec& spec, const Cont
     return x.size() < y.size();
   };
   std::priority_queue<Candidate, std::vector<Candidate>, decltype(comes_later)> queue(comes_later);
-  const auto push = [&](std::int64_t rest_cost, Index rest_total, Index rest, Index input, Index degree, Index n_used) {
-    if (input < n_inputs_ && n_used <= limit_inputs && rest_total + degree <= limit_total)
-      queue.push({rest_cost + cost_of(degree), rest_total + degree, rest, input, degree, n_used});
+  const auto push = [&](std::int64_t rest_cost, Index rest_total, Index rest, Index place, Index degree, Index n_used) {
+    if (place >= costs.n_places() || n_used > limit_inputs || rest_total + degree > limit_total) return;
+    if (!spec.degrees.empty() && degree > spec.degrees[static_cast<std::size_t>(costs.input(place))]) return;
+    queue.push({rest_cost + costs(place, degree), rest_total + degree, rest, place, degree, n_used});
   };
   append(-1, 0, 0);
   push(0, 0, 0, 0, 1, 1);
@@ -420,12 +479,12 @@ void MultiIndexSet::generate_largest_weight(const IndexSetSpec& spec, const Cont
     const Candidate c = queue.top();
     queue.pop();
     const auto position = static_cast<Index>(parent_.size());
-    append(c.rest, c.input, c.degree);
-    const std::int64_t rest_cost = c.cost - cost_of(c.degree);
+    append(c.rest, costs.input(c.place), c.degree);
+    const std::int64_t rest_cost = c.cost - costs(c.place, c.degree);
     const Index rest_total = c.total - c.degree;
-    push(rest_cost, rest_total, c.rest, c.input, c.degree + 1, c.n_used);
-    push(c.cost, c.total, position, c.input + 1, 1, c.n_used + 1);
-    if (c.degree == 1) push(rest_cost, rest_total, c.rest, c.input + 1, 1, c.n_used);
+    push(rest_cost, rest_total, c.rest, c.place, c.degree + 1, c.n_used);
+    push(c.cost, c.total, position, c.place + 1, 1, c.n_used + 1);
+    if (c.degree == 1) push(rest_cost, rest_total, c.rest, c.place + 1, 1, c.n_used);
   }
 }
 

@@ -7,12 +7,6 @@
 
 namespace gegenbauer {
 
-void PowerSpectrum::validate() const {
-  require(std::isfinite(interaction) && interaction > 0, "interaction (q) must be positive and finite, got ",
-          interaction);
-  require(std::isfinite(smoothness) && smoothness > 0, "smoothness (s) must be positive and finite, got ", smoothness);
-}
-
 namespace {
 
 // Squared off-diagonal entry b_n^2 of the Jacobi matrix of the weight (1 - x^2)^(lam - 1/2). The general formula
@@ -24,12 +18,11 @@ double jacobi_squared(double lam, double n) {
 
 }  // namespace
 
-Recurrence::Recurrence(double lam, Index degree, Normalization normalization,
-                       const std::optional<PowerSpectrum>& spectrum) {
+Recurrence::Recurrence(double lam, Index degree, Normalization normalization, const std::vector<double>& weights) {
   require(std::isfinite(lam) && lam > -0.5, "lam must be a finite number greater than -1/2, got ", lam);
   require(degree >= 0, "degree must be at least 0, got ", degree);
-  if (spectrum) spectrum->validate();
   const auto size = static_cast<std::size_t>(degree) + 1;
+  require(weights.empty() || weights.size() == size, "weights must have ", size, " entries, got ", weights.size());
   slope_.assign(size, 0.0);
   drop_.assign(size, 0.0);
   const bool chebyshev_limit = normalization == Normalization::raw && lam == 0.0;
@@ -53,14 +46,15 @@ Recurrence::Recurrence(double lam, Index degree, Normalization normalization,
   // drop_n scale_n / scale_{n-2}: weights cost nothing at evaluation.
   const auto scale = [&](std::size_t n) {
     if (n == 0) return 1.0;
-    double value = chebyshev_limit ? 2.0 / static_cast<double>(n) : 1.0;
-    if (spectrum) value *= std::sqrt(spectrum->interaction) * std::pow(static_cast<double>(n), -spectrum->smoothness);
-    return value;
+    const double value = chebyshev_limit ? 2.0 / static_cast<double>(n) : 1.0;
+    return weights.empty() ? value : value * weights[n];
   };
-  if (chebyshev_limit || spectrum) {
+  // Where a weight is 0, those of all higher degrees are.
+  const auto ratio = [&](std::size_t n, std::size_t to) { return scale(to) == 0.0 ? 0.0 : scale(n) / scale(to); };
+  if (chebyshev_limit || !weights.empty()) {
     for (std::size_t i = 1; i < size; ++i) {
-      slope_[i] *= scale(i) / scale(i - 1);
-      if (i >= 2) drop_[i] *= scale(i) / scale(i - 2);
+      slope_[i] *= ratio(i, i - 1);
+      if (i >= 2) drop_[i] *= ratio(i, i - 2);
     }
   }
   // For lam >= 0 the maximum is at x = 1. For -1/2 < lam < 0 it may lie inside, but the polynomials stay below twice
@@ -76,8 +70,8 @@ Recurrence::Recurrence(double lam, Index degree, Normalization normalization,
   }
   for (std::size_t i = 0; i < size; ++i) {
     require(std::isfinite(bound_[i]), "lam = ", lam, " and degree = ", degree,
-            " give polynomial values beyond the range of float64 (from degree ", i,
-            " on): lower lam or degree, or use the orthonormal normalization");
+            " give polynomial values beyond the range of float64 (from degree ", i, " on): lower lam or degree, or ",
+            weights.empty() ? "use the orthonormal normalization" : "the spectrum's q");
   }
 }
 
@@ -100,6 +94,26 @@ void Recurrence::evaluate_from_one(const double* x, Index count, Index up_to, do
     } else {
       for (Index s = 0; s < count; ++s) out[s] = slope * x[s] * previous[s] - drop * before[s];
     }
+  }
+}
+
+Recurrences::Recurrences(double lam, const std::vector<Index>& degrees, Normalization normalization,
+                         const std::optional<Spectrum>& spectrum) {
+  const Index n_groups = spectrum ? spectrum->n_groups() : 1;
+  require(!spectrum || spectrum->n_inputs() == static_cast<Index>(degrees.size()), "the spectrum has ",
+          spectrum ? spectrum->n_inputs() : 0, " inputs, not ", degrees.size());
+  std::vector<Index> most(static_cast<std::size_t>(n_groups), 0);
+  for (std::size_t t = 0; t < degrees.size(); ++t) {
+    const Index group = spectrum ? spectrum->group(static_cast<Index>(t)) : 0;
+    if (n_groups > 1) group_.push_back(static_cast<std::int32_t>(group));
+    Index& degree = most[static_cast<std::size_t>(group)];
+    degree = std::max(degree, degrees[t]);
+  }
+  for (Index group = 0; group < n_groups; ++group) {
+    const Index degree = most[static_cast<std::size_t>(group)];
+    recurrences_.emplace_back(
+        lam, degree, normalization,
+        spectrum ? spectrum->weights(spectrum->representative(group), degree) : std::vector<double>());
   }
 }
 

@@ -20,7 +20,7 @@ struct Part {
   AlignedBuffer tables;  // table of panel p and input t at (p * m + t) * table_size * kPanel
 
   Part(SpectrumComponent component, const SpectrumKernel& whole, Index n_panels)
-      : kernel(1, whole.lam(), {unit(std::move(component))}, whole.max_degree()),
+      : kernel({1, {unit(std::move(component))}}, whole.lam(), whole.max_degree()),
         tables(make_aligned(size_of(n_panels * whole.n_inputs() * size()))) {}
 
   static SpectrumComponent unit(SpectrumComponent component) {
@@ -63,7 +63,8 @@ void spectrum_log_gradient(const SpectrumKernel& kernel, const Samples& samples,
                            MatrixRef gradient, const Control& control) {
   const Index n = samples.rows();
   const Index m = kernel.n_inputs();
-  const std::vector<SpectrumComponent>& components = kernel.components();
+  const Spectrum& spectrum = kernel.spectrum();
+  const std::vector<SpectrumComponent>& components = spectrum.components();
   const auto n_parts = static_cast<Index>(components.size());
   require(samples.cols() == m, "X has ", samples.cols(), " columns but the kernel has ", m, " inputs");
   require(weights.rows() == n && weights.cols() == n, "weights must have shape (", n, ", ", n, ")");
@@ -100,7 +101,7 @@ void spectrum_log_gradient(const SpectrumKernel& kernel, const Samples& samples,
           const Part& part = parts[size_of(j)];
           double* k = space.parts.get() + (t * n_parts + j) * kPair;
           part.kernel.evaluate(part.table(p, t, m), part.table(q, t, m), kPanel, k, nullptr);
-          const Packet weight = packet::broadcast(components[size_of(j)].weights[size_of(t)]);
+          const Packet weight = packet::broadcast(spectrum.interaction(j, t));
           for (Index i = 0; i < kPair; i += kPacket)
             packet::store(factor + i, packet::fma(weight, packet::load(k + i), packet::load(factor + i)));
         }
@@ -140,7 +141,7 @@ void spectrum_log_gradient(const SpectrumKernel& kernel, const Samples& samples,
     for (Index j = 0; j < n_parts; ++j) {
       double total = 0.0;
       for (Index p = 0; p < n_panels; ++p) total += sums(t * n_parts + j, p);
-      gradient(t, j) = components[size_of(j)].weights[size_of(t)] * total;
+      gradient(t, j) = spectrum.interaction(j, t) * total;
     }
   }
 }

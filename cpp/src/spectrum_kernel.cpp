@@ -22,51 +22,52 @@ constexpr double kClosed[3][4] = {
     {-7 * kPi * kPi * kPi * kPi / 720, kPi * kPi / 24, -1.0 / 48, 0},
     {-31 * kPi * kPi * kPi * kPi * kPi * kPi / 30240, 7 * kPi * kPi * kPi * kPi / 1440, -kPi * kPi / 288, 1.0 / 1440}};
 
-// The s of a power component that has a closed form, else 0.
-int closed_power(const SpectrumComponent& c) {
-  if (c.kind != SpectrumComponent::Kind::power) return 0;
-  return c.exponent == 1.0 ? 1 : c.exponent == 2.0 ? 2 : c.exponent == 3.0 ? 3 : 0;
-}
+using Kind = SpectrumComponent::Kind;
 
-void validate(const SpectrumComponent& c, Index n_inputs) {
-  if (c.kind == SpectrumComponent::Kind::power) {
-    require(std::isfinite(c.exponent) && c.exponent > 0, "smoothness (s) must be positive and finite, got ",
-            c.exponent);
-  } else {
-    require(c.exponent > 0 && c.exponent < 1, "ratio (r) must lie between 0 and 1, got ", c.exponent);
-  }
-  require(static_cast<Index>(c.weights.size()) == n_inputs, "a component must have one weight an input (", n_inputs,
-          "), got ", c.weights.size());
-  for (const double q : c.weights)
-    require(std::isfinite(q) && q >= 0, "interaction (q) must be finite and not negative, got ", q);
+// The s of a component that is a multiple of n^-2s with a closed form, else 0.
+int closed_power(const SpectrumComponent& c) {
+  if (c.kind == Kind::gegenbauer) return c.parameter == 0.0 ? 1 : 0;
+  if (c.kind != Kind::power) return 0;
+  return c.parameter == 1.0 ? 1 : c.parameter == 2.0 ? 2 : c.parameter == 3.0 ? 3 : 0;
 }
 
 // The least N such that the sum of c(n) |phi_n|^2 over n > N is below kCut of the whole. The squares of the bounds grow
-// like n^max(2 lam, 0), which gives the sum beyond the last bound at hand.
+// like n^max(2 lam, 0), which gives the sum beyond the last bound at hand; |C_n^a|^2 falls like n^-(2 - 2a).
 Index degrees_needed(const SpectrumComponent& c, double lam) {
   constexpr Index most = SpectrumKernel::kMaxDegrees;
   const double growth = std::max(2 * lam, 0.0);
-  const bool power = c.kind == SpectrumComponent::Kind::power;
-  require(!power || 2 * c.exponent > growth + 1, "the spectrum n^(-2s) with s = ", c.exponent,
-          " has no finite kernel for lam = ", lam, ": s must be greater than ", (growth + 1) / 2,
-          ", or max_degree must be given");
+  const double fall = c.kind == Kind::power ? 2 * c.parameter : 2 - 2 * c.parameter;
+  if (c.kind == Kind::power) {
+    require(fall > growth + 1, "the spectrum n^(-2s) with a smoothness of s = ", c.parameter,
+            " has no finite kernel for lam = ", lam, ": s must be greater than ", (growth + 1) / 2,
+            ", or max_degree must be given");
+  } else if (c.kind == Kind::gegenbauer) {
+    require(fall > growth + 1, "the spectrum of raw polynomials with lam = ", c.parameter,
+            " has no finite kernel on orthonormal ones with lam = ", lam, ": the former must be below ",
+            (1 - growth) / 2, ", or max_degree must be given");
+  }
   const Recurrence bounds(lam, most, Normalization::orthonormal);
+  const std::vector<double> decay = c.decay(most);
   std::vector<double> part;
   double total = 0.0;
   for (Index n = 1; n <= most; ++n) {
-    part.push_back(c.decay(static_cast<double>(n)) * bounds.bound(n) * bounds.bound(n));
+    part.push_back(decay[static_cast<std::size_t>(n)] * bounds.bound(n) * bounds.bound(n));
     total += part.back();
   }
   const double last = static_cast<double>(most);
-  const double ratio = c.exponent * std::exp(growth / last);
-  double rest = power       ? part.back() * last / (2 * c.exponent - growth - 1)
-                : ratio < 1 ? part.back() * ratio / (1 - ratio)
-                            : HUGE_VAL;
-  require(rest <= kCut * total, power ? "smoothness" : "ratio", " = ", c.exponent, " with lam = ", lam,
-          " needs more than ", most, " degrees to be summed: use ",
-          power ? "a smoothness of 1, 2 or 3 with lam = 0, whose sums are known, or a larger one"
-                : "lam = 0, whose sum is known, or a smaller ratio",
-          ", or end the spectrum with max_degree");
+  const double ratio = c.parameter * std::exp(growth / last);
+  double rest = c.kind != Kind::geometric ? part.back() * last / (fall - growth - 1)
+                : ratio < 1               ? part.back() * ratio / (1 - ratio)
+                                          : HUGE_VAL;
+  const char* name = c.kind == Kind::power       ? "smoothness"
+                     : c.kind == Kind::geometric ? "ratio"
+                                                 : "raw polynomials' lam";
+  const char* remedy = c.kind == Kind::power
+                           ? "a smoothness of 1, 2 or 3 with lam = 0, whose sums are known, or a larger one"
+                       : c.kind == Kind::geometric ? "lam = 0, whose sum is known, or a smaller ratio"
+                                                   : "lam = 0 for both, whose sum is known";
+  require(rest <= kCut * total, name, " = ", c.parameter, " with lam = ", lam, " needs more than ", most,
+          " degrees to be summed: use ", remedy, ", or end the spectrum with max_degree");
   Index n = most;
   while (n > 1 && rest + part[static_cast<std::size_t>(n - 1)] <= kCut * total)
     rest += part[static_cast<std::size_t>(--n)];
@@ -75,47 +76,45 @@ Index degrees_needed(const SpectrumComponent& c, double lam) {
 
 }  // namespace
 
-double SpectrumComponent::decay(double n) const {
-  return kind == Kind::power ? std::pow(n, -2 * exponent) : std::pow(exponent, n - 1);
-}
-
-SpectrumKernel::SpectrumKernel(Index n_inputs, double lam, const std::vector<SpectrumComponent>& components,
-                               Index max_degree)
-    : n_inputs_(n_inputs),
+SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree)
+    : spectrum_(std::move(spectrum)),
+      n_inputs_(spectrum_.n_inputs()),
       lam_(lam),
       max_degree_(max_degree),
-      components_(components),
       recurrence_(lam, 0, Normalization::orthonormal) {
-  require(n_inputs >= 1, "n_inputs must be at least 1, got ", n_inputs);
-  require(!components.empty(), "a spectrum needs at least one component");
   require(max_degree >= 0, "max_degree must not be negative, got ", max_degree);
-  std::vector<const SpectrumComponent*> summed;
-  cubic_.assign(static_cast<std::size_t>(4 * n_inputs), 0.0);
-  for (const SpectrumComponent& c : components_) {
-    validate(c, n_inputs);
+  std::vector<Index> summed;
+  cubic_.assign(static_cast<std::size_t>(4 * n_inputs_), 0.0);
+  const std::vector<SpectrumComponent>& components = spectrum_.components();
+  for (Index j = 0; j < static_cast<Index>(components.size()); ++j) {
+    const SpectrumComponent& c = components[static_cast<std::size_t>(j)];
     const bool closed = lam == 0.0 && max_degree == 0;
     if (const int s = closed_power(c); closed && s > 0) {
       power_ = std::max(power_, s);
-      for (Index t = 0; t < n_inputs; ++t)
+      const double multiple = c.decay(1)[1];
+      for (Index t = 0; t < n_inputs_; ++t)
         for (Index i = 0; i < 4; ++i)
           cubic_[static_cast<std::size_t>(4 * t + i)] +=
-              c.weights[static_cast<std::size_t>(t)] * kClosed[s - 1][i] * (i == 0 ? 2 : 1);
-    } else if (closed && c.kind == SpectrumComponent::Kind::geometric) {
-      geometric_.push_back({c.exponent, c.weights});
+              spectrum_.interaction(j, t) * multiple * kClosed[s - 1][i] * (i == 0 ? 2 : 1);
+    } else if (closed && c.kind == Kind::geometric) {
+      geometric_.push_back({c.parameter, {}});
+      for (Index t = 0; t < n_inputs_; ++t) geometric_.back().weights.push_back(spectrum_.interaction(j, t));
     } else {
       n_degrees_ = std::max(n_degrees_, max_degree > 0 ? max_degree : degrees_needed(c, lam));
-      summed.push_back(&c);
+      summed.push_back(j);
     }
   }
   first_sum_row_ = (power_ > 0 ? 1 : 0) + (geometric_.empty() ? 0 : 2);
   rows_ = first_sum_row_ + n_degrees_;
   if (n_degrees_ == 0) return;
   recurrence_ = Recurrence(lam, n_degrees_, Normalization::orthonormal);
-  for (Index t = 0; t < n_inputs; ++t) {
+  std::vector<std::vector<double>> decays;
+  for (const Index j : summed) decays.push_back(components[static_cast<std::size_t>(j)].decay(n_degrees_));
+  for (Index t = 0; t < n_inputs_; ++t) {
     for (Index n = 1; n <= n_degrees_; ++n) {
       double v = 0.0;
-      for (const SpectrumComponent* c : summed)
-        v += c->weights[static_cast<std::size_t>(t)] * c->decay(static_cast<double>(n));
+      for (std::size_t i = 0; i < summed.size(); ++i)
+        v += spectrum_.interaction(summed[i], t) * decays[i][static_cast<std::size_t>(n)];
       roots_.push_back(std::sqrt(v));
     }
   }

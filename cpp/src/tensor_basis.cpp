@@ -18,27 +18,15 @@ constexpr double kLargestTerm = 1e145;
 // squares.
 constexpr double kLargestFloatTerm = 0x1p40;
 
-Index largest_degree(const MultiIndexSet& indices) {
-  Index most = 0;
-  for (Index t = 0; t < indices.n_inputs(); ++t) most = std::max(most, indices.max_degree(t));
-  return most;
-}
-
 }  // namespace
 
 TensorBasis::TensorBasis(const IndexSetSpec& spec, double lam, Normalization normalization,
-                         const std::optional<PowerSpectrum>& spectrum, const Control& control)
+                         const std::optional<Spectrum>& spectrum, const Control& control)
     : TensorBasis(MultiIndexSet(spec, control), lam, normalization, spectrum) {}
 
 TensorBasis::TensorBasis(MultiIndexSet indices, double lam, Normalization normalization,
-                         const std::optional<PowerSpectrum>& spectrum)
-    : indices_(std::move(indices)), recurrence_(lam, largest_degree(indices_), normalization, spectrum), lam_(lam) {
-  number_factors();
-}
-
-TensorBasis::TensorBasis(MultiIndexSet indices, const TensorBasis& like)
-    : indices_(std::move(indices)), recurrence_(like.recurrence_), lam_(like.lam_) {
-  require(largest_degree(indices_) <= recurrence_.degree(), "the other basis has no such degrees");
+                         const std::optional<Spectrum>& spectrum)
+    : indices_(std::move(indices)), recurrences_(lam, indices_.max_degrees(), normalization, spectrum), lam_(lam) {
   number_factors();
 }
 
@@ -59,10 +47,10 @@ void TensorBasis::number_factors() {
     parents_[l] = indices_.parent(i);
     factors_[l] =
         static_cast<std::int32_t>(factor_start_[static_cast<std::size_t>(indices_.input(i))] + indices_.degree(i) - 1);
-    bound[l] = bound[static_cast<std::size_t>(parents_[l])] * recurrence_.bound(indices_.degree(i));
+    bound[l] = bound[static_cast<std::size_t>(parents_[l])] * recurrences_[indices_.input(i)].bound(indices_.degree(i));
     require(bound[l] < kLargestTerm, "lam = ", lam_, " and this index set give terms above ", kLargestTerm,
-            " (first at term ", l, "), whose squares leave the range of float64: lower lam or degree, or use the ",
-            "orthonormal normalization");
+            " (first at term ", l, "), whose squares leave the range of float64: lower lam or degree, or use another ",
+            "spectrum, such as 'orthonormal'");
     fits_float32_ = fits_float32_ && bound[l] <= kLargestFloatTerm && bound[l] * kLargestFloatTerm >= 1.0;
   }
 }
@@ -71,8 +59,8 @@ void TensorBasis::tabulate(const double* x, Index count, Index stride, double* t
   for (Index t = 0; t < n_inputs(); ++t) {
     const Index most = indices_.max_degree(t);
     if (most > 0) {
-      recurrence_.evaluate_from_one(x + t * stride, count, most,
-                                    table + factor_start_[static_cast<std::size_t>(t)] * stride, stride);
+      recurrences_[t].evaluate_from_one(x + t * stride, count, most,
+                                        table + factor_start_[static_cast<std::size_t>(t)] * stride, stride);
     }
   }
 }

@@ -18,9 +18,7 @@ from gegenbauer.basis import InputScaling, TensorBasis, count_terms, eval_gegenb
 from gegenbauer.basis_search import BasisSearch, search_basis
 from gegenbauer.insight import SobolIndices, kernel_sobol_indices, term_sobol_indices
 from gegenbauer.kernel import (
-    GeometricDecay,
     KernelSolution,
-    PowerDecay,
     SpectrumKernel,
     TotalDegreeKernel,
     predict_kernel,
@@ -43,6 +41,7 @@ from gegenbauer.selection import (
     leave_one_out,
     prefix_surface,
 )
+from gegenbauer.spectrum import GegenbauerDecay, GeometricDecay, PowerDecay, Spectrum
 from gegenbauer.spectrum_search import (
     SpectrumObjective,
     SpectrumSearch,
@@ -74,6 +73,7 @@ __all__ = [
     "BasisSearch",
     "GegenbauerClassifier",
     "GegenbauerClassifierCV",
+    "GegenbauerDecay",
     "GegenbauerFeatures",
     "GegenbauerRegressor",
     "GegenbauerRegressorCV",
@@ -94,6 +94,7 @@ __all__ = [
     "RidgePath",
     "RidgeSolution",
     "SobolIndices",
+    "Spectrum",
     "SpectrumKernel",
     "SpectrumObjective",
     "SpectrumSearch",

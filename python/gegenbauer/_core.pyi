@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 _Doubles: TypeAlias = npt.NDArray[np.float64]
 _Samples: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32] | npt.NDArray[Any]
+_Components: TypeAlias = tuple[tuple[str, float, tuple[float, ...]], ...]
 
 isa: str
 
@@ -37,7 +38,7 @@ class TensorBasis:
         order: str,
         lam: float,
         normalization: str,
-        spectrum: tuple[float, float] | None,
+        spectrum: _Components,
     ) -> None: ...
     @property
     def n_inputs(self) -> int: ...
@@ -139,7 +140,7 @@ class TotalDegreeKernel(ProductKernel):
         degree: int,
         lam: float,
         normalization: str,
-        spectrum: tuple[float, float] | None,
+        spectrum: _Components,
         max_inputs: int | None,
     ) -> None: ...
 
@@ -148,7 +149,7 @@ class SpectrumKernel(ProductKernel):
         self,
         n_inputs: int,
         lam: float,
-        components: list[tuple[str, float, list[float]]],
+        spectrum: _Components,
         max_degree: int,
     ) -> None: ...
     @property
@@ -178,8 +179,9 @@ def count_terms(
     n_terms: int | None,
     max_inputs: int | None,
     order: str,
-    spectrum: tuple[float, float] | None,
+    spectrum: _Components,
 ) -> tuple[int | None, float]: ...
+def squared_weights(n_inputs: int, spectrum: _Components, degree: int) -> _Doubles: ...
 def solve_ridge(
     basis: TensorBasis,
     X: _Samples,

@@ -7,7 +7,7 @@ arguments are checked and the compiled core is called.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,15 +24,16 @@ from gegenbauer._arrays import (
     require_memory,
 )
 from gegenbauer._dispatch import core
+from gegenbauer.spectrum import Spectrum, as_spectrum, core_spectrum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
-__all__ = ["InputScaling", "TensorBasis", "count_terms", "eval_gegenbauer"]
+    from gegenbauer.spectrum import SpectrumLike
 
-Spectrum: TypeAlias = 'Literal["orthonormal"] | tuple[float, float] | None'
+__all__ = ["InputScaling", "TensorBasis", "count_terms", "eval_gegenbauer"]
 
 _MOST_KEPT_TERMS = 50_000
 
@@ -103,21 +104,6 @@ def eval_gegenbauer(
     return values.reshape(*points.shape, degree + 1)
 
 
-def _check_spectrum(spectrum: object) -> tuple[str, tuple[float, float] | None]:
-    """Return the normalization and the (q, s) of a spectrum."""
-    if spectrum is None:
-        return "raw", None
-    if isinstance(spectrum, str):
-        check_choice(spectrum, "spectrum", ("orthonormal",))
-        return "orthonormal", None
-    if not isinstance(spectrum, (tuple, list)) or len(spectrum) != 2:
-        raise ValueError(f"spectrum must be None, 'orthonormal' or a pair (q, s), got {spectrum!r}")
-    interaction, smoothness = spectrum
-    q = check_number(interaction, "spectrum[0] (q)", minimum=0, open_below=True)
-    s = check_number(smoothness, "spectrum[1] (s)", minimum=0, open_below=True)
-    return "orthonormal", (q, s)
-
-
 def _set_arguments(
     n_features: object,
     n_terms: object,
@@ -125,9 +111,8 @@ def _set_arguments(
     index_set: object,
     max_interaction: object,
     order: object,
-    pair: tuple[float, float] | None,
 ) -> dict[str, Any]:
-    """Check what describes an index set; the result is what the core takes."""
+    """Check what describes an index set; the result is what the core takes, but the spectrum."""
     checked_set = check_choice(index_set, "index_set", INDEX_SETS)
     degrees: list[int] = []
     single: int | None = None
@@ -138,8 +123,6 @@ def _set_arguments(
                 raise ValueError("degree must not be empty: give one degree for each input")
         else:
             single = check_integer(degree, "degree", minimum=0)
-    if checked_set == "largest_weight" and pair is None:
-        raise ValueError("index_set='largest_weight' needs spectrum=(q, s)")
     return {
         "n_inputs": check_integer(n_features, "n_features", minimum=1),
         "index_set": checked_set,
@@ -150,7 +133,6 @@ def _set_arguments(
         if max_interaction is None
         else check_integer(max_interaction, "max_interaction", minimum=1),
         "order": check_choice(order, "order", ORDERS),
-        "spectrum": pair,
     }
 
 
@@ -167,7 +149,8 @@ def count_terms(
     Parameters
     ----------
     n_features, n_terms, degree, index_set, max_interaction
-        As for `TensorBasis`; ``index_set="largest_weight"`` has the number that is asked for.
+        As for `TensorBasis`; in ``index_set="largest_weight"`` every input counts as one that has
+        a weight.
 
     Returns
     -------
@@ -187,11 +170,9 @@ def count_terms(
     >>> count_terms(4, degree=2, max_interaction=1)
     9
     """
-    pair = (1.0, 1.0) if index_set == "largest_weight" else None
-    arguments = _set_arguments(
-        n_features, n_terms, degree, index_set, max_interaction, "grlex", pair
-    )
-    exact, approximate = core.count_terms(**arguments)
+    arguments = _set_arguments(n_features, n_terms, degree, index_set, max_interaction, "grlex")
+    parts = Spectrum.flat()._core(arguments["n_inputs"])  # any weights but zero make as many terms
+    exact, approximate = core.count_terms(**arguments, spectrum=parts)
     if exact is not None:
         return exact
     return int(approximate) if np.isfinite(approximate) else 2**1024
@@ -392,24 +373,23 @@ def check_scaling(scaling: InputScaling | None, n_features: int, owner: str) -> 
     return scaling._map
 
 
-def _core_basis(arguments: dict[str, Any], lam: float, normalization: str) -> core.TensorBasis:
+def _core_basis(arguments: dict[str, Any], lam: float) -> core.TensorBasis:
     """Return the core's basis, which keeps the plans that fits derive from it.
 
     Bases of ordinary size are made once for the last few parameters in use: cross-validation and
     repeated fits find their plans again. They never change, so threads may share them.
     """
-    exact, _ = core.count_terms(**arguments)
+    counted = {key: value for key, value in arguments.items() if key != "normalization"}
+    exact, _ = core.count_terms(**counted)
     if exact is None or exact > _MOST_KEPT_TERMS:
-        return core.TensorBasis(**arguments, lam=lam, normalization=normalization)
+        return core.TensorBasis(**arguments, lam=lam)
     frozen = {**arguments, "degrees": tuple(arguments["degrees"])}
-    return _kept_basis(tuple(frozen.items()), lam, normalization)
+    return _kept_basis(tuple(frozen.items()), lam)
 
 
 @lru_cache(maxsize=8)
-def _kept_basis(
-    arguments: tuple[tuple[str, Any], ...], lam: float, normalization: str
-) -> core.TensorBasis:
-    return core.TensorBasis(**dict(arguments), lam=lam, normalization=normalization)
+def _kept_basis(arguments: tuple[tuple[str, Any], ...], lam: float) -> core.TensorBasis:
+    return core.TensorBasis(**dict(arguments), lam=lam)
 
 
 class TensorBasis:
@@ -425,14 +405,16 @@ class TensorBasis:
     n_terms : int, optional
         Keep the first `n_terms` terms of the set in its order (all of them if it has fewer).
     degree : int or sequence of m ints, optional
-        Degree of the set; a sequence is for ``index_set="tensor"`` alone. When it is not given, the
-        smallest degree whose set has `n_terms` terms. One of `n_terms` and `degree` is needed.
+        Degree of the set; a sequence, one degree an input, is for ``index_set="tensor"`` and
+        ``"largest_weight"``. When it is not given, the smallest degree whose set has `n_terms`
+        terms. One of `n_terms` and `degree` is needed.
     lam : float
         Gegenbauer parameter, > -1/2.
     index_set : {"total_degree", "tensor", "hyperbolic_cross", "largest_weight"}
         ``sum k_t <= degree``; ``k_t <= degree[t]``; ``prod (k_t + 1) <= degree + 1``; or the
-        `n_terms` terms of largest weight of the spectrum (q, s), where a factor above one counts as
-        one (`degree`, if given, then bounds the total degree).
+        `n_terms` terms of largest weight of a `spectrum` that is given, where no factor v_t(n)
+        counts as more than one or than that of a lower degree. `degree` then bounds the total
+        degree, or the degree of each input. Inputs of weight zero do not occur.
     max_interaction : int, optional
         At most so many inputs occur together in a term.
     order : {"grlex", "grlex_ascending", "grevlex"}
@@ -440,9 +422,10 @@ class TensorBasis:
         (20 11 02, as in scikit-learn's PolynomialFeatures); the reverse of that; or smaller degrees
         of later inputs first (200 110 020 101 011 002). ``"largest_weight"`` sets are ordered by
         weight, ties by grlex.
-    spectrum : None, "orthonormal" or (q, s)
-        Scale of the terms: raw polynomials (the paper's), orthonormal ones, or orthonormal ones
-        with the squared weight q n^(-2s) for every input that occurs with degree n.
+    spectrum : None, "orthonormal", (q, s), Spectrum or what one is made from
+        Scale of the terms: raw polynomials (the paper's, ``Spectrum.paper(lam)``), orthonormal ones
+        (``Spectrum.flat()``), orthonormal ones with the squared weight q n^(-2s) for every input
+        that occurs with degree n, or any `Spectrum`. The attribute is a `Spectrum`.
 
     Raises
     ------
@@ -472,14 +455,18 @@ class TensorBasis:
         index_set: str = "total_degree",
         max_interaction: int | None = None,
         order: str = "grlex",
-        spectrum: Spectrum = None,
+        spectrum: SpectrumLike = None,
     ) -> None:
-        normalization, pair = _check_spectrum(spectrum)
-        arguments = _set_arguments(
-            n_features, n_terms, degree, index_set, max_interaction, order, pair
-        )
         self.lam = check_number(lam, "lam", minimum=-0.5, open_below=True)
-        self._plan = _core_basis(arguments, self.lam, normalization)
+        self.spectrum: Spectrum = as_spectrum(spectrum, self.lam)
+        arguments = _set_arguments(n_features, n_terms, degree, index_set, max_interaction, order)
+        if arguments["index_set"] == "largest_weight" and spectrum is None:
+            raise ValueError(
+                "index_set='largest_weight' needs a spectrum that says what terms weigh, such as "
+                "spectrum=(q, s) or spectrum=Spectrum.paper(lam)"
+            )
+        arguments |= core_spectrum(self.spectrum, self.lam, arguments["n_inputs"])
+        self._plan = _core_basis(arguments, self.lam)
         self.n_features: int = arguments["n_inputs"]
         self.degree: int | tuple[int, ...] | None = arguments["degree"]
         if arguments["degrees"]:
@@ -487,9 +474,6 @@ class TensorBasis:
         self.index_set: str = arguments["index_set"]
         self.max_interaction: int | None = arguments["max_inputs"]
         self.order: str = arguments["order"]
-        self.spectrum: Spectrum = pair if pair is not None else (
-            "orthonormal" if normalization == "orthonormal" else None
-        )  # fmt: skip
         self._n_terms_asked: int | None = arguments["n_terms"]
         self._complete = True
 
@@ -673,8 +657,13 @@ class TensorBasis:
             "index_set": self.index_set,
             "max_interaction": self.max_interaction,
             "order": self.order,
-            "spectrum": self.spectrum,
+            "spectrum": self._spectrum_shorthand(),
         }
+
+    def _spectrum_shorthand(self) -> SpectrumLike:
+        """Return the shortest that stands for the spectrum here."""
+        short = self.spectrum._shorthand(self.lam)
+        return self.spectrum if short is None and self.index_set == "largest_weight" else short
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorBasis) and self._parameters() == other._parameters()
@@ -698,3 +687,20 @@ class TensorBasis:
 
 def _restore_basis(parameters: dict[str, Any]) -> TensorBasis:
     return TensorBasis(**parameters)
+
+
+def common_polynomials(basis: TensorBasis) -> tuple[TensorBasis, npt.NDArray[np.float64]]:
+    """Write a basis as products of polynomials that all inputs share, and a weight for each term.
+
+    Returns
+    -------
+    one : TensorBasis
+        Of one input: the polynomials, up to the largest degree.
+    weights : ndarray, shape (n_terms,)
+        1 where the inputs of the basis share their polynomials as they are.
+    """
+    shared = basis.spectrum.n_features is None or basis.n_features == 1
+    spectrum = basis.spectrum if shared else Spectrum.flat()
+    one = TensorBasis(1, degree=basis.max_degree, lam=basis.lam, spectrum=spectrum)
+    weights = np.ones(basis.n_terms) if shared else basis.spectrum.term_weights(basis.indices)
+    return one, weights

@@ -774,6 +774,7 @@ class BasisDisplay:
         *,
         degree: int = 5,
         domain: tuple[float, float] = (0.0, 1.0),
+        feature: int = 0,
         ax: Any = None,
     ) -> Self:
         """Draw the polynomials that the terms of a basis are products of.
@@ -786,6 +787,8 @@ class BasisDisplay:
             Highest degree to draw.
         domain : tuple of two floats
             From where to where.
+        feature : int
+            Of which input, where the spectrum is not the same for all.
         ax : matplotlib axes, optional
             Where to draw.
 
@@ -796,8 +799,12 @@ class BasisDisplay:
         if not isinstance(basis, TensorBasis):
             raise TypeError(f"basis must be a TensorBasis, got {type(basis).__name__}")
         degree = check_integer(degree, "degree", minimum=0)
+        feature = check_integer(feature, "feature", minimum=0)
+        if feature >= basis.n_features:
+            raise ValueError(f"feature must be below {basis.n_features}, got {feature}")
         x = np.linspace(*domain, 401)
-        one = TensorBasis(1, degree=degree, lam=basis.lam, spectrum=basis.spectrum)
+        spectrum = basis.spectrum._of_input(feature)
+        one = TensorBasis(1, degree=degree, lam=basis.lam, spectrum=spectrum)
         return cls(x, one.evaluate(x[:, np.newaxis])).plot(ax=ax)
 
     def plot(self, ax: Any = None, **options: Any) -> Self:

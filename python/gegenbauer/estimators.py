@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gegenbauer.basis import Spectrum
+    from gegenbauer.spectrum import SpectrumLike
 
 __all__ = ["GegenbauerClassifier", "GegenbauerRegressor", "IllConditionedWarning"]
 
@@ -139,16 +139,16 @@ class GegenbauerRegressor(_RealTargets, _GegenbauerEstimator):
         (Moore-Penrose), the constant not counted if it is not penalised.
     index_set : {"total_degree", "tensor", "hyperbolic_cross", "largest_weight"}, \
             default="total_degree"
-        Which multi-indices are used; "largest_weight" needs ``spectrum=(q, s)`` and
+        Which multi-indices are used; "largest_weight" needs a ``spectrum`` that is given, and
         ``n_terms``.
     max_interaction : int or None, default=None
         Largest number of inputs in one term; None for no limit.
     order : {"grlex", "grlex_ascending", "grevlex"}, default="grlex"
         Order of the terms within a degree; "grlex" is that of PolynomialFeatures.
-    spectrum : None, "orthonormal" or tuple (q, s), default=None
+    spectrum : None, "orthonormal", tuple (q, s), Spectrum or what one is made from, default=None
         Weights of the terms: None for the raw polynomials of the paper, "orthonormal" for
         orthonormal ones, (q, s) for orthonormal ones of which each input of degree n >= 1
-        carries the factor sqrt(q n^(-2s)).
+        carries the factor sqrt(q n^(-2s)); see :class:`Spectrum` for weights of each input.
     domain : {(0, 1), (-1, 1)}, default=(0, 1)
         Interval to which the inputs are scaled.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
@@ -221,7 +221,7 @@ class GegenbauerRegressor(_RealTargets, _GegenbauerEstimator):
         index_set: str = "total_degree",
         max_interaction: int | None = None,
         order: str = "grlex",
-        spectrum: Spectrum = None,
+        spectrum: SpectrumLike = None,
         domain: tuple[float, float] = (0, 1),
         out_of_range: str = "clip",
         penalize_constant: bool = True,
@@ -306,16 +306,16 @@ class GegenbauerClassifier(_ClassTargets, _GegenbauerEstimator):
         (Moore-Penrose, the paper's WDD), the constant not counted if it is not penalised.
     index_set : {"total_degree", "tensor", "hyperbolic_cross", "largest_weight"}, \
             default="total_degree"
-        Which multi-indices are used; "largest_weight" needs ``spectrum=(q, s)`` and
+        Which multi-indices are used; "largest_weight" needs a ``spectrum`` that is given, and
         ``n_terms``.
     max_interaction : int or None, default=None
         Largest number of inputs in one term; None for no limit.
     order : {"grlex", "grlex_ascending", "grevlex"}, default="grlex"
         Order of the terms within a degree; "grlex" is that of PolynomialFeatures.
-    spectrum : None, "orthonormal" or tuple (q, s), default=None
+    spectrum : None, "orthonormal", tuple (q, s), Spectrum or what one is made from, default=None
         Weights of the terms: None for the raw polynomials of the paper, "orthonormal" for
         orthonormal ones, (q, s) for orthonormal ones of which each input of degree n >= 1
-        carries the factor sqrt(q n^(-2s)).
+        carries the factor sqrt(q n^(-2s)); see :class:`Spectrum` for weights of each input.
     domain : {(0, 1), (-1, 1)}, default=(0, 1)
         Interval to which the inputs are scaled.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
@@ -403,7 +403,7 @@ class GegenbauerClassifier(_ClassTargets, _GegenbauerEstimator):
         index_set: str = "total_degree",
         max_interaction: int | None = None,
         order: str = "grlex",
-        spectrum: Spectrum = None,
+        spectrum: SpectrumLike = None,
         domain: tuple[float, float] = (0, 1),
         out_of_range: str = "clip",
         penalize_constant: bool = True,

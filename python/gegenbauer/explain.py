@@ -8,13 +8,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._arrays import check_integer
-from gegenbauer.basis import TensorBasis
+from gegenbauer.basis import common_polynomials
 from gegenbauer.insight import SobolIndices, kernel_sobol_indices, term_sobol_indices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
+
+    from gegenbauer.basis import TensorBasis
 
     Doubles = npt.NDArray[np.float64]
 
@@ -171,9 +173,9 @@ def polynomial_text(
 def _largest_values(basis: TensorBasis, domain: tuple[float, float]) -> Doubles:
     """Return the largest absolute value of every term on the domain, (n_terms,)."""
     x = np.linspace(*domain, 201)[:, np.newaxis]
-    one = TensorBasis(1, degree=basis.max_degree, lam=basis.lam, spectrum=basis.spectrum)
+    one, weights = common_polynomials(basis)
     largest = np.abs(one.evaluate(x)).max(axis=0)
-    return np.asarray(largest[basis.indices].prod(axis=1))
+    return np.asarray(weights * largest[basis.indices].prod(axis=1))
 
 
 def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = None) -> Any:
@@ -208,7 +210,7 @@ def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = N
     symbols = sympy.symbols(_names(estimator, names), real=True)
     scaling = estimator.scaling_
     low, high = scaling.domain
-    one = TensorBasis(1, degree=basis.max_degree, lam=basis.lam, spectrum=basis.spectrum)
+    one, weights = common_polynomials(basis)
     # interpolated at as many Chebyshev points as they have coefficients
     size = basis.max_degree + 1
     points = np.cos((np.arange(size) + 0.5) * np.pi / size)
@@ -225,7 +227,7 @@ def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = N
         for n in range(1, basis.max_degree + 1):
             factors[t, n] = sum(float(c) * u**k for k, c in enumerate(univariate[n]) if c != 0)
     total: Any = sympy.Float(shift)
-    for row, weight in zip(basis.indices, coef, strict=True):
+    for row, weight in zip(basis.indices, weights * coef, strict=True):
         term: Any = sympy.Float(float(weight))
         for t in np.flatnonzero(row).tolist():
             term *= factors[t, int(row[t])]

@@ -29,13 +29,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gegenbauer._arrays import MAX_THREADS, BeyondRangeError
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms
+from gegenbauer.spectrum import COMPONENTS, Spectrum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from gegenbauer.basis import Spectrum
+    from gegenbauer.spectrum import SpectrumLike
 
 __all__ = ["GegenbauerFeatures", "OutOfRangeWarning"]
 
@@ -195,7 +196,7 @@ class _BasisEstimator(_InputEstimator):
         "index_set": [StrOptions({"total_degree", "tensor", "hyperbolic_cross", "largest_weight"})],
         "max_interaction": [Interval(Integral, 1, None, closed="left"), None],
         "order": [StrOptions({"grlex", "grlex_ascending", "grevlex"})],
-        "spectrum": [StrOptions({"orthonormal"}), tuple, None],
+        "spectrum": [StrOptions({"orthonormal"}), tuple, list, Spectrum, *COMPONENTS, None],
         "domain": [Options(tuple, {(0, 1), (-1, 1)})],
     }
 
@@ -205,7 +206,7 @@ class _BasisEstimator(_InputEstimator):
     index_set: str
     max_interaction: int | None
     order: str
-    spectrum: Spectrum
+    spectrum: SpectrumLike
     domain: tuple[float, float]
     basis_: TensorBasis
     n_terms_: int
@@ -326,16 +327,16 @@ class GegenbauerFeatures(TransformerMixin, _BasisEstimator):  # type: ignore[mis
         Chebyshev of the second kind.
     index_set : {"total_degree", "tensor", "hyperbolic_cross", "largest_weight"}, \
             default="total_degree"
-        Which multi-indices are used; "largest_weight" needs ``spectrum=(q, s)`` and
+        Which multi-indices are used; "largest_weight" needs a ``spectrum`` that is given, and
         ``n_terms``.
     max_interaction : int or None, default=None
         Largest number of inputs in one term; None for no limit.
     order : {"grlex", "grlex_ascending", "grevlex"}, default="grlex"
         Order of the terms within a degree; "grlex" is that of PolynomialFeatures.
-    spectrum : None, "orthonormal" or tuple (q, s), default=None
+    spectrum : None, "orthonormal", tuple (q, s), Spectrum or what one is made from, default=None
         Weights of the terms: None for the raw polynomials of the paper, "orthonormal" for
         orthonormal ones, (q, s) for orthonormal ones of which each input of degree n >= 1
-        carries the factor sqrt(q n^(-2s)).
+        carries the factor sqrt(q n^(-2s)); see :class:`Spectrum` for weights of each input.
     domain : {(0, 1), (-1, 1)}, default=(0, 1)
         Interval to which the inputs are scaled.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
@@ -384,7 +385,7 @@ class GegenbauerFeatures(TransformerMixin, _BasisEstimator):  # type: ignore[mis
         index_set: str = "total_degree",
         max_interaction: int | None = None,
         order: str = "grlex",
-        spectrum: Spectrum = None,
+        spectrum: SpectrumLike = None,
         domain: tuple[float, float] = (0, 1),
         out_of_range: str = "clip",
         n_jobs: int | None = None,

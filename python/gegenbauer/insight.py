@@ -13,15 +13,14 @@ the dual coefficients, but these are so large for a tiny gamma that nothing of s
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from gegenbauer._arrays import as_matrix, check_choice, check_integer, check_number
-from gegenbauer.basis import TensorBasis, check_scaling, eval_gegenbauer
-from gegenbauer.kernel import PowerDecay, SpectrumKernel
+from gegenbauer.basis import TensorBasis, check_scaling, common_polynomials, eval_gegenbauer
+from gegenbauer.kernel import SpectrumKernel
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
     from gegenbauer.basis import InputScaling
 
     Doubles: TypeAlias = npt.NDArray[np.float64]
-    # inputs and their degrees; size for the order, total degree, term, parent, squared weight
-    _Term: TypeAlias = tuple[tuple[int, int], ...]
-    _Entry: TypeAlias = tuple[float, int, _Term, int, float]
 
 __all__ = ["SobolIndices", "kernel_sobol_indices", "term_sobol_indices"]
 
@@ -39,6 +35,9 @@ DISTRIBUTIONS = ("uniform", "chebyshev")
 
 # Doubles that a block of terms at rows may take
 _BLOCK = 1e7
+
+# Largest degree of one input that is taken of a kernel of all terms
+_MOST_DEGREES = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +114,11 @@ def term_sobol_indices(
         weights, "weights", n_rows=basis.n_terms, keep_float32=False, one_dimensional=True
     )  # fmt: skip
     still = _check_fixed(fixed, basis.n_features)
-    one = TensorBasis(1, degree=basis.max_degree, lam=basis.lam, spectrum=basis.spectrum)
+    one, shares = common_polynomials(basis)
     return _decompose(
-        basis.indices, np.array(W), one, domain, distribution, _check_extent(extent), still
-    )
+        basis.indices, shares[:, np.newaxis] * W, one, domain, distribution,
+        _check_extent(extent), still,
+    )  # fmt: skip
 
 
 def _decompose(
@@ -265,77 +265,21 @@ def kernel_sobol_indices(
     C = as_matrix(dual_coef, "dual_coef", n_rows=n, keep_float32=False, one_dimensional=True)
     shift = np.zeros(C.shape[1]) if intercept is None else np.asarray(intercept, dtype=np.float64)
     check_scaling(scaling, m, "kernel")
-    rows = data.astype(np.float64) if scaling is None else scaling.transform(data)
-    indices, parents, inputs, squares = _terms_of_largest_weight(
-        kernel, check_integer(n_terms, "n_terms", minimum=1)
+    most = kernel.max_degree or _MOST_DEGREES
+    basis = TensorBasis(
+        m,
+        n_terms=check_integer(n_terms, "n_terms", minimum=1),
+        degree=[most] * m,
+        lam=kernel.lam,
+        index_set="largest_weight",
+        spectrum=kernel.spectrum,
     )
-    degree = int(indices.max())
-    tables = eval_gegenbauer(rows.T, degree, kernel.lam, normalization="orthonormal")  # (m, n, d+1)
-    coefficients = np.zeros((len(indices), C.shape[1]))
-    block = max(1, int(_BLOCK / len(indices)))
+    weights = np.zeros((basis.n_terms, C.shape[1]))
+    block = max(1, int(_BLOCK / basis.n_terms))
     for first in range(0, n, block):
         some = slice(first, first + block)
-        values = np.ones((len(indices), len(rows[some])))
-        for term in range(1, len(indices)):
-            t = inputs[term]
-            values[term] = values[parents[term]] * tables[t, some, indices[term, t]]
-        coefficients += values @ C[some]
-    coefficients *= squares[:, np.newaxis]
-    coefficients[0] += shift
-    one = TensorBasis(1, degree=degree, lam=kernel.lam, spectrum="orthonormal")
-    still = _check_fixed(fixed, m)
-    return _decompose(
-        indices, coefficients, one, (-1.0, 1.0), distribution, _check_extent(extent), still
+        weights += basis.evaluate(data[some], scaling=scaling).T @ C[some]
+    weights[0] += shift
+    return term_sobol_indices(
+        basis, weights, domain=(-1.0, 1.0), distribution=distribution, extent=extent, fixed=fixed
     )
-
-
-def _terms_of_largest_weight(
-    kernel: SpectrumKernel, n_terms: int
-) -> tuple[npt.NDArray[np.int32], list[int], list[int], Doubles]:
-    """Return multi-indices, parents, the input that a term has beyond its parent, and weights.
-
-    A factor above one counts as one in the order, so that no term comes before its parts.
-    """
-    m, most = kernel.n_features, kernel.max_degree or 1000
-    v = np.zeros((m, most + 1))
-    degrees = np.arange(1.0, most + 1)
-    for part in kernel.components:
-        decay = (
-            degrees ** (-2 * part.smoothness)
-            if isinstance(part, PowerDecay)
-            else part.ratio ** (degrees - 1)
-        )
-        v[:, 1:] += np.outer(np.broadcast_to(part.interaction, m), decay)
-    # A term's children raise its last input, or add a later one, so each has one way to it. Among
-    # equals the lower degree comes first, so that all parts of a term come before it.
-    start: _Entry = (-1.0, 0, (), -1, 1.0)
-    order = [start]
-    indices: list[_Term] = []
-    parents: list[int] = []
-    inputs: list[int] = []
-    squares: list[float] = []
-    while order and len(indices) < n_terms:
-        size, total, term, parent, weight = heapq.heappop(order)
-        place = len(indices)
-        indices.append(term)
-        parents.append(parent)
-        last, height = term[-1] if term else (-1, 0)
-        inputs.append(last)
-        squares.append(weight)
-        if term and height < most and v[last, height + 1] > 0:
-            before, after = float(v[last, height]), float(v[last, height + 1])
-            smaller = size * min(1.0, after) / min(1.0, before)
-            child = (*term[:-1], (last, height + 1))
-            heapq.heappush(order, (smaller, total + 1, child, parent, weight * after / before))
-        for t in range(last + 1, m):
-            after = float(v[t, 1])
-            if after > 0:
-                child = (*term, (t, 1))
-                heapq.heappush(
-                    order, (size * min(1.0, after), total + 1, child, place, weight * after)
-                )
-    table = np.zeros((len(indices), m), dtype=np.int32)
-    for place, factors in enumerate(indices):
-        for t, degree in factors:
-            table[place, t] = degree
-    return table, parents, inputs, np.array(squares)

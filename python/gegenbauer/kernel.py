@@ -9,9 +9,7 @@ kernel), so the number of terms costs nothing. The algorithms are described in
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -30,21 +28,19 @@ from gegenbauer._arrays import (
     require_memory,
 )
 from gegenbauer._dispatch import core
-from gegenbauer.basis import _check_spectrum, check_scaling
+from gegenbauer.basis import check_scaling
+from gegenbauer.spectrum import Spectrum, as_spectrum, core_spectrum
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
-    from gegenbauer.basis import InputScaling, Spectrum
+    from gegenbauer.basis import InputScaling
+    from gegenbauer.spectrum import ComponentsLike, SpectrumLike
 
     Doubles: TypeAlias = npt.NDArray[np.float64]
 
 __all__ = [
-    "GeometricDecay",
     "KernelSolution",
-    "PowerDecay",
     "SpectrumKernel",
     "TotalDegreeKernel",
     "predict_kernel",
@@ -193,7 +189,7 @@ class TotalDegreeKernel(_Kernel):
         Largest total degree, 0 to 1000.
     lam : float
         Gegenbauer parameter, > -1/2.
-    spectrum : None, "orthonormal" or (q, s)
+    spectrum : None, "orthonormal", (q, s), Spectrum or what one is made from
         Scale of the terms, as for `TensorBasis`.
     max_interaction : int, optional
         At most so many inputs occur together in a term; costs that many times as much.
@@ -221,26 +217,24 @@ class TotalDegreeKernel(_Kernel):
         degree: int,
         *,
         lam: float = 0.05,
-        spectrum: Spectrum = None,
+        spectrum: SpectrumLike = None,
         max_interaction: int | None = None,
     ) -> None:
-        normalization, pair = _check_spectrum(spectrum)
         self.n_features: int = check_integer(n_features, "n_features", minimum=1)
         self.degree: int = check_integer(degree, "degree", minimum=0)
         if self.degree > 1000:
             raise ValueError(f"degree must be at most 1000, got {self.degree}")
         self.lam: float = check_number(lam, "lam", minimum=-0.5, open_below=True)
-        self.spectrum: Spectrum = pair if pair is not None else (
-            "orthonormal" if normalization == "orthonormal" else None
-        )  # fmt: skip
+        self.spectrum: Spectrum = as_spectrum(spectrum, self.lam)
         self.max_interaction: int | None = (
             None
             if max_interaction is None
             else check_integer(max_interaction, "max_interaction", minimum=1)
         )
         self._plan = core.TotalDegreeKernel(
-            self.n_features, self.degree, self.lam, normalization, pair, self.max_interaction
-        )
+            self.n_features, self.degree, self.lam, max_inputs=self.max_interaction,
+            **core_spectrum(self.spectrum, self.lam, self.n_features),
+        )  # fmt: skip
         self._complete = True
 
     def _parameters(self) -> dict[str, Any]:
@@ -248,105 +242,9 @@ class TotalDegreeKernel(_Kernel):
             "n_features": self.n_features,
             "degree": self.degree,
             "lam": self.lam,
-            "spectrum": self.spectrum,
+            "spectrum": self.spectrum._shorthand(self.lam),
             "max_interaction": self.max_interaction,
         }
-
-
-@dataclass(frozen=True)
-class PowerDecay:
-    """Squared weights ``interaction * n**(-2 * smoothness)`` of the degrees n >= 1 of an input.
-
-    Attributes
-    ----------
-    interaction : float or sequence of n_features floats
-        q >= 0, for all inputs or for each; a sequence is kept as a tuple.
-    smoothness : float
-        s > 0.
-
-    Examples
-    --------
-    >>> from gegenbauer import PowerDecay
-    >>> PowerDecay([0.5, 0.25], smoothness=2)
-    PowerDecay(interaction=(0.5, 0.25), smoothness=2)
-    """
-
-    interaction: float | Sequence[float] = 1.0
-    smoothness: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "interaction", _frozen(self.interaction))
-
-    def _parts(self, n_features: int) -> tuple[str, float, list[float]]:
-        s = check_number(self.smoothness, "smoothness (s)", minimum=0, open_below=True)
-        return "power", s, _interactions(self.interaction, n_features)
-
-
-@dataclass(frozen=True)
-class GeometricDecay:
-    """Squared weights ``interaction * ratio**(n - 1)`` of the degrees n >= 1 of an input.
-
-    Attributes
-    ----------
-    interaction : float or sequence of n_features floats
-        q >= 0, for all inputs or for each; a sequence is kept as a tuple.
-    ratio : float
-        r, between 0 and 1.
-
-    Examples
-    --------
-    >>> from gegenbauer import GeometricDecay
-    >>> GeometricDecay([0.5, 0.25], ratio=0.3)
-    GeometricDecay(interaction=(0.5, 0.25), ratio=0.3)
-    """
-
-    interaction: float | Sequence[float] = 1.0
-    ratio: float = 0.5
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "interaction", _frozen(self.interaction))
-
-    def _parts(self, n_features: int) -> tuple[str, float, list[float]]:
-        r = check_number(self.ratio, "ratio (r)", minimum=0, open_below=True)
-        if r >= 1:
-            raise ValueError(f"ratio (r) must lie between 0 and 1, got {r}")
-        return "geometric", r, _interactions(self.interaction, n_features)
-
-
-def _frozen(interaction: Any) -> Any:
-    """Return a sequence as a tuple, so that components have a hash; anything else as it is."""
-    if isinstance(interaction, np.ndarray):
-        interaction = interaction.tolist()
-    return tuple(interaction) if isinstance(interaction, list) else interaction
-
-
-def _interactions(value: object, n_features: int) -> list[float]:
-    values = value if isinstance(value, tuple) else (value,) * n_features
-    if len(values) != n_features:
-        raise ValueError(
-            f"interaction (q) must be one number or {n_features}, one an input; got {len(values)}"
-        )
-    return [check_number(q, "interaction (q)", minimum=0) for q in values]
-
-
-Component: TypeAlias = PowerDecay | GeometricDecay
-
-
-def _check_components(components: object) -> tuple[Component, ...]:
-    if isinstance(components, (PowerDecay, GeometricDecay)):
-        return (components,)
-    if isinstance(components, Iterable):
-        items = tuple(components)
-        if len(items) == 2 and all(isinstance(item, Real) for item in items):
-            q = check_number(items[0], "interaction (q)", minimum=0)
-            s = check_number(items[1], "smoothness (s)", minimum=0, open_below=True)
-            return (PowerDecay(q, s),)
-        if items and all(isinstance(item, (PowerDecay, GeometricDecay)) for item in items):
-            return items
-    raise TypeError(
-        "components must be a pair (q, s), a PowerDecay or GeometricDecay, or a sequence of such; "
-        f"got {components!r}"
-    )
 
 
 class SpectrumKernel(_Kernel):
@@ -354,19 +252,19 @@ class SpectrumKernel(_Kernel):
 
     .. math:: K(x, z) = \prod_t \Big(1 + \sum_{n \ge 1} v_t(n) \phi_n(x_t) \phi_n(z_t)\Big)
 
-    with polynomials orthonormal on [-1, 1] and the spectrum v_t of input t, a sum of components.
-    It is the limit of `TensorBasis` sets with ``spectrum=(q, s)`` when nothing is left out.
+    with polynomials orthonormal on [-1, 1] and the squared weights v_t(n) of a `Spectrum`. It is
+    the limit of the `TensorBasis` sets of largest weight when nothing is left out.
 
     Parameters
     ----------
     n_features : int
         Number of inputs m.
-    components : (q, s), PowerDecay, GeometricDecay or a sequence of these
-        Their sum is the spectrum.
+    spectrum : Spectrum, or what one is made from
+        (q, s), PowerDecay, GeometricDecay, GegenbauerDecay or a sequence of these three.
     lam : float
-        Gegenbauer parameter, > -1/2. For 0 (Chebyshev), components with s = 1, 2, 3 and geometric
-        ones have closed forms. Everything else is summed until the rest is below 1e-13 of the
-        largest sum, at a cost of one multiply-add a degree, input and entry.
+        Gegenbauer parameter, > -1/2. For 0 (Chebyshev), components with s = 1, 2, 3, geometric
+        ones and ``Spectrum.paper(0.0)`` have closed forms. Everything else is summed until the rest
+        is below 1e-13 of the largest sum, at a cost of one multiply-add a degree, input and entry.
     max_degree : int, optional
         End the spectrum at this degree (of each input) instead; no closed form is used then.
 
@@ -374,8 +272,8 @@ class SpectrumKernel(_Kernel):
     ------
     ValueError, TypeError
         For parameters that describe no kernel: sums that diverge (s <= 1/2 + max(lam, 0)) or that
-        need more than 1000 degrees, such as s = 1.5 for lam = 0. A smoother spectrum or
-        `max_degree` helps.
+        need more than 1000 degrees, such as s = 1.5 for lam = 0, or the paper's spectrum. A
+        smoother spectrum or `max_degree` helps.
 
     Notes
     -----
@@ -401,20 +299,20 @@ class SpectrumKernel(_Kernel):
     def __init__(
         self,
         n_features: int,
-        components: tuple[float, float] | Component | Sequence[Component],
+        spectrum: ComponentsLike,
         *,
         lam: float = 0.0,
         max_degree: int | None = None,
     ) -> None:
         self.n_features: int = check_integer(n_features, "n_features", minimum=1)
-        self.components: tuple[Component, ...] = _check_components(components)
+        self.spectrum: Spectrum = Spectrum(spectrum)
         self.lam: float = check_number(lam, "lam", minimum=-0.5, open_below=True)
         self.max_degree: int | None = (
             None if max_degree is None else check_integer(max_degree, "max_degree", minimum=1)
         )
         if self.max_degree is not None and self.max_degree > 10_000:
             raise ValueError(f"max_degree must be at most 10000, got {self.max_degree}")
-        parts = [component._parts(self.n_features) for component in self.components]
+        parts = self.spectrum._core(self.n_features)
         self._plan = core.SpectrumKernel(self.n_features, self.lam, parts, self.max_degree or 0)
         self._complete = True
 
@@ -477,7 +375,7 @@ class SpectrumKernel(_Kernel):
     def _parameters(self) -> dict[str, Any]:
         return {
             "n_features": self.n_features,
-            "components": self.components,
+            "spectrum": self.spectrum,
             "lam": self.lam,
             "max_degree": self.max_degree,
         }

@@ -32,15 +32,15 @@ from gegenbauer.calibration import (
 )
 from gegenbauer.estimators import _PAPER_LAM, _PAPER_N_TERMS
 from gegenbauer.features import _CLIP, _advising, _stacklevel
-from gegenbauer.kernel import PowerDecay, SpectrumKernel, predict_kernel, solve_kernel
+from gegenbauer.kernel import SpectrumKernel, predict_kernel, solve_kernel
 from gegenbauer.progress import CallbackSupportMixin, Progress, with_callbacks
 from gegenbauer.ridge import predict, solve_ridge
 from gegenbauer.selection import RidgePath
+from gegenbauer.spectrum import COMPONENTS, Spectrum
 from gegenbauer.spectrum_search import (
     GAMMAS,
     Candidate,
     Score,
-    SpectrumSearch,
     Splits,
     learn_spectrum,
     search_gamma,
@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from gegenbauer.spectrum import ComponentsLike
 
     Doubles = NDArray[np.float64]
     Rows = NDArray[np.intp]
@@ -129,7 +131,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_TargetEstimator._parameter_constraints,
-        "spectrum": [StrOptions({"auto"}), tuple, None],
+        "spectrum": [StrOptions({"auto"}), tuple, list, Spectrum, *COMPONENTS, None],
         "gammas": [StrOptions({"auto"}), "array-like"],
         "n_terms": [Interval(Integral, 1, None, closed="left"), "array-like", None],
         "lam": [Interval(Real, -0.5, None, closed="neither"), "array-like", None],
@@ -145,7 +147,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
     # has none
     _margin: float
 
-    spectrum: str | tuple[float, float] | None
+    spectrum: str | ComponentsLike | None
     gammas: str | Sequence[float]
     n_terms: int | Sequence[int] | None
     lam: float | Sequence[float] | None
@@ -167,7 +169,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
     n_terms_: float
     rcond_: float
     solver_: str
-    spectrum_: tuple[Any, ...] | None
+    spectrum_: Spectrum | None
     X_fit_: NDArray[Any]
 
     # ---- what subclasses say -----------------------------------------------------
@@ -180,10 +182,8 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         """Return at most so many rows that stand for all, the same ones each time."""
         raise NotImplementedError
 
-    def _learn(
-        self, data: _Data, splits: Splits, progress: Progress
-    ) -> tuple[SpectrumKernel, float]:
-        """Choose the spectrum and a first gamma on few rows; set ``cv_results_``."""
+    def _learn(self, data: _Data, splits: Splits, progress: Progress) -> tuple[Spectrum, float]:
+        """Choose the spectrum and a first gamma for the kernel of all terms, on few rows."""
         raise NotImplementedError
 
     def _finish(self, data: _Data, left_out: Doubles) -> None:
@@ -239,14 +239,25 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         """Choose a spectrum on few rows, and fit all terms or those of largest weight."""
         rows = self._stratified(data, int(self.search_rows))
         self.n_search_rows_ = int(rows.size)
-        few = data.take(rows)
+        few, few_splits = data.take(rows), _restricted(splits, rows, data.n)
+        self.cv_results_, self.lam_ = {}, 0.0
         with progress.stage("spectrum", n_steps=None):
-            kernel, gamma = self._learn(few, _restricted(splits, rows, data.n), progress)
-        self.spectrum_, self.lam_ = kernel.components, kernel.lam
+            if isinstance(self.spectrum, str):
+                self.spectrum_, gamma = self._learn(few, few_splits, progress)
+            else:
+                self.spectrum_ = Spectrum(self.spectrum)  # type: ignore[arg-type]  # not None
+                self.spectrum_.interactions(data.X.shape[1])  # refuses one of other inputs
+                gamma = self._first_gamma(few, few_splits) if self._all_terms else 0.0
         with progress.stage("gamma on all rows"):
             if self._all_terms:
-                return self._fit_kernel(data, kernel, gamma, score, splits)
-            basis = self._make_basis(kernel)
+                return self._fit_kernel(data, gamma, score, splits)
+            basis = TensorBasis(
+                data.X.shape[1],
+                n_terms=_DEFAULT_N_TERMS if self.n_terms is None else int(self.n_terms),  # type: ignore[arg-type]
+                lam=self.lam_,
+                index_set="largest_weight",
+                spectrum=self.spectrum_,
+            )
             grid = self._gamma_grid()
             if grid is None:
                 grid = np.array(GAMMAS) * self._level(basis, data)
@@ -371,15 +382,25 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
             "n_threads": self._n_threads(),
         }
 
-    def _fit_kernel(
-        self,
-        data: _Data,
-        kernel: SpectrumKernel,
-        gamma: float,
-        score: Score,
-        splits: Splits,
-    ) -> Doubles:
+    def _kernel_of_all_terms(self, data: _Data) -> SpectrumKernel:
+        assert self.spectrum_ is not None
+        try:
+            return SpectrumKernel(data.X.shape[1], self.spectrum_)
+        except ValueError as error:
+            raise ValueError(f"{error}; here, give n_terms for a finite set of terms") from None
+
+    def _first_gamma(self, data: _Data, splits: Splits) -> float:
+        """Return the best of the usual gammas for the kernel of all terms, on few rows."""
+        kernel = self._kernel_of_all_terms(data)
+        options = {"sample_weight": data.weight, **self._options()}
+        values = kernel.diagonal(data.X, scaling=self.scaling_)
+        level = float(np.average(values, weights=data.weight)) - (not self.penalize_constant)
+        gammas = np.array(GAMMAS) * level
+        return _best_of(kernel, data, gammas, self._make_score(data), splits, options)[0]
+
+    def _fit_kernel(self, data: _Data, gamma: float, score: Score, splits: Splits) -> Doubles:
         """Fit all terms with dual coefficients; return the predictions of rows left out."""
+        kernel = self._kernel_of_all_terms(data)
         options = {"sample_weight": data.weight, **self._options()}
         grid = self._gamma_grid()
         if grid is None:
@@ -421,18 +442,6 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         rows = _spread(data.n, 1000)
         squares = basis.evaluate(data.X[rows], scaling=self.scaling_) ** 2
         return float(squares[:, 0 if self.penalize_constant else 1 :].sum(axis=1).mean())
-
-    def _make_basis(self, kernel: SpectrumKernel) -> TensorBasis:
-        (part,) = kernel.components
-        assert isinstance(part, PowerDecay)
-        assert isinstance(part.interaction, float)
-        return TensorBasis(
-            kernel.n_features,
-            n_terms=_DEFAULT_N_TERMS if self.n_terms is None else int(self.n_terms),  # type: ignore[arg-type]
-            lam=0.0,
-            index_set="largest_weight",
-            spectrum=(part.interaction, part.smoothness),
-        )
 
     # ---- predicting --------------------------------------------------------------
 
@@ -545,11 +554,11 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
 
     Parameters
     ----------
-    spectrum : "auto", tuple (q, s) or None, default="auto"
-        "auto" learns the weights of all inputs, or for a finite set of terms chooses one (q, s)
-        for all inputs by leave-one-out. (q, s) is fixed: the squared weight q n^(-2s) for every
-        input that occurs with degree n. None takes the raw polynomials of the paper on [0, 1], in
-        its order, and chooses ``lam``, ``n_terms`` and gamma on all rows.
+    spectrum : "auto", tuple (q, s), Spectrum or what one is made from, or None, default="auto"
+        "auto" learns the weights of all inputs. A spectrum that is given is fixed; (q, s) is the
+        squared weight q n^(-2s) for every input that occurs with degree n. None takes the raw
+        polynomials of the paper on [0, 1], in its order, and chooses ``lam``, ``n_terms`` and gamma
+        on all rows.
     gammas : "auto" or array-like of positive numbers, default="auto"
         Penalties to choose from; "auto" walks to the best one, with ``spectrum=None`` from
         the paper's 2^-30 to 2^30, and beyond where the best is at an end. The best of given ones
@@ -589,8 +598,8 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
 
     Attributes
     ----------
-    spectrum_ : tuple of PowerDecay and GeometricDecay, or None
-        The spectrum: the weights of the terms. None for raw polynomials.
+    spectrum_ : Spectrum or None
+        The weights of the terms; None for ``spectrum=None``.
     lam_ : float
         Parameter of the polynomials; 0 (Chebyshev) but for ``spectrum=None``.
     gamma_ : float
@@ -599,7 +608,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         Score of the chosen gamma on rows left out, the larger the better: minus the mean
         squared error in units of the targets' variance, or that of ``scoring``.
     cv_results_ : dict of ndarray
-        With a finite set, what was tried, as in :class:`GegenbauerClassifierCV`; else empty.
+        With ``spectrum=None``, what was tried, as in :class:`GegenbauerClassifierCV`; else empty.
     loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Prediction of each row of ``fit`` by the model without it (with ``cv``, of those rows
         that were in a test part). Identical rows are one row of more weight.
@@ -655,7 +664,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
 
     def __init__(
         self,
-        spectrum: str | tuple[float, float] | None = "auto",
+        spectrum: str | ComponentsLike | None = "auto",
         gammas: str | Sequence[float] = "auto",
         n_terms: int | Sequence[int] | None = None,
         *,
@@ -746,35 +755,20 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
     def _learn(
         self,
         data: _Data,
-        splits: Splits,
+        splits: Splits,  # noqa: ARG002  # it needs none
         progress: Progress,
-    ) -> tuple[SpectrumKernel, float]:
-        m = data.X.shape[1]
-        options = {"sample_weight": data.weight, **self._options()}
-        self.cv_results_ = {}
-        if not isinstance(self.spectrum, str) or data.n < 3:
-            pair = (1.0 / m, 2.0) if isinstance(self.spectrum, str) else _pair(self.spectrum)
-            kernel = SpectrumKernel(m, pair)
-            return kernel, 1e-3 * float(kernel.diagonal(data.X, scaling=self.scaling_).mean())
-        if self._all_terms:
-            return learn_spectrum(
-                data.X, data.Y, objective=self.search,
-                callback=lambda k: progress.step(f"spectrum, step {k}"), **options,
-            )  # fmt: skip
-        # finite sets are ordered by one (q, s) for all inputs
-        found = search_spectrum(
-            data.X, data.Y, self._make_score(data), splits=splits,
-            callback=lambda k: progress.step(f"spectrum {k}"), **options,
+    ) -> tuple[Spectrum, float]:
+        if data.n < 3:
+            return Spectrum((1.0 / data.X.shape[1], 2.0)), 1e-3
+        kernel, gamma = learn_spectrum(
+            data.X, data.Y, objective=self.search, sample_weight=data.weight,
+            callback=lambda k: progress.step(f"spectrum, step {k}"), **self._options(),
         )  # fmt: skip
-        self.cv_results_ = _table(found)
-        return found.kernel, found.gamma
+        return kernel.spectrum, gamma
 
     def _finish(self, data: _Data, left_out: Doubles) -> None:
         if self.spectrum_ is not None:
-            weights = [
-                np.broadcast_to(part.interaction, self.n_features_in_) for part in self.spectrum_
-            ]
-            self.relevances_ = np.sum(weights, axis=0)
+            self.relevances_ = self.spectrum_.interactions(self.n_features_in_).sum(axis=1)
         if hasattr(self, "dual_coef_"):
             self.dual_coef_ = self.dual_coef_ * self._unit
         else:
@@ -979,11 +973,11 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
 
     Parameters
     ----------
-    spectrum : "auto", tuple (q, s) or None, default="auto"
-        "auto" chooses s from 1 and 2 and q from a grid that widens where it must. (q, s) is
-        fixed: the squared weight q n^(-2s) for every input that occurs with degree n. None takes
-        the raw polynomials of the paper on [0, 1], in its order, and chooses ``lam``, ``n_terms``
-        and gamma on all rows.
+    spectrum : "auto", tuple (q, s), Spectrum or what one is made from, or None, default="auto"
+        "auto" chooses s from 1 and 2 and q from a grid that widens where it must. A spectrum that
+        is given is fixed; (q, s) is the squared weight q n^(-2s) for every input that occurs with
+        degree n. None takes the raw polynomials of the paper on [0, 1], in its order, and chooses
+        ``lam``, ``n_terms`` and gamma on all rows.
     gammas : "auto" or array-like of positive numbers, default="auto"
         Penalties to choose from; "auto" chooses together with the spectrum, and again on all
         rows, with ``spectrum=None`` from the paper's 2^-30 to 2^30, and beyond where the best
@@ -1023,8 +1017,8 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    spectrum_ : tuple of one PowerDecay, or None
-        The spectrum: the weights of the terms. None for raw polynomials.
+    spectrum_ : Spectrum or None
+        The weights of the terms; None for ``spectrum=None``.
     lam_ : float
         Parameter of the polynomials; 0 (Chebyshev) but for ``spectrum=None``.
     gamma_ : float
@@ -1037,7 +1031,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         (relative to the mean diagonal of the kernel matrix) and "score" (n_s, n_q, n_gammas).
         With ``spectrum=None`` "lam" (n_lams,), "n_terms" (n_sizes,), "gamma" (n_gammas,) and
         "score" (n_lams, n_sizes, n_gammas). Scores are minus infinity where rounding errors would
-        count, and NaN where nothing was tried.
+        count, and NaN where nothing was tried. Empty for a spectrum that is given.
     loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Output for each row of ``fit`` by the model without it, before calibration. Identical
         rows are one row of more weight.
@@ -1095,7 +1089,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
 
     def __init__(
         self,
-        spectrum: str | tuple[float, float] | None = "auto",
+        spectrum: str | ComponentsLike | None = "auto",
         gammas: str | Sequence[float] = "auto",
         n_terms: int | Sequence[int] | None = None,
         *,
@@ -1211,20 +1205,18 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
             chosen.append(own[_spread(own.size, share)])
         return np.sort(np.concatenate(chosen))
 
-    def _learn(
-        self, data: _Data, splits: Splits, progress: Progress
-    ) -> tuple[SpectrumKernel, float]:
-        options = {"sample_weight": data.weight, **self._options()}
-        grid: dict[str, Any] = {}
-        if not isinstance(self.spectrum, str):
-            q, s = _pair(self.spectrum)
-            grid = {"interactions": [q], "smoothnesses": [s]}
+    def _learn(self, data: _Data, splits: Splits, progress: Progress) -> tuple[Spectrum, float]:
         found = search_spectrum(
-            data.X, data.Y, self._make_score(data), splits=splits,
-            callback=lambda k: progress.step(f"spectrum {k}"), **grid, **options,
+            data.X, data.Y, self._make_score(data), splits=splits, sample_weight=data.weight,
+            callback=lambda k: progress.step(f"spectrum {k}"), **self._options(),
         )  # fmt: skip
-        self.cv_results_ = _table(found)
-        return found.kernel, found.gamma
+        self.cv_results_ = {
+            "smoothness": found.smoothnesses,
+            "interaction": found.interactions,
+            "relative_gamma": found.gammas,
+            "score": -found.scores,
+        }
+        return found.kernel.spectrum, found.gamma
 
     def _finish(self, data: _Data, left_out: Doubles) -> None:
         known = np.isfinite(left_out).all(axis=1)
@@ -1284,21 +1276,3 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
             for make, part in zip(self.probability_maps_, self._questions(outputs), strict=True)
         ]
         return np.column_stack([pair[:, 1] for pair in found]) if self.multilabel_ else found[0]
-
-
-def _table(found: SpectrumSearch) -> dict[str, NDArray[Any]]:
-    """Return what was tried, as ``cv_results_``."""
-    return {
-        "smoothness": found.smoothnesses,
-        "interaction": found.interactions,
-        "relative_gamma": found.gammas,
-        "score": -found.scores,
-    }
-
-
-def _pair(spectrum: Any) -> tuple[float, float]:
-    """Return a fixed (q, s)."""
-    if not isinstance(spectrum, tuple) or len(spectrum) != 2:
-        raise ValueError(f"spectrum must be 'auto' or a pair (q, s), got {spectrum!r}")
-    q = check_number(spectrum[0], "spectrum[0] (q)", minimum=0, open_below=True)
-    return q, check_number(spectrum[1], "spectrum[1] (s)", minimum=0, open_below=True)

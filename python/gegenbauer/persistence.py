@@ -13,7 +13,9 @@ Schema, ``format_version`` 1. The header's ``__metadata__`` has exactly these en
                     ``"GegenbauerClassifierCV"``, ``"GegenbauerRegressorCV"`` or
                     ``"GegenbauerFeatures"``
 ``parameters``      JSON object, the estimator's ``get_params()``; tuples and arrays are
-                    lists, ``class_weight`` is a list of [label, weight] pairs
+                    lists, ``class_weight`` is a list of [label, weight] pairs, a Spectrum
+                    ``{"components": [...]}``, and each of these ``{"kind": "PowerDecay",
+                    "interaction": ..., "smoothness": ...}`` or alike
 ``fitted``          JSON object, see :data:`_FITTED`
 ==================  ==================================================================
 
@@ -84,8 +86,9 @@ from gegenbauer.basis import InputScaling, TensorBasis, count_terms
 from gegenbauer.calibration import ProbabilityMap
 from gegenbauer.estimators import GegenbauerClassifier, GegenbauerRegressor
 from gegenbauer.features import GegenbauerFeatures, _stacklevel
-from gegenbauer.kernel import GeometricDecay, PowerDecay, SpectrumKernel
+from gegenbauer.kernel import SpectrumKernel
 from gegenbauer.model_selection import GegenbauerClassifierCV, GegenbauerRegressorCV
+from gegenbauer.spectrum import COMPONENTS, Spectrum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,8 +143,7 @@ _FITTED_SEARCH: Final[dict[str, tuple[type, ...]]] = {
     "gamma_": (float, int),
     "best_score_": (float, int),
     "n_search_rows_": (int,),
-    # components: {"kind": "PowerDecay", "interaction": ..., ...}; null for raw polynomials
-    "spectrum_": (list, type(None)),
+    "spectrum_": (list, type(None)),  # components; null for raw polynomials
     "y_was_flat": (bool,),
 }
 _FITTED_REGRESSOR_SEARCH: Final[dict[str, tuple[type, ...]]] = {
@@ -164,7 +166,7 @@ _BASIS_ARGUMENTS: Final = (
     "spectrum",
 )
 
-_COMPONENTS: Final[dict[str, Any]] = {cls.__name__: cls for cls in (PowerDecay, GeometricDecay)}
+_COMPONENTS: Final[dict[str, Any]] = {cls.__name__: cls for cls in COMPONENTS}
 _MAX_COMPONENTS: Final = 16
 
 # The axes of ``cv_results_``, in the order in which ``score`` has them.
@@ -296,7 +298,7 @@ def _to_bytes(estimator: Any) -> bytes:
         tensors["indices"] = np.asarray(estimator.basis_.indices, dtype=np.int32)
         fitted["basis"] = {
             key: _plain(getattr(estimator.basis_, key), f"basis_.{key}") for key in _BASIS_ARGUMENTS
-        }
+        } | {"spectrum": _plain(estimator.basis_._spectrum_shorthand(), "basis_.spectrum")}
     if hasattr(estimator, "coef_"):
         tensors["coef"] = np.asarray(estimator.coef_)
     if name != "GegenbauerFeatures":
@@ -356,11 +358,7 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
         "n_search_rows_": int(estimator.n_search_rows_),
         "spectrum_": None
         if estimator.spectrum_ is None
-        else [
-            {"kind": type(part).__name__}
-            | {key: _plain(value, f"spectrum_ ({key})") for key, value in vars(part).items()}
-            for part in estimator.spectrum_
-        ],
+        else _plain(estimator.spectrum_.components, "spectrum_"),
         "y_was_flat": bool(estimator._y_was_flat),
     }
     tensors["intercept"] = estimator.intercept_
@@ -423,12 +421,20 @@ def _to_json(value: Any) -> str:
 
 
 def _plain(value: Any, name: str) -> Any:
-    """Turn a parameter into what JSON has: null, bool, int, finite float, str, lists of these."""
+    """Turn a parameter into what JSON has: null, bool, int, finite float, str, lists of these.
+
+    A spectrum, and a component of one, become an object.
+    """
     if value is None or isinstance(value, (bool, str)):
         # str() because numpy.str_ is a str, too.
         return str(value) if isinstance(value, str) else value
     if isinstance(value, (np.ndarray, list, tuple)):
         return [_plain(item, name) for item in value]
+    if isinstance(value, Spectrum):
+        return {"components": _plain(value.components, name)}
+    if isinstance(value, COMPONENTS):
+        parts = {key: _plain(part, f"{name} ({key})") for key, part in vars(value).items()}
+        return {"kind": type(value).__name__} | parts
     if isinstance(value, np.bool_):
         return bool(value)
     if isinstance(value, Integral):
@@ -436,8 +442,8 @@ def _plain(value: Any, name: str) -> Any:
     if isinstance(value, Real) and math.isfinite(value):
         return float(value)
     raise TypeError(
-        f"{name} must be None, a bool, a finite number, a str, or a list, tuple or array of "
-        f"these to be saved; it holds {value!r} of type {type(value).__name__}."
+        f"{name} must be None, a bool, a finite number, a str, a Spectrum, or a list, tuple or "
+        f"array of these to be saved; it holds {value!r} of type {type(value).__name__}."
     )
 
 
@@ -664,8 +670,8 @@ def _expected_tensors(header: _Header) -> set[str]:
     expected |= {"intercept", "loo_predictions"}
     raw = fitted.get("spectrum_") is None
     axes = _AXES[1] if raw else _AXES[0]
-    # a regressor of all terms has tried no grid
-    if raw or name in _CLASSIFIERS or f"{_RESULTS}score" in header.tensors:
+    # with a spectrum that was given or learned there was no grid
+    if raw or f"{_RESULTS}score" in header.tensors:
         expected |= {f"{_RESULTS}{key}" for key in (*axes, "score")}
     if not finite:
         expected |= {"X_fit", "dual_coef"}
@@ -754,7 +760,15 @@ def _restore_parameters(name: str, parameters: dict[str, Any]) -> Any:
 
 
 def _restore_value(value: Any, name: str) -> Any:
-    """Return a parameter: a scalar, or a tuple of scalars for a list."""
+    """Return a parameter: a scalar, a spectrum for an object, or a tuple of these for a list."""
+    if isinstance(value, dict):
+        if "components" not in value:
+            return _restore_component(value, name)
+        _require_keys(value, {"components"}, name)
+        _require_type(value["components"], (list,), name)
+        return _restore_spectrum(value["components"], name)
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        return _restore_spectrum(value, name).components
     for item in value if isinstance(value, list) else [value]:
         _require_type(item, (bool, int, float, str, type(None)), name)
     return tuple(value) if isinstance(value, list) else value
@@ -853,13 +867,15 @@ def _restore_search(
             raise ModelFileError("spectrum_ is null, so fitted must have 'basis'.")
         estimator.spectrum_, estimator._margin = None, 0.0
     else:
-        kernel = _restore_kernel(fitted["spectrum_"], m)
-        estimator.spectrum_ = kernel.components
+        estimator.spectrum_ = _restore_spectrum(fitted["spectrum_"], "spectrum_")
     if finite:
         estimator.lam_ = estimator.basis_.lam
+        if estimator.spectrum_ is not None and estimator.spectrum_ != estimator.basis_.spectrum:
+            raise ModelFileError("spectrum_ is not that of fitted['basis'].")
     else:
-        estimator.lam_, estimator.n_terms_ = kernel.lam, math.inf
-        estimator.kernel_, estimator.X_fit_ = kernel, arrays["X_fit"]
+        estimator.kernel_ = _build(SpectrumKernel, m, estimator.spectrum_)
+        estimator.lam_, estimator.n_terms_ = estimator.kernel_.lam, math.inf
+        estimator.X_fit_ = arrays["X_fit"]
     estimator.gamma_ = float(fitted["gamma_"])
     if estimator.gamma_ <= 0:
         raise ModelFileError(f"gamma_ must be positive; got {estimator.gamma_}.")
@@ -925,28 +941,30 @@ def _restore_uncertainty(
         estimator._free_leverage = float(leverage)
 
 
-def _restore_kernel(components: list[Any], n_features: int) -> SpectrumKernel:
-    """Build the kernel of a spectrum, and so check the spectrum."""
+def _restore_spectrum(components: list[Any], name: str) -> Spectrum:
+    """Build a spectrum, and so check it."""
     if not 1 <= len(components) <= _MAX_COMPONENTS:
-        raise ModelFileError(f"spectrum_ must have 1 to {_MAX_COMPONENTS} components.")
-    parts = []
-    for entry in components:
-        _require_type(entry, (dict,), "a component of spectrum_")
-        kind = _COMPONENTS.get(entry["kind"]) if isinstance(entry.get("kind"), str) else None
-        if kind is None:
-            raise ModelFileError(
-                f"a component of spectrum_ must be one of {', '.join(_COMPONENTS)}; got "
-                f"{_show(entry.get('kind'))}."
-            )
-        values = {
-            key: _restore_value(value, f"spectrum_ ({key})")
-            for key, value in entry.items()
-            if key != "kind"
-        }
-        _require_keys(values, set(kind.__dataclass_fields__), "a component of spectrum_")
-        parts.append(_build(kind, **values))
-    kernel: SpectrumKernel = _build(SpectrumKernel, n_features, parts)
-    return kernel
+        raise ModelFileError(f"{name} must have 1 to {_MAX_COMPONENTS} components.")
+    spectrum: Spectrum = _build(Spectrum, [_restore_component(part, name) for part in components])
+    return spectrum
+
+
+def _restore_component(entry: Any, name: str) -> Any:
+    _require_type(entry, (dict,), f"a component of {name}")
+    kind = _COMPONENTS.get(entry["kind"]) if isinstance(entry.get("kind"), str) else None
+    if kind is None:
+        raise ModelFileError(
+            f"a component of {name} must be one of {', '.join(_COMPONENTS)}; got "
+            f"{_show(entry.get('kind'))}."
+        )
+    values = {key: value for key, value in entry.items() if key != "kind"}
+    _require_keys(values, set(kind.__dataclass_fields__), f"a component of {name}")
+    for key, value in values.items():
+        for number in value if key == "interaction" and isinstance(value, list) else [value]:
+            _require_type(number, (int, float), f"{name} ({key})")
+    component = kind(**values)
+    _build(Spectrum, component)  # refuses numbers out of their ranges
+    return component
 
 
 def _restore_probabilities(estimator: Any, arrays: dict[str, NDArray[Any]]) -> None:

@@ -34,14 +34,9 @@ from gegenbauer._arrays import (
 )
 from gegenbauer._dispatch import core
 from gegenbauer.basis import TensorBasis, check_scaling
-from gegenbauer.kernel import (
-    GeometricDecay,
-    PowerDecay,
-    SpectrumKernel,
-    predict_kernel,
-    solve_kernel,
-)
+from gegenbauer.kernel import SpectrumKernel, predict_kernel, solve_kernel
 from gegenbauer.selection import RidgePath, cheapest_method, kfold_predictions, leave_one_out
+from gegenbauer.spectrum import GeometricDecay, PowerDecay, Spectrum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -49,6 +44,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gegenbauer.basis import InputScaling
+    from gegenbauer.spectrum import ComponentsLike
 
     Doubles: TypeAlias = npt.NDArray[np.float64]
 
@@ -223,7 +219,7 @@ class _Problem:
         )  # fmt: skip
         factor[np.diag_indices(n)] += gamma
         failed = SpectrumObjective(
-            np.inf, np.zeros((self.n_features, len(kernel.components))), 0.0
+            np.inf, np.zeros((self.n_features, len(kernel.spectrum.components))), 0.0
         )  # fmt: skip
         try:
             core.cholesky_in_place(factor, self.threads)
@@ -273,7 +269,7 @@ def learn_spectrum(
     X: npt.ArrayLike,
     Y: npt.ArrayLike,
     *,
-    components: Sequence[PowerDecay | GeometricDecay] | None = None,
+    components: ComponentsLike | None = None,
     gamma: float | None = None,
     objective: str = "marginal_likelihood",
     sample_weight: npt.ArrayLike | None = None,
@@ -295,7 +291,7 @@ def learn_spectrum(
         rows are a good number.
     Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
         Targets, best with a mean of zero.
-    components : sequence of PowerDecay or GeometricDecay, optional
+    components : Spectrum or what one is made from, optional
         Start of the search, and the kinds of the components; by default s = 2, s = 3 and r = 0.1,
         which share 1 / n_features.
     gamma : float, optional
@@ -328,7 +324,7 @@ def learn_spectrum(
     >>> from gegenbauer import learn_spectrum
     >>> X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
     >>> kernel, gamma = learn_spectrum(X, np.sin(3 * X[:, 1]))
-    >>> weights = np.array([part.interaction for part in kernel.components]).sum(axis=0)
+    >>> weights = kernel.spectrum.interactions(2).sum(axis=1)
     >>> bool(weights[1] > 100 * weights[0])
     True
     """
@@ -343,8 +339,8 @@ def learn_spectrum(
         share = 1.0 / (3 * m)
         components = (PowerDecay(share, 2.0), PowerDecay(share, 3.0), GeometricDecay(share, 0.1))
     first = SpectrumKernel(m, components)
-    kinds = first.components
-    start = np.array([part._parts(m)[2] for part in kinds]).T  # (m, J)
+    kinds = first.spectrum.components
+    start = first.spectrum.interactions(m)
     if (start <= 0).any():
         raise ValueError("components must start with positive interactions (q)")
     log_start = np.log(start)
@@ -358,8 +354,8 @@ def learn_spectrum(
 
     def make(log_q: Doubles) -> SpectrumKernel:
         q = np.exp(log_q.reshape(log_start.shape))
-        parts = [replace(part, interaction=tuple(q[:, j])) for j, part in enumerate(kinds)]
-        return SpectrumKernel(m, parts)
+        parts = [replace(part, interaction=q[:, j].tolist()) for j, part in enumerate(kinds)]
+        return SpectrumKernel(m, Spectrum(parts))
 
     least = _LEAST_GAMMA * problem.n
     if gamma is None:

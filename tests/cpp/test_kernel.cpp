@@ -22,17 +22,28 @@ Matrix features(const TensorBasis& basis, const Matrix& x) {
   return g;
 }
 
+const auto kPower = SpectrumComponent::Kind::power;
+const auto kGeometric = SpectrumComponent::Kind::geometric;
+
+// Different for each input.
+Spectrum make_spectrum(Index n_inputs) {
+  std::vector<double> q;
+  for (Index t = 0; t < n_inputs; ++t) q.push_back(0.4 / static_cast<double>(t + 1));
+  return {n_inputs, {{kPower, 1.0, q}, {kGeometric, 0.5, {0.1}}}};
+}
+
 TensorBasis make_basis(Index n_inputs, Index degree, std::optional<Index> max_inputs = std::nullopt) {
   IndexSetSpec spec;
   spec.n_inputs = n_inputs;
   spec.degree = degree;
   spec.max_inputs = max_inputs;
-  return TensorBasis(spec, 0.3, Normalization::orthonormal, PowerSpectrum{0.4, 1.0});
+  return TensorBasis(spec, 0.3, Normalization::orthonormal, make_spectrum(n_inputs));
 }
 
 TotalDegreeKernel make_kernel(Index n_inputs, Index degree, std::optional<Index> max_inputs = std::nullopt) {
+  const std::vector<Index> degrees(static_cast<std::size_t>(n_inputs), degree);
   return TotalDegreeKernel(n_inputs, degree,
-                           Recurrence(0.3, degree, Normalization::orthonormal, PowerSpectrum{0.4, 1.0}), max_inputs);
+                           Recurrences(0.3, degrees, Normalization::orthonormal, make_spectrum(n_inputs)), max_inputs);
 }
 
 // Every operation of a kernel whose features are known.
@@ -101,8 +112,8 @@ void test_spectrum() {
   spec.kind = IndexSet::tensor;
   spec.degrees = {3, 3, 3};
   for (const double lam : {0.0, 0.5}) {
-    const TensorBasis basis(spec, lam, Normalization::orthonormal, PowerSpectrum{0.4, 1.5});
-    const SpectrumKernel kernel(3, lam, {{SpectrumComponent::Kind::power, 1.5, {0.4, 0.4, 0.4}}}, 3);
+    const TensorBasis basis(spec, lam, Normalization::orthonormal, make_spectrum(3));
+    const SpectrumKernel kernel(make_spectrum(3), lam, 3);
     const Matrix x = check::uniform(230, 3, -1, 1);
     const Matrix z = check::uniform(61, 3, -1, 1, 2);
     check_operations(kernel, x, z, features(basis, x), features(basis, z));
@@ -111,41 +122,46 @@ void test_spectrum() {
 
 // Closed forms against sums of so many degrees that the rest is below the tolerance.
 void test_closed_forms() {
-  const auto power = SpectrumComponent::Kind::power;
-  const auto geometric = SpectrumComponent::Kind::geometric;
   struct Case {
     std::vector<SpectrumComponent> components;
     Index n_degrees;
     double tolerance;
   };
-  const Case cases[] = {{{{power, 3.0, {0.4, 0.0}}}, 500, 1e-13},
-                        {{{power, 2.0, {0.4, 2.0}}}, 3000, 1e-9},
-                        {{{power, 1.0, {0.4, 2.0}}}, 10000, 2e-3},
-                        {{{geometric, 0.7, {0.4, 1.0}}}, 120, 1e-13},
-                        {{{geometric, 0.2, {0.4, 1.0}}, {power, 3.0, {1.0, 0.5}}}, 500, 1e-13}};
+  const Case cases[] = {{{{kPower, 3.0, {0.4, 0.0}}}, 500, 1e-13},
+                        {{{kPower, 2.0, {0.4, 2.0}}}, 3000, 1e-9},
+                        {{{kPower, 1.0, {0.4, 2.0}}}, 10000, 2e-3},
+                        {{{SpectrumComponent::Kind::gegenbauer, 0.0, {0.2, 1.0}}}, 10000, 2e-3},
+                        {{{kGeometric, 0.7, {0.4, 1.0}}}, 120, 1e-13},
+                        {{{kGeometric, 0.2, {0.4, 1.0}}, {kPower, 3.0, {1.0, 0.5}}}, 500, 1e-13}};
   Matrix x = check::uniform(30, 2, -1, 1);
   x.row(0).setOnes();
   x.row(1).setConstant(-1);
   const Samples samples(check::view(std::as_const(x)));
   for (const Case& c : cases) {
-    const SpectrumKernel closed(2, 0.0, c.components);
+    const Spectrum spectrum(2, c.components);
+    const SpectrumKernel closed(spectrum, 0.0);
     CHECK(closed.n_degrees() == 0);
     Matrix k(30, 30);
     Matrix sums(30, 30);
     evaluate_symmetric(closed, samples, check::view(k), Control(1));
-    evaluate_symmetric(SpectrumKernel(2, 0.0, c.components, c.n_degrees), samples, check::view(sums), Control(1));
+    evaluate_symmetric(SpectrumKernel(spectrum, 0.0, c.n_degrees), samples, check::view(sums), Control(1));
     CHECK(largest(k - sums) <= c.tolerance * largest(k));
   }
 }
 
 void test_refusals() {
-  const auto power = SpectrumComponent::Kind::power;
-  CHECK_THROWS(SpectrumKernel(1, 0.5, {{power, 1.0, {1.0}}}), std::invalid_argument, "no finite kernel");
-  CHECK_THROWS(SpectrumKernel(1, 0.0, {{power, 1.5, {1.0}}}), std::invalid_argument, "needs more than 1000 degrees");
-  CHECK_THROWS(SpectrumKernel(2, 0.0, {{power, 1.0, {1.0}}}), std::invalid_argument, "one weight an input");
-  CHECK_THROWS(SpectrumKernel(1, 0.0, {}), std::invalid_argument, "at least one component");
-  CHECK_THROWS(make_kernel(0, 1), std::invalid_argument, "n_inputs");
-  const SpectrumKernel kernel(1, 0.0, {{power, 1.0, {1.0}}});
+  const auto kernel_of = [](SpectrumComponent::Kind kind, double parameter, double lam) {
+    return SpectrumKernel({1, {{kind, parameter, {1.0}}}}, lam);
+  };
+  CHECK_THROWS(kernel_of(kPower, 1.0, 0.5), std::invalid_argument, "no finite kernel");
+  CHECK_THROWS(kernel_of(kPower, 1.5, 0.0), std::invalid_argument, "needs more than 1000 degrees");
+  CHECK_THROWS(kernel_of(SpectrumComponent::Kind::gegenbauer, 0.5, 0.5), std::invalid_argument, "no finite kernel");
+  CHECK_THROWS(kernel_of(SpectrumComponent::Kind::gegenbauer, 0.05, 0.05), std::invalid_argument,
+               "needs more than 1000 degrees");
+  const Recurrence raw(0.3, 2, Normalization::raw);
+  CHECK_THROWS(TotalDegreeKernel(0, 1, raw), std::invalid_argument, "n_inputs");
+  CHECK_THROWS(TotalDegreeKernel(2, 3, raw), std::invalid_argument, "that of the recurrences (2), got 3");
+  const SpectrumKernel kernel({1, {{kPower, 1.0, {1.0}}}}, 0.0);
   Matrix x = Matrix::Constant(600, 1, 0.5);
   x(599, 0) = 1.000002;
   Matrix k(600, 600);

@@ -34,7 +34,7 @@ IndexSetSpec spec_of(const Case& c) {
   spec.n_inputs = c.n_inputs;
   spec.n_terms = c.n_terms;
   spec.kind = c.kind;
-  spec.interaction = 0.2;
+  spec.spectrum = Spectrum(c.n_inputs, {{SpectrumComponent::Kind::power, 1.0, {0.2}}});
   return spec;
 }
 

@@ -7,9 +7,9 @@ using namespace gegenbauer;
 namespace {
 
 std::vector<double> values(double lam, Index degree, double x, Normalization normalization = Normalization::raw,
-                           std::optional<PowerSpectrum> spectrum = std::nullopt) {
+                           const std::vector<double>& weights = {}) {
   std::vector<double> out(static_cast<std::size_t>(degree) + 1);
-  Recurrence(lam, degree, normalization, spectrum).evaluate(&x, 1, out.data(), 1);
+  Recurrence(lam, degree, normalization, weights).evaluate(&x, 1, out.data(), 1);
   return out;
 }
 
@@ -56,12 +56,35 @@ void test_orthonormal() {
   }
 }
 
-void test_spectrum_scales_each_degree() {
-  const PowerSpectrum spectrum{0.3, 1.5};
-  const std::vector<double> plain = values(0.05, 12, 0.4, Normalization::orthonormal);
-  const std::vector<double> weighted = values(0.05, 12, 0.4, Normalization::orthonormal, spectrum);
-  for (std::size_t n = 1; n <= 12; ++n)
-    CHECK_NEAR(weighted[n], plain[n] * std::sqrt(0.3) * std::pow(static_cast<double>(n), -1.5), 1e-15);
+void test_weights_scale_each_degree() {
+  std::vector<double> weights{1.0};
+  for (int n = 1; n <= 12; ++n) weights.push_back(n <= 9 ? std::sqrt(0.3) * std::pow(n, -1.5) : 0.0);
+  for (const auto normalization : {Normalization::orthonormal, Normalization::raw}) {
+    for (const double lam : {0.0, 0.05}) {
+      const std::vector<double> plain = values(lam, 12, 0.4, normalization);
+      const std::vector<double> weighted = values(lam, 12, 0.4, normalization, weights);
+      for (std::size_t n = 1; n <= 12; ++n) CHECK_NEAR(weighted[n], plain[n] * weights[n], 1e-15);
+    }
+  }
+}
+
+// Inputs of equal weights share a recurrence, which goes up to the largest of their degrees.
+void test_recurrences_of_inputs() {
+  const Spectrum spectrum(4, {{SpectrumComponent::Kind::power, 1.0, {0.5, 0.2, 0.5, 0.0}}});
+  const Recurrences all(0.3, {2, 5, 4, 3}, Normalization::orthonormal, spectrum);
+  CHECK(&all[0] == &all[2]);
+  CHECK(all[0].degree() == 4 && all[1].degree() == 5 && all[3].degree() == 3);
+  const double x = 0.7;
+  for (const Index t : {0, 1, 3}) {
+    std::vector<double> got(static_cast<std::size_t>(all[t].degree()) + 1);
+    all[t].evaluate(&x, 1, got.data(), 1);
+    const std::vector<double> plain = values(0.3, all[t].degree(), x, Normalization::orthonormal);
+    const double q = spectrum.interaction(0, t);
+    for (std::size_t n = 1; n < got.size(); ++n)
+      CHECK_NEAR(got[n], plain[n] * std::sqrt(q) / static_cast<double>(n), 1e-15);
+  }
+  CHECK_THROWS(Recurrences(0.3, {1, 2}, Normalization::orthonormal, spectrum), std::invalid_argument,
+               "4 inputs, not 2");
 }
 
 void test_refusals() {
@@ -69,7 +92,7 @@ void test_refusals() {
   CHECK_THROWS(Recurrence(std::nan(""), 3, Normalization::raw), std::invalid_argument, "lam");
   CHECK_THROWS(Recurrence(0.05, -1, Normalization::raw), std::invalid_argument, "degree");
   CHECK_THROWS(Recurrence(1e6, 500, Normalization::raw), std::invalid_argument, "float64");
-  CHECK_THROWS(values(0.05, 3, 0.1, Normalization::orthonormal, PowerSpectrum{0.0, 1.0}), std::invalid_argument, "q");
+  CHECK_THROWS(values(0.05, 3, 0.1, Normalization::orthonormal, {1.0, 1.0}), std::invalid_argument, "4 entries, got 2");
 }
 
 }  // namespace
@@ -78,7 +101,8 @@ int main() {
   test_values();
   test_limit_at_zero();
   test_orthonormal();
-  test_spectrum_scales_each_degree();
+  test_weights_scale_each_degree();
+  test_recurrences_of_inputs();
   test_refusals();
   return check::report("polynomial");
 }

@@ -60,7 +60,9 @@ int main() {
         spec.n_inputs = n_inputs;
         spec.n_terms = n_terms;
         spec.kind = kind;
-        spec.interaction = 0.2;
+        std::vector<double> q;
+        for (Index t = 0; t < n_inputs; ++t) q.push_back(0.2 / static_cast<double>(3 * t % 5 + 1));
+        spec.spectrum = Spectrum(n_inputs, {{SpectrumComponent::Kind::power, 1.0, q}});
         const TensorBasis basis(spec, 0.05, Normalization::raw);
         test_order(basis);
         for (const Index n_samples : {1, 37, 5000}) {

@@ -20,6 +20,7 @@ PYTHON_LAYERS = [
     ["_cpu", "_core", "_core_avx2", "_core_avx512"],
     ["_dispatch"],
     ["_arrays"],
+    ["spectrum"],
     [
         "basis",
         "statistics",
@@ -34,12 +35,12 @@ PYTHON_LAYERS = [
     ["progress", "features", "targets", "estimators", "model_selection", "explain"],
     ["__init__", "__main__", "display", "persistence", "onnx", "dask", "cli"],
 ]
-FUNCTIONAL = {module for layer in PYTHON_LAYERS[1:4] for module in layer}
+FUNCTIONAL = {module for layer in PYTHON_LAYERS[1:5] for module in layer}
 LAYER = {module: rank for rank, layer in enumerate(PYTHON_LAYERS) for module in layer}
 
 CPP_LAYERS = [
     ["types", "error", "packet"],
-    ["parallel", "tiles", "polynomial", "multi_index", "halves", "samples", "peak"],
+    ["parallel", "tiles", "spectrum", "polynomial", "multi_index", "halves", "samples", "peak"],
     ["tensor_basis"],
     ["design", "depth_first", "staircase"],
     ["normal_equations", "moments", "kernel", "predict", "leverage"],

@@ -647,7 +647,7 @@ class TestTune:
         assert result.value("inputs") == f"4: {', '.join(map(repr, INPUTS))}"
         assert result.value("classes").startswith("3: 'setosa' (50 rows)")
         assert result.value("terms") == "all there are"
-        (part,) = expected.spectrum_
+        (part,) = expected.spectrum_.components
         assert result.value("spectrum") == (
             f"q {words.number(part.interaction)}, s {part.smoothness:g}"
         )
@@ -726,7 +726,7 @@ class TestTune:
         assert result.value("task") == "classification (GegenbauerClassifierCV)"
         assert result.value("terms") == "all there are"
         model = load("m.st")
-        (part,) = model.spectrum_
+        (part,) = model.spectrum_.components
         assert result.value("parameters") == (
             f"gamma {words.number(model.gamma_)}, domain [-1, 1], out of range: clip, spectrum "
             f"q {words.number(part.interaction)}, s {part.smoothness:g}"

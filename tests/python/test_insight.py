@@ -27,7 +27,6 @@ from gegenbauer import (
     term_sobol_indices,
     to_sympy,
 )
-from gegenbauer.insight import _terms_of_largest_weight
 
 
 def by_definition(function, m, domain, distribution, n_nodes):
@@ -299,36 +298,3 @@ class TestSympy:
         model = GegenbauerRegressorCV(spectrum=(0.5, 2.0), n_terms=15).fit(X, X[:, 0] * X[:, 1])
         evaluate = sympy.lambdify(sympy.symbols(["x0", "x1"], real=True), to_sympy(model))
         assert_allclose(evaluate(*X.T), model.predict(X), rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("n_terms", [1, 2, 7, 50, 301])
-def test_terms_of_a_kernel_are_closed_and_the_weightiest(n_terms):
-    kernel = SpectrumKernel(3, [PowerDecay((2.0, 1.0, 0.3), 1.0), GeometricDecay(0.1, 0.5)])
-    indices, parents, inputs, squares = _terms_of_largest_weight(kernel, n_terms)
-    found = {tuple(row) for row in indices.tolist()}
-    assert len(found) == n_terms
-
-    def v(t, n):
-        return (2.0, 1.0, 0.3)[t] * n**-2.0 + 0.1 * 0.5 ** (n - 1)
-
-    for place, row in enumerate(indices.tolist()):
-        weights = [v(t, n) for t, n in enumerate(row) if n]
-        assert_allclose(squares[place], np.prod(weights))
-        for t in range(3):
-            if row[t]:
-                assert (*row[:t], row[t] - 1, *row[t + 1 :]) in found
-        if place:
-            assert parents[place] < place
-            lower = indices[parents[place]].copy()
-            assert lower[inputs[place]] == 0
-            lower[inputs[place]] = row[inputs[place]]
-            assert lower.tolist() == row
-    box = itertools.product(range(12), repeat=3)
-    sizes = sorted(
-        (np.prod([min(1, v(t, n)) for t, n in enumerate(row) if n]) for row in box), reverse=True
-    )
-    own = sorted(
-        (np.prod([min(1, v(t, n)) for t, n in enumerate(row) if n]) for row in found), reverse=True
-    )
-    if n_terms <= 50:
-        assert_allclose(own, sizes[:n_terms])

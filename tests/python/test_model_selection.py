@@ -22,6 +22,7 @@ from gegenbauer import (
     InputScaling,
     OutOfRangeWarning,
     PowerDecay,
+    Spectrum,
     SpectrumKernel,
     TensorBasis,
     predict_kernel,
@@ -76,8 +77,8 @@ class TestClassifier:
         left_out = kernel_refits(model, X, Y, weights)
         flat = left_out[:, 0] if n_classes == 2 else left_out
         assert_allclose(model.loo_predictions_, flat, atol=1e-7)
-        assert model.spectrum_ == model.kernel_.components
-        (part,) = model.spectrum_
+        assert model.spectrum_ == model.kernel_.spectrum
+        (part,) = model.spectrum_.components
         assert isinstance(part, PowerDecay)
         assert part.smoothness in (1.0, 2.0)
 
@@ -105,7 +106,7 @@ class TestClassifier:
         model = GegenbauerClassifierCV().fit(X, y)
         table = model.cv_results_
         i, j, g = np.unravel_index(np.nanargmax(table["score"]), table["score"].shape)
-        (part,) = model.spectrum_
+        (part,) = model.spectrum_.components
         assert part.smoothness == table["smoothness"][i]
         assert part.interaction == table["interaction"][j]
         assert 0 < g < table["relative_gamma"].size - 1
@@ -142,8 +143,9 @@ class TestClassifier:
         assert isinstance(model.basis_, TensorBasis)
         assert model.n_terms_ == 2000
         assert model.n_search_rows_ <= 102
-        (part,) = model.spectrum_
-        assert model.basis_.spectrum == (part.interaction, part.smoothness)
+        (part,) = model.spectrum_.components
+        assert isinstance(part.interaction, float)
+        assert model.basis_.spectrum == model.spectrum_
         assert not hasattr(model, "dual_coef_")
         kernel = GegenbauerClassifierCV(search_rows=100).fit(X, y)
         assert kernel.spectrum_ == model.spectrum_
@@ -284,7 +286,7 @@ class TestRegressor:
     def test_fixed_spectrum_and_terms(self):
         X, y = regression(120)
         model = GegenbauerRegressorCV(spectrum=(0.5, 2.0), n_terms=40).fit(X, y)
-        assert model.spectrum_ == (PowerDecay(0.5, 2.0),)
+        assert model.spectrum_ == Spectrum((0.5, 2.0))
         assert model.basis_.n_terms == 40
         assert model.score(X, y) > 0.95
         kernel = GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, y)
@@ -295,13 +297,10 @@ class TestRegressor:
         X, y = regression(150, 2)
         model = GegenbauerRegressorCV(search_rows=80, **options).fit(X, y)
         assert model.n_terms_ == model.basis_.n_terms == options.get("n_terms", 2000)
-        (part,) = model.spectrum_
-        assert model.basis_.spectrum == (part.interaction, part.smoothness)
-        table = model.cv_results_
-        i, j, _ = np.unravel_index(np.nanargmax(table["score"]), table["score"].shape)
-        assert (part.interaction, part.smoothness) == (
-            table["interaction"][j], table["smoothness"][i]
-        )  # fmt: skip
+        assert model.basis_.spectrum == model.spectrum_
+        assert model.spectrum_.interactions(2).shape == (2, 3)
+        kernel = GegenbauerRegressorCV(search_rows=80).fit(X, y)
+        assert kernel.spectrum_ == model.spectrum_
         assert model.score(X, y) > 0.98
         assert np.std(model.loo_predictions_ - y) < 0.1 * np.std(y)
 
@@ -437,8 +436,7 @@ class TestBoth:
         assert np.isfinite(left_out).all()
         if kind is GegenbauerRegressorCV:
             return  # scikit-learn's folds would learn other spectra
-        (part,) = model.spectrum_
-        fixed = kind(spectrum=(part.interaction, part.smoothness), gammas=[model.gamma_])
+        fixed = kind(spectrum=model.spectrum_, gammas=[model.gamma_])
         labels = cross_val_predict(clone(fixed), X, y, cv=cv)
         # its folds are scaled by their own rows and calibrated by their own scores
         assert (labels == model.classes_[(left_out > 0).astype(int)]).mean() > 0.9

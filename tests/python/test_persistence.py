@@ -973,7 +973,7 @@ class TestHostileSearches:
             (
                 "classifier", "spectrum_",
                 [{"kind": "GeometricDecay", "interaction": 1.0, "ratio": 2.0}],
-                "SpectrumKernel refuses .* ratio",
+                "Spectrum refuses .* ratio",
             ),
             (
                 "classifier", "spectrum_",

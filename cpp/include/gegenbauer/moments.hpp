@@ -142,8 +142,8 @@ class MomentPlan {
   double padded_moments_ = 0.0;  // multiply-adds of the moments without targets
   Index n_moments_ = 0;
   Index n_target_moments_ = 0;
-  Matrix connection_;                         // g_n = sum over j of connection_(n, j) T_j
-  std::vector<double> scale_;                 // of each term: product of connection_(n, n) over its factors
+  Matrix connection_;                         // g_n is a multiple of the sum over j of connection_(n, j) T_j
+  std::vector<double> scale_;                 // of each term: product of these multiples over its factors
   std::vector<std::vector<Factor>> factors_;  // for each input, from the last term to the first
   std::vector<std::int32_t> below_;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gegenbauer/parallel.hpp"
+#include "gegenbauer/spectrum.hpp"
 #include "gegenbauer/types.hpp"
 
 namespace gegenbauer {
@@ -17,7 +18,7 @@ enum class IndexSet {
   total_degree,      ///< sum of k_t <= degree
   tensor,            ///< k_t <= degrees[t]
   hyperbolic_cross,  ///< product of (k_t + 1) <= degree + 1
-  largest_weight     ///< the n_terms of largest weight q^(number of inputs) * (product of the degrees)^(-2s)
+  largest_weight     ///< the n_terms of largest weight in a spectrum
 };
 
 /// Within one total degree. All orders are graded: lower total degrees first.
@@ -31,12 +32,13 @@ struct IndexSetSpec {
   Index n_inputs = 1;
   IndexSet kind = IndexSet::total_degree;
   std::optional<Index> degree;      ///< none: the smallest that has n_terms terms
-  std::vector<Index> degrees;       ///< tensor only, instead of degree: one an input
+  std::vector<Index> degrees;       ///< tensor, largest_weight: instead of degree, one an input
   std::optional<Index> n_terms;     ///< keep the first n_terms
   std::optional<Index> max_inputs;  ///< at most this many inputs interact in a term
   TermOrder order = TermOrder::grlex;
-  double interaction = 1.0;  ///< q, largest_weight only; in choosing the set a factor above one counts as one
-  double smoothness = 1.0;   ///< s, largest_weight only
+  /// Of largest_weight. In choosing the set no factor v_t(n) counts as more than one or than that of a lower degree, so
+  /// that the set is downward closed. Inputs without weights do not occur.
+  std::optional<Spectrum> spectrum;
 };
 
 /// A number of terms: exact below 2^63, then the nearest double.
@@ -70,8 +72,9 @@ class MultiIndexSet {
   /// The multi-index of term l, one degree an input.
   [[nodiscard]] std::vector<std::int32_t> exponents(Index l) const;
 
-  /// Largest univariate degree that occurs in input t.
+  /// Largest univariate degree that occurs in input t; in each input.
   [[nodiscard]] Index max_degree(Index t) const { return max_degree_[static_cast<std::size_t>(t)]; }
+  [[nodiscard]] const std::vector<Index>& max_degrees() const { return max_degree_; }
 
  private:
   void generate_graded(const IndexSetSpec& spec, Index degree, const Control& control);

@@ -1,11 +1,12 @@
 #pragma once
 /// Univariate Gegenbauer polynomials C_n^lam by their three-term recurrence (paper: eq.gegenbauerrecurrence), raw or
-/// orthonormal, with an optional weight a degree folded into the recurrence.
+/// orthonormal, with an optional weight a degree folded into the recurrence; and the recurrences of several inputs.
 
+#include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "gegenbauer/spectrum.hpp"
 #include "gegenbauer/types.hpp"
 
 namespace gegenbauer {
@@ -16,19 +17,12 @@ enum class Normalization {
   orthonormal  ///< unit norm for the probability density proportional to (1 - x^2)^(lam - 1/2) on [-1, 1]
 };
 
-/// Weights of the degrees n >= 1 of one input: squared weight v(n) = interaction * n^(-2 smoothness), v(0) = 1.
-struct PowerSpectrum {
-  double interaction = 1.0;  ///< q > 0
-  double smoothness = 1.0;   ///< s > 0
-  void validate() const;
-};
-
 /// p_0 = 1, p_1 = slope[1] x, p_n = slope[n] x p_{n-1} - drop[n] p_{n-2}.
 class Recurrence {
  public:
-  /// lam > -1/2, finite; degree >= 0. Throws std::invalid_argument when a value on [-1, 1] leaves the range of float64.
-  Recurrence(double lam, Index degree, Normalization normalization,
-             const std::optional<PowerSpectrum>& spectrum = std::nullopt);
+  /// lam > -1/2, finite; degree >= 0. With weights, for the degrees 0..degree, p_n comes out times weights[n]; the
+  /// first is 1. Throws std::invalid_argument when a value on [-1, 1] leaves the range of float64.
+  Recurrence(double lam, Index degree, Normalization normalization, const std::vector<double>& weights = {});
 
   [[nodiscard]] Index degree() const { return static_cast<Index>(slope_.size()) - 1; }
 
@@ -48,6 +42,25 @@ class Recurrence {
   std::vector<double> slope_;
   std::vector<double> drop_;
   std::vector<double> bound_;
+};
+
+/// The recurrence of each input, one for all inputs of equal weights.
+class Recurrences {
+ public:
+  /// The same for all inputs.
+  Recurrences(Recurrence recurrence) : recurrences_{std::move(recurrence)} {}  // NOLINT(google-explicit-constructor)
+
+  /// Up to the degree of each input at least. A spectrum weighs the degrees.
+  Recurrences(double lam, const std::vector<Index>& degrees, Normalization normalization,
+              const std::optional<Spectrum>& spectrum);
+
+  [[nodiscard]] const Recurrence& operator[](Index input) const {
+    return recurrences_[group_.empty() ? 0 : static_cast<std::size_t>(group_[static_cast<std::size_t>(input)])];
+  }
+
+ private:
+  std::vector<Recurrence> recurrences_;
+  std::vector<std::int32_t> group_;  // of each input; none when all are alike
 };
 
 }  // namespace gegenbauer

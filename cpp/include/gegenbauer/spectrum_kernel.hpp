@@ -1,14 +1,15 @@
 #pragma once
 /// The kernel of all terms of a spectrum: K(x, z) = prod over inputs t of 1 + k_t, where
 /// k_t = sum over n >= 1 of v_t(n) phi_n(x_t) phi_n(z_t), with phi_n orthonormal on [-1, 1] (see polynomial.hpp) and
-/// v_t(n) = sum_j q_tj c_j(n) for components c_j(n) = n^-2s (power) or r^(n-1) (geometric).
+/// the squared weights v_t(n) of the spectrum.
 ///
 /// For lam = 0 some components have closed forms. With phi_n phi_n = cos n(a - c) + cos n(a + c) for a = arccos x_t,
 /// c = arccos z_t, a component makes b(|a - c|) + b(a + c), where b is, for y = pi - u and w = y^2,
 ///   n^-2: w/4 - pi^2/12;  n^-4: (-w^2 + 2 pi^2 w - 7 pi^4/15) / 48;
 ///   n^-6: (w^3 - 5 pi^2 w^2 + 7 pi^4 w - 31 pi^6/21) / 1440;
 ///   r^(n-1): (1 - r - 2 h) / ((1 - r)^2 + 4 r h) with h = sin^2(u / 2).
-/// All power components of an input are one cubic in w. Other components, and other lam, are summed up to a number of
+/// All these power components of an input are one cubic in w, and so are the squared norms of raw polynomials with
+/// lam = 0, which are 2 n^-2. Other components, and other lam, are summed up to a number of
 /// degrees N that is chosen such that the rest is below 1e-13 of the largest value of the sum, as one product of panels
 /// an input.
 
@@ -16,18 +17,9 @@
 
 #include "gegenbauer/kernel.hpp"
 #include "gegenbauer/polynomial.hpp"
+#include "gegenbauer/spectrum.hpp"
 
 namespace gegenbauer {
-
-struct SpectrumComponent {
-  enum class Kind { power, geometric };
-  Kind kind = Kind::power;
-  double exponent = 1.0;        ///< s > 0, or r with 0 < r < 1
-  std::vector<double> weights;  ///< q >= 0, one an input
-
-  /// c(n), before the weights; n >= 1.
-  [[nodiscard]] double decay(double n) const;
-};
 
 class SpectrumKernel final : public ProductKernel {
  public:
@@ -36,12 +28,12 @@ class SpectrumKernel final : public ProductKernel {
 
   /// With max_degree > 0 the spectrum itself ends at that degree, and no closed form is used. Throws
   /// std::invalid_argument when the sum diverges or needs more than kMaxDegrees degrees.
-  SpectrumKernel(Index n_inputs, double lam, const std::vector<SpectrumComponent>& components, Index max_degree = 0);
+  SpectrumKernel(Spectrum spectrum, double lam, Index max_degree = 0);
 
   /// Degrees that are summed one by one; 0 when all components have closed forms.
   [[nodiscard]] Index n_degrees() const { return n_degrees_; }
 
-  [[nodiscard]] const std::vector<SpectrumComponent>& components() const { return components_; }
+  [[nodiscard]] const Spectrum& spectrum() const { return spectrum_; }
   [[nodiscard]] double lam() const { return lam_; }
   [[nodiscard]] Index max_degree() const { return max_degree_; }  ///< 0: not ended
 
@@ -56,7 +48,7 @@ class SpectrumKernel final : public ProductKernel {
  private:
   struct Geometric {
     double ratio;
-    std::vector<double> weights;
+    std::vector<double> weights;  // of each input
   };
 
   template <int power, bool geometric>
@@ -66,10 +58,10 @@ class SpectrumKernel final : public ProductKernel {
   template <int power, bool geometric>
   void evaluate_with_sums(const double* left, const double* right, Index n_columns, double* values) const;
 
+  Spectrum spectrum_;
   Index n_inputs_;
   double lam_;
   Index max_degree_;
-  std::vector<SpectrumComponent> components_;
   int power_ = 0;              // degree in w of the closed power components; 0: there are none
   std::vector<double> cubic_;  // 4 coefficients an input, the constant one doubled
   std::vector<Geometric> geometric_;

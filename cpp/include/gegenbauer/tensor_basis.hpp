@@ -1,6 +1,6 @@
 #pragma once
-/// Tensor products of univariate polynomials: an index set together with one recurrence. Evaluates blocks of terms;
-/// knows no targets and no weights. The paper's Gegenbauer elementary functions G_l(x) (eq.network-basis).
+/// Tensor products of univariate polynomials: an index set and the recurrences of its inputs. Evaluates blocks of
+/// terms; knows no targets and no weights. The paper's Gegenbauer elementary functions G_l(x) (eq.network-basis).
 ///
 /// Values are computed for a block of samples at once: first a table of univariate values, one row a factor (input t,
 /// degree n >= 1), then each term as parent term times one table row (one multiplication a term and sample).
@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <typeindex>
 #include <vector>
 
@@ -23,20 +24,18 @@ namespace gegenbauer {
 
 class TensorBasis {
  public:
-  /// Throws std::invalid_argument when a product of univariate values may leave the range in which squares are finite.
+  /// A spectrum weighs the terms. Throws std::invalid_argument when a product of univariate values may leave the range
+  /// in which squares are finite.
   TensorBasis(const IndexSetSpec& spec, double lam, Normalization normalization,
-              const std::optional<PowerSpectrum>& spectrum = std::nullopt, const Control& control = Control());
+              const std::optional<Spectrum>& spectrum = std::nullopt, const Control& control = Control());
 
   TensorBasis(MultiIndexSet indices, double lam, Normalization normalization,
-              const std::optional<PowerSpectrum>& spectrum = std::nullopt);
-
-  /// Other products of the same univariate polynomials, of no higher degree.
-  TensorBasis(MultiIndexSet indices, const TensorBasis& like);
+              const std::optional<Spectrum>& spectrum = std::nullopt);
 
   [[nodiscard]] Index n_inputs() const { return indices_.n_inputs(); }
   [[nodiscard]] Index n_terms() const { return indices_.size(); }
   [[nodiscard]] const MultiIndexSet& indices() const { return indices_; }
-  [[nodiscard]] const Recurrence& recurrence() const { return recurrence_; }
+  [[nodiscard]] const Recurrences& recurrences() const { return recurrences_; }
   [[nodiscard]] double lam() const { return lam_; }
 
   /// Rows of the univariate table.
@@ -93,7 +92,7 @@ class TensorBasis {
   void number_factors();
 
   MultiIndexSet indices_;
-  Recurrence recurrence_;
+  Recurrences recurrences_;
   double lam_;
   std::shared_ptr<Plans> plans_ = std::make_shared<Plans>();
   bool fits_float32_ = true;

@@ -13,9 +13,9 @@ namespace gegenbauer {
 
 class TotalDegreeKernel final : public ProductKernel {
  public:
-  /// The recurrence (any normalization and weights) has at least `degree` degrees. With max_inputs, at most so many
+  /// The recurrences (any normalization and weights) have at least `degree` degrees. With max_inputs, at most so many
   /// inputs occur together in a term; the cost is that many times larger, unless it allows all.
-  TotalDegreeKernel(Index n_inputs, Index degree, Recurrence recurrence,
+  TotalDegreeKernel(Index n_inputs, Index degree, Recurrences recurrences,
                     std::optional<Index> max_inputs = std::nullopt);
 
   [[nodiscard]] Index n_inputs() const override { return n_inputs_; }
@@ -31,7 +31,7 @@ class TotalDegreeKernel final : public ProductKernel {
 
   Index n_inputs_;
   Index degree_;
-  Recurrence recurrence_;
+  Recurrences recurrences_;
   Index levels_;  // most inputs in a term, or 0 when there is no limit
 };
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import is_classifier, is_regressor
 
 from gegenbauer.cli.words import count, number
-from gegenbauer.kernel import PowerDecay
+from gegenbauer.spectrum import GeometricDecay, PowerDecay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,10 +69,10 @@ def _parameters(model: Any) -> Iterator[str]:
     yield f"out of range: {model.out_of_range}"
     if chosen and model.spectrum_ is not None:
         yield f"spectrum {describe_spectrum(model)}"
-    elif isinstance(model.basis_.spectrum, str):
-        yield f"spectrum {model.basis_.spectrum}"
-    elif model.basis_.spectrum is not None:
-        yield f"spectrum {_pair(*model.basis_.spectrum)}"
+    elif not chosen:
+        given = model.basis_._spectrum_shorthand()
+        if given is not None:
+            yield f"spectrum {given if isinstance(given, str) else describe_spectrum(model)}"
     if getattr(model, "basis_", None) is not None and model.basis_.order != "grlex":
         yield f"order {model.basis_.order}"
     if not getattr(model, "penalize_constant", True):
@@ -82,19 +82,19 @@ def _parameters(model: Any) -> Iterator[str]:
 
 
 def describe_spectrum(model: Any) -> str:
-    """Describe the weights of the terms that a model has chosen."""
-    parts = model.spectrum_
-    if len(parts) == 1 and isinstance(parts[0].interaction, float):
-        return _pair(parts[0].interaction, parts[0].smoothness)
+    """Describe the weights of the terms of a model, chosen or given."""
+    spectrum = model.spectrum_ if hasattr(model, "spectrum_") else model.basis_.spectrum
+    pair = spectrum._pair()
+    if pair is not None:
+        return f"q {number(pair[0])}, s {number(pair[1])}"
     kinds = [
-        f"n^-{2 * part.smoothness:g}" if isinstance(part, PowerDecay) else f"{part.ratio:g}^(n-1)"
-        for part in parts
-    ]
-    return f"of each input its own, a sum of {', '.join(kinds)} for degree n"
-
-
-def _pair(q: float, s: float) -> str:
-    return f"q {number(q)}, s {number(s)}"
+        f"n^-{2 * part.smoothness:g}" if isinstance(part, PowerDecay)
+        else f"{part.ratio:g}^(n-1)" if isinstance(part, GeometricDecay)
+        else f"|C_n|^2 of lam {part.lam:g}"
+        for part in spectrum.components
+    ]  # fmt: skip
+    owner = "of each input its own, " if spectrum.n_features is not None else ""
+    return f"{owner}a sum of {', '.join(kinds)} for degree n"
 
 
 def describe_solution(model: Any) -> str:
