@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import json
 import pickle
 
 import mpmath
@@ -26,6 +27,7 @@ from gegenbauer import (
     GeometricDecay,
     GramStatistics,
     InputScaling,
+    ModelFileError,
     MomentStatistics,
     PowerDecay,
     Spectrum,
@@ -35,9 +37,11 @@ from gegenbauer import (
     fit_cost,
     kernel_sobol_indices,
     load,
+    polynomial_text,
     save,
     solve_ridge,
     term_sobol_indices,
+    to_sympy,
 )
 
 # of three inputs, the last of which counts for little, or not at all
@@ -503,6 +507,82 @@ def test_regressor(rng, spectrum, tmp_path):
     assert isinstance(again.spectrum, (tuple, type(model.spectrum)))
     assert_array_equal(again.predict(X), model.predict(X))
     assert_array_equal(again.fit(X, y).coef_, model.coef_)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({}, "decay of a component must be one of power, geometric, gegenbauer; got None"),
+        ({"decay": ["power"]}, "must be one of power"),
+        ({"decay": "os.system"}, "must be one of power, .* got 'os.system'"),
+        ({"decay": "power", "interaction": 1.0}, "lacks .*smoothness"),
+        ({"decay": "power", "interaction": 1.0, "smoothness": 1, "x": 0}, "unknown .*x"),
+        ({"decay": "power", "interaction": [1.0, "2"], "smoothness": 1}, "int, float; got '2'"),
+        ({"decay": "power", "interaction": [1.0, -2.0], "smoothness": 1}, "interaction"),
+        ({"decay": "power", "interaction": 1.0, "smoothness": [1]}, r"got \[1\]"),
+        ({"decay": "geometric", "interaction": 1.0, "ratio": 2.0}, "ratio"),
+        ({"components": [], "x": 0}, "unknown .*x"),
+        ({"components": []}, "components must be"),
+        ({"components": "power"}, "must be one of: list"),
+        ({"components": [1.0]}, "must be one of: dict"),
+        ([{"decay": "power", "interaction": 1.0, "smoothness": 1}, 1.0], "must be one of: dict"),
+    ],
+)
+def test_files_of_foreign_spectra_are_refused(rng, tmp_path, entry, message):
+    X = rng.uniform(size=(20, 3))
+    model = GegenbauerRegressor(n_terms=10, spectrum=MIXED).fit(X, X[:, 0])
+    save(model, tmp_path / "model")
+    data = (tmp_path / "model").read_bytes()
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:end])
+    parameters = json.loads(header["__metadata__"]["parameters"])
+    parameters["spectrum"] = entry
+    header["__metadata__"]["parameters"] = json.dumps(parameters)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    (tmp_path / "other").write_bytes(len(text).to_bytes(8, "little") + text + data[end:])
+    with pytest.raises(ModelFileError, match=message):
+        load(tmp_path / "other")
+
+
+def test_polynomials_as_text_and_sympy(rng):
+    sympy = pytest.importorskip("sympy")
+    X = rng.uniform(-1, 2, (60, 3))
+    y = X[:, 0] ** 2 + X[:, 1]
+    options = {"n_terms": 20, "index_set": "largest_weight", "gamma": 1e-6}
+    model = GegenbauerRegressor(spectrum=MIXED, **options).fit(X, y)
+    evaluate = sympy.lambdify(sympy.symbols(["x0", "x1", "x2"], real=True), to_sympy(model))
+    assert_allclose(evaluate(*X.T), model.predict(X), rtol=1e-9, atol=1e-9)
+    # the weightiest term first: by its coefficient times its largest value
+    largest = np.abs(model.coef_) * np.abs(
+        model.basis_.evaluate(np.array(list(itertools.product(np.linspace(0, 1, 21), repeat=3))))
+    ).max(axis=0)
+    assert f" {model.basis_.term_names()[largest[1:].argmax() + 1]} " in polynomial_text(
+        model, max_terms=2
+    )
+
+
+def test_display_and_description(rng):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    from gegenbauer.cli.describe import describe_parameters
+    from gegenbauer.display import BasisDisplay
+
+    basis = TensorBasis(3, degree=3, lam=0.2, spectrum=MIXED)
+    x = np.linspace(-1, 1, 401)[:, np.newaxis] * np.array([0.0, 1.0, 0.0])
+    shown = BasisDisplay.from_basis(basis, degree=3, domain=(-1, 1), feature=1)
+    alone = (basis.indices[:, [0, 2]] == 0).all(axis=1)
+    assert_allclose(shown.values, basis.evaluate(x)[:, alone], atol=1e-13)
+    with pytest.raises(ValueError, match="feature must be below 3"):
+        BasisDisplay.from_basis(basis, feature=3)
+    plt.close("all")
+    X = rng.uniform(size=(20, 3))
+    for spectrum, words in [
+        (MIXED, "spectrum of s 1.5, r 0.4, with a q for each input"),
+        (Spectrum.paper(0.3), "spectrum of lam 0.3"),
+        ((0.3, 1.0), "spectrum q 0.3, s 1"),
+    ]:
+        model = GegenbauerRegressor(n_terms=5, spectrum=spectrum).fit(X, X[:, 0])
+        assert words in describe_parameters(model)
 
 
 @pytest.mark.parametrize("kind", [GegenbauerRegressorCV, GegenbauerClassifierCV])
