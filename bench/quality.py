@@ -85,9 +85,8 @@ def classifiers(n_jobs: int, tuned: dict[str, Any]) -> dict[str, Maker]:
     return makers
 
 
-def calibration_error(P: np.ndarray, codes: np.ndarray) -> float:
+def calibration_error(confidence: np.ndarray, right: np.ndarray) -> float:
     """Return the expected difference of the largest probability and the share that is right."""
-    confidence, right = P.max(axis=1), P.argmax(axis=1) == codes
     bins = np.minimum((confidence * N_BINS).astype(int), N_BINS - 1)
     parts = [bins == b for b in range(N_BINS)]
     return float(
@@ -98,8 +97,12 @@ def calibration_error(P: np.ndarray, codes: np.ndarray) -> float:
 
 def judge_classifier(
     make: Maker, X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray
-) -> tuple[Any, dict[str, float]]:
-    """Fit and judge one contestant on one split; return it as well."""
+) -> tuple[Any, dict[str, float], np.ndarray]:
+    """Fit and judge one contestant on one split.
+
+    Return it, its measures, and its largest probabilities beside whether they are right, (2, n) or
+    (2, 0).
+    """
     scaler = MinMaxScaler(clip=True).fit(X[train])
     A, B = scaler.transform(X[train]), scaler.transform(X[test])
     start = time.perf_counter()
@@ -112,8 +115,10 @@ def judge_classifier(
         P[:, model.classes_.astype(int)] = model.predict_proba(B)
         own = P[np.arange(len(test)), y[test]].clip(1e-15, 1)
         found["log-loss"] = float(-np.log(own).mean())
-        found["calibration error"] = calibration_error(P, y[test])
-    return model, found
+        sure = np.array([P.max(axis=1), P.argmax(axis=1) == y[test]])
+        found["calibration error"] = calibration_error(*sure)
+        return model, found, sure
+    return model, found, np.empty((2, 0))
 
 
 def split(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -130,6 +135,7 @@ def run_classification(
     results: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
     for name, X, y in data_sets():
         rows: dict[str, list[dict[str, float]]] = defaultdict(list)
+        certain: dict[str, list[np.ndarray]] = defaultdict(list)
         for seed in range(n_splits):
             train, test = split(len(y), seed)
             tuned: dict[str, Any] = {}
@@ -137,17 +143,23 @@ def run_classification(
                 if only and contestant not in only:
                     continue
                 try:
-                    model, found = judge_classifier(make, X, y, train, test)
+                    model, found, sure = judge_classifier(make, X, y, train, test)
                 except ValueError as error:  # 4 folds need 4 rows of every class
                     print(f"{name}: {contestant} fails: {str(error).splitlines()[0]}", flush=True)
                     continue
                 if isinstance(model, GridSearchCV):
                     tuned.update(model.best_params_)
                 rows[contestant].append(found)
+                certain[contestant].append(sure)
         for contestant, found_rows in rows.items():
             results[contestant][name] = {
                 key: float(np.mean([row[key] for row in found_rows])) for key in found_rows[0]
             }
+            together = np.concatenate(certain[contestant], axis=1)
+            if together.size:
+                # of few test rows, a bin holds one or two: their error is mostly noise
+                whole = calibration_error(*together)
+                results[contestant][name]["calibration error, splits together"] = whole
             shown = ", ".join(f"{k} {v:.4g}" for k, v in results[contestant][name].items())
             print(f"{name}: {contestant} ({len(found_rows)}): {shown}", flush=True)
     return results

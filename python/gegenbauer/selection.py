@@ -410,6 +410,7 @@ class RidgePath:
         What is factorised. ``"svd"``: the matrix of features itself, most accurate, for small
         problems (of a basis, not of a kernel). ``"dual"``: G G' of size n_samples. ``"primal"``:
         G'G of size n_terms, with a pass over the rows for each question; holds blocks of rows only.
+        For many rows of few inputs both G'G and the leverages come from Chebyshev moments.
         ``"auto"`` takes the first while it costs less than 4e8 multiply-adds, then the smaller one.
     n_threads : int, optional
         By default what `gegenbauer.default_threads` says; the linear algebra of NumPy has threads
