@@ -129,11 +129,13 @@ def split(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def run_classification(
-    n_splits: int, n_jobs: int, only: Sequence[str]
+    n_splits: int, n_jobs: int, only: Sequence[str], data: Sequence[str]
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Return means over splits by contestant, data set and measure."""
     results: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
     for name, X, y in data_sets():
+        if data and name not in data:
+            continue
         rows: dict[str, list[dict[str, float]]] = defaultdict(list)
         certain: dict[str, list[np.ndarray]] = defaultdict(list)
         for seed in range(n_splits):
@@ -224,11 +226,13 @@ def gaussian_process(m: int) -> Any:
 
 
 def run_regression(
-    n_seeds: int, n_jobs: int, only: Sequence[str]
+    n_seeds: int, n_jobs: int, only: Sequence[str], data: Sequence[str]
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Return means over seeds by contestant, function and measure."""
     results: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
     for name, (function, m, _) in FUNCTIONS.items():
+        if data and name not in data:
+            continue
         makers: dict[str, Maker] = {
             "gegenbauer": lambda: GegenbauerRegressorCV(n_jobs=n_jobs),
             "Gaussian process": lambda m=m: gaussian_process(m),  # type: ignore[misc]
@@ -261,12 +265,13 @@ def main() -> None:
     it.add_argument("--splits", type=int, default=20, metavar="N", help="splits, or seeds")
     it.add_argument("--threads", type=int, default=2, metavar="N", help="threads of everybody")
     it.add_argument("--only", action="append", default=[], metavar="NAME", help="this contestant")
+    it.add_argument("--data", action="append", default=[], metavar="NAME", help="this data set")
     it.add_argument("--json", type=Path, metavar="FILE", help="keep the result as JSON")
     asked = it.parse_args()
     run = run_classification if asked.what == "classification" else run_regression
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the peers: convergence, missing classes
-        results = run(asked.splits, asked.threads, asked.only)
+        results = run(asked.splits, asked.threads, asked.only, asked.data)
     print("\nmeans over data")
     for contestant, by_data in results.items():
         keys = next(iter(by_data.values()))
