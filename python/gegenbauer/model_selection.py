@@ -246,7 +246,11 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
                 self.spectrum_, gamma = self._learn(few, few_splits, progress)
             else:
                 self.spectrum_ = Spectrum(self.spectrum)  # type: ignore[arg-type]  # not None
-                self.spectrum_.interactions(data.X.shape[1])  # refuses one of other inputs
+                if not self.spectrum_.interactions(data.X.shape[1]).any():
+                    raise ValueError(
+                        "the spectrum weighs no input: give an interaction (q) above zero, got "
+                        f"spectrum={self.spectrum!r}"
+                    )
                 gamma = self._first_gamma(few, few_splits) if self._all_terms else 0.0
         with progress.stage("gamma on all rows"):
             if self._all_terms:

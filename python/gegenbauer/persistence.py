@@ -73,6 +73,7 @@ import secrets
 import shutil
 import stat
 import warnings
+from dataclasses import fields
 from importlib import metadata
 from numbers import Integral, Real
 from pathlib import Path
@@ -958,7 +959,7 @@ def _restore_component(entry: Any, name: str) -> Any:
             f"{_show(entry.get('kind'))}."
         )
     values = {key: value for key, value in entry.items() if key != "kind"}
-    _require_keys(values, set(kind.__dataclass_fields__), f"a component of {name}")
+    _require_keys(values, {field.name for field in fields(kind)}, f"a component of {name}")
     for key, value in values.items():
         for number in value if key == "interaction" and isinstance(value, list) else [value]:
             _require_type(number, (int, float), f"{name} ({key})")

@@ -19,6 +19,7 @@ from gegenbauer import (
     GegenbauerRegressorCV,
     GridEdgeWarning,
     InputScaling,
+    Spectrum,
     search_basis,
     sobol_indices,
 )
@@ -276,7 +277,7 @@ class TestEstimators:
         assert set(PAPER_GAMMAS) <= set(table["gamma"].tolist())
         assert model.gamma_ in table["gamma"]
         assert model.scaling_ == InputScaling.fit(X, domain=(0, 1))
-        assert model.basis_.spectrum is None
+        assert model.basis_.spectrum == Spectrum.paper(0.05)
         assert model.basis_.order == "grlex"
         assert model.n_search_rows_ == 40
         assert not hasattr(model, "kernel_")

@@ -512,20 +512,20 @@ def test_regressor(rng, spectrum, tmp_path):
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({}, "decay of a component must be one of power, geometric, gegenbauer; got None"),
-        ({"decay": ["power"]}, "must be one of power"),
-        ({"decay": "os.system"}, "must be one of power, .* got 'os.system'"),
-        ({"decay": "power", "interaction": 1.0}, "lacks .*smoothness"),
-        ({"decay": "power", "interaction": 1.0, "smoothness": 1, "x": 0}, "unknown .*x"),
-        ({"decay": "power", "interaction": [1.0, "2"], "smoothness": 1}, "int, float; got '2'"),
-        ({"decay": "power", "interaction": [1.0, -2.0], "smoothness": 1}, "interaction"),
-        ({"decay": "power", "interaction": 1.0, "smoothness": [1]}, r"got \[1\]"),
-        ({"decay": "geometric", "interaction": 1.0, "ratio": 2.0}, "ratio"),
+        ({}, "must be one of PowerDecay, GeometricDecay, GegenbauerDecay; got None"),
+        ({"kind": ["PowerDecay"]}, "must be one of PowerDecay"),
+        ({"kind": "os.system"}, "must be one of PowerDecay, .* got 'os.system'"),
+        ({"kind": "PowerDecay", "interaction": 1.0}, "lacks .*smoothness"),
+        ({"kind": "PowerDecay", "interaction": 1.0, "smoothness": 1, "x": 0}, "unknown .*x"),
+        ({"kind": "PowerDecay", "interaction": [1.0, "2"], "smoothness": 1}, "float; got '2'"),
+        ({"kind": "PowerDecay", "interaction": [1.0, -2.0], "smoothness": 1}, "interaction"),
+        ({"kind": "PowerDecay", "interaction": 1.0, "smoothness": [1]}, r"got \[1\]"),
+        ({"kind": "GeometricDecay", "interaction": 1.0, "ratio": 2.0}, "ratio"),
         ({"components": [], "x": 0}, "unknown .*x"),
-        ({"components": []}, "components must be"),
-        ({"components": "power"}, "must be one of: list"),
+        ({"components": []}, "1 to 16 components"),
+        ({"components": "PowerDecay"}, "must be one of: list"),
         ({"components": [1.0]}, "must be one of: dict"),
-        ([{"decay": "power", "interaction": 1.0, "smoothness": 1}, 1.0], "must be one of: dict"),
+        ([{"kind": "PowerDecay", "interaction": 1.0, "smoothness": 1}, 1.0], "one of: dict"),
     ],
 )
 def test_files_of_foreign_spectra_are_refused(rng, tmp_path, entry, message):
@@ -577,8 +577,8 @@ def test_display_and_description(rng):
     plt.close("all")
     X = rng.uniform(size=(20, 3))
     for spectrum, words in [
-        (MIXED, "spectrum of s 1.5, r 0.4, with a q for each input"),
-        (Spectrum.paper(0.3), "spectrum of lam 0.3"),
+        (MIXED, "spectrum of each input its own, a sum of n^-3, 0.4^(n-1) for degree n"),
+        (Spectrum.paper(0.3), "spectrum a sum of |C_n|^2 of lam 0.3 for degree n"),
         ((0.3, 1.0), "spectrum q 0.3, s 1"),
     ]:
         model = GegenbauerRegressor(n_terms=5, spectrum=spectrum).fit(X, X[:, 0])
@@ -603,6 +603,8 @@ def test_fixed_spectra_of_cv_estimators(rng, kind, n_terms):
         assert model.basis_.n_terms == 40
     with pytest.raises(ValueError, match="one number or 3, one an input; got 2"):
         kind(spectrum=PowerDecay((1.0, 2.0)), n_terms=n_terms).fit(X, y)
+    with pytest.raises(ValueError, match=r"weighs no input: .* got spectrum=\(0.0, 1.0\)"):
+        kind(spectrum=(0.0, 1.0), n_terms=n_terms).fit(X, y)
     # without a finite kernel, but with a largest set
     rough = kind(spectrum=(0.5, 0.75), n_terms=40).fit(X, y)
     assert rough.basis_.spectrum == Spectrum((0.5, 0.75))
