@@ -260,9 +260,11 @@ class SensitivityDisplay:
     >>> import numpy as np
     >>> from gegenbauer import GegenbauerRegressorCV
     >>> from gegenbauer.display import SensitivityDisplay
-    >>> X = np.random.default_rng(0).uniform(size=(50, 2))
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(60, 2))
+    >>> y = np.sin(4 * X[:, 0]) * X[:, 1] + 0.1 * rng.standard_normal(60)
     >>> grid = {"n_terms": range(1, 30), "gammas": 2.0 ** np.arange(-30, 31)}
-    >>> model = GegenbauerRegressorCV(spectrum=None, **grid).fit(X, X[:, 0] ** 3)
+    >>> model = GegenbauerRegressorCV(spectrum=None, **grid).fit(X, y)
     >>> SensitivityDisplay.from_estimator(model).errors.shape
     (61, 29)
     """
