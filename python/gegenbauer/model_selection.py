@@ -39,6 +39,7 @@ from gegenbauer.selection import RidgePath
 from gegenbauer.spectrum import COMPONENTS, Spectrum
 from gegenbauer.spectrum_search import (
     GAMMAS,
+    PRIOR,
     Candidate,
     Score,
     Splits,
@@ -978,10 +979,11 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     Parameters
     ----------
     spectrum : "auto", tuple (q, s), Spectrum or what one is made from, or None, default="auto"
-        "auto" chooses s from 1 and 2 and q from a grid that widens where it must. A spectrum that
-        is given is fixed; (q, s) is the squared weight q n^(-2s) for every input that occurs with
-        degree n. None takes the raw polynomials of the paper on [0, 1], in its order, and chooses
-        ``lam``, ``n_terms`` and gamma on all rows.
+        "auto" chooses s from 1 and 2 and q from a grid that widens where it must; where rows are
+        few, a prior holds q near 1 / n_features (see `search_spectrum`). A spectrum that is given
+        is fixed; (q, s) is the squared weight q n^(-2s) for every input that occurs with degree n.
+        None takes the raw polynomials of the paper on [0, 1], in its order, and chooses ``lam``,
+        ``n_terms`` and gamma on all rows.
     gammas : "auto" or array-like of positive numbers, default="auto"
         Penalties to choose from; "auto" chooses together with the spectrum, and again on all
         rows, with ``spectrum=None`` from the paper's 2^-30 to 2^30, and beyond where the best
@@ -1032,10 +1034,12 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         at the best temperature, or that of ``scoring``.
     cv_results_ : dict of ndarray
         What was tried: "smoothness" (n_s,), "interaction" (n_q,), "relative_gamma" (n_gammas,)
-        (relative to the mean diagonal of the kernel matrix) and "score" (n_s, n_q, n_gammas).
-        With ``spectrum=None`` "lam" (n_lams,), "n_terms" (n_sizes,), "gamma" (n_gammas,) and
-        "score" (n_lams, n_sizes, n_gammas). Scores are minus infinity where rounding errors would
-        count, and NaN where nothing was tried. Empty for a spectrum that is given.
+        (relative to the mean diagonal of the kernel matrix) and "score" (n_s, n_q, n_gammas), from
+        which a choice by log-loss takes the prior, (ln q n_features)^2 / 32 by the weight of the
+        search rows. With ``spectrum=None`` "lam" (n_lams,), "n_terms" (n_sizes,), "gamma"
+        (n_gammas,) and "score" (n_lams, n_sizes, n_gammas). Scores are minus infinity where
+        rounding errors would count, and NaN where nothing was tried. Empty for a spectrum that
+        is given.
     loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Output for each row of ``fit`` by the model without it, before calibration. Identical
         rows are one row of more weight.
@@ -1212,6 +1216,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     def _learn(self, data: _Data, splits: Splits, progress: Progress) -> tuple[Spectrum, float]:
         found = search_spectrum(
             data.X, data.Y, self._make_score(data), splits=splits, sample_weight=data.weight,
+            prior=PRIOR if self.scoring is None else None,
             callback=lambda k: progress.step(f"spectrum {k}"), **self._options(),
         )  # fmt: skip
         self.cv_results_ = {

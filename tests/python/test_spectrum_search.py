@@ -398,3 +398,29 @@ def test_folds_of_a_basis_take_one_sum(weighted, monkeypatch):
     )  # fmt: skip
     assert_allclose(found.scores(gammas, squared_error), scores, rtol=1e-9)
     assert_allclose(found.predictions(1e-2), expected[1], rtol=0, atol=1e-9)
+
+
+def test_a_prior_of_the_interaction():
+    """It moves the choice towards 1 / n_features by as much as its density says, and no score."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (60, 4))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 + rng.logistic(size=60) > 0.3, 1.0, -1.0)
+
+    def log_loss(predictions, rows):
+        return np.logaddexp(0, -predictions[:, :, 0] * y[rows]).mean(axis=1)
+
+    qs = 4.0 ** np.arange(-5, 4)
+    weights = np.full(60, 2.0)
+    for prior in (None, 4.0, 0.5, 0.05):
+        for weight, n in ((None, 60), (weights, 120)):
+            found = search_spectrum(
+                X, y, log_loss, interactions=qs, prior=prior, widen=False, sample_weight=weight
+            )
+            price = 0.0 if prior is None else np.log(qs * 4) ** 2 / (2 * prior**2 * n)
+            total = found.scores.min(axis=(0, 2)) + price
+            (part,) = found.kernel.spectrum.components
+            assert part.interaction == qs[total.argmin()]
+            assert found.score == found.scores[:, total.argmin()].min()
+    assert part.interaction == 0.25
+    with pytest.raises(ValueError, match="prior must be a finite number greater"):
+        search_spectrum(X, y, log_loss, prior=0.0)
