@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         GegenbauerClassifierCV,
         GegenbauerRegressorCV,
         GridEdgeWarning,
+        LightWeightsWarning,
     )
     from gegenbauer.persistence import ModelFileError, ModelVersionWarning, load, save
 
@@ -85,6 +86,7 @@ __all__ = [
     "KFoldPredictions",
     "KernelSolution",
     "LeaveOneOut",
+    "LightWeightsWarning",
     "ModelFileError",
     "ModelVersionWarning",
     "MomentStatistics",
@@ -138,6 +140,7 @@ _LAZY = {
     "GegenbauerRegressor": "estimators",
     "GegenbauerRegressorCV": "model_selection",
     "GridEdgeWarning": "model_selection",
+    "LightWeightsWarning": "model_selection",
     "IllConditionedWarning": "estimators",
     "ModelFileError": "persistence",
     "ModelVersionWarning": "persistence",

@@ -17,7 +17,7 @@ import numpy as np
 from gegenbauer._arrays import as_matrix, as_weights, check_integer, check_number
 from gegenbauer.basis import TensorBasis
 from gegenbauer.selection import prefix_surface
-from gegenbauer.spectrum_search import TRUSTED, Candidate, widened
+from gegenbauer.spectrum_search import NO_SCORE, TRUSTED, Candidate, widened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,6 +85,7 @@ def search_basis(
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
     splits: Splits = None,
+    pooled: bool = False,
     callback: Callable[[int], None] | None = None,
     n_threads: int | None = None,
 ) -> BasisSearch:
@@ -117,6 +118,8 @@ def search_basis(
         As for `RidgePath`.
     splits : sequence of (training rows, test rows), optional
         Leave these test rows out of these training rows, instead of leave-one-out.
+    pooled : bool
+        Score the test rows of all splits together, instead of the mean over the splits.
     callback : callable, optional
         Called with the number of each step that is done.
 
@@ -156,7 +159,7 @@ def search_basis(
         if values.size == 0:
             raise ValueError(f"{name} must not be empty")
     problem = _Problem(
-        data, targets, weights, score, sizes, splits, itertools.count(1), callback,
+        data, targets, weights, score, sizes, splits, pooled, itertools.count(1), callback,
         {"scaling": scaling, "penalize_constant": penalize_constant, "n_threads": n_threads},
     )  # fmt: skip
     scores = np.stack([problem.scores(lam, grid) for lam in lam_grid.tolist()])
@@ -183,7 +186,7 @@ def _best(scores: Doubles) -> tuple[int, int, int]:
     """Return the place of the smallest score: with equal ones, of fewest terms, largest gamma."""
     best = np.nanmin(scores)
     if not np.isfinite(best):
-        raise ValueError("no candidate has a finite score: are the targets of a reasonable size?")
+        raise ValueError(NO_SCORE.format("candidate"))
     places = [tuple(place) for place in np.argwhere(scores == best).tolist()]
     i, size, g = min(places, key=lambda place: (place[1], -place[2], place[0]))
     return i, size, g
@@ -199,13 +202,16 @@ class _Problem:
     score: Score
     sizes: npt.NDArray[np.intp]
     splits: Splits
+    pooled: bool
     steps: itertools.count[int]
     callback: Callable[[int], None] | None
     options: dict[str, Any]
 
     def scores(self, lam: float, gammas: Doubles) -> Doubles:
         """Score all numbers of terms, (n_sizes, n_gammas)."""
-        by_path = self._path_is_cheaper(gammas.size)
+        # prefixes are scored as they are made, one split after the other
+        together = self.pooled and self.splits is not None
+        by_path = together or self._path_is_cheaper(gammas.size)
         return (self._by_path if by_path else self._by_prefixes)(lam, gammas)
 
     def _path_is_cheaper(self, n_gammas: int) -> bool:
@@ -219,8 +225,9 @@ class _Problem:
         found = np.empty((self.sizes.size, gammas.size))
         for place, size in enumerate(self.sizes.tolist()):
             candidate = Candidate(
-                self._basis(size, lam), self.X, self.Y, self.weights, self.splits, **self.options
-            )
+                self._basis(size, lam), self.X, self.Y, self.weights, self.splits,
+                pooled=self.pooled, **self.options,
+            )  # fmt: skip
             found[place] = candidate.scores(gammas, self.score)
             self._tell()
         return found

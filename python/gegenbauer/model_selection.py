@@ -9,7 +9,7 @@ the terms of largest weight.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -17,8 +17,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from gegenbauer._arrays import check_number, check_threads
 from gegenbauer._dispatch import core
@@ -39,6 +40,7 @@ from gegenbauer.selection import RidgePath
 from gegenbauer.spectrum import COMPONENTS, Spectrum
 from gegenbauer.spectrum_search import (
     GAMMAS,
+    NO_SCORE,
     PRIOR,
     Candidate,
     Score,
@@ -47,7 +49,12 @@ from gegenbauer.spectrum_search import (
     search_gamma,
     search_spectrum,
 )
-from gegenbauer.targets import _ClassTargets, _RealTargets, _TargetEstimator
+from gegenbauer.targets import (
+    _checked_sample_weight,
+    _ClassTargets,
+    _RealTargets,
+    _TargetEstimator,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +66,12 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
     Rows = NDArray[np.intp]
 
-__all__ = ["GegenbauerClassifierCV", "GegenbauerRegressorCV", "GridEdgeWarning"]
+__all__ = [
+    "GegenbauerClassifierCV",
+    "GegenbauerRegressorCV",
+    "GridEdgeWarning",
+    "LightWeightsWarning",
+]
 
 # Terms of the finite set that is used where rows are too many for a kernel
 _DEFAULT_N_TERMS = 2000
@@ -78,6 +90,10 @@ class GridEdgeWarning(UserWarning):
     """The best of the values given to choose from is the first or the last of them."""
 
 
+class LightWeightsWarning(UserWarning):
+    """Weights of rows, which count them, are so small that hardly any row is left."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Data:
     """Rows of data, with targets as the solves take them."""
@@ -86,9 +102,12 @@ class _Data:
     Y: Doubles  # (n, K)
     weight: Doubles | None
     back: Rows  # row of each original row
+    given: Doubles | None = None  # weight of each original row, where the user gave any
 
     @classmethod
-    def merge(cls, X: NDArray[Any], Y: Doubles, weight: Doubles | None) -> _Data:
+    def merge(
+        cls, X: NDArray[Any], Y: Doubles, weight: Doubles | None, given: Doubles | None
+    ) -> _Data:
         """Make identical rows one of more weight, in leaving out as elsewhere."""
         both = np.hstack([X.astype(np.float64), Y])
         _, first, places, counts = np.unique(
@@ -97,16 +116,37 @@ class _Data:
         back = places.reshape(-1)
         total = np.bincount(back, weights=weight).astype(np.float64)
         if weight is None and (counts == 1).all():
-            return cls(X[first], Y[first], None, back)
-        return cls(X[first], Y[first], total, back)
+            return cls(X[first], Y[first], None, back, given)
+        return cls(X[first], Y[first], total, back, given)
 
     def take(self, rows: Rows) -> _Data:
         weight = None if self.weight is None else self.weight[rows]
-        return _Data(self.X[rows], self.Y[rows], weight, np.arange(rows.size))
+        originals, at = self.originals(rows)
+        given = None if self.given is None else self.given[originals]
+        return _Data(self.X[rows], self.Y[rows], weight, at, given)
+
+    def originals(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Return the original rows that some rows stand for, and the place of each among these."""
+        place = np.full(self.n, -1)
+        place[rows] = np.arange(rows.size)
+        at = place[self.back]
+        originals = np.flatnonzero(at >= 0)
+        return originals, at[originals]
 
     @property
     def n(self) -> int:
         return int(self.X.shape[0])
+
+
+def _warn_of_light(weight: Doubles) -> None:
+    total = float(weight.sum())
+    if total < 0.1 * weight.size:
+        warnings.warn(
+            f"sample_weight counts rows, and {weight.size} rows count as {total:.3g} only: scale "
+            "the weights so that they average one, unless so little is known",
+            LightWeightsWarning,
+            stacklevel=_stacklevel(),
+        )
 
 
 def _restricted(splits: Splits, rows: Rows, n: int) -> Splits:
@@ -203,8 +243,13 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
     def _fit(self, X: Any, y: Any, sample_weight: Any, progress: Progress) -> None:
         for name in _PASSING:
             self.__dict__.pop(name, None)
-        raw_y = self._prepare_y(y)
+        raw_X, raw_y = X, self._prepare_y(y)
         X, targets, weight, used = self._checked_rows(X, y, sample_weight)
+        n_rows = _num_samples(raw_X)
+        given = _checked_sample_weight(sample_weight, n_rows)
+        if given is not None:
+            given = given[used]
+            _warn_of_light(given)
         self._y_was_flat = targets.ndim == 1
         targets = targets if targets.ndim == 2 else targets[:, np.newaxis]
         if len(X) < 2:
@@ -213,9 +258,9 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
                 f"n_samples = {len(X)}"
             )
         if self.cv is None:
-            data = _Data.merge(X, targets, weight)
+            data = _Data.merge(X, targets, weight, given)
         else:  # splits are of the rows as they are
-            data = _Data(X, targets, weight, np.arange(len(X)))
+            data = _Data(X, targets, weight, np.arange(len(X)), given)
         grid = self._basis_grid()
         self.scaling_ = self._make_scaling(X)
         data = self._standardised(data)
@@ -232,6 +277,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         else:
             left_out = self._fit_spectrum(data, score, splits, progress)
         self._finish(data, left_out)
+        self._put_back(raw_X, used, n_rows)
         self._warn_at_edges(grid)
 
     def _fit_spectrum(
@@ -282,7 +328,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
             found = search_basis(
                 data.X, data.Y, score, lams=grid[0], n_terms=grid[1],
                 gammas=PAPER_GAMMAS if gammas is None else gammas.tolist(), widen=gammas is None,
-                sample_weight=data.weight, splits=splits,
+                sample_weight=data.weight, splits=splits, pooled=self._pooled,
                 callback=lambda k: progress.step(f"basis {k}"), **self._options(),
             )  # fmt: skip
         self.cv_results_ = {
@@ -295,6 +341,26 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         self.spectrum_, self.lam_, self._margin = None, found.basis.lam, 0.0
         with progress.stage("weights"):
             return self._fit_terms(data, found.basis, np.array([found.gamma]), score, splits)
+
+    def _put_back(self, X: Any, used: Rows, n_rows: int) -> None:
+        """Give rows of weight zero, which no fit has seen, the predictions of the fit."""
+        if used.size == n_rows:
+            return
+        unused = np.setdiff1d(np.arange(n_rows), used)
+        outputs = self._raw_outputs(_safe_indexing(X, unused))
+        whole = np.empty((n_rows, *self.loo_predictions_.shape[1:]))
+        whole[used] = self.loo_predictions_
+        whole[unused] = outputs.reshape(unused.size, *whole.shape[1:])
+        self.loo_predictions_ = whole
+
+    @property
+    def _pooled(self) -> bool:
+        """Whether the test rows of all splits are scored together.
+
+        Our own scores are: a temperature for the few rows of one part would be fitted to them.
+        Scorers are asked once for each part, as scikit-learn does.
+        """
+        return self.scoring is None
 
     def _warn_at_edges(self, basis_grid: tuple[list[float], list[int]] | None) -> None:
         """Say where the best value is an end of a grid that was given: of three values or more."""
@@ -360,6 +426,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         """Split all rows that came, of which those of no weight take no part."""
         if self.cv is None:
             return None
+        y = np.asarray(y)
         n = len(y)
         cv = check_cv(self.cv, y, classifier=is_classifier(self))
         splits = _restricted([*cv.split(np.zeros((n, 1)), y)], used, n)
@@ -401,7 +468,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         values = kernel.diagonal(data.X, scaling=self.scaling_)
         level = float(np.average(values, weights=data.weight)) - (not self.penalize_constant)
         gammas = np.array(GAMMAS) * level
-        return _best_of(kernel, data, gammas, self._make_score(data), splits, options)[0]
+        return self._best_of(kernel, data, gammas, self._make_score(data), splits, options)[0]
 
     def _fit_kernel(self, data: _Data, gamma: float, score: Score, splits: Splits) -> Doubles:
         """Fit all terms with dual coefficients; return the predictions of rows left out."""
@@ -410,11 +477,10 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         grid = self._gamma_grid()
         if grid is None:
             gamma, best, left_out = search_gamma(
-                kernel, data.X, data.Y, score, gamma, splits=splits, **options
+                kernel, data.X, data.Y, score, gamma, splits=splits, pooled=self._pooled, **options
             )
         else:
-            found = _best_of(kernel, data, grid, score, splits, options)
-            gamma, best, left_out = found
+            gamma, best, left_out = self._best_of(kernel, data, grid, score, splits, options)
         fit = solve_kernel(kernel, data.X, data.Y, gamma, **options)
         self.gamma_ = float(gamma)
         self.best_score_ = -float(best)
@@ -431,7 +497,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
     ) -> Doubles:
         """Fit a finite set of terms; return the predictions of rows left out."""
         options = {"sample_weight": data.weight, **self._options()}
-        gamma, best, left_out = _best_of(basis, data, gammas, score, splits, options)
+        gamma, best, left_out = self._best_of(basis, data, gammas, score, splits, options)
         fit = solve_ridge(basis, data.X, data.Y, gamma, **options)
         self.gamma_ = float(gamma)
         self.best_score_ = -float(best)
@@ -442,11 +508,33 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         self.n_terms_ = basis.n_terms
         return left_out
 
+    def _best_of(
+        self,
+        model: SpectrumKernel | TensorBasis,
+        data: _Data,
+        gammas: Doubles,
+        score: Score,
+        splits: Splits,
+        options: dict[str, Any],
+    ) -> tuple[float, float, Doubles]:
+        """Return the best of given gammas, its score and predictions of rows left out."""
+        others = {key: value for key, value in options.items() if key != "sample_weight"}
+        weight = options["sample_weight"]
+        candidate = Candidate(
+            model, data.X, data.Y, weight, splits, pooled=self._pooled, **others
+        )  # fmt: skip
+        values = candidate.scores(gammas, score)
+        at = int(np.flatnonzero(values == values.min())[-1])
+        if not np.isfinite(values[at]):
+            raise ValueError(NO_SCORE.format("gamma"))
+        return float(gammas[at]), float(values[at]), candidate.predictions(float(gammas[at]))
+
     def _level(self, basis: TensorBasis, data: _Data) -> float:
         """Estimate the mean squared length of a row of penalised terms."""
         rows = _spread(data.n, 1000)
         squares = basis.evaluate(data.X[rows], scaling=self.scaling_) ** 2
-        return float(squares[:, 0 if self.penalize_constant else 1 :].sum(axis=1).mean())
+        level = float(squares[:, 0 if self.penalize_constant else 1 :].sum(axis=1).mean())
+        return level if level > 0 else 1.0  # a free constant alone has no penalty
 
     # ---- predicting --------------------------------------------------------------
 
@@ -466,25 +554,6 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
                 n_threads=self._n_threads(),
             )  # fmt: skip
             return outputs + self.intercept_
-
-
-def _best_of(
-    model: SpectrumKernel | TensorBasis,
-    data: _Data,
-    gammas: Doubles,
-    score: Score,
-    splits: Splits,
-    options: dict[str, Any],
-) -> tuple[float, float, Doubles]:
-    """Return the best of given gammas, its score and predictions of rows left out."""
-    others = {key: value for key, value in options.items() if key != "sample_weight"}
-    weight = options["sample_weight"]
-    candidate = Candidate(model, data.X, data.Y, weight, splits, **others)
-    values = candidate.scores(gammas, score)
-    at = int(np.flatnonzero(values == values.min())[-1])
-    if not np.isfinite(values[at]):
-        raise ValueError("no gamma has a finite score: are the targets of a reasonable size?")
-    return float(gammas[at]), float(values[at]), candidate.predictions(float(gammas[at]))
 
 
 # --- Scores ---------------------------------------------------------------------------------------
@@ -530,19 +599,34 @@ class _ClassifierShell(ClassifierMixin, _Shell):  # type: ignore[misc]
         return self.classes[self.outputs.argmax(axis=1)]
 
 
-def _scored_by(
-    scoring: Any, shell: Any, data: _Data, labels: NDArray[Any], *, weighted: bool
-) -> Score:
-    """Turn a scorer, of which more is better, into a score of predictions."""
+def _scored_by(scoring: Any, shell: Any, data: _Data, labels: NDArray[Any]) -> Score:
+    """Turn a scorer, of which more is better, into a score of predictions.
+
+    It sees the original rows, equal ones as often as they came, and only weights that were given.
+    """
     scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
 
     def score(predictions: Doubles, rows: Rows) -> Doubles:
-        arguments = {}
-        if weighted and data.weight is not None:
-            arguments["sample_weight"] = data.weight[rows]
-        return np.array(
-            [-scorer(shell(p, rows), data.X[rows], labels[rows], **arguments) for p in predictions]
-        )
+        originals, at = data.originals(rows)
+        merged = rows[at]
+        arguments = {} if data.given is None else {"sample_weight": data.given[originals]}
+        weights = None if data.weight is None else data.weight[rows]
+        try:
+            return np.array(
+                [
+                    -scorer(
+                        shell(p, rows, weights, at), data.X[merged], labels[merged], **arguments
+                    )
+                    for p in predictions
+                ]
+            )
+        except TypeError as error:
+            if arguments and "sample_weight" in str(error):
+                raise TypeError(
+                    f"scoring={scoring!r} takes no sample_weight, but weights were given: choose a "
+                    "scorer that takes them, or fit without weights"
+                ) from error
+            raise
 
     return score
 
@@ -731,7 +815,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         if self._on_paper and self.penalize_constant:
             center = np.zeros_like(center)  # the paper's penalty is on the mean of the targets, too
         self._center, self._unit = center, np.where(unit > 0, unit, 1.0)
-        return _Data(data.X, (data.Y - self._center) / self._unit, data.weight, data.back)
+        return replace(data, Y=(data.Y - self._center) / self._unit)
 
     def _labels(self, data: _Data) -> NDArray[Any]:
         values = data.Y * self._unit + self._center
@@ -747,11 +831,11 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
 
             return squared_error
 
-        def shell(outputs: Doubles, _: Rows) -> _RegressorShell:
-            values = outputs * self._unit + self._center
+        def shell(outputs: Doubles, _: Rows, __: Doubles | None, at: Rows) -> _RegressorShell:
+            values = (outputs * self._unit + self._center)[at]
             return _RegressorShell(values[:, 0] if values.shape[1] == 1 else values)
 
-        return _scored_by(self.scoring, shell, data, self._labels(data), weighted=True)
+        return _scored_by(self.scoring, shell, data, self._labels(data))
 
     def _stratified(self, data: _Data, most: int) -> Rows:
         order = np.lexsort((*data.X.T[::-1], *data.Y.T[::-1]))
@@ -853,9 +937,13 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         r"""Predict intervals that hold a new target with a given probability.
 
         By jackknife+: the interval is made of what each model without one row predicts here, plus
-        and minus its error at that row. Whatever the distribution, at least 2 coverage - 1 of the
-        targets lie inside if rows are exchangeable; in practice about ``coverage`` do. With a
-        finite set of terms the models without a row are taken for the one with all rows.
+        and minus its error at that row. With a given spectrum and gamma at least 2 coverage - 1 of
+        the targets lie inside, whatever the distribution, if rows are exchangeable; in practice
+        about ``coverage`` do. A spectrum that is learned has seen every row: with ten inputs and
+        coverage = 0.9, 0.88 were inside with 100 rows, 0.82 with 50, 0.61 with 20. Give the
+        spectrum, or one learned on other rows, where rows are that few. With a finite set of
+        terms the models without a row are taken for the one with all rows. With ``cv``, only rows
+        of a test part count.
 
         Parameters
         ----------
@@ -881,11 +969,14 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         lower, upper = np.empty_like(outputs), np.empty_like(outputs)
         residuals = self._left_out_residuals
         sizes = np.ones(len(residuals)) if self._row_weight is None else self._row_weight
+        tested = np.isfinite(residuals).all(axis=1)
+        residuals, sizes = residuals[tested], sizes[tested]
         block = max(1, int(_HELD / len(residuals)))
         X = self._validate_inputs(X, reset=False)
         for first in range(0, len(outputs), block):
             rows = slice(first, first + block)
-            shift = self._smoother(X[rows])  # (rows of the fit, rows here), or 0
+            smoother = self._smoother(X[rows])  # (rows of the fit, rows here), or 0
+            shift = smoother if isinstance(smoother, float) else smoother[tested]
             for k in range(outputs.shape[1]):
                 e = residuals[:, k : k + 1]
                 without = outputs[rows, k] - shift * e
@@ -1187,17 +1278,16 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
 
             return log_loss
 
-        def shell(outputs: Doubles, rows: Rows) -> Any:
+        def shell(outputs: Doubles, rows: Rows, weights: Doubles | None, at: Rows) -> Any:
             if self.multilabel_:
-                return _RegressorShell((outputs > 0).astype(int))
+                return _RegressorShell((outputs[at] > 0).astype(int))
             scores = class_scores(outputs)
-            weights = None if data.weight is None else data.weight[rows]
             beta = best_temperatures(scores, codes[0][rows], weights)[0]
             probabilities = ProbabilityMap(float(beta), np.zeros(scores.shape[1]))(outputs)
             flat = outputs[:, 0] if outputs.shape[1] == 1 else outputs
-            return _ClassifierShell(flat, probabilities, self.classes_)
+            return _ClassifierShell(flat[at], probabilities[at], self.classes_)
 
-        return _scored_by(self.scoring, shell, data, self._labels(data), weighted=True)
+        return _scored_by(self.scoring, shell, data, self._labels(data))
 
     def _stratified(self, data: _Data, most: int) -> Rows:
         if data.n <= most:
@@ -1216,7 +1306,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     def _learn(self, data: _Data, splits: Splits, progress: Progress) -> tuple[Spectrum, float]:
         found = search_spectrum(
             data.X, data.Y, self._make_score(data), splits=splits, sample_weight=data.weight,
-            prior=PRIOR if self.scoring is None else None,
+            prior=PRIOR if self.scoring is None else None, pooled=self._pooled,
             callback=lambda k: progress.step(f"spectrum {k}"), **self._options(),
         )  # fmt: skip
         self.cv_results_ = {

@@ -69,6 +69,11 @@ GAMMAS = tuple(4.0 ** np.arange(-12, 7))
 # a factor of 55. It settles what some hundred rows cannot tell apart, and no more.
 PRIOR = 4.0
 
+NO_SCORE = (
+    "no {} has a finite score: does the scorer return NaN, are gammas or sample_weight extreme, or "
+    "the targets of no reasonable size?"
+)
+
 # Steps by which the best value may run beyond the end of a grid
 _MOST_WIDENING = 4
 
@@ -447,6 +452,7 @@ def search_spectrum(
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
     splits: Splits = None,
+    pooled: bool = False,
     callback: Callable[[int], None] | None = None,
     n_threads: int | None = None,
 ) -> SpectrumSearch:
@@ -481,6 +487,8 @@ def search_spectrum(
         As for `RidgePath`.
     splits : sequence of (train, test), optional
         Indices of rows. The score is then the mean of those of the test rows of each split.
+    pooled : bool
+        Score the test rows of all splits together instead.
     callback : callable, optional
         Called with the number of spectra done.
 
@@ -537,7 +545,7 @@ def search_spectrum(
                     diagonal = kernel.diagonal(data, scaling=scaling, n_threads=n_threads)
                     level = float(np.average(diagonal, weights=weights)) - (not penalize_constant)
                     candidate = Candidate(
-                        kernel, data, targets, weights, splits, scaling=scaling,
+                        kernel, data, targets, weights, splits, pooled=pooled, scaling=scaling,
                         penalize_constant=penalize_constant, n_threads=n_threads,
                     )  # fmt: skip
                     tried[key] = (candidate, level, {})
@@ -589,6 +597,9 @@ class Candidate:
     splits : sequence of (training rows, test rows) or None
         None for leave-one-out. Splits whose training rows are all but their test rows, of a basis
         with fewer terms than rows, take one sum over the rows (`kfold_predictions`).
+    pooled : bool
+        Score the predictions of all test rows together, not those of each part, of which the mean
+        is taken.
     **options
         As for `RidgePath`.
 
@@ -605,14 +616,16 @@ class Candidate:
         Y: Doubles,
         weights: Doubles | None,
         splits: Splits,
+        *,
+        pooled: bool = False,
         **options: Any,
     ) -> None:
         self.model = model
+        self._pooled = pooled
         self._X, self._Y, self._weights, self._options = X, Y, weights, options
         self._chunk = max(1, int(_HELD / Y.size))
         pairs: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp] | None]]
         pairs = [(np.arange(X.shape[0]), None)] if splits is None else [*splits]
-        self._n_parts = len(pairs)
         self._folds = self._find_folds(splits)
         self._paths = [] if self._folds else [
             (
@@ -658,15 +671,22 @@ class Candidate:
                 yield path.predict(self._X[test], gammas), path.rounding(gammas), test
 
     def scores(self, gammas: Doubles, score: Score) -> Doubles:
-        """Return the mean score of all parts, infinity where float64 does not carry it."""
-        total = np.zeros(gammas.size)
+        """Return the score, infinity where float64 does not carry it."""
+        found = np.zeros(gammas.size)
         for first in range(0, gammas.size, self._chunk):
             some = slice(first, first + self._chunk)
-            for predictions, error, rows in self._left_out(gammas[some]):
-                values = np.array(score(predictions, rows), dtype=np.float64)
-                values[(error > TRUSTED) | np.isnan(values)] = np.inf
-                total[some] += values
-        return total / self._n_parts
+            parts = [*self._left_out(gammas[some])]
+            if self._pooled:
+                whole = np.concatenate([predictions for predictions, _, _ in parts], axis=1)
+                error = np.max([error for _, error, _ in parts], axis=0)
+                parts = [(whole, error, np.concatenate([rows for _, _, rows in parts]))]
+            values = []
+            for predictions, error, rows in parts:
+                value = np.array(score(predictions, rows), dtype=np.float64)
+                value[(error > TRUSTED) | np.isnan(value)] = np.inf
+                values.append(value)
+            found[some] = np.mean(values, axis=0)
+        return found
 
     def predictions(self, gamma: float) -> Doubles:
         """Return those of all rows, each left out; NaN in rows that are in no test part."""
@@ -680,7 +700,7 @@ def _best(scores: Doubles) -> tuple[int, ...]:
     """Return the place of the smallest score: with equal ones, of the larger gamma."""
     best = np.nanmin(scores)
     if not np.isfinite(best):
-        raise ValueError("no candidate has a finite score: are the targets of a reasonable size?")
+        raise ValueError(NO_SCORE.format("candidate"))
     place = np.argwhere(scores == best)[-1]
     return tuple(int(at) for at in place)
 
@@ -708,6 +728,7 @@ def search_gamma(
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
     splits: Splits = None,
+    pooled: bool = False,
     n_threads: int | None = None,
 ) -> tuple[float, float, Doubles]:
     """Walk from one gamma to the next while the score of rows left out gets better.
@@ -718,7 +739,7 @@ def search_gamma(
     ----------
     kernel, X, Y, sample_weight, scaling, penalize_constant, n_threads
         As for `leave_one_out`.
-    score, splits
+    score, splits, pooled
         As for `search_spectrum`.
     start : float
         Where to begin, absolute.
@@ -766,8 +787,12 @@ def search_gamma(
                 kernel, data[test], data[train], fit.dual_coef, intercept=fit.intercept,
                 scaling=scaling, n_threads=n_threads,
             )  # fmt: skip
-            values.append(float(score(predictions[np.newaxis, test], test)[0]))
-        return float(np.mean(values)), predictions
+            values.append(predictions[test])
+        tests = [test for _, test in splits]
+        if pooled:
+            values, tests = [np.concatenate(values)], [np.concatenate(tests)]
+        scores = [score(v[np.newaxis], rows)[0] for v, rows in zip(values, tests, strict=True)]
+        return float(np.mean(scores)), predictions
 
     def judge(k: int) -> float:
         if k not in known:
@@ -786,5 +811,5 @@ def search_gamma(
             at += direction
     value, predictions = known[at]
     if not np.isfinite(value):
-        raise ValueError("no gamma has a finite score: are the targets of a reasonable size?")
+        raise ValueError(NO_SCORE.format("gamma"))
     return start * step**at, value, predictions

@@ -12,7 +12,13 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.inspection import partial_dependence
 from sklearn.metrics import log_loss, make_scorer
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, train_test_split
+from sklearn.model_selection import (
+    KFold,
+    LeaveOneOut,
+    StratifiedKFold,
+    cross_val_predict,
+    train_test_split,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -20,6 +26,7 @@ from gegenbauer import (
     GegenbauerClassifierCV,
     GegenbauerRegressorCV,
     InputScaling,
+    LightWeightsWarning,
     OutOfRangeWarning,
     PowerDecay,
     Spectrum,
@@ -465,7 +472,9 @@ class TestBoth:
         method = "predict_proba" if kind is GegenbauerClassifierCV else "predict"
         assert_allclose(getattr(by_weight, method)(X), getattr(by_rows, method)(X), rtol=1e-7)
         first = np.unique(rows, return_index=True)[1]
-        assert_allclose(by_rows.loo_predictions_[first], by_weight.loo_predictions_)
+        assert_allclose(by_rows.loo_predictions_[first], by_weight.loo_predictions_[repeats > 0])
+        unused = by_weight._raw_outputs(X[repeats == 0])[:, 0]
+        assert_array_equal(by_weight.loo_predictions_[repeats == 0], unused)
 
     def test_the_order_of_rows_does_not_matter(self, kind):
         X, y = table(kind)
@@ -569,3 +578,85 @@ def test_the_scaling_of_a_classifier_is_tight():
     X, y = classes(40)
     model = GegenbauerClassifierCV().fit(X, y)
     assert model.scaling_ == InputScaling.fit(X, domain=(-1, 1))
+
+
+@pytest.mark.parametrize("kind", [GegenbauerClassifierCV, GegenbauerRegressorCV])
+class TestScorers:
+    """Scorers see the rows that came and the weights that were given, as in scikit-learn."""
+
+    def table(self, kind):
+        X, y = classes(40) if kind is GegenbauerClassifierCV else regression(40)
+        return np.vstack([X, X[:3], X[:1]]), np.concatenate([y, y[:3], y[:1]])
+
+    def test_rows_as_they_came(self, kind):
+        X, y = self.table(kind)
+        seen = []
+
+        def scorer(model, rows, labels):  # takes no weights
+            seen.append((len(rows), len(labels), len(model.predict(rows))))
+            order = np.lexsort((*rows.T,))
+            assert_array_equal(rows[order], X[np.lexsort((*X.T,))])
+            return float(np.mean(model.predict(rows) == labels))
+
+        kind(scoring=scorer, spectrum=(0.5, 2.0), gammas=[0.1, 1.0]).fit(X, y)
+        assert set(seen) == {(44, 44, 44)}
+
+    def test_equal_rows_count_as_often_as_they_came(self, kind):
+        X, y = self.table(kind)
+        name = "accuracy" if kind is GegenbauerClassifierCV else "neg_mean_squared_error"
+        model = kind(scoring=name, spectrum=(0.5, 2.0), gammas=[0.1]).fit(X, y)
+        if kind is GegenbauerClassifierCV:
+            right = model.classes_[model.loo_predictions_.argmax(axis=1)] == y
+            assert_allclose(model.best_score_, right.mean())
+        else:
+            assert_allclose(model.best_score_, -((model.loo_predictions_ - y) ** 2).mean())
+
+    def test_weights_that_a_scorer_does_not_take(self, kind):
+        X, y = self.table(kind)
+
+        def scorer(model, rows, labels):
+            return float(np.mean(model.predict(rows) == labels))
+
+        with pytest.raises(TypeError, match="takes no sample_weight, but weights were given"):
+            kind(scoring=scorer).fit(X, y, np.arange(1.0, 45.0))
+
+    def test_leaving_one_out_by_a_splitter_is_the_same(self, kind):
+        """One temperature for all rows: for one row alone any would do."""
+        X, y = classes(36) if kind is GegenbauerClassifierCV else regression(36)
+        if kind is GegenbauerRegressorCV:
+            y = y + np.random.default_rng(1).normal(size=36)
+        given = {"spectrum": (0.5, 2.0)}
+        exact = kind(**given).fit(X, y)
+        by_fits = kind(**given, cv=LeaveOneOut()).fit(X, y)
+        assert_allclose(by_fits.best_score_, exact.best_score_, rtol=1e-8)
+        assert_allclose(by_fits.gamma_, exact.gamma_, rtol=1e-9)
+        paper = {"spectrum": None, "n_terms": 6, "gammas": 4.0 ** np.arange(-12, 6)}
+        first, second = (kind(**paper, cv=cv).fit(X, y) for cv in (None, LeaveOneOut()))
+        assert_allclose(
+            first.cv_results_["score"], second.cv_results_["score"], rtol=1e-8, atol=1e-12
+        )
+
+
+def test_weights_that_leave_hardly_a_row_are_told():
+    X, y = regression(40)
+    with pytest.warns(LightWeightsWarning, match="40 rows count as 1 only") as caught:
+        GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, y, np.full(40, 1 / 40))
+    assert caught[0].filename == __file__
+    GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, y, np.full(40, 0.2))
+
+
+def test_intervals_are_made_of_rows_that_were_tested():
+    X, y = regression(60)
+    splits = [(np.arange(40), np.arange(40, 60))]
+    model = GegenbauerRegressorCV(spectrum=(0.5, 2.0), cv=splits, n_terms=20).fit(X, y)
+    lower, upper = model.predict_interval(X[:5])
+    residuals = np.sort(np.abs(model.loo_predictions_[40:] - y[40:]))
+    assert_allclose(upper - lower, 2 * residuals[int(np.ceil(0.9 * 21)) - 1], rtol=1e-9)
+    all_terms = GegenbauerRegressorCV(spectrum=(0.5, 2.0), cv=splits).fit(X, y)
+    assert np.isfinite(all_terms.predict_interval(X[:5])).all()
+
+
+def test_a_constant_alone():
+    X, y = regression(30)
+    model = GegenbauerRegressorCV(n_terms=1).fit(X, y)
+    assert_allclose(model.predict(X[:3]), y.mean())
