@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,7 +108,14 @@ def _names(estimator: Any, names: Sequence[str] | None) -> list[str]:
         names = getattr(estimator, "feature_names_in_", [f"x{t}" for t in range(m)])
     if len(names) != m:
         raise ValueError(f"names must have {m} entries, got {len(names)}")
-    return [str(name) for name in names]
+    found = [str(name) for name in names]
+    twice = [name for name, count in Counter(found).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"names of inputs must differ, but {twice[0]!r} names {found.count(twice[0])} of them, "
+            "which a polynomial could not tell apart: give names=[...]"
+        )
+    return found
 
 
 def polynomial_text(
@@ -131,7 +139,7 @@ def polynomial_text(
     digits : int
         Significant digits of the weights.
     names : sequence of str, optional
-        Names of the inputs; by default those seen in ``fit``, or x0, x1, ...
+        Names of the inputs, each once; by default those seen in ``fit``, or x0, x1, ...
 
     Returns
     -------
@@ -188,7 +196,7 @@ def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = N
     output : int
         Which output.
     names : sequence of str, optional
-        Names of the symbols; by default those seen in ``fit``, or x0, x1, ...
+        Names of the symbols, any text, each once; by default those seen in ``fit``, or x0, x1, ...
 
     Returns
     -------
@@ -201,13 +209,26 @@ def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = N
     ------
     ImportError
         When SymPy is not installed (extra ``sympy``).
+    ValueError
+        For names that are not as many as the inputs or do not differ, and outputs there are not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import GegenbauerRegressor, to_sympy
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> model = GegenbauerRegressor(degree=1, n_terms=None, gamma=1e-9).fit(X, 2 * X[:, 0] + 1)
+    >>> expression = to_sympy(model, names=["length (cm)"])
+    >>> [str(symbol) for symbol in expression.free_symbols]
+    ['length (cm)']
     """
     try:
         import sympy
     except ImportError:
         raise ImportError("to_sympy needs SymPy: run pip install 'gegenbauer[sympy]'") from None
     basis, coef, shift = _terms_of(estimator, output)
-    symbols = sympy.symbols(_names(estimator, names), real=True)
+    # not sympy.symbols, which splits names at blanks and reads colons as ranges
+    symbols = [sympy.Symbol(name, real=True) for name in _names(estimator, names)]
     scaling = estimator.scaling_
     low, high = scaling.domain
     one, weights = common_polynomials(basis)

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris
 
 from gegenbauer import (
     GegenbauerClassifier,
@@ -263,6 +264,7 @@ class TestText:
             ({"output": 1}, "output must be below 1, got 1"),
             ({"max_terms": 0}, "max_terms"),
             ({"names": ["a"]}, "names must have 2 entries, got 1"),
+            ({"names": ["a", "a"]}, r"'a' names 2 of them, .*: give names="),
         ]:
             with pytest.raises(ValueError, match=message):
                 polynomial_text(self.model, **options)
@@ -298,3 +300,28 @@ class TestSympy:
         model = GegenbauerRegressorCV(spectrum=(0.5, 2.0), n_terms=15).fit(X, X[:, 0] * X[:, 1])
         evaluate = sympy.lambdify(sympy.symbols(["x0", "x1"], real=True), to_sympy(model))
         assert_allclose(evaluate(*X.T), model.predict(X), rtol=1e-9, atol=1e-9)
+
+    def test_any_text_is_a_name(self):
+        sympy = pytest.importorskip("sympy")
+        rng = np.random.default_rng(0)
+        X = rng.uniform(-3, 5, (60, 4))
+        model = GegenbauerRegressor(degree=2, n_terms=None).fit(X, X[:, 0] * X[:, 1] + X[:, 2])
+        names = ["sepal length (cm)", "a:3, b", "lambda", "2 * x"]
+        expression = to_sympy(model, names=names)
+        symbols = [sympy.Symbol(name, real=True) for name in names]
+        assert expression.free_symbols == set(symbols)
+        evaluate = sympy.lambdify(symbols, expression)
+        assert_allclose(evaluate(*X.T), model.predict(X), rtol=1e-9, atol=1e-9)
+
+    def test_names_of_a_frame(self):
+        pytest.importorskip("sympy")
+        X, y = load_iris(return_X_y=True, as_frame=True)
+        model = GegenbauerClassifier(degree=1, n_terms=None).fit(X, y)
+        symbols = to_sympy(model, output=2).free_symbols
+        assert {str(symbol) for symbol in symbols} == set(X.columns)
+
+    def test_names_must_differ(self):
+        pytest.importorskip("sympy")
+        model = GegenbauerRegressor(degree=1, n_terms=None).fit([[0.0, 1.0], [1.0, 0.0]], [1, 2])
+        with pytest.raises(ValueError, match=r"'a' names 2 of them, .*: give names="):
+            to_sympy(model, names=["a", "a"])
