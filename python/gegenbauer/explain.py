@@ -128,12 +128,15 @@ def polynomial_text(
 ) -> str:
     """Write the polynomial of an estimator, its weightiest terms first.
 
+    Of a `GegenbauerClassifierCV` it is the polynomial before calibration, ``basis_ @ coef_ +
+    intercept_``; ``decision_function`` is ``probability_maps_`` applied to its outputs.
+
     Parameters
     ----------
     estimator : fitted estimator of this library
         A regressor or classifier with a finite set of terms.
     output : int
-        Which output.
+        Which output; of a classifier, which class (for two classes there is one output).
     max_terms : int
         Terms to write; the number of the others is told.
     digits : int
@@ -189,12 +192,15 @@ def _largest_values(basis: TensorBasis, domain: tuple[float, float]) -> Doubles:
 def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = None) -> Any:
     """Return the polynomial of an estimator as a SymPy expression of its unscaled inputs.
 
+    Of a `GegenbauerClassifierCV` it is the polynomial before calibration, ``basis_ @ coef_ +
+    intercept_``; ``decision_function`` is ``probability_maps_`` applied to its outputs.
+
     Parameters
     ----------
     estimator : fitted estimator of this library
         A regressor or classifier with a finite set of terms.
     output : int
-        Which output.
+        Which output; of a classifier, which class (for two classes there is one output).
     names : sequence of str, optional
         Names of the symbols, any text, each once; by default those seen in ``fit``, or x0, x1, ...
 

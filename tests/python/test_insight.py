@@ -325,3 +325,23 @@ class TestSympy:
         model = GegenbauerRegressor(degree=1, n_terms=None).fit([[0.0, 1.0], [1.0, 0.0]], [1, 2])
         with pytest.raises(ValueError, match=r"'a' names 2 of them, .*: give names="):
             to_sympy(model, names=["a", "a"])
+
+    @pytest.mark.parametrize("n_classes", [2, 3])
+    def test_a_classifier_calibrates_its_polynomials(self, n_classes):
+        sympy = pytest.importorskip("sympy")
+        X, y = load_iris(return_X_y=True)
+        X, y = X[:, 1:], np.minimum(y, n_classes - 1)
+        model = GegenbauerClassifierCV(spectrum=(0.5, 2.0), n_terms=15).fit(X, y)
+        symbols = sympy.symbols(["x0", "x1", "x2"], real=True)
+        outputs = np.column_stack(
+            [
+                sympy.lambdify(symbols, to_sympy(model, output=k))(*X.T)
+                for k in range(1 if n_classes == 2 else 3)
+            ]
+        )
+        terms = model.basis_.evaluate(X, scaling=model.scaling_)
+        raw = terms @ model.coef_ + model.intercept_
+        assert_allclose(outputs, raw.reshape(outputs.shape), rtol=1e-9, atol=1e-9)
+        logits = model.probability_maps_[0].logits(outputs)
+        expected = logits if n_classes == 3 else logits[:, 1] - logits[:, 0]
+        assert_allclose(model.decision_function(X), expected, rtol=1e-7, atol=1e-7)
