@@ -9,15 +9,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._arrays import check_integer
-from gegenbauer.basis import common_polynomials
+from gegenbauer.basis import TensorBasis, common_polynomials
 from gegenbauer.insight import SobolIndices, kernel_sobol_indices, term_sobol_indices
+from gegenbauer.spectrum import Spectrum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
-
-    from gegenbauer.basis import TensorBasis
 
     Doubles = npt.NDArray[np.float64]
 
@@ -147,8 +146,17 @@ def polynomial_text(
     Returns
     -------
     str
-        ``Cn(x)`` is the polynomial of degree n of the basis in the input x, scaled to the domain.
-        A term weighs as much as its weight times its largest value on the domain.
+        The polynomial in one line, and in two more what its ``Cn(x)`` is: which polynomial of
+        `eval_gegenbauer`, and from which range each input is scaled. Inputs that were constant in
+        ``fit`` have gone into the constant. A term weighs as much as its weight times its largest
+        value on the domain.
+
+    Raises
+    ------
+    TypeError
+        For other estimators and models of infinitely many terms.
+    ValueError
+        For names that are not as many as the inputs or do not differ, and outputs there are not.
 
     Examples
     --------
@@ -159,34 +167,57 @@ def polynomial_text(
     >>> model = model.fit(X, 1 + 3 * X[:, 0] * X[:, 1])
     >>> print(polynomial_text(model, max_terms=2, digits=3))
     2.95 C1(x0) C1(x1) + 1 + 4 more terms
+    Cn(x): raw Gegenbauer polynomial of degree n, lam = 0.5, of x scaled to [0, 1]
+    from x0 in [0.00641, 0.997], x1 in [0.00274, 0.995]
     """
     basis, coef, shift = _terms_of(estimator, output)
     max_terms = check_integer(max_terms, "max_terms", minimum=1)
     digits = check_integer(digits, "digits", minimum=1)
-    terms = basis.term_names(_names(estimator, names))
-    coef = coef.copy()
-    coef[0] += shift
-    order = np.argsort(
-        -np.abs(coef) * _largest_values(basis, estimator.scaling_.domain), kind="stable"
+    inputs = _names(estimator, names)
+    scaling = estimator.scaling_
+    low, high = scaling.domain
+    # the raw polynomials as they are, else orthonormal ones times the weights of the spectrum:
+    # those are the same for all inputs, and known without the spectrum
+    raw = basis.spectrum == Spectrum.paper(basis.lam)
+    one = TensorBasis(
+        1, degree=basis.max_degree, lam=basis.lam, spectrum=None if raw else "orthonormal"
     )
+    if not raw:
+        coef = coef * basis.spectrum.term_weights(basis.indices)
+    # constant inputs are scaled to 0
+    at_zero = one.evaluate([[0.0]])[0]
+    rows = basis.indices.copy()
+    coef = coef * at_zero[rows[:, scaling.is_constant]].prod(axis=1)
+    rows[:, scaling.is_constant] = 0
+    rows, place = np.unique(rows, axis=0, return_inverse=True)  # the constant comes first
+    merged = np.zeros(len(rows))
+    np.add.at(merged, place.ravel(), coef)
+    merged[0] += shift
+    largest = np.abs(one.evaluate(np.linspace(low, high, 201)[:, np.newaxis])).max(axis=0)
+    sizes = np.abs(merged) * largest[rows].prod(axis=1)
+    order = np.argsort(-sizes, kind="stable")[: max(1, np.count_nonzero(sizes))]
     text = ""
-    for place, term in enumerate(order[:max_terms]):
-        value = coef[term]
-        sign = ("-" if value < 0 else "") if place == 0 else (" - " if value < 0 else " + ")
-        name = "" if term == 0 else f" {terms[term]}"
-        text += f"{sign}{abs(value):.{digits}g}{name}"
-    more = basis.n_terms - max_terms
+    for term in order[:max_terms]:
+        sign = "-" if merged[term] < 0 else "+"
+        factors = [f"C{rows[term, t]}({inputs[t]})" for t in np.flatnonzero(rows[term])]
+        text += f" {sign} " + " ".join([f"{abs(merged[term]):.{digits}g}", *factors])
+    text = text.removeprefix(" + ")
+    if text.startswith(" - "):
+        text = f"-{text[3:]}"
+    more = order.size - max_terms
     if more > 0:
         text += f" + {more} more term{'s' if more > 1 else ''}"
+    used = np.flatnonzero(rows[order[:max_terms]].any(axis=0))
+    if used.size:
+        ranges = ", ".join(
+            f"{inputs[t]} in [{scaling.lower[t]:.{digits}g}, {scaling.upper[t]:.{digits}g}]"
+            for t in used
+        )
+        text += (
+            f"\nCn(x): {'raw' if raw else 'orthonormal'} Gegenbauer polynomial of degree n, "
+            f"lam = {basis.lam}, of x scaled to [{low:g}, {high:g}]\nfrom {ranges}"
+        )
     return text
-
-
-def _largest_values(basis: TensorBasis, domain: tuple[float, float]) -> Doubles:
-    """Return the largest absolute value of every term on the domain, (n_terms,)."""
-    x = np.linspace(*domain, 201)[:, np.newaxis]
-    one, weights = common_polynomials(basis)
-    largest = np.abs(one.evaluate(x)).max(axis=0)
-    return np.asarray(weights * largest[basis.indices].prod(axis=1))
 
 
 def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = None) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -18,8 +19,10 @@ from gegenbauer import (
     GeometricDecay,
     InputScaling,
     PowerDecay,
+    Spectrum,
     SpectrumKernel,
     TensorBasis,
+    eval_gegenbauer,
     kernel_sobol_indices,
     polynomial_text,
     predict_kernel,
@@ -249,7 +252,8 @@ class TestText:
         text = polynomial_text(self.model, max_terms=6, digits=2)
         assert text.startswith("5 - 2.9 C1(x0) C1(x1) - 0.019 C1(x1)")
         assert "more" not in text
-        assert polynomial_text(self.model, max_terms=5).endswith(" + 1 more term")
+        first = polynomial_text(self.model, max_terms=5).splitlines()[0]
+        assert first.endswith(" + 1 more term")
         named = polynomial_text(self.model, max_terms=2, names=["height", "mass"])
         assert "C1(height) C1(mass)" in named
 
@@ -258,6 +262,55 @@ class TestText:
         frame = pd.DataFrame(self.X, columns=["a", "b"])
         model = GegenbauerRegressor(degree=1, n_terms=None).fit(frame, frame["b"])
         assert "C1(b)" in polynomial_text(model)
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"degree": 3, "n_terms": None},
+            {"degree": 3, "n_terms": None, "lam": 0.0, "domain": (-1, 1)},
+            {"degree": 3, "n_terms": None, "lam": -0.3, "spectrum": "orthonormal"},
+            {"degree": 2, "n_terms": None, "spectrum": Spectrum.paper(0.5)},
+            {"n_terms": 12, "index_set": "largest_weight", "spectrum": (0.5, 1.0)},
+            {"n_terms": 20, "spectrum": PowerDecay((0.5, 0.2, 1.0), 1.0)},
+        ],
+        ids=str,
+    )
+    def test_read_by_hand_it_is_the_model(self, options):
+        """Everything that is needed stands in the text; constant inputs are in its constant."""
+        rng = np.random.default_rng(0)
+        X = np.column_stack([rng.uniform(-3, 5, 60), np.full(60, 2.0), rng.uniform(0, 9, 60)])
+        model = GegenbauerRegressor(gamma=1e-6, **options).fit(X, X[:, 0] ** 2 - X[:, 2] + 7)
+        text = polynomial_text(model, max_terms=100, digits=17)
+        polynomial, which, ranges = text.splitlines()
+        assert "x1" not in text
+        assert "more" not in polynomial
+        kind, lam, low, high = re.fullmatch(
+            r"Cn\(x\): (raw|orthonormal) Gegenbauer polynomial of degree n, lam = (\S+), "
+            r"of x scaled to \[(\S+), (\S+)\]",
+            which,
+        ).groups()
+        values = {}
+        for name, first, last in re.findall(r"(x\d) in \[(\S+), (\S+)\]", ranges):
+            unit = (X[:, int(name[1])] - float(first)) / (float(last) - float(first))
+            u = float(low) + (float(high) - float(low)) * unit
+            values[name] = eval_gegenbauer(u, 3 * 4, float(lam), normalization=kind)
+        total = np.zeros(60)
+        for term in re.split(r" \+ (?=\d)| (?=- \d)", polynomial):
+            weight, *factors = term.replace("- ", "-").split()
+            assert float(weight) != 0
+            product = np.full(60, float(weight))
+            for factor in factors:
+                n, name = re.fullmatch(r"C(\d+)\((x\d)\)", factor).groups()
+                product *= values[name][:, int(n)]
+            total += product
+        assert_allclose(total, model.predict(X), rtol=1e-9, atol=1e-9)
+
+    def test_only_a_constant(self):
+        model = GegenbauerRegressor(degree=2, n_terms=None).fit([[1.0], [1.0]], [-2.0, -2.0])
+        text = polynomial_text(model, digits=2)
+        assert float(text) == pytest.approx(model.predict([[1.0]])[0], rel=0.01)
+        model.fit([[1.0], [2.0]], [0.0, 0.0])
+        assert polynomial_text(model) == "0"
 
     def test_arguments(self):
         for options, message in [
