@@ -98,7 +98,7 @@ def best_temperatures(
         spread = (np.einsum("...kn,...kn->...n", p, squares) - mean**2) @ share
         with np.errstate(divide="ignore", invalid="ignore"):
             newton = log_beta - slope / (np.exp(log_beta) * spread)
-        log_beta = np.where((lower < newton) & (newton < upper), newton, middle)
+        log_beta = np.where((lower <= newton) & (newton <= upper), newton, middle)
     # what never turned has its minimum at an end
     log_beta = np.where(lower == _LOWEST, _LOWEST, np.where(upper == _HIGHEST, _HIGHEST, log_beta))
     return np.exp(log_beta) / unit, _other_shares(log_beta, margins)[1] @ share

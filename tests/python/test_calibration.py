@@ -42,6 +42,21 @@ def test_best_temperatures(n_classes):
     assert_allclose(beta * [1, 0.1, 20], np.exp(best.x), rtol=1e-4)
 
 
+def test_temperatures_of_many_models():
+    """Wherever the steps begin: also where one of them has met the minimum already."""
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 3, 60)
+    F = rng.standard_normal((60, 60, 3)) + rng.uniform(0, 4, (60, 1, 1)) * np.eye(3)[codes]
+    for model, found in zip(F, best_temperatures(F, codes)[1], strict=True):
+
+        def mean_loss(log_beta, model=model):
+            logs = log_softmax(np.exp(log_beta) * model, axis=1)
+            return -np.average(logs[np.arange(60), codes])
+
+        best = minimize_scalar(mean_loss, bounds=(-6, 12), method="bounded")
+        assert found <= best.fun + 1e-9
+
+
 def test_temperatures_at_their_ends():
     codes = np.array([0, 0, 1, 1])
     right = np.eye(2)[codes]
