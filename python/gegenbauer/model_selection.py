@@ -428,6 +428,8 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
             return None
         y = np.asarray(y)
         n = len(y)
+        if isinstance(self.cv, type):
+            raise TypeError(f"cv must be a splitter, not a class: write {self.cv.__name__}(...)")
         cv = check_cv(self.cv, y, classifier=is_classifier(self))
         splits = _restricted([*cv.split(np.zeros((n, 1)), y)], used, n)
         if not splits:
@@ -708,10 +710,11 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
     effective_dof_ : float
         Sum of the leverages: how many free parameters the model amounts to.
     kernel_, X_fit_, dual_coef_, intercept_
-        With all terms: the kernel, the distinct rows, and the coefficients
-        (n_rows, n_outputs) of ``kernel_(X, X_fit_) @ dual_coef_ + intercept_``.
+        With all terms: the kernel, the distinct rows, and the coefficients (n_rows, n_outputs) of
+        ``kernel_(X, X_fit_, scaling=scaling_) @ dual_coef_ + intercept_``.
     basis_, coef_, intercept_
-        With a finite set: the terms and their weights (n_terms, n_outputs).
+        With a finite set: the terms and their weights (n_terms, n_outputs), of
+        ``basis_.evaluate(X, scaling=scaling_) @ coef_ + intercept_``.
     n_terms_ : int or infinity
         Number of terms.
     n_search_rows_ : int
@@ -1140,10 +1143,12 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         Probabilities of ``loo_predictions_``, to see how well they are calibrated: see
         :class:`gegenbauer.display.ReliabilityDisplay`.
     kernel_, X_fit_, dual_coef_, intercept_
-        With all terms: the kernel, the distinct rows, and the coefficients
-        (n_rows, n_outputs) of ``kernel_(X, X_fit_) @ dual_coef_ + intercept_``.
+        With all terms: the kernel, the distinct rows, and the coefficients (n_rows, n_outputs) of
+        ``kernel_(X, X_fit_, scaling=scaling_) @ dual_coef_ + intercept_``.
     basis_, coef_, intercept_
-        With a finite set: the terms and their weights (n_terms, n_outputs).
+        With a finite set: the terms and their weights (n_terms, n_outputs), of
+        ``basis_.evaluate(X, scaling=scaling_) @ coef_ + intercept_``. These are outputs before
+        calibration; ``decision_function`` is what ``probability_maps_`` make of them.
     n_terms_ : int or infinity
         Number of terms.
     n_search_rows_ : int

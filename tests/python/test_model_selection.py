@@ -660,3 +660,20 @@ def test_a_constant_alone():
     X, y = regression(30)
     model = GegenbauerRegressorCV(n_terms=1).fit(X, y)
     assert_allclose(model.predict(X[:3]), y.mean())
+
+
+@pytest.mark.parametrize("options", [{}, {"n_terms": 12}])
+def test_what_the_attributes_hold(options):
+    X, y = regression(30)
+    model = GegenbauerRegressorCV(**options).fit(X, y)
+    G = (
+        model.basis_.evaluate(X[:4], scaling=model.scaling_) @ model.coef_
+        if options
+        else model.kernel_(X[:4], model.X_fit_, scaling=model.scaling_) @ model.dual_coef_
+    )
+    assert_allclose((G + model.intercept_)[:, 0], model.predict(X[:4]), rtol=0, atol=1e-7)
+
+
+def test_a_splitter_is_not_a_class():
+    with pytest.raises(TypeError, match=r"not a class: write LeaveOneOut\(...\)"):
+        GegenbauerRegressorCV(cv=LeaveOneOut).fit(*regression(30))
