@@ -67,16 +67,19 @@ def _circumstances(parts: Parts) -> Iterator[str]:
         yield from (f"{name}:", "", "```", *new, "```", "")
 
 
-def _row(*cells: str) -> str:
+def row(*cells: str) -> str:
+    """Write a row of a table."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _heading(*cells: str) -> list[str]:
-    return [_row(*cells), _row(*("---" for _ in cells))]
+def heading(*cells: str) -> list[str]:
+    """Write the head of a table."""
+    return [row(*cells), row(*("---" for _ in cells))]
 
 
-def _section(heading: str, text: str) -> list[str]:
-    return [heading, "", *textwrap.wrap(" ".join(text.split()), 120), ""]
+def section(name: str, text: str) -> list[str]:
+    """Write a heading and a paragraph."""
+    return [name, "", *textwrap.wrap(" ".join(text.split()), 120), ""]
 
 
 # --- Goals ----------------------------------------------------------------------------------------
@@ -88,20 +91,20 @@ def _goals(parts: Parts) -> Iterator[str]:
     use = judged_use(parts.uses)
     if not keys and use is None:
         return
-    yield from _section(
+    yield from section(
         "## Goals", "Ratios are theirs / ours, medians; in brackets that of the fastest calls."
     )
-    yield from _heading(
+    yield from heading(
         "case", "against", "goal", *([title(run) for run in parts.cases] or ["found"])
     )
     for key in keys:
         there = [one.get(key) for one in found]
         goal = next(outcome.goal for outcome in there if outcome is not None)
         against = "share of the peak" if key[1] == PEAK else key[1]
-        yield _row(key[0], against, three_digits(goal), *map(_outcome, there))
+        yield row(key[0], against, three_digits(goal), *map(_outcome, there))
     if use is not None:
         others = [""] * (len(parts.cases) - 1)
-        yield _row(
+        yield row(
             MEMORY,
             "bytes beside X and Y",
             f"under {_megabytes(memory.GOAL)}",
@@ -150,7 +153,7 @@ def _cases(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _sweeps(run: Run) -> Iterator[str]:
-    yield from _section(
+    yield from section(
         "## Whole fits",
         """From X and Y to the weights, all sizes but one fixed, terms of complete total degree. The
         exponent p of cost = c size^p is fitted by least squares to the logarithms of the upper half
@@ -174,7 +177,7 @@ def _sweep(sweep: Sweep, points: Sequence[CaseResult]) -> Iterator[str]:
         f"![Time against {variable}](sweep-{variable}.svg)",
         "",
     )
-    yield from _heading(
+    yield from heading(
         "contestant",
         "exponent",
         "fitted to",
@@ -190,7 +193,7 @@ def _sweep(sweep: Sweep, points: Sequence[CaseResult]) -> Iterator[str]:
         power, largest, seconds = one.exponent, one.sizes[-1], one.medians[-1]
         fitted = "" if power is None else f"{power.low:,} to {power.high:,}"
         ratio = "" if one is ours else three_digits(seconds / times[largest])
-        yield _row(
+        yield row(
             one.name,
             str(power or ""),
             fitted,
@@ -199,7 +202,7 @@ def _sweep(sweep: Sweep, points: Sequence[CaseResult]) -> Iterator[str]:
             ratio,
             one.ends,
         )
-    yield from (_row(name, "", "", "none", "", "", why) for name, why in never(points).items())
+    yield from (row(name, "", "", "none", "", "", why) for name, why in never(points).items())
     yield ""
 
 
@@ -229,30 +232,30 @@ def _memory_verdict(use: Use) -> str:
 def _memory(uses: Sequence[Use]) -> Iterator[str]:
     if not uses:
         return
-    yield from _section(
+    yield from section(
         "## Memory of a fit",
         """The rise of the resident memory during a fit, each in a process of its own that holds X
         and Y and has fitted a small problem before.""",
     )
-    yield from _heading("contestant", "sizes", "beside X and Y", "note")
+    yield from heading("contestant", "sizes", "beside X and Y", "note")
     for use in uses:
         sizes = ", ".join(f"{name} = {size:,}" for name, size in use.sizes.items())
         found = "not measured" if use.n_bytes is None else _megabytes(use.n_bytes)
-        yield _row(use.name, sizes, found, use.note)
+        yield row(use.name, sizes, found, use.note)
     yield ""
 
 
 def _peers() -> Iterator[str]:
-    yield from _section(
+    yield from section(
         "## Peers",
         """All have L unknowns an output and the penalty 2^-12. Compared before timing: NumPy's
         predictions with ours; of every peer the number of terms, and that its weights solve the
         normal equations of its own features.""",
     )
-    yield from _heading("peer", "here", "what is timed", "what differs")
+    yield from heading("peer", "here", "what is timed", "what differs")
     for peer in PEERS:
         there = peer.missing
-        yield _row(
+        yield row(
             peer.name, f"not available: {there}" if there else peer.version, peer.does, peer.differs
         )
     yield ""

@@ -1,0 +1,92 @@
+"""Tables of specifications, from the data themselves, and the paper's slips of arithmetic."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bench.paper import data
+from bench.paper.document import Block, Heading, Table, Text
+from bench.paper.published import SPECIFICATIONS, slips
+
+if TYPE_CHECKING:
+    from bench.paper.published import Specification
+    from bench.paper.run import Job, Run
+
+
+def jobs(_: Run) -> list[Job]:
+    """Nothing has to be trained."""
+    return []
+
+
+def _against(found: int, printed: int) -> str:
+    return f"{found}" if found == printed else f"**{found}** (printed {printed})"
+
+
+def _power(exponent: int) -> str:
+    return f"2^{exponent}"
+
+
+def _counts(name: str, printed: Specification) -> list[str]:
+    whole, used = data.complete(name), data.table(name)
+    n = len(used.y)
+    # what a cut at 70 per cent gives, of all rows or class by class and rounded up
+    by_class = sum(ceil(0.7 * count - 1e-9) for count in np.bincount(used.y))
+    inputs = _against(whole.X.shape[1], printed.n_features)
+    if whole.X.shape[1] != used.X.shape[1]:
+        inputs += f", {used.X.shape[1]} used"
+    return [
+        name, _against(n, printed.n_train + printed.n_test), inputs,
+        _against(used.n_classes, printed.n_classes),
+        f"{printed.n_train} + {printed.n_test}", f"{printed.n_train / n:.1%}",
+        f"{0.7 * n:.1f}", f"{by_class}", ", ".join(map(str, np.bincount(used.y))),
+    ]  # fmt: skip
+
+
+def _parameters(name: str, printed: Specification) -> list[str]:
+    return [
+        name, *map(_power, printed.lssvm), *map(_power, printed.elm), f"{printed.elm_terms}",
+        _power(printed.gamma), f"{printed.gnn_terms}",
+    ]  # fmt: skip
+
+
+def section(_: Run) -> list[Block]:
+    """Describe data sets, splits and parameters."""
+    return [
+        Heading(2, "1. Data sets, splits and parameters"),
+        Text(
+            """Rows, inputs and classes are counted in the data; what differs from the paper is
+            bold. Of Australian's 14 inputs the six continuous ones are used (x2, x3, x7, x10, x13, x14),
+            since the paper has six and does not name them; in this source the decimal points of x2,
+            x3 and x7 are lost. Of Iris' four inputs all are used; the paper has three and does not
+            name them. All splits of the paper add up to all rows, but not all are cuts at 70 per
+            cent: Glass and Ecoli train on more. The training rows of Australian, Wine and Vehicle
+            are 70 per cent of every class, rounded up, which hints at a split by class there; those
+            of Diabetes, Liver and Ionosphere are 70 per cent of all rows, rounded down; Iris is
+            both. Neither gives the counts of Glass and Ecoli."""
+        ),
+        Table(
+            ("data set", "rows", "inputs", "classes", "split of the paper", "its share",
+             "70% of all", "70% of each class, up", "rows of the classes"),
+            [_counts(*item) for item in SPECIFICATIONS.items()],
+        ),
+        Text("Parameters as the paper gives them, taken as they are for the main tables below."),
+        Table(
+            ("data set", "LS-SVM C", "delta", "ELM C", "delta", "L", "GNN gamma", "L"),
+            [_parameters(*item) for item in SPECIFICATIONS.items()],
+        ),
+        Heading(3, "Printed differences that are not those of the printed numbers"),
+        Table(
+            ("where", "printed", "computed from the tables"),
+            [(slip.where, f"{slip.printed:+.2f}", f"{slip.computed:+.2f}") for slip in slips()],
+        ),
+        Text(
+            """All other differences that the tables and the text name agree with the numbers
+            they are of. Two claims of the text do not: that every accuracy falls with noise (GNN
+            on Wine is better with 10 per cent, 98.21, than with 5 per cent, 97.77), and that GNN
+            has the smaller deviations on all data sets of several classes (on Glass 4.94 against
+            4.27 for ELM)."""
+        ),
+    ]  # fmt: skip
