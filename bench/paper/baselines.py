@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.spatial.distance import cdist
+from scipy.special import expit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
     Doubles = npt.NDArray[np.float64]
+    Layer = Callable[[Doubles], Doubles]  # from inputs to the values of all nodes, (n, L)
 
 
 def gaussian(A: Doubles, B: Doubles, delta: float) -> Doubles:
@@ -84,24 +86,22 @@ def fit_kernel_machine(
 # --- ELM: a hidden layer at random ------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class HiddenLayer:
-    """Gaussians of one width about random points: exp(-|x - c|^2 / delta)."""
+def gaussian_layer(
+    n_nodes: int, n_features: int, delta: float, seed: int, *, low: float = -1.0
+) -> Layer:
+    """Make Gaussians of one width about points of the box from `low` to 1, drawn uniformly.
 
-    centers: Doubles
-    delta: float
-
-    def __call__(self, X: Doubles) -> Doubles:
-        """Return the values of all nodes, (n, L)."""
-        return gaussian(X, self.centers, self.delta)
+    The first nodes do not depend on how many there are.
+    """
+    centers = np.random.default_rng([seed, 2]).uniform(low, 1.0, (n_nodes, n_features))
+    return lambda X: gaussian(X, centers, delta)
 
 
-def random_layer(
-    n_nodes: int, n_features: int, delta: float, seed: int, *, low: float = -1.0, high: float = 1.0
-) -> HiddenLayer:
-    """Draw the points uniformly from a box; the first nodes do not depend on how many there are."""
-    centers = np.random.default_rng([seed, 2]).uniform(low, high, (n_nodes, n_features))
-    return HiddenLayer(centers, delta)
+def sigmoid_layer(n_nodes: int, n_features: int, seed: int) -> Layer:
+    """Make logistic functions with weights drawn from [-1, 1] and thresholds from [0, 1]."""
+    rng = np.random.default_rng([seed, 2])
+    weights, thresholds = rng.uniform(-1.0, 1.0, (n_features, n_nodes)), rng.uniform(size=n_nodes)
+    return lambda X: np.asarray(expit(X @ weights + thresholds))
 
 
 def fit_output_weights(H: Doubles, Y: Doubles, cost: float) -> Doubles:

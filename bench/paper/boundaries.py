@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.paper import pictures
-from bench.paper.baselines import fit_kernel_machine, fit_output_weights, random_layer
+from bench.paper.baselines import fit_kernel_machine, fit_output_weights, gaussian_layer
 from bench.paper.data import Split, double_moon, scaled
 from bench.paper.document import Block, Heading, Picture, Table, Text
 from bench.paper.published import DOUBLE_MOON, DOUBLE_MOON_ROWS, DOUBLE_MOON_TERMS, LAM
@@ -46,7 +46,7 @@ def _lssvm(rows: Rows, _: int) -> Callable[[Doubles], Doubles]:
 
 def _elm(rows: Rows, _: int) -> Callable[[Doubles], Doubles]:
     cost, delta = _powers("ELM")
-    layer = random_layer(DOUBLE_MOON_TERMS, rows.X.shape[1], delta, seed=0)
+    layer = gaussian_layer(DOUBLE_MOON_TERMS, rows.X.shape[1], delta, seed=0)
     W = fit_output_weights(layer(rows.X), rows.Y, cost)
     return lambda Z: layer(Z) @ W
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 TUNED = ", tuned"
 GNN, WDD, OURS = "GNN", "WDD", "CV estimator"
 DOMAINS = ("unit", "symmetric")  # of GNN
+PRINTED_KERNEL = "kernel as printed, exp(-delta d^2)"
 
 #: Whose published numbers stand beside a method.
 COUNTERPART = {
@@ -103,6 +104,8 @@ def tried(name: str, plan: Plan) -> dict[str, list[Tried]]:
     gnn, lssvm, elm, kernel_elm = (fixed[k] for k in (GNN, "LS-SVM", "ELM", "kernel ELM"))
     assert isinstance(gnn, Gnn)
     assert isinstance(lssvm, LsSvm)
+    assert isinstance(elm, Elm)
+    assert isinstance(kernel_elm, KernelElm)
     other_terms = 1000 if SPECIFICATIONS[name].gnn_terms == 1500 else 1500
     found = {
         GNN: [
@@ -115,12 +118,17 @@ def tried(name: str, plan: Plan) -> dict[str, list[Tried]]:
         "LS-SVM": [
             Tried("inputs on [0, 1]", replace(lssvm, scaling="unit")),
             Tried("inputs on [-1, 1]", replace(lssvm, scaling="symmetric")),
-            Tried("kernel as printed, exp(-delta d^2)", replace(lssvm, delta=-lssvm.delta)),
+            Tried(PRINTED_KERNEL, replace(lssvm, delta=-lssvm.delta)),
         ],
         "ELM": [
             Tried(f"{label}, inputs {where}", replace(method, scaling=scaling))
             for label, method in (("random layer", elm), ("kernel", kernel_elm))
             for where, scaling in (("on [0, 1]", "unit"), ("standardised", "standard"))
+        ]
+        + [
+            Tried("random layer, as printed, exp(-delta d^2)", replace(elm, delta=-elm.delta)),
+            Tried(PRINTED_KERNEL, replace(kernel_elm, delta=-kernel_elm.delta)),
+            Tried("random layer of sigmoids", replace(elm, nodes="sigmoid", delta=0)),
         ],
     }
     if SPECIFICATIONS[name].n_features == table(name).X.shape[1] - 1:
@@ -278,9 +286,9 @@ def _overview(outcomes: dict[str, Outcome]) -> Iterator[Block]:
     ours, gnn = means[:, labels.index(OURS)], means[:, labels.index(GNN)]
     paper = printed[:, METHODS.index(GNN)]
     yield Text(
-        f"""GNN with the gamma of the paper less GNN as published: {(gnn - paper).mean():+.2f} points
-        in the mean over the data sets, {np.abs(gnn - paper).mean():.2f} in absolute value. The CV
-        estimator less GNN as found here: {(ours - gnn).mean():+.2f}; less GNN as published:
+        f"""GNN with the gamma of the paper less GNN as published: {(gnn - paper).mean():+.2f}
+        points in the mean over the data sets, {np.abs(gnn - paper).mean():.2f} in absolute value.
+        The CV estimator less GNN as found here: {(ours - gnn).mean():+.2f}; less GNN as published:
         {(ours - paper).mean():+.2f}."""
     )
 
@@ -369,23 +377,22 @@ def _gammas(outcomes: dict[str, Outcome], exponents: tuple[int, ...]) -> Iterato
     )  # fmt: skip
 
 
-_PRINTED = "kernel as printed, exp(-delta d^2)"
-
-
 def _printed_kernel(outcomes: dict[str, Outcome]) -> Iterator[Block]:
     yield Heading(3, "The kernel as printed")
-    yield Text(
-        """The paper prints exp(-delta d^2). With its deltas that kernel is close to the identity,
-        and what it learns is hardly more than the largest class; exp(-d^2 / delta), which the
-        common codes for LS-SVM and for ELM with a kernel compute, is used everywhere else here."""
-    )
-    rows = []
+    rows, low = [], 0
     for name, found in outcomes.items():
         y = table(name).y
+        printed, share = found.tried["LS-SVM"][PRINTED_KERNEL], 100 * np.bincount(y).max() / len(y)
+        low += printed.mean <= share
         rows.append(
-            [name, f"{found.tried['LS-SVM'][_PRINTED].mean:.2f}",
-             f"{found.methods['LS-SVM'].mean:.2f}", f"{100 * np.bincount(y).max() / len(y):.2f}"]
-        )  # fmt: skip
+            [name, f"{printed.mean:.2f}", f"{found.methods['LS-SVM'].mean:.2f}", f"{share:.2f}"]
+        )
+    yield Text(
+        f"""The paper prints exp(-delta d^2). With its deltas that kernel is close to the identity
+        wherever delta is large: LS-SVM is then no better than naming the largest class on {low} of
+        {len(rows)} data sets. exp(-d^2 / delta), which the common codes for LS-SVM and for ELM with
+        a kernel compute, is used everywhere else here."""
+    )
     yield Table(
         ("data set", "exp(-delta d^2)", "exp(-d^2 / delta)", "share of the largest class"), rows
     )

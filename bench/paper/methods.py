@@ -19,8 +19,9 @@ from bench.paper.baselines import (
     fit_kernel_machine,
     fit_output_weights,
     gaussian,
+    gaussian_layer,
     outputs_for_costs,
-    random_layer,
+    sigmoid_layer,
 )
 from bench.paper.published import GRID, LAM, N_FOLDS
 from gegenbauer import (
@@ -35,6 +36,7 @@ from gegenbauer import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from bench.paper.baselines import Layer
     from bench.paper.data import Codes, Doubles, Rows
 
 ALL_GAMMAS = tuple(range(-30, 31))  # the tables have odd exponents, too
@@ -186,15 +188,18 @@ class LsSvm(KernelElm):
 
 @dataclass(frozen=True)
 class Elm(Tunable):
-    """ELM with Gaussians about random points."""
+    """ELM with Gaussians about random points, or with sigmoids, which have no delta."""
 
     scaling: str = "symmetric"
     n_nodes: int = 1500
+    nodes: str = "gaussian"
 
-    def layer(self, n_features: int, delta: int, seed: int) -> Callable[[Doubles], Doubles]:
+    def layer(self, n_features: int, delta: int, seed: int) -> Layer:
         """Draw the hidden layer."""
+        if self.nodes == "sigmoid":
+            return sigmoid_layer(self.n_nodes, n_features, seed)
         low = 0.0 if self.scaling == "unit" else -1.0
-        return random_layer(self.n_nodes, n_features, 2.0**delta, seed, low=low)
+        return gaussian_layer(self.n_nodes, n_features, 2.0**delta, seed, low=low)
 
     def gram(self, A: Doubles, B: Doubles, delta: int, seed: int) -> Doubles:
         layer = self.layer(A.shape[1], delta, seed)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.paper import pictures
-from bench.paper.baselines import fit_kernel_machine, fit_output_weights, gaussian, random_layer
+from bench.paper.baselines import fit_kernel_machine, fit_output_weights, gaussian, gaussian_layer
 from bench.paper.data import Split, amplified, scaled, table
 from bench.paper.document import Block, Heading, Items, Picture, Table, Text
 from bench.paper.published import LAM, SPECIFICATIONS
@@ -72,7 +72,7 @@ def _numpy(X: Doubles, Y: Doubles, L: int) -> Doubles:
 
 
 def _elm(X: Doubles, Y: Doubles, L: int) -> Doubles:
-    layer = random_layer(L, X.shape[1], 2.0 ** PRINTED.elm[1], seed=0)
+    layer = gaussian_layer(L, X.shape[1], 2.0 ** PRINTED.elm[1], seed=0)
     return fit_output_weights(layer(X), Y, 2.0 ** PRINTED.elm[0])
 
 
@@ -118,7 +118,7 @@ def _agreements(
         found.append(Agreement(f"{NUMPY}: predictions of ours", off, 1e-6))
     if ELM in results:
         W = results[ELM]
-        H = random_layer(len(W), symmetric.shape[1], 2.0 ** PRINTED.elm[1], seed=0)(symmetric)
+        H = gaussian_layer(len(W), symmetric.shape[1], 2.0 ** PRINTED.elm[1], seed=0)(symmetric)
         penalty = 2.0 ** -PRINTED.elm[0]
         left = H.T @ (Y - H @ W) - penalty * W
         found.append(

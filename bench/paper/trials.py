@@ -32,7 +32,7 @@ class Plan:
     tune: str = (
         "once"  #: C and delta by cross-validation: "never", "once" a data set or "each" trial
     )
-    seconds: float = 20.0  #: what one fit of a scalability figure may take, ours excepted
+    seconds: float = 60.0  #: what one fit of a scalability figure may take, ours excepted
     quick: bool = False  #: tiny sizes and thin grids: all parts run, numbers mean nothing
 
     @property
