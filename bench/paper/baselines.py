@@ -87,13 +87,14 @@ def fit_kernel_machine(
 
 
 def gaussian_layer(
-    n_nodes: int, n_features: int, delta: float, seed: int, *, low: float = -1.0
-) -> Layer:
-    """Make Gaussians of one width about points of the box from `low` to 1, drawn uniformly.
+    n_nodes: int, n_features: int, delta: float, seed: int, *,
+    low: Doubles | float = -1.0, high: Doubles | float = 1.0,
+) -> Layer:  # fmt: skip
+    """Make Gaussians of one width about points drawn uniformly from a box.
 
     The first nodes do not depend on how many there are.
     """
-    centers = np.random.default_rng([seed, 2]).uniform(low, 1.0, (n_nodes, n_features))
+    centers = np.random.default_rng([seed, 2]).uniform(low, high, (n_nodes, n_features))
     return lambda X: gaussian(X, centers, delta)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,9 @@ MARGIN = 1.0  # around the points
 class Drawn:
     """A contestant whose output is drawn."""
 
+    method: str
     parameters: str
-    scaling: str
+    scaling: str | None  #: None leaves the coordinates as they are
     train: Callable[[Rows, int], Callable[[Doubles], Doubles]]
 
 
@@ -46,7 +47,8 @@ def _lssvm(rows: Rows, _: int) -> Callable[[Doubles], Doubles]:
 
 def _elm(rows: Rows, _: int) -> Callable[[Doubles], Doubles]:
     cost, delta = _powers("ELM")
-    layer = gaussian_layer(DOUBLE_MOON_TERMS, rows.X.shape[1], delta, seed=0)
+    box = {"low": rows.X.min(axis=0), "high": rows.X.max(axis=0)}
+    layer = gaussian_layer(DOUBLE_MOON_TERMS, rows.X.shape[1], delta, seed=0, **box)
     W = fit_output_weights(layer(rows.X), rows.Y, cost)
     return lambda Z: layer(Z) @ W
 
@@ -63,12 +65,15 @@ def _ours(rows: Rows, n_threads: int) -> Callable[[Doubles], Doubles]:
     return lambda Z: np.asarray(model.decision_function(Z))
 
 
-CONTESTANTS = {
-    "LS-SVM": Drawn("C = 2^-5, delta = 2^0", "standard", _lssvm),
-    "ELM": Drawn("C = 2^-2, delta = 2^4, L = 100", "symmetric", _elm),
-    "GNN": Drawn("gamma = 2^-6, L = 100", "unit", _gnn),
-    "CV estimator": Drawn("no setting", "symmetric", _ours),
-}
+_LSSVM, _ELM = "C = 2^-5, delta = 2^0", "C = 2^-2, delta = 2^4, L = 100"
+CONTESTANTS = (
+    Drawn("LS-SVM, standardised", _LSSVM, "standard", _lssvm),
+    Drawn("ELM, on [-1, 1]", _ELM, "symmetric", _elm),
+    Drawn("GNN, on [0, 1]", "gamma = 2^-6, L = 100", "unit", _gnn),
+    Drawn("LS-SVM, not scaled", _LSSVM, None, _lssvm),
+    Drawn("ELM, not scaled", _ELM, None, _elm),
+    Drawn("CV estimator", "no setting", None, _ours),
+)
 
 
 def _rows(plan: Plan) -> Rows:
@@ -82,43 +87,43 @@ def axes_of(rows: Rows) -> tuple[Doubles, Doubles]:
     return x, y
 
 
-def _unit(name: str, plan: Plan) -> Unit:
+def _unit(drawn: Drawn, plan: Plan) -> Unit:
     rows = _rows(plan)
 
     def make() -> dict[str, Any]:
-        drawn = CONTESTANTS[name]
         x, y = axes_of(rows)
         pixels = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-        # the pixels are scaled as the rows are, and clipped to their range where test rows are
-        grid = scaled(Split(rows, type(rows)(pixels, np.zeros(len(pixels), int), 2)), drawn.scaling)
-        output = drawn.train(grid.train, plan.n_threads)
-        right = (output(grid.train.X).ravel() > 0) == (rows.y == 1)
-        values = output(grid.test.X).reshape(N_PIXELS, N_PIXELS)
+        split = Split(rows, replace(rows, X=pixels))
+        if drawn.scaling is not None:  # where there is a box, pixels beyond it go to its edge
+            split = scaled(split, drawn.scaling)
+        output = drawn.train(split.train, plan.n_threads)
+        right = (output(split.train.X).ravel() > 0) == (rows.y == 1)
+        values = output(split.test.X).reshape(N_PIXELS, N_PIXELS)
         return {"right": int(right.sum()), "of": right.size, "grid": values.round(4).tolist()}
 
-    return Unit({"double moon": name, "rows": len(rows.y)}, make)
+    return Unit({"double moon": drawn.method, "rows": len(rows.y)}, make)
 
 
 def jobs(run: Run) -> list[Job]:
     """List the contestants."""
-    return [partial(run.store.do, _unit(name, run.plan)) for name in CONTESTANTS]
+    return [partial(run.store.do, _unit(drawn, run.plan)) for drawn in CONTESTANTS]
 
 
 def section(run: Run) -> list[Block]:
     """Draw the boundaries and count what is right in training."""
     rows = _rows(run.plan)
-    found = {name: run.store.do(_unit(name, run.plan)) for name in CONTESTANTS}
+    found = [(drawn, run.store.do(_unit(drawn, run.plan))) for drawn in CONTESTANTS]
     grids = {
-        f"{name}: {CONTESTANTS[name].parameters}": np.array(one["grid"])
-        for name, one in found.items()
-    }
+        f"{drawn.method}\n{drawn.parameters}": np.array(one["grid"]) for drawn, one in found
+    }  # fmt: skip
     return [
         Heading(2, "3. Decision boundaries"),
         Text(
             f"""Double moon with {len(rows.y)} points, all of them training rows: half rings of
             radius 10 and width 6, of which the second is turned over and moved so that each reaches
-            into the other (the paper gives neither formula nor distances). Beyond the points, GNN
-            and the CV estimator go on with the values at the edge of their range."""
+            into the other (the paper gives neither formula nor distances, nor a scaling). Beyond
+            the points, GNN and the CV estimator go on with the values at the edge of their
+            range."""
         ),
         Picture(
             "boundaries",
@@ -128,8 +133,8 @@ def section(run: Run) -> list[Block]:
         Table(
             ("method", "parameters", "training rows that are right"),
             [
-                (name, CONTESTANTS[name].parameters, f"{one['right']} of {one['of']}")
-                for name, one in found.items()
+                (drawn.method, drawn.parameters, f"{one['right']} of {one['of']}")
+                for drawn, one in found
             ],
         ),
     ]

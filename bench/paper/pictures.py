@@ -91,18 +91,18 @@ def boundaries(
     rows: Rows, axes_of: tuple[Doubles, Doubles], grids: Mapping[str, np.ndarray]
 ) -> Figure:
     """Draw points and the line where the output changes its sign, a panel a method."""
-    with _drawn(3.4 * len(grids), 3.6) as figure:
-        for axes, (title, values) in zip(
-            np.atleast_1d(figure.subplots(1, len(grids), sharey=True)), grids.items(), strict=True
-        ):
+    with _drawn(10.5, 5.4) as figure:
+        panels = figure.subplots(-(-len(grids) // 3), 3, sharex=True, sharey=True)
+        for axes, (title, values) in zip(panels.flat, grids.items(), strict=True):
             for c, colour in enumerate(("#0072b2", "#d55e00")):
                 axes.plot(
                     *rows.X[rows.y == c].T, ".", color=colour, markersize=1.5, rasterized=True
                 )
             axes.contour(*axes_of, values, levels=[0.0], colors="black", linewidths=1.5)
-            axes.set_title(title.replace(": ", "\n"))
-            axes.set(xlabel="x1", aspect="equal")
-        figure.axes[0].set_ylabel("x2")
+            axes.set_title(title)
+            axes.set_aspect("equal")
+        figure.supxlabel("x1")
+        figure.supylabel("x2")
     return figure
 
 
@@ -175,7 +175,9 @@ def few_terms(
                 axes.plot(L[few], line, label=f"{symbol} = 2^{exponent}")
             axes.set(xlabel="L", ylabel="test accuracy, per cent")
             axes.grid(visible=True, alpha=0.3)
-            axes.legend(frameon=False, fontsize=7)
+            axes.legend(
+                loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=7
+            )  # fmt: skip
         for row in np.reshape(figure.axes, (-1, 2)):
             low, high = (f(axes.get_ylim()[i] for axes in row) for i, f in enumerate((min, max)))
             for axes in row:
