@@ -33,6 +33,7 @@ from bench.paper.published import (
     NAMES,
     PERFORMANCE,
     SPECIFICATIONS,
+    slips,
 )
 from bench.paper.store import Unit
 from bench.paper.trials import MAIN, Reading, Summary, summarise, trial_key, trial_unit, tuned
@@ -45,9 +46,14 @@ if TYPE_CHECKING:
     from bench.paper.trials import Plan
 
 TUNED = ", tuned"
-GNN, WDD, OURS = "GNN", "WDD", "CV estimator"
+GNN, GNN_BY_FOLDS = "GNN", "GNN, gamma by 4 folds"
+WDD, OURS = "WDD", "CV estimator"
 DOMAINS = ("unit", "symmetric")  # of GNN
 PRINTED_KERNEL = "kernel as printed, exp(-delta d^2)"
+OUT_OF_REACH = (
+    "Glass, Ecoli and Iris are out of reach of this basis on [0, 1], even with the best gamma of "
+    "each trial on its test rows"
+)
 
 #: Whose published numbers stand beside a method.
 COUNTERPART = {
@@ -58,7 +64,7 @@ COUNTERPART = {
     "kernel ELM": "ELM",
     "kernel ELM, tuned": "ELM",
     GNN: GNN,
-    "GNN, gamma by 4 folds": GNN,
+    GNN_BY_FOLDS: GNN,
 }
 
 
@@ -81,7 +87,7 @@ def fixed_methods(name: str, plan: Plan) -> dict[str, Method]:
         "ELM": Elm(cost=cost, delta=delta, n_nodes=plan.terms(printed.elm_terms)),
         "kernel ELM": KernelElm(cost=cost, delta=delta),
         GNN: Gnn(gamma=printed.gamma, n_terms=L),
-        "GNN, gamma by 4 folds": GnnByFolds(n_terms=L, exponents=plan.grid(GRID)),
+        GNN_BY_FOLDS: GnnByFolds(n_terms=L, exponents=plan.grid(GRID)),
         WDD: Gnn(gamma=None, n_terms=L),
         OURS: OurCV(),
     }
@@ -251,7 +257,7 @@ def section(run: Run) -> list[Block]:
         ),
         *_details("Two classes", BINARY, outcomes, run.plan),
         *_details("Several classes", MULTICLASS, outcomes, run.plan),
-        *_bars(outcomes),
+        *_expected(outcomes, exponents),
         *_gammas(outcomes, exponents),
         *_printed_kernel(outcomes),
         *_unreached(outcomes),
@@ -326,13 +332,14 @@ def _chosen(found: Summary) -> str:
     return ", ".join(f"{name} 2^{np.median(values):g}" for name, values in found.chosen.items())
 
 
-def _bars(outcomes: dict[str, Outcome]) -> Iterator[Block]:
-    yield Heading(3, "What was expected of GNN")
+def _expected(outcomes: dict[str, Outcome], exponents: tuple[int, ...]) -> Iterator[Block]:
+    yield Heading(3, "What was expected, and what was found")
     found = {name: outcomes[name].methods[GNN].mean for name in BARS}
     met = {name: abs(found[name] - bar) <= BAR_WIDTH for name, bar in BARS.items()}
     yield Text(
-        f"""GNN on [0, 1] with the gamma of the paper was expected to reach these accuracies, within
-        {BAR_WIDTH:g} point, before this was written: {sum(met.values())} of {len(met)} are."""
+        f"""Expected before this was written, and not tuned towards. GNN on [0, 1] with the gamma of
+        the paper was to reach these accuracies, within {BAR_WIDTH:g} point: {sum(met.values())} of
+        {len(met)} are."""
     )
     yield Table(
         ("data set", "expected", "found", "difference", "within"),
@@ -340,6 +347,36 @@ def _bars(outcomes: dict[str, Outcome]) -> Iterator[Block]:
             (name, f"{bar:.1f}", f"{found[name]:.2f}", f"{found[name] - bar:+.2f}",
              "yes" if met[name] else "**no**")
             for name, bar in BARS.items()
+        ],
+    )  # fmt: skip
+    printed = {name: PERFORMANCE[name] for name in outcomes}
+    gap = np.mean([abs(found[name] - printed[name][GNN].accuracy) for name in outcomes])
+    lssvm = {
+        name: abs(o.methods["LS-SVM"].mean - printed[name]["LS-SVM"].accuracy)
+        for name, o in outcomes.items()
+    }
+    farthest = max(lssvm, key=lssvm.__getitem__)
+    of_farthest = f"{lssvm[farthest]:.2f} ({farthest})"
+    banana = outcomes["banana"]
+    best = exponents[int(banana.gammas["unit"].mean(axis=0).argmax())]
+    by_folds = np.median(banana.methods[GNN_BY_FOLDS].chosen["gamma"])
+    out_of_reach = "; ".join(
+        f"{name}: published {printed[name][GNN].accuracy:.2f}, at best "
+        f"{outcomes[name].gammas['unit'].max(axis=1).mean():.2f}"
+        for name in ("glass", "ecoli", "iris")
+    )
+    yield Table(
+        ("expected", "found"),
+        [
+            ("mean absolute gap of GNN to the paper about 2 points", f"{gap:.2f}"),
+            (OUT_OF_REACH, out_of_reach),
+            ("Banana needs a gamma near 2^-18",
+             f"best in the mean 2^{best}; chosen by 4 folds, median, 2^{by_folds:g}"),
+            (
+                "LS-SVM on standardised inputs agrees within about 1.2 points",
+                f"mean gap {np.mean(list(lssvm.values())):.2f}, largest {of_farthest}",
+            ),
+            ("three printed differences are off", f"{len(slips())}: see section 1"),
         ],
     )  # fmt: skip
 

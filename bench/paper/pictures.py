@@ -18,6 +18,7 @@ from bench.paper.published import (
     PERFORMANCE,
     SPECIFICATIONS,
 )
+from bench.paper.trials import count
 from bench.report.pictures import MARKERS, REPRODUCIBLE
 from bench.scaling import series
 
@@ -33,6 +34,9 @@ COLOURS = {
     "LS-SVM": "#d55e00", "ELM": "#e69f00", "kernel ELM": "#8c510a", "GNN": "#0072b2",
     "CV estimator": "#009e73",
 }  # fmt: skip
+
+LARGEST_GAMMA = 8  # exponent; beyond, everything is one class
+DEPTH = 20.0  # points below the best that are drawn
 
 
 @contextmanager
@@ -61,7 +65,7 @@ def accuracies(found: Mapping[str, Mapping[str, Summary]], n_trials: int) -> Fig
                     label=f"{label}, published",
                 )  # fmt: skip
         axes.set_xticks(places, list(found))
-        axes.set(ylabel="test accuracy, per cent", title=f"Means of {n_trials} trials")
+        axes.set(ylabel="test accuracy, per cent", title=f"Means of {count(n_trials)}")
         axes.grid(visible=True, axis="y", alpha=0.3)
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return figure
@@ -79,7 +83,8 @@ def gammas(curves: Mapping[str, Mapping[str, Doubles]], exponents: Sequence[int]
                 axes.plot(exponents, values.mean(axis=0), color=colour, label=label)
             axes.axhline(PERFORMANCE[name]["GNN"].accuracy, linestyle=":", color="0.2")
             axes.axvline(SPECIFICATIONS[name].gamma, linewidth=0.8, color="0.6")
-            axes.set_title(name)
+            best = max(values.mean(axis=0).max() for values in by_domain.values())
+            axes.set(title=name, xlim=(exponents[0], LARGEST_GAMMA), ylim=(best - DEPTH, best + 2))
             axes.grid(visible=True, alpha=0.3)
         figure.supxlabel("log2 gamma")
         figure.supylabel("test accuracy, per cent")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bench.paper.document import Block, Heading, Items, Lines, Text, write
+from bench.paper.trials import count
 from bench.table import head
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def blocks(run: Run, experiments: Sequence[tuple[str, Any]]) -> list[Block]:
         Text(
             f"""Tables and figures of J. He, T. Chen, Z. Zhang, *A Gegenbauer Neural Network with
             Regularized Weights Direct Determination for Classification*, made again by `python -m
-            bench.paper` with {plan.trials} trials, beside the published numbers. Nothing was tuned
+            bench.paper` with {count(plan.trials)}, beside the published numbers. Nothing was tuned
             towards them."""
         ),
         *([Text("**Quick run: tiny sizes, the numbers mean nothing.**")] if plan.quick else []),

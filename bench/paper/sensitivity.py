@@ -20,7 +20,7 @@ from bench.paper.published import (
     SURFACE_TRIALS,
 )
 from bench.paper.store import Unit
-from bench.paper.trials import MAIN
+from bench.paper.trials import MAIN, count
 from gegenbauer import TensorBasis, prefix_surface
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def section(run: Run) -> list[Block]:
     return [
         Heading(2, "5. Sensitivity to gamma, delta and the number of terms"),
         Text(
-            f"""Means over {plan.trials} trials (the paper has {SURFACE_TRIALS}). Of GNN every
+            f"""Means of {count(plan.trials)} (the paper has {SURFACE_TRIALS}). Of GNN every
             number of terms comes from one factorisation a gamma (`prefix_surface`), of ELM from one
             a delta, with the first nodes of one random layer and the C of the paper's tables. In
             the figures gamma grows to the right; the paper draws 1 / gamma."""

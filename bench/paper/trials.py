@@ -124,6 +124,11 @@ def tuned(name: str, method: Tunable, trial: int, plan: Plan, store: Store) -> T
     return replace(method, cost=found["cost"], delta=found["delta"])
 
 
+def count(n_trials: int) -> str:
+    """Say how many."""
+    return f"{n_trials} trial" + "s" * (n_trials != 1)
+
+
 @dataclass(frozen=True)
 class Summary:
     """Trials of one method on one data set; accuracies in per cent."""
