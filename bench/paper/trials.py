@@ -147,6 +147,11 @@ class Summary:
         """Standard deviation over trials, of a sample."""
         return float(self.accuracies.std(ddof=1)) if self.accuracies.size > 1 else 0.0
 
+    @property
+    def with_error(self) -> str:
+        """The mean and its standard error."""
+        return f"{self.mean:.2f} ± {self.deviation / np.sqrt(self.accuracies.size):.2f}"
+
     @classmethod
     def of(cls, results: Sequence[dict[str, Any]]) -> Summary:
         """Sum up the results of `trial_unit`."""

@@ -529,6 +529,7 @@ class TestExperiments:
         outcomes = {
             "wine": comparison.Outcome(
                 dict.fromkeys(comparison.COUNTERPART, near),
+                near,
                 {m: {"reading": Summary(np.array([97.6]), 0.0, {})} for m in published.METHODS},
                 {domain: np.array([[1.0, 2.0]]) for domain in comparison.DOMAINS},
             )
