@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bench.paper import pictures
-from bench.paper.comparison import COUNTERPART, fixed_methods
 from bench.paper.data import NOISES
-from bench.paper.document import Block, Heading, Picture, Table, Text
-from bench.paper.published import MULTICLASS, NOISE
+from bench.paper.document import Block, Heading, Items, Picture, Table, Text
+from bench.paper.published import BAR_WIDTH, METHODS, MULTICLASS, NOISE
+from bench.paper.readings import COUNTERPART, fixed_methods
 from bench.paper.trials import MAIN, Reading, summarise, trial_unit
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def section(run: Run) -> list[Block]:
             pictures.noise(_mean_changes(changes), _published_changes()),
         ),
         *_closest(dirty, changes),
+        *_unreached(dirty),
     ]
 
 
@@ -146,4 +147,31 @@ def _closest(
             "The method of the paper that loses least in the mean over the data sets (as "
             "published, GNN throughout): " + "; ".join(smallest) + "."
         ),
+    ]
+
+
+def _unreached(dirty: dict[tuple[str, str, str, int], Summary]) -> list[Block]:
+    items = []
+    for amplitude, by_name in NOISE.items():
+        for name, by_method in by_name.items():
+            for paper in METHODS:
+                means = {
+                    f"{label}, {kind}": dirty[name, label, kind, amplitude].mean
+                    for label in LABELS
+                    if COUNTERPART[label] == paper
+                    for kind in NOISES
+                }
+                best = max(means, key=means.__getitem__)
+                printed = by_method[paper][0]
+                if means[best] < printed - BAR_WIDTH:
+                    items.append(
+                        f"**{name}, {paper}, {amplitude} per cent**: published {printed:.2f}, at "
+                        f"best {means[best]:.2f} ({best})."
+                    )
+    return [
+        Text(
+            f"""Published accuracies under noise that no reading comes within {BAR_WIDTH:g} point
+            of, or beyond:"""
+        ),
+        Items(items) if items else Text("None."),
     ]

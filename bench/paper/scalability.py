@@ -187,7 +187,7 @@ def section(run: Run) -> list[Block]:
             equations. The exponent p of time = c size^p is fitted to the upper half of a
             contestant's sizes. A contestant leaves where one fit would take more than
             {run.plan.seconds:g} s, as predicted from its last two points, or half of the
-            memory."""
+            memory. The paper calls the growth of LS-SVM exponential; it is a power of S."""
         ),
         Picture(
             "training-times",

@@ -12,6 +12,7 @@ from bench.paper import data
 from bench.paper.methods import Tunable, tune
 from bench.paper.published import GRID, TRIALS
 from bench.paper.store import Unit
+from bench.table import seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,12 +130,16 @@ def count(n_trials: int) -> str:
     return f"{n_trials} trial" + "s" * (n_trials != 1)
 
 
+def _deviation(values: np.ndarray) -> float:
+    return float(values.std(ddof=1)) if values.size > 1 else 0.0
+
+
 @dataclass(frozen=True)
 class Summary:
     """Trials of one method on one data set; accuracies in per cent."""
 
     accuracies: np.ndarray
-    seconds: float  #: mean
+    seconds: np.ndarray  #: of training
     chosen: dict[str, np.ndarray]
 
     @property
@@ -145,7 +150,13 @@ class Summary:
     @property
     def deviation(self) -> float:
         """Standard deviation over trials, of a sample."""
-        return float(self.accuracies.std(ddof=1)) if self.accuracies.size > 1 else 0.0
+        return _deviation(self.accuracies)
+
+    @property
+    def time(self) -> str:
+        """Mean and standard deviation of the training time."""
+        mean, deviation = float(self.seconds.mean()), _deviation(self.seconds)
+        return f"{seconds_text(mean).strip()} ± {seconds_text(deviation).strip()}"
 
     @property
     def with_error(self) -> str:
@@ -160,7 +171,7 @@ class Summary:
         }
         return cls(
             np.array([100.0 * r["right"] / r["of"] for r in results]),
-            float(np.mean([r["seconds"] for r in results])),
+            np.array([r["seconds"] for r in results]),
             chosen,
         )
 

@@ -29,6 +29,7 @@ from bench.paper import (
     methods,
     noise,
     published,
+    readings,
     scalability,
     sensitivity,
     specification,
@@ -441,7 +442,7 @@ class TestTrials:
         )
         assert found.mean == pytest.approx(85.0)
         assert found.deviation == pytest.approx(np.std([80, 90], ddof=1))
-        assert found.seconds == 2.0
+        assert found.time == "2.00 s ± 1.41 s"
         np.testing.assert_array_equal(found.chosen["gamma"], [-2.0, -4.0])
 
 
@@ -516,8 +517,8 @@ class TestExperiments:
             for amplitude, by_name in published.NOISE.items():
                 for name, by_method in by_name.items():
                     for label in noise.LABELS:
-                        accuracy, change = by_method[comparison.COUNTERPART[label]]
-                        found = Summary(np.array([accuracy + off]), 0.0, {})
+                        accuracy, change = by_method[readings.COUNTERPART[label]]
+                        found = Summary(np.array([accuracy + off]), np.zeros(1), {})
                         dirty[name, label, kind, amplitude] = found
                         changes[name, label, kind, amplitude] = change - off
         _, found, text = noise._closest(dirty, changes)
@@ -525,22 +526,43 @@ class TestExperiments:
         assert "one-sided 5%: GNN" in text.text
 
     def test_unreached_numbers_name_all_that_was_tried(self):
-        near = Summary(np.array([0.0]), 0.0, {})
+        near = Summary(np.array([0.0]), np.zeros(1), {})
         outcomes = {
             "wine": comparison.Outcome(
-                dict.fromkeys(comparison.COUNTERPART, near),
+                dict.fromkeys(readings.COUNTERPART, near),
                 near,
-                {m: {"reading": Summary(np.array([97.6]), 0.0, {})} for m in published.METHODS},
+                {
+                    m: {"reading": Summary(np.array([97.6]), np.zeros(1), {})}
+                    for m in published.METHODS
+                },
                 {domain: np.array([[1.0, 2.0]]) for domain in comparison.DOMAINS},
             )
         }
         _, _, items, *_ = comparison._unreached(outcomes)
         assert items == document.Text("None.")
-        outcomes["wine"].tried["GNN"]["reading"] = Summary(np.array([97.5]), 0.0, {})
+        outcomes["wine"].tried["GNN"]["reading"] = Summary(np.array([97.5]), np.zeros(1), {})
         _, _, items, *_ = comparison._unreached(outcomes)
         (item,) = items.items
-        assert item.startswith("**wine, GNN**: published 98.54, at best 97.50 (reading). Tried: ")
-        assert "best gamma of each trial on its test rows, [0, 1] 2.00" in item
+        assert item == (
+            "**wine, GNN**: published 98.54, at best 97.50 (reading). By the test rows 2.00 on "
+            "[0, 1], 2.00 on [-1, 1]. Tried: GNN 0.00; GNN, gamma by 4 folds 0.00; reading 97.50."
+        )
+
+    def test_unreached_numbers_under_noise(self):
+        keys = [
+            (name, label, kind, amplitude)
+            for name in published.MULTICLASS
+            for label in noise.LABELS
+            for kind in data.NOISES
+            for amplitude in published.NOISE
+        ]
+        dirty = {key: Summary(np.array([97.0]), np.zeros(1), {}) for key in keys}
+        dirty["wine", "GNN", "normal", 10] = Summary(np.array([97.3]), np.zeros(1), {})
+        assert noise._unreached(dirty)[1] == document.Text("None.")
+        dirty["wine", "GNN", "normal", 10] = dirty["wine", "GNN", "normal", 5]
+        assert noise._unreached(dirty)[1].items == [
+            "**wine, GNN, 10 per cent**: published 98.21, at best 97.00 (GNN, one-sided)."
+        ]
 
     def test_boundaries_are_drawn_where_the_points_are(self):
         rows = data.double_moon(60)
@@ -622,7 +644,8 @@ class TestCommand:
         assert command.main(arguments) == 0
         assert len(done) == 5  # the last jobs are trials of GNN
         again = (tmp_path / "report.md").read_text(encoding="utf-8")
-        assert again.splitlines()[20:] == report.splitlines()[20:]  # but for the machine's state
+        findings = "\n## What differs"  # the load of the machine stands before
+        assert again.partition(findings)[1:] == report.partition(findings)[1:]
         assert command.main([*arguments, "--trials", "1"]) == 0
         assert len(done) == 5
         assert (tmp_path / "results.jsonl").read_text(encoding="utf-8").count("\n") == len(kept)
