@@ -27,7 +27,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; may hold **bold** and `code`."""
+    """A paragraph; may hold **bold**, *italics* and `code`."""
 
     text: str
 
@@ -135,6 +135,7 @@ def as_html(blocks: Sequence[Block], folder: Path) -> str:
 def _inline(text: str) -> str:
     text = html.escape(" ".join(text.split()), quote=False)
     text = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", text)
+    text = re.sub(r"\*(\w.*?)\*", r"<em>\1</em>", text)
     return re.sub(r"`(.+?)`", r"<code>\1</code>", text)
 
 

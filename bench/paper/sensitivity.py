@@ -119,6 +119,7 @@ def section(run: Run) -> list[Block]:
     plan, exponents = run.plan, exponents_of(run.plan)
     surfaces = {(name, a): surface(run, name, a) for name in DATA for a in (ELM, GNN)}
     sizes = {key: sizes_of(*key, plan) for key in surfaces}
+    even = np.isin(exponents, plan.grid(GRID))  # every factor of gamma and of L counts the same
     rows = []
     for (name, algorithm), values in surfaces.items():
         L = np.array(sizes[name, algorithm])
@@ -126,7 +127,7 @@ def section(run: Run) -> list[Block]:
         at = np.unravel_index(np.nanargmax(values), values.shape)
         good = values >= best - NEAR
         few = [f"{np.nanmax(values[:, n >= L]):.1f}" for n in (5, 10, 20, FEW_TERMS)]
-        share = good[:, _evenly(L)].mean()  # every factor of L counts the same
+        share = good[even][:, _evenly(L)].mean()
         rows.append(
             [name, algorithm, f"{best:.2f}", f"2^{exponents[at[0]]}, L = {L[at[1]]}",
              f"{share:.0%}", f"{L[good.any(axis=0)].min()}", *few]

@@ -574,7 +574,7 @@ class TestExperiments:
 class TestDocument:
     BLOCKS = (
         document.Heading(1, "Title"),
-        document.Text("some **bold** `a < b`\n   text"),
+        document.Text("some **bold** `a < b`\n   *text*"),
         document.Items(["x & y"]),
         document.Table(("a", "b"), [("1", "2|3")]),
         document.Lines(["as <it> is"]),
@@ -582,7 +582,7 @@ class TestDocument:
 
     def test_markdown(self):
         assert document.as_markdown(self.BLOCKS) == (
-            "# Title\n\nsome **bold** `a < b` text\n\n- x & y\n\n| a | b |\n| --- | --- |\n"
+            "# Title\n\nsome **bold** `a < b` *text*\n\n- x & y\n\n| a | b |\n| --- | --- |\n"
             "| 1 | 2\\|3 |\n\n```\nas <it> is\n```\n"
         )
 
@@ -590,7 +590,7 @@ class TestDocument:
         text = document.as_html(self.BLOCKS, tmp_path)
         for part in (
             "<title>Title</title>", "<h1>Title</h1>",
-            "<p>some <strong>bold</strong> <code>a &lt; b</code> text</p>",
+            "<p>some <strong>bold</strong> <code>a &lt; b</code> <em>text</em></p>",
             "<li>x &amp; y</li>", "<tr><td>1</td><td>2|3</td></tr>", "<pre>as &lt;it&gt; is</pre>",
         ):  # fmt: skip
             assert part in text
