@@ -498,6 +498,14 @@ def left_out_outcomes(
         kind = f"({len(P)}, {P.shape[1]})" if estimator.multilabel_ else f"({len(P)},)"
         raise ValueError(f"y must be the labels of fit, of shape {kind}; got {labels.shape}")
     classes = estimator.classes_.tolist()
+    accepted = [0, 1] if estimator.multilabel_ else classes
+    # by Python's equality: NumPy would compare numbers with text as text
+    unknown = [label for label in labels.ravel().tolist() if label not in accepted]
+    if unknown:
+        raise ValueError(
+            f"y must hold the labels of fit, as they were: each is one of {accepted}; "
+            f"got {unknown[0]!r}"
+        )
     if pos_label is None and estimator.multilabel_:
         raise ValueError(f"give pos_label, the column of y to look at: one of {classes}")
     if pos_label is not None and pos_label not in classes:

@@ -242,6 +242,8 @@ class TestReliability:
         assert_array_equal(found, model.loo_probabilities_[:, 0])
         with pytest.raises(ValueError, match=r"give pos_label, the column .* \[0, 1\]"):
             ReliabilityDisplay.from_estimator(model, labels)
+        with pytest.raises(ValueError, match=r"each is one of \[0, 1\]; got 2"):
+            left_out_outcomes(model, 2 * labels, pos_label=0)
 
     def test_rows_that_were_never_left_out_are_not_counted(self):
         splits = [(np.arange(20), np.arange(20, 40)), (np.arange(30), np.arange(30, 40))]
@@ -254,6 +256,12 @@ class TestReliability:
         model = GegenbauerClassifierCV().fit(X, self.LABELS)
         with pytest.raises(ValueError, match=r"y must be the labels of fit, of shape \(40,\)"):
             ReliabilityDisplay.from_estimator(model, self.LABELS[:-1])
+        for labels, got in [(np.arange(40) % 3, "0"), (["a", "z"] * 20, "'z'")]:
+            with pytest.raises(ValueError, match=rf"each is one of \['a', 'b', 'c'\]; got {got}"):
+                ReliabilityDisplay.from_estimator(model, labels)
+        truths = GegenbauerClassifierCV().fit(X, Y > 0.5)
+        with pytest.raises(ValueError, match=r"each is one of \[False, True\]; got 'False'"):
+            ReliabilityDisplay.from_estimator(truths, (Y > 0.5).astype(str))
         with pytest.raises(ValueError, match="pos_label must be one of the classes"):
             ReliabilityDisplay.from_estimator(model, self.LABELS, pos_label="z")
         with pytest.raises(ValueError, match="n_bins must be"):
