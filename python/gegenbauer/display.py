@@ -231,8 +231,29 @@ class PathDisplay:
         return self
 
 
+def _edges(values: npt.ArrayLike, *, by_ratio: bool) -> Doubles:
+    """Return borders of cells around ascending values: half-way, the outer ones at the values."""
+    x = np.asarray(values, dtype=np.float64)
+    if x.size == 1:
+        return x * [0.5, 1.5]
+    inner = np.sqrt(x[1:] * x[:-1]) if by_ratio else (x[1:] + x[:-1]) / 2
+    return np.concatenate([x[:1], inner, x[-1:]])
+
+
+def _even_by_ratio(values: npt.ArrayLike) -> bool:
+    """Tell whether positive values span a decade and are more even in ratio than in difference."""
+    x = np.asarray(values, dtype=np.float64)
+    if x[-1] < 10 * x[0]:
+        return False
+    ratios, steps = np.diff(np.log(x)), np.diff(x)
+    return bool(ratios.std() / ratios.mean() <= steps.std() / steps.mean())
+
+
 class SensitivityDisplay:
     """An error over the penalty and the number of terms: the paper's sensitivity figures.
+
+    The axis of the penalty is logarithmic; that of the number of terms is when these span a decade
+    and are more even in ratio than in difference, such as 10, 100, 1000.
 
     Parameters
     ----------
@@ -336,13 +357,18 @@ class SensitivityDisplay:
         """
         self.ax_ = _axes(ax)
         self.figure_ = self.ax_.figure
+        by_ratio = _even_by_ratio(self.n_terms)
         self.surface_ = self.ax_.pcolormesh(
-            self.gammas, self.n_terms, self.errors.T, shading="nearest", **options
-        )
+            _edges(self.gammas, by_ratio=True), _edges(self.n_terms, by_ratio=by_ratio),
+            self.errors.T, **options,
+        )  # fmt: skip
         g, k = np.unravel_index(np.nanargmin(self.errors), self.errors.shape)
-        (self.mark_,) = self.ax_.plot(self.gammas[g], self.n_terms[k], "r+", markersize=12)
+        (self.mark_,) = self.ax_.plot(
+            self.gammas[g], self.n_terms[k], "r+", markersize=12, clip_on=False
+        )
         self.colorbar_ = self.figure_.colorbar(self.surface_, ax=self.ax_, label=self.label)
-        self.ax_.set(xscale="log", xlabel="gamma", ylabel="number of terms")
+        yscale = "log" if by_ratio else "linear"
+        self.ax_.set(xscale="log", yscale=yscale, xlabel="gamma", ylabel="number of terms")
         return self
 
 

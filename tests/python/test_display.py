@@ -136,6 +136,28 @@ def test_sensitivity():
     assert display.colorbar_.ax.get_ylabel() == "MSE"
 
 
+@pytest.mark.parametrize(
+    ("n_terms", "scale", "edges"),
+    [
+        ([10, 1000], "log", [10, 100, 1000]),
+        ([1, 10, 100], "log", [1, 10**0.5, 10**1.5, 100]),
+        ([10, 20, 1000], "log", [10, 200**0.5, 20000**0.5, 1000]),
+        ([100, 900], "linear", [100, 500, 900]),
+        ([1, 10, 20, 30], "linear", [1, 5.5, 15, 25, 30]),
+        ([50], "linear", [25, 75]),
+    ],
+)
+def test_cells_of_uneven_sizes_meet_within_their_range(n_terms, scale, edges):
+    errors = RNG.uniform(size=(3, len(n_terms)))
+    display = SensitivityDisplay(10.0 ** np.array([-4, -2, 0]), np.array(n_terms), errors).plot()
+    x, y = np.moveaxis(display.surface_.get_coordinates(), -1, 0)
+    assert_allclose(x, np.broadcast_to([1e-4, 1e-3, 1e-1, 1], x.shape))
+    assert_allclose(y, np.broadcast_to(np.c_[edges], y.shape))
+    assert display.ax_.get_yscale() == scale
+    assert_allclose(display.ax_.get_ylim(), [edges[0], edges[-1]])
+    assert_allclose(display.ax_.get_xlim(), [1e-4, 1])
+
+
 def test_inputs():
     model = GegenbauerRegressorCV().fit(X, Y)
     indices = sobol_indices(model)
