@@ -19,13 +19,14 @@ from sklearn.utils.validation import check_is_fitted
 from gegenbauer._arrays import check_choice, check_integer
 from gegenbauer.basis import TensorBasis
 from gegenbauer.calibration import expected_calibration_error
+from gegenbauer.explain import sobol_indices
+from gegenbauer.insight import SobolIndices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from gegenbauer.insight import SobolIndices
     from gegenbauer.selection import RidgePath
 
     Doubles = npt.NDArray[np.float64]
@@ -41,15 +42,17 @@ __all__ = [
 ]
 
 
-def _axes(ax: Any) -> Any:
-    """Return axes to draw into."""
+def _axes(ax: Any, *, height: float | None = None) -> Any:
+    """Return axes to draw into; new ones at least so many inches high."""
     if ax is not None:
         return ax
     try:
         import matplotlib.pyplot as plt
     except ImportError:
         raise ImportError("pictures need matplotlib: run pip install 'gegenbauer[plot]'") from None
-    return plt.subplots()[1]
+    figure, ax = plt.subplots(layout="constrained")  # which leaves room for long names
+    figure.set_figheight(max(figure.get_figheight(), height or 0.0))
+    return ax
 
 
 def _error_name(estimator: Any) -> str:
@@ -401,17 +404,17 @@ class InputDisplay:
 
     @classmethod
     def from_sobol(
-        cls, indices: SobolIndices, *, names: Sequence[str] | None = None, output: int = 0,
+        cls, indices: SobolIndices | Any, *, names: Sequence[str] | None = None, output: int = 0,
         ax: Any = None,
     ) -> Self:  # fmt: skip
         """Draw first-order and total Sobol' indices of one output.
 
         Parameters
         ----------
-        indices : SobolIndices
-            Of `sobol_indices`.
+        indices : SobolIndices or fitted estimator of this library
+            Of `sobol_indices`, or an estimator to compute them of.
         names : sequence of str, optional
-            Names of the inputs; by default x0, x1, ...
+            Names of the inputs; by default those an estimator has seen in ``fit``, or x0, x1, ...
         output : int
             Which output.
         ax : matplotlib axes, optional
@@ -421,6 +424,9 @@ class InputDisplay:
         -------
         InputDisplay
         """
+        if not isinstance(indices, SobolIndices):
+            names = getattr(indices, "feature_names_in_", None) if names is None else names
+            indices = sobol_indices(indices)
         m, n_outputs = indices.total.shape
         output = check_integer(output, "output", minimum=0)
         if output >= n_outputs:
@@ -429,6 +435,8 @@ class InputDisplay:
             "first order": indices.first_order[:, output], "total": indices.total[:, output]
         }  # fmt: skip
         labels = [f"x{t}" for t in range(m)] if names is None else names
+        if len(labels) != m:
+            raise ValueError(f"names must have {m} entries, got {len(labels)}")
         return cls(labels, values, xlabel="share of the variance").plot(ax=ax)
 
     @classmethod
@@ -462,7 +470,7 @@ class InputDisplay:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Where to draw; a new figure by default, the higher the more inputs there are.
         **options
             As for ``ax.barh``.
 
@@ -471,7 +479,7 @@ class InputDisplay:
         InputDisplay
             Itself.
         """
-        self.ax_ = _axes(ax)
+        self.ax_ = _axes(ax, height=1.0 + 0.22 * len(self.names))
         self.figure_ = self.ax_.figure
         places = np.arange(len(self.names), dtype=np.float64)
         height = 0.8 / len(self.values)
@@ -482,7 +490,7 @@ class InputDisplay:
             for i, (name, values) in enumerate(self.values.items())
         }
         self.ax_.set_yticks(places, [str(name) for name in self.names])
-        self.ax_.invert_yaxis()
+        self.ax_.set_ylim(len(self.names) - 0.4, -0.6)
         self.ax_.set_xlabel(self.xlabel)
         if len(self.values) > 1:
             self.ax_.legend()
@@ -775,9 +783,13 @@ class LeverageDisplay:
         self.ax_ = _axes(ax)
         self.figure_ = self.ax_.figure
         self.points_ = self.ax_.scatter(self.leverages, self.residuals, **{"s": 12, **options})
-        self.mark_ = self.ax_.axvline(self.mean_leverage, color="0.5", linestyle=":")
+        self.mark_ = self.ax_.axvline(
+            self.mean_leverage, color="0.5", linestyle=":",
+            label=f"mean leverage = {self.mean_leverage:.2g}",
+        )  # fmt: skip
         self.ax_.axhline(0.0, color="0.8", linewidth=0.8, zorder=0)
         self.ax_.set(xlabel="leverage", ylabel="residual without the row")
+        self.ax_.legend()
         return self
 
 

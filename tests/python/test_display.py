@@ -172,6 +172,32 @@ def test_inputs():
         InputDisplay.from_estimator(GegenbauerClassifierCV().fit(X, Y > 0))
     with pytest.raises(ValueError, match="output must be below 1"):
         InputDisplay.from_sobol(indices, output=1)
+    with pytest.raises(ValueError, match="names must have 2 entries, got 1"):
+        InputDisplay.from_sobol(indices, names=["a"])
+
+
+def test_sobol_indices_of_an_estimator_have_its_names():
+    pd = pytest.importorskip("pandas")
+    model = GegenbauerRegressorCV().fit(pd.DataFrame(X, columns=["size (cm)", "age"]), Y)
+    display = InputDisplay.from_sobol(model)
+    assert list(display.names) == ["size (cm)", "age"]
+    assert_array_equal(display.values["total"], sobol_indices(model).total[:, 0])
+    assert InputDisplay.from_sobol(model, names=["a", "b"]).names == ["a", "b"]
+    unnamed = InputDisplay.from_sobol(GegenbauerRegressorCV().fit(X, Y))
+    assert unnamed.names == ["x0", "x1"]
+    with pytest.raises(TypeError, match="not an estimator"):
+        InputDisplay.from_sobol(BASIS)
+
+
+@pytest.mark.parametrize("n", [2, 30, 100])
+def test_names_of_many_inputs_do_not_overlap(n):
+    values = {"first order": np.linspace(0, 1, n), "total": np.linspace(0, 1, n)}
+    display = InputDisplay([f"a long name of an input {t}" for t in range(n)], values).plot()
+    display.figure_.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in display.ax_.get_yticklabels()]
+    assert len(boxes) == n
+    assert all(above.y0 > below.y1 for above, below in itertools.pairwise(boxes))
+    assert min(box.x0 for box in boxes) >= 0
 
 
 def test_leverages():
@@ -181,7 +207,10 @@ def test_leverages():
     points = display.points_.get_offsets()
     assert_allclose(points[:, 0], found.leverages[0])
     assert_allclose(points[:, 1], Y - found.predictions[0, :, 0])
-    assert_allclose(display.mark_.get_xdata()[0], path.effective_dof([0.1])[0] / 40)
+    mean = path.effective_dof([0.1])[0] / 40
+    assert_allclose(display.mark_.get_xdata()[0], mean)
+    (entry,) = display.ax_.get_legend().get_texts()
+    assert entry.get_text() == f"mean leverage = {mean:.2g}"
 
 
 def test_basis():
