@@ -30,7 +30,7 @@ def test_example_prints_what_is_shown(tmp_path):
 
 
 def test_array_example_runs(tmp_path):
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[3]
+    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[4]
     code += "\nprint(basis.n_terms, solution.engine, X.shape[0] * basis.n_terms * 8 // 10**6)"
     assert run(code, tmp_path) == "210 primal 168\n"
 
@@ -38,20 +38,34 @@ def test_array_example_runs(tmp_path):
 def test_example_without_settings_finds_the_inputs_that_matter(tmp_path):
     code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[1]
     code += "\nprint((lower < upper).all(), (sobol_indices(model).total[3:] < 1e-3).all())"
-    error, shares, checks = run(code, tmp_path).splitlines()
+    code += "\nprint((std > 0).all(), (lower < mean).all(), (model.relevances_[3:] < 1e-3).all())"
+    error, shares, relevances, text, which, ranges, *checks = run(code, tmp_path).splitlines()
     assert float(error.split()[-1]) < 0.01
     assert "share of the variance" in shares
-    assert checks == "True True"
+    assert "relevances" in relevances
+    assert text.endswith(" + 56 more terms")
+    assert which.startswith("Cn(x): orthonormal Gegenbauer polynomial")
+    assert ranges.startswith("from x0 in [")
+    assert checks == ["True True", "True True True"]
+
+
+def test_example_of_classes(tmp_path):
+    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[2]
+    *table, right = run(code, tmp_path).splitlines()
+    assert len(table) == 2
+    assert float(right.split()[-1]) > 0.9
 
 
 def test_example_of_the_papers_basis(tmp_path):
     pytest.importorskip("matplotlib")
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[2]
+    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[3]
     code = f"import matplotlib\nmatplotlib.use('Agg')\n{code}"
     code += "\nprint((model.predict(X) == y).mean() > 0.95)"
     chosen, good = run(code, tmp_path).splitlines()
     assert re.fullmatch(r"lam 0.0?5, \d+ terms, gamma \S+: \(2, 30, \d\d\)", chosen)
     assert good == "True"
+    pictures = {"sensitivity.png", "reliability.png"}
+    assert {path.name for path in tmp_path.iterdir()} == pictures
 
 
 def test_commands_run(tmp_path):
