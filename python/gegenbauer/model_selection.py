@@ -347,7 +347,8 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         if used.size == n_rows:
             return
         unused = np.setdiff1d(np.arange(n_rows), used)
-        outputs = self._raw_outputs(_safe_indexing(X, unused))
+        # the policy for rows out of range is of those that are asked for, not of these
+        outputs = self._evaluate(self._validate_inputs(_safe_indexing(X, unused), reset=False))
         whole = np.empty((n_rows, *self.loo_predictions_.shape[1:]))
         whole[used] = self.loo_predictions_
         whole[unused] = outputs.reshape(unused.size, *whole.shape[1:])
@@ -545,6 +546,10 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         check_is_fitted(self)
         X = self._validate_inputs(X, reset=False)
         self._apply_range_policy(X)
+        return self._evaluate(X)
+
+    def _evaluate(self, X: NDArray[Any]) -> Doubles:
+        """Return the outputs (S, K) at checked rows, wherever they lie."""
         with _advising(f"{_CLIP}, or the coefficients are too large, fit with a larger gamma"):
             if hasattr(self, "dual_coef_"):
                 return predict_kernel(

@@ -170,6 +170,11 @@ def leave_one_out(
     )
 
 
+def _as_gammas(gammas: npt.ArrayLike) -> Doubles:
+    column = as_matrix(gammas, "gammas", n_columns=1, keep_float32=False, one_dimensional=True)
+    return np.asarray(column[:, 0], dtype=np.float64)
+
+
 def cheapest_method(n_rows: int, n_terms: int) -> str:
     """Return what ``method="auto"`` of `RidgePath` means for a basis of so many terms."""
     small, large = sorted((n_rows, n_terms))
@@ -316,9 +321,7 @@ def kfold_predictions(
     n, terms = data.shape[0], basis.n_terms
     targets = as_matrix(Y, "Y", n_rows=n, keep_float32=False, one_dimensional=True)
     weights = as_weights(sample_weight, n)
-    values = as_matrix(gammas, "gammas", n_columns=1, keep_float32=False, one_dimensional=True)[
-        :, 0
-    ]
+    values = _as_gammas(gammas)
     if values.min() <= 0:
         raise ValueError(f"gammas must be positive, got {values.min()}")
     parts = _check_folds(folds, n)
@@ -618,9 +621,7 @@ class RidgePath:
         return self._scale.size - int(self._free)
 
     def _check_gammas(self, gammas: npt.ArrayLike) -> Doubles:
-        values = as_matrix(
-            gammas, "gammas", n_columns=1, keep_float32=False, one_dimensional=True
-        )[:, 0]  # fmt: skip
+        values = _as_gammas(gammas)
         if values.min() < 0:
             raise ValueError(f"gammas must not be negative, got {values.min()}")
         if values.min() == 0 and not self._has_full_rank():
@@ -1144,9 +1145,7 @@ def prefix_surface(
     weights = as_weights(sample_weight, n)
     if weights is not None and not weights.all():
         raise ValueError("sample_weight must be positive: leave rows of weight zero out")
-    values = as_matrix(gammas, "gammas", n_columns=1, keep_float32=False, one_dimensional=True)[
-        :, 0
-    ]
+    values = _as_gammas(gammas)
     if values.min() <= 0:
         raise ValueError(f"gammas must be positive, got {values.min()}")
     sizes = _check_sizes(n_terms, basis.n_terms)
@@ -1177,9 +1176,7 @@ def prefix_surface(
         score = squared_error
 
     scaled = root[:, np.newaxis] * targets
-    size = terms + n_outputs
-    gram = np.zeros((size, size), order="F")
-    core.accumulate_gram(basis._plan, data, box, scaled, root, gram, threads)
+    gram = _gram(basis._plan, (data, box, scaled, root), False, threads)
     cross = np.asfortranarray(gram[terms:, :terms].T)
     square = np.asfortranarray(gram[:terms, :terms])
     features = basis.evaluate(rows, scaling=scaling, n_threads=threads).T

@@ -677,3 +677,16 @@ def test_what_the_attributes_hold(options):
 def test_a_splitter_is_not_a_class():
     with pytest.raises(TypeError, match=r"not a class: write LeaveOneOut\(...\)"):
         GegenbauerRegressorCV(cv=LeaveOneOut).fit(*regression(30))
+
+
+@pytest.mark.parametrize("policy", ["clip", "warn", "error"])
+def test_rows_of_weight_zero_may_lie_anywhere(policy):
+    """They are no rows of the fit: what is done to rows out of its range is not asked of them."""
+    X, y = regression(30)
+    far = np.vstack([X, X[:1] + 100.0])
+    weights = np.append(np.ones(30), 0.0)
+    fixed = {"spectrum": (0.5, 2.0), "out_of_range": policy}
+    model = GegenbauerRegressorCV(**fixed).fit(far, np.append(y, 0.0), weights)
+    inside = GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, y)
+    assert_allclose(model.loo_predictions_[:30], inside.loo_predictions_, rtol=1e-9)
+    assert_allclose(model.loo_predictions_[30:], inside.predict(far[30:]), rtol=1e-9)
