@@ -31,12 +31,30 @@ def gaussian(A: Doubles, B: Doubles, delta: float) -> Doubles:
     return np.exp(squares, out=squares)
 
 
+# With two threads, the dpotrf of OpenBLAS 0.3.30 and 0.3.31 (AVX-512 kernels) writes beyond its buffers
+# at 20,000 columns and ends the process; see its issues 352 and 2562.
+_MOST_COLUMNS = 12_000
+
+
 def _solve(matrix: Doubles, penalty: float, right: Doubles) -> Doubles:
     """Solve with the penalty on the diagonal; the matrix is overwritten."""
     matrix[np.diag_indices_from(matrix)] += penalty
-    # LAPACK wants columns, and the rows of a symmetric matrix are its columns
-    factor = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
-    return np.asarray(cho_solve(factor, right, check_finite=False))
+    return _solve_definite(matrix, right)
+
+
+def _solve_definite(matrix: Doubles, right: Doubles) -> Doubles:
+    """Solve by Cholesky, of two halves one after the other where the matrix is large."""
+    if len(matrix) <= _MOST_COLUMNS:
+        # LAPACK wants columns, and the rows of a symmetric matrix are its columns
+        factor = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+        return np.asarray(cho_solve(factor, right, check_finite=False))
+    half = len(matrix) // 2
+    triangle = cholesky(matrix[:half, :half], lower=True, check_finite=False)
+    W = solve_triangular(triangle, matrix[:half, half:], lower=True, check_finite=False)
+    z = solve_triangular(triangle, right[:half], lower=True, check_finite=False)
+    second = _solve_definite(matrix[half:, half:] - W.T @ W, right[half:] - W.T @ z)
+    first = solve_triangular(triangle, z - W @ second, lower=True, trans=1, check_finite=False)
+    return np.vstack([first, second])
 
 
 # --- Kernels: LS-SVM with a bias, kernel ELM without --------------------------------------------

@@ -76,6 +76,14 @@ class TestBaselines:
         np.testing.assert_allclose(machine.coefficients, solution[1:], rtol=1e-9, atol=1e-12)
         assert np.abs(machine.bias).min() > 1e-3
 
+    def test_large_systems_are_solved_by_halves(self, problem, monkeypatch):
+        X, Y, _ = problem
+        whole = baselines.fit_kernel_machine(X, Y, 8.0, 0.7, bias=True)
+        monkeypatch.setattr(baselines, "_MOST_COLUMNS", len(X) // 3)
+        parts = baselines.fit_kernel_machine(X, Y, 8.0, 0.7, bias=True)
+        np.testing.assert_allclose(parts.coefficients, whole.coefficients, rtol=1e-10)
+        np.testing.assert_allclose(parts.bias, whole.bias, rtol=1e-10)
+
     def test_machines_of_all_classes_are_those_of_each(self, problem):
         X, Y, Z = problem
         together = baselines.fit_kernel_machine(X, Y, 8.0, 0.7, bias=True)(Z)
