@@ -31,8 +31,8 @@ def gaussian(A: Doubles, B: Doubles, delta: float) -> Doubles:
     return np.exp(squares, out=squares)
 
 
-# With two threads, the dpotrf of OpenBLAS 0.3.30 and 0.3.31 (AVX-512 kernels) writes beyond its buffers
-# at 20,000 columns and ends the process; see its issues 352 and 2562.
+# With two threads, the dpotrf of OpenBLAS 0.3.30 and 0.3.31 (AVX-512 kernels) writes beyond its
+# buffers at 20,000 columns and ends the process; see its issues 352 and 2562.
 _MOST_COLUMNS = 12_000
 
 
