@@ -152,6 +152,14 @@ void bind_basis(py::module_& m) {
   basis.def_property_readonly("parents", [](const TensorBasis& b) { return table(b, &MultiIndexSet::parent); });
   basis.def_property_readonly("inputs", [](const TensorBasis& b) { return table(b, &MultiIndexSet::input); });
   basis.def_property_readonly("degrees", [](const TensorBasis& b) { return table(b, &MultiIndexSet::degree); });
+  basis.def(
+      "substitution",
+      [](const TensorBasis& b, Index column, double scale, double shift) {
+        require(column >= 0 && column < b.n_inputs(), "column must lie between 0 and ", b.n_inputs() - 1);
+        return to_numpy(b.recurrences()[column].substituted({scale, shift}));
+      },
+      py::arg("column"), py::arg("scale"), py::arg("shift"),
+      "c with p_n(scale x + shift) = sum over j of c[n, j] p_j(x), for the polynomials of that input.");
   def_evaluate<double>(basis);
   def_evaluate<float>(basis);
 }

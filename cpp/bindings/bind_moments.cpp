@@ -11,6 +11,13 @@ double* contiguous(Array<double>& array, Index size, const char* name) {
   return array.mutable_data();
 }
 
+std::vector<Substitution> substitutions(const std::vector<double>& scales, const std::vector<double>& shifts) {
+  require(scales.size() == shifts.size(), "scales and shifts must have the same length");
+  std::vector<Substitution> maps;
+  for (std::size_t t = 0; t < scales.size(); ++t) maps.push_back({scales[t], shifts[t]});
+  return maps;
+}
+
 template <class Scalar>
 void bind_for(py::module_& m) {
   m.def(
@@ -60,6 +67,16 @@ void bind_moments(py::module_& m) {
       },
       py::arg("basis"), py::arg("statistic").noconvert(), py::arg("gram").noconvert(), py::arg("n_threads"),
       "gram := lower triangle of [G, Y]'[G, Y].");
+  m.def(
+      "substitute_moments",
+      [](const TensorBasis& basis, Array<double> statistic, Index n_targets, const std::vector<double>& scales,
+         const std::vector<double>& shifts) {
+        const auto& plan = basis.plan<MomentPlan>();
+        double* out = contiguous(statistic, plan.size(n_targets), "statistic");
+        plan.substitute(out, n_targets, substitutions(scales, shifts));
+      },
+      py::arg("basis"), py::arg("statistic").noconvert(), py::arg("n_targets"), py::arg("scales"), py::arg("shifts"),
+      "statistic := that of the samples scale x + shift.");
   m.def(
       "form_coefficients",
       [](const TensorBasis& basis, Array<double> form, Array<double> coefficients, int n_threads) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <unordered_map>
 
@@ -235,6 +236,107 @@ void MomentPlan::accumulate(const Design& design, double* statistic, const Contr
       for (Index s = 0; s < samples.rows(); ++s) sum += design.targets(s, k) * design.targets(s, j);
       target_gram[k * n_targets + j] += sum;
     }
+}
+
+namespace {
+
+// One function of a half that depends on an input: it takes shares of those with a lower degree there.
+struct Receiver {
+  std::int32_t function;
+  std::int32_t degree;
+  std::vector<std::int32_t> lower;  // by their degree, 0 .. degree - 1
+};
+
+// From the highest degree down, so that a function is changed before those that need it as it was.
+std::vector<Receiver> receivers(const std::vector<Exponents>& functions, std::size_t input) {
+  std::unordered_map<Exponents, std::int32_t, Hash> position;
+  for (std::size_t i = 0; i < functions.size(); ++i) position.emplace(functions[i], static_cast<std::int32_t>(i));
+  std::vector<Receiver> found;
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    Exponents k = functions[i];
+    const std::int32_t degree = k[input];
+    if (degree == 0) continue;
+    Receiver receiver{static_cast<std::int32_t>(i), degree, {}};
+    for (std::int32_t j = 0; j < degree; ++j) {
+      k[input] = j;
+      receiver.lower.push_back(position.at(k));
+    }
+    found.push_back(std::move(receiver));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Receiver& a, const Receiver& b) { return a.degree > b.degree; });
+  return found;
+}
+
+}  // namespace
+
+// `rows` belong to one factor, so that each function has one row at most. The need of a row is no larger than that of
+// the rows with lower degrees, since the sets are downward closed.
+void MomentPlan::substitute_left(double* statistic, const std::vector<StaircaseRow>& rows, std::size_t input,
+                                 const Matrix& coefficients) const {
+  struct Place {
+    double* values = nullptr;
+    Index need = 0;
+  };
+  std::vector<Place> place(left_.sums.size());
+  for (const StaircaseRow& row : rows) {
+    place[size_of(row.function)] = {statistic, row.need};
+    statistic += row.need;
+  }
+  for (const Receiver& receiver : receivers(left_.sums, input)) {
+    const Place& own = place[size_of(receiver.function)];
+    const std::int32_t n = receiver.degree;
+    for (Index i = 0; i < own.need; ++i) own.values[i] *= coefficients(n, n);
+    if (own.need == 0) continue;
+    for (std::int32_t j = 0; j < n; ++j) {
+      const double share = coefficients(n, j);
+      const Place& lower = place[size_of(receiver.lower[size_of(j)])];
+      for (Index i = 0; i < own.need; ++i) own.values[i] += share * lower.values[i];
+    }
+  }
+}
+
+void MomentPlan::substitute_right(double* statistic, const std::vector<StaircaseRow>& rows, std::size_t input,
+                                  const Matrix& coefficients) const {
+  const std::vector<Receiver> order = receivers(right_.sums, input);
+  for (const StaircaseRow& row : rows) {
+    for (const Receiver& receiver : order) {
+      if (receiver.function >= row.need) continue;
+      const std::int32_t n = receiver.degree;
+      double value = coefficients(n, n) * statistic[receiver.function];
+      for (std::int32_t j = 0; j < n; ++j) value += coefficients(n, j) * statistic[receiver.lower[size_of(j)]];
+      statistic[receiver.function] = value;
+    }
+    statistic += row.need;
+  }
+}
+
+void MomentPlan::substitute(double* statistic, Index n_targets, const std::vector<Substitution>& maps) const {
+  const std::size_t n_left = left_.sums.front().size();
+  const std::size_t n_right = right_.sums.front().size();
+  require(maps.size() == std::max(n_left, size_of(right_input_) + n_right),
+          "there must be one map for each input, got ", maps.size());
+  std::int32_t degree = 0;
+  for (const std::vector<Exponents>* sums : {&left_.sums, &right_.sums})
+    for (const Exponents& k : *sums) degree = std::max(degree, *std::max_element(k.begin(), k.end()));
+  const Recurrence chebyshev(0.0, degree, Normalization::chebyshev);
+  const std::vector<StaircaseRow> all = rows(n_targets);
+  for (std::size_t t = 0; t < maps.size(); ++t) {
+    if (maps[t].is_identity()) continue;
+    const Matrix coefficients = chebyshev.substituted(maps[t]);
+    double* section = statistic;
+    for (Index factor = 0; factor <= n_targets; ++factor) {
+      std::vector<StaircaseRow> own;
+      std::copy_if(all.begin(), all.end(), std::back_inserter(own),
+                   [&](const StaircaseRow& row) { return row.factor == factor; });
+      if (t < n_left) {
+        substitute_left(section, own, t, coefficients);
+      } else {
+        substitute_right(section, own, t - size_of(right_input_), coefficients);
+      }
+      section += factor == 0 ? n_moments_ : n_target_moments_;
+    }
+  }
 }
 
 // Columns: matrix := matrix B' for the rows [0, n_rows), input by input; a column gives to higher ones only. The

@@ -75,6 +75,25 @@ Recurrence::Recurrence(double lam, Index degree, Normalization normalization, co
   }
 }
 
+Matrix Recurrence::substituted(Substitution map) const {
+  Matrix c = Matrix::Zero(degree() + 1, degree() + 1);
+  c(0, 0) = 1.0;
+  for (Index n = 1; n <= degree(); ++n) {
+    const auto i = static_cast<std::size_t>(n);
+    for (Index j = 0; j < n; ++j) {
+      // x p_j = (p_{j+1} + drop_{j+1} p_{j-1}) / slope_{j+1}
+      const auto next = static_cast<std::size_t>(j) + 1;
+      const double share = slope_[i] * c(n - 1, j);
+      c(n, j) += map.shift * share;
+      if (slope_[next] == 0.0) continue;  // of polynomials without weight
+      c(n, j + 1) += map.scale * share / slope_[next];
+      if (j > 0) c(n, j - 1) += map.scale * share * drop_[next] / slope_[next];
+    }
+    if (n > 1) c.row(n) -= drop_[i] * c.row(n - 2);
+  }
+  return c;
+}
+
 void Recurrence::evaluate(const double* x, Index count, double* values, Index stride) const {
   for (Index s = 0; s < count; ++s) values[s] = 1.0;
   if (degree() > 0) evaluate_from_one(x, count, degree(), values + stride, stride);

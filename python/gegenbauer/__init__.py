@@ -53,6 +53,7 @@ from gegenbauer.spectrum_search import (
 from gegenbauer.statistics import GramStatistics, MomentStatistics
 
 if TYPE_CHECKING:
+    from gegenbauer.batches import ArrayBatches, StreamError, TableBatches
     from gegenbauer.estimators import (
         GegenbauerClassifier,
         GegenbauerRegressor,
@@ -66,12 +67,14 @@ if TYPE_CHECKING:
         GridEdgeWarning,
         LightWeightsWarning,
     )
-    from gegenbauer.persistence import ModelFileError, ModelVersionWarning, load, save
+    from gegenbauer.persistence import Checkpoint, ModelFileError, ModelVersionWarning, load, save
 
 __version__ = metadata.version("gegenbauer")
 
 __all__ = [
+    "ArrayBatches",
     "BasisSearch",
+    "Checkpoint",
     "GegenbauerClassifier",
     "GegenbauerClassifierCV",
     "GegenbauerDecay",
@@ -100,6 +103,8 @@ __all__ = [
     "SpectrumKernel",
     "SpectrumObjective",
     "SpectrumSearch",
+    "StreamError",
+    "TableBatches",
     "TensorBasis",
     "TooLargeError",
     "TotalDegreeKernel",
@@ -134,6 +139,8 @@ __all__ = [
 
 # Where the names live that are imported at their first use.
 _LAZY = {
+    "ArrayBatches": "batches",
+    "Checkpoint": "persistence",
     "GegenbauerClassifier": "estimators",
     "GegenbauerClassifierCV": "model_selection",
     "GegenbauerFeatures": "features",
@@ -148,6 +155,8 @@ _LAZY = {
     "load": "persistence",
     "polynomial_text": "explain",
     "save": "persistence",
+    "StreamError": "batches",
+    "TableBatches": "batches",
     "sobol_indices": "explain",
     "to_sympy": "explain",
 }

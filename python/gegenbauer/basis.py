@@ -314,6 +314,64 @@ class InputScaling:
             out |= (values < self.lower[column]) | (values > self.upper[column])
         return out
 
+    def union(self, other: InputScaling, *, resolution: float | None = None) -> InputScaling:
+        """Return the smallest box around two boxes of the same domain and clipping.
+
+        Parameters
+        ----------
+        other : InputScaling
+            Of as many columns.
+        resolution : float, optional
+            Relative spacing of the numbers that made the boxes, by default that of float64: columns
+            are constant whose range is at most 8 times that of their magnitude, and that were
+            before.
+
+        Returns
+        -------
+        InputScaling
+        """
+        if not isinstance(other, InputScaling):
+            raise TypeError(f"other must be an InputScaling, got {type(other).__name__}")
+        mine = (self.n_features, self.domain, self.clip)
+        if mine != (other.n_features, other.domain, other.clip):
+            raise ValueError(
+                f"boxes can be joined only if number of columns, domain and clip are the same; got "
+                f"{self!r} and {other!r}"
+            )
+        lower = np.minimum(self.lower, other.lower)
+        upper = np.maximum(self.upper, other.upper)
+        eps = float(np.finfo(np.float64).eps) if resolution is None else resolution
+        constant = self.is_constant & other.is_constant & _is_constant(lower, upper, eps)
+        return InputScaling(lower, upper, domain=self.domain, clip=self.clip, constant=constant)
+
+    def _substitution(
+        self, wider: InputScaling
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return scale and shift, column by column, from this domain to that of a wider box.
+
+        A row that is mapped to u by this box is mapped to ``scale u + shift`` by the other, which
+        must contain this one.
+        """
+        outside = (wider.lower > self.lower) | (wider.upper < self.upper)
+        outside |= wider.is_constant & ~self.is_constant
+        if outside.any():
+            t = int(outside.argmax())
+            raise ValueError(
+                f"a box can only grow: column {t} has the range [{self.lower[t]:.6g}, "
+                f"{self.upper[t]:.6g}], which [{wider.lower[t]:.6g}, {wider.upper[t]:.6g}] does "
+                "not contain"
+            )
+        low, high = wider.domain
+        half = np.where(wider.is_constant, 1.0, 0.5 * wider.upper - 0.5 * wider.lower)
+        own_half = 0.5 * self.upper - 0.5 * self.lower
+        scale = np.where(self.is_constant, 0.0, own_half / half)
+        # where the lower end of this box comes to lie, or the middle of a constant column
+        end = self.lower + np.where(self.is_constant, own_half, 0.0)
+        shift = low + (high - low) * ((0.5 * end - 0.5 * wider.lower) / half) - scale * low
+        alike = self.is_constant & wider.is_constant
+        alike |= (self.lower == wider.lower) & (self.upper == wider.upper) & (scale == 1.0)
+        return np.where(alike, 1.0, scale), np.where(alike, 0.0, shift)
+
     def _key(self) -> tuple[object, ...]:
         parts = (self.lower.tobytes(), self.upper.tobytes(), self.is_constant.tobytes())
         return (*parts, self.domain, self.clip)

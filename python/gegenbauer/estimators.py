@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gegenbauer.features import _CLIP, _advising, _BasisEstimator, _stacklevel
+from gegenbauer.features import _CLIP, _advising, _stacklevel
 from gegenbauer.ridge import predict, solve_ridge
-from gegenbauer.targets import _ClassTargets, _RealTargets, _TargetEstimator
+from gegenbauer.streaming import _ClassStream, _RealStream, _StreamEstimator
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from gegenbauer.ridge import RidgeSolution
     from gegenbauer.spectrum import SpectrumLike
 
 __all__ = ["GegenbauerClassifier", "GegenbauerRegressor", "IllConditionedWarning"]
@@ -39,11 +41,11 @@ class IllConditionedWarning(UserWarning):
     """The linear system of a fit is so ill-conditioned that its weights may be inaccurate."""
 
 
-class _GegenbauerEstimator(_BasisEstimator, _TargetEstimator):
+class _GegenbauerEstimator(_StreamEstimator):
     """Fit and output common to regression and classification."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_BasisEstimator._parameter_constraints,
+        **_StreamEstimator._parameter_constraints,
         "gamma": [Interval(Real, 0, None, closed="left")],
         "penalize_constant": ["boolean"],
         "engine": [StrOptions({"auto", "primal", "moments", "dual", "kernel"})],
@@ -51,10 +53,6 @@ class _GegenbauerEstimator(_BasisEstimator, _TargetEstimator):
         "precision": [StrOptions({"auto", "float64"})],
     }
 
-    gamma: float
-    penalize_constant: bool
-    engine: str
-    solver: str
     precision: str
     coef_: NDArray[np.float64]
     engine_: str
@@ -64,6 +62,7 @@ class _GegenbauerEstimator(_BasisEstimator, _TargetEstimator):
     n_refinements_: int
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        self._forget_fit()
         X, targets, weight, _ = self._checked_rows(X, y, sample_weight)
         self._fit_inputs(X)
         with _advising("y or sample_weight is too large, scale it down"):
@@ -80,7 +79,10 @@ class _GegenbauerEstimator(_BasisEstimator, _TargetEstimator):
                 precision=self.precision,
                 n_threads=self._n_threads(),
             )
-        self.coef_ = solution.weights if targets.ndim == 2 else solution.weights[:, 0]
+        self._keep_solution(solution, flat=targets.ndim == 1)
+
+    def _keep_solution(self, solution: RidgeSolution, *, flat: bool) -> None:
+        self.coef_ = solution.weights[:, 0] if flat else solution.weights
         self.engine_ = solution.engine
         self.solver_ = solution.solver
         self.precision_ = solution.precision
@@ -116,7 +118,7 @@ class _GegenbauerEstimator(_BasisEstimator, _TargetEstimator):
         return outputs[:, 0] if single else outputs
 
 
-class GegenbauerRegressor(_RealTargets, _GegenbauerEstimator):
+class GegenbauerRegressor(_RealStream, _GegenbauerEstimator):
     """Ridge regression on tensor products of Gegenbauer polynomials.
 
     The network of the paper with real targets: a fixed hidden layer G of products of
@@ -151,6 +153,10 @@ class GegenbauerRegressor(_RealTargets, _GegenbauerEstimator):
         carries the factor sqrt(q n^(-2s)); see :class:`Spectrum` for weights of each input.
     domain : {(0, 1), (-1, 1)}, default=(0, 1)
         Interval to which the inputs are scaled.
+    feature_range : array-like of shape (n_features, 2) or None, default=None
+        Smallest and largest value of each input, where they are known beforehand, as of a
+        simulator; None for those of the rows of ``fit``. Rows beyond are treated as
+        ``out_of_range`` says, in ``fit`` too.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
         What to do in prediction with values outside of the range seen in ``fit``: clip them
         to it, clip and give one warning, raise an error, or evaluate the polynomials there,
@@ -191,6 +197,10 @@ class GegenbauerRegressor(_RealTargets, _GegenbauerEstimator):
         Estimate of the reciprocal condition number of the system solved.
     n_refinements_ : int
         Number of refinement steps taken.
+    statistics_ : MomentStatistics or GramStatistics
+        Sums over the rows, if they were learned by ``partial_fit`` or ``fit_stream``.
+    n_samples_seen_, n_out_of_range_ : int
+        With ``statistics_``: number of rows, and of those beyond ``feature_range``.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray of str
@@ -223,6 +233,7 @@ class GegenbauerRegressor(_RealTargets, _GegenbauerEstimator):
         order: str = "grlex",
         spectrum: SpectrumLike = None,
         domain: tuple[float, float] = (0, 1),
+        feature_range: Any = None,
         out_of_range: str = "clip",
         penalize_constant: bool = True,
         engine: str = "auto",
@@ -239,6 +250,7 @@ class GegenbauerRegressor(_RealTargets, _GegenbauerEstimator):
         self.order = order
         self.spectrum = spectrum
         self.domain = domain
+        self.feature_range = feature_range
         self.out_of_range = out_of_range
         self.penalize_constant = penalize_constant
         self.engine = engine
@@ -281,8 +293,105 @@ class GegenbauerRegressor(_RealTargets, _GegenbauerEstimator):
         """
         return self._fit_on_copy(X, y, sample_weight)
 
+    @available_if(_StreamEstimator._can_go_on)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn a batch of rows beside those learned before.
 
-class GegenbauerClassifier(_ClassTargets, _GegenbauerEstimator):
+        Any split of rows into batches, in any order, gives the model of all rows up to rounding.
+        No range has to be known beforehand: the box of the inputs grows with the rows, and what
+        was learned is expressed in the larger one, exactly; with ``feature_range`` it stays, and
+        rows beyond are treated as ``out_of_range`` says and counted in ``n_out_of_range_``. The
+        weights are solved for when they are first needed. Half-fitted models of the same
+        parameters merge with ``+``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs of one row or more.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the rows, from 0 up.
+
+        Returns
+        -------
+        GegenbauerRegressor
+            The estimator itself. When the call fails, it stays as it was.
+
+        Raises
+        ------
+        ValueError
+            The batch is not of the kind of those before.
+        AttributeError
+            The estimator was learned by ``fit``, which keeps no sums; or ``engine`` or ``solver``
+            need all rows at once.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from gegenbauer import GegenbauerRegressor
+        >>> x = np.linspace(-1, 1, 50)[:, np.newaxis]
+        >>> y = np.sin(3 * x[:, 0])
+        >>> model = GegenbauerRegressor(n_terms=20, gamma=1e-8)
+        >>> for rows in (slice(0, 1), slice(1, 30), slice(30, 50)):
+        ...     model = model.partial_fit(x[rows], y[rows])
+        >>> model.n_samples_seen_, float(model.predict([[0.5]])[0].round(3))
+        (50, 0.997)
+        """
+        return self._on_copy("_take_in", X, y, sample_weight, None)
+
+    def fit_stream(
+        self,
+        batches: Any,
+        *,
+        checkpoint: Any = None,
+        verbose: bool | int = False,
+        callback: Callable[[int, int | None], None] | None = None,
+    ) -> Self:
+        """Learn rows that need not fit into memory, in one pass.
+
+        Parameters
+        ----------
+        batches : TableBatches, ArrayBatches or iterable of (X, y) or (X, y, sample_weight)
+            Where the rows come from: files, memory maps or anything that yields batches, each as
+            in :meth:`partial_fit`.
+        checkpoint : Checkpoint or None, default=None
+            Where to keep what was learned, to go on after an interrupt; the batches must be the
+            same ones then.
+        verbose : bool or int, default=False
+            Show a bar with rows a second (by tqdm where it is installed, else lines).
+        callback : callable or None, default=None
+            Called with the number of rows so far and of all rows, None if not known, after each
+            batch.
+
+        Returns
+        -------
+        GegenbauerRegressor
+            The fitted estimator itself. When the call fails, it stays as it was, and what was
+            learned is in the checkpoint.
+
+        Raises
+        ------
+        StreamError
+            A batch cannot be read or learned; the message says which rows of what it is. It is a
+            ValueError.
+        ValueError
+            There are no rows; the checkpoint is of something else; a parameter does not fit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from gegenbauer import ArrayBatches, GegenbauerRegressor
+        >>> X = np.random.default_rng(0).uniform(size=(1000, 2))
+        >>> batches = ArrayBatches(X, X[:, 0] * X[:, 1], batch_rows=300)
+        >>> model = GegenbauerRegressor(degree=2, n_terms=None, gamma=1e-9).fit_stream(batches)
+        >>> float(model.predict([[0.5, 0.5]])[0].round(6))
+        0.25
+        """
+        return self._fit_stream(batches, checkpoint=checkpoint, verbose=verbose, callback=callback)
+
+
+class GegenbauerClassifier(_ClassStream, _GegenbauerEstimator):
     """Classification by ridge regression on tensor products of Gegenbauer polynomials.
 
     The network of the paper. Two classes are one output with the targets +1 (the second of
@@ -318,6 +427,10 @@ class GegenbauerClassifier(_ClassTargets, _GegenbauerEstimator):
         carries the factor sqrt(q n^(-2s)); see :class:`Spectrum` for weights of each input.
     domain : {(0, 1), (-1, 1)}, default=(0, 1)
         Interval to which the inputs are scaled.
+    feature_range : array-like of shape (n_features, 2) or None, default=None
+        Smallest and largest value of each input, where they are known beforehand, as of a
+        simulator; None for those of the rows of ``fit``. Rows beyond are treated as
+        ``out_of_range`` says, in ``fit`` too.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
         What to do in prediction with values outside of the range seen in ``fit``: clip them
         to it, clip and give one warning, raise an error, or evaluate the polynomials there,
@@ -367,6 +480,10 @@ class GegenbauerClassifier(_ClassTargets, _GegenbauerEstimator):
         Estimate of the reciprocal condition number of the system solved.
     n_refinements_ : int
         Number of refinement steps taken.
+    statistics_ : MomentStatistics or GramStatistics
+        Sums over the rows, if they were learned by ``partial_fit`` or ``fit_stream``.
+    n_samples_seen_, n_out_of_range_ : int
+        With ``statistics_``: number of rows, and of those beyond ``feature_range``.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray of str
@@ -390,7 +507,7 @@ class GegenbauerClassifier(_ClassTargets, _GegenbauerEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_GegenbauerEstimator._parameter_constraints,
-        "class_weight": _ClassTargets._parameter_constraints["class_weight"],
+        "class_weight": _ClassStream._parameter_constraints["class_weight"],
     }
 
     def __init__(
@@ -405,6 +522,7 @@ class GegenbauerClassifier(_ClassTargets, _GegenbauerEstimator):
         order: str = "grlex",
         spectrum: SpectrumLike = None,
         domain: tuple[float, float] = (0, 1),
+        feature_range: Any = None,
         out_of_range: str = "clip",
         penalize_constant: bool = True,
         engine: str = "auto",
@@ -422,6 +540,7 @@ class GegenbauerClassifier(_ClassTargets, _GegenbauerEstimator):
         self.order = order
         self.spectrum = spectrum
         self.domain = domain
+        self.feature_range = feature_range
         self.out_of_range = out_of_range
         self.penalize_constant = penalize_constant
         self.engine = engine
@@ -466,3 +585,96 @@ class GegenbauerClassifier(_ClassTargets, _GegenbauerEstimator):
             ``n_terms`` leaves terms of the given ``degree`` out.
         """
         return self._fit_on_copy(X, y, sample_weight)
+
+    @available_if(_StreamEstimator._can_go_on)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn a batch of rows beside those learned before.
+
+        Any split of rows into batches, in any order, gives the model of all rows up to rounding.
+        No range has to be known beforehand: the box of the inputs grows with the rows, and what
+        was learned is expressed in the larger one, exactly; with ``feature_range`` it stays, and
+        rows beyond are treated as ``out_of_range`` says and counted in ``n_out_of_range_``. The
+        weights are solved for when they are first needed. Half-fitted models of the same
+        parameters merge with ``+``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs of one row or more.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels; or a table of 0 and 1 (multilabel).
+        classes : array-like of shape (n_classes,) or None, default=None
+            All labels that may come, needed in the first call; a batch may lack some.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the rows, from 0 up.
+
+        Returns
+        -------
+        GegenbauerClassifier
+            The estimator itself. When the call fails, it stays as it was.
+
+        Raises
+        ------
+        ValueError
+            The batch is not of the kind of those before, or holds a label that was not announced.
+        AttributeError
+            The estimator was learned by ``fit``, which keeps no sums; or ``engine``, ``solver`` or
+            ``class_weight="balanced"`` need all rows at once.
+
+        """
+        return self._on_copy("_take_in", X, y, sample_weight, classes)
+
+    def fit_stream(
+        self,
+        batches: Any,
+        *,
+        classes: Any = None,
+        checkpoint: Any = None,
+        verbose: bool | int = False,
+        callback: Callable[[int, int | None], None] | None = None,
+    ) -> Self:
+        """Learn rows that need not fit into memory, in one pass.
+
+        Parameters
+        ----------
+        batches : TableBatches, ArrayBatches or iterable of (X, y) or (X, y, sample_weight)
+            Where the rows come from: files, memory maps or anything that yields batches, each as
+            in :meth:`partial_fit`.
+        classes : array-like of shape (n_classes,) or None, default=None
+            All labels that may come, others being an error; None to take them as they come.
+        checkpoint : Checkpoint or None, default=None
+            Where to keep what was learned, to go on after an interrupt; the batches must be the
+            same ones then.
+        verbose : bool or int, default=False
+            Show a bar with rows a second (by tqdm where it is installed, else lines).
+        callback : callable or None, default=None
+            Called with the number of rows so far and of all rows, None if not known, after each
+            batch.
+
+        Returns
+        -------
+        GegenbauerClassifier
+            The fitted estimator itself. When the call fails, it stays as it was, and what was
+            learned is in the checkpoint.
+
+        Raises
+        ------
+        StreamError
+            A batch cannot be read or learned; the message says which rows of what it is. It is a
+            ValueError.
+        ValueError
+            There are no rows; the checkpoint is of something else; a parameter does not fit.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from gegenbauer import GegenbauerClassifier
+        >>> X, y = load_iris(return_X_y=True)  # sorted by class, so that batches lack some
+        >>> batches = [(X[i : i + 40], y[i : i + 40]) for i in range(0, 150, 40)]
+        >>> model = GegenbauerClassifier(n_terms=15, gamma=2**-6).fit_stream(batches)
+        >>> model.classes_.tolist(), int((model.predict(X) == y).sum())
+        ([0, 1, 2], 143)
+        """
+        return self._fit_stream(
+            batches, classes=classes, checkpoint=checkpoint, verbose=verbose, callback=callback
+        )

@@ -85,10 +85,14 @@ class _InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
 
         A fit that fails or is interrupted leaves the estimator as it was, fitted or not.
         """
+        return self._on_copy("_fit", *args)
+
+    def _on_copy(self, name: str, *args: Any) -> Self:
+        """Call a method that changes a copy, and take over its state if it succeeds."""
         self._validate_params()
-        fitted = copy.copy(self)
-        fitted._fit(*args)
-        self.__dict__ = fitted.__dict__
+        changed = copy.copy(self)
+        getattr(changed, name)(*args)
+        self.__dict__ = changed.__dict__
         return self
 
     def _fit(self, *args: Any) -> None:
@@ -124,16 +128,19 @@ class _InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
         names = getattr(self, "feature_names_in_", None)
         return f"column {column}" if names is None else f"column {column} ({names[column]!r})"
 
+    @property
+    def _clips(self) -> bool:
+        return self.out_of_range != "extrapolate"
+
     def _current_scaling(self) -> InputScaling:
         """Return the fitted box with today's clipping: the policy may change after ``fit``."""
-        clip = self.out_of_range != "extrapolate"
-        if self.scaling_.clip == clip:
+        if self.scaling_.clip == self._clips:
             return self.scaling_
         return InputScaling(
             self.scaling_.lower,
             self.scaling_.upper,
             domain=self.scaling_.domain,
-            clip=clip,
+            clip=self._clips,
             constant=self.scaling_.is_constant,
         )
 
@@ -198,6 +205,7 @@ class _BasisEstimator(_InputEstimator):
         "order": [StrOptions({"grlex", "grlex_ascending", "grevlex"})],
         "spectrum": [StrOptions({"orthonormal"}), tuple, list, Spectrum, *COMPONENTS, None],
         "domain": [Options(tuple, {(0, 1), (-1, 1)})],
+        "feature_range": ["array-like", None],
     }
 
     n_terms: int | None
@@ -208,6 +216,7 @@ class _BasisEstimator(_InputEstimator):
     order: str
     spectrum: SpectrumLike
     domain: tuple[float, float]
+    feature_range: Any
     basis_: TensorBasis
     n_terms_: int
 
@@ -215,9 +224,29 @@ class _BasisEstimator(_InputEstimator):
         """Set ``basis_``, ``n_terms_`` and ``scaling_`` from the validated rows X (S, m)."""
         self.basis_ = self._make_basis(X.shape[1])
         self.n_terms_ = int(self.basis_.n_terms)
-        self.scaling_ = InputScaling.fit(
-            X, domain=self.domain, clip=self.out_of_range != "extrapolate"
-        )
+        box = self._given_box(X.shape[1])
+        if box is None:
+            self.scaling_ = InputScaling.fit(X, domain=self.domain, clip=self._clips)
+            return
+        self.scaling_ = box
+        self._apply_range_policy(X)
+
+    def _given_box(self, n_features: int) -> InputScaling | None:
+        """Return the box of ``feature_range``, None without one."""
+        if self.feature_range is None:
+            return None
+        try:
+            ends = np.asarray(self.feature_range, dtype=np.float64)
+        except (TypeError, ValueError):
+            ends = np.empty(0)
+        if ends.shape != (n_features, 2) or not (
+            np.isfinite(ends).all() and (ends[:, 0] <= ends[:, 1]).all()
+        ):
+            raise ValueError(
+                f"feature_range must hold a pair (lower, upper) of finite numbers for each of the "
+                f"{n_features} inputs, with lower <= upper; got {self.feature_range!r}"
+            )
+        return InputScaling(ends[:, 0], ends[:, 1], domain=self.domain, clip=self._clips)
 
     def _default_degree(self) -> int:
         """Degree of the basis when neither ``n_terms`` nor ``degree`` is given."""
@@ -339,6 +368,10 @@ class GegenbauerFeatures(TransformerMixin, _BasisEstimator):  # type: ignore[mis
         carries the factor sqrt(q n^(-2s)); see :class:`Spectrum` for weights of each input.
     domain : {(0, 1), (-1, 1)}, default=(0, 1)
         Interval to which the inputs are scaled.
+    feature_range : array-like of shape (n_features, 2) or None, default=None
+        Smallest and largest value of each input, where they are known beforehand, as of a
+        simulator; None for those of the rows of ``fit``. Rows beyond are treated as
+        ``out_of_range`` says, in ``fit`` too.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
         What to do with values outside of the range seen in ``fit``: clip them to it, clip
         and give one warning, raise an error, or evaluate the polynomials there, which grow
@@ -387,6 +420,7 @@ class GegenbauerFeatures(TransformerMixin, _BasisEstimator):  # type: ignore[mis
         order: str = "grlex",
         spectrum: SpectrumLike = None,
         domain: tuple[float, float] = (0, 1),
+        feature_range: Any = None,
         out_of_range: str = "clip",
         n_jobs: int | None = None,
     ) -> None:
@@ -398,6 +432,7 @@ class GegenbauerFeatures(TransformerMixin, _BasisEstimator):  # type: ignore[mis
         self.order = order
         self.spectrum = spectrum
         self.domain = domain
+        self.feature_range = feature_range
         self.out_of_range = out_of_range
         self.n_jobs = n_jobs
 

@@ -33,6 +33,14 @@ The tensors, in row-major order and no others:
               (n_classes,)        are str or object: those are JSON, in ``fitted``)
 ============  ==================  ====================================================
 
+and for models learned from batches, unless they were saved without
+
+============  ==================  ====================================================
+``sums``      float64, (n,)       ``statistics_``: the moments, or the columns of the lower
+                                  triangle of [G, Y]'[G, Y]; ``fitted`` then has the entry
+                                  ``statistics``, and ``coef`` is there if it was solved for
+============  ==================  ====================================================
+
 and for the estimators that choose by themselves
 
 =======================  ====================  ========================================
@@ -66,6 +74,7 @@ to change between versions. What is not kept: ``set_output``, metadata requests 
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import os
@@ -83,6 +92,7 @@ import numpy as np
 from sklearn.metrics import get_scorer_names
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer._arrays import check_flag, check_integer
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms
 from gegenbauer.calibration import ProbabilityMap
 from gegenbauer.estimators import GegenbauerClassifier, GegenbauerRegressor
@@ -90,11 +100,12 @@ from gegenbauer.features import GegenbauerFeatures, _stacklevel
 from gegenbauer.kernel import SpectrumKernel
 from gegenbauer.model_selection import GegenbauerClassifierCV, GegenbauerRegressorCV
 from gegenbauer.spectrum import COMPONENTS, Spectrum
+from gegenbauer.statistics import GramStatistics, MomentStatistics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["ModelFileError", "ModelVersionWarning", "load", "save"]
+__all__ = ["Checkpoint", "ModelFileError", "ModelVersionWarning", "load", "save"]
 
 _FORMAT: Final = "gegenbauer-model"
 _FORMAT_VERSION: Final = "1"
@@ -140,6 +151,20 @@ _FITTED_RIDGE: Final[dict[str, tuple[type, ...]]] = {
     "precision_": (str, type(None)),  # null, or missing in older files, where it is not known
     "n_refinements_": (int,),
 }
+# Models learned from batches have it as ``statistics``.
+_STATISTICS: Final[dict[str, tuple[type, ...]]] = {
+    "kind": (str,),  # "gram" or "moments"
+    "n_samples": (int,),
+    "weight_sum": (float, int),
+    "resolution": (float,),
+    "n_outputs": (int,),
+    "n_out_of_range": (int,),
+    "y_was_flat": (bool,),
+    "solved": (bool,),
+    "position": (list, type(None)),  # of a checkpoint: number of batches, their fingerprint
+}
+_KINDS: Final[dict[str, Any]] = {"gram": GramStatistics, "moments": MomentStatistics}
+
 _FITTED_SEARCH: Final[dict[str, tuple[type, ...]]] = {
     "gamma_": (float, int),
     "best_score_": (float, int),
@@ -222,7 +247,7 @@ class _Header(NamedTuple):
 # ---- saving --------------------------------------------------------------------------
 
 
-def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+def save(estimator: Any, path: str | os.PathLike[str], *, statistics: bool = True) -> None:
     """Write a fitted estimator to a file.
 
     The file appears at once and whole: it is written under another name in the same folder
@@ -234,6 +259,10 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         A fitted estimator; of a pipeline, save the last step and build the others anew.
     path : str or path-like
         File to write or replace, by custom with the suffix ``.safetensors``.
+    statistics : bool, default=True
+        Whether a model learned from batches keeps the sums over its rows, with which it can go
+        on learning, be merged and choose its penalty. Without them the file is smaller, for
+        prediction alone.
 
     Raises
     ------
@@ -276,10 +305,14 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to save the model in")
     if target.exists() and not target.is_file():
         raise OSError(f"{os.fspath(path)!r} is a folder or a device; give the name of a file")
+    if not check_flag(statistics, "statistics") and "statistics_" in vars(estimator):
+        estimator = copy.copy(estimator)
+        estimator.coef_  # noqa: B018  # solved for, if it was not yet
+        del estimator.statistics_
     _write_atomically(target, _to_bytes(estimator))
 
 
-def _to_bytes(estimator: Any) -> bytes:
+def _to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
     from safetensors.numpy import save as to_safetensors
 
     name = type(estimator).__name__
@@ -300,9 +333,14 @@ def _to_bytes(estimator: Any) -> bytes:
         fitted["basis"] = {
             key: _plain(getattr(estimator.basis_, key), f"basis_.{key}") for key in _BASIS_ARGUMENTS
         } | {"spectrum": _plain(estimator.basis_._spectrum_shorthand(), "basis_.spectrum")}
-    if hasattr(estimator, "coef_"):
+    if "statistics_" in vars(estimator):
+        _put_statistics(estimator, tensors, fitted, position)
+    has_solution = name != "GegenbauerFeatures" and (
+        "statistics_" not in vars(estimator) or "coef_" in vars(estimator)
+    )
+    if has_solution and hasattr(estimator, "coef_"):
         tensors["coef"] = np.asarray(estimator.coef_)
-    if name != "GegenbauerFeatures":
+    if has_solution:
         rcond = float(estimator.rcond_)
         fitted |= {
             "engine_": str(estimator.engine_),
@@ -311,7 +349,7 @@ def _to_bytes(estimator: Any) -> bytes:
         }
     if name in _SEARCHES:
         _put_search(estimator, tensors, fitted)
-    elif name != "GegenbauerFeatures":
+    elif has_solution:
         fitted["precision_"] = estimator.precision_
         fitted["n_refinements_"] = int(estimator.n_refinements_)
     if name in _CLASSIFIERS:
@@ -330,6 +368,8 @@ def _to_bytes(estimator: Any) -> bytes:
             parameters[key] = [
                 [_plain_label(label), float(weight)] for label, weight in value.items()
             ]
+        elif key == "feature_range" and value is not None:
+            parameters[key] = np.asarray(value, dtype=np.float64).tolist()
         else:
             parameters[key] = _plain(value, key)
     entries = {
@@ -349,6 +389,28 @@ def _to_bytes(estimator: Any) -> bytes:
             f"{_MAX_HEADER_BYTES // 2**20} MiB; a model file has no room for them."
         )
     return data
+
+
+def _put_statistics(
+    estimator: Any,
+    tensors: dict[str, NDArray[Any]],
+    fitted: dict[str, Any],
+    position: list[Any] | None,
+) -> None:
+    """Describe the sums over the rows of a model that was learned from batches."""
+    statistics = estimator.statistics_
+    tensors["sums"] = statistics._packed()
+    fitted["statistics"] = {
+        "kind": next(kind for kind, cls in _KINDS.items() if type(statistics) is cls),
+        "n_samples": int(statistics.n_samples),
+        "weight_sum": float(statistics.weight_sum),
+        "resolution": float(statistics.resolution),
+        "n_outputs": int(statistics.n_outputs),
+        "n_out_of_range": int(estimator.n_out_of_range_),
+        "y_was_flat": bool(estimator._y_was_flat),
+        "solved": "coef_" in vars(estimator),
+        "position": position,
+    }
 
 
 def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[str, Any]) -> None:
@@ -487,6 +549,113 @@ def _sync_folder(folder: Path) -> None:
         pass
     finally:
         os.close(descriptor)
+
+
+# ---- checkpoints -------
+
+
+class Checkpoint:
+    """A file in which ``fit_stream`` keeps what it has learned, to go on after an interrupt.
+
+    It is a model file, which `load` reads as well. It is written anew every so many rows, whole or
+    not at all, and also when the stream fails or is interrupted. A later ``fit_stream`` with the
+    same parameters, batches and checkpoint goes on behind the last batch in it, and comes to the
+    same bits. When all batches are learned it stays, and new ones may follow.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, by custom with the suffix ``.safetensors``.
+    every_rows : int, default=10_000_000
+        Rows between two writings.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from gegenbauer import Checkpoint, GegenbauerRegressor
+    >>> x = np.linspace(0, 1, 40)[:, np.newaxis]
+    >>> batches = [(x[i : i + 10], x[i : i + 10, 0] ** 2) for i in range(0, 40, 10)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     checkpoint = Checkpoint(Path(folder) / "run.safetensors")
+    ...     half = GegenbauerRegressor(n_terms=5).fit_stream(batches[:2], checkpoint=checkpoint)
+    ...     model = GegenbauerRegressor(n_terms=5).fit_stream(batches, checkpoint=checkpoint)
+    >>> half.n_samples_seen_, model.n_samples_seen_
+    (20, 40)
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, every_rows: int = 10_000_000) -> None:
+        _import_safetensors()
+        self.path = Path(os.path.realpath(path))
+        self.every_rows = check_integer(every_rows, "every_rows", minimum=1)
+        self._rows = 0  # in the file
+        if not self.path.parent.is_dir():
+            raise FileNotFoundError(f"there is no folder {str(self.path.parent)!r} to write into")
+        if self.path.exists() and not self.path.is_file():
+            raise OSError(f"{os.fspath(path)!r} is a folder or a device; give the name of a file")
+
+    def read(self, blank: Any) -> tuple[Any, int, str] | None:
+        """Return the model in the file, its number of batches and their fingerprint.
+
+        Parameters
+        ----------
+        blank : GegenbauerClassifier or GegenbauerRegressor
+            The estimator that is to go on, whose parameters must be those in the file but for
+            those of the solve.
+
+        Returns
+        -------
+        (estimator, n_batches, fingerprint) or None
+            None if there is no file.
+
+        Raises
+        ------
+        ModelFileError
+            The file is no checkpoint.
+        ValueError
+            It is of another estimator, or of other parameters.
+        """
+        self._rows = 0
+        if not self.path.exists():
+            return None
+        model = load(self.path)
+        position = getattr(model, "_position", None)
+        if position is None:
+            raise ModelFileError(
+                f"{self.path} is a model, but no checkpoint of a stream: give another name"
+            )
+        if type(model) is not type(blank):
+            raise ValueError(
+                f"{self.path} is the checkpoint of a {type(model).__name__}, not of a "
+                f"{type(blank).__name__}"
+            )
+        differ = model._differing_parameters(blank)
+        if differ:
+            name = differ[0]
+            raise ValueError(
+                f"{self.path} is the checkpoint of a model with {name}="
+                f"{getattr(model, name)!r}, and here it is {getattr(blank, name)!r}: give the "
+                "same, or remove the file to begin anew"
+            )
+        del model._position
+        model.set_params(**blank.get_params(deep=False))
+        model._forget_solution()
+        self._rows = model.n_samples_seen_
+        return model, int(position[0]), str(position[1])
+
+    def is_due(self, model: Any) -> bool:
+        """Whether enough rows came since the file was written."""
+        return getattr(model, "n_samples_seen_", 0) - self._rows >= self.every_rows
+
+    def write(self, model: Any, n_batches: int, fingerprint: str) -> None:
+        """Replace the file by one of the present state."""
+        if "statistics_" not in vars(model):  # nothing has been learned yet
+            return
+        bare = copy.copy(model)
+        bare._forget_solution()
+        _write_atomically(self.path, _to_bytes(bare, [int(n_batches), fingerprint]))
+        self._rows = model.n_samples_seen_
 
 
 # ---- loading -------------------------------------------------------------------------
@@ -662,8 +831,10 @@ def _expected_tensors(header: _Header) -> set[str]:
     finite = "basis" in fitted or name not in _SEARCHES
     if finite:
         expected.add("indices")
-        if name != "GegenbauerFeatures":
+        if name != "GegenbauerFeatures" and _is_solved(fitted):
             expected.add("coef")
+    if "statistics" in fitted:
+        expected.add("sums")
     if name in _CLASSIFIERS and fitted.get("classes_") is None:
         expected.add("classes")
     if name not in _SEARCHES:
@@ -684,6 +855,12 @@ def _expected_tensors(header: _Header) -> set[str]:
     return expected | ({"row_weight"} & header.tensors.keys())
 
 
+def _is_solved(fitted: dict[str, Any]) -> bool:
+    """Whether the file holds weights; those of models learned from batches may be found later."""
+    statistics = fitted.get("statistics")
+    return not isinstance(statistics, dict) or statistics.get("solved") is not False
+
+
 def _from_parts(header: _Header, arrays: dict[str, NDArray[Any]]) -> Any:
     """Build the estimator out of parts that are checked here, one against the other."""
     name, fitted = header.estimator, header.fitted
@@ -693,8 +870,11 @@ def _from_parts(header: _Header, arrays: dict[str, NDArray[Any]]) -> Any:
     if name in _SEARCHES:
         schema |= _FITTED_SOLUTION | _FITTED_SEARCH
     elif name != "GegenbauerFeatures":
-        schema |= _FITTED_SOLUTION | _FITTED_RIDGE
-        fitted.setdefault("precision_", None)
+        if _is_solved(fitted):
+            schema |= _FITTED_SOLUTION | _FITTED_RIDGE
+            fitted.setdefault("precision_", None)
+        if "statistics" in fitted:
+            schema["statistics"] = (dict,)
     if name == "GegenbauerRegressorCV":
         schema |= _FITTED_REGRESSOR_SEARCH
     if name in _CLASSIFIERS:
@@ -717,16 +897,18 @@ def _from_parts(header: _Header, arrays: dict[str, NDArray[Any]]) -> Any:
         if len(names) != n_features or not all(isinstance(item, str) for item in names):
             raise ModelFileError(f"feature_names_in_ must be {n_features} strings.")
         estimator.feature_names_in_ = np.array(names, dtype=object)
-    if name != "GegenbauerFeatures":
+    if name != "GegenbauerFeatures" and _is_solved(fitted):
         estimator.engine_ = fitted["engine_"]
         estimator.solver_ = fitted["solver_"]
         estimator.rcond_ = math.nan if fitted["rcond_"] is None else float(fitted["rcond_"])
     if name in _SEARCHES:
         _restore_search(estimator, fitted, arrays, n)
-    elif name != "GegenbauerFeatures":
+    elif "coef" in arrays:
         _restore_ridge(estimator, fitted, arrays, n)
     if name in _CLASSIFIERS:
         _restore_classes(estimator, fitted, arrays)
+    if "statistics" in fitted:
+        _restore_statistics(estimator, fitted["statistics"], arrays)
     if name == "GegenbauerClassifierCV":
         _restore_probabilities(estimator, arrays)
     return estimator
@@ -742,6 +924,8 @@ def _restore_parameters(name: str, parameters: dict[str, Any]) -> Any:
     for key, value in parameters.items():
         if key == "class_weight" and isinstance(value, list):
             values[key] = _restore_class_weight(value)
+        elif key == "feature_range" and value is not None:
+            values[key] = _restore_range(value)
         elif key == "cv":  # a list would pass for splits
             _require_type(value, (int, type(None)), "parameters['cv']")
             values[key] = value
@@ -773,6 +957,14 @@ def _restore_value(value: Any, name: str) -> Any:
     for item in value if isinstance(value, list) else [value]:
         _require_type(item, (bool, int, float, str, type(None)), name)
     return tuple(value) if isinstance(value, list) else value
+
+
+def _restore_range(pairs: Any) -> tuple[tuple[float, float], ...]:
+    if not isinstance(pairs, list) or not all(
+        isinstance(pair, list) and len(pair) == 2 and all(map(_is_number, pair)) for pair in pairs
+    ):
+        raise ModelFileError(f"feature_range must be a list of pairs; got {_show(pairs)}.")
+    return tuple((float(lower), float(upper)) for lower, upper in pairs)
 
 
 def _restore_class_weight(pairs: list[Any]) -> dict[Any, float]:
@@ -991,10 +1183,13 @@ def _restore_classes(
         classes = arrays["classes"]
     else:
         classes = _restore_labels(fitted["classes_"])
+    multilabel = estimator.multilabel_ = fitted["multilabel_"]
+    estimator.classes_ = classes
     name = "coef" if "coef" in arrays else "dual_coef"
+    if name not in arrays:  # of a model that has not been solved for
+        return
     weights = arrays[name]
     n_outputs = 1 if weights.ndim == 1 else weights.shape[1]
-    multilabel = fitted["multilabel_"]
     expected = classes.size if multilabel or classes.size != 2 else 1
     if classes.size < (1 if multilabel else 2) or n_outputs != expected:
         raise ModelFileError(
@@ -1003,8 +1198,48 @@ def _restore_classes(
     flat = n_outputs == 1 and not multilabel and not isinstance(estimator, GegenbauerClassifierCV)
     if (weights.ndim == 1) != flat:
         raise ModelFileError(f"{name} has the wrong number of dimensions, {weights.ndim}.")
-    estimator.multilabel_ = multilabel
-    estimator.classes_ = classes
+
+
+def _restore_statistics(
+    estimator: Any, entry: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> None:
+    """Restore the sums over the rows of a model that was learned from batches."""
+    _require_keys(entry, set(_STATISTICS), "fitted['statistics']")
+    for key, types in _STATISTICS.items():
+        _require_type(entry[key], types, f"fitted['statistics'][{key!r}]")
+    if entry["kind"] not in _KINDS:
+        raise ModelFileError(f"the kind of its statistics, {_show(entry['kind'])}, is not known.")
+    position = entry["position"]
+    if position is not None and not (
+        len(position) == 2 and _is_int(position[0]) and isinstance(position[1], str)
+    ):
+        raise ModelFileError("its position must be a number of batches and a fingerprint.")
+    n_outputs = entry["n_outputs"]
+    classes = getattr(estimator, "classes_", None)
+    if n_outputs < 1 or (classes is not None and classes.size != n_outputs):
+        raise ModelFileError(f"its statistics cannot have {n_outputs} outputs.")
+    n_samples, weight_sum = entry["n_samples"], float(entry["weight_sum"])
+    eps = [float(np.finfo(kind).eps) for kind in (np.float32, np.float64)]
+    if n_samples < 1 or not 0 < weight_sum < np.inf or entry["resolution"] not in eps:
+        raise ModelFileError("the numbers of its statistics are out of range.")
+    _require_array(arrays, "sums", {np.dtype("float64")}, (None,))
+    # no more is made than the file is long: its length is asked first
+    kind = _KINDS[entry["kind"]]
+    expected = kind._n_packed(estimator.basis_, n_outputs)
+    if arrays["sums"].size != expected:
+        raise ModelFileError(
+            f"sums has {arrays['sums'].size} entries, and its statistics would have {expected}."
+        )
+    statistics = _build(kind, estimator.basis_, n_outputs, scaling=estimator.scaling_)
+    statistics._unpack(arrays["sums"])
+    statistics.n_samples, statistics.weight_sum = n_samples, weight_sum
+    statistics.resolution = entry["resolution"]
+    estimator.statistics_ = statistics
+    estimator.n_samples_seen_ = n_samples
+    estimator.n_out_of_range_ = entry["n_out_of_range"]
+    estimator._y_was_flat = entry["y_was_flat"]
+    if position is not None:
+        estimator._position = position
 
 
 def _restore_labels(entry: dict[str, Any]) -> NDArray[Any]:

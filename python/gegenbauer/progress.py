@@ -1,5 +1,7 @@
 """Progress of long fits: scikit-learn's callbacks where it has them, and a line by tqdm if asked.
 
+`Progress` tells the stages of a fit, `RowProgress` the rows of a stream.
+
 A fit is a task of some stages, and a stage may have steps. scikit-learn from 1.9 on tells its
 callbacks (``set_callbacks``, as with ``sklearn.callback.ProgressBar``) when each begins and ends;
 ``verbose`` shows the same as a line. Without either a fit is silent.
@@ -7,6 +9,7 @@ callbacks (``set_callbacks``, as with ``sklearn.callback.ProgressBar``) when eac
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,7 +28,7 @@ except ImportError:  # before 1.9: there is nothing to support
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Progress", "RowProgress", "with_callbacks"]
 
 
 class Progress:
@@ -140,3 +143,68 @@ class _Line:
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
+
+
+# Seconds between lines where there is no bar
+_PAUSE = 5.0
+
+
+class RowProgress:
+    """Rows learned from a stream, and how many a second.
+
+    Parameters
+    ----------
+    total : int or None
+        Number of all rows, if it is known.
+    done : int, default=0
+        Rows that an earlier run has learned.
+    verbose : bool or int, default=False
+        Whether to show a bar: by tqdm where it is installed, else a line now and then.
+    callback : callable or None
+        Called with the number of rows so far and ``total`` after each batch.
+    """
+
+    def __init__(
+        self,
+        total: int | None,
+        *,
+        done: int = 0,
+        verbose: bool | int = False,
+        callback: Callable[[int, int | None], None] | None = None,
+    ) -> None:
+        self._total, self._done, self._start = total, done, done
+        self._callback = callback
+        self._verbose, self._bar = bool(verbose), None
+        self._began = self._told = time.monotonic()
+        if not verbose:
+            return
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            return
+        self._bar = tqdm(total=total, initial=done, unit=" rows", unit_scale=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        elif self._verbose:
+            self._tell()
+
+    def advance(self, n_rows: int) -> None:
+        """Say that so many more rows are learned."""
+        self._done += n_rows
+        if self._callback is not None:
+            self._callback(self._done, self._total)
+        if self._bar is not None:
+            self._bar.update(n_rows)
+        elif self._verbose and time.monotonic() > self._told + _PAUSE:
+            self._tell()
+
+    def _tell(self) -> None:
+        self._told = time.monotonic()
+        rate = (self._done - self._start) / max(self._told - self._began, 1e-9)
+        of = "" if self._total is None else f" of {self._total}"
+        print(f"gegenbauer: {self._done}{of} rows, {rate:.3g} rows/s", flush=True)

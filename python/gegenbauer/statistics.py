@@ -8,7 +8,8 @@ and solve alike.
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -23,19 +24,34 @@ from gegenbauer._arrays import (
     require_memory,
 )
 from gegenbauer._dispatch import core
-from gegenbauer.basis import TensorBasis
+from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.ridge import RidgeSolution
+from gegenbauer.selection import _as_gammas, _PrimalSpectrum
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
-    from gegenbauer.basis import InputScaling
+    # Targets are Y A + b of what was summed: A (n_outputs, K) and b (K,)
+    Coding: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 __all__ = ["GramStatistics", "MomentStatistics"]
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def _positive(gammas: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    values = _as_gammas(gammas)
+    if values.min() <= 0:
+        raise ValueError(f"gammas must be positive, got {values.min()}")
+    return values
 
 
 class _Statistics:
     """What the statistics share: bookkeeping, sums and differences, and the solve."""
+
+    _engine: ClassVar[str]
 
     def __init__(
         self, basis: TensorBasis, n_outputs: int = 1, *, scaling: InputScaling | None = None
@@ -46,6 +62,7 @@ class _Statistics:
         self.basis = basis
         self.scaling = scaling
         self.n_outputs = check_integer(n_outputs, "n_outputs", minimum=1)
+        self.resolution = _EPS
         self.n_samples = 0
         self.weight_sum = 0.0
         self._sums = self._zeros()
@@ -73,8 +90,27 @@ class _Statistics:
         """Return the sums over samples; Y comes scaled by `row_scale`."""
         raise NotImplementedError
 
-    def _entries(self) -> npt.NDArray[np.float64]:
-        """Return the numbers that make two statistics equal."""
+    def _substitute(
+        self, scale: npt.NDArray[np.float64], shift: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
+        """Return the sums over samples whose scaled inputs u are scale u + shift instead."""
+        raise NotImplementedError
+
+    def _spread(self, places: npt.NDArray[np.intp], n_outputs: int) -> npt.NDArray[np.float64]:
+        """Return the sums with output k at `places[k]` of more outputs, which are zero."""
+        raise NotImplementedError
+
+    def _packed(self) -> npt.NDArray[np.float64]:
+        """Return the numbers that make two statistics equal, in one dimension."""
+        raise NotImplementedError
+
+    def _unpack(self, values: npt.NDArray[np.float64]) -> None:
+        """Take the sums from what `_packed` returned."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _n_packed(basis: TensorBasis, n_outputs: int) -> int:
+        """Return the number of entries of `_packed`."""
         raise NotImplementedError
 
     def _augmented(self, n_threads: int) -> npt.NDArray[np.float64]:
@@ -124,6 +160,7 @@ class _Statistics:
         Y: npt.ArrayLike,
         *,
         sample_weight: npt.ArrayLike | None = None,
+        widen: bool = False,
         n_threads: int | None = None,
     ) -> Self:
         """Add samples; a failed or interrupted update leaves the statistics as they were.
@@ -132,6 +169,8 @@ class _Statistics:
         ----------
         X, Y, sample_weight, n_threads
             As for `from_data`.
+        widen : bool
+            Let the box of `scaling` grow around X first, as by `rescaled`.
 
         Returns
         -------
@@ -139,6 +178,13 @@ class _Statistics:
             This object.
         """
         data = as_matrix(X, "X", n_columns=self.basis.n_features)
+        resolution = max(self.resolution, float(np.finfo(data.dtype).eps))
+        start = self
+        if check_flag(widen, "widen"):
+            if self.scaling is None:
+                raise ValueError("widen=True needs statistics with a scaling, whose box can grow")
+            here = InputScaling.fit(data, domain=self.scaling.domain, clip=self.scaling.clip)
+            start = self.rescaled(self.scaling.union(here, resolution=resolution))
         targets = as_matrix(
             Y, "Y", n_rows=data.shape[0], n_columns=self.n_outputs,
             keep_float32=False, one_dimensional=True,
@@ -148,17 +194,87 @@ class _Statistics:
         if scale is not None:
             targets = targets * scale[:, np.newaxis]
         with np.errstate(over="ignore"):
-            sums = self._sums + self._accumulate(data, targets, scale, check_threads(n_threads))
+            sums = start._sums + start._accumulate(data, targets, scale, check_threads(n_threads))
         require_finite(
             sums,
             "the sums are",
             "X (without scaling), Y or sample_weight is too large",
             name_row=False,
         )
-        self._sums = sums
+        self.scaling, self.resolution, self._sums = start.scaling, resolution, sums
         self.n_samples += data.shape[0]
         self.weight_sum += float(data.shape[0] if weights is None else weights.sum())
         return self
+
+    def rescaled(self, scaling: InputScaling) -> Self:
+        """Return statistics of the same samples in a wider box.
+
+        A polynomial of inputs in one box is a polynomial of inputs in another, so the sums follow
+        from each other. The coefficients are small where the new box contains the old one, so
+        that nothing is lost to rounding; a stream needs to know no range beforehand.
+
+        Parameters
+        ----------
+        scaling : InputScaling
+            Of a box that contains the present one, with the same domain and clipping. Samples that
+            were clipped stay where they were clipped to.
+
+        Returns
+        -------
+        statistics
+            Of the same class.
+
+        Raises
+        ------
+        ValueError
+            When the box does not contain the present one, or is of another kind.
+        """
+        if self.scaling is None or not isinstance(scaling, InputScaling):
+            raise TypeError("both statistics and argument need an InputScaling")
+        kinds = [(box.n_features, box.domain, box.clip) for box in (self.scaling, scaling)]
+        if kinds[0] != kinds[1]:
+            raise ValueError(
+                f"number of columns, domain and clip must stay; got {self.scaling!r} and "
+                f"{scaling!r}"
+            )
+        result = copy.copy(self)
+        result.scaling = scaling
+        scale, shift = self.scaling._substitution(scaling)
+        if self.n_samples and not ((scale == 1.0) & (shift == 0.0)).all():
+            result._sums = self._substitute(scale, shift)
+        return result
+
+    def with_outputs(self, places: Sequence[int], n_outputs: int) -> Self:
+        """Return statistics with more outputs, those that are new being zero in all samples.
+
+        Parameters
+        ----------
+        places : sequence of int
+            For each present output, its place among the new ones, all different.
+        n_outputs : int
+            Number of new ones.
+
+        Returns
+        -------
+        statistics
+            Of the same class.
+        """
+        n_outputs = check_integer(n_outputs, "n_outputs", minimum=self.n_outputs)
+        at = np.asarray(places, dtype=np.intp)
+        if (
+            at.shape != (self.n_outputs,)
+            or np.unique(at).size < at.size
+            or at.min() < 0
+            or at.max() >= n_outputs
+        ):
+            raise ValueError(
+                f"places must hold {self.n_outputs} different numbers from 0 to {n_outputs - 1}, "
+                f"got {places!r}"
+            )
+        result = copy.copy(self)
+        result.n_outputs = n_outputs
+        result._sums = self._spread(at, n_outputs)
+        return result
 
     def _matches(self, other: _Statistics) -> bool:
         return (
@@ -167,8 +283,22 @@ class _Statistics:
             and self.n_outputs == other.n_outputs
         )
 
-    def _combine(self, other: _Statistics, sign: int) -> Self:
-        if not self._matches(other):
+    def _in_one_box(self, other: Self, sign: int) -> tuple[Self, Self]:
+        """Return both in the box around them, which for a difference must be the present one."""
+        if self.scaling == other.scaling or self.scaling is None or other.scaling is None:
+            return self, other
+        resolution = max(self.resolution, other.resolution)
+        if sign < 0:
+            return self, other.rescaled(self.scaling)
+        box = self.scaling.union(other.scaling, resolution=resolution)
+        return self.rescaled(box), other.rescaled(box)
+
+    def _combine(self, other: Self, sign: int) -> Self:
+        resolution = max(self.resolution, other.resolution)
+        mine = self
+        if self.basis.n_features == other.basis.n_features:
+            mine, other = self._in_one_box(other, sign)
+        if not mine._matches(other):
             raise ValueError(
                 "statistics can be combined only if basis, scaling and n_outputs are the same"
             )
@@ -176,8 +306,9 @@ class _Statistics:
             raise ValueError(
                 f"cannot take {other.n_samples} samples away from {self.n_samples} samples"
             )
-        result = type(self)(self.basis, self.n_outputs, scaling=self.scaling)
-        result._sums = self._sums + sign * other._sums
+        result = copy.copy(mine)
+        result.resolution = resolution
+        result._sums = mine._sums + sign * other._sums
         result.n_samples = self.n_samples + sign * other.n_samples
         result.weight_sum = self.weight_sum + sign * other.weight_sum
         return result
@@ -192,6 +323,14 @@ class _Statistics:
     def __sub__(self, other: object) -> Self:
         return self._combine(other, -1) if isinstance(other, type(self)) else NotImplemented
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pack what travels."""
+        return {**self.__dict__, "_sums": self._packed()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._unpack(state["_sums"])
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
             return NotImplemented
@@ -199,7 +338,7 @@ class _Statistics:
             self._matches(other)
             and self.n_samples == other.n_samples
             and self.weight_sum == other.weight_sum
-            and np.array_equal(self._entries(), other._entries())
+            and np.array_equal(self._packed(), other._packed())
         )
 
     __hash__ = None  # type: ignore[assignment]  # `update` changes them
@@ -262,25 +401,144 @@ class _Statistics:
         numpy.linalg.LinAlgError
             When the matrix is not positive definite to working precision; a larger gamma helps.
         """
+        return self._solve(gamma, None, penalize_constant, n_threads)
+
+    def _solve(
+        self, gamma: float, coding: Coding | None, penalize_constant: bool, n_threads: int | None
+    ) -> RidgeSolution:
         gamma = check_number(gamma, "gamma", minimum=0)
         penalize_constant = check_flag(penalize_constant, "penalize_constant")
+        threads = check_threads(n_threads)
+        system = self._system(coding, threads)
+        result = core.solve_gram(system, self.basis.n_terms, gamma, penalize_constant, threads)
+        return replace(RidgeSolution(**result), engine=self._engine)
+
+    def _system(self, coding: Coding | None, n_threads: int) -> npt.NDArray[np.float64]:
+        """Return [G, T]'D[G, T] in Fortran order, of which the lower triangle counts.
+
+        The targets T are Y itself, or ``Y A + b`` for a coding (A, b).
+        """
         if self.n_samples == 0:
             raise ValueError("the statistics hold no samples: call update first")
-        threads = check_threads(n_threads)
         self._require_matrices(2, "the normal matrix")
-        result = core.solve_gram(
-            self._augmented(threads), self.basis.n_terms, gamma, penalize_constant, threads
+        whole = self._augmented(n_threads)
+        if coding is None:
+            return whole
+        matrix, offset = coding
+        n = self.basis.n_terms
+        # term 0 is 1, so that its sums are those of the other factor alone
+        cross, ones = whole[n:, :n], whole[:n, 0]
+        square = np.tril(whole[n:, n:])
+        square += np.tril(square, -1).T
+        sums = matrix.T @ whole[n:, 0]
+        result = np.zeros((n + offset.size, n + offset.size), order="F")
+        result[:n, :n] = whole[:n, :n]
+        result[n:, :n] = matrix.T @ cross + np.outer(offset, ones)
+        result[n:, n:] = (
+            matrix.T @ square @ matrix
+            + np.outer(sums, offset)
+            + np.outer(offset, sums)
+            + whole[0, 0] * np.outer(offset, offset)
         )
-        return RidgeSolution(**result)
+        return result
+
+    def gcv(
+        self, gammas: npt.ArrayLike, *, penalize_constant: bool = True, n_threads: int | None = None
+    ) -> npt.NDArray[np.float64]:
+        r"""Evaluate the generalised cross-validation score :math:`n |e|^2 / (n - \sum h_i)^2`.
+
+        The same as `RidgePath.gcv`, without the data: the score of a fit from its residuals e and
+        the sum of its leverages h.
+
+        Parameters
+        ----------
+        gammas : array_like, shape (n_gammas,)
+            Penalties, > 0.
+        penalize_constant, n_threads
+            As for `solve`.
+
+        Returns
+        -------
+        ndarray, shape (n_gammas, n_outputs)
+            The smaller the better. Residuals below 1e-7 of the targets drown in rounding errors.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For gammas that are not positive, or statistics of no samples.
+        """
+        return self._gcv(gammas, None, penalize_constant, n_threads)[0]
+
+    def _gcv(
+        self,
+        gammas: npt.ArrayLike,
+        coding: Coding | None,
+        penalize_constant: bool,
+        n_threads: int | None,
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return scores (n_gammas, K) and weights (n_terms, n_gammas K)."""
+        values = _positive(gammas)
+        n_terms, n = self.basis.n_terms, self.n_samples
+        free = not check_flag(penalize_constant, "penalize_constant")
+        system = self._system(coding, check_threads(n_threads))
+        spectrum = _PrimalSpectrum(system, n_terms, free=free)
+        left = spectrum.eigenvalues[:, np.newaxis] + values
+        squares = spectrum.projected**2
+        total = np.diag(system[n_terms:, n_terms:]) - free * system[0, 0] * spectrum.mean_targets**2
+        explained = ((left + values) / left**2).T @ squares
+        error = (total - explained).clip(min=0.0)
+        dof = (spectrum.eigenvalues[:, np.newaxis] / left).sum(axis=0) + free
+        scores: npt.NDArray[np.float64] = (
+            n * error / np.maximum(n - dof, _EPS * n)[:, np.newaxis] ** 2
+        )
+        return np.asarray(scores), spectrum.weights(values)
+
+    def squared_error(self, weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Sum the squared errors that weights make in the samples.
+
+        They are differences of sums: below about 1e-14 of the squared targets only rounding errors
+        are left.
+
+        Parameters
+        ----------
+        weights : array_like, shape (n_terms, n_outputs)
+            Of a fit to these or other samples.
+
+        Returns
+        -------
+        ndarray, shape (n_outputs,)
+            The sum over samples of weight times squared error.
+        """
+        given = as_matrix(
+            weights, "weights", n_rows=self.basis.n_terms, n_columns=self.n_outputs,
+            keep_float32=False,
+        )  # fmt: skip
+        return np.asarray(self._squared_errors(given, None)[0])
+
+    def _squared_errors(
+        self, weights: npt.NDArray[np.float64], coding: Coding | None
+    ) -> npt.NDArray[np.float64]:
+        """Return those of n sets of weights (n_terms, n K), shape (n, K)."""
+        n = self.basis.n_terms
+        system = self._system(coding, check_threads(None))
+        gram = np.tril(system[:n, :n])
+        gram += np.tril(gram, -1).T
+        cross = system[n:, :n].T
+        n_outputs = cross.shape[1]
+        n_sets = weights.shape[1] // n_outputs
+        squares = np.einsum("lk,lk->k", weights, gram @ weights)
+        products = np.einsum("lk,lk->k", weights, np.tile(cross, n_sets))
+        errors = np.tile(np.diag(system[n:, n:]), n_sets) - 2.0 * products + squares
+        return np.asarray(errors.clip(min=0.0).reshape(n_sets, n_outputs))
 
 
 class GramStatistics(_Statistics):
     """The sums G'DG, G'DY and Y'DY over samples, D the diagonal matrix of the sample weights.
 
-    Statistics of the same basis and scaling add (`sum` works as well): those of a data set are the
-    sum of those of its parts, in any order, and a part can be taken away again. They are equal when
-    all of their numbers are. Memory is (n_terms + n_outputs)^2 numbers whatever the number of
-    samples.
+    Statistics of the same basis add (`sum` works as well): those of a data set are the sum of those
+    of its parts, in any order, and a part can be taken away again. Where their boxes differ, the
+    sum is of the box around both. They are equal when all of their numbers are. Memory is
+    (n_terms + n_outputs)^2 numbers whatever the number of samples.
 
     Parameters
     ----------
@@ -297,6 +555,8 @@ class GramStatistics(_Statistics):
         Rows seen.
     weight_sum : float
         Sum of their weights (their number without weights).
+    resolution : float
+        Relative spacing of the coarsest numbers in X that were seen: of float32 or float64.
 
     See Also
     --------
@@ -319,6 +579,8 @@ class GramStatistics(_Statistics):
     (4, 1)
     """
 
+    _engine = "primal"
+
     def _zeros(self) -> npt.NDArray[np.float64]:
         self._require_matrices(2, "a statistic")  # these sums and those of an update
         size = self.basis.n_terms + self.n_outputs
@@ -336,8 +598,64 @@ class GramStatistics(_Statistics):
         core.accumulate_gram(self.basis._plan, X, box, Y, row_scale, part, n_threads)
         return part
 
-    def _entries(self) -> npt.NDArray[np.float64]:
-        return np.tril(self._sums)  # no more of it counts
+    def _substitute(
+        self, scale: npt.NDArray[np.float64], shift: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
+        lower = np.tril(self._sums)
+        whole = lower + np.tril(lower, -1).T
+        indices = self.basis.indices
+        place = {k.tobytes(): term for term, k in enumerate(indices)}
+        for _ in range(2):  # from the left, then from the right
+            for t in np.flatnonzero((scale != 1.0) | (shift != 0.0)):
+                self._substitute_rows(whole, int(t), scale[t], shift[t], indices, place)
+            whole = whole.T
+        return np.asfortranarray(whole)
+
+    def _substitute_rows(
+        self,
+        matrix: npt.NDArray[np.float64],
+        t: int,
+        scale: float,
+        shift: float,
+        indices: npt.NDArray[np.int32],
+        place: dict[bytes, int],
+    ) -> None:
+        """Replace x by scale x + shift in input t of the terms that the rows belong to."""
+        shares = self.basis._plan.substitution(t, float(scale), float(shift))
+        # from the highest degree down, so that a row is changed before those that need it
+        for n in range(int(indices[:, t].max()), 0, -1):
+            rows = np.flatnonzero(indices[:, t] == n)
+            lower = indices[rows]
+            changed = shares[n, n] * matrix[rows]
+            for j in range(n):
+                lower[:, t] = j
+                changed += shares[n, j] * matrix[[place[k.tobytes()] for k in lower]]
+            matrix[rows] = changed
+
+    def _spread(self, places: npt.NDArray[np.intp], n_outputs: int) -> npt.NDArray[np.float64]:
+        n = self.basis.n_terms
+        result = np.zeros((n + n_outputs, n + n_outputs), order="F")
+        old = np.tril(self._sums)
+        old += np.tril(old, -1).T
+        at = np.concatenate([np.arange(n), n + places])
+        result[np.ix_(at, at)] = old
+        return result
+
+    def _packed(self) -> npt.NDArray[np.float64]:
+        # column by column; no more than the lower triangle counts
+        return np.concatenate([self._sums[j:, j] for j in range(len(self._sums))])
+
+    def _unpack(self, values: npt.NDArray[np.float64]) -> None:
+        sums, end = self._zeros(), 0
+        for j in range(len(sums)):
+            begin, end = end, end + len(sums) - j
+            sums[j:, j] = values[begin:end]
+        self._sums = sums
+
+    @staticmethod
+    def _n_packed(basis: TensorBasis, n_outputs: int) -> int:
+        size = basis.n_terms + n_outputs
+        return size * (size + 1) // 2
 
     def _augmented(self, n_threads: int) -> npt.NDArray[np.float64]:  # noqa: ARG002
         return self._sums
@@ -381,6 +699,8 @@ class MomentStatistics(_Statistics):
         Rows seen.
     weight_sum : float
         Sum of their weights (their number without weights).
+    resolution : float
+        Relative spacing of the coarsest numbers in X that were seen: of float32 or float64.
 
     See Also
     --------
@@ -398,6 +718,8 @@ class MomentStatistics(_Statistics):
     >>> np.allclose(moments.gram, GramStatistics.from_data(basis, X, y).gram)
     True
     """
+
+    _engine = "moments"
 
     @property
     def size(self) -> int:
@@ -421,8 +743,40 @@ class MomentStatistics(_Statistics):
         core.accumulate_moments(self.basis._plan, X, box, Y, row_scale, part, n_threads)
         return part
 
-    def _entries(self) -> npt.NDArray[np.float64]:
+    def _substitute(
+        self, scale: npt.NDArray[np.float64], shift: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
+        sums = self._sums.copy()
+        core.substitute_moments(
+            self.basis._plan, sums, self.n_outputs, scale.tolist(), shift.tolist()
+        )
+        return sums
+
+    def _spread(self, places: npt.NDArray[np.intp], n_outputs: int) -> npt.NDArray[np.float64]:
+        # moments, then for each output those with it, then the products of outputs
+        k = self.n_outputs
+        n_moments = core.count_moments(self.basis._plan, 0)
+        with_output = core.count_moments(self.basis._plan, 1) - n_moments - 1
+        result = np.zeros(core.count_moments(self.basis._plan, n_outputs))
+        result[:n_moments] = self._sums[:n_moments]
+        end, old_end = n_moments + n_outputs * with_output, n_moments + k * with_output
+        result[n_moments:end].reshape(n_outputs, -1)[places] = self._sums[
+            n_moments:old_end
+        ].reshape(k, -1)
+        result[end:].reshape(n_outputs, n_outputs)[np.ix_(places, places)] = self._sums[
+            old_end:
+        ].reshape(k, k)
+        return result
+
+    def _packed(self) -> npt.NDArray[np.float64]:
         return self._sums
+
+    def _unpack(self, values: npt.NDArray[np.float64]) -> None:
+        self._sums = np.array(values)
+
+    @staticmethod
+    def _n_packed(basis: TensorBasis, n_outputs: int) -> int:
+        return int(core.count_moments(basis._plan, n_outputs))
 
     def _augmented(self, n_threads: int) -> npt.NDArray[np.float64]:
         self._require_matrices(1, "the normal matrix")

@@ -16,7 +16,7 @@ from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _num_samples, validate_data
 
 from gegenbauer._arrays import check_number, require_memory
 from gegenbauer.features import _FLOAT_DTYPES, _InputEstimator, _refuse_dates
@@ -37,11 +37,26 @@ class _TargetEstimator(_InputEstimator):
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64] | None, NDArray[np.intp]]:
         """Return X, targets, (S, K) or (S,) for a single output, weights and places of the rows."""
+        raw_X = X
+        X, y, weight, places = self._rows_of_weight(X, y, sample_weight, reset=True)
+        if places.size == 0:
+            raise ValueError(
+                f"sample_weight is zero in all {_num_samples(raw_X)} rows; at least one row must "
+                "have a positive weight."
+            )
+        targets, weight = self._encode_targets(y, weight)
+        return X, targets, weight, places
+
+    def _rows_of_weight(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None, NDArray[np.intp]]:
+        """Return X and y, checked, weights and places of the rows of positive weight."""
         _refuse_dates(X)
         X, y = validate_data(
             self,
             X,
             self._prepare_y(y),
+            reset=reset,
             dtype=_FLOAT_DTYPES,
             ensure_all_finite=False,
             multi_output=True,
@@ -53,14 +68,8 @@ class _TargetEstimator(_InputEstimator):
         if weight is not None and not weight.all():
             # Rows of no weight are no rows: they may not even add a class or widen the box.
             used = weight > 0
-            if not used.any():
-                raise ValueError(
-                    f"sample_weight is zero in all {weight.size} rows; at least one row must "
-                    "have a positive weight."
-                )
             X, y, weight, places = X[used], y[used], weight[used], places[used]
-        targets, weight = self._encode_targets(y, weight)
-        return X, targets, weight, places
+        return X, y, weight, places
 
     def _prepare_y(self, y: Any) -> Any:
         """Bring y into a form that ``validate_data`` treats well."""
@@ -359,28 +368,7 @@ def _apply_class_weight(
     """
     rows = np.ones(coded[0].size) if weight is None else weight
     if isinstance(class_weight, dict):
-        labels = classes.tolist()
-        unknown = [label for label in class_weight if label not in labels]
-        without = [label for label in labels if label not in class_weight]
-        # A fold of a cross-validation may lack a class that the dict names; then it names
-        # all others, too. A key that stands for no label and labels without a key is a slip.
-        if unknown and without:
-            raise ValueError(
-                f"class_weight has the keys {unknown[:_MAX_LISTED]}, which are not among the "
-                f"classes of y, {labels[:_MAX_LISTED]}"
-                f"{'' if len(labels) <= _MAX_LISTED else ', ...'} of dtype {classes.dtype}."
-            )
-        given: dict[Any, Any] = class_weight
-        for label, value in given.items():
-            if not isinstance(value, Real):
-                raise TypeError(f"class_weight must hold numbers, got {value!r} for {label!r}")
-        factors = np.array([class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
-        if not (np.isfinite(factors).all() and (factors >= 0).all() and factors.any()):
-            raise ValueError(
-                "class_weight must have finite weights of at least 0, not all of them 0; got "
-                f"{class_weight}."
-            )
-        return rows * factors[coded[0]]
+        return rows * _class_factors(class_weight, classes)[coded[0]]
     balanced = rows
     for codes in coded:
         counts = np.bincount(codes, weights=rows)
@@ -389,3 +377,35 @@ def _apply_class_weight(
         factors[present] = rows.sum() / (present.sum() * counts[present])
         balanced = balanced * factors[codes]
     return balanced
+
+
+def _class_factors(
+    class_weight: dict[Any, Any], classes: NDArray[Any], *, complete: bool = True
+) -> NDArray[np.float64]:
+    """Return the weight of each class, 1 for those that the dict does not name.
+
+    ``complete`` says that no further classes will come.
+    """
+    labels = classes.tolist()
+    unknown = [label for label in class_weight if label not in labels]
+    without = [label for label in labels if label not in class_weight]
+    # A fold of a cross-validation may lack a class that the dict names; then it names
+    # all others, too. A key that stands for no label and labels without a key is a slip.
+    if complete and unknown and without:
+        raise ValueError(
+            f"class_weight has the keys {unknown[:_MAX_LISTED]}, which are not among the "
+            f"classes of y, {labels[:_MAX_LISTED]}"
+            f"{'' if len(labels) <= _MAX_LISTED else ', ...'} of dtype {classes.dtype}."
+        )
+    for label, value in class_weight.items():
+        if not isinstance(value, Real):
+            raise TypeError(f"class_weight must hold numbers, got {value!r} for {label!r}")
+    factors = np.array([class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
+    if not (
+        np.isfinite(factors).all() and (factors >= 0).all() and (factors.any() or not complete)
+    ):
+        raise ValueError(
+            "class_weight must have finite weights of at least 0, not all of them 0; got "
+            f"{class_weight}."
+        )
+    return factors

@@ -110,10 +110,43 @@ void test_forms() {
   }
 }
 
+// the statistic of mapped samples from that of the samples
+void test_substitution() {
+  for (const Case& c : kCases) {
+    const TensorBasis basis(spec_of(c), c.lam, c.normalization);
+    const MomentPlan& plan = basis.plan<MomentPlan>();
+    const Matrix x = check::uniform(c.n_samples, c.n_inputs, -1, 1);
+    const Matrix y = check::uniform(c.n_samples, c.n_targets, -1, 1, 2);
+    std::vector<Substitution> maps;
+    Matrix mapped = x;
+    for (Index t = 0; t < c.n_inputs; ++t) {
+      const double scale = t % 3 == 2 ? 0.0 : t % 3 == 1 ? 0.4 : 0.85;
+      maps.push_back(t == 4 ? Substitution{} : Substitution{scale, t % 2 == 0 ? 0.15 : -0.5});
+      mapped.col(t) = maps.back().scale * x.col(t).array() + maps.back().shift;
+    }
+    const auto statistic = [&](const Matrix& rows) {
+      const Samples samples(check::view(rows));
+      std::vector<double> sums(static_cast<std::size_t>(plan.size(c.n_targets)), 0.0);
+      plan.accumulate({basis, samples, nullptr, check::view(y)}, sums.data(), Control(1));
+      return sums;
+    };
+    const std::vector<double> expected = statistic(mapped);
+    std::vector<double> got = statistic(x);
+    plan.substitute(got.data(), c.n_targets, maps);
+    double worst = 0.0;
+    for (std::size_t i = 0; i < got.size(); ++i) worst = std::max(worst, std::abs(got[i] - expected[i]));
+    CHECK(worst <= 1e-13 * static_cast<double>(c.n_samples));
+    if (worst > 1e-13 * static_cast<double>(c.n_samples)) std::cerr << "m " << c.n_inputs << " worst " << worst << "\n";
+    CHECK_THROWS(plan.substitute(got.data(), c.n_targets, std::vector<Substitution>(maps.size() + 1)),
+                 std::invalid_argument, "one map for each input");
+  }
+}
+
 }  // namespace
 
 int main() {
   test_gram();
+  test_substitution();
   test_forms();
   return check::report("moments");
 }

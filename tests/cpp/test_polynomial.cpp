@@ -87,6 +87,34 @@ void test_recurrences_of_inputs() {
                "4 inputs, not 2");
 }
 
+// p_n(a x + b) as a sum over lower polynomials, also of a constant map and with a weight of zero
+void test_substituted() {
+  for (const double lam : {-0.3, 0.0, 0.05, 0.5, 3.0}) {
+    for (const Normalization normalization :
+         {Normalization::raw, Normalization::chebyshev, Normalization::orthonormal}) {
+      const Recurrence p(lam, 40, normalization);
+      for (const Substitution map : {Substitution{}, {0.5, 0.5}, {0.01, -0.99}, {0.0, 0.3}, {0.7, -0.1}}) {
+        const Matrix c = p.substituted(map);
+        for (const double x : {-1.0, -0.37, 0.0, 0.6, 1.0}) {
+          std::vector<double> at_x(41);
+          std::vector<double> at_map(41);
+          const double mapped = map.scale * x + map.shift;
+          p.evaluate(&x, 1, at_x.data(), 1);
+          p.evaluate(&mapped, 1, at_map.data(), 1);
+          for (Index n = 0; n <= 40; ++n) {
+            double sum = 0.0;
+            for (Index j = 0; j <= n; ++j) sum += c(n, j) * at_x[static_cast<std::size_t>(j)];
+            CHECK(std::abs(sum - at_map[static_cast<std::size_t>(n)]) <= 2e-12 * p.bound(n));
+          }
+        }
+      }
+      CHECK(p.substituted({}).isIdentity(1e-13));
+    }
+  }
+  const Recurrence idle(0.0, 2, Normalization::orthonormal, {1.0, 0.0, 0.0});
+  CHECK(idle.substituted({0.5, 0.5}).row(2).isZero(0.0));
+}
+
 void test_refusals() {
   CHECK_THROWS(Recurrence(-0.5, 3, Normalization::raw), std::invalid_argument, "lam");
   CHECK_THROWS(Recurrence(std::nan(""), 3, Normalization::raw), std::invalid_argument, "lam");
@@ -103,6 +131,7 @@ int main() {
   test_orthonormal();
   test_weights_scale_each_degree();
   test_recurrences_of_inputs();
+  test_substituted();
   test_refusals();
   return check::report("polynomial");
 }

@@ -32,7 +32,16 @@ PYTHON_LAYERS = [
         "calibration",
         "insight",
     ],
-    ["progress", "features", "targets", "estimators", "model_selection", "explain"],
+    [
+        "progress",
+        "batches",
+        "features",
+        "targets",
+        "streaming",
+        "estimators",
+        "model_selection",
+        "explain",
+    ],
     ["__init__", "__main__", "display", "persistence", "onnx", "dask", "cli"],
 ]
 FUNCTIONAL = {module for layer in PYTHON_LAYERS[1:5] for module in layer}

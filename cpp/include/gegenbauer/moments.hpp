@@ -87,6 +87,11 @@ class MomentPlan {
   /// and degree of the tables.
   void accumulate(const Design& design, double* statistic, const Control& control) const;
 
+  /// Statistic of the samples scale_t x_t + shift_t, from that of the samples x_t; one map for each input. Maps of
+  /// [-1, 1] into itself lose nothing (see Recurrence::substituted), so the box of the inputs may grow at any time.
+  /// Cost size(K) times the degree for each input that changes.
+  void substitute(double* statistic, Index n_targets, const std::vector<Substitution>& maps) const;
+
   /// gram := lower triangle of [G, Y]'[G, Y], shape (L + K, L + K). Cost about L^2 times the total degree, in flops.
   void assemble(const double* statistic, MatrixRef gram, const Control& control) const;
 
@@ -120,6 +125,10 @@ class MomentPlan {
   void make_staircase();
   void make_connection(const TensorBasis& basis);
   [[nodiscard]] std::vector<StaircaseRow> rows(Index n_targets) const;
+  void substitute_left(double* statistic, const std::vector<StaircaseRow>& rows, std::size_t input,
+                       const Matrix& coefficients) const;
+  void substitute_right(double* statistic, const std::vector<StaircaseRow>& rows, std::size_t input,
+                        const Matrix& coefficients) const;
   [[nodiscard]] std::int32_t sums_up_to(std::int32_t total) const;
   void assemble_chebyshev(const double* statistic, MatrixRef gram, const Control& control) const;
   template <bool adjoint>

@@ -17,6 +17,14 @@ enum class Normalization {
   orthonormal  ///< unit norm for the probability density proportional to (1 - x^2)^(lam - 1/2) on [-1, 1]
 };
 
+/// The substitution of scale x + shift for x.
+struct Substitution {
+  double scale = 1.0;
+  double shift = 0.0;
+
+  [[nodiscard]] bool is_identity() const { return scale == 1.0 && shift == 0.0; }
+};
+
 /// p_0 = 1, p_1 = slope[1] x, p_n = slope[n] x p_{n-1} - drop[n] p_{n-2}.
 class Recurrence {
  public:
@@ -31,6 +39,11 @@ class Recurrence {
 
   /// Largest |p_n| on [-1, 1], up to a factor of two (exactly the value at 1 for lam >= 0).
   [[nodiscard]] double bound(Index n) const { return bound_[static_cast<std::size_t>(n)]; }
+
+  /// c with p_n(scale x + shift) = sum over j <= n of c(n, j) p_j(x), shape (degree + 1, degree + 1). Where the map
+  /// takes
+  /// [-1, 1] into itself, orthonormal polynomials have small coefficients, and nothing is lost. Cost O(degree^2).
+  [[nodiscard]] Matrix substituted(Substitution map) const;
 
   /// values[n * stride + s] = p_n(x[s]) for n = 0..degree, s = 0..count-1. Cost 3 flops a value.
   void evaluate(const double* x, Index count, double* values, Index stride) const;

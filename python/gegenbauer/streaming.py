@@ -1,0 +1,635 @@
+"""Learning from rows that come in batches: statistics that add, and the solve when it is needed.
+
+All that a fit needs to know of its rows are sums over them (:mod:`gegenbauer.statistics`), so that
+batches may come in any order, be taken away again, and be learned in different places. Nothing has
+to be known beforehand: when the range of the inputs or the set of classes grows, the sums are
+expressed in the new ones, exactly. Weights are solved for at their first use after a change.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import _num_samples
+
+from gegenbauer._arrays import check_number
+from gegenbauer.basis import InputScaling
+from gegenbauer.basis_search import PAPER_GAMMAS
+from gegenbauer.batches import StreamError, as_batches
+from gegenbauer.features import _advising, _BasisEstimator
+from gegenbauer.progress import RowProgress
+from gegenbauer.ridge import fit_cost
+from gegenbauer.statistics import GramStatistics, MomentStatistics
+from gegenbauer.targets import (
+    _MAX_LISTED,
+    _class_factors,
+    _ClassTargets,
+    _indicator_columns,
+    _label_kind,
+    _plain_labels,
+    _RealTargets,
+    _TargetEstimator,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from gegenbauer.ridge import RidgeSolution
+    from gegenbauer.statistics import Coding
+
+    Doubles = NDArray[np.float64]
+    Statistics = GramStatistics | MomentStatistics
+
+# What the solve finds, as attributes of the estimator.
+SOLUTION = ("coef_", "engine_", "solver_", "precision_", "rcond_", "n_refinements_")
+
+# Parameters that do not count in the sums over rows: half-fitted models may differ in them.
+_OF_THE_SOLVE = {"gamma", "penalize_constant", "solver", "precision", "engine", "n_jobs"}
+
+# For the choice between ways of summing: a solve costs nothing beside so many rows.
+_MANY_ROWS = 10**9
+
+
+class _StreamEstimator(_BasisEstimator, _TargetEstimator):
+    """An estimator that may learn from batches, beside ``fit``. See the module.
+
+    Subclasses say how targets are summed: regression as they are, classification by indicators of
+    the classes, whose order and number may change, and from which the codes +1 and -1 follow.
+    """
+
+    gamma: float
+    penalize_constant: bool
+    engine: str
+    solver: str
+    statistics_: Statistics
+    n_samples_seen_: int
+    n_out_of_range_: int
+    gamma_results_: dict[str, Doubles]
+    _y_was_flat: bool
+
+    # ---- what subclasses say -----------------------------------------------------
+
+    def _encode_batch(
+        self, y: Any, weight: Doubles | None, *, grow: bool
+    ) -> tuple[Doubles, Doubles | None]:
+        """Return what is to be summed (S, K), and the row weights; may change ``statistics_``."""
+        raise NotImplementedError
+
+    def _coding(self) -> Coding | None:
+        """Return how the targets of the solve follow from what was summed."""
+        return None
+
+    def _align(self, other: Self) -> tuple[Statistics, Statistics]:
+        """Make the statistics of both alike in their outputs; ``self`` is the sum to be."""
+        return self.statistics_, other.statistics_
+
+    def _keep_solution(self, solution: RidgeSolution, *, flat: bool) -> None:
+        """Set the attributes that the solve finds."""
+        raise NotImplementedError
+
+    # ---- state -------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        # Asked only for what is not there: the solution of sums that have changed.
+        if name in SOLUTION and "statistics_" in self.__dict__:
+            self._solve_statistics()
+            return self.__dict__[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _forget_solution(self) -> None:
+        for name in (*SOLUTION, "gamma_results_"):
+            self.__dict__.pop(name, None)
+
+    def _forget_fit(self) -> None:
+        """Leave nothing of an earlier fit that the next one would not replace."""
+        self._forget_solution()
+        for name in (
+            "statistics_", "n_samples_seen_", "n_out_of_range_", "classes_", "_y_was_flat"
+        ):  # fmt: skip
+            self.__dict__.pop(name, None)
+
+    def _require_statistics(self) -> None:
+        if "statistics_" not in self.__dict__:
+            raise ValueError(
+                f"this {type(self).__name__} holds no statistics of its rows, which partial_fit "
+                "and fit_stream keep and fit does not (nor a model that was saved without them)"
+            )
+
+    def _solve_statistics(self) -> None:
+        with _advising("y or sample_weight is too large, scale it down"):
+            try:
+                solution = self.statistics_._solve(
+                    self.gamma, self._coding(), bool(self.penalize_constant), self._n_threads()
+                )
+            except np.linalg.LinAlgError as error:
+                raise np.linalg.LinAlgError(
+                    f"{error} (the rows are gone, so there is no other way than from their sums: "
+                    f"choose a larger gamma than {self.gamma:g} by choose_gamma or refit)"
+                ) from None
+        flat = self._y_was_flat and solution.weights.shape[1] == 1
+        self._keep_solution(solution, flat=flat)
+
+    def _require_sums_to_do(self) -> bool:
+        """Refuse parameters that need all rows at once."""
+        if self.engine in ("dual", "kernel"):
+            raise ValueError(
+                f"engine={self.engine!r} needs all rows at once; for batches it must be 'auto', "
+                "'primal' or 'moments'"
+            )
+        if self.solver == "orthogonal":
+            raise ValueError(
+                "solver='orthogonal' needs all rows at once; for batches it must be 'auto' or "
+                "'cholesky'"
+            )
+        return True
+
+    def _can_go_on(self) -> bool:
+        """Refuse ``partial_fit`` where there is nothing to add to, for `available_if`."""
+        if "statistics_" not in self.__dict__ and "coef_" in self.__dict__:
+            raise ValueError(
+                f"this {type(self).__name__} was learned by fit, or saved without its statistics, "
+                "so there are no sums to add rows to: begin a new one with partial_fit or "
+                "fit_stream"
+            )
+        return self._require_sums_to_do()
+
+    def _statistics_kind(self) -> type[Statistics]:
+        """Return the cheaper way of summing, or the one that was asked for."""
+        cost = fit_cost(self.basis_, _MANY_ROWS)
+        if self.engine == "primal" or not np.isfinite(cost["moments"]):
+            return GramStatistics
+        # beyond these lam, moments lose digits (see MomentStatistics)
+        pays = cost["moments"] < cost["primal"] and 0 <= self.lam <= 0.5
+        return MomentStatistics if self.engine == "moments" or pays else GramStatistics
+
+    # ---- learning ----------------------------------------------------------------
+
+    def _take_in(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any, grow: bool = False
+    ) -> None:
+        """Add a batch to the sums; without ``grow``, classes have to be announced."""
+        first = "statistics_" not in self.__dict__
+        self._announce(classes, grow=grow)
+        X, y, weight, places = self._rows_of_weight(X, y, sample_weight, reset=first)
+        if first:
+            self.basis_ = self._make_basis(X.shape[1])
+            self.n_terms_ = int(self.basis_.n_terms)
+        if places.size == 0:  # of rows of no weight nothing is learned
+            return
+        targets, weight = self._encode_batch(y, weight, grow=grow)
+        if weight is not None and not weight.any():
+            return
+        box = self._given_box(X.shape[1])
+        if first:
+            start = box or InputScaling.fit(X, domain=self.domain, clip=self._clips)
+            statistics = self._statistics_kind()(self.basis_, targets.shape[1], scaling=start)
+            self.n_out_of_range_ = 0
+        else:
+            statistics = copy.copy(self.statistics_)
+        if box is not None:
+            self.scaling_ = box
+            self._apply_range_policy(X)
+            self.n_out_of_range_ += int(np.count_nonzero(box.outside(X)))
+        statistics.update(
+            X, targets, sample_weight=weight, widen=box is None, n_threads=self._n_threads()
+        )
+        self._set_statistics(statistics)
+
+    def _set_statistics(self, statistics: Statistics) -> None:
+        assert statistics.scaling is not None
+        self.statistics_ = statistics
+        self.scaling_ = statistics.scaling
+        self.n_samples_seen_ = statistics.n_samples
+        self._forget_solution()
+
+    def _announce(self, classes: Any, *, grow: bool) -> None:
+        """Take note of the classes there are, in classification."""
+
+    def _take_out(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Subtract a batch from the sums."""
+        self._require_statistics()
+        X, y, weight, places = self._rows_of_weight(X, y, sample_weight, reset=False)
+        outside = self.scaling_.outside(X)
+        if self.feature_range is None and outside.any():
+            row = int(places[int(outside.argmax())])
+            raise ValueError(
+                f"row {row} lies outside of the range of all rows seen, so that it cannot be one "
+                "of them; forget takes rows that were learned before"
+            )
+        if places.size == 0:
+            return
+        targets, weight = self._encode_batch(y, weight, grow=False)
+        if weight is not None and not weight.any():
+            return
+        part = type(self.statistics_).from_data(
+            self.basis_, X, targets, sample_weight=weight, scaling=self.scaling_,
+            n_threads=self._n_threads(),
+        )  # fmt: skip
+        self._set_statistics(self.statistics_ - part)
+        self.n_out_of_range_ -= int(np.count_nonzero(outside)) if self.feature_range else 0
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows away again that were learned by ``partial_fit`` or ``fit_stream``.
+
+        The sums are as if the rows had never come, up to rounding. The range of the inputs and
+        the set of classes stay as they are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs of the rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their targets or labels.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Their weights, as they came.
+
+        Returns
+        -------
+        estimator
+            The estimator itself. When the call fails, it stays as it was.
+
+        Raises
+        ------
+        ValueError
+            Rows cannot be among those learned: there are more of them, or they lie outside of
+            the range of all rows seen; or the estimator was learned by ``fit``.
+        """
+        return self._on_copy("_take_out", X, y, sample_weight)
+
+    def _fit_stream(
+        self,
+        batches: Any,
+        *,
+        classes: Any = None,
+        checkpoint: Any = None,
+        verbose: bool | int = False,
+        callback: Callable[[int, int | None], None] | None = None,
+    ) -> Self:
+        self._validate_params()
+        self._require_sums_to_do()
+        source = as_batches(batches)
+        work = copy.copy(self)
+        work._forget_fit()
+        n_done, known = 0, None
+        if checkpoint is not None:
+            found = checkpoint.read(self)
+            if found is not None:
+                work, n_done, known = found
+        iterator = source.start(n_done)
+        first = next(iterator, None)
+        if known is not None and source.fingerprint(n_done) != known:
+            raise ValueError(
+                f"the checkpoint {checkpoint.path} is of {n_done} other batches than those that "
+                "come here: give the same ones, or another place for the checkpoint"
+            )
+        saved = n_done
+        remaining = itertools.chain([] if first is None else [first], iterator)
+        done = work.__dict__.get("n_samples_seen_", 0)
+        with RowProgress(source.n_rows, done=done, verbose=verbose, callback=callback) as progress:
+            try:
+                for batch in remaining:
+                    n_rows = _num_samples(batch.X)
+                    if n_rows:
+                        work = work._with_batch(batch, classes)
+                    n_done += 1
+                    progress.advance(n_rows)
+                    if checkpoint is not None and checkpoint.is_due(work):
+                        checkpoint.write(work, n_done, source.fingerprint(n_done))
+                        saved = n_done
+            finally:  # also after an error or an interrupt: what was learned is not lost
+                if checkpoint is not None and n_done > saved:
+                    checkpoint.write(work, n_done, source.fingerprint(n_done))
+        if "statistics_" not in work.__dict__:
+            raise ValueError("the batches held no rows (of positive weight)")
+        self.__dict__ = work.__dict__
+        self._solve_statistics()
+        return self
+
+    def _with_batch(self, batch: Any, classes: Any) -> Self:
+        """Return a copy that has learned a batch too; errors say which batch it was."""
+        work = copy.copy(self)
+        known = classes if "classes_" not in work.__dict__ else None
+        try:
+            work._take_in(batch.X, batch.y, batch.sample_weight, known, grow=classes is None)
+        except (ValueError, TypeError) as error:
+            raise StreamError(f"{batch.where}: {error}") from error
+        return work
+
+    # ---- merging -----------------------------------------------------------------
+
+    def __add__(self, other: object) -> Self:
+        """Return a model of the rows of both half-fitted models."""
+        if type(other) is not type(self):
+            return NotImplemented
+        for model in (self, other):
+            model._require_statistics()
+        self._require_alike(other)
+        result = copy.copy(self)
+        mine, others = result._align(other)
+        result._set_statistics(mine + others)
+        result.n_out_of_range_ = self.n_out_of_range_ + other.n_out_of_range_
+        return result
+
+    def __radd__(self, other: object) -> Self:
+        """Return a copy for 0, with which `sum` begins."""
+        return copy.copy(self) if isinstance(other, int) and other == 0 else NotImplemented
+
+    def _require_alike(self, other: Self) -> None:
+        """Refuse a merge of models whose sums are of different things."""
+        for name in self._differing_parameters(other):
+            raise ValueError(
+                "half-fitted models can be merged only if their parameters are the same; "
+                f"{name} is {getattr(self, name)!r} here and {getattr(other, name)!r} there"
+            )
+        names = [getattr(model, "feature_names_in_", None) for model in (self, other)]
+        if self.n_features_in_ != other.n_features_in_ or not _equal(*names):
+            raise ValueError(
+                "half-fitted models can be merged only if they have the same inputs; here they are "
+                f"{self._inputs_text()} and there {other._inputs_text()}"
+            )
+        if type(self.statistics_) is not type(other.statistics_):
+            raise ValueError(
+                f"the one model holds {type(self.statistics_).__name__} and the other "
+                f"{type(other.statistics_).__name__}: give both the same engine"
+            )
+        if self._y_was_flat != other._y_was_flat:
+            raise ValueError("y has one dimension here and two there: give both models alike")
+
+    def _differing_parameters(self, other: Self) -> list[str]:
+        """Name the parameters that count in the sums and differ."""
+        mine, others = self.get_params(deep=False), other.get_params(deep=False)
+        return [
+            name
+            for name in mine
+            if name not in _OF_THE_SOLVE and not _equal(mine[name], others[name])
+        ]
+
+    def _inputs_text(self) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return f"{self.n_features_in_} without names" if names is None else str(names.tolist())
+
+    # ---- the penalty, after all rows -----------------------------------------------
+
+    def refit(self, gamma: float | None = None) -> Self:
+        """Solve for the weights again, from the sums over all rows learned so far.
+
+        Parameters
+        ----------
+        gamma : float or None, default=None
+            A new penalty, which becomes the parameter ``gamma``; None for the present one.
+
+        Returns
+        -------
+        estimator
+            The estimator itself. When the call fails, it stays as it was.
+
+        Raises
+        ------
+        ValueError
+            The estimator was learned by ``fit``, or gamma is negative.
+        numpy.linalg.LinAlgError
+            gamma is too small for float64.
+        """
+        return self._on_copy("_refit", gamma)
+
+    def _refit(self, gamma: float | None) -> None:
+        self._require_statistics()
+        if gamma is not None:
+            self.gamma = check_number(gamma, "gamma", minimum=0)
+        self._forget_solution()
+        self._solve_statistics()
+
+    def choose_gamma(self, gammas: Any = None, *, held_out: Any = None) -> Self:
+        """Choose the penalty from the sums, all rows being gone, and solve for the weights.
+
+        The score of a gamma is its generalised cross-validation, or the squared error in rows that
+        are held out. Classes count as their codes +1 and -1.
+
+        Parameters
+        ----------
+        gammas : array-like of positive numbers or None, default=None
+            Penalties to choose from; None for the paper's 2^-30, 2^-29, ..., 2^30.
+        held_out : iterable of batches or None, default=None
+            Batches as `fit_stream` takes them, of rows that were not learned, such as
+            ``[(X, y)]``.
+
+        Returns
+        -------
+        estimator
+            The estimator itself, whose parameter ``gamma`` is the one chosen; what was tried is in
+            ``gamma_results_``: "gamma" and "score" (n_gammas,), the larger the better. When the
+            call fails, it stays as it was.
+
+        Raises
+        ------
+        ValueError
+            The estimator was learned by ``fit``; gammas are not positive; or ``held_out`` is not
+            of the same inputs and classes.
+        """
+        return self._on_copy("_choose_gamma", gammas, held_out)
+
+    def _choose_gamma(self, gammas: Any, held_out: Any) -> None:
+        self._require_statistics()
+        values = np.asarray(PAPER_GAMMAS if gammas is None else gammas, dtype=np.float64)
+        coding, penalize = self._coding(), bool(self.penalize_constant)
+        scores, weights = self.statistics_._gcv(values, coding, penalize, self._n_threads())
+        if held_out is not None:
+            judge = self._judge(held_out)
+            scores = judge._squared_errors(weights, coding) / judge.weight_sum
+        losses = scores.sum(axis=1)
+        # of equals the largest, as everywhere
+        best = float(values[np.flatnonzero(losses == losses.min())[-1]])
+        self._refit(best)
+        self.gamma_results_ = {"gamma": values, "score": -losses}
+
+    def _judge(self, held_out: Any) -> Statistics:
+        """Sum rows that are held out: within the present range, and of the present classes."""
+        judge = copy.copy(self)
+        empty = type(self.statistics_)(
+            self.basis_, self.statistics_.n_outputs, scaling=self.scaling_
+        )
+        for batch in as_batches(held_out).start():
+            if _num_samples(batch.X):
+                try:
+                    X, y, weight, _ = judge._rows_of_weight(
+                        batch.X, batch.y, batch.sample_weight, reset=False
+                    )
+                    targets, weight = judge._encode_batch(y, weight, grow=False)
+                    empty.update(X, targets, sample_weight=weight, n_threads=self._n_threads())
+                except (ValueError, TypeError) as error:
+                    raise StreamError(f"held_out, {batch.where}: {error}") from error
+        if empty.n_samples == 0:
+            raise ValueError("held_out has no rows")
+        return empty
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Compare parameters: numbers in any kind of sequence, or what else they are."""
+    sequences = [isinstance(value, (np.ndarray, list, tuple)) for value in (a, b)]
+    if any(sequences):
+        return all(sequences) and np.array_equal(np.asarray(a), np.asarray(b))
+    return bool(a == b)
+
+
+class _RealStream(_RealTargets, _StreamEstimator):
+    """Sums with the targets as they are."""
+
+    def _encode_batch(
+        self,
+        y: Any,
+        weight: Doubles | None,
+        *,
+        grow: bool,  # noqa: ARG002
+    ) -> tuple[Doubles, Doubles | None]:
+        targets = np.asarray(y, dtype=np.float64)
+        self.__dict__.setdefault("_y_was_flat", targets.ndim == 1)
+        return targets if targets.ndim == 2 else targets[:, np.newaxis], weight
+
+
+class _ClassStream(_ClassTargets, _StreamEstimator):
+    """Sums with the indicator of each class, or of each label of a multilabel y."""
+
+    def _require_sums_to_do(self) -> bool:
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs the number of rows of every class before the first "
+                "one is learned; for batches, pass a dict {label: weight}"
+            )
+        return super()._require_sums_to_do()
+
+    def _announce(self, classes: Any, *, grow: bool) -> None:
+        name = type(self).__name__
+        if classes is None:
+            if not grow and "classes_" not in self.__dict__:
+                raise ValueError(
+                    f"{name}: the first call of partial_fit needs classes, all labels that may "
+                    "come, since a batch may lack some"
+                )
+            return
+        given = np.unique(_plain_labels(column_or_1d(np.asarray(classes)), name))
+        if "classes_" not in self.__dict__:
+            if given.size < 2:
+                raise ValueError(f"classes must hold at least two labels, got {given.tolist()}")
+            self.classes_ = given
+            if isinstance(self.class_weight, dict):
+                _class_factors(self.class_weight, given)
+        elif not np.array_equal(given, self.classes_):
+            raise ValueError(
+                f"classes must be the same in all calls; they were {_listed(self.classes_)} and "
+                f"are {_listed(given)} now"
+            )
+
+    def _encode_batch(
+        self, y: Any, weight: Doubles | None, *, grow: bool
+    ) -> tuple[Doubles, Doubles | None]:
+        name = type(self).__name__
+        y = y.toarray() if issparse(y) else y
+        multilabel = _label_kind(y, name) == "multilabel-indicator"
+        if "statistics_" in self.__dict__ and multilabel != self.multilabel_:
+            raise ValueError(
+                "y must be a table of 0 and 1 (multilabel) in all batches or in none of them"
+            )
+        self.multilabel_ = multilabel
+        self._y_was_flat = not multilabel
+        if multilabel:
+            if isinstance(self.class_weight, dict):
+                raise ValueError(
+                    f"class_weight of {name} must be None for multilabel y in batches, got a dict"
+                )
+            columns = _indicator_columns(y, name)
+            expected = self.__dict__.setdefault("classes_", np.arange(columns.shape[1])).size
+            if columns.shape[1] != expected:
+                raise ValueError(
+                    f"y must have {expected} columns, one for each label, got {columns.shape[1]}"
+                )
+            return columns.astype(np.float64), weight
+        y = y if y.ndim == 1 else column_or_1d(y, warn=True)
+        self._check_labels(y, grow=grow)
+        codes = np.searchsorted(self.classes_, y)
+        if isinstance(self.class_weight, dict):
+            factors = _class_factors(self.class_weight, self.classes_, complete=not grow)[codes]
+            weight = factors if weight is None else weight * factors
+        return (codes[:, np.newaxis] == np.arange(self.classes_.size)).astype(np.float64), weight
+
+    def _check_labels(self, y: NDArray[Any], *, grow: bool) -> None:
+        """Refuse labels that were not announced, or let ``classes_`` grow by them."""
+        labels = np.unique(y)
+        if "classes_" not in self.__dict__:
+            self.classes_ = labels
+            return
+        self._require_same_kind(labels)
+        new = np.setdiff1d(labels, self.classes_)
+        if new.size == 0:
+            return
+        if not grow:
+            row = int(np.isin(y, new).argmax())
+            raise ValueError(
+                f"y holds the label {new[0]!r} (first in row {row}), which is not among the "
+                f"classes announced, {_listed(self.classes_)}: name all in the first call"
+            )
+        before, self.classes_ = self.classes_, np.union1d(self.classes_, new)
+        if "statistics_" in self.__dict__:
+            self.statistics_ = self.statistics_.with_outputs(
+                np.searchsorted(self.classes_, before).tolist(), self.classes_.size
+            )
+
+    def _require_same_kind(self, labels: NDArray[Any]) -> None:
+        texts = [array.dtype.kind in "OUT" for array in (self.classes_, labels)]
+        if texts[0] != texts[1]:
+            kinds = ["text" if text else "numbers" for text in texts]
+            raise ValueError(
+                f"labels must be of one type: they were {kinds[0]} such as {self.classes_[0]!r}, "
+                f"and are {kinds[1]} such as {labels[0]!r} now"
+            )
+
+    def _align(self, other: Self) -> tuple[Statistics, Statistics]:
+        if self.multilabel_ != other.multilabel_:
+            raise ValueError("y is multilabel in one of the models and not in the other")
+        if self.multilabel_:
+            if self.classes_.size != other.classes_.size:
+                raise ValueError(
+                    f"the one model has {self.classes_.size} labels and the other "
+                    f"{other.classes_.size}"
+                )
+            return self.statistics_, other.statistics_
+        self._require_same_kind(other.classes_)
+        both = np.union1d(self.classes_, other.classes_)
+        aligned = [
+            model.statistics_.with_outputs(
+                np.searchsorted(both, model.classes_).tolist(), both.size
+            )
+            if model.classes_.size < both.size
+            else model.statistics_
+            for model in (self, other)
+        ]
+        self.classes_ = both
+        return aligned[0], aligned[1]
+
+    def _coding(self) -> Coding:
+        n = self.classes_.size
+        if self.multilabel_ or n > 2:
+            return 2.0 * np.eye(n), np.full(n, -1.0)
+        if n < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes to tell apart, but all rows so "
+                f"far have the label {self.classes_[0]!r}"
+            )
+        # one output, positive for the second class
+        return np.array([[0.0], [2.0]]), np.array([-1.0])
+
+    def _solve_statistics(self) -> None:
+        if isinstance(self.class_weight, dict) and not self.multilabel_:
+            _class_factors(self.class_weight, self.classes_)
+        super()._solve_statistics()
+
+
+def _listed(labels: NDArray[Any]) -> str:
+    shown = ", ".join(repr(label) for label in labels[:_MAX_LISTED].tolist())
+    return shown if labels.size <= _MAX_LISTED else f"{shown}, ... ({labels.size} of them)"
