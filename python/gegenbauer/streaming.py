@@ -101,6 +101,11 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         if name in SOLUTION and "statistics_" in self.__dict__:
             self._solve_statistics()
             return self.__dict__[name]
+        if name == "partial_fit":  # which is there, but not now: say why
+            try:
+                self._can_go_on()
+            except ValueError as error:
+                raise AttributeError(f"no partial_fit here: {error}", name=name) from None
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _forget_solution(self) -> None:
@@ -328,8 +333,10 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         """Return a model of the rows of both half-fitted models."""
         if type(other) is not type(self):
             return NotImplemented
-        for model in (self, other):
-            model._require_statistics()
+        for one, another in ((self, other), (other, self)):
+            if not vars(one).keys() & {"statistics_", "coef_"}:  # it has learned no rows yet
+                return copy.copy(another)
+            one._require_statistics()
         self._require_alike(other)
         result = copy.copy(self)
         mine, others = result._align(other)
@@ -571,8 +578,8 @@ class _ClassStream(_ClassTargets, _StreamEstimator):
         if not grow:
             row = int(np.isin(y, new).argmax())
             raise ValueError(
-                f"y holds the label {new[0]!r} (first in row {row}), which is not among the "
-                f"classes announced, {_listed(self.classes_)}: name all in the first call"
+                f"y holds the label {new.tolist()[0]!r} (first in row {row}), which is not among "
+                f"the classes announced, {_listed(self.classes_)}: name all in the first call"
             )
         before, self.classes_ = self.classes_, np.union1d(self.classes_, new)
         if "statistics_" in self.__dict__:
@@ -585,8 +592,9 @@ class _ClassStream(_ClassTargets, _StreamEstimator):
         if texts[0] != texts[1]:
             kinds = ["text" if text else "numbers" for text in texts]
             raise ValueError(
-                f"labels must be of one type: they were {kinds[0]} such as {self.classes_[0]!r}, "
-                f"and are {kinds[1]} such as {labels[0]!r} now"
+                f"labels must be of one type: they were {kinds[0]} such as "
+                f"{self.classes_.tolist()[0]!r}, and are {kinds[1]} such as "
+                f"{labels.tolist()[0]!r} now"
             )
 
     def _align(self, other: Self) -> tuple[Statistics, Statistics]:
@@ -618,8 +626,8 @@ class _ClassStream(_ClassTargets, _StreamEstimator):
             return 2.0 * np.eye(n), np.full(n, -1.0)
         if n < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two classes to tell apart, but all rows so "
-                f"far have the label {self.classes_[0]!r}"
+                f"{type(self).__name__} needs at least two classes to tell apart, but all rows "
+                f"so far have the label {self.classes_.tolist()[0]!r}"
             )
         # one output, positive for the second class
         return np.array([[0.0], [2.0]]), np.array([-1.0])

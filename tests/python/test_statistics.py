@@ -16,6 +16,7 @@ from gegenbauer._arrays import TooLargeError
 from gegenbauer._dispatch import core
 from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.ridge import solve_ridge
+from gegenbauer.selection import RidgePath
 from gegenbauer.statistics import GramStatistics, MomentStatistics
 
 
@@ -297,3 +298,145 @@ def test_errors_of_moments_stay_below_their_bound(lam):
     sums = np.abs(coefficients).sum(axis=1)
     # features themselves are off by about the degree times eps
     assert (error <= 100 * np.finfo(float).eps * len(X) * np.outer(sums, sums)).all()
+
+
+class TestBoxes:
+    """The same samples in a wider box."""
+
+    @given(
+        m=st.integers(1, 4),
+        lam=st.sampled_from([-0.3, 0.0, 0.05, 0.5, 2.0]),
+        domain=st.sampled_from([(0.0, 1.0), (-1.0, 1.0)]),
+        index_set=st.sampled_from(["total_degree", "hyperbolic_cross"]),
+        spectrum=st.sampled_from([None, "orthonormal", (0.2, 1.5)]),
+        n_terms=st.integers(1, 60),
+        seed=st.integers(0, 2**32 - 1),
+    )
+    @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    def test_equals_statistics_made_there(self, m, lam, domain, index_set, spectrum, n_terms, seed):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(-1, 1, (40, m)) * 10.0 ** rng.integers(-3, 4, m)
+        X[:, rng.random(m) < 0.3] = 2.5  # constant so far
+        Y = rng.normal(size=(40, 2))
+        weight = rng.uniform(0, 2, 40)
+        basis = TensorBasis(m, n_terms=n_terms, lam=lam, index_set=index_set, spectrum=spectrum)
+        tight = InputScaling.fit(X, domain=domain)
+        room = rng.exponential(1.0, (2, m)) * np.abs(X).max(axis=0)
+        room[:, rng.random(m) < 0.3] = 0.0
+        wide = InputScaling(tight.lower - room[0], tight.upper + room[1], domain=domain)
+        # rounding is relative to the largest values of two terms on the domain
+        grid = np.vstack([np.ones(m), rng.uniform(-1, 1, (300, m))])
+        size = np.abs(basis.evaluate(grid)).max(axis=0)
+        for cls in (GramStatistics, MomentStatistics):
+            got = cls.from_data(basis, X, Y, sample_weight=weight, scaling=tight).rescaled(wide)
+            expected = cls.from_data(basis, X, Y, sample_weight=weight, scaling=wide)
+            assert got.scaling == wide
+            off = np.abs(got.gram - expected.gram) / np.outer(size, size)
+            assert off.max() <= 1e-12 * weight.sum()
+            assert (np.abs(got.cross - expected.cross) / size[:, np.newaxis]).max() <= 1e-12 * 200
+            assert_array_equal(got.target_gram, expected.target_gram)
+
+    def test_high_degrees_lose_nothing(self):
+        x = np.random.default_rng(0).normal(size=(500, 1))
+        basis = TensorBasis(1, degree=100, lam=0.5)
+        for cls in (GramStatistics, MomentStatistics):
+            got = cls(basis, scaling=InputScaling.fit(x[:1], domain=(-1, 1)))
+            for part in np.array_split(x[np.argsort(x[:, 0] ** 2)], 60):
+                got.update(part, part[:, 0], widen=True)
+            whole = InputScaling.fit(x, domain=(-1, 1))
+            assert got.scaling == whole
+            expected = cls.from_data(basis, x, x[:, 0], scaling=whole)
+            assert_allclose(got.gram, expected.gram, rtol=0, atol=1e-12 * 500)
+
+    def test_sums_and_differences_of_different_boxes(self):
+        p = make_problem(90, 3, 40)
+        for cls in (GramStatistics, MomentStatistics):
+            whole = InputScaling.fit(p.X)
+            left, right = (
+                cls.from_data(p.basis, p.X[part], p.Y[part], scaling=InputScaling.fit(p.X[part]))
+                for part in (slice(0, 50), slice(50, 90))
+            )
+            expected = cls.from_data(p.basis, p.X, p.Y, scaling=whole)
+            assert (left + right).scaling == whole
+            same_statistics(left + right, expected, 1e-12)
+            same_statistics(right + left, expected, 1e-12)
+            difference = (left + right) - right
+            same_statistics(difference, left.rescaled(whole), 1e-11)
+            with pytest.raises(ValueError, match="a box can only grow"):
+                left - right
+
+    def test_refusals(self):
+        p = make_problem(30, 2, 10)
+        box = InputScaling([0, 0], [1, 1])
+        statistics = GramStatistics.from_data(p.basis, p.X, p.Y, scaling=box)
+        with pytest.raises(ValueError, match=r"column 1 has the range \[0, 1\], which \[0.5, 1\]"):
+            statistics.rescaled(InputScaling([0, 0.5], [1, 1]))
+        with pytest.raises(ValueError, match="domain and clip must stay"):
+            statistics.rescaled(InputScaling([0, 0], [1, 1], domain=(-1, 1)))
+        with pytest.raises(ValueError, match="domain and clip are the same"):
+            statistics + GramStatistics(
+                p.basis, 2, scaling=InputScaling([0, 0], [1, 1], clip=False)
+            )
+        with pytest.raises(TypeError, match="need an InputScaling"):
+            statistics.rescaled(None)
+        with pytest.raises(ValueError, match="widen=True needs statistics with a scaling"):
+            GramStatistics(p.basis, 2).update(p.X, p.Y, widen=True)
+        before = statistics._packed()
+        with pytest.raises(ValueError, match="sums are beyond"):
+            statistics.update(p.X + 3, np.full_like(p.Y, 1e200), widen=True)
+        assert_array_equal(statistics._packed(), before)
+        assert statistics.scaling == box
+
+
+class TestOutputs:
+    def test_more_of_them(self, statistics_of):
+        p = make_problem(60, 2, 20)
+        got = statistics_of(p).with_outputs([3, 1], 4)
+        Y = np.zeros((60, 4))
+        Y[:, [3, 1]] = p.Y
+        expected = type(got).from_data(p.basis, p.X, Y)
+        same_statistics(got, expected)
+        assert_allclose(got.target_gram, expected.target_gram, rtol=1e-13)
+        for bad in ([0, 0], [0, 4], [-1, 0], [0]):
+            with pytest.raises(ValueError, match="places must hold 2 different numbers"):
+                statistics_of(p).with_outputs(bad, 4)
+        with pytest.raises(ValueError, match="n_outputs must be at least 2"):
+            statistics_of(p).with_outputs([0, 1], 1)
+
+    def test_packed(self, statistics_of):
+        statistics = statistics_of(make_problem(60, 2, 20))
+        twin = pickle.loads(pickle.dumps(statistics))
+        assert twin == statistics
+        assert twin.update([[0.5, 0.5]], [[1.0, 2.0]]) != statistics
+        assert statistics._packed().size == type(statistics)._n_packed(statistics.basis, 2)
+
+
+class TestScores:
+    GAMMAS = 2.0 ** np.arange(-16, 12, 4)
+
+    @pytest.mark.parametrize("penalize", [True, False])
+    def test_gcv_is_that_of_the_data(self, statistics_of, penalize):
+        p = make_problem(90, 3, 40)
+        weight = np.random.default_rng(0).uniform(0.5, 2, 90)
+        got = statistics_of(p, sample_weight=weight)
+        path = RidgePath(p.basis, p.X, p.Y, sample_weight=weight, penalize_constant=penalize)
+        assert_allclose(
+            got.gcv(self.GAMMAS, penalize_constant=penalize), path.gcv(self.GAMMAS), rtol=1e-8
+        )
+        with pytest.raises(ValueError, match="gammas must be positive"):
+            got.gcv([0.0])
+        with pytest.raises(ValueError, match="no samples"):
+            type(got)(p.basis).gcv([1.0])
+
+    def test_squared_error(self, statistics_of):
+        p = make_problem(90, 3, 40)
+        weights = np.random.default_rng(0).normal(size=(40, 2))
+        expected = ((p.Y - p.G @ weights) ** 2).sum(axis=0)
+        assert_allclose(statistics_of(p).squared_error(weights), expected, rtol=1e-11)
+        with pytest.raises(ValueError, match="weights must have 40 rows"):
+            statistics_of(p).squared_error(weights[:3])
+
+    def test_the_engine_that_was_used(self):
+        p = make_problem(90, 3, 40)
+        for cls, engine in ((GramStatistics, "primal"), (MomentStatistics, "moments")):
+            assert cls.from_data(p.basis, p.X, p.Y).solve(1.0).engine == engine
