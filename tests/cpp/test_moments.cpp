@@ -121,7 +121,8 @@ void test_substitution() {
     Matrix mapped = x;
     for (Index t = 0; t < c.n_inputs; ++t) {
       const double scale = t % 3 == 2 ? 0.0 : t % 3 == 1 ? 0.4 : 0.85;
-      maps.push_back(t == 4 ? Substitution{} : Substitution{scale, t % 2 == 0 ? 0.15 : -0.5});
+      const double shift = (t % 2 == 0 ? 0.9 : -0.9) * (1.0 - scale);  // stays within [-1, 1]
+      maps.push_back(t == 4 ? Substitution{} : Substitution{scale, shift});
       mapped.col(t) = maps.back().scale * x.col(t).array() + maps.back().shift;
     }
     const auto statistic = [&](const Matrix& rows) {
