@@ -411,7 +411,7 @@ class TableBatches:
     ) -> None:
         _require_extra()
         self.batch_rows = check_integer(batch_rows, "batch_rows", minimum=1)
-        if not isinstance(separator, str) or len(separator) != 1 or separator in '"\r\n':
+        if len(separator) != 1 or separator in '"\r\n':
             raise ValueError(f"separator must be one character, got {separator!r}")
         for name, columns in (("inputs", inputs), ("ignore", ignore)):
             if isinstance(columns, str):
@@ -419,7 +419,9 @@ class TableBatches:
         self.target, self.sample_weight = target, sample_weight
         self._as_labels = as_labels
         self._files: list[_File] = [
-            _ParquetFile(name, path) if ending == ".parquet" else _CsvFile(name, path, separator)
+            _ParquetFile(name, path, min(self.batch_rows, _BATCH_ROWS))
+            if ending == ".parquet"
+            else _CsvFile(name, path, separator)
             for name, path, ending in _find_files(paths)
         ]
         self.inputs = self._choose_inputs(inputs, list(ignore))
@@ -572,14 +574,13 @@ class TableBatches:
 
     def _from(self, n_batches: int) -> Iterator[Batch]:
         skipped = n_batches
-        most = min(self.batch_rows, _BATCH_ROWS)
         for file in self._files:
             if file.n_rows is not None and self._count(file.n_rows) <= skipped:
                 skipped -= self._count(file.n_rows)
                 continue
             first = skipped * self.batch_rows
             types = {name: self._types[name] for name in self._used}
-            for pieces in _cut(file.pieces(types, first, most), self.batch_rows):
+            for pieces in _cut(file.pieces(types, first), self.batch_rows):
                 batch = self._assemble(file, first, pieces)
                 first += len(batch.y)
                 file.n_seen = max(file.n_seen, first)
@@ -656,7 +657,7 @@ class TableBatches:
 
         for file in self._files:
             first = 0
-            for piece in file.pieces({self.target: pa.string()}, 0, _BATCH_ROWS):
+            for piece in file.pieces({self.target: pa.string()}, 0):
                 where = f"{_span(first, first + piece.num_rows)} of {file.name}"
                 yield where, _present(piece, self.target, file, first)
                 first += piece.num_rows
@@ -753,8 +754,8 @@ class _File:
         value = self._examples.get(column)
         return "" if value is None else f", such as {value[:40]!r}"
 
-    def pieces(self, types: dict[str, Any], first: int, most: int) -> Iterator[Any]:
-        """Yield the rows from one on as record batches.
+    def pieces(self, types: dict[str, Any], first: int) -> Iterator[Any]:
+        """Yield the rows from one on as record batches of any size.
 
         Parameters
         ----------
@@ -762,8 +763,6 @@ class _File:
             Types of Arrow that columns of these names are read as, unless the file has types.
         first : int
             The first row.
-        most : int
-            Rows of a record batch at most, where that can be chosen.
         """
         raise NotImplementedError
 
@@ -814,8 +813,9 @@ class _ParquetFile(_File):
 
     n_rows: int
 
-    def __init__(self, name: str, path: Path) -> None:
+    def __init__(self, name: str, path: Path, most: int) -> None:
         super().__init__(name, path)
+        self._most = most  # rows of a record batch
         self.n_rows = 0
         with self._reading(), self._open() as file:
             schema, metadata = file.schema_arrow, file.metadata
@@ -832,7 +832,7 @@ class _ParquetFile(_File):
         # Read ahead, and whole columns of a group of rows would be in memory.
         return pq.ParquetFile(str(self.path), pre_buffer=False, buffer_size=_COLUMN_BUFFER)
 
-    def pieces(self, types: dict[str, Any], first: int, most: int) -> Iterator[Any]:
+    def pieces(self, types: dict[str, Any], first: int) -> Iterator[Any]:
         """Yield record batches from a row on; groups of rows before it are not read."""
         group, start = 0, 0
         while group < len(self._groups) and start + self._groups[group] <= first:
@@ -842,7 +842,7 @@ class _ParquetFile(_File):
             file = self._open()
         with file:
             batches = file.iter_batches(
-                batch_size=most,
+                batch_size=self._most,
                 row_groups=list(range(group, len(self._groups))),
                 columns=list(types),
             )
@@ -905,11 +905,8 @@ class _CsvFile(_File):
             self.types[name] = _type_of_text(values)
             self._examples[name] = _first_foreign(values)
 
-    def pieces(self, types: dict[str, Any], first: int, most: int) -> Iterator[Any]:
-        """Yield record batches from a row on; at the end, the number of rows is known.
-
-        Their size is that of the blocks of text.
-        """
+    def pieces(self, types: dict[str, Any], first: int) -> Iterator[Any]:
+        """Yield record batches from a row on; at the end, the number of rows is known."""
         if self.n_rows == 0:
             return
         start = 0
@@ -923,7 +920,7 @@ class _CsvFile(_File):
         """Read the file to its end for its number of rows."""
         import pyarrow as pa
 
-        for _ in self.pieces({self.columns[0]: pa.string()}, 0, _BATCH_ROWS):
+        for _ in self.pieces({self.columns[0]: pa.string()}, 0):
             pass
 
     def _read(self, types: dict[str, Any]) -> Iterator[Any]:
@@ -1037,7 +1034,7 @@ def _type_of_text(values: Any) -> Any:
 
 def _first_foreign(values: Any) -> str:
     """Return the first text that is no number; the first of all if they are numbers."""
-    texts = values.to_pylist()
+    texts: list[str] = values.to_pylist()
 
     def is_number(text: str) -> bool:
         try:
@@ -1086,7 +1083,9 @@ def _text(column: Any, file: _File) -> NDArray[Any]:
     if not types.is_dictionary(column.type):
         column = column.dictionary_encode()
     words: NDArray[Any] = column.dictionary.to_numpy(zero_copy_only=False)
-    return words.astype(object)[column.indices.to_numpy(zero_copy_only=False)]
+    codes: NDArray[Any] = column.indices.to_numpy(zero_copy_only=False)
+    labels: NDArray[Any] = words.astype(object)[codes]
+    return labels
 
 
 def _cut(pieces: Iterator[Any], n_rows: int) -> Iterator[list[Any]]:
