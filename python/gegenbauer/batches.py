@@ -33,9 +33,12 @@ __all__ = ["ArrayBatches", "Batch", "StreamError", "TableBatches", "as_batches"]
 
 _BATCH_ROWS = 65536
 
+# Rows of a Parquet file that are decoded at once: few, for they are in memory beside the batch.
+_DECODED_ROWS = 16384
+
 # Bytes of a column that are read from a Parquet file at once, of the text of a CSV file, and of
 # the end of a file for its fingerprint: there, Parquet keeps the statistics of all columns.
-_COLUMN_BUFFER = 1 << 18
+_COLUMN_BUFFER = 1 << 16
 _CSV_BLOCK = 1 << 22
 _TAIL = 1 << 16
 
@@ -419,7 +422,7 @@ class TableBatches:
         self.target, self.sample_weight = target, sample_weight
         self._as_labels = as_labels
         self._files: list[_File] = [
-            _ParquetFile(name, path, min(self.batch_rows, _BATCH_ROWS))
+            _ParquetFile(name, path, min(self.batch_rows, _DECODED_ROWS))
             if ending == ".parquet"
             else _CsvFile(name, path, separator)
             for name, path, ending in _find_files(paths)
@@ -582,6 +585,7 @@ class TableBatches:
             types = {name: self._types[name] for name in self._used}
             for pieces in _cut(file.pieces(types, first), self.batch_rows):
                 batch = self._assemble(file, first, pieces)
+                pieces.clear()  # free them before the batch is used
                 first += len(batch.y)
                 file.n_seen = max(file.n_seen, first)
                 yield batch
@@ -845,6 +849,7 @@ class _ParquetFile(_File):
                 batch_size=self._most,
                 row_groups=list(range(group, len(self._groups))),
                 columns=list(types),
+                use_threads=False,  # more memory, and not faster
             )
             for piece in self._read_on(batches, start):
                 if start + piece.num_rows > first:
@@ -1093,11 +1098,11 @@ def _cut(pieces: Iterator[Any], n_rows: int) -> Iterator[list[Any]]:
     held: list[Any] = []
     wanted = n_rows
     for piece in pieces:
-        while piece.num_rows:
-            part = piece.slice(0, wanted)
-            piece = piece.slice(part.num_rows)
-            held.append(part)
-            wanted -= part.num_rows
+        begin = 0
+        while begin < piece.num_rows:
+            held.append(piece.slice(begin, wanted))
+            begin += held[-1].num_rows
+            wanted -= held[-1].num_rows
             if wanted == 0:
                 yield held
                 held, wanted = [], n_rows
