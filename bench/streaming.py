@@ -1,0 +1,187 @@
+"""Learning from streams: rows a second, memory, and how they grow: ``python -m bench.streaming``.
+
+Every fit runs in a process of its own. Rows are made batch by batch from seeds, so that no more
+than a batch is there; the time to make them is told apart, and rates are of learning alone. Peers
+learn from the same rows: SGDClassifier by ``partial_fit`` on the same features, which
+GegenbauerFeatures makes, and LightGBM, which takes all rows at once, on as many as it is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bench.machine import ROOT, describe, warnings_about
+from bench.scaling import exponent
+from gegenbauer import GegenbauerClassifier, GegenbauerFeatures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Batch = tuple[np.ndarray, np.ndarray]
+
+BATCH_ROWS = 100_000
+SETTINGS = {"m=6, L=500": (6, 500), "m=28, L=435": (28, 435)}
+ROWS = (100_000, 1_000_000, 10_000_000, 100_000_000)
+PEER_ROWS = 1_000_000
+N_TEST = 100_000
+OURS, SGD, LIGHTGBM = "gegenbauer", "SGDClassifier", "LightGBM"
+
+
+def batch(number: int, m: int, n_rows: int = BATCH_ROWS) -> Batch:
+    """Make a batch of two classes with a smooth, noisy boundary."""
+    rng = np.random.default_rng([7, number])
+    X = rng.random((n_rows, m))
+    waves = np.sin(4 * X[:, 0]) + X[:, 1] * X[:, 2] - X[:, -1] ** 2
+    y = (waves + 0.3 * rng.standard_normal(n_rows) > 0.55).astype(np.int64)
+    return X, y
+
+
+class Stream:
+    """So many rows in batches; it counts the seconds that making them took."""
+
+    def __init__(self, n_rows: int, m: int) -> None:
+        self.n_rows, self.m, self.seconds = n_rows, m, 0.0
+
+    def __iter__(self) -> Iterator[Batch]:
+        for number in range(-(-self.n_rows // BATCH_ROWS)):
+            start = time.perf_counter()
+            made = batch(number, self.m, min(BATCH_ROWS, self.n_rows - number * BATCH_ROWS))
+            self.seconds += time.perf_counter() - start
+            yield made
+
+
+def learn(who: str, n_rows: int, m: int, n_terms: int, n_threads: int) -> dict[str, Any]:
+    """Learn in this process."""
+    test = batch(10**9, m, N_TEST)
+    stream = Stream(n_rows, m)
+    before = _kilobytes("VmRSS")
+    start = time.perf_counter()
+    if who == OURS:
+        model = GegenbauerClassifier(n_terms, n_jobs=n_threads).fit_stream(stream)
+        score = model.score(*test)
+    elif who == SGD:
+        from sklearn.linear_model import SGDClassifier
+
+        features = GegenbauerFeatures(n_terms, n_jobs=n_threads).fit(batch(0, m)[0])
+        peer = SGDClassifier(random_state=0)
+        for X, y in stream:
+            peer.partial_fit(features.transform(X), y, classes=[0, 1])
+        score = peer.score(features.transform(test[0]), test[1])
+    else:
+        from lightgbm import LGBMClassifier
+
+        X, y = (np.concatenate(parts) for parts in zip(*stream, strict=True))
+        start = time.perf_counter() - stream.seconds  # that of putting together is not its own
+        peer = LGBMClassifier(n_jobs=n_threads, verbose=-1).fit(X, y)
+        score = (peer.predict(test[0]) == test[1]).mean()
+    seconds = time.perf_counter() - start - stream.seconds
+    return {
+        "who": who, "n_rows": n_rows, "m": m, "n_terms": n_terms, "n_threads": n_threads,
+        "seconds": seconds, "making": stream.seconds, "score": float(score),
+        "resident_before": 1024 * before, "peak": 1024 * _kilobytes("VmHWM"),
+    }  # fmt: skip
+
+
+def _kilobytes(key: str) -> int:
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith(key + ":"):
+            return int(line.split()[1])
+    return 0
+
+
+def measure(*arguments: object, n_threads: int) -> dict[str, Any]:
+    """Learn in a fresh process, whose libraries have so many threads."""
+    threads = {f"{name}_NUM_THREADS": str(n_threads) for name in ("OMP", "OPENBLAS")}
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.streaming", "--one", *map(str, arguments), str(n_threads)],
+        cwd=ROOT, env={**os.environ, **threads}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def run(rows: tuple[int, ...], peer_rows: int, threads: tuple[int, ...]) -> list[dict[str, Any]]:
+    """Measure everything, telling each result as it comes."""
+    found = []
+    for m, n_terms in SETTINGS.values():
+        for n_threads in threads:
+            jobs = [(OURS, n) for n in rows] + [(SGD, peer_rows), (LIGHTGBM, peer_rows)]
+            for who, n_rows in jobs:
+                try:
+                    one = measure(who, n_rows, m, n_terms, n_threads=n_threads)
+                except subprocess.CalledProcessError as error:
+                    print(f"{who}: {(error.stderr.strip().splitlines() or ['killed'])[-1]}")
+                    continue
+                found.append(one)
+                print(line(one), flush=True)
+    return found
+
+
+def line(one: dict[str, Any]) -> str:
+    """Say what was found, as a row of a table."""
+    return (
+        f"| m = {one['m']}, L = {one['n_terms']} | {one['who']} | {one['n_threads']} | "
+        f"{one['n_rows']:,} | {one['seconds']:.3g} | {one['n_rows'] / one['seconds']:,.0f} | "
+        f"{one['making']:.3g} | {one['peak'] / 1e6:.0f} | "
+        f"{(one['peak'] - one['resident_before']) / 1e6:.0f} | {one['score']:.4f} |"
+    )
+
+
+HEAD = (
+    "| problem | who | threads | rows | learning, s | rows/s | making rows, s | peak, MB | "
+    "of it beyond imports and test rows, MB | right |\n" + "|---" * 10 + "|"
+)
+
+
+def report(found: list[dict[str, Any]], n_threads: int) -> str:
+    """Write tables, and by which power of the rows the time grows."""
+    facts = describe(n_threads)
+    lines = [HEAD, *map(line, found), ""]
+    for name, (m, n_terms) in SETTINGS.items():
+        for threads in sorted({one["n_threads"] for one in found}):
+            ours = [
+                (one["n_rows"], one["seconds"]) for one in found
+                if (one["who"], one["m"], one["n_terms"], one["n_threads"])
+                == (OURS, m, n_terms, threads)
+            ]  # fmt: skip
+            if len(ours) > 2:
+                power = exponent(*zip(*ours, strict=True))
+                lines.append(f"- {name}, {threads} thread(s): seconds grow as rows^{power}")
+    state = facts["git"] or {"commit": "no commit"}
+    lines += ["", f"{facts['machine']['processor']}, flavour {facts['isa']}, {state['commit']}"]
+    return "\n".join([*lines, *warnings_about(facts)]) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=float, nargs="+", default=ROWS, help="of our streams")
+    parser.add_argument("--peer-rows", type=float, default=PEER_ROWS, help="of those of peers")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--json", type=Path, help="write the results here")
+    parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        who, *sizes = options.one
+        n_rows, m, n_terms, n_threads = map(int, sizes)
+        print(json.dumps(learn(who, n_rows, m, n_terms, n_threads)))
+        return
+    print(HEAD)
+    rows = tuple(int(n) for n in options.rows)
+    found = run(rows, int(options.peer_rows), tuple(options.threads))
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print()
+    print(report(found, max(options.threads)))
+
+
+if __name__ == "__main__":
+    main()
