@@ -30,7 +30,7 @@ def test_example_prints_what_is_shown(tmp_path):
 
 
 def test_array_example_runs(tmp_path):
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[4]
+    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[5]
     code += "\nprint(basis.n_terms, solution.engine, X.shape[0] * basis.n_terms * 8 // 10**6)"
     assert run(code, tmp_path) == "210 primal 168\n"
 
@@ -66,6 +66,16 @@ def test_example_of_the_papers_basis(tmp_path):
     assert good == "True"
     pictures = {"sensitivity.png", "reliability.png"}
     assert {path.name for path in tmp_path.iterdir()} == pictures
+
+
+def test_example_of_streams(tmp_path):
+    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[4]
+    code += "\nprint(whole.n_samples_seen_, np.abs(model.coef_).max() > 0)"
+    kept, right, whole = run(code, tmp_path).splitlines()
+    assert kept.startswith("200000 rows, ")
+    assert float(right.split()[0]) > 0.9
+    assert whole == "200000 True"
+    assert [path.name for path in tmp_path.iterdir()] == ["run.safetensors"]
 
 
 def test_commands_run(tmp_path):
