@@ -1225,7 +1225,7 @@ def _restore_statistics(
     _require_array(arrays, "sums", {np.dtype("float64")}, (None,))
     # no more is made than the file is long: its length is asked first
     kind = _KINDS[entry["kind"]]
-    expected = kind._n_packed(estimator.basis_, n_outputs)
+    expected = _build(kind._n_packed, estimator.basis_, n_outputs)
     if arrays["sums"].size != expected:
         raise ModelFileError(
             f"sums has {arrays['sums'].size} entries, and its statistics would have {expected}."

@@ -1008,6 +1008,90 @@ class TestHostileSearches:
         refused(parts.write(), message)
 
 
+def half_fitted(kind):
+    """Return a model that has learned some batches, solved for or not."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(size=(50, 2))
+    if "classifier" in kind:
+        model = GegenbauerClassifier(n_terms=6).partial_fit(X, X[:, 0] > 0.5, classes=[False, True])
+    else:
+        model = GegenbauerRegressor(n_terms=6).partial_fit(X, X[:, 0])
+    if "solved" in kind:
+        model.predict(X)
+    return model
+
+
+HALVES = ["half-regressor", "half-classifier-solved"]
+
+
+class TestHostileHalves:
+    """The same for what only models learned from batches have."""
+
+    @pytest.mark.parametrize("kind", HALVES)
+    def test_every_tensor_is_needed_and_checked(self, tmp_path, kind):
+        parts = Parts(half_fitted(kind), tmp_path)
+        load(parts.write())
+        for name in sorted(parts.tensors):
+            array = parts.tensors.pop(name)
+            refused(parts.write(), "lacks")
+            for bad in (array[..., np.newaxis], np.concatenate([array, array[:1]])):
+                parts.tensors[name] = bad
+                refused(parts.write(), r".")
+            if array.dtype.kind == "f":
+                parts.tensors[name] = np.full_like(array, np.nan)
+                refused(parts.write(), "NaN or infinity")
+            parts.tensors[name] = array
+        parts.tensors["other"] = np.ones(1)
+        refused(parts.write(), "unknown .*other")
+
+    @pytest.mark.parametrize(
+        ("key", "value", "message"),
+        [
+            ("kind", "os.system", "kind of its statistics, 'os.system', is not known"),
+            ("kind", "gram", "sums has"),
+            ("n_samples", 0, "out of range"),
+            ("n_samples", 1.5, "must be one of: int"),
+            ("weight_sum", -1.0, "out of range"),
+            ("weight_sum", None, "must be one of"),
+            ("resolution", 0.5, "out of range"),
+            ("n_outputs", 0, "cannot have 0 outputs"),
+            ("n_outputs", 10**9, "sums has"),
+            ("n_out_of_range", "x", "must be one of: int"),
+            ("y_was_flat", 1, "must be one of: bool"),
+            ("solved", True, "lacks"),
+            ("solved", None, "."),
+            ("position", [1], "a number of batches and a fingerprint"),
+            ("position", ["a", "b"], "a number of batches and a fingerprint"),
+            ("code", 1, "unknown .*code"),
+        ],
+    )
+    def test_entries(self, tmp_path, key, value, message):
+        parts = Parts(half_fitted("half-regressor"), tmp_path)
+        parts.entries["fitted"]["statistics"][key] = value
+        refused(parts.write(), message)
+
+    def test_no_object(self, tmp_path):
+        parts = Parts(half_fitted("half-regressor"), tmp_path)
+        for bad in ([], 1, None):
+            parts.entries["fitted"]["statistics"] = bad
+            refused(parts.write(), r".")
+
+    def test_classes_and_outputs_agree(self, tmp_path):
+        parts = Parts(half_fitted("half-classifier-solved"), tmp_path)
+        parts.entries["fitted"]["statistics"]["n_outputs"] = 3
+        refused(parts.write(), "cannot have 3 outputs")
+
+    @pytest.mark.parametrize("bad", [1, [1, 2], [[1]], [["a", "b"], [0, 1]], [[1, 0], [0, 1]]])
+    def test_feature_range(self, tmp_path, bad):
+        parts = Parts(half_fitted("half-regressor"), tmp_path)
+        parts.entries["parameters"]["feature_range"] = bad
+        if bad == [[1, 0], [0, 1]]:  # a parameter like any other: found when it is used
+            with pytest.raises(ValueError, match="feature_range"):
+                load(parts.write()).partial_fit([[0.5, 0.5]], [1.0])
+        else:
+            refused(parts.write(), "feature_range must be a list of pairs")
+
+
 SAMPLES: dict[str, tuple[Path, bytes]] = {}
 
 
@@ -1015,13 +1099,15 @@ def sample(tmp_path_factory, kind):
     """Write one good file of a kind, once: hypothesis runs a test many times."""
     if kind not in SAMPLES:
         folder = tmp_path_factory.mktemp("fuzz")
-        save(fitted(kind) if kind in KINDS else fitted_search(kind), folder / "good")
+        make = fitted if kind in KINDS else half_fitted if kind in HALVES else fitted_search
+        save(make(kind), folder / "good")
         SAMPLES[kind] = folder, (folder / "good").read_bytes()
     return SAMPLES[kind]
 
 
 @pytest.mark.parametrize(
-    "kind", ["classifier-str", "classifier-binary", "regressor-terms", "regressor-weights"]
+    "kind",
+    ["classifier-str", "classifier-binary", "regressor-terms", "regressor-weights", *HALVES],
 )
 @given(
     st.lists(
