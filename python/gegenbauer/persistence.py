@@ -640,6 +640,7 @@ class Checkpoint:
             )
         del model._position
         model.set_params(**blank.get_params(deep=False))
+        model._summed_with = model._sum_parameters()
         model._forget_solution()
         self._rows = model.n_samples_seen_
         return model, int(position[0]), str(position[1])
@@ -1238,6 +1239,7 @@ def _restore_statistics(
     estimator.n_samples_seen_ = n_samples
     estimator.n_out_of_range_ = entry["n_out_of_range"]
     estimator._y_was_flat = entry["y_was_flat"]
+    estimator._summed_with = estimator._sum_parameters()
     if position is not None:
         estimator._position = position
 

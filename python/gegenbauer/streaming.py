@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _num_samples
 
-from gegenbauer._arrays import check_number
+from gegenbauer._arrays import as_matrix, check_number
 from gegenbauer.basis import InputScaling
 from gegenbauer.basis_search import PAPER_GAMMAS
 from gegenbauer.batches import StreamError, as_batches
@@ -73,6 +73,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
     n_out_of_range_: int
     gamma_results_: dict[str, Doubles]
     _y_was_flat: bool
+    _summed_with: dict[str, Any]
 
     # ---- what subclasses say -----------------------------------------------------
 
@@ -128,6 +129,8 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
             )
 
     def _solve_statistics(self) -> None:
+        if self.statistics_.n_samples == 0:
+            raise ValueError("all rows were forgotten again: learn others by partial_fit")
         with _advising("y or sample_weight is too large, scale it down"):
             try:
                 solution = self.statistics_._solve(
@@ -181,9 +184,12 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
     ) -> None:
         """Add a batch to the sums; without ``grow``, classes have to be announced."""
         first = "statistics_" not in self.__dict__
+        if not first:
+            self._require_same_parameters()
         self._announce(classes, grow=grow)
         X, y, weight, places = self._rows_of_weight(X, y, sample_weight, reset=first)
         if first:
+            self._summed_with = self._sum_parameters()
             self.basis_ = self._make_basis(X.shape[1])
             self.n_terms_ = int(self.basis_.n_terms)
         if places.size == 0:  # of rows of no weight nothing is learned
@@ -207,6 +213,19 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         )
         self._set_statistics(statistics)
 
+    def _sum_parameters(self) -> dict[str, Any]:
+        """Return the parameters that count in the sums over rows."""
+        given = self.get_params(deep=False)
+        return {name: value for name, value in given.items() if name not in _OF_THE_SOLVE}
+
+    def _require_same_parameters(self) -> None:
+        for name, value in self._sum_parameters().items():
+            if not _equal(value, self._summed_with[name]):
+                raise ValueError(
+                    f"{name} was {self._summed_with[name]!r} when the first rows were learned and "
+                    f"is {value!r} now: set it back, or begin a new estimator (clone)"
+                )
+
     def _set_statistics(self, statistics: Statistics) -> None:
         assert statistics.scaling is not None
         self.statistics_ = statistics
@@ -220,6 +239,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
     def _take_out(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Subtract a batch from the sums."""
         self._require_statistics()
+        self._require_same_parameters()
         X, y, weight, places = self._rows_of_weight(X, y, sample_weight, reset=False)
         outside = self.scaling_.outside(X)
         if self.feature_range is None and outside.any():
@@ -279,6 +299,11 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
     ) -> Self:
         self._validate_params()
         self._require_sums_to_do()
+        if not (checkpoint is None or hasattr(checkpoint, "is_due")):
+            raise TypeError(
+                "checkpoint must be a gegenbauer.Checkpoint, such as Checkpoint(path), got "
+                f"{type(checkpoint).__name__}"
+            )
         source = as_batches(batches)
         work = copy.copy(self)
         work._forget_fit()
@@ -371,12 +396,8 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
 
     def _differing_parameters(self, other: Self) -> list[str]:
         """Name the parameters that count in the sums and differ."""
-        mine, others = self.get_params(deep=False), other.get_params(deep=False)
-        return [
-            name
-            for name in mine
-            if name not in _OF_THE_SOLVE and not _equal(mine[name], others[name])
-        ]
+        mine, others = self._sum_parameters(), other._sum_parameters()
+        return [name for name in mine if not _equal(mine[name], others[name])]
 
     def _inputs_text(self) -> str:
         names = getattr(self, "feature_names_in_", None)
@@ -444,7 +465,8 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
 
     def _choose_gamma(self, gammas: Any, held_out: Any) -> None:
         self._require_statistics()
-        values = np.asarray(PAPER_GAMMAS if gammas is None else gammas, dtype=np.float64)
+        given = PAPER_GAMMAS if gammas is None else np.atleast_1d(gammas)
+        values = as_matrix(given, "gammas", one_dimensional=True, keep_float32=False)[:, 0]
         coding, penalize = self._coding(), bool(self.penalize_constant)
         scores, weights = self.statistics_._gcv(values, coding, penalize, self._n_threads())
         if held_out is not None:
@@ -497,7 +519,13 @@ class _RealStream(_RealTargets, _StreamEstimator):
     ) -> tuple[Doubles, Doubles | None]:
         targets = np.asarray(y, dtype=np.float64)
         self.__dict__.setdefault("_y_was_flat", targets.ndim == 1)
-        return targets if targets.ndim == 2 else targets[:, np.newaxis], weight
+        targets = targets if targets.ndim == 2 else targets[:, np.newaxis]
+        if "statistics_" in self.__dict__ and targets.shape[1] != self.statistics_.n_outputs:
+            raise ValueError(
+                f"y must have {self.statistics_.n_outputs} columns, as in the batches before, got "
+                f"{targets.shape[1]}"
+            )
+        return targets, weight
 
 
 class _ClassStream(_ClassTargets, _StreamEstimator):
@@ -520,7 +548,10 @@ class _ClassStream(_ClassTargets, _StreamEstimator):
                     "come, since a batch may lack some"
                 )
             return
-        given = np.unique(_plain_labels(column_or_1d(np.asarray(classes)), name))
+        labels = np.asarray(classes)
+        if labels.ndim != 1:
+            raise ValueError(f"classes must be a sequence of labels, got {classes!r}")
+        given = np.unique(_plain_labels(labels, name))
         if "classes_" not in self.__dict__:
             if given.size < 2:
                 raise ValueError(f"classes must hold at least two labels, got {given.tolist()}")

@@ -262,6 +262,27 @@ class TestState:
         model = GegenbauerRegressor(lam=4.0, **OPTIONS).partial_fit(X, y)
         assert type(model.statistics_) is GramStatistics
 
+    def test_parameters_that_change_in_between(self):
+        X, y = rows()
+        for name, value in (("lam", 0.3), ("n_terms", 20), ("out_of_range", "extrapolate"),
+                            ("feature_range", [(0, 1)] * 3), ("spectrum", (0.5, 1.0))):  # fmt: skip
+            model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y).set_params(**{name: value})
+            for call in (model.partial_fit, model.forget):
+                with pytest.raises(
+                    ValueError, match=rf"{name} was .* and\s+is .* now: set it back"
+                ):
+                    call(X, y)
+        model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y).set_params(gamma=2.0, n_jobs=1)
+        assert model.partial_fit(X, y).n_samples_seen_ == 480
+
+    def test_nothing_left(self):
+        X, y = rows()
+        model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y).forget(X, y)
+        with pytest.raises(ValueError, match="all rows were forgotten again"):
+            model.predict(X)
+        with pytest.raises(ValueError, match="y must have 1 columns, as in the batches before"):
+            model.partial_fit(X, X)
+
     def test_rows_of_no_weight(self):
         X, y = rows()
         nothing = np.zeros(len(X))
@@ -344,6 +365,9 @@ class TestClasses:
             model.partial_fit(X, y, classes=["a", "d"])
         with pytest.raises(ValueError, match="at least two labels"):
             clone(model).partial_fit(X, y, classes=["a"])
+        for bad in ("ab", [["a", "b"]], 3):
+            with pytest.raises(ValueError, match="classes must be a sequence of labels"):
+                clone(model).partial_fit(X, y, classes=bad)
 
     def test_a_class_that_has_no_row(self):
         model, X, y, _ = task("binary")
@@ -551,6 +575,8 @@ class TestGamma:
         model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y)
         with pytest.raises(ValueError, match="gammas must be positive"):
             model.choose_gamma([0.0, 1.0])
+        with pytest.raises(TypeError, match="gammas must hold real numbers"):
+            model.choose_gamma("many")
         with pytest.raises(ValueError, match="gamma must be a finite number"):
             model.refit(-1.0)
         with pytest.raises(ValueError, match="held_out has no rows"):
@@ -707,6 +733,8 @@ class TestCheckpoint:
             Checkpoint(tmp_path / "none" / "run")
         with pytest.raises(OSError, match="folder or a device"):
             Checkpoint(tmp_path)
+        with pytest.raises(TypeError, match=r"such as Checkpoint\(path\), got str"):
+            GegenbauerRegressor().fit_stream([], checkpoint="run")
         with pytest.raises(ValueError, match="every_rows"):
             Checkpoint(tmp_path / "run", every_rows=0)
 
