@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_CLASSES",
+    "MAX_COUNTED",
+    "Seen",
     "Target",
     "choose_inputs",
+    "choose_task",
     "numeric_inputs",
     "read_target",
+    "refuse_slip",
     "select_inputs",
 ]
 
@@ -31,8 +35,40 @@ __all__ = [
 MAX_CLASSES = 20
 _MIN_ROWS_A_CLASS = 5
 
+# The rows of at most so many different values are counted.
+MAX_COUNTED = 100_000
+
 # What pandas reads from a CSV file as a missing value.
 _MISSING = "no value (blank, NA, None or the like)"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the target holds, as far as the choice of the task and the report ask for it.
+
+    Attributes
+    ----------
+    kind : {"text", "truth", "whole", "decimal"}
+        Of all values.
+    n_rows : int
+        Number of rows.
+    first : object
+        Value of the first row.
+    fraction : float or None
+        First value that is no whole number, of decimal ones.
+    n_values : int or None
+        Number of different values; None if it is not known, for there are more than MAX_COUNTED
+        or some with a fraction.
+    counts : dict or None
+        Number of rows by value, in the order of the values; None as above.
+    """
+
+    kind: str
+    n_rows: int
+    first: Any
+    fraction: float | None
+    n_values: int | None
+    counts: dict[Any, int] | None
 
 
 @dataclass(frozen=True)
@@ -45,13 +81,21 @@ class Target:
         Classification or regression, never ``auto``.
     reason : str
         Why, for the report.
-    values : ndarray of shape (n_rows,)
-        Labels, or float64.
+    seen : Seen
+        What it holds.
+    values : ndarray of shape (n_rows,) or None
+        Labels, or float64; None if they are not in memory.
     """
 
     task: Task
     reason: str
-    values: NDArray[Any]
+    seen: Seen
+    values: NDArray[Any] | None = None
+
+    @property
+    def classify(self) -> bool:
+        """Whether these are classes."""
+        return self.task == Task.classification
 
 
 # ---- inputs --------------------------------------------------------------------------
@@ -229,40 +273,66 @@ def read_target(table: pd.DataFrame, name: str, task: Task) -> Target:
         column = column.astype(column.cat.categories.dtype)
     _require_values(column.isna().to_numpy(), name, _MISSING)
     kind = pd.api.types.infer_dtype(column, skipna=True)
-    who = f"column {quoted(name)}"
+    values: NDArray[Any]
     if kind == "string":
         if task != Task.classification:
-            _require_no_slip(column, who)
-        values, holds, auto = column.to_numpy(dtype=object), "text", Task.classification
+            n_foreign = int(np.count_nonzero(_foreign(column)))
+            refuse_slip(name, n_foreign, len(column), _first_foreign(column))
+        seen = _see("text", values := column.to_numpy(dtype=object))
     elif kind == "boolean":
-        values, holds, auto = column.to_numpy(dtype=bool), "true and false", Task.classification
+        seen = _see("truth", values := column.to_numpy(dtype=bool))
     elif kind == "integer":
-        values = _integers(column)
-        n_values = np.unique(values).size
-        few = n_values <= MAX_CLASSES and n_values * _MIN_ROWS_A_CLASS <= values.size
-        holds = f"{count(n_values, 'different whole number')} in {count(values.size, 'row')}"
-        auto = Task.classification if few else Task.regression
+        seen = _see("whole", values := _integers(column))
     elif kind in ("floating", "mixed-integer-float", "decimal"):
         values = column.to_numpy(dtype=np.float64)
         _require_values(np.isinf(values), name, "infinity")
-        holds, auto = "decimal numbers", Task.regression
+        seen = _see("decimal", values)
     else:
         raise UserError(
-            f"{who}, the target, holds {kind} values such as {quoted(column.iloc[0])}; choose a "
-            "column of text, numbers, or true and false"
+            f"column {quoted(name)}, the target, holds {kind} values such as "
+            f"{quoted(column.iloc[0])}; choose a column of text, numbers, or true and false"
         )
-    if task == Task.auto:
-        return _suited(Target(auto, f"{who} holds {holds}", values), who, kind)
-    return _suited(Target(task, f"as asked; {who} holds {holds}", values), who, kind)
+    chosen, reason = choose_task(seen, name, task)
+    if chosen == Task.regression:
+        values = values.astype(np.float64)
+    return Target(chosen, reason, seen, values)
 
 
-def _require_no_slip(column: pd.Series[Any], who: str) -> None:
-    """Refuse a column of numbers that a few other values turned into text."""
-    foreign = _foreign(column)
-    n_foreign = int(np.count_nonzero(foreign))
-    if 2 * n_foreign < foreign.size:
+def _see(kind: str, values: NDArray[Any]) -> Seen:
+    fraction = None
+    if kind == "decimal":
+        fractions = values != np.rint(values)
+        fraction = float(values[fractions.argmax()]) if fractions.any() else None
+    if fraction is not None:
+        return Seen(kind, values.size, values[0], fraction, None, None)
+    labels, counts = np.unique(values, return_counts=True)
+    few = labels.size <= MAX_COUNTED
+    return Seen(
+        kind, values.size, values[0], None, labels.size,
+        dict(zip(labels.tolist(), counts.tolist(), strict=True)) if few else None,
+    )  # fmt: skip
+
+
+def refuse_slip(name: str, n_foreign: int, n_rows: int, first: str) -> None:
+    """Refuse a column of numbers that a few other values turned into text.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    n_foreign, n_rows : int
+        How many of its values are no numbers, and of how many.
+    first : str
+        The first of these, and where it is.
+
+    Raises
+    ------
+    UserError
+        Some, but less than half of the values are no numbers.
+    """
+    if 0 < 2 * n_foreign < n_rows:
         raise UserError(
-            f"{who} holds numbers but for {_first_foreign(column)}"
+            f"column {quoted(name)} holds numbers but for {first}"
             f"{'' if n_foreign == 1 else f' and {n_foreign - 1} more'}; make all of them numbers, "
             "or give --task classification if they are names of classes"
         )
@@ -279,31 +349,68 @@ def _integers(column: pd.Series[Any]) -> NDArray[Any]:
         ) from None
 
 
-def _suited(target: Target, who: str, kind: str) -> Target:
-    """Return the target if it suits its task."""
-    values = target.values
-    if target.task == Task.regression:
-        if kind == "string":
+def choose_task(seen: Seen, name: str, task: Task) -> tuple[Task, str]:
+    """Return the task, decided by what the target holds if it is ``auto``, and why.
+
+    Parameters
+    ----------
+    seen : Seen
+        What the target holds.
+    name : str
+        Its name.
+    task : Task
+        As the user said.
+
+    Raises
+    ------
+    UserError
+        The target does not suit the task.
+    """
+    who = f"column {quoted(name)}"
+    rows = count(seen.n_rows, "row")
+    auto = Task.regression if seen.kind == "decimal" else Task.classification
+    if seen.kind == "whole":
+        n = seen.n_values
+        many = n is None or n > MAX_CLASSES or n * _MIN_ROWS_A_CLASS > seen.n_rows
+        auto = Task.regression if many else Task.classification
+        numbers = (
+            f"more than {MAX_COUNTED} different whole numbers" if n is None
+            else count(n, "different whole number")
+        )  # fmt: skip
+        holds = f"{numbers} in {rows}"
+    else:
+        holds = {"text": "text", "truth": "true and false", "decimal": "decimal numbers"}[seen.kind]
+    chosen = auto if task == Task.auto else task
+    _require_suited(seen, who, chosen)
+    asked = "" if task == Task.auto else "as asked; "
+    return chosen, f"{asked}{who} holds {holds}"
+
+
+def _require_suited(seen: Seen, who: str, task: Task) -> None:
+    if task == Task.regression:
+        if seen.kind == "text":
             raise UserError(
-                f"{who} holds text, such as {quoted(values[0])}, and regression needs numbers; "
+                f"{who} holds text, such as {quoted(seen.first)}, and regression needs numbers; "
                 "use --task classification"
             )
-        return Target(target.task, target.reason, values.astype(np.float64))
-    whole = values.dtype.kind != "f" or bool((values == np.rint(values)).all())
-    if not whole:
+        return
+    if seen.fraction is not None:
         raise UserError(
-            f"{who} holds decimal numbers, such as {values[values != np.rint(values)][0]:g}, "
-            "which are no classes; use --task regression"
+            f"{who} holds decimal numbers, such as {seen.fraction:g}, which are no classes; use "
+            "--task regression"
         )
-    n_classes = np.unique(values).size
-    if n_classes == 1:
+    if seen.n_values is None:
         raise UserError(
-            f"{who} holds a single class, {quoted(values[0])}, in all its rows; a classifier "
+            f"{who} holds more than {MAX_COUNTED} different values, so they are no classes; "
+            "choose another --target, or use --task regression if they are numbers"
+        )
+    if seen.n_values == 1:
+        raise UserError(
+            f"{who} holds a single class, {quoted(seen.first)}, in all its rows; a classifier "
             "needs at least two: choose another --target, or add rows of another class"
         )
-    if n_classes == values.size > 2:
+    if seen.n_values == seen.n_rows > 2:
         raise UserError(
-            f"{who} holds a different value in each of its {values.size} rows, so they are no "
+            f"{who} holds a different value in each of its {seen.n_rows} rows, so they are no "
             "classes; choose another --target, or use --task regression if they are numbers"
         )
-    return target

@@ -88,7 +88,7 @@ def run(
         steps.begin("fitting on all rows")
         start = time.perf_counter()
         with refusals(steps.warn):
-            model.fit(lesson.inputs, lesson.target.values)
+            model.fit(lesson.inputs, lesson.values)
         fitting = time.perf_counter() - start
         keep(model, out, steps)
     n_rows = len(lesson.inputs)
@@ -118,7 +118,7 @@ def _validate(model: Any, lesson: Lesson, fraction: float, seed: int) -> _Valida
     """Fit on a part of the rows and score on the others."""
     if fraction == 0:
         return None
-    inputs, target, classify = lesson.inputs, lesson.target, lesson.classify
+    inputs, values, classify = lesson.inputs, lesson.values, lesson.classify
     n_rows = len(inputs)
     n_held_out = int(np.ceil(fraction * n_rows))
     if min(n_held_out, n_rows - n_held_out) < _MIN_ROWS_A_PART:
@@ -127,9 +127,9 @@ def _validate(model: Any, lesson: Lesson, fraction: float, seed: int) -> _Valida
             f"leave {_MIN_ROWS_A_PART} rows on both sides; add rows, or give "
             "--validation-fraction 0 to fit without a score"
         )
-    strata, split = _strata(target.values, n_held_out) if classify else (None, "at random")
+    strata, split = _strata(values, n_held_out) if classify else (None, "at random")
     X, X_out, y, y_out = train_test_split(
-        inputs, target.values, test_size=n_held_out, random_state=seed, stratify=strata
+        inputs, values, test_size=n_held_out, random_state=seed, stratify=strata
     )
     if classify and np.unique(y).size < 2:
         raise UserError(

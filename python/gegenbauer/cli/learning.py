@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from gegenbauer.cli.choices import Task
 from gegenbauer.cli.columns import MAX_CLASSES, Target, choose_inputs, read_target, require_column
@@ -16,14 +15,22 @@ from gegenbauer.cli.words import count, listed, printable, quoted, refusals
 from gegenbauer.persistence import save
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import pandas as pd
+    from numpy.typing import NDArray
 
     from gegenbauer.cli.output import Steps
 
-__all__ = ["Lesson", "describe_kept", "keep", "read_lesson"]
+__all__ = [
+    "Lesson",
+    "describe_data",
+    "describe_kept",
+    "keep",
+    "read_lesson",
+    "warn_of_unnamed",
+]
 
 _MAX_CLASSES_SHOWN = 8
 _MAX_INPUTS_SHOWN = 6
@@ -53,38 +60,65 @@ class Lesson:
     @property
     def classify(self) -> bool:
         """Whether the target is classes."""
-        return self.target.task == Task.classification
+        return self.target.classify
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """Labels, or float64."""
+        assert self.target.values is not None
+        return self.target.values
 
     def describe(self, rows: str) -> list[tuple[str, str]]:
         """Return labels and values for a report, of which that of the rows is given."""
-        names = self.inputs.columns.tolist()
-        pairs = [
-            ("task", f"{self.target.task}: {self.target.reason}{self._other_choice()}"),
-            ("rows", rows),
-            ("inputs", f"{len(names)}: {listed(names, _MAX_INPUTS_SHOWN)}"),
-        ]
-        return [*pairs, ("classes", self._classes())] if self.classify else pairs
+        return describe_data(self.inputs.columns.tolist(), self.target, self.asked, rows)
 
-    def _other_choice(self) -> str:
-        """Say how to override a decision that another one could stand beside."""
-        values = self.target.values
-        if self.asked != Task.auto or values.dtype.kind in "Ob":
-            return ""
-        if self.classify:
-            return " (--task regression takes them as quantities)"
-        whole = bool((values == np.rint(values)).all())
-        if whole and np.unique(values).size <= MAX_CLASSES:
-            return " (--task classification takes them as classes)"
+
+def describe_data(
+    inputs: Sequence[str], target: Target, asked: Task, rows: str
+) -> list[tuple[str, str]]:
+    """Return labels and values for a report on what is learned from.
+
+    Parameters
+    ----------
+    inputs : sequence of str
+        Names of the inputs.
+    target : Target
+        The column to learn.
+    asked : Task
+        As the user said.
+    rows : str
+        What is said of the rows.
+    """
+    pairs = [
+        ("task", f"{target.task}: {target.reason}{_other_choice(target, asked)}"),
+        ("rows", rows),
+        ("inputs", f"{len(inputs)}: {listed(inputs, _MAX_INPUTS_SHOWN)}"),
+    ]
+    return [*pairs, ("classes", _classes(target))] if target.classify else pairs
+
+
+def _other_choice(target: Target, asked: Task) -> str:
+    """Say how to override a decision that another one could stand beside."""
+    seen = target.seen
+    if asked != Task.auto or seen.kind in ("text", "truth"):
         return ""
+    if target.classify:
+        return " (--task regression takes them as quantities)"
+    if seen.n_values is not None and seen.n_values <= MAX_CLASSES:
+        return " (--task classification takes them as classes)"
+    return ""
 
-    def _classes(self) -> str:
-        classes, counts = np.unique(self.target.values, return_counts=True)
-        shown = [
-            f"{quoted(label)} ({count(int(n), 'row')})"
-            for label, n in zip(classes[:_MAX_CLASSES_SHOWN], counts, strict=False)
-        ]
-        more = f" and {classes.size - len(shown)} more" if classes.size > len(shown) else ""
-        return f"{classes.size}: {', '.join(shown)}{more}"
+
+def _classes(target: Target) -> str:
+    counts = target.seen.counts
+    if counts is None:
+        return str(target.seen.n_values)
+    shown = [
+        f"{quoted(label)} ({count(counts[label], 'row')})"
+        for label in itertools.islice(counts, _MAX_CLASSES_SHOWN)
+    ]
+    more = f" and {len(counts) - len(shown)} more" if len(counts) > len(shown) else ""
+    return f"{len(counts)}: {', '.join(shown)}{more}"
 
 
 def read_lesson(
@@ -119,13 +153,18 @@ def read_lesson(
     require_column(target, table, "--target")
     chosen = read_target(table, target, task)
     inputs = choose_inputs(table, target, ignored)
-    for name in inputs.columns:
+    warn_of_unnamed(inputs.columns, steps)
+    return Lesson(inputs, chosen, task, reading)
+
+
+def warn_of_unnamed(inputs: Iterable[str], steps: Steps) -> None:
+    """Warn of inputs that have no name in their file."""
+    for name in inputs:
         if re.fullmatch(r"Unnamed: \d+", name):  # pandas called it so
             steps.warn(
                 f"a column without a name is used as the input {quoted(name)}; if it counts the "
                 f"rows, leave it out with --ignore {quoted(name)}"
             )
-    return Lesson(inputs, chosen, task, reading)
 
 
 def keep(model: Any, out: Path | None, steps: Steps) -> None:

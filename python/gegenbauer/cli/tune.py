@@ -98,7 +98,7 @@ def run(
         kind = GegenbauerClassifierCV if lesson.classify else GegenbauerRegressorCV
         start = time.perf_counter()
         with refusals(steps.warn):
-            model = kind(**parameters).fit(lesson.inputs, lesson.target.values)
+            model = kind(**parameters).fit(lesson.inputs, lesson.values)
         fitting = time.perf_counter() - start
         keep(model, out, steps)
         steps.begin("judging")
@@ -142,7 +142,7 @@ def run(
 def _baseline(lesson: Lesson) -> str:
     if not lesson.classify:
         return "always the mean"
-    labels, counts = np.unique(lesson.target.values, return_counts=True)
+    labels, counts = np.unique(lesson.values, return_counts=True)
     return f"always {quoted(labels[counts.argmax()])}"
 
 
@@ -150,7 +150,7 @@ def _classes_told_apart(
     model: GegenbauerClassifierCV, lesson: Lesson
 ) -> tuple[list[tuple[str, str, str]], str, bool]:
     """Return scores beside those of a guess, how good probabilities are, and whether it helps."""
-    y, P = lesson.target.values, model.loo_probabilities_
+    y, P = lesson.values, model.loo_probabilities_
     guess = DummyClassifier(strategy="prior").fit(lesson.inputs, y)
     predicted, classes = model.classes_[P.argmax(axis=1)], model.classes_
     accuracy, chance = accuracy_score(y, predicted), guess.score(lesson.inputs, y)
@@ -175,7 +175,7 @@ def _classes_told_apart(
 def _numbers_predicted(
     model: GegenbauerRegressorCV, lesson: Lesson
 ) -> tuple[list[tuple[str, str, str]], str, bool]:
-    y, left_out = lesson.target.values, model.loo_predictions_
+    y, left_out = lesson.values, model.loo_predictions_
     mean = DummyRegressor().fit(lesson.inputs, y).predict(lesson.inputs)
     scores = [
         (name, f"{score(y, left_out):.4g}", f"{score(y, mean):.4g}")
@@ -199,7 +199,7 @@ def _coverage(model: GegenbauerRegressorCV, lesson: Lesson) -> str:
     # sigma^2 (1 + h) is for a row beside those of the fit; without row i itself it is
     # sigma^2 / (1 - h_i)
     leverage = np.clip(std**2 / noise - 1.0, 0.0, 1.0 - 1e-12)
-    errors = np.abs(lesson.target.values - model.loo_predictions_)
+    errors = np.abs(lesson.values - model.loo_predictions_)
     inside = errors <= _DEVIATIONS * np.sqrt(noise / (1.0 - leverage))
     return (
         f"{np.mean(inside):.1%} of the rows left out lie within their {_COVERAGE:.0%} interval; "
@@ -241,7 +241,7 @@ def _picture(model: Any, lesson: Lesson, shares: NDArray[np.float64], ending: st
 
     figure = Figure(figsize=(11, 4.5), layout="constrained")
     left, right = figure.subplots(1, 2)
-    y = lesson.target.values
+    y = lesson.values
     if lesson.classify:
         PathDisplay.from_estimator(model, ax=left)
         left.set_title("scores of rows left out")
