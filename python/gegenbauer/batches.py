@@ -371,6 +371,8 @@ class TableBatches:
         Rows of all files; None as long as a CSV file has not been read to its end.
     files : tuple of str
         Names of the files, in the order in which they are read.
+    format : {"parquet", "csv"}
+        Of all files.
 
     Raises
     ------
@@ -445,6 +447,11 @@ class TableBatches:
     def files(self) -> tuple[str, ...]:
         """Names of the files, in the order in which they are read."""
         return tuple(file.name for file in self._files)
+
+    @property
+    def format(self) -> str:
+        """Format of all files, "parquet" or "csv"."""
+        return "csv" if isinstance(self._files[0], _CsvFile) else "parquet"
 
     def _choose_inputs(self, inputs: Sequence[str] | None, ignore: list[str]) -> tuple[str, ...]:
         """Return the names of the inputs, once the first file has all that was named."""
@@ -652,8 +659,8 @@ class TableBatches:
             begin = end
         return y
 
-    def _target_pieces(self) -> Iterator[tuple[str, Any]]:
-        """Yield the target alone, with the rows it is from, as arrays of Arrow.
+    def _target_pieces(self) -> Iterator[tuple[str, int, Any]]:
+        """Yield the target alone: file, first row, and an array of Arrow.
 
         That of CSV files comes as text, whatever it was taken for.
         """
@@ -662,8 +669,7 @@ class TableBatches:
         for file in self._files:
             first = 0
             for piece in file.pieces({self.target: pa.string()}, 0):
-                where = f"{_span(first, first + piece.num_rows)} of {file.name}"
-                yield where, _present(piece, self.target, file, first)
+                yield file.name, first, _present(piece, self.target, file, first)
                 first += piece.num_rows
 
     def fingerprint(self, n_batches: int) -> str:

@@ -26,6 +26,7 @@ _MAX_SEED = 2**32 - 1  # of NumPy's generator that scikit-learn uses
 _MODEL_PANEL = "The model (defaults: the setting of the paper)"
 _CHECK_PANEL = "The score on rows held out"
 _DATA_PANEL = "The table"
+_STREAM_PANEL = "Tables beyond memory"
 
 
 # Whether a path can be read is found out where it is read: there, the error can say more.
@@ -33,6 +34,15 @@ TableArgument = Annotated[
     Path,
     typer.Argument(
         metavar="TABLE", readable=False, help="CSV or Parquet file (.csv, .parquet) with a header."
+    ),
+]
+TablesArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="TABLE...",
+        readable=False,
+        help="CSV or Parquet file (.csv, .parquet) with a header; with --stream also several "
+        "files, or a folder of them.",
     ),
 ]
 ModelArgument = Annotated[
@@ -102,7 +112,7 @@ def _print_version() -> None:
 
 @app.command()
 def fit(
-    table: TableArgument,
+    tables: TablesArgument,
     target: TargetOption,
     task: TaskOption = Task.auto,
     ignore: IgnoreOption = None,
@@ -189,14 +199,35 @@ def fit(
             rich_help_panel=_CHECK_PANEL,
         ),
     ] = 0,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream", help="Read in batches: for tables that do not fit into memory.",
+            rich_help_panel=_STREAM_PANEL,
+        ),
+    ] = False,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", readable=False, help="Keep here what was learned so far; the same "
+            "command goes on from there after an interrupt.",
+            rich_help_panel=_STREAM_PANEL,
+        ),
+    ] = None,
     jobs: Jobs = None,
 ) -> None:  # fmt: skip
     """Learn one column of a table from the others, and score the model on rows held out.
 
-    The model that is kept is fitted again on all rows.
+    The model that is kept is fitted on all rows.
 
     [dim]gegenbauer fit iris.csv --target species --out iris.safetensors[/]
+
+    [dim]gegenbauer fit folder --target y --stream --checkpoint run.safetensors[/]
     """
+    if not stream and len(tables) > 1:
+        raise typer.BadParameter("several tables need --stream", param_hint="TABLE")
+    if not stream and checkpoint is not None:
+        raise typer.BadParameter("needs --stream", param_hint="--checkpoint")
     parameters = {
         "n_terms": _terms(terms, degree),
         "degree": _degree(degree),
@@ -221,19 +252,24 @@ def fit(
             f"{validation_fraction:g} is not from 0 to below 1", param_hint="--validation-fraction"
         )
 
-    from gegenbauer.cli.fit import run
+    options: dict[str, Any] = {
+        "target": target,
+        "task": task,
+        "out": out,
+        "parameters": given,
+        "ignored": ignore or [],
+        "validation_fraction": validation_fraction,
+        "seed": seed,
+        "separator": _separator(separator),
+    }
+    if stream:
+        from gegenbauer.cli import stream as streaming
 
-    run(
-        table,
-        target=target,
-        task=task,
-        out=out,
-        parameters=given,
-        ignored=ignore or [],
-        validation_fraction=validation_fraction,
-        seed=seed,
-        separator=_separator(separator),
-    )
+        streaming.run(tables, checkpoint=checkpoint, **options)
+    else:
+        from gegenbauer.cli.fit import run
+
+        run(tables[0], **options)
 
 
 @app.command()

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score, r2_score, root_mean_squared_error
+from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.model_selection import train_test_split
 
 from gegenbauer.cli.describe import describe_parameters, describe_solution, describe_terms
-from gegenbauer.cli.learning import describe_kept, keep, read_lesson
+from gegenbauer.cli.learning import (
+    MIN_ROWS_A_PART,
+    describe_accuracy,
+    describe_errors,
+    describe_kept,
+    keep,
+    read_lesson,
+)
 from gegenbauer.cli.output import Steps, print_pairs
 from gegenbauer.cli.tables import check_output
 from gegenbauer.cli.words import UserError, count, duration, quoted, refusals
@@ -28,10 +35,6 @@ if TYPE_CHECKING:
     from gegenbauer.cli.learning import Lesson
 
 __all__ = ["run"]
-
-_MIN_ROWS_A_PART = 2
-
-_ADVICE = "; no better than a guess: try a larger --gamma or fewer --terms"
 
 
 def run(
@@ -74,6 +77,8 @@ def run(
     UserError
         Anything is wrong with the table, the target, the parameters or the place of the model.
     """
+    if path.is_dir():
+        raise UserError(f"{quoted(path)} is a folder; give --stream to learn the tables in it")
     if out is not None:
         check_output(out, "model", sources=[path])
     with Steps(total=4) as steps:
@@ -121,10 +126,10 @@ def _validate(model: Any, lesson: Lesson, fraction: float, seed: int) -> _Valida
     inputs, values, classify = lesson.inputs, lesson.values, lesson.classify
     n_rows = len(inputs)
     n_held_out = int(np.ceil(fraction * n_rows))
-    if min(n_held_out, n_rows - n_held_out) < _MIN_ROWS_A_PART:
+    if min(n_held_out, n_rows - n_held_out) < MIN_ROWS_A_PART:
         raise UserError(
             f"{count(n_rows, 'row')} will not do to hold out a fraction of {fraction:g} and "
-            f"leave {_MIN_ROWS_A_PART} rows on both sides; add rows, or give "
+            f"leave {MIN_ROWS_A_PART} rows on both sides; add rows, or give "
             "--validation-fraction 0 to fit without a score"
         )
     strata, split = _strata(values, n_held_out) if classify else (None, "at random")
@@ -144,7 +149,16 @@ def _validate(model: Any, lesson: Lesson, fraction: float, seed: int) -> _Valida
         trial.set_params(out_of_range="clip")
     predicted = trial.predict(X_out)
     end = time.perf_counter()
-    score = _accuracy(y, y_out, predicted) if classify else _errors(y_out, predicted)
+    score = (
+        _accuracy(y, y_out, predicted)
+        if classify
+        else describe_errors(
+            r2_score(y_out, predicted),
+            root_mean_squared_error(y_out, predicted),
+            n_held_out,
+            float(np.std(y_out)),
+        )
+    )
     return _Validation(n_held_out, split, score, fitted - start, end - fitted)
 
 
@@ -163,19 +177,7 @@ def _accuracy(y: NDArray[Any], y_out: NDArray[Any], predicted: NDArray[Any]) -> 
     labels, counts = np.unique(y, return_counts=True)
     frequent = labels[counts.argmax()]
     n_right = int(np.count_nonzero(predicted == y_out))
-    accuracy, chance = accuracy_score(y_out, predicted), float(np.mean(y_out == frequent))
-    return (
-        f"accuracy {accuracy:.4f} ({n_right} of {len(y_out)} rows held out are right); always "
-        f"{quoted(frequent)} would give {chance:.4f}{_ADVICE if accuracy <= chance else ''}"
-    )
-
-
-def _errors(y_out: NDArray[Any], predicted: NDArray[Any]) -> str:
-    rmse, r2 = root_mean_squared_error(y_out, predicted), r2_score(y_out, predicted)
-    return (
-        f"R2 {r2:.4f}, RMSE {rmse:.4g} on {len(y_out)} rows held out, whose standard deviation is "
-        f"{np.std(y_out):.4g}{_ADVICE if r2 <= 0 else ''}"
-    )
+    return describe_accuracy(n_right, len(y_out), frequent, float(np.mean(y_out == frequent)))
 
 
 # ---- words of the report -------------------------------------------------------------

@@ -24,16 +24,23 @@ if TYPE_CHECKING:
     from gegenbauer.cli.output import Steps
 
 __all__ = [
+    "MIN_ROWS_A_PART",
     "Lesson",
+    "describe_accuracy",
     "describe_data",
+    "describe_errors",
     "describe_kept",
     "keep",
     "read_lesson",
     "warn_of_unnamed",
 ]
 
+MIN_ROWS_A_PART = 2  # to learn from, and to hold out
+
 _MAX_CLASSES_SHOWN = 8
 _MAX_INPUTS_SHOWN = 6
+
+_ADVICE = "; no better than a guess: try a larger --gamma or fewer --terms"
 
 
 @dataclass(frozen=True)
@@ -165,6 +172,35 @@ def warn_of_unnamed(inputs: Iterable[str], steps: Steps) -> None:
                 f"a column without a name is used as the input {quoted(name)}; if it counts the "
                 f"rows, leave it out with --ignore {quoted(name)}"
             )
+
+
+def describe_accuracy(n_right: int, n_rows: int, frequent: object, chance: float) -> str:
+    """Say how many of the rows held out are right, beside always the most frequent class.
+
+    Examples
+    --------
+    >>> describe_accuracy(9, 12, "yes", 0.5)
+    "accuracy 0.7500 (9 of 12 rows held out are right); always 'yes' would give 0.5000"
+    """
+    accuracy = n_right / n_rows
+    return (
+        f"accuracy {accuracy:.4f} ({n_right} of {n_rows} rows held out are right); always "
+        f"{quoted(frequent)} would give {chance:.4f}{_ADVICE if accuracy <= chance else ''}"
+    )
+
+
+def describe_errors(r2: float, rmse: float, n_rows: int, std: float) -> str:
+    """Say how far off the predictions of rows held out are, beside always their mean.
+
+    Examples
+    --------
+    >>> describe_errors(0.75, 1.0, 12, 2.0)
+    'R2 0.7500, RMSE 1 on 12 rows held out, whose standard deviation is 2'
+    """
+    return (
+        f"R2 {r2:.4f}, RMSE {rmse:.4g} on {n_rows} rows held out, whose standard deviation is "
+        f"{std:.4g}{_ADVICE if r2 <= 0 else ''}"
+    )
 
 
 def keep(model: Any, out: Path | None, steps: Steps) -> None:

@@ -136,6 +136,7 @@ class Steps:
         )
         self._task = self._progress.add_task("", total=total)
         self._begun = 0
+        self._what = ""
         self._lock = threading.Lock()
         self._shown = False
         self._closed = not screen.is_terminal
@@ -149,8 +150,13 @@ class Steps:
 
     def begin(self, what: str) -> None:
         """Say what is done from now on; the step before is done."""
+        self._what = what
         self._progress.update(self._task, description=what, completed=self._begun)
         self._begun += 1
+
+    def detail(self, text: str) -> None:
+        """Say how far the present step is."""
+        self._progress.update(self._task, description=f"{self._what}: {text}")
 
     def warn(self, message: str) -> None:
         """Print one line of warning, above the display if there is one."""

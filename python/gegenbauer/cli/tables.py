@@ -167,7 +167,10 @@ def _ending(path: Path, what: str, endings: tuple[str, ...] = TABLE_ENDINGS) -> 
 
 
 def check_output(
-    path: Path, what: Literal["table", "model", "picture"], *, sources: Iterable[Path]
+    path: Path,
+    what: Literal["table", "model", "picture", "checkpoint"],
+    *,
+    sources: Iterable[Path],
 ) -> None:
     """Refuse, before any long work, a place where no file can be written.
 
@@ -175,7 +178,7 @@ def check_output(
     ----------
     path : Path
         The file to be.
-    what : {"table", "model", "picture"}
+    what : {"table", "model", "picture", "checkpoint"}
         What it will be.
     sources : iterable of Path
         Files that are read, and must not be replaced.
@@ -186,7 +189,7 @@ def check_output(
         The ending is wrong, the folder is missing or must not be written to, or the path is a
         folder, a special file, write-protected or one of the sources.
     """
-    option = "--plot" if what == "picture" else "--out"
+    option = {"picture": "--plot", "checkpoint": "--checkpoint"}.get(what, "--out")
     if what == "table":
         _ending(path, "output file")
     elif what == "picture":
@@ -195,7 +198,7 @@ def check_output(
         for other, endings in (("table", TABLE_ENDINGS), ("picture", PICTURE_ENDINGS)):
             if path.suffix.lower() in endings:
                 raise UserError(
-                    f"{option} {_show(path)} ends as a {other} does; give the model another "
+                    f"{option} {_show(path)} ends as a {other} does; give the {what} another "
                     "ending, such as .safetensors"
                 )
     # A link stays, and what it points at is replaced.

@@ -145,6 +145,11 @@ _OPTIONS = {
     r"\bmax_interaction\b": "--max-interaction",
     r"\b(fewer inputs)\b": r"\1 (--ignore)",
     r", or choose another engine": "",
+    r"\bseparator='\\t'": "--separator tab",
+    r"\bseparator=": "--separator ",
+    r"\bgive separator if\b": "give --separator if",
+    r"\bname it in ignore, or name the inputs\b": "leave it out with --ignore",
+    r"\bignore (it|the column|fewer)\b": r"--ignore \1",
 }
 
 
