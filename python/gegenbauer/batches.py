@@ -832,7 +832,8 @@ class _ParquetFile(_File):
             self.n_rows = metadata.num_rows
             groups = range(metadata.num_row_groups)
             self._groups = [metadata.row_group(group).num_rows for group in groups]
-        self.columns = list(schema.names)
+        index = _index_columns(schema)
+        self.columns = [name for name in schema.names if name not in index]
         self._require_different_names()
         self.types = {field.name: field.type for field in schema}
 
@@ -1007,6 +1008,16 @@ def _kind(type_: Any) -> str:
     if types.is_temporal(type_):
         return "dates or times"
     return _NOTHING if types.is_null(type_) else f"values of type {type_}"
+
+
+def _index_columns(schema: Any) -> list[Any]:
+    """Return what pandas has as an index, such as numbers of rows, which is no column to it."""
+    try:
+        metadata = schema.pandas_metadata
+    except ValueError:  # it is JSON, or should be
+        return []
+    columns = metadata.get("index_columns") if isinstance(metadata, dict) else None
+    return columns if isinstance(columns, list) else []
 
 
 def _arrow_type(dtype: np.dtype[Any]) -> Any:

@@ -595,6 +595,18 @@ class TestParquet:
         assert batch.y.dtype == np.int64
         assert batch.y.tolist() == [5, 7] * 10
 
+    @pytest.mark.parametrize("name", [None, "id"])
+    def test_index_of_pandas_is_no_input(self, folder, name):
+        """As it is none when pandas reads the file."""
+        frame = table(9).sample(frac=1, random_state=0).rename_axis(name)
+        frame.to_parquet("t.parquet")
+        assert len(pq.read_schema("t.parquet").names) == 4
+        assert TableBatches("t.parquet", "y").inputs == ("a", "b")
+        frame.to_parquet("data.parquet", index=False)
+        both = TableBatches(["t.parquet", "data.parquet"], "y")
+        first, second = both.start()
+        assert np.array_equal(first.X, second.X)
+
     def test_single_precision_stays(self, folder):
         frame = table(9)[["a", "y"]].astype({"a": np.float32})
         write(frame, "data/1.parquet")

@@ -41,6 +41,7 @@ from gegenbauer import (
 )
 from gegenbauer.calibration import expected_calibration_error
 from gegenbauer.cli import app, choices, demo, main, output, words
+from gegenbauer.cli import stream as streaming
 
 ENTRY_POINT = Path(sysconfig.get_path("scripts")) / "gegenbauer"
 ESCAPE = "\x1b"
@@ -400,6 +401,329 @@ class TestFit:
         assert result.value("validation").endswith(
             "no better than a guess: try a larger --gamma or fewer --terms"
         )
+
+
+class TestStream:
+    """The same options and the same model as in memory, from files of which none is held."""
+
+    @staticmethod
+    def write(table: pd.DataFrame, ending: str = "csv", n_files: int = 5) -> None:
+        Path("parts").mkdir(exist_ok=True)
+        rows = np.array_split(np.arange(len(table)), n_files)
+        for number, some in enumerate(rows):
+            part, path = table.iloc[some], f"parts/{number}.{ending}"
+            part.to_csv(path, index=False) if ending == "csv" else part.to_parquet(path)
+
+    @staticmethod
+    def shuffled() -> pd.DataFrame:
+        return iris_table().sample(frac=1, random_state=0, ignore_index=True)
+
+    @staticmethod
+    def held_out(n_files: int = 5, fraction: float = 0.25, seed: int = 0) -> np.ndarray:
+        """Rows of 150 in equal files, of which each is a batch."""
+        n = 150 // n_files
+        draws = [np.random.default_rng([seed, k]).random(n) for k in range(n_files)]
+        return np.concatenate(draws) < fraction
+
+    @pytest.mark.parametrize("ending", ["csv", "parquet"])
+    def test_classification(self, folder, ending):
+        table = self.shuffled()
+        self.write(table, ending)
+        result = succeed("fit", "parts", "--target=species", "--stream", "--terms=35", "--out=m.st")
+        out = self.held_out()
+        model = GegenbauerClassifier(n_terms=35).fit(table.loc[~out, INPUTS], table.species[~out])
+        n_right = int((model.predict(table.loc[out, INPUTS]) == table.loc[out, "species"]).sum())
+        assert result.value("files") == (
+            f"5: '0.{ending}', '1.{ending}', '2.{ending}', '3.{ending}' and 1 more"
+        )
+        assert result.value("task") == "classification: column 'species' holds text"
+        assert result.value("rows") == (
+            f"150; {out.sum()} held out to validate (at random, seed 0)"
+        )
+        assert result.value("inputs") == f"4: {', '.join(map(repr, INPUTS))}"
+        assert result.value("classes") == (
+            "3: 'setosa' (50 rows), 'versicolor' (50 rows), 'virginica' (50 rows)"
+        )
+        assert result.value("terms") == "35: all of total degree up to 3"
+        counts = table.loc[~out, "species"].value_counts()
+        chance = (table.loc[out, "species"] == counts.idxmax()).mean()
+        assert result.value("validation").startswith(
+            f"accuracy {n_right / out.sum():.4f} ({n_right} of {out.sum()} rows held out are "
+            f"right); always '{counts.idxmax()}' would give {chance:.4f}"
+        )
+        assert result.value("model") == "fitted on all 150 rows, saved to m.st"
+        assert re.fullmatch(
+            r"[\d.]+ m?s to look at the target, [\d.]+ m?s to learn, [\d.]+ m?s to predict the "
+            r"rows held out, [\d.]+ m?s to solve",
+            result.value("time"),
+        )
+
+    @pytest.mark.parametrize(("fraction", "seed"), [(0.25, 0), (0.4, 7), (0, 0)])
+    def test_regression_is_that_of_the_whole_table(self, folder, fraction, seed):
+        table = iris_table().drop(columns="species").sample(frac=1, random_state=0)
+        self.write(table, "parquet")
+        table.to_parquet("whole.parquet")
+        options = ("--target=petal width", "--degree=2", "--gamma=2^-4",
+                   f"--validation-fraction={fraction}", f"--seed={seed}")  # fmt: skip
+        succeed("fit", "whole.parquet", *options, "--out=whole.st")
+        result = succeed("fit", "parts", *options, "--stream", "--out=parts.st")
+        whole, parts = load("whole.st"), load("parts.st")
+        np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-9)
+        assert np.array_equal(parts.scaling_.lower, whole.scaling_.lower)
+        assert parts.get_params() == whole.get_params()
+        assert parts.feature_names_in_.tolist() == INPUTS[:3]
+        if fraction == 0:
+            assert result.value("rows") == "150"
+            assert result.value("validation") == "none, as asked"
+            return
+        out = self.held_out(fraction=fraction, seed=seed)
+        X, y = table[INPUTS[:3]], table["petal width"]
+        model = GegenbauerRegressor(n_terms=None, degree=2, gamma=2**-4).fit(X[~out], y[~out])
+        predicted = model.predict(X[out])
+        assert result.value("validation") == (
+            f"R2 {r2_score(y[out], predicted):.4f}, RMSE "
+            f"{root_mean_squared_error(y[out], predicted):.4g} on {out.sum()} rows held out, whose "
+            f"standard deviation is {np.std(y[out]):.4g}"
+        )
+
+    def test_several_files(self, folder):
+        self.write(self.shuffled())
+        files = [f"parts/{number}.csv" for number in range(5)]
+        for name, tables in (("folder", ["parts"]), ("files", files)):
+            succeed("fit", *tables, "--target=species", "--stream", "--terms=15", "--out", name)
+        assert np.array_equal(load("folder").coef_, load("files").coef_)
+
+    def test_options(self, folder):
+        self.write(self.shuffled().assign(note="x"), "parquet")
+        succeed(
+            "fit", "parts", "--target=species", "--stream", "--ignore=note", "--terms=20",
+            "--spectrum=0.5,2", "--index-set=largest_weight", "--domain=-1,1", "--jobs=1",
+            "--out-of-range=error", "--max-interaction=2", "--out=m.st",
+        )  # fmt: skip
+        expected = GegenbauerClassifier(
+            n_terms=20, spectrum=(0.5, 2.0), index_set="largest_weight", domain=(-1, 1),
+            out_of_range="error", max_interaction=2,
+        )  # fmt: skip
+        assert load("m.st").get_params() == expected.get_params()
+
+    def test_separator(self, folder):
+        Path("parts").mkdir()
+        iris_table().to_csv("parts/0.csv", sep=";", index=False)
+        options = ("fit", "parts", "--target=species", "--stream", "--terms=5")
+        assert succeed(*options, "--separator=;").value("inputs").startswith("4: ")
+        assert fail(*options).endswith("is a single name, '" + ";".join([*INPUTS, "species"])
+                                       + "'; give --separator ';'\n")  # fmt: skip
+
+    def test_model_learns_more(self, folder):
+        """What is saved has its sums."""
+        table = self.shuffled()
+        self.write(table)
+        succeed("fit", "parts", "--target=species", "--stream", "--terms=15", "--out=m.st")
+        model = load("m.st").partial_fit(table[INPUTS], table["species"])
+        assert model.n_samples_seen_ == 300
+
+    @pytest.mark.parametrize(
+        "values",
+        [
+            ["no", "yes"] * 20,
+            [True, False] * 20,
+            [3, 1, 2, 2] * 10,
+            [*range(9)] * 4,
+            [*range(100)],
+            [0.25, 1.5] * 20,
+            [0.0, 1.0] * 20,
+            [*[1, 2, 3, 4] * 20, 0.5],  # only the last file has decimal numbers
+            ["1", "True", "x"] * 20,
+        ],
+    )
+    @pytest.mark.parametrize("ending", ["csv", "parquet"])
+    @pytest.mark.parametrize("task", ["auto", "classification", "regression"])
+    def test_task_is_chosen_as_in_memory(self, folder, values, ending, task):
+        numbers = not isinstance(values[0], str)
+        column = np.asarray(values) if numbers else np.asarray(values, dtype=object)
+        table = pd.DataFrame({"a": np.linspace(0, 1, len(values)), "y": column})
+        self.write(table, ending, 4)
+        path = f"t.{ending}"
+        table.to_csv(path, index=False) if ending == "csv" else table.to_parquet(path)
+        options = ("--target=y", "--terms=3", f"--task={task}")
+        whole, parts = run("fit", path, *options), run("fit", "parts", *options, "--stream")
+        assert parts.code == whole.code
+        if whole.code:
+            assert parts.err == whole.err
+        else:
+            assert parts.value("task") == whole.value("task")
+            if "classification:" in whole.value("task"):
+                assert parts.value("classes") == whole.value("classes")
+
+    def test_numbers_with_a_slip(self, folder):
+        self.write(pd.DataFrame({"a": np.arange(40) / 40, "y": [*range(30), "x", *range(9)]}))
+        assert fail("fit", "parts", "--target=y", "--stream") == (
+            "error: column 'y' holds numbers but for 'x' in row 6 of 3.csv; make all of them "
+            "numbers, or give --task classification if they are names of classes\n"
+        )
+
+    def test_more_values_than_are_counted(self, folder, monkeypatch):
+        monkeypatch.setattr("gegenbauer.cli.stream.MAX_COUNTED", 30)
+        monkeypatch.setattr("gegenbauer.cli.columns.MAX_COUNTED", 30)
+        self.write(pd.DataFrame({"a": np.arange(80) / 80, "y": np.arange(80)}), "parquet")
+        options = ("fit", "parts", "--target=y", "--stream", "--terms=3")
+        assert succeed(*options).value("task") == (
+            "regression: column 'y' holds more than 30 different whole numbers in 80 rows"
+        )
+        assert "'y' holds more than 30 different values, so they are no classes" in fail(
+            *options, "--task=classification"
+        )
+
+    def test_row_numbers_as_an_input(self, folder):
+        Path("parts").mkdir()
+        self.shuffled().to_csv("parts/0.csv")
+        succeed(
+            "fit", "parts", "--target=species", "--stream", "--terms=20",
+            warning="leave it out with --ignore 'Unnamed: 0'",
+        )  # fmt: skip
+
+    # ---- checkpoints -----------------------------------------------------------------
+
+    OPTIONS = ("fit", "parts", "--target=species", "--stream", "--terms=20",
+               "--checkpoint=run.st", "--out=m.st")  # fmt: skip
+
+    @pytest.fixture
+    def expected(self, folder):
+        """The weights of a run that was not interrupted."""
+        self.write(self.shuffled())
+        succeed(*self.OPTIONS)
+        Path("run.st").unlink()
+        Path("run.st.held-out").unlink()
+        coef = load("m.st").coef_
+        Path("m.st").unlink()
+        return coef
+
+    @pytest.mark.parametrize("lost", ["", "run.st", "run.st.held-out"])
+    def test_interrupted_and_resumed(self, expected, monkeypatch, lost):
+        """Even if only one of the files could be written."""
+        learn, learned = streaming._Part.learn, []
+
+        def interrupted(part, batch, number):
+            if number == 3:
+                raise KeyboardInterrupt
+            learn(part, batch, number)
+
+        def spy(part, batch, number):
+            learned.append(number)
+            learn(part, batch, number)
+
+        monkeypatch.setattr(streaming._Part, "learn", interrupted)
+        assert run(*self.OPTIONS) == (130, "", "interrupted\n")
+        assert not Path("m.st").exists()
+        if lost:
+            Path(lost).unlink()
+        monkeypatch.setattr(streaming._Part, "learn", spy)
+        succeed(*self.OPTIONS)
+        assert np.array_equal(load("m.st").coef_, expected)
+        assert learned == [number for number in range(0 if lost else 3, 5) for _ in range(2)]
+        before = {path: path.read_bytes() for path in Path().glob("run.st*")}
+        assert len(before) == 2
+        succeed(*self.OPTIONS)  # nothing is left to do
+        assert np.array_equal(load("m.st").coef_, expected)
+        assert {path: path.read_bytes() for path in Path().glob("run.st*")} == before
+
+    def test_bad_file(self, expected):
+        """The error names it, and once it is repaired, the work goes on."""
+        whole = Path("parts/3.csv").read_text()
+        lines = whole.splitlines()
+        Path("parts/3.csv").write_text("\n".join([*lines[:8], "x" + lines[8][3:], *lines[9:]]))
+        assert fail(*self.OPTIONS) == (
+            "error: row 7 of 3.csv: column 'sepal length' holds 'x', but numbers in rows before; "
+            "give it one type in all rows. What was learned before is kept in run.st\n"
+        )
+        assert load("run.st").n_samples_seen_ + load("run.st.held-out").n_samples_seen_ == 90
+        Path("parts/3.csv").write_text(whole)
+        succeed(*self.OPTIONS)
+        assert np.array_equal(load("m.st").coef_, expected)
+
+    def test_new_files(self, expected):
+        succeed(*self.OPTIONS)
+        self.shuffled().to_csv("parts/9.csv", index=False)
+        assert succeed(*self.OPTIONS).value("model").startswith("fitted on all 300 rows")
+
+    def test_other_data(self, expected):
+        succeed(*self.OPTIONS)
+        refusal = "--checkpoint run.st is of other tables or of another --validation-fraction or"
+        assert refusal in fail(*self.OPTIONS, "--seed=1")
+        assert refusal in fail(*self.OPTIONS, "--ignore=sepal width")
+        assert "is the checkpoint of a model with --terms 20" in fail(*self.OPTIONS, "--terms=21")
+        Path("parts/1.csv").write_text(Path("parts/2.csv").read_text() + "1,2,3,4,setosa\n")
+        assert refusal in fail(*self.OPTIONS)
+
+    def test_other_files(self, expected):
+        assert "--checkpoint t.csv ends as a table does; give the checkpoint another" in fail(
+            *self.OPTIONS, "--checkpoint=t.csv"
+        )
+        assert "the folder of --checkpoint no/run.st does not exist" in fail(
+            *self.OPTIONS, "--checkpoint=no/run.st"
+        )
+        Path("m.st").touch()
+        assert "--checkpoint m.st is what is read; choose another name" in fail(
+            *self.OPTIONS, "--checkpoint=m.st"
+        )
+
+    # ---- refusals --------------------------------------------------------------------
+
+    def test_without_the_option(self, iris_csv):
+        Path("parts").mkdir()
+        assert fail("fit", "parts", "--target=y") == (
+            "error: parts is a folder; give --stream to learn the tables in it\n"
+        )
+        assert "several tables need --stream" in fail("fit", iris_csv, iris_csv, "--target=y")
+        assert "--checkpoint: needs --stream" in fail(
+            "fit", iris_csv, "--target=y", "--checkpoint=c.st"
+        )
+
+    def test_wrong_tables(self, folder):
+        self.write(self.shuffled(), "parquet")
+        options = ("--target=species", "--stream", "--terms=5")
+        assert "the table no.csv does not exist; check the path" in fail("fit", "no.csv", *options)
+        Path("empty").mkdir()
+        assert "the folder empty holds no .parquet or .csv files" in fail("fit", "empty", *options)
+        assert fail("fit", "parts", "--target=Speces", "--stream") == (
+            "error: rows 0 to 29 of 0.parquet: there is no column 'Speces'; did you mean "
+            "'species'?\n"
+        )
+        assert "'species' holds text, and an input must hold numbers; make it numbers or " in fail(
+            "fit", "parts", "--target=petal width", "--stream"
+        )
+        whole = Path("parts/2.parquet").read_bytes()
+        Path("parts/2.parquet").write_bytes(whole[:-20])
+        assert fail("fit", "parts", *options).startswith(
+            "error: all rows of 2.parquet cannot be read: "
+        )
+        iris_table().drop(columns="sepal width").to_parquet("parts/2.parquet")
+        assert "rows 0 to 149 of 2.parquet: there is no column 'sepal width' as in 0.par" in fail(
+            "fit", "parts", *options
+        )
+
+    def test_too_few_rows(self, folder):
+        Path("parts").mkdir()
+        Path("parts/t.csv").write_text("a,y\n1,u\n2,v\n3,u\n")
+        options = ("fit", "parts", "--target=y", "--stream", "--terms=2")
+        assert "will not do to hold out a fraction of 0.25" in fail(*options)
+        succeed(*options, "--validation-fraction", 0)
+
+    def test_one_class_left_for_training(self, folder):
+        Path("parts").mkdir()
+        Path("parts/t.csv").write_text("a,y\n" + "".join(f"{k},u\n" for k in range(8)) + "8,v\n")
+        options = ("fit", "parts", "--target=y", "--terms=2", "--stream")
+        errors = {run(*options, f"--seed={seed}").err for seed in range(12)}
+        assert any("that are left for training hold a single class" in error for error in errors)
+        assert "" in errors
+
+    def test_policy_for_predictions_is_not_for_the_score(self, folder):
+        self.write(self.shuffled())
+        options = ("fit", "parts", "--target=species", "--stream", "--validation-fraction=0.9",
+                   "--terms=15")  # fmt: skip
+        scores = {succeed(*options, f"--out-of-range={policy}").value("validation")
+                  for policy in ("clip", "warn", "error")}  # fmt: skip
+        assert len(scores) == 1
 
 
 class TestTask:
@@ -1260,10 +1584,11 @@ class TestTerminal:
         with output.Steps(total=2) as steps:
             steps.begin("reading")
             steps.begin("fitting")
+            steps.detail("7 of 9 rows, 5 rows/s")
             time.sleep(0.3)
             steps.warn("something")
         text = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", terminal.getvalue())
-        assert "fitting" in text
+        assert "fitting: 7 of 9" in " ".join(text.split())
         assert "1/2" in text
         assert "warning: something\n" in text
 

@@ -22,7 +22,7 @@ from gegenbauer.cli.learning import (
 )
 from gegenbauer.cli.output import Steps, print_pairs
 from gegenbauer.cli.tables import check_output
-from gegenbauer.cli.words import UserError, count, duration, quoted, refusals
+from gegenbauer.cli.words import UserError, count, duration, printable, quoted, refusals
 from gegenbauer.estimators import GegenbauerClassifier, GegenbauerRegressor
 
 if TYPE_CHECKING:
@@ -78,7 +78,9 @@ def run(
         Anything is wrong with the table, the target, the parameters or the place of the model.
     """
     if path.is_dir():
-        raise UserError(f"{quoted(path)} is a folder; give --stream to learn the tables in it")
+        raise UserError(
+            f"{printable(str(path), 200)} is a folder; give --stream to learn the tables in it"
+        )
     if out is not None:
         check_output(out, "model", sources=[path])
     with Steps(total=4) as steps:

@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import compute
 
-from gegenbauer.batches import Batch, TableBatches, _type_of_text
+from gegenbauer.batches import Batch, StreamError, TableBatches, _type_of_text
 from gegenbauer.cli.choices import Task
 from gegenbauer.cli.columns import MAX_COUNTED, Seen, Target, choose_task, refuse_slip
 from gegenbauer.cli.describe import describe_parameters, describe_solution, describe_terms
@@ -372,6 +372,10 @@ def _learn(parts: list[_Part], source: TableBatches, checkpoint: Path | None, pa
             if any(p.checkpoint is not None and p.checkpoint.is_due(p.model) for p in parts):
                 for part in parts:
                     part.save(source)
+    except StreamError as error:
+        if checkpoint is None:
+            raise
+        raise StreamError(f"{error}. What was learned before is kept in {checkpoint}") from error
     finally:  # also after an error or an interrupt: what was learned is not lost
         for part in parts:
             part.save(source)
