@@ -79,10 +79,11 @@ def test_example_of_streams(tmp_path):
 
 
 def test_commands_run(tmp_path):
-    """As they stand, on a table of that name."""
+    """As they stand, on tables of these names."""
     pytest.importorskip("matplotlib")
     rng = np.random.default_rng(0)
-    for name in ("table.csv", "new.csv"):
+    (tmp_path / "folder").mkdir()
+    for name in ("table.csv", "new.csv", "folder/1.csv", "folder/2.csv"):
         X = pd.DataFrame(rng.uniform(size=(60, 2)), columns=["size", "age"])
         X.assign(price=X["size"] - X["age"] ** 2).to_csv(tmp_path / name, index=False)
     (commands,) = re.findall(r"```sh\n(gegenbauer tune .*?)```", README, re.DOTALL)
@@ -91,7 +92,9 @@ def test_commands_run(tmp_path):
         code = f"import sys; from gegenbauer.cli import main; sys.exit(main({arguments[1:]!r}))"
         assert run(code, tmp_path)
     made = {path.name for path in tmp_path.iterdir()}
-    assert made == {"table.csv", "new.csv", "model.safetensors", "model.svg", "prices.csv"}
+    checkpoints = {"run.safetensors", "run.safetensors.held-out"}
+    models = {"model.safetensors", "model.svg", "prices.csv"}
+    assert made == {"folder", "table.csv", "new.csv"} | models | checkpoints
 
 
 def test_links_lead_somewhere():
