@@ -185,7 +185,7 @@ class ArrayBatches:
         for name, values in self._arrays.items():
             kinds = getattr(values, "dtypes", getattr(values, "dtype", None))
             parts += [name, tuple(values.shape[1:]), str(kinds)]
-            for row in {0, n_rows - 1} if n_rows else ():
+            for row in (0, n_rows - 1) if n_rows else ():
                 parts.append(np.asarray(_rows(values, row, row + 1)).tolist())
         return _digest(parts)
 
@@ -340,7 +340,8 @@ class TableBatches:
 
     The columns of all files are looked at when the object is made, which reads no more than the
     ends of Parquet files and the headers of CSV files. The types of the columns of a CSV file are
-    those of its first few megabytes.
+    those of its first few megabytes. Columns that stand in the names of folders alone
+    (``year=2026``) are not read, nor is what pandas wrote as an index.
 
     Parameters
     ----------

@@ -562,6 +562,50 @@ class TestStream:
             "numbers, or give --task classification if they are names of classes\n"
         )
 
+    def test_types_of_parquet(self, folder):
+        from decimal import Decimal
+
+        for values in (
+            [Decimal(k) / 8 for k in range(40)],
+            [Decimal(k % 2) for k in range(40)],
+            pd.Categorical(["u", "v"] * 20),
+            pd.Categorical([5, 7] * 20),
+        ):
+            table = pd.DataFrame({"a": np.arange(40) / 40, "y": values})
+            self.write(table, "parquet")
+            table.to_parquet("t.parquet")
+            whole = succeed("fit", "t.parquet", "--target=y", "--terms=3")
+            parts = succeed("fit", "parts", "--target=y", "--terms=3", "--stream")
+            assert parts.value("task") == whole.value("task")
+
+    def test_text_of_parquet_with_a_slip(self, folder):
+        table = pd.DataFrame({"a": np.arange(40) / 40, "y": [*map(str, range(39)), "x"]})
+        self.write(table, "parquet")
+        assert "'y' holds numbers but for 'x' in row 7 of 4.parquet; make all of them" in fail(
+            "fit", "parts", "--target=y", "--stream"
+        )
+
+    def test_whole_numbers_in_one_file_and_decimal_ones_in_another(self, folder):
+        Path("parts").mkdir()
+        for number, values in enumerate(([0, 1] * 10, [0.0, 1.0] * 10)):
+            table = pd.DataFrame({"a": np.arange(20) / 20, "y": values})
+            table.to_parquet(f"parts/{number}.parquet")
+        result = succeed(
+            "fit", "parts", "--target=y", "--terms=3", "--stream", "--task=classification"
+        )
+        assert result.value("classes") == "2: '0.0' (20 rows), '1.0' (20 rows)"
+
+    def test_missing_target(self, folder):
+        table = pd.DataFrame({"a": np.arange(40) / 40, "y": np.arange(40) / 8})
+        table.loc[17, "y"] = np.nan
+        for ending in ("csv", "parquet"):
+            self.write(table, ending)
+            assert f"row 1 of 2.{ending}: column 'y' holds no value; repair or remove" in fail(
+                "fit", "parts", "--target=y", "--stream", "--terms=3"
+            )
+            for path in Path("parts").iterdir():
+                path.unlink()
+
     def test_more_values_than_are_counted(self, folder, monkeypatch):
         monkeypatch.setattr("gegenbauer.cli.stream.MAX_COUNTED", 30)
         monkeypatch.setattr("gegenbauer.cli.columns.MAX_COUNTED", 30)

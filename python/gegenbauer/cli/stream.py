@@ -216,9 +216,11 @@ class _Survey:
             column = compute.utf8_ltrim(column, characters=" ")
             type_ = _type_of_text(column)
         kind = _kind_of(type_)
+        if kind == "decimal" and not self._from_text:
+            column = _cast(column, pa.float64())
         if kind == "decimal" and self._fraction is None:
             values = _cast(column, pa.float64()).to_numpy(zero_copy_only=False)
-            fractions = values[values != np.rint(values)]
+            fractions = values[(values != np.rint(values)) & ~np.isnan(values)]
             self._fraction = float(fractions[0]) if fractions.size else None
         if self._counts is not None:
             counted = compute.value_counts(column)
@@ -226,7 +228,7 @@ class _Survey:
                 self._counts[value] += n
             if len(self._counts) > MAX_COUNTED:
                 self._counts = None
-        if pa.types.is_string(column.type) and kind in ("text", "truth"):
+        if kind == "text" or (kind == "truth" and self._from_text):
             self._count_foreign(column, file, first)
         if self._n_rows == 0:
             self._first = column[0].as_py()
@@ -257,14 +259,15 @@ class _Survey:
         )  # fmt: skip
 
     def _values(self, values: list[Any]) -> list[Any]:
-        """Turn texts into what they stand for, now that all are known."""
-        types = {"whole": pa.int64(), "decimal": pa.float64()}
-        if not self._from_text or self._kind == "text":
-            return values
-        if self._kind == "truth":
+        """Turn values into what they stand for, now that all are known."""
+        if self._kind == "decimal":
+            return [float(value) for value in values]
+        if self._from_text and self._kind == "truth":
             return [value.strip().casefold() == "true" for value in values]
-        found: list[Any] = _cast(pa.array(values), types[self._kind]).to_pylist()
-        return found
+        if self._from_text and self._kind == "whole":
+            found: list[Any] = _cast(pa.array(values), pa.int64()).to_pylist()
+            return found
+        return values
 
 
 def _kind_of(type_: Any) -> str:
@@ -283,7 +286,7 @@ def _join(kind: str, other: str) -> str:
 
 
 def _cast(column: Any, type_: Any) -> Any:
-    if pa.types.is_string(column.type):
+    if _kind_of(column.type) == "text":
         column = compute.utf8_trim_whitespace(column)
     return compute.cast(column, type_)
 
