@@ -210,7 +210,7 @@ def keep(model: Any, out: Path | None, steps: Steps) -> None:
     steps.begin("saving")
     model.set_params(n_jobs=None)  # the threads of this machine, today
     with refusals(steps.warn), writing(out):
-        save(model, out)
+        save(model, out, statistics=False)  # to predict with; a checkpoint holds the sums
 
 
 def describe_kept(n_rows: int, out: Path | None, *, again: bool = False) -> str:
