@@ -514,13 +514,16 @@ class TestStream:
         assert fail(*options).endswith("is a single name, '" + ";".join([*INPUTS, "species"])
                                        + "'; give --separator ';'\n")  # fmt: skip
 
-    def test_model_learns_more(self, folder):
-        """What is saved has its sums."""
+    def test_sums_are_in_the_checkpoints(self, folder):
+        """The model that is saved is for predictions; with these, more can be learned."""
         table = self.shuffled()
         self.write(table)
-        succeed("fit", "parts", "--target=species", "--stream", "--terms=15", "--out=m.st")
-        model = load("m.st").partial_fit(table[INPUTS], table["species"])
-        assert model.n_samples_seen_ == 300
+        succeed(*self.OPTIONS)
+        model = load("m.st")
+        assert not hasattr(model, "statistics_")
+        more = load("run.st") + load("run.st.held-out")
+        assert np.array_equal(more.coef_, model.coef_)
+        assert more.partial_fit(table[INPUTS], table["species"]).n_samples_seen_ == 300
 
     @pytest.mark.parametrize(
         "values",
