@@ -4,6 +4,9 @@ Every fit runs in a process of its own. Rows are made batch by batch from seeds,
 than a batch is there; the time to make them is told apart, and rates are of learning alone. Peers
 learn from the same rows: SGDClassifier by ``partial_fit`` on the same features, which
 GegenbauerFeatures makes, and LightGBM, which takes all rows at once, on as many as it is given.
+
+With ``--files GB`` the rows of the second problem lie in a folder of Parquet files of that size,
+which is made and removed again; the rate then includes reading them.
 """
 
 from __future__ import annotations
@@ -13,15 +16,17 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pandas import DataFrame
 
 from bench.machine import ROOT, describe, warnings_about
 from bench.scaling import exponent
-from gegenbauer import GegenbauerClassifier, GegenbauerFeatures
+from gegenbauer import GegenbauerClassifier, GegenbauerFeatures, TableBatches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +39,7 @@ ROWS = (100_000, 1_000_000, 10_000_000, 100_000_000)
 PEER_ROWS = 1_000_000
 N_TEST = 100_000
 OURS, SGD, LIGHTGBM = "gegenbauer", "SGDClassifier", "LightGBM"
+FILES, N_FILES = "gegenbauer, from Parquet", 8
 
 
 def batch(number: int, m: int, n_rows: int = BATCH_ROWS) -> Batch:
@@ -57,6 +63,42 @@ class Stream:
             made = batch(number, self.m, min(BATCH_ROWS, self.n_rows - number * BATCH_ROWS))
             self.seconds += time.perf_counter() - start
             yield made
+
+
+def make_files(folder: Path, n_bytes: float, m: int) -> int:
+    """Write so many bytes of rows into Parquet files of a few large row groups; return the rows."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    names = [*(f"x{t}" for t in range(m)), "y"]
+    batches = int(n_bytes / (8 * (m + 1)) / BATCH_ROWS / N_FILES)
+    kinds = [pa.float64()] * m + [pa.int64()]
+    schema = pa.schema(list(zip(names, kinds, strict=True)))
+    for number in range(N_FILES):
+        with parquet.ParquetWriter(folder / f"part-{number}.parquet", schema) as file:
+            for first in range(number * batches, (number + 1) * batches, 5):
+                made = [batch(k, m) for k in range(first, min(first + 5, (number + 1) * batches))]
+                X, y = (np.concatenate(parts) for parts in zip(*made, strict=True))
+                file.write_table(pa.table([*X.T, y], schema=schema), row_group_size=len(y))
+    return batches * N_FILES * BATCH_ROWS
+
+
+def learn_files(folder: str, n_terms: int, n_threads: int) -> dict[str, Any]:
+    """Learn a folder in this process."""
+    source = TableBatches(folder, "y")
+    m = len(source.inputs)
+    before = _kilobytes("VmRSS")
+    start = time.perf_counter()
+    model = GegenbauerClassifier(n_terms, n_jobs=n_threads).fit_stream(source)
+    seconds = time.perf_counter() - start
+    peak = _kilobytes("VmHWM")
+    X, y = batch(10**9, m, N_TEST)
+    score = model.score(DataFrame(X, columns=source.inputs), y)
+    return {
+        "who": FILES, "n_rows": model.n_samples_seen_, "m": m, "n_terms": n_terms,
+        "n_threads": n_threads, "seconds": seconds, "making": 0.0, "score": score,
+        "resident_before": 1024 * before, "peak": 1024 * peak,
+    }  # fmt: skip
 
 
 def learn(who: str, n_rows: int, m: int, n_terms: int, n_threads: int) -> dict[str, Any]:
@@ -126,6 +168,19 @@ def run(rows: tuple[int, ...], peer_rows: int, threads: tuple[int, ...]) -> list
     return found
 
 
+def run_files(gigabytes: float, threads: tuple[int, ...]) -> list[dict[str, Any]]:
+    """Measure a folder of Parquet files, with so many threads each."""
+    m, n_terms = SETTINGS["m=28, L=435"]
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        make_files(Path(folder), 1e9 * gigabytes, m)
+        for n_threads in threads:
+            one = measure(FILES, folder, m, n_terms, n_threads=n_threads)
+            found.append(one)
+            print(line(one), flush=True)
+    return found
+
+
 def line(one: dict[str, Any]) -> str:
     """Say what was found, as a row of a table."""
     return (
@@ -166,17 +221,24 @@ def main() -> None:
     parser.add_argument("--rows", type=float, nargs="+", default=ROWS, help="of our streams")
     parser.add_argument("--peer-rows", type=float, default=PEER_ROWS, help="of those of peers")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--files", type=float, metavar="GB", help="a folder of Parquet files alone")
     parser.add_argument("--json", type=Path, help="write the results here")
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         who, *sizes = options.one
+        if who == FILES:
+            print(json.dumps(learn_files(sizes[0], int(sizes[2]), int(sizes[3]))))
+            return
         n_rows, m, n_terms, n_threads = map(int, sizes)
         print(json.dumps(learn(who, n_rows, m, n_terms, n_threads)))
         return
     print(HEAD)
-    rows = tuple(int(n) for n in options.rows)
-    found = run(rows, int(options.peer_rows), tuple(options.threads))
+    if options.files:
+        found = run_files(options.files, tuple(options.threads))
+    else:
+        rows = tuple(int(n) for n in options.rows)
+        found = run(rows, int(options.peer_rows), tuple(options.threads))
     if options.json:
         options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print()

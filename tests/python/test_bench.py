@@ -15,7 +15,7 @@ from bench_samples import World, case_of, result_of, run_of, settings
 from sklearn.pipeline import Pipeline
 
 from bench import __main__ as command
-from bench import comparison, machine, results, runner, table
+from bench import comparison, machine, results, runner, streaming, table
 from bench.cases import CASES
 from bench.runner import Agreement, Contestant, Disagreement, Failure
 from gegenbauer import RidgeSolution, reference
@@ -554,3 +554,31 @@ def test_quick_run_of_all_cases(tmp_path, capsys):
     assert [peak["threads"] for peak in run.peaks] == [1]
     assert run.peak_flops() > 0
     assert comparison.compare(run, run)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read on Linux")
+class TestStreaming:
+    def test_measures_in_a_process_of_its_own(self, monkeypatch):
+        ours = [streaming.measure(streaming.OURS, n, 6, 30, n_threads=1) for n in (500, 1000, 4000)]
+        sgd = streaming.measure(streaming.SGD, 500, 6, 30, n_threads=1)
+        for one in (*ours, sgd):
+            assert one["seconds"] > 0
+            assert 0.5 < one["score"] <= 1
+            assert one["peak"] > one["resident_before"] > 1e7
+        monkeypatch.setattr(streaming, "SETTINGS", {"small": (6, 30)})
+        text = streaming.report([*ours, sgd], 1)
+        assert "| m = 6, L = 30 | gegenbauer | 1 | 4,000 |" in text
+        assert "- small, 1 thread(s): seconds grow as rows^" in text
+
+    def test_from_files(self, tmp_path):
+        n_rows = streaming.make_files(tmp_path, 3.2e7, 4)
+        assert n_rows == 800_000
+        found = streaming.learn_files(str(tmp_path), 29, 1)
+        assert (found["n_rows"], found["m"]) == (n_rows, 4)
+        assert found["score"] > 0.7
+
+    def test_rows_are_the_same_each_time(self):
+        for a, b in zip(streaming.batch(3, 6, 50), streaming.batch(3, 6, 50), strict=True):
+            np.testing.assert_array_equal(a, b)
+        stream = streaming.Stream(250_000, 3)
+        assert [len(y) for _, y in stream] == [100_000, 100_000, 50_000]
