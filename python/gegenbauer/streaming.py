@@ -159,7 +159,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         return True
 
     def _can_go_on(self) -> bool:
-        """Refuse ``partial_fit`` where there is nothing to add to, for `available_if`."""
+        """Refuse ``partial_fit`` where there are no sums to add to."""
         if "statistics_" not in self.__dict__ and "coef_" in self.__dict__:
             raise ValueError(
                 f"this {type(self).__name__} was learned by fit, or saved without its statistics, "
@@ -241,6 +241,8 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         self._require_statistics()
         self._require_same_parameters()
         X, y, weight, places = self._rows_of_weight(X, y, sample_weight, reset=False)
+        if places.size == 0:
+            return
         outside = self.scaling_.outside(X)
         if self.feature_range is None and outside.any():
             row = int(places[int(outside.argmax())])
@@ -248,8 +250,6 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
                 f"row {row} lies outside of the range of all rows seen, so that it cannot be one "
                 "of them; forget takes rows that were learned before"
             )
-        if places.size == 0:
-            return
         targets, weight = self._encode_batch(y, weight, grow=False)
         if weight is not None and not weight.any():
             return
@@ -258,7 +258,8 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
             n_threads=self._n_threads(),
         )  # fmt: skip
         self._set_statistics(self.statistics_ - part)
-        self.n_out_of_range_ -= int(np.count_nonzero(outside)) if self.feature_range else 0
+        if self.feature_range is not None:
+            self.n_out_of_range_ -= int(np.count_nonzero(outside))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows away again that were learned by ``partial_fit`` or ``fit_stream``.

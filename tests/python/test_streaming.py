@@ -455,9 +455,11 @@ class TestForget:
 
     def test_clipped_rows(self):
         X = np.linspace(-1, 2, 60)[:, np.newaxis]
-        model = GegenbauerRegressor(n_terms=4, feature_range=[(0, 1)]).partial_fit(X, X[:, 0])
+        box = np.array([(0.0, 1.0)])
+        model = GegenbauerRegressor(n_terms=4, feature_range=box).partial_fit(X, X[:, 0])
         model.forget(X[:10], X[:10, 0])
-        rest = GegenbauerRegressor(n_terms=4, feature_range=[(0, 1)]).partial_fit(X[10:], X[10:, 0])
+        model.forget(X[:5], X[:5, 0], np.zeros(5))
+        rest = GegenbauerRegressor(n_terms=4, feature_range=box).partial_fit(X[10:], X[10:, 0])
         assert model.n_out_of_range_ == rest.n_out_of_range_
         assert_allclose(model.coef_, rest.coef_, rtol=1e-9)
 
