@@ -295,6 +295,8 @@ def save(estimator: Any, path: str | os.PathLike[str], *, statistics: bool = Tru
         hint = ""
         if hasattr(estimator, "steps"):
             hint = " Of a pipeline, save the last step by itself and build the others anew."
+        elif hasattr(estimator, "to_local"):
+            hint = f" Of the {type(estimator).__name__} of gegenbauer.dask, save its to_local()."
         raise TypeError(
             f"save writes fitted {', '.join(_ESTIMATORS)}; got {type(estimator).__name__}.{hint}"
         )

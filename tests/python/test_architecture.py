@@ -144,7 +144,7 @@ class TestPython:
         code = (
             "import gegenbauer, sys; "
             "print([m for m in ('sklearn', 'scipy', 'safetensors', 'pandas', 'typer', 'rich', "
-            "'matplotlib') if m in sys.modules])"
+            "'matplotlib', 'dask', 'distributed') if m in sys.modules])"
         )
         done = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True

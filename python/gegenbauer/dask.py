@@ -1,0 +1,900 @@
+"""The estimators on Dask collections: partitions are learned where they lie, and sums travel.
+
+All that a fit needs to know of its rows are sums (:mod:`gegenbauer.statistics`), so that the graph
+is plain: a task a partition, which learns it as ``partial_fit`` does; a tree that merges the
+half-fitted models, always in the same order, so that the result has the same bits for any number
+of workers and when some of them die; and one solve, here. Ranges and classes need no pass of their
+own, since sums over rows in different boxes and of different classes merge exactly.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import operator
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.utils import is_dataframe_like, is_series_like
+from sklearn.base import is_classifier
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+
+from gegenbauer import estimators, features
+from gegenbauer.batches import StreamError
+from gegenbauer.features import OutOfRangeWarning, _InputEstimator, _stacklevel
+from gegenbauer.targets import _checked_sample_weight, _label_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    Doubles = NDArray[np.float64]
+
+__all__ = ["GegenbauerClassifier", "GegenbauerFeatures", "GegenbauerRegressor"]
+
+# Models that one task merges. A tree of twos would be the shortest for the network, one of eights
+# has the fewest tasks: see bench/dask_overhead.py.
+_FAN_IN = 4
+
+
+# --- Collections ------------------------------------------------------------------------------
+
+
+def _is_frame(collection: Any) -> bool:
+    return bool(is_dataframe_like(collection) or is_series_like(collection))
+
+
+def _is_ours(collection: Any) -> bool:
+    """Whether it is a Dask array, dataframe or series."""
+    known = isinstance(collection, da.Array) or _is_frame(collection)
+    return known and bool(dask.is_dask_collection(collection))
+
+
+def _n_partitions(collection: Any) -> int:
+    return int(
+        collection.numblocks[0] if isinstance(collection, da.Array) else collection.npartitions
+    )
+
+
+def _sizes(collection: Any) -> tuple[float, ...] | None:
+    """Return the number of rows of each partition, None where they are not known."""
+    if not isinstance(collection, da.Array) or np.isnan(collection.chunks[0]).any():
+        return None
+    return tuple(collection.chunks[0])
+
+
+def _require_whole_rows(collection: Any, name: str) -> None:
+    if isinstance(collection, da.Array) and collection.ndim > 1 and collection.numblocks[1] > 1:
+        raise ValueError(
+            f"{name} must not be cut between its columns, got {collection.numblocks[1]} chunks of "
+            f"them: pass {name}.rechunk({{1: -1}})"
+        )
+
+
+def _require_inputs(X: Any) -> None:
+    if not _is_ours(X) or is_series_like(X):
+        raise TypeError(
+            f"X must be a Dask array or dataframe, got {type(X).__name__}; what fits into memory "
+            "is for the estimator of the same name in gegenbauer, or for dask.array.from_array"
+        )
+    if X.ndim != 2:
+        raise ValueError(
+            f"X must have two dimensions, rows and inputs, got {X.ndim}; X.reshape(-1, 1) makes "
+            "one input of them"
+        )
+    _require_whole_rows(X, "X")
+
+
+def _beside(X: Any, other: Any, name: str) -> Any:
+    """Return what comes with the rows of X as a Dask collection of the same partitions."""
+    sizes = _sizes(X)
+    if not _is_ours(other):
+        if dask.is_dask_collection(other):
+            raise TypeError(
+                f"{name} must be a Dask array, dataframe or series, got {type(other).__name__}"
+            )
+        if sizes is None:
+            how = "X.to_dask_array(lengths=True)" if _is_frame(X) else "X.compute_chunk_sizes()"
+            raise ValueError(
+                f"{name} must be a Dask collection where the number of rows of each partition of X "
+                f"is not known, got {type(other).__name__}: pass {how} for X, or {name} as a "
+                "column of the same dataframe"
+            )
+        values = np.asarray(other)
+        if values.ndim == 0 or len(values) != sum(sizes):
+            raise ValueError(
+                f"{name} must have a row for each of the {sum(sizes)} rows of X, got shape "
+                f"{values.shape}"
+            )
+        return da.from_array(values, chunks=(sizes, *values.shape[1:]))
+    _require_whole_rows(other, name)
+    others = _sizes(other)
+    if sizes is not None and others is not None:
+        if sizes != others:
+            raise ValueError(
+                f"X and {name} must be partitioned alike; X has {_listed(sizes)}, {name} "
+                f"{_listed(others)}: pass {name}.rechunk({{0: X.chunks[0]}})"
+            )
+    elif _n_partitions(X) != _n_partitions(other):
+        raise ValueError(
+            f"X and {name} must be partitioned alike; X has {_n_partitions(X)} partitions and "
+            f"{name} {_n_partitions(other)}: take them from one dataframe, or repartition them"
+        )
+    return other
+
+
+def _listed(sizes: Sequence[float]) -> str:
+    shown = ", ".join(f"{size:.0f}" for size in sizes[:5])
+    return f"{len(sizes)} partitions of {shown}{', ...' if len(sizes) > 5 else ''} rows"
+
+
+def _delayed(collection: Any) -> list[Any]:
+    """Return the partitions as they are.
+
+    Not optimised: each collection by itself would read its part of what they share once more, and
+    small files of Parquet would become one partition.
+    """
+    return list(np.ravel(collection.to_delayed(optimize_graph=False)))
+
+
+class _Rows(NamedTuple):
+    """One partition: its place, and what there is of it, as Dask knows it or in memory."""
+
+    number: int
+    X: Any
+    y: Any
+    weight: Any
+
+    @classmethod
+    def of(cls, X: Any, y: Any = None, sample_weight: Any = None) -> list[_Rows]:
+        """Take collections apart, which must fit each other."""
+        _require_inputs(X)
+        parts = [_delayed(X)]
+        for name, other in (("y", y), ("sample_weight", sample_weight)):
+            if other is None or np.isscalar(other):
+                parts.append([other] * len(parts[0]))
+            else:
+                parts.append(_delayed(_beside(X, other, name)))
+        return [cls(*row) for row in zip(range(len(parts[0])), *parts, strict=True)]
+
+    def check(self) -> bool:
+        """Return whether there are rows; refuse parts of different length."""
+        n: int = _num_samples(self.X)
+        for name, other in (("y", self.y), ("sample_weight", self.weight)):
+            if other is None or np.isscalar(other) or _num_samples(other) == n:
+                continue
+            raise ValueError(
+                f"X has {n} rows and {name} {_num_samples(other)}: they must be partitioned alike, "
+                "as columns of one dataframe are"
+            )
+        return n > 0
+
+
+# --- The graph --------------------------------------------------------------------------------
+
+
+@contextmanager
+def _naming(number: int) -> Iterator[None]:
+    """Let errors say in which partition they arose."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise StreamError(f"partition {number}: {error}") from None
+
+
+def _on_partition(task: Callable[..., Any], common: Any, *rows: Any) -> Any:
+    """Do a task on a partition; None if it has no rows."""
+    part = _Rows(*rows)
+    with _naming(part.number):
+        return task(common, part) if part.check() else None
+
+
+def _merged(merge: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
+    """Merge from left to right what there is; None if there is nothing."""
+    present = [part for part in parts if part is not None]
+    return functools.reduce(merge, present) if present else None
+
+
+def _gather(
+    client: Any,
+    name: str,
+    task: Callable[[Any, _Rows], Any],
+    common: Any,
+    rows: Sequence[_Rows],
+    merge: Callable[[Any, Any], Any],
+) -> Any:
+    """Do a task on every partition, and merge the results in a tree.
+
+    Parameters
+    ----------
+    client : distributed.Client or None
+        Who computes; None for the current client, or Dask's scheduler for the threads here.
+    name : str
+        What the task is called.
+    task : callable
+        Called with ``common`` and a partition that has rows.
+    common : object
+        What all of them need to know. It travels with each task; a Delayed goes to each worker
+        once, which may lead Dask to take the tasks to it and not to their rows.
+    rows : sequence of _Rows
+        The partitions.
+    merge : callable
+        Merges two results.
+
+    Returns
+    -------
+    object
+        None if no partition has rows.
+    """
+    if getattr(client, "asynchronous", False):
+        raise ValueError("client must not be asynchronous, since fit returns when it is done")
+    keys = [part.X.key for part in rows] + [getattr(p, "key", p) for r in rows for p in r[2:]]
+    token = dask.base.tokenize(name, common, keys)
+    on_partition = dask.delayed(functools.partial(_on_partition, task), pure=True)
+    merge_some = dask.delayed(functools.partial(_merged, merge), pure=True)
+    parts = [
+        on_partition(common, *part, dask_key_name=(f"{name}-{token}", part.number)) for part in rows
+    ]
+    level = 0
+    while len(parts) > 1:
+        level += 1
+        groups = [parts[i : i + _FAN_IN] for i in range(0, len(parts), _FAN_IN)]
+        parts = [
+            merge_some(group, dask_key_name=(f"{name}-merge-{token}", level, i))
+            for i, group in enumerate(groups)
+        ]
+    try:
+        (result,) = dask.compute(parts[0], scheduler=client)
+    except StreamError as error:
+        raise StreamError(str(error)) from None  # without the frames of a worker
+    return result
+
+
+# --- Estimators -------------------------------------------------------------------------------
+
+
+def _with_client(plain: type[Any]) -> Callable[..., None]:
+    """Return an ``__init__`` with the parameters of the plain estimator, and ``client``."""
+    plain_init: Callable[..., None] = plain.__init__
+
+    def __init__(self: Any, *args: Any, client: Any = None, **params: Any) -> None:  # noqa: N807
+        plain_init(self, *args, **params)
+        self.client = client
+
+    signature = inspect.signature(plain_init)
+    own = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
+    __init__.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), own]
+    )
+    return __init__
+
+
+class _OnDask(_InputEstimator):
+    """What the estimators on Dask collections add to the plain ones, from which they derive."""
+
+    _plain: type[Any]
+
+    client: Any
+
+    # ---- the client stays here ---------------------------------------------------
+
+    def __copy__(self) -> Self:
+        result = object.__new__(type(self))
+        result.__dict__.update(self.__dict__)
+        return result
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the client behind."""
+        return {**super().__getstate__(), "client": None}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        result = copy.copy(self)
+        result.__dict__ = {
+            name: value if name == "client" else copy.deepcopy(value, memo)
+            for name, value in self.__dict__.items()
+        }
+        return result
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted estimator of the same parameters and the same client."""
+        result = copy.deepcopy(self)
+        names = {*self.get_params(deep=False), "_metadata_request", "_sklearn_output_config"}
+        result.__dict__ = {key: value for key, value in result.__dict__.items() if key in names}
+        return result
+
+    def to_local(self) -> Any:
+        """Return the plain estimator of the same state, which needs no Dask.
+
+        Returns
+        -------
+        estimator
+            Of the class of the same name in `gegenbauer`.
+        """
+        local = self._plain(**self._plain_params())
+        params = self.get_params(deep=False)
+        local.__dict__.update(
+            {name: value for name, value in self.__dict__.items() if name not in params}
+        )
+        return local
+
+    def _plain_params(self) -> dict[str, Any]:
+        params = self.get_params(deep=False)
+        return {name: value for name, value in params.items() if name != "client"}
+
+    def _for_a_task(self, **changes: Any) -> Any:
+        """Return an unfitted plain estimator for the tasks.
+
+        Dask takes a task for one thread and runs as many of them as a worker has threads.
+        """
+        local = self._plain(**{**self._plain_params(), **changes})
+        local.n_jobs = 1 if self.n_jobs is None else self.n_jobs
+        return local
+
+    def _adopt(self, learned: Any) -> None:
+        """Take the state, but not the parameters, of a plain estimator."""
+        params = learned.get_params(deep=False)
+        self.__dict__.update(
+            {name: value for name, value in learned.__dict__.items() if name not in params}
+        )
+
+    # ---- no collection is brought here unasked ------------------------------------
+
+    def _validate_inputs(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        _refuse_collection(X)
+        return super()._validate_inputs(X, reset=reset)
+
+    # ---- predicting --------------------------------------------------------------
+
+    def _predictor(self) -> Any:
+        """Return a plain estimator for the tasks, with no more than predictions need."""
+        check_is_fitted(self)
+        getattr(self, "coef_", None)  # solves, where there are sums that nobody has solved yet
+        local = self.to_local()
+        local.__dict__.pop("statistics_", None)
+        local.n_jobs = 1 if self.n_jobs is None else self.n_jobs
+        return local
+
+    def _lazily(self, method: str, X: Any, names: Any = None) -> Any:
+        """Return what a method of the plain estimator makes of each partition, not yet computed.
+
+        Parameters
+        ----------
+        method : str
+            Takes rows and returns (n_samples,) or (n_samples, n_outputs).
+        X : Dask array or dataframe
+            Rows.
+        names : array-like of n_outputs objects, optional
+            Names of the columns, if X is a dataframe.
+
+        Returns
+        -------
+        Dask array, or series or dataframe with the index of X
+        """
+        _require_inputs(X)
+        model = self._predictor()
+        frame = _is_frame(X)
+        head: Any = X._meta if frame else np.empty((0, X.shape[1]))
+        if frame or not np.isnan(X.shape[1]):
+            validate_data(self, head, skip_check_array=True, reset=False)
+        # one row shows the shape of the result; rounded to float32 it may lie out of range
+        shape_of = copy.copy(model).set_params(out_of_range="clip")
+        row: Any = self.scaling_.lower[np.newaxis]
+        row = type(head)(row, columns=X.columns) if frame else row
+        empty = getattr(shape_of, method)(row.astype(head.dtypes if frame else X.dtype))[:0]
+        common = dask.delayed(
+            (model, method, empty, names),
+            name=f"{method}-model-{dask.base.tokenize(model, names)}",
+            traverse=False,
+        )
+        if frame:
+            return X.map_partitions(_on_rows, common, meta=_framed(empty, head, names))
+        shape = {"drop_axis": 1} if empty.ndim == 1 else {"chunks": (X.chunks[0], empty.shape[1:])}
+        return X.map_blocks(_on_rows, common, dtype=empty.dtype, meta=empty, **shape)
+
+
+def _refuse_collection(*collections: Any) -> None:
+    for collection in collections:
+        if dask.is_dask_collection(collection):
+            raise TypeError(
+                f"this takes rows in memory, got a {type(collection).__module__}."
+                f"{type(collection).__name__}: pass the result of its compute(), or one partition "
+                "after another"
+            )
+
+
+def _on_rows(X: Any, common: tuple[Any, str, NDArray[Any], Any]) -> Any:
+    model, method, empty, names = common
+    values = getattr(model, method)(X) if len(X) else empty
+    return _framed(values, X, names) if _is_frame(X) else values
+
+
+def _framed(values: NDArray[Any], X: Any, names: Any) -> Any:
+    """Return values with the index of a dataframe."""
+    if values.ndim == 1:
+        return X._constructor_sliced(values, index=X.index)
+    return X._constructor(values, index=X.index, columns=names)
+
+
+class _Learner(_OnDask):
+    """Learning and predicting common to regression and classification."""
+
+    engine: str
+    scaling_: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the weights of the terms from all partitions, in one pass over the rows.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe of shape (n_samples, n_features)
+            Inputs, in one chunk of columns. Numbers of rows need not be known; partitions may be
+            empty, and differ in their dtype.
+        y : Dask array, series or dataframe of shape (n_samples,) or (n_samples, n_outputs)
+            Targets, of the same partitions; an array in memory if X is a Dask array whose chunk
+            sizes are known.
+        sample_weight : Dask array or series of shape (n_samples,), float or None, default=None
+            Weights of the rows, likewise.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator itself. When ``fit`` fails or is interrupted, the estimator
+            stays as it was.
+
+        Raises
+        ------
+        StreamError
+            A partition cannot be learned; the message says which one. It is a ValueError.
+        ValueError
+            Collections are not partitioned alike; there are no rows; a parameter does not fit.
+        TypeError
+            X is no Dask collection.
+        """
+        _require_inputs(X)
+        return self._on_copy("_fit_partitions", X, y, sample_weight)
+
+    def _fit_partitions(self, X: Any, y: Any, sample_weight: Any) -> None:
+        self._forget_fit()
+        self._take_in(X, y, sample_weight, None, grow=True)
+        self._solve_statistics()
+
+    def _take_in(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any, grow: bool = False
+    ) -> None:
+        """Add the rows of a collection, or of a batch in memory, to the sums."""
+        if not _is_ours(X):
+            super()._take_in(X, y, sample_weight, classes, grow)
+            return
+        rows = _Rows.of(X, y, sample_weight)
+        if classes is None and not grow:
+            classes = self.__dict__.get("classes_")
+        model = self._for_a_task(**self._task_params(rows))
+        model._validate_params()
+        model._require_sums_to_do()
+        if not grow:
+            model._announce(classes, grow=False)
+        n_features = len(X.columns) if _is_frame(X) else X.shape[1]
+        if not np.isnan(n_features):
+            model._make_basis(int(n_features))  # so that no task finds parameters in error
+        learned = _gather(self.client, "learn", _learn, (model, classes, grow), rows, operator.add)
+        if learned is None:
+            raise ValueError(
+                f"X holds no rows (of positive weight) in any of its {len(rows)} partitions"
+            )
+        n_outside = learned.n_out_of_range_
+        if n_outside and self.out_of_range == "warn":
+            warnings.warn(
+                f"{n_outside} rows lie outside of feature_range. They are clipped to it.",
+                OutOfRangeWarning,
+                stacklevel=_stacklevel(),
+            )
+        before = copy.copy(self)
+        self._adopt(learned)
+        if "statistics_" in before.__dict__:
+            self.__dict__ = (before + self).__dict__
+
+    def _task_params(self, rows: list[_Rows]) -> dict[str, Any]:  # noqa: ARG002
+        """Return parameters that the tasks have instead of those that were given."""
+        return {}
+
+    def _rows_of_weight(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
+        _refuse_collection(X, y, sample_weight)
+        return super()._rows_of_weight(X, y, sample_weight, reset=reset)
+
+    def predict(self, X: Any) -> Any:
+        """Predict the targets.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        Dask array or series of shape (n_samples,), or (n_samples, n_outputs)
+            Not yet computed, in the partitions of X and with its index; a NumPy array if X is in
+            memory.
+        """
+        return self._lazily("predict", X) if _is_ours(X) else super().predict(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the mean accuracy of a classifier, or R^2 of a regressor.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``, or in memory.
+
+        Returns
+        -------
+        float
+            As in scikit-learn: for several outputs, R^2 is the mean of theirs.
+        """
+        if not _is_ours(X):
+            return float(super().score(X, y, sample_weight))
+        model = self._predictor()
+        task = _count_hits if is_classifier(self) else _sum_errors
+        rows = _Rows.of(X, y, sample_weight)
+        shared = dask.delayed(model, name=f"score-model-{dask.base.tokenize(model)}")
+        found = _gather(self.client, "score", task, shared, rows, operator.add)
+        if found is None:
+            raise ValueError(f"X holds no rows in any of its {len(rows)} partitions")
+        return float(found.value())
+
+
+def _learn(common: tuple[Any, Any, bool], rows: _Rows) -> Any:
+    """Learn a partition; None if its rows have no weight."""
+    model, classes, grow = common
+    learned = copy.copy(model)
+    learned._take_in(rows.X, rows.y, rows.weight, classes, grow=grow)
+    return learned if "statistics_" in learned.__dict__ else None
+
+
+class _Hits(NamedTuple):
+    """Weight of the rows whose labels are right, and of all."""
+
+    right: float
+    weight: float
+
+    def __add__(self, other: Any) -> _Hits:
+        return _Hits(self.right + other.right, self.weight + other.weight)
+
+    def value(self) -> float:
+        return self.right / self.weight if self.weight else np.nan
+
+
+class _Errors(NamedTuple):
+    """Weight of the rows, mean of the targets, their squares around it, and squared errors."""
+
+    weight: float
+    mean: Doubles
+    spread: Doubles
+    error: Doubles
+
+    def __add__(self, other: Any) -> _Errors:
+        weight = self.weight + other.weight
+        if weight == 0:
+            return self
+        shift = other.mean - self.mean
+        share = other.weight / weight
+        return _Errors(
+            weight,
+            self.mean + share * shift,
+            self.spread + other.spread + self.weight * share * shift**2,
+            self.error + other.error,
+        )
+
+    def value(self) -> float:
+        # of constant targets, as scikit-learn has it
+        with np.errstate(divide="ignore", invalid="ignore"):
+            r2 = np.where(self.spread > 0, 1.0 - self.error / self.spread, 0.0)
+        return float(np.where((self.spread == 0) & (self.error == 0), 1.0, r2).mean())
+
+
+def _count_hits(model: Any, rows: _Rows) -> _Hits:
+    labels = model._prepare_y(rows.y)
+    weight = _checked_sample_weight(rows.weight, _num_samples(rows.X))
+    right = accuracy_score(labels, model.predict(rows.X), sample_weight=weight, normalize=False)
+    return _Hits(float(right), float(_num_samples(rows.X) if weight is None else weight.sum()))
+
+
+def _sum_errors(model: Any, rows: _Rows) -> _Errors:
+    Y = np.asarray(rows.y, dtype=np.float64).reshape(_num_samples(rows.X), -1)
+    weight = _checked_sample_weight(rows.weight, len(Y))
+    weight = np.ones(len(Y)) if weight is None else weight
+    total = float(weight.sum())
+    mean = weight @ Y / total if total else Y[0]
+    errors = Y - model.predict(rows.X).reshape(Y.shape)
+    return _Errors(total, mean, weight @ (Y - mean) ** 2, weight @ errors**2)
+
+
+class GegenbauerRegressor(_Learner, estimators.GegenbauerRegressor):
+    """Ridge regression on tensor products of Gegenbauer polynomials, for Dask collections.
+
+    Partitions are learned where they lie, in one pass; what travels are sums over their rows. The
+    result has the same bits for any number of workers. It is a
+    :class:`gegenbauer.GegenbauerRegressor`, with everything that has, such as ``partial_fit``,
+    ``choose_gamma`` and ``+``; rows in memory are predicted as there.
+
+    Parameters
+    ----------
+    n_terms, degree, lam, gamma, index_set, max_interaction, order, spectrum, domain, \
+            feature_range, out_of_range, penalize_constant, engine, solver, precision
+        As in :class:`gegenbauer.GegenbauerRegressor`; ``engine`` and ``solver`` must not need all
+        rows at once.
+    n_jobs : int or None, default=None
+        Number of threads of a task. Dask takes each task for one thread, which is what None means;
+        for the solve, None means all there are here.
+    client : distributed.Client or None, default=None
+        Who computes; None for the current client, or without one the threads of this process. It
+        is not pickled with the estimator.
+
+    Attributes
+    ----------
+    statistics_, coef_, scaling_, basis_, ...
+        As after ``partial_fit`` of :class:`gegenbauer.GegenbauerRegressor`.
+
+    See Also
+    --------
+    gegenbauer.GegenbauerRegressor : The same for rows in memory.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from gegenbauer.dask import GegenbauerRegressor
+    >>> X = da.random.default_rng(0).uniform(size=(1000, 2), chunks=(300, 2))
+    >>> y = X[:, 0] * X[:, 1]
+    >>> model = GegenbauerRegressor(degree=2, n_terms=None, gamma=1e-9).fit(X, y)
+    >>> model.predict(X)
+    dask.array<_on_rows, shape=(1000,), dtype=float64, chunksize=(300,), chunktype=numpy.ndarray>
+    >>> float(model.to_local().predict([[0.5, 0.5]])[0].round(6))
+    0.25
+    """
+
+    _plain = estimators.GegenbauerRegressor
+    __init__ = _with_client(estimators.GegenbauerRegressor)
+
+
+class GegenbauerClassifier(_Learner, estimators.GegenbauerClassifier):
+    """Classification on tensor products of Gegenbauer polynomials, for Dask collections.
+
+    Partitions are learned where they lie, in one pass; what travels are sums over their rows.
+    Partitions may lack classes. The result has the same bits for any number of workers. It is a
+    :class:`gegenbauer.GegenbauerClassifier`, with everything that has, such as ``partial_fit``,
+    ``choose_gamma`` and ``+``; rows in memory are predicted as there.
+
+    Parameters
+    ----------
+    n_terms, degree, lam, gamma, index_set, max_interaction, order, spectrum, domain, \
+            feature_range, out_of_range, penalize_constant, engine, solver, precision
+        As in :class:`gegenbauer.GegenbauerClassifier`; ``engine`` and ``solver`` must not need all
+        rows at once.
+    class_weight : dict, "balanced" or None, default=None
+        As in :class:`gegenbauer.GegenbauerClassifier`, not for multilabel y; "balanced" takes a
+        pass over y first, and ``to_local()`` has the weights it led to.
+    n_jobs : int or None, default=None
+        Number of threads of a task. Dask takes each task for one thread, which is what None means;
+        for the solve, None means all there are here.
+    client : distributed.Client or None, default=None
+        Who computes; None for the current client, or without one the threads of this process. It
+        is not pickled with the estimator.
+
+    Attributes
+    ----------
+    classes_, statistics_, coef_, scaling_, basis_, ...
+        As after ``partial_fit`` of :class:`gegenbauer.GegenbauerClassifier`.
+
+    See Also
+    --------
+    gegenbauer.GegenbauerClassifier : The same for rows in memory.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from sklearn.datasets import load_iris
+    >>> from gegenbauer.dask import GegenbauerClassifier
+    >>> X, y = load_iris(return_X_y=True)  # sorted by class, so that partitions lack some
+    >>> X, y = da.from_array(X, chunks=(40, 4)), da.from_array(y, chunks=40)
+    >>> model = GegenbauerClassifier(n_terms=15, gamma=2**-6).fit(X, y)
+    >>> int((model.predict(X) == y).sum().compute())
+    143
+    """
+
+    _plain = estimators.GegenbauerClassifier
+    __init__ = _with_client(estimators.GegenbauerClassifier)
+
+    _balanced: dict[Any, float]
+
+    def _task_params(self, rows: list[_Rows]) -> dict[str, Any]:
+        if self.class_weight != "balanced":
+            return {}
+        if "statistics_" in self.__dict__:
+            raise ValueError(
+                "class_weight='balanced' needs all rows at once: go on with to_local(), whose "
+                "class_weight is a dict"
+            )
+        found = _gather(
+            self.client,
+            "count",
+            _count_labels,
+            self._for_a_task(class_weight=None),
+            rows,
+            _add_counts,
+        )
+        counts = {label: weight for label, weight in (found or {}).items() if weight > 0}
+        total = sum(counts.values())
+        self._balanced = {label: total / (len(counts) * weight) for label, weight in counts.items()}
+        return {"class_weight": self._balanced}
+
+    def _require_alike(self, other: Self) -> None:
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "models with class_weight='balanced' cannot be merged: each has weighed the "
+                "classes by their numbers in its own rows"
+            )
+        super()._require_alike(other)
+
+    def _require_sums_to_do(self) -> bool:
+        # "balanced" is a dict by then
+        return True if self.class_weight == "balanced" else super()._require_sums_to_do()
+
+    def to_local(self) -> Any:
+        """Return the plain estimator of the same state, which needs no Dask.
+
+        Returns
+        -------
+        gegenbauer.GegenbauerClassifier
+            With class_weight="balanced", its ``class_weight`` is the dict of what was used.
+        """
+        local = super().to_local()
+        balanced = local.__dict__.pop("_balanced", None)
+        if balanced is not None:
+            local.class_weight = balanced
+        return local
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the outputs of the network.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        Dask array, series or dataframe of shape (n_samples,) or (n_samples, n_outputs)
+            Not yet computed; a NumPy array if X is in memory. Columns are named by the classes.
+        """
+        if not _is_ours(X):
+            return super().decision_function(X)
+        return self._lazily("decision_function", X, names=self.classes_)
+
+
+def _count_labels(model: Any, rows: _Rows) -> dict[Any, float]:
+    """Sum the weights of the rows of each label."""
+    y = np.asarray(model._prepare_y(rows.y))
+    if _label_kind(y, type(model).__name__) == "multilabel-indicator":
+        raise ValueError(
+            "class_weight must be None for multilabel y in partitions, got 'balanced': pass "
+            "sample_weight instead"
+        )
+    labels, codes = np.unique(y.ravel(), return_inverse=True)
+    weight = _checked_sample_weight(rows.weight, y.size)
+    return dict(
+        zip(labels.tolist(), np.bincount(codes.ravel(), weights=weight).tolist(), strict=True)
+    )
+
+
+def _add_counts(one: dict[Any, float], other: dict[Any, float]) -> dict[Any, float]:
+    return {label: one.get(label, 0.0) + other.get(label, 0.0) for label in {**one, **other}}
+
+
+class GegenbauerFeatures(_OnDask, features.GegenbauerFeatures):
+    """Expand the inputs into products of Gegenbauer polynomials, for Dask collections.
+
+    Parameters
+    ----------
+    n_terms, degree, lam, index_set, max_interaction, order, spectrum, domain, feature_range, \
+            out_of_range
+        As in :class:`gegenbauer.GegenbauerFeatures`.
+    n_jobs : int or None, default=None
+        Number of threads of a task, of which None means one.
+    client : distributed.Client or None, default=None
+        Who computes; None for the current client, or without one the threads of this process. It
+        is not pickled with the transformer.
+
+    Attributes
+    ----------
+    basis_, scaling_, n_terms_, n_features_in_, feature_names_in_
+        As in :class:`gegenbauer.GegenbauerFeatures`.
+
+    See Also
+    --------
+    gegenbauer.GegenbauerFeatures : The same for rows in memory.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from gegenbauer.dask import GegenbauerFeatures
+    >>> X = da.asarray([[0.0, 10.0], [0.5, 30.0], [1.0, 20.0]]).rechunk((2, 2))
+    >>> features = GegenbauerFeatures(degree=2, lam=0.5).fit(X)
+    >>> features.transform(X)[1].compute().tolist()
+    [1.0, 0.5, 1.0, -0.125, 0.5, 1.0]
+    """
+
+    _plain = features.GegenbauerFeatures
+    __init__ = _with_client(features.GegenbauerFeatures)
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002  # the signature of pipelines
+        """Learn the range of the inputs and build the basis.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe of shape (n_samples, n_features)
+            Inputs.
+        y : None
+            Ignored; here for pipelines.
+
+        Returns
+        -------
+        GegenbauerFeatures
+            The fitted transformer itself.
+
+        Raises
+        ------
+        StreamError
+            A partition cannot be used; the message says which one. It is a ValueError.
+        ValueError
+            There are no rows; a parameter does not fit.
+        TypeError
+            X is no Dask collection.
+        """
+        _require_inputs(X)
+        return self._on_copy("_fit_partitions", X)
+
+    def _fit_partitions(self, X: Any) -> None:
+        rows = _Rows.of(X)
+        found = _gather(self.client, "range", _find_range, self._for_a_task(), rows, _join_ranges)
+        if found is None:
+            raise ValueError(f"X holds no rows in any of its {len(rows)} partitions")
+        self._adopt(found[0])
+
+    def transform(self, X: Any) -> Any:
+        """Evaluate every term at every row.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        Dask array or dataframe of shape (n_samples, n_terms_)
+            Not yet computed, in the partitions of X; a dataframe has its index, and the names of
+            the terms. A NumPy array if X is in memory.
+        """
+        if not _is_ours(X):
+            return super().transform(X)
+        return self._lazily("transform", X, names=self.get_feature_names_out())
+
+
+def _find_range(model: Any, rows: _Rows) -> tuple[Any, float]:
+    """Return a transformer fitted to a partition, and the spacing of its numbers."""
+    model = copy.copy(model)
+    X = model._validate_inputs(rows.X, reset=True)
+    model._fit_inputs(X)
+    return model, float(np.finfo(X.dtype).eps)
+
+
+def _join_ranges(one: tuple[Any, float], other: tuple[Any, float]) -> tuple[Any, float]:
+    resolution = max(one[1], other[1])
+    model = copy.copy(one[0])
+    model.scaling_ = one[0].scaling_.union(other[0].scaling_, resolution=resolution)
+    return model, resolution

@@ -1,0 +1,543 @@
+"""Estimators on Dask collections, on clusters of real processes that the tests start."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import r2_score
+
+import gegenbauer
+from gegenbauer.batches import StreamError
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+import dask  # noqa: E402
+
+from gegenbauer.dask import (  # noqa: E402
+    GegenbauerClassifier,
+    GegenbauerFeatures,
+    GegenbauerRegressor,
+)
+
+N, CHUNK = 1000, 130
+NAMES = ["a", "b", "c"]
+
+
+@contextlib.contextmanager
+def cluster(n_workers):
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0",
+            silence_logs=50,
+        ) as started,
+        distributed.Client(started) as client,
+    ):  # fmt: skip
+        yield client
+
+
+@pytest.fixture(scope="module")
+def two():
+    """A client of two worker processes, the current one of the tests that use it.
+
+    Its scheduler does not take work, and with it the rows, from one worker to another.
+    """
+    with dask.config.set({"distributed.scheduler.work-stealing": False}), cluster(2) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 3)) * [1.0, 5.0, 0.1] + [0.0, 100.0, 0.0]
+    y = np.sin(X[:, 0]) + (X[:, 1] - 100.0) * X[:, 2] + 0.1 * rng.normal(size=N)
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def labels(rows):
+    return np.array(["low", "middle", "top"])[np.digitize(rows[1], [-0.5, 0.5])]
+
+
+def chunked(*arrays, chunk=CHUNK):
+    return [da.from_array(a, chunks=(chunk, *a.shape[1:])) for a in arrays]
+
+
+def framed(X, y, npartitions=7):
+    table = dd.from_pandas(pd.DataFrame(X, columns=NAMES).assign(target=y), npartitions=npartitions)
+    return table[NAMES], table["target"]
+
+
+def unknown(array):
+    """The same rows in chunks whose sizes Dask does not know."""
+    kept = array[da.ones(array.shape[0], chunks=array.chunks[0], dtype=bool)]
+    assert np.isnan(kept.chunks[0]).all()
+    return kept
+
+
+def equal(one, other):
+    """Whether half-fitted models and their solutions have the same bits."""
+    same = one.statistics_ == other.statistics_ and np.array_equal(one.coef_, other.coef_)
+    return same and one.scaling_ == other.scaling_
+
+
+class TestRegressor:
+    @pytest.mark.parametrize("kind", ["known", "unknown", "frame"])
+    def test_equals_a_fit_of_all_rows(self, rows, kind):
+        X, y = rows
+        if kind == "frame":
+            parts = framed(X, y)
+        else:
+            parts = chunked(X, y) if kind == "known" else map(unknown, chunked(X, y))
+        model = GegenbauerRegressor(n_terms=50).fit(*parts)
+        local = gegenbauer.GegenbauerRegressor(n_terms=50).fit(X, y)
+        assert model.n_samples_seen_ == N
+        assert model.scaling_ == local.scaling_
+        np.testing.assert_allclose(model.predict(X if kind != "frame" else pd.DataFrame(
+            X, columns=NAMES)), local.predict(X), rtol=0, atol=1e-10)  # fmt: skip
+
+    def test_equals_partial_fit_of_the_partitions_merged_in_a_tree(self, rows):
+        X, y = rows
+        model = GegenbauerRegressor(n_terms=50).fit(*chunked(X, y))
+        starts = range(0, N, CHUNK)
+        parts = [
+            gegenbauer.GegenbauerRegressor(n_terms=50).partial_fit(
+                X[i : i + CHUNK], y[i : i + CHUNK]
+            )
+            for i in starts
+        ]
+        assert equal(model, sum(parts[:4]) + sum(parts[4:]))
+
+    def test_weights_and_outputs(self, rows):
+        X, y = rows
+        Y, weight = np.column_stack([y, 2 * y**2]), np.random.default_rng(1).integers(0, 3, N)
+        dX, dY, dw = chunked(X, Y, weight)
+        model = GegenbauerRegressor(n_terms=30).fit(dX, dY, sample_weight=dw)
+        local = gegenbauer.GegenbauerRegressor(n_terms=30).fit(X, Y, sample_weight=weight)
+        found = model.predict(dX)
+        assert found.shape == (N, 2)
+        assert found.chunks == (dX.chunks[0], (2,))
+        np.testing.assert_allclose(found.compute(), local.predict(X), rtol=0, atol=1e-9)
+        whole = gegenbauer.GegenbauerRegressor(n_terms=30).fit(X, Y, sample_weight=2.0)
+        model.fit(dX, dY, sample_weight=2.0)
+        np.testing.assert_allclose(model.coef_, whole.coef_, rtol=0, atol=1e-7)
+
+    def test_score_adds_up(self, rows):
+        X, y = rows
+        Y, weight = np.column_stack([y, 1e6 + y**2]), np.random.default_rng(1).integers(0, 3, N)
+        dX, dY, dw = chunked(X, Y, weight)
+        model = GegenbauerRegressor(n_terms=30).fit(dX, dY)
+        expected = r2_score(Y, model.predict(X), sample_weight=weight)
+        assert model.score(dX, dY, dw) == pytest.approx(expected, rel=1e-9)
+        assert model.score(X, Y, weight) == pytest.approx(expected, rel=1e-12)
+        line = GegenbauerRegressor(n_terms=1, gamma=0).fit(dX, da.ones(N, chunks=CHUNK))
+        assert line.score(dX, da.ones(N, chunks=CHUNK)) == 1.0
+        assert line.score(dX, 2 * da.ones(N, chunks=CHUNK)) == 0.0
+
+    def test_partitions_may_be_empty_and_of_unequal_dtype(self, rows):
+        X, y = rows
+        dX = da.from_array(X, chunks=((100, 100, 100, 0, 350, 350), 3))
+        mixed = da.map_blocks(
+            lambda x: x.astype(np.float32) if len(x) == 100 else x, dX, dtype=np.float64
+        )
+        dy = da.from_array(y, chunks=dX.chunks[0])
+        model = GegenbauerRegressor(n_terms=20).fit(mixed, dy)
+        assert model.n_samples_seen_ == N
+        assert model.statistics_.resolution == np.finfo(np.float32).eps
+        found = model.predict(dX)
+        assert found.chunks[0] == (100, 100, 100, 0, 350, 350)
+        np.testing.assert_allclose(found.compute(), model.predict(X), rtol=0, atol=1e-5)
+
+    def test_a_frame_with_empty_partitions(self, rows):
+        X, y = rows
+        frame, target = framed(X, y)
+        far = frame[frame["b"] > 112]
+        model = GegenbauerRegressor(n_terms=4).fit(far, target[frame["b"] > 112])
+        assert model.n_samples_seen_ == (X[:, 1] > 112).sum() < 7
+        assert len(model.predict(far).compute()) == model.n_samples_seen_
+
+    def test_all_partitions_empty(self, rows):
+        frame, target = framed(*rows)
+        with pytest.raises(ValueError, match=r"X holds no rows .* in any of its 7 partitions"):
+            GegenbauerRegressor(n_terms=4).fit(frame[frame["b"] > 1e3], target[frame["b"] > 1e3])
+        dX, dy = chunked(*rows)
+        with pytest.raises(ValueError, match=r"X holds no rows .of positive weight"):
+            GegenbauerRegressor(n_terms=4).fit(dX, dy, da.zeros(N, chunks=CHUNK))
+
+    def test_partial_fit_goes_on(self, rows):
+        X, y = rows
+        first, second = [chunked(X[s], y[s], chunk=100) for s in (slice(400), slice(400, N))]
+        model = GegenbauerRegressor(n_terms=50).partial_fit(*first).partial_fit(*second)
+        model.partial_fit(X[:10], y[:10])
+        local = gegenbauer.GegenbauerRegressor(n_terms=50).fit(
+            np.vstack([X, X[:10]]), np.append(y, y[:10])
+        )
+        # predicting solves, also where nobody has asked for the weights
+        found = model.predict(first[0]).compute()
+        np.testing.assert_allclose(found, local.predict(X[:400]), rtol=0, atol=1e-10)
+        both = GegenbauerRegressor(n_terms=50).fit(*first) + GegenbauerRegressor(n_terms=50).fit(
+            *second
+        )
+        assert isinstance(both, GegenbauerRegressor)
+        assert both.n_samples_seen_ == N
+        assert both.choose_gamma().gamma_results_["gamma"].size == 61
+
+    def test_rows_out_of_a_given_range(self, rows):
+        options = {"n_terms": 10, "feature_range": [[-2, 2], [90, 110], [-1, 1]]}
+        outside = int(((np.abs(rows[0] - [0, 100, 0]) > [2, 10, 1]).any(axis=1)).sum())
+        model = GegenbauerRegressor(**options).fit(*chunked(*rows))
+        assert model.n_out_of_range_ == outside > 0
+        with pytest.raises(StreamError, match=r"partition .: .* rows lie outside"):
+            GegenbauerRegressor(**options, out_of_range="error").fit(*chunked(*rows))
+
+
+class TestClassifier:
+    def test_labels_that_partitions_lack(self, rows, labels):
+        order = np.argsort(labels, kind="stable")  # each partition has one class or two
+        X, y = rows[0][order], labels[order]
+        dX, dy = chunked(X, y)
+        model = GegenbauerClassifier(n_terms=50).fit(dX, dy)
+        local = gegenbauer.GegenbauerClassifier(n_terms=50).fit(X, y)
+        assert model.classes_.tolist() == ["low", "middle", "top"]
+        outputs = model.decision_function(dX)
+        assert outputs.chunks == (dX.chunks[0], (3,))
+        np.testing.assert_allclose(
+            outputs.compute(), local.decision_function(X), rtol=0, atol=1e-10
+        )
+        found = model.predict(dX)
+        assert found.dtype == y.dtype
+        assert found.compute().tolist() == local.predict(X).tolist()
+        assert model.score(dX, dy) == pytest.approx(local.score(X, y), abs=1e-15)
+
+    @pytest.mark.parametrize("weighed", [False, True])
+    def test_balanced_classes(self, rows, labels, weighed):
+        X, y = rows[0], labels
+        weight = np.random.default_rng(1).integers(0, 3, N) if weighed else None
+        dX, dy, *dw = chunked(X, y, *([weight] if weighed else []))
+        model = GegenbauerClassifier(n_terms=30, class_weight="balanced").fit(dX, dy, *dw)
+        local = gegenbauer.GegenbauerClassifier(n_terms=30, class_weight="balanced")
+        local.fit(X, y, weight)
+        np.testing.assert_allclose(
+            model.decision_function(X), local.decision_function(X), rtol=0, atol=1e-10
+        )
+        assert model.class_weight == "balanced"
+        used = model.to_local().class_weight
+        rows_of = np.ones(N) if weight is None else weight
+        assert used == {
+            label: pytest.approx(rows_of.sum() / 3 / rows_of[y == label].sum())
+            for label in ("low", "middle", "top")
+        }
+        with pytest.raises(ValueError, match="cannot be merged"):
+            model + model
+        with pytest.raises(ValueError, match="go on with to_local"):
+            model.partial_fit(dX, dy)
+
+    def test_multilabel(self, rows):
+        X, y = rows
+        Y = np.column_stack([y > 0, X[:, 0] > 0]).astype(int)
+        dX, dY = chunked(X, Y)
+        model = GegenbauerClassifier(n_terms=30).fit(dX, dY)
+        local = gegenbauer.GegenbauerClassifier(n_terms=30).fit(X, Y)
+        found = model.predict(dX)
+        assert found.shape == (N, 2)
+        assert np.array_equal(found.compute(), local.predict(X))
+        assert model.score(dX, dY) == pytest.approx(local.score(X, Y), abs=1e-15)
+        with pytest.raises(ValueError, match="class_weight must be None for multilabel"):
+            GegenbauerClassifier(n_terms=30, class_weight="balanced").fit(dX, dY)
+
+    def test_frames_keep_names_and_index(self, rows, labels):
+        X, y = framed(rows[0], labels)
+        model = GegenbauerClassifier(n_terms=30).fit(X, y)
+        assert model.feature_names_in_.tolist() == NAMES
+        found, outputs = model.predict(X), model.decision_function(X)
+        assert isinstance(found, dd.Series)
+        assert isinstance(outputs, dd.DataFrame)
+        assert outputs.columns.tolist() == ["low", "middle", "top"]
+        assert found.divisions == outputs.divisions == X.divisions
+        local = model.to_local()
+        whole = X.compute()
+        pd.testing.assert_series_equal(
+            found.compute(), pd.Series(local.predict(whole), index=whole.index),
+            check_dtype=False,
+        )  # fmt: skip
+        assert np.array_equal(outputs.compute(), local.decision_function(whole))
+        assert outputs.compute().index.equals(whole.index)
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(X[["b", "a", "c"]])
+
+    def test_a_single_class(self, rows):
+        dX, _ = chunked(*rows)
+        with pytest.raises(ValueError, match="at least two classes"):
+            GegenbauerClassifier(n_terms=4).fit(dX, da.ones(N, chunks=CHUNK, dtype=int))
+
+    def test_classes_that_are_announced(self, rows, labels):
+        dX, dy = chunked(rows[0], labels)
+        classes = ["low", "middle", "none", "top"]
+        model = GegenbauerClassifier(n_terms=10).partial_fit(dX, dy, classes)
+        model.partial_fit(dX, dy)
+        assert model.classes_.tolist() == classes
+        assert model.n_samples_seen_ == 2 * N
+        with pytest.raises(StreamError, match=r"partition .: y holds the label"):
+            GegenbauerClassifier(n_terms=10).partial_fit(dX, dy, ["low", "top"])
+
+
+class TestFeatures:
+    def test_arrays_and_frames(self, rows):
+        X, y = rows
+        (dX,) = chunked(X)
+        local = gegenbauer.GegenbauerFeatures(degree=3).fit(X)
+        features = GegenbauerFeatures(degree=3).fit(unknown(dX))
+        assert features.scaling_ == local.scaling_
+        found = features.transform(dX)
+        assert found.chunks == (dX.chunks[0], (20,))
+        assert np.array_equal(found.compute(), local.transform(X))
+        frame, _ = framed(X, y)
+        found = GegenbauerFeatures(degree=3).fit_transform(frame)
+        assert isinstance(found, dd.DataFrame)
+        assert found.columns.tolist() == local.get_feature_names_out(NAMES).tolist()
+        assert np.array_equal(found.compute(), local.transform(X))
+
+    def test_float32(self, rows):
+        (dX,) = chunked(rows[0].astype(np.float32))
+        features = GegenbauerFeatures(degree=2).fit(dX)
+        assert features.transform(dX).dtype == np.float32
+        assert features.transform(dX).compute().dtype == np.float32
+
+
+class TestErrors:
+    def test_column_chunks(self, rows):
+        X, y = rows
+        cut = da.from_array(X, chunks=(CHUNK, 2))
+        (dy,) = chunked(y)
+        advice = r"pass X\.rechunk\({1: -1}\)"
+        with pytest.raises(ValueError, match=advice):
+            GegenbauerRegressor().fit(cut, dy)
+        with pytest.raises(ValueError, match=advice):
+            GegenbauerFeatures().fit(cut)
+        model = GegenbauerRegressor(n_terms=4).fit(cut.rechunk({1: -1}), dy)
+        with pytest.raises(ValueError, match=advice):
+            model.predict(cut)
+
+    @pytest.mark.parametrize("name", ["y", "sample_weight"])
+    def test_partitioned_differently(self, rows, name):
+        dX, dy = chunked(*rows)
+        wrong = dy.rechunk(500)
+        given = {"y": dy, "sample_weight": da.ones(N, chunks=CHUNK), name: wrong}
+        text = (
+            f"X and {name} must be partitioned alike; X has 8 partitions of 130, 130, 130, 130, "
+            rf"130, \.\.\. rows, {name} 2 partitions of 500, 500 rows: pass {name}\.rechunk"
+        )
+        with pytest.raises(ValueError, match=text):
+            GegenbauerRegressor(n_terms=4).fit(dX, **given)
+        given[name] = unknown(wrong)
+        with pytest.raises(ValueError, match=f"X has 8 partitions and {name} 2"):
+            GegenbauerRegressor(n_terms=4).fit(dX, **given)
+        given[name] = unknown(dy.rechunk(((130, 130, 100, 160, 130, 130, 130, 90),)))
+        with pytest.raises(StreamError, match=f"partition [23]: X has 130 rows and {name} 1[06]0"):
+            GegenbauerRegressor(n_terms=4).fit(dX, **given)
+
+    def test_y_in_memory(self, rows):
+        X, y = rows
+        dX, dy = chunked(X, y)
+        model = GegenbauerRegressor(n_terms=20).fit(dX, y.tolist(), pd.Series(np.ones(N)))
+        assert equal(model, GegenbauerRegressor(n_terms=20).fit(dX, dy, da.ones(N, chunks=CHUNK)))
+        with pytest.raises(ValueError, match=r"pass X\.compute_chunk_sizes\(\) for X"):
+            GegenbauerRegressor(n_terms=20).fit(unknown(dX), y)
+        with pytest.raises(ValueError, match=r"pass X\.to_dask_array\(lengths=True\) for X"):
+            GegenbauerRegressor(n_terms=20).fit(framed(X, y)[0], y)
+        with pytest.raises(ValueError, match="for each of the 1000 rows of X, got shape"):
+            GegenbauerRegressor(n_terms=20).fit(dX, y[1:])
+        with pytest.raises(TypeError, match="X must be a Dask array or dataframe, got ndarray"):
+            GegenbauerRegressor(n_terms=20).fit(X, dy)
+
+    def test_what_is_no_table(self, rows):
+        dX, dy = chunked(*rows)
+        with pytest.raises(ValueError, match="X must have two dimensions"):
+            GegenbauerRegressor(n_terms=4).fit(dX[:, 0], dy)
+        with pytest.raises(TypeError, match="X must be a Dask array or dataframe, got Series"):
+            GegenbauerRegressor(n_terms=4).fit(framed(*rows)[0]["a"], dy)
+        with pytest.raises(TypeError, match="y must be a Dask array, dataframe or series"):
+            GegenbauerRegressor(n_terms=4).fit(dX, dask.delayed(rows[1]))
+
+    def test_nan_names_partition_and_column(self, rows):
+        X, y = rows
+        X = X.copy()
+        X[400, 1] = np.nan
+        text = r"partition 3: Input X contains NaN. Found in column 1 \(first in row 10\)"
+        model = GegenbauerRegressor(n_terms=20)
+        with pytest.raises(StreamError, match=text):
+            model.fit(*chunked(X, y))
+        assert not hasattr(model, "coef_")
+        X, y = framed(X, y)
+        with pytest.raises(StreamError, match=r"partition 2: .* column 1 \('b'\)"):
+            GegenbauerRegressor(n_terms=20).fit(X, y)
+        with pytest.raises(StreamError, match="partition 2: Input X contains NaN"):
+            GegenbauerFeatures().fit(X)
+
+    def test_parameters_are_checked_before_any_work(self, rows):
+        dX, dy = chunked(*rows)
+
+        def never(x):
+            raise AssertionError("computed")
+
+        bad = dX.map_blocks(never, dtype=float, meta=np.empty((0, 0)))
+        with pytest.raises(ValueError, match="n_terms"):
+            GegenbauerRegressor(n_terms=0).fit(bad, dy)
+        with pytest.raises(ValueError, match="engine='dual' needs all rows at once"):
+            GegenbauerRegressor(n_terms=4, engine="dual").fit(bad, dy)
+        with pytest.raises(ValueError, match="largest_weight"):
+            GegenbauerRegressor(n_terms=4, index_set="largest_weight").fit(bad, dy)
+
+    def test_collections_are_not_brought_here_unasked(self, rows):
+        dX, dy = chunked(*rows)
+        model = GegenbauerRegressor(n_terms=4).fit(dX, dy)
+        for call in (
+            lambda: model.forget(dX, dy),
+            lambda: model.count_out_of_range(dX),
+            lambda: model.choose_gamma(held_out=[(dX, dy)]),
+            lambda: GegenbauerFeatures().fit(dX).count_out_of_range(dX),
+        ):
+            with pytest.raises((TypeError, StreamError), match="takes rows in memory"):
+                call()
+
+
+class TestClient:
+    def test_stays_behind(self, two, rows):
+        dX, dy = chunked(*rows)
+        model = GegenbauerRegressor(n_terms=20, client=two).fit(dX, dy)
+        assert model.client is two
+        assert clone(model).client is two
+        assert not hasattr(clone(model), "statistics_")
+        copied = pickle.loads(pickle.dumps(model))
+        assert copied.client is None
+        assert equal(copied, model)
+        local = model.to_local()
+        assert type(local) is gegenbauer.GegenbauerRegressor
+        assert not hasattr(local, "client")
+        assert equal(local, model)
+        assert equal(pickle.loads(pickle.dumps(local)), model)
+
+    def test_parameters_are_those_of_the_plain_ones_and_client(self):
+        for ours in (GegenbauerClassifier, GegenbauerFeatures, GegenbauerRegressor):
+            plain = getattr(gegenbauer, ours.__name__)
+            assert ours().get_params() == {**plain().get_params(), "client": None}
+            assert ours(n_terms=3).set_params(degree=2).get_params()["degree"] == 2
+
+    def test_save_says_what_to_do(self, rows, tmp_path):
+        pytest.importorskip("safetensors")
+        model = GegenbauerRegressor(n_terms=20).fit(*chunked(*rows))
+        with pytest.raises(TypeError, match=r"save its to_local\(\)"):
+            gegenbauer.save(model, tmp_path / "model")
+        gegenbauer.save(model.to_local(), tmp_path / "model")
+        assert equal(gegenbauer.load(tmp_path / "model"), model)
+
+    def test_given_client_is_used(self, two, rows):
+        dX, dy = chunked(*rows)
+        seen = dX.map_blocks(lambda x: x + 0.0 * os.getpid(), dtype=float, meta=np.empty((0, 0)))
+        before = two.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
+        with dask.config.set(scheduler="synchronous"):
+            GegenbauerRegressor(n_terms=20, client=two).fit(seen, dy)
+        after = two.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
+        assert after > before
+
+
+class TestCluster:
+    def test_same_bits_for_any_number_of_workers(self, two, rows):
+        dX, dy = chunked(*rows, chunk=60)
+        on_two = GegenbauerRegressor(n_terms=50, client=two).fit(dX, dy)
+        with dask.config.set(scheduler="synchronous"):
+            alone = GegenbauerRegressor(n_terms=50).fit(dX, dy)
+        with dask.config.set(scheduler="threads"):
+            in_threads = GegenbauerRegressor(n_terms=50).fit(dX, dy)
+        with cluster(4) as client:
+            on_four = GegenbauerRegressor(n_terms=50, client=client).fit(dX, dy)
+            assert np.array_equal(on_four.predict(dX).compute(), on_four.predict(rows[0]))
+        assert equal(on_two, alone)
+        assert equal(on_two, in_threads)
+        assert equal(on_two, on_four)
+
+    def test_a_worker_that_dies_changes_nothing(self, rows):
+        X, y = rows
+        dX, dy = chunked(X, y, chunk=40)  # 25 partitions
+
+        def slow(x):
+            time.sleep(0.1)
+            return x
+
+        slowly = dX.map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
+        with dask.config.set(scheduler="synchronous"):
+            expected = GegenbauerRegressor(n_terms=50).fit(dX, dy)
+        with cluster(2) as client:
+            pids = client.run(os.getpid)
+            victim = next(iter(pids.values()))
+            timer = threading.Timer(0.7, os.kill, (victim, signal.SIGKILL))
+            timer.start()
+            found = GegenbauerRegressor(n_terms=50, client=client).fit(slowly, dy)
+            timer.join()
+            assert victim not in client.run(os.getpid).values()
+        assert equal(found, expected)
+
+    def test_errors_arrive_as_ours(self, two, rows):
+        X, y = rows
+        X = X.copy()
+        X[400, 1] = np.nan
+        with pytest.raises(StreamError) as caught:
+            GegenbauerRegressor(n_terms=20, client=two).fit(*chunked(X, y))
+        assert str(caught.value).startswith("partition 3: Input X contains NaN.")
+        assert isinstance(caught.value, ValueError)
+
+    def test_a_task_has_one_thread(self, two, rows):
+        model = GegenbauerRegressor(n_terms=20)
+        assert model._for_a_task().n_jobs == 1
+        assert GegenbauerRegressor(n_jobs=3)._for_a_task().n_jobs == 3
+        assert model.fit(*chunked(*rows)).n_jobs is None
+        assert model.to_local().n_jobs is None
+
+    def test_no_rows_move(self, two, rows):
+        """Each task that takes rows takes one partition, and merges take sums alone."""
+        blocks = two.persist(da.random.default_rng(0).normal(size=(80_000, 6), chunks=(5_000, 6)))
+        y = two.persist(blocks[:, 0] * blocks[:, 1])
+        distributed.wait([blocks, y])
+
+        def received(dask_worker):
+            return sum(record["total"] for record in dask_worker.transfer_incoming_log)
+
+        before = sum(two.run(received).values())
+        model = GegenbauerRegressor(n_terms=20, client=two).fit(blocks, y)
+        moved = sum(two.run(received).values()) - before
+        partition = 5_000 * 6 * 8
+        assert moved < partition  # of 16 partitions
+        assert len(pickle.dumps(model.to_local())) * 16 > moved
+        taken = [block.key for block in np.ravel(blocks.to_delayed(optimize_graph=False))]
+        graph = graph_of(lambda: model.fit(blocks, y))
+        users = [key for key, needs in graph.items() if needs & set(taken)]
+        assert sorted(users, key=str) == sorted(
+            [key for key in graph if key[0].startswith("learn-") and "merge" not in key[0]], key=str
+        )
+        assert all(len(graph[key] & set(taken)) == 1 for key in users)
+
+
+def graph_of(fit):
+    """Return the keys that each task of a fit depends on."""
+    found = {}
+
+    def catch(result, scheduler):
+        graph = dict(result.__dask_graph__())
+        found.update({key: set(task.dependencies) for key, task in graph.items()})
+        raise StopIteration
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dask, "compute", catch)
+        with pytest.raises(StopIteration):
+            fit()
+    return found
