@@ -409,14 +409,15 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
 
     def _make_scaling(self, X: NDArray[Any]) -> InputScaling:
         clip = self.out_of_range != "extrapolate"
-        if self._on_paper:
-            return InputScaling.fit(X, domain=(0, 1), clip=clip)
-        tight = InputScaling.fit(X, domain=(-1, 1), clip=clip)
-        if self._margin == 0:
+        domain = (0, 1) if self._on_paper else (-1, 1)
+        return self._with_margin(InputScaling.fit(X, domain=domain, clip=clip))
+
+    def _with_margin(self, tight: InputScaling) -> InputScaling:
+        if self._on_paper or self._margin == 0:
             return tight
         room = self._margin * (tight.upper - tight.lower)
         return InputScaling(
-            tight.lower - room, tight.upper + room, domain=(-1, 1), clip=clip,
+            tight.lower - room, tight.upper + room, domain=tight.domain, clip=tight.clip,
             constant=tight.is_constant,
         )  # fmt: skip
 

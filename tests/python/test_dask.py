@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import r2_score
+from sklearn.model_selection import PredefinedSplit
 
 import gegenbauer
 from gegenbauer.batches import StreamError
@@ -26,8 +27,10 @@ import dask  # noqa: E402
 
 from gegenbauer.dask import (  # noqa: E402
     GegenbauerClassifier,
+    GegenbauerClassifierCV,
     GegenbauerFeatures,
     GegenbauerRegressor,
+    GegenbauerRegressorCV,
 )
 
 N, CHUNK = 1000, 130
@@ -314,6 +317,161 @@ class TestFeatures:
         assert features.transform(dX).compute().dtype == np.float32
 
 
+PARTS = (130, 0, 270, 1, 599)
+FOLDS = np.concatenate([(np.arange(size) + number) % 5 for number, size in enumerate(PARTS)])
+
+
+def unequal(*arrays):
+    return [da.from_array(a, chunks=(PARTS, *a.shape[1:])) for a in arrays]
+
+
+class TestSearch:
+    """K-fold by subtraction is the plain search with the same folds, where every row is sampled."""
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"n_terms": 80},
+            {"n_terms": 60, "spectrum": (0.5, 2.0), "gammas": [1e-6, 1e-3, 1.0, 1e3, 1e6]},
+            {"n_terms": 50, "spectrum": None, "lam": 0.5, "penalize_constant": True},
+        ],
+        ids=["learned", "given", "paper"],
+    )
+    def test_regressor(self, rows, options):
+        X, y = rows
+        Y = np.column_stack([y, 5 + 3 * X[:, 0] ** 2])
+        dX, dY = unequal(X, Y)
+        model = GegenbauerRegressorCV(**options).fit(dX, dY)
+        local = gegenbauer.GegenbauerRegressorCV(
+            **options, cv=PredefinedSplit(FOLDS), kernel_rows=0
+        ).fit(X, Y)
+        assert model.gamma_ == pytest.approx(local.gamma_, rel=1e-12)
+        assert model.best_score_ == pytest.approx(local.best_score_, rel=1e-9)
+        assert model.effective_dof_ == pytest.approx(local.effective_dof_, rel=1e-8)
+        for found, expected in (
+            (model.loo_predictions_, local.loo_predictions_),
+            (model.predict(dX), local.predict(X)),
+            *zip(
+                model.predict(dX, return_std=True), local.predict(X, return_std=True), strict=True
+            ),
+            *zip(model.predict_interval(dX, 0.8), local.predict_interval(X, 0.8), strict=True),
+        ):
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)
+        assert np.array_equal(model.loo_targets_, Y)
+        scores = model.gamma_results_["score"]
+        assert model.gamma_results_["gamma"][scores.argmax()] == model.gamma_
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"n_terms": 80},
+            {"n_terms": 60, "spectrum": (0.5, 2.0), "class_weight": "balanced"},
+            {"n_terms": 50, "spectrum": None, "gammas": [0.01, 1.0]},
+        ],
+        ids=["learned", "given", "paper"],
+    )
+    @pytest.mark.parametrize("kind", ["two", "three", "multilabel"])
+    def test_classifier(self, rows, labels, options, kind):
+        X, y = rows
+        labels = {
+            "two": labels == "top",
+            "three": labels,
+            "multilabel": np.column_stack([y > 0.3, X[:, 0] > 0.5]).astype(int),
+        }[kind]
+        dX, dy = unequal(X, labels)
+        model = GegenbauerClassifierCV(**options).fit(dX, dy)
+        local = gegenbauer.GegenbauerClassifierCV(
+            **options, cv=PredefinedSplit(FOLDS), kernel_rows=0
+        ).fit(X, labels)
+        assert model.gamma_ == pytest.approx(local.gamma_, rel=1e-12)
+        assert model.best_score_ == pytest.approx(local.best_score_, rel=1e-8)
+        found = model.predict_proba(dX)
+        assert found.chunks == (PARTS, (3 if kind == "three" else 2,))
+        np.testing.assert_allclose(found, local.predict_proba(X), rtol=0, atol=1e-6)
+        np.testing.assert_allclose(
+            model.loo_probabilities_, local.loo_probabilities_, rtol=0, atol=1e-6
+        )
+        assert np.array_equal(model.predict(dX).compute(), local.predict(X))
+        assert model.score(dX, dy) == pytest.approx(local.score(X, labels), abs=1e-12)
+
+    def test_weights(self, rows):
+        X, y = rows
+        weight = np.random.default_rng(1).integers(0, 3, N)
+        dX, dy, dw = unequal(X, y, weight)
+        options = {"n_terms": 40, "spectrum": (0.5, 2.0)}
+        model = GegenbauerRegressorCV(**options).fit(dX, dy, dw)
+        local = gegenbauer.GegenbauerRegressorCV(
+            **options, cv=PredefinedSplit(FOLDS), kernel_rows=0
+        ).fit(X, y, weight)
+        np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=0, atol=1e-9)
+        np.testing.assert_allclose(model.noise_variance_, local.noise_variance_, rtol=1e-9)
+
+    def test_frames_and_the_local_model(self, rows, labels, tmp_path):
+        X, y = framed(rows[0], labels)
+        model = GegenbauerClassifierCV(n_terms=40, client=None).fit(X, y)
+        found = model.predict_proba(X)
+        assert found.columns.tolist() == ["low", "middle", "top"]
+        local = model.to_local()
+        assert type(local) is gegenbauer.GegenbauerClassifierCV
+        assert np.array_equal(local.predict_proba(X.compute()), found.compute())
+        assert "_partitions" not in local.__dict__
+        assert clone(model).get_params() == model.get_params()
+        assert "scoring" not in model.get_params()
+        with pytest.raises(TypeError, match="scoring"):
+            GegenbauerClassifierCV(scoring="accuracy")
+        pytest.importorskip("safetensors")
+        gegenbauer.save(local, tmp_path / "model")
+        loaded = gegenbauer.load(tmp_path / "model")
+        assert np.array_equal(loaded.predict_proba(X.compute()), found.compute())
+
+    def test_a_sample_of_many_rows(self, monkeypatch):
+        from gegenbauer.dask import model_selection
+
+        monkeypatch.setattr(model_selection, "_SAMPLE", 300)
+        X = da.random.default_rng(0).uniform(size=(4000, 2), chunks=(500, 2))
+        y = da.sin(3 * X[:, 0]) + X[:, 1] + 0.1 * da.random.default_rng(1).normal(
+            size=4000, chunks=500
+        )  # fmt: skip
+        model = GegenbauerRegressorCV(n_terms=50).fit(X, y)
+        assert model.loo_targets_.shape == (300,)
+        assert model.n_search_rows_ == 300
+        assert model.noise_variance_[0] == pytest.approx(0.01, rel=0.1)
+        assert -model.best_score_ * np.var(y.compute()) == pytest.approx(0.01, rel=0.1)
+        lower, upper = model.predict_interval(X, 0.9)
+        assert float(((lower <= y) & (y <= upper)).mean()) == pytest.approx(0.9, abs=0.03)
+
+    def test_same_bits_on_a_cluster(self, two, rows, labels):
+        dX, dy = unequal(rows[0], labels)
+        on_two = GegenbauerClassifierCV(n_terms=40, client=two).fit(dX, dy)
+        with dask.config.set(scheduler="synchronous"):
+            alone = GegenbauerClassifierCV(n_terms=40).fit(dX, dy)
+        assert np.array_equal(on_two.coef_, alone.coef_)
+        assert np.array_equal(on_two.loo_predictions_, alone.loo_predictions_)
+
+    def test_errors(self, rows, labels):
+        X, y = rows
+        dX, dy, dl = unequal(X, y, labels)
+        with pytest.raises(ValueError, match="must be single numbers"):
+            GegenbauerRegressorCV(spectrum=None, lam=[0.1, 0.5]).fit(dX, dy)
+        with pytest.raises(ValueError, match="fall into one of cv=5 folds"):
+            GegenbauerRegressorCV(n_terms=3).fit(
+                da.from_array(X[:2], chunks=((1, 0, 0, 0, 0, 1), 3)),
+                da.from_array(y[:2], chunks=((1, 0, 0, 0, 0, 1),)),
+            )
+        with pytest.raises(ValueError, match="at least two rows"):
+            GegenbauerRegressorCV(n_terms=3).fit(*chunked(X[:1], y[:1]))
+        with pytest.raises(ValueError, match="at least two classes"):
+            GegenbauerClassifierCV(n_terms=3).fit(dX, da.ones_like(dl, dtype=int))
+        with pytest.raises(StreamError, match=r"partition .: .*GegenbauerRegressor for real"):
+            GegenbauerClassifierCV(n_terms=3).fit(dX, dy)
+        with pytest.raises(ValueError, match="cv"):
+            GegenbauerRegressorCV(cv=1).fit(dX, dy)
+        X = X.copy()
+        X[400, 1] = np.nan
+        with pytest.raises(StreamError, match="partition 3: Input X contains NaN"):
+            GegenbauerRegressorCV(n_terms=3).fit(unequal(X)[0], dy)
+
+
 class TestErrors:
     def test_column_chunks(self, rows):
         X, y = rows
@@ -331,7 +489,7 @@ class TestErrors:
     @pytest.mark.parametrize("name", ["y", "sample_weight"])
     def test_partitioned_differently(self, rows, name):
         dX, dy = chunked(*rows)
-        wrong = dy.rechunk(500)
+        wrong = abs(dy.rechunk(500))
         given = {"y": dy, "sample_weight": da.ones(N, chunks=CHUNK), name: wrong}
         text = (
             f"X and {name} must be partitioned alike; X has 8 partitions of 130, 130, 130, 130, "
@@ -342,7 +500,7 @@ class TestErrors:
         given[name] = unknown(wrong)
         with pytest.raises(ValueError, match=f"X has 8 partitions and {name} 2"):
             GegenbauerRegressor(n_terms=4).fit(dX, **given)
-        given[name] = unknown(dy.rechunk(((130, 130, 100, 160, 130, 130, 130, 90),)))
+        given[name] = unknown(abs(dy).rechunk(((130, 130, 100, 160, 130, 130, 130, 90),)))
         with pytest.raises(StreamError, match=f"partition [23]: X has 130 rows and {name} 1[06]0"):
             GegenbauerRegressor(n_terms=4).fit(dX, **given)
 

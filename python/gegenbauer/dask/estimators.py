@@ -1,37 +1,26 @@
-"""The estimators on Dask collections: partitions are learned where they lie, and sums travel.
-
-All that a fit needs to know of its rows are sums (:mod:`gegenbauer.statistics`), so that the graph
-is plain: a task a partition, which learns it as ``partial_fit`` does; a tree that merges the
-half-fitted models, always in the same order, so that the result has the same bits for any number
-of workers and when some of them die; and one solve, here. Ranges and classes need no pass of their
-own, since sums over rows in different boxes and of different classes merge exactly.
-"""
+"""Classifier, regressor and features on Dask collections, derived from the plain ones."""
 
 from __future__ import annotations
 
 import copy
-import functools
 import inspect
 import operator
 import warnings
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import dask
-import dask.array as da
 import numpy as np
-from dask.utils import is_dataframe_like, is_series_like
 from sklearn.base import is_classifier
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from gegenbauer import estimators, features
-from gegenbauer.batches import StreamError
+from gegenbauer.dask.partitions import _gather, _is_frame, _is_ours, _require_inputs, _Rows
 from gegenbauer.features import OutOfRangeWarning, _InputEstimator, _stacklevel
 from gegenbauer.targets import _checked_sample_weight, _label_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -39,240 +28,31 @@ if TYPE_CHECKING:
 
 __all__ = ["GegenbauerClassifier", "GegenbauerFeatures", "GegenbauerRegressor"]
 
-# Models that one task merges. A tree of twos would be the shortest for the network, one of eights
-# has the fewest tasks: see bench/dask_overhead.py.
-_FAN_IN = 4
 
+def _with_client(
+    plain: type[Any], without: tuple[str, ...] = (), **defaults: Any
+) -> Callable[..., None]:
+    """Return an ``__init__`` with the parameters of the plain estimator, and ``client``.
 
-# --- Collections ------------------------------------------------------------------------------
-
-
-def _is_frame(collection: Any) -> bool:
-    return bool(is_dataframe_like(collection) or is_series_like(collection))
-
-
-def _is_ours(collection: Any) -> bool:
-    """Whether it is a Dask array, dataframe or series."""
-    known = isinstance(collection, da.Array) or _is_frame(collection)
-    return known and bool(dask.is_dask_collection(collection))
-
-
-def _n_partitions(collection: Any) -> int:
-    return int(
-        collection.numblocks[0] if isinstance(collection, da.Array) else collection.npartitions
-    )
-
-
-def _sizes(collection: Any) -> tuple[float, ...] | None:
-    """Return the number of rows of each partition, None where they are not known."""
-    if not isinstance(collection, da.Array) or np.isnan(collection.chunks[0]).any():
-        return None
-    return tuple(collection.chunks[0])
-
-
-def _require_whole_rows(collection: Any, name: str) -> None:
-    if isinstance(collection, da.Array) and collection.ndim > 1 and collection.numblocks[1] > 1:
-        raise ValueError(
-            f"{name} must not be cut between its columns, got {collection.numblocks[1]} chunks of "
-            f"them: pass {name}.rechunk({{1: -1}})"
-        )
-
-
-def _require_inputs(X: Any) -> None:
-    if not _is_ours(X) or is_series_like(X):
-        raise TypeError(
-            f"X must be a Dask array or dataframe, got {type(X).__name__}; what fits into memory "
-            "is for the estimator of the same name in gegenbauer, or for dask.array.from_array"
-        )
-    if X.ndim != 2:
-        raise ValueError(
-            f"X must have two dimensions, rows and inputs, got {X.ndim}; X.reshape(-1, 1) makes "
-            "one input of them"
-        )
-    _require_whole_rows(X, "X")
-
-
-def _beside(X: Any, other: Any, name: str) -> Any:
-    """Return what comes with the rows of X as a Dask collection of the same partitions."""
-    sizes = _sizes(X)
-    if not _is_ours(other):
-        if dask.is_dask_collection(other):
-            raise TypeError(
-                f"{name} must be a Dask array, dataframe or series, got {type(other).__name__}"
-            )
-        if sizes is None:
-            how = "X.to_dask_array(lengths=True)" if _is_frame(X) else "X.compute_chunk_sizes()"
-            raise ValueError(
-                f"{name} must be a Dask collection where the number of rows of each partition of X "
-                f"is not known, got {type(other).__name__}: pass {how} for X, or {name} as a "
-                "column of the same dataframe"
-            )
-        values = np.asarray(other)
-        if values.ndim == 0 or len(values) != sum(sizes):
-            raise ValueError(
-                f"{name} must have a row for each of the {sum(sizes)} rows of X, got shape "
-                f"{values.shape}"
-            )
-        return da.from_array(values, chunks=(sizes, *values.shape[1:]))
-    _require_whole_rows(other, name)
-    others = _sizes(other)
-    if sizes is not None and others is not None:
-        if sizes != others:
-            raise ValueError(
-                f"X and {name} must be partitioned alike; X has {_listed(sizes)}, {name} "
-                f"{_listed(others)}: pass {name}.rechunk({{0: X.chunks[0]}})"
-            )
-    elif _n_partitions(X) != _n_partitions(other):
-        raise ValueError(
-            f"X and {name} must be partitioned alike; X has {_n_partitions(X)} partitions and "
-            f"{name} {_n_partitions(other)}: take them from one dataframe, or repartition them"
-        )
-    return other
-
-
-def _listed(sizes: Sequence[float]) -> str:
-    shown = ", ".join(f"{size:.0f}" for size in sizes[:5])
-    return f"{len(sizes)} partitions of {shown}{', ...' if len(sizes) > 5 else ''} rows"
-
-
-def _delayed(collection: Any) -> list[Any]:
-    """Return the partitions as they are.
-
-    Not optimised: each collection by itself would read its part of what they share once more, and
-    small files of Parquet would become one partition.
+    Some may be left out, others have another default.
     """
-    return list(np.ravel(collection.to_delayed(optimize_graph=False)))
-
-
-class _Rows(NamedTuple):
-    """One partition: its place, and what there is of it, as Dask knows it or in memory."""
-
-    number: int
-    X: Any
-    y: Any
-    weight: Any
-
-    @classmethod
-    def of(cls, X: Any, y: Any = None, sample_weight: Any = None) -> list[_Rows]:
-        """Take collections apart, which must fit each other."""
-        _require_inputs(X)
-        parts = [_delayed(X)]
-        for name, other in (("y", y), ("sample_weight", sample_weight)):
-            if other is None or np.isscalar(other):
-                parts.append([other] * len(parts[0]))
-            else:
-                parts.append(_delayed(_beside(X, other, name)))
-        return [cls(*row) for row in zip(range(len(parts[0])), *parts, strict=True)]
-
-    def check(self) -> bool:
-        """Return whether there are rows; refuse parts of different length."""
-        n: int = _num_samples(self.X)
-        for name, other in (("y", self.y), ("sample_weight", self.weight)):
-            if other is None or np.isscalar(other) or _num_samples(other) == n:
-                continue
-            raise ValueError(
-                f"X has {n} rows and {name} {_num_samples(other)}: they must be partitioned alike, "
-                "as columns of one dataframe are"
-            )
-        return n > 0
-
-
-# --- The graph --------------------------------------------------------------------------------
-
-
-@contextmanager
-def _naming(number: int) -> Iterator[None]:
-    """Let errors say in which partition they arose."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        raise StreamError(f"partition {number}: {error}") from None
-
-
-def _on_partition(task: Callable[..., Any], common: Any, *rows: Any) -> Any:
-    """Do a task on a partition; None if it has no rows."""
-    part = _Rows(*rows)
-    with _naming(part.number):
-        return task(common, part) if part.check() else None
-
-
-def _merged(merge: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
-    """Merge from left to right what there is; None if there is nothing."""
-    present = [part for part in parts if part is not None]
-    return functools.reduce(merge, present) if present else None
-
-
-def _gather(
-    client: Any,
-    name: str,
-    task: Callable[[Any, _Rows], Any],
-    common: Any,
-    rows: Sequence[_Rows],
-    merge: Callable[[Any, Any], Any],
-) -> Any:
-    """Do a task on every partition, and merge the results in a tree.
-
-    Parameters
-    ----------
-    client : distributed.Client or None
-        Who computes; None for the current client, or Dask's scheduler for the threads here.
-    name : str
-        What the task is called.
-    task : callable
-        Called with ``common`` and a partition that has rows.
-    common : object
-        What all of them need to know. It travels with each task; a Delayed goes to each worker
-        once, which may lead Dask to take the tasks to it and not to their rows.
-    rows : sequence of _Rows
-        The partitions.
-    merge : callable
-        Merges two results.
-
-    Returns
-    -------
-    object
-        None if no partition has rows.
-    """
-    if getattr(client, "asynchronous", False):
-        raise ValueError("client must not be asynchronous, since fit returns when it is done")
-    keys = [part.X.key for part in rows] + [getattr(p, "key", p) for r in rows for p in r[2:]]
-    token = dask.base.tokenize(name, common, keys)
-    on_partition = dask.delayed(functools.partial(_on_partition, task), pure=True)
-    merge_some = dask.delayed(functools.partial(_merged, merge), pure=True)
-    parts = [
-        on_partition(common, *part, dask_key_name=(f"{name}-{token}", part.number)) for part in rows
-    ]
-    level = 0
-    while len(parts) > 1:
-        level += 1
-        groups = [parts[i : i + _FAN_IN] for i in range(0, len(parts), _FAN_IN)]
-        parts = [
-            merge_some(group, dask_key_name=(f"{name}-merge-{token}", level, i))
-            for i, group in enumerate(groups)
-        ]
-    try:
-        (result,) = dask.compute(parts[0], scheduler=client)
-    except StreamError as error:
-        raise StreamError(str(error)) from None  # without the frames of a worker
-    return result
-
-
-# --- Estimators -------------------------------------------------------------------------------
-
-
-def _with_client(plain: type[Any]) -> Callable[..., None]:
-    """Return an ``__init__`` with the parameters of the plain estimator, and ``client``."""
     plain_init: Callable[..., None] = plain.__init__
-
-    def __init__(self: Any, *args: Any, client: Any = None, **params: Any) -> None:  # noqa: N807
-        plain_init(self, *args, **params)
-        self.client = client
-
-    signature = inspect.signature(plain_init)
+    parameters = [
+        one.replace(default=defaults.get(name, one.default))
+        for name, one in inspect.signature(plain_init).parameters.items()
+        if name not in without
+    ]
     own = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
-    __init__.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*signature.parameters.values(), own]
-    )
+    signature = inspect.Signature([*parameters, own])
+
+    def __init__(self: Any, *args: Any, **given: Any) -> None:  # noqa: N807
+        bound = signature.bind(self, *args, **given)
+        bound.apply_defaults()
+        params = dict(list(bound.arguments.items())[1:])
+        self.client = params.pop("client")
+        plain_init(self, **params)
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
     return __init__
 
 
@@ -361,7 +141,7 @@ class _OnDask(_InputEstimator):
         local.n_jobs = 1 if self.n_jobs is None else self.n_jobs
         return local
 
-    def _lazily(self, method: str, X: Any, names: Any = None) -> Any:
+    def _lazily(self, method: str, X: Any, names: Any = None, part: int = 1, **options: Any) -> Any:
         """Return what a method of the plain estimator makes of each partition, not yet computed.
 
         Parameters
@@ -372,6 +152,10 @@ class _OnDask(_InputEstimator):
             Rows.
         names : array-like of n_outputs objects, optional
             Names of the columns, if X is a dataframe.
+        part : int
+            Which result is meant, of a method that returns several.
+        **options
+            For the method.
 
         Returns
         -------
@@ -387,16 +171,16 @@ class _OnDask(_InputEstimator):
         shape_of = copy.copy(model).set_params(out_of_range="clip")
         row: Any = self.scaling_.lower[np.newaxis]
         row = type(head)(row, columns=X.columns) if frame else row
-        empty = getattr(shape_of, method)(row.astype(head.dtypes if frame else X.dtype))[:0]
+        row = row.astype(head.dtypes if frame else X.dtype)
+        empty = _Call(shape_of, method, part, options, names)(row)[:0]
+        call = _Call(model, method, part, options, names)
         common = dask.delayed(
-            (model, method, empty, names),
-            name=f"{method}-model-{dask.base.tokenize(model, names)}",
-            traverse=False,
+            call, name=f"{method}-model-{dask.base.tokenize(*call)}", traverse=False
         )
         if frame:
-            return X.map_partitions(_on_rows, common, meta=_framed(empty, head, names))
+            return X.map_partitions(_on_rows, common, empty, meta=_framed(empty, head, names))
         shape = {"drop_axis": 1} if empty.ndim == 1 else {"chunks": (X.chunks[0], empty.shape[1:])}
-        return X.map_blocks(_on_rows, common, dtype=empty.dtype, meta=empty, **shape)
+        return X.map_blocks(_on_rows, common, empty, dtype=empty.dtype, meta=empty, **shape)
 
 
 def _refuse_collection(*collections: Any) -> None:
@@ -409,10 +193,23 @@ def _refuse_collection(*collections: Any) -> None:
             )
 
 
-def _on_rows(X: Any, common: tuple[Any, str, NDArray[Any], Any]) -> Any:
-    model, method, empty, names = common
-    values = getattr(model, method)(X) if len(X) else empty
-    return _framed(values, X, names) if _is_frame(X) else values
+class _Call(NamedTuple):
+    """A method of an estimator, to be called with rows."""
+
+    model: Any
+    method: str
+    part: int
+    options: dict[str, Any]
+    names: Any
+
+    def __call__(self, X: Any) -> NDArray[Any]:
+        found = getattr(self.model, self.method)(X, **self.options)
+        return np.asarray(found[self.part] if isinstance(found, tuple) else found)
+
+
+def _on_rows(X: Any, call: _Call, empty: NDArray[Any]) -> Any:
+    values = call(X) if len(X) else empty
+    return _framed(values, X, call.names) if _is_frame(X) else values
 
 
 def _framed(values: NDArray[Any], X: Any, names: Any) -> Any:
@@ -422,7 +219,78 @@ def _framed(values: NDArray[Any], X: Any, names: Any) -> Any:
     return X._constructor(values, index=X.index, columns=names)
 
 
-class _Learner(_OnDask):
+class _Supervised(_OnDask):
+    """Predictions and their score, common to all estimators that have targets."""
+
+    def _rows_of_weight(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
+        _refuse_collection(X, y, sample_weight)
+        return super()._rows_of_weight(X, y, sample_weight, reset=reset)
+
+    def predict(self, X: Any) -> Any:
+        """Predict the targets.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        Dask array or series of shape (n_samples,), or (n_samples, n_outputs)
+            Not yet computed, in the partitions of X and with its index; a NumPy array if X is in
+            memory.
+        """
+        return self._lazily("predict", X) if _is_ours(X) else super().predict(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the mean accuracy of a classifier, or R^2 of a regressor.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``, or in memory.
+
+        Returns
+        -------
+        float
+            As in scikit-learn: for several outputs, R^2 is the mean of theirs.
+        """
+        if not _is_ours(X):
+            return float(super().score(X, y, sample_weight))
+        model = self._predictor()
+        task = _count_hits if is_classifier(self) else _sum_errors
+        rows = _Rows.of(X, y, sample_weight)
+        shared = dask.delayed(model, name=f"score-model-{dask.base.tokenize(model)}")
+        found = _gather(self.client, "score", task, shared, rows, operator.add)
+        if found is None:
+            raise ValueError(f"X holds no rows in any of its {len(rows)} partitions")
+        return float(found.value())
+
+
+class _Classes(_Supervised):
+    """Outputs of classes."""
+
+    classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the outputs of the network.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        Dask array, series or dataframe of shape (n_samples,) or (n_samples, n_outputs)
+            Not yet computed; a NumPy array if X is in memory. Columns are named by the classes.
+        """
+        if not _is_ours(X):
+            return super().decision_function(X)
+        return self._lazily("decision_function", X, names=self.classes_)
+
+
+class _Learner(_Supervised):
     """Learning and predicting common to regression and classification."""
 
     engine: str
@@ -503,50 +371,6 @@ class _Learner(_OnDask):
     def _task_params(self, rows: list[_Rows]) -> dict[str, Any]:  # noqa: ARG002
         """Return parameters that the tasks have instead of those that were given."""
         return {}
-
-    def _rows_of_weight(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
-        _refuse_collection(X, y, sample_weight)
-        return super()._rows_of_weight(X, y, sample_weight, reset=reset)
-
-    def predict(self, X: Any) -> Any:
-        """Predict the targets.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        Dask array or series of shape (n_samples,), or (n_samples, n_outputs)
-            Not yet computed, in the partitions of X and with its index; a NumPy array if X is in
-            memory.
-        """
-        return self._lazily("predict", X) if _is_ours(X) else super().predict(X)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the mean accuracy of a classifier, or R^2 of a regressor.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for ``fit``, or in memory.
-
-        Returns
-        -------
-        float
-            As in scikit-learn: for several outputs, R^2 is the mean of theirs.
-        """
-        if not _is_ours(X):
-            return float(super().score(X, y, sample_weight))
-        model = self._predictor()
-        task = _count_hits if is_classifier(self) else _sum_errors
-        rows = _Rows.of(X, y, sample_weight)
-        shared = dask.delayed(model, name=f"score-model-{dask.base.tokenize(model)}")
-        found = _gather(self.client, "score", task, shared, rows, operator.add)
-        if found is None:
-            raise ValueError(f"X holds no rows in any of its {len(rows)} partitions")
-        return float(found.value())
 
 
 def _learn(common: tuple[Any, Any, bool], rows: _Rows) -> Any:
@@ -662,7 +486,7 @@ class GegenbauerRegressor(_Learner, estimators.GegenbauerRegressor):
     __init__ = _with_client(estimators.GegenbauerRegressor)
 
 
-class GegenbauerClassifier(_Learner, estimators.GegenbauerClassifier):
+class GegenbauerClassifier(_Classes, _Learner, estimators.GegenbauerClassifier):
     """Classification on tensor products of Gegenbauer polynomials, for Dask collections.
 
     Partitions are learned where they lie, in one pass; what travels are sums over their rows.
@@ -758,23 +582,6 @@ class GegenbauerClassifier(_Learner, estimators.GegenbauerClassifier):
         if balanced is not None:
             local.class_weight = balanced
         return local
-
-    def decision_function(self, X: Any) -> Any:
-        """Return the outputs of the network.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        Dask array, series or dataframe of shape (n_samples,) or (n_samples, n_outputs)
-            Not yet computed; a NumPy array if X is in memory. Columns are named by the classes.
-        """
-        if not _is_ours(X):
-            return super().decision_function(X)
-        return self._lazily("decision_function", X, names=self.classes_)
 
 
 def _count_labels(model: Any, rows: _Rows) -> dict[Any, float]:
