@@ -208,8 +208,9 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
             self.scaling_ = box
             self._apply_range_policy(X)
             self.n_out_of_range_ += int(np.count_nonzero(box.outside(X)))
+        grow_box = box is None and not first  # the first rows have made it
         statistics.update(
-            X, targets, sample_weight=weight, widen=box is None, n_threads=self._n_threads()
+            X, targets, sample_weight=weight, widen=grow_box, n_threads=self._n_threads()
         )
         self._set_statistics(statistics)
 

@@ -159,8 +159,8 @@ class _RealCoding:
     center: Doubles
     unit: Doubles
 
-    def __call__(self, y: NDArray[Any], weight: Doubles | None) -> tuple[Doubles, Doubles | None]:
-        values: Any = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    def __call__(self, y: NDArray[Any], weight: Doubles | None) -> tuple[Any, Doubles | None]:
+        values = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         return (values - self.center) / self.unit, weight
 
 
@@ -175,7 +175,7 @@ class _ClassCoding:
     def __call__(self, y: NDArray[Any], weight: Doubles | None) -> tuple[Doubles, Doubles | None]:
         if self.multilabel:
             codes = np.asarray(y).astype(np.intp)
-            targets = 2.0 * codes - 1.0
+            targets = np.where(codes == 1, 1.0, -1.0)
         else:
             codes = np.searchsorted(self.classes, column_or_1d(y))
             own = codes[:, np.newaxis] == np.arange(self.classes.size)
