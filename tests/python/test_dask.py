@@ -5,9 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import re
 import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -683,6 +687,20 @@ class TestCluster:
             [key for key in graph if key[0].startswith("learn-") and "merge" not in key[0]], key=str
         )
         assert all(len(graph[key] & set(taken)) == 1 for key in users)
+
+
+@pytest.mark.parametrize("page", ["distributed", "ray", "spark"])
+def test_pages_run(page):
+    if page != "distributed":
+        pytest.importorskip({"ray": "ray", "spark": "pyspark"}[page])
+    text = (Path(__file__).parents[2] / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    code, output = re.search(r"```python\n(.*?)```\s+```\n(.*?)```", text, re.DOTALL).groups()
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == output
 
 
 def graph_of(fit):
