@@ -975,22 +975,25 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         if coverage >= 1:
             raise ValueError(f"coverage must lie between 0 and 1, got {coverage}")
         outputs = self._raw_outputs(X)
-        lower, upper = np.empty_like(outputs), np.empty_like(outputs)
         residuals = self._left_out_residuals
         sizes = np.ones(len(residuals)) if self._row_weight is None else self._row_weight
         tested = np.isfinite(residuals).all(axis=1)
         residuals, sizes = residuals[tested], sizes[tested]
-        block = max(1, int(_HELD / len(residuals)))
-        X = self._validate_inputs(X, reset=False)
-        for first in range(0, len(outputs), block):
-            rows = slice(first, first + block)
-            smoother = self._smoother(X[rows])  # (rows of the fit, rows here), or 0
-            shift = smoother if isinstance(smoother, float) else smoother[tested]
-            for k in range(outputs.shape[1]):
-                e = residuals[:, k : k + 1]
-                without = outputs[rows, k] - shift * e
-                lower[rows, k] = -_upper_quantile(np.abs(e) - without, sizes, coverage)
-                upper[rows, k] = _upper_quantile(np.abs(e) + without, sizes, coverage)
+        if hasattr(self, "dual_coef_"):
+            lower, upper = np.empty_like(outputs), np.empty_like(outputs)
+            block = max(1, int(_HELD / len(residuals)))
+            X = self._validate_inputs(X, reset=False)
+            for first in range(0, len(outputs), block):
+                rows = slice(first, first + block)
+                shift = self._smoother(X[rows])[tested]  # (rows of the fit, rows here)
+                for k in range(outputs.shape[1]):
+                    e = residuals[:, k : k + 1]
+                    without = outputs[rows, k] - shift * e
+                    lower[rows, k] = -_upper_quantile(np.abs(e) - without, sizes, coverage)
+                    upper[rows, k] = _upper_quantile(np.abs(e) + without, sizes, coverage)
+        else:  # the same width everywhere
+            reach = _upper_quantile(np.abs(residuals), sizes, coverage)
+            lower, upper = outputs - reach, outputs + reach
         if self._y_was_flat:
             return lower[:, 0], upper[:, 0]
         return lower, upper
@@ -1020,10 +1023,8 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         K *= root[:, np.newaxis]
         return np.asfortranarray(K)
 
-    def _smoother(self, X: NDArray[Any]) -> Doubles | float:
+    def _smoother(self, X: NDArray[Any]) -> Doubles:
         """Return how much the prediction at each row of X moves with each target of the fit."""
-        if not hasattr(self, "dual_coef_"):
-            return 0.0
         factor, root, side = self._system()
         right = self._cross_kernel(X, root)
         core.solve_factored(factor, right, check_threads(self._n_threads()))
