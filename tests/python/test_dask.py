@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import pickle
 import re
@@ -420,6 +421,7 @@ class TestSearch:
         assert np.array_equal(local.predict_proba(X.compute()), found.compute())
         assert "_partitions" not in local.__dict__
         assert clone(model).get_params() == model.get_params()
+        assert np.array_equal(clone(model).fit(X, y).coef_, model.coef_)
         assert "scoring" not in model.get_params()
         with pytest.raises(TypeError, match="scoring"):
             GegenbauerClassifierCV(scoring="accuracy")
@@ -579,6 +581,7 @@ class TestClient:
         model = GegenbauerRegressor(n_terms=20, client=two).fit(dX, dy)
         assert model.client is two
         assert clone(model).client is two
+        assert copy.deepcopy(model).client is two
         assert not hasattr(clone(model), "statistics_")
         copied = pickle.loads(pickle.dumps(model))
         assert copied.client is None
@@ -602,6 +605,12 @@ class TestClient:
             gegenbauer.save(model, tmp_path / "model")
         gegenbauer.save(model.to_local(), tmp_path / "model")
         assert equal(gegenbauer.load(tmp_path / "model"), model)
+
+    def test_predictions_take_little_along(self, rows):
+        dX, dy = chunked(*rows)
+        model = GegenbauerRegressorCV(n_terms=200, spectrum=(0.5, 2.0)).fit(dX, dy)
+        assert len(pickle.dumps(model)) > 300_000
+        assert len(pickle.dumps(model._predictor())) < 20_000
 
     def test_given_client_is_used(self, two, rows):
         dX, dy = chunked(*rows)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import dask
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 __all__ = ["GegenbauerClassifier", "GegenbauerFeatures", "GegenbauerRegressor"]
+
+# Large attributes that do not travel with a prediction, unless it needs them
+_HEAVY = {
+    "statistics_", "loo_predictions_", "loo_targets_", "_left_out_residuals", "_row_weight",
+    "_posterior",
+}  # fmt: skip
 
 
 def _with_client(
@@ -84,9 +90,16 @@ class _OnDask(_InputEstimator):
 
     def __sklearn_clone__(self) -> Self:
         """Return an unfitted estimator of the same parameters and the same client."""
-        result = copy.deepcopy(self)
-        names = {*self.get_params(deep=False), "_metadata_request", "_sklearn_output_config"}
-        result.__dict__ = {key: value for key, value in result.__dict__.items() if key in names}
+        params = self.get_params(deep=False)
+        result = type(self)(
+            **{
+                name: value if name == "client" else clone(value, safe=False)
+                for name, value in params.items()
+            }
+        )
+        for name in ("_metadata_request", "_sklearn_output_config"):
+            if name in self.__dict__:
+                setattr(result, name, copy.deepcopy(getattr(self, name)))
         return result
 
     def to_local(self) -> Any:
@@ -132,16 +145,26 @@ class _OnDask(_InputEstimator):
 
     # ---- predicting --------------------------------------------------------------
 
-    def _predictor(self) -> Any:
+    def _predictor(self, *needs: str) -> Any:
         """Return a plain estimator for the tasks, with no more than predictions need."""
         check_is_fitted(self)
         getattr(self, "coef_", None)  # solves, where there are sums that nobody has solved yet
         local = self.to_local()
-        local.__dict__.pop("statistics_", None)
+        for name in _HEAVY - {*needs}:
+            local.__dict__.pop(name, None)
         local.n_jobs = 1 if self.n_jobs is None else self.n_jobs
         return local
 
-    def _lazily(self, method: str, X: Any, names: Any = None, part: int = 1, **options: Any) -> Any:
+    def _lazily(
+        self,
+        method: str,
+        X: Any,
+        *,
+        names: Any = None,
+        needs: tuple[str, ...] = (),
+        part: int = 1,
+        **options: Any,
+    ) -> Any:
         """Return what a method of the plain estimator makes of each partition, not yet computed.
 
         Parameters
@@ -152,6 +175,8 @@ class _OnDask(_InputEstimator):
             Rows.
         names : array-like of n_outputs objects, optional
             Names of the columns, if X is a dataframe.
+        needs : tuple of str
+            Large attributes that the method needs.
         part : int
             Which result is meant, of a method that returns several.
         **options
@@ -162,11 +187,13 @@ class _OnDask(_InputEstimator):
         Dask array, or series or dataframe with the index of X
         """
         _require_inputs(X)
-        model = self._predictor()
+        model = self._predictor(*needs)
         frame = _is_frame(X)
-        head: Any = X._meta if frame else np.empty((0, X.shape[1]))
-        if frame or not np.isnan(X.shape[1]):
-            validate_data(self, head, skip_check_array=True, reset=False)
+        n_columns = len(X.columns) if frame else X.shape[1]
+        known = not np.isnan(n_columns)
+        head: Any = np.empty((0, n_columns if known else self.n_features_in_))
+        head = X._meta if frame else head
+        validate_data(self, head, skip_check_array=True, reset=False)
         # one row shows the shape of the result; rounded to float32 it may lie out of range
         shape_of = copy.copy(model).set_params(out_of_range="clip")
         row: Any = self.scaling_.lower[np.newaxis]

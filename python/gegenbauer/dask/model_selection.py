@@ -525,7 +525,9 @@ class GegenbauerRegressorCV(_SearchOnDask, model_selection.GegenbauerRegressorCV
         if not _is_ours(X):
             return self._plain.predict(self, X, return_std)
         found = self._lazily("predict", X)
-        return (found, self._lazily("predict", X, return_std=True)) if return_std else found
+        if not return_std:
+            return found
+        return found, self._lazily("predict", X, needs=("_posterior",), return_std=True)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
         """Predict intervals that hold a new target with a given probability.
@@ -547,8 +549,10 @@ class GegenbauerRegressorCV(_SearchOnDask, model_selection.GegenbauerRegressorCV
         """
         if not _is_ours(X):
             return self._plain.predict_interval(self, X, coverage)
+        needs = ("_left_out_residuals", "_row_weight")
         return tuple(
-            self._lazily("predict_interval", X, part=part, coverage=coverage) for part in (0, 1)
+            self._lazily("predict_interval", X, needs=needs, part=part, coverage=coverage)
+            for part in (0, 1)
         )
 
 
