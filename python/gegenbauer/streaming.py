@@ -220,11 +220,12 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         return {name: value for name, value in given.items() if name not in _OF_THE_SOLVE}
 
     def _require_same_parameters(self) -> None:
-        for name, value in self._sum_parameters().items():
-            if not _equal(value, self._summed_with[name]):
+        now = self._sum_parameters()
+        for name, before in self._summed_with.items():
+            if not _equal(now[name], before):
                 raise ValueError(
-                    f"{name} was {self._summed_with[name]!r} when the first rows were learned and "
-                    f"is {value!r} now: set it back, or begin a new estimator (clone)"
+                    f"{name} was {before!r} when the first rows were learned and is {now[name]!r} "
+                    "now: set it back, or begin a new estimator (clone)"
                 )
 
     def _set_statistics(self, statistics: Statistics) -> None:
@@ -399,7 +400,8 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
     def _differing_parameters(self, other: Self) -> list[str]:
         """Name the parameters that count in the sums and differ."""
         mine, others = self._sum_parameters(), other._sum_parameters()
-        return [name for name in mine if not _equal(mine[name], others[name])]
+        both = [name for name in mine if name in others]
+        return [name for name in both if not _equal(mine[name], others[name])]
 
     def _inputs_text(self) -> str:
         names = getattr(self, "feature_names_in_", None)
