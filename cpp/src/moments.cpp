@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 
 #include "gegenbauer/error.hpp"
 
@@ -240,6 +240,15 @@ void MomentPlan::accumulate(const Design& design, double* statistic, const Contr
 
 namespace {
 
+using Positions = std::unordered_map<Exponents, std::int32_t, Hash>;
+
+Positions positions(const std::vector<Exponents>& functions) {
+  Positions position;
+  position.reserve(functions.size());
+  for (std::size_t i = 0; i < functions.size(); ++i) position.emplace(functions[i], static_cast<std::int32_t>(i));
+  return position;
+}
+
 // One function of a half that depends on an input: it takes shares of those with a lower degree there.
 struct Receiver {
   std::int32_t function;
@@ -248,14 +257,12 @@ struct Receiver {
 };
 
 // From the highest degree down, so that a function is changed before those that need it as it was.
-std::vector<Receiver> receivers(const std::vector<Exponents>& functions, std::size_t input) {
-  std::unordered_map<Exponents, std::int32_t, Hash> position;
-  for (std::size_t i = 0; i < functions.size(); ++i) position.emplace(functions[i], static_cast<std::int32_t>(i));
+std::vector<Receiver> receivers(const std::vector<Exponents>& functions, const Positions& position, std::size_t input) {
   std::vector<Receiver> found;
   for (std::size_t i = 0; i < functions.size(); ++i) {
-    Exponents k = functions[i];
-    const std::int32_t degree = k[input];
+    const std::int32_t degree = functions[i][input];
     if (degree == 0) continue;
+    Exponents k = functions[i];
     Receiver receiver{static_cast<std::int32_t>(i), degree, {}};
     for (std::int32_t j = 0; j < degree; ++j) {
       k[input] = j;
@@ -268,37 +275,33 @@ std::vector<Receiver> receivers(const std::vector<Exponents>& functions, std::si
   return found;
 }
 
-}  // namespace
-
-// `rows` belong to one factor, so that each function has one row at most. The need of a row is no larger than that of
-// the rows with lower degrees, since the sets are downward closed.
-void MomentPlan::substitute_left(double* statistic, const std::vector<StaircaseRow>& rows, std::size_t input,
-                                 const Matrix& coefficients) const {
-  struct Place {
-    double* values = nullptr;
-    Index need = 0;
-  };
-  std::vector<Place> place(left_.sums.size());
+// Functions of the left inputs: whole rows take shares of rows. The rows belong to one factor, so that each function
+// has one at most, and the need of a row is no larger than that of the rows with lower degrees, since the sets are
+// downward closed.
+void substitute_rows(double* statistic, const std::vector<StaircaseRow>& rows, const std::vector<Receiver>& order,
+                     const Matrix& coefficients) {
+  std::vector<std::pair<double*, Index>> place;  // values of a function, and how many
   for (const StaircaseRow& row : rows) {
+    if (place.size() <= size_of(row.function)) place.resize(size_of(row.function) + 1);
     place[size_of(row.function)] = {statistic, row.need};
     statistic += row.need;
   }
-  for (const Receiver& receiver : receivers(left_.sums, input)) {
-    const Place& own = place[size_of(receiver.function)];
+  for (const Receiver& receiver : order) {
+    if (size_of(receiver.function) >= place.size()) continue;
+    const auto [values, need] = place[size_of(receiver.function)];
     const std::int32_t n = receiver.degree;
-    for (Index i = 0; i < own.need; ++i) own.values[i] *= coefficients(n, n);
-    if (own.need == 0) continue;
-    for (std::int32_t j = 0; j < n; ++j) {
+    for (Index i = 0; i < need; ++i) values[i] *= coefficients(n, n);
+    for (std::int32_t j = 0; need > 0 && j < n; ++j) {
       const double share = coefficients(n, j);
-      const Place& lower = place[size_of(receiver.lower[size_of(j)])];
-      for (Index i = 0; i < own.need; ++i) own.values[i] += share * lower.values[i];
+      const double* lower = place[size_of(receiver.lower[size_of(j)])].first;
+      for (Index i = 0; i < need; ++i) values[i] += share * lower[i];
     }
   }
 }
 
-void MomentPlan::substitute_right(double* statistic, const std::vector<StaircaseRow>& rows, std::size_t input,
-                                  const Matrix& coefficients) const {
-  const std::vector<Receiver> order = receivers(right_.sums, input);
+// Functions of the right inputs: entries of each row take shares of entries.
+void substitute_columns(double* statistic, const std::vector<StaircaseRow>& rows, const std::vector<Receiver>& order,
+                        const Matrix& coefficients) {
   for (const StaircaseRow& row : rows) {
     for (const Receiver& receiver : order) {
       if (receiver.function >= row.need) continue;
@@ -311,6 +314,8 @@ void MomentPlan::substitute_right(double* statistic, const std::vector<Staircase
   }
 }
 
+}  // namespace
+
 void MomentPlan::substitute(double* statistic, Index n_targets, const std::vector<Substitution>& maps) const {
   const std::size_t n_left = left_.sums.front().size();
   const std::size_t n_right = right_.sums.front().size();
@@ -320,21 +325,20 @@ void MomentPlan::substitute(double* statistic, Index n_targets, const std::vecto
   for (const std::vector<Exponents>* sums : {&left_.sums, &right_.sums})
     for (const Exponents& k : *sums) degree = std::max(degree, *std::max_element(k.begin(), k.end()));
   const Recurrence chebyshev(0.0, degree, Normalization::chebyshev);
-  const std::vector<StaircaseRow> all = rows(n_targets);
+  std::vector<std::vector<StaircaseRow>> rows_of(size_of(n_targets + 1));
+  for (const StaircaseRow& row : rows(n_targets)) rows_of[size_of(row.factor)].push_back(row);
+  const Positions of_left = positions(left_.sums);
+  const Positions of_right = positions(right_.sums);
   for (std::size_t t = 0; t < maps.size(); ++t) {
     if (maps[t].is_identity()) continue;
     const Matrix coefficients = chebyshev.substituted(maps[t]);
+    const bool on_left = t < n_left;
+    const std::vector<Receiver> order =
+        on_left ? receivers(left_.sums, of_left, t) : receivers(right_.sums, of_right, t - size_of(right_input_));
     double* section = statistic;
-    for (Index factor = 0; factor <= n_targets; ++factor) {
-      std::vector<StaircaseRow> own;
-      std::copy_if(all.begin(), all.end(), std::back_inserter(own),
-                   [&](const StaircaseRow& row) { return row.factor == factor; });
-      if (t < n_left) {
-        substitute_left(section, own, t, coefficients);
-      } else {
-        substitute_right(section, own, t - size_of(right_input_), coefficients);
-      }
-      section += factor == 0 ? n_moments_ : n_target_moments_;
+    for (const std::vector<StaircaseRow>& own : rows_of) {
+      (on_left ? substitute_rows : substitute_columns)(section, own, order, coefficients);
+      section += &own == rows_of.data() ? n_moments_ : n_target_moments_;
     }
   }
 }

@@ -724,10 +724,19 @@ class TensorBasis:
         return self.spectrum if short is None and self.index_set == "largest_weight" else short
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TensorBasis) and self._parameters() == other._parameters()
+        """Compare the terms, in their order and with their weights, however they were asked for."""
+        if not isinstance(other, TensorBasis):
+            return False
+        mine, others = (
+            (basis.n_features, basis.n_terms, basis.lam, basis.spectrum) for basis in (self, other)
+        )
+        return mine == others and all(
+            np.array_equal(getattr(self._plan, name), getattr(other._plan, name))
+            for name in ("parents", "inputs", "degrees")
+        )
 
     def __hash__(self) -> int:
-        return hash(tuple(self._parameters().items()))
+        return hash((self.n_features, self.n_terms, self.lam))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restore_basis, (self._parameters(),))

@@ -33,8 +33,15 @@ __all__ = ["ArrayBatches", "Batch", "StreamError", "TableBatches", "as_batches"]
 
 _BATCH_ROWS = 65536
 
-# Rows of a Parquet file that are decoded at once: few, for they are in memory beside the batch.
-_DECODED_ROWS = 16384
+# Numbers in a batch of a table with many columns, so that memory does not grow with them.
+_BATCH_NUMBERS = 2_000_000
+
+# Rows and numbers of a Parquet file that are decoded at once: few, for they are in memory beside
+# the batch.
+_DECODED_ROWS, _DECODED_NUMBERS = 16384, 500_000
+
+# Rows of a batch, evenly spread, that tell it from another one.
+_WITNESSES = 64
 
 # Bytes of a column that are read from a Parquet file at once, of the text of a CSV file, and of
 # the end of a file for its fingerprint: there, Parquet keeps the statistics of all columns.
@@ -80,6 +87,21 @@ class Batch(NamedTuple):
     y: Any
     sample_weight: Any
     where: str
+
+
+def _witness(X: Any, y: Any, sample_weight: Any) -> str:
+    """Return a digest of some rows of a batch, and of their number."""
+    n_rows = _length(X)
+    parts: list[object] = [n_rows]
+    for values in (X, y, sample_weight):
+        if values is None or not n_rows:
+            parts.append(None)
+            continue
+        array = values if hasattr(values, "shape") else np.asarray(values)
+        at = np.unique(np.linspace(0, n_rows - 1, _WITNESSES).astype(np.intp))
+        rows = array.iloc[at] if hasattr(array, "iloc") else array[at[at < len(array)]]
+        parts += [str(getattr(array, "dtype", "")), np.asarray(rows).tolist()]
+    return _digest(parts)
 
 
 # ---- arrays --------------------------------------------------------------------------
@@ -177,17 +199,13 @@ class ArrayBatches:
         Returns
         -------
         str
-            The same for arrays of the same types, widths, first row and last row.
+            The same for arrays that are alike in some rows, evenly spread over these batches.
         """
         n_batches = check_integer(n_batches, "n_batches", minimum=0)
         n_rows = min(n_batches * self.batch_rows, self.n_rows)
-        parts: list[object] = ["arrays", self.batch_rows, n_rows]
-        for name, values in self._arrays.items():
-            kinds = getattr(values, "dtypes", getattr(values, "dtype", None))
-            parts += [name, tuple(values.shape[1:]), str(kinds)]
-            for row in (0, n_rows - 1) if n_rows else ():
-                parts.append(np.asarray(_rows(values, row, row + 1)).tolist())
-        return _digest(parts)
+        used = {name: _rows(values, 0, n_rows) for name, values in self._arrays.items()}
+        witness = _witness(used["X"], used["y"], used.get("sample_weight")) if n_rows else ""
+        return _digest(["arrays", self.batch_rows, tuple(self._arrays["X"].shape[1:]), witness])
 
 
 def _rows(values: Any, begin: int, end: int) -> Any:
@@ -221,6 +239,7 @@ class _IterableBatches:
         # Of a generator, say, which cannot begin again, there is one reader for all.
         self._reader = _Reader(items) if iter(items) is items else None
         self._lengths: list[int | None] = []  # of the batches that were seen
+        self._witnesses: list[str] = []
 
     def start(self, n_batches: int = 0) -> Iterator[Batch]:
         """Yield the batches behind the first ones, which are made and left aside."""
@@ -229,11 +248,11 @@ class _IterableBatches:
         return iter(lambda: self._next(reader), None)
 
     def fingerprint(self, n_batches: int) -> str:
-        """Return a digest of the numbers of rows of the first batches."""
+        """Return a digest of the first batches: of some rows of each."""
         n_batches = check_integer(n_batches, "n_batches", minimum=0)
-        if len(self._lengths) < n_batches:
+        if len(self._witnesses) < n_batches:
             self._skip(n_batches)
-        return _digest(["iterable", self._lengths[:n_batches]])
+        return _digest(["iterable", self._witnesses[:n_batches]])
 
     def _skip(self, n_batches: int) -> _Reader:
         reader = self._reader or _Reader(self._items)
@@ -260,6 +279,11 @@ class _IterableBatches:
             )
         X, y, weight = (*item, None)[:3]
         self._lengths[number : number + 1] = [_length(X)]
+        try:
+            witness = _witness(X, y, weight)
+        except (TypeError, ValueError, IndexError):  # that it is no batch others will say
+            witness = ""
+        self._witnesses[number : number + 1] = [witness]
         lengths = [n for n in self._lengths[: number + 1] if n is not None]
         where = f"batch {number}"
         if len(lengths) > number:
@@ -323,6 +347,8 @@ def as_batches(value: Any) -> ArrayBatches | TableBatches | _IterableBatches:
         advice = "pass TableBatches(paths, target='name of a column') for files"
     elif isinstance(value, tuple) and not all(isinstance(item, tuple) for item in value):
         advice = "pass ArrayBatches(X, y) for arrays, or a list of such tuples for batches"
+    elif hasattr(value, "to_pandas"):
+        advice = "pass ArrayBatches(table.to_pandas()[inputs], ...) for a table in memory"
     elif hasattr(value, "iloc"):
         advice = "pass ArrayBatches(table[inputs], table[target]) for a table in memory"
     elif isinstance(value, np.ndarray):
@@ -356,8 +382,9 @@ class TableBatches:
         Columns that are no inputs, where ``inputs`` is None.
     sample_weight : str or None, default=None
         Column with the weights of the rows.
-    batch_rows : int, default=65536
-        Rows of a batch; the last one of each file may have fewer.
+    batch_rows : int or None, default=None
+        Rows of a batch; the last one of each file may have fewer. None for 65536, or fewer where
+        there are more than some 30 columns.
     separator : str, default=","
         What stands between the columns of a CSV file.
     as_labels : bool or None, default=None
@@ -411,12 +438,19 @@ class TableBatches:
         inputs: Sequence[str] | None = None,
         ignore: Sequence[str] = (),
         sample_weight: str | None = None,
-        batch_rows: int = _BATCH_ROWS,
+        batch_rows: int | None = None,
         separator: str = ",",
         as_labels: bool | None = None,
     ) -> None:
         _require_extra()
-        self.batch_rows = check_integer(batch_rows, "batch_rows", minimum=1)
+        if batch_rows is not None:
+            batch_rows = check_integer(batch_rows, "batch_rows", minimum=1)
+        names: dict[str, object] = {"target": target}
+        if sample_weight is not None:
+            names["sample_weight"] = sample_weight
+        for name, column in names.items():
+            if not isinstance(column, str):
+                raise TypeError(f"{name} must be the name of a column, got {type(column).__name__}")
         if len(separator) != 1 or separator in '"\r\n':
             raise ValueError(f"separator must be one character, got {separator!r}")
         for name, columns in (("inputs", inputs), ("ignore", ignore)):
@@ -425,16 +459,22 @@ class TableBatches:
         self.target, self.sample_weight = target, sample_weight
         self._as_labels = as_labels
         self._files: list[_File] = [
-            _ParquetFile(name, path, min(self.batch_rows, _DECODED_ROWS))
-            if ending == ".parquet"
-            else _CsvFile(name, path, separator)
+            _ParquetFile(name, path) if ending == ".parquet" else _CsvFile(name, path, separator)
             for name, path, ending in _find_files(paths)
         ]
+        if inputs is None and _is_dataset(paths):
+            _require_plain_schema(paths, self._files[0])
         self.inputs = self._choose_inputs(inputs, list(ignore))
         self._used = [*dict.fromkeys([*self.inputs, target, *filter(None, [sample_weight])])]
+        n_columns = len(self._used)
+        self.batch_rows: int = batch_rows or min(_BATCH_ROWS, max(1, _BATCH_NUMBERS // n_columns))
+        most = min(_DECODED_ROWS, max(1, _DECODED_NUMBERS // n_columns), self.batch_rows)
+        for file in self._files:
+            file.most = most
         for file in self._files[1:]:
             self._require_columns(file, all_known=inputs is None, ignore=ignore)
         self._settle_types()
+        self._last = 0, ""  # number of batches that were read, and the digest of the last one
 
     # ---- columns ---------------------------------------------------------------------
 
@@ -584,7 +624,7 @@ class TableBatches:
         return self._from(check_integer(n_batches, "n_batches", minimum=0))
 
     def _from(self, n_batches: int) -> Iterator[Batch]:
-        skipped = n_batches
+        skipped, number = n_batches, n_batches
         for file in self._files:
             if file.n_rows is not None and self._count(file.n_rows) <= skipped:
                 skipped -= self._count(file.n_rows)
@@ -596,6 +636,8 @@ class TableBatches:
                 pieces.clear()  # free them before the batch is used
                 first += len(batch.y)
                 file.n_seen = max(file.n_seen, first)
+                number += 1
+                self._last = number, _witness(*batch[:3])
                 yield batch
             assert file.n_rows is not None  # it has been read to its end
             skipped = max(0, skipped - self._count(file.n_rows))
@@ -684,8 +726,9 @@ class TableBatches:
         Returns
         -------
         str
-            The same for the same options, and for files of the same names, sizes and last bytes
-            as those that hold these batches; others may follow them.
+            The same for the same options, for files of the same names, sizes and last bytes as
+            those that were read, and for a last batch of the same rows. What follows it, in its
+            file or others, may change.
         """
         left = check_integer(n_batches, "n_batches", minimum=0)
         parts: list[object] = [
@@ -695,11 +738,22 @@ class TableBatches:
         for file in self._files:
             if left <= 0:
                 break
-            parts += [file.name, *file.mark()]
             if file.n_rows is None and self._count(file.n_seen) < left:
                 file.count()
-            left -= self._count(file.n_seen if file.n_rows is None else file.n_rows)
+            n_own = self._count(file.n_seen if file.n_rows is None else file.n_rows)
+            if n_own < left:  # the last batch is in another file
+                parts += [file.name, *file.mark()]
+            elif left > 0:
+                parts += [file.name, left, self._witness_of(n_batches)]
+            left -= n_own
         return _digest(parts)
+
+    def _witness_of(self, n_batches: int) -> str:
+        """Return the digest of the last of the first batches, which may have to be read again."""
+        if self._last[0] != n_batches:
+            batch = next(self._from(n_batches - 1), None)
+            return "" if batch is None else _witness(*batch[:3])
+        return self._last[1]
 
 
 # ---- files ---------------------------------------------------------------------------
@@ -720,8 +774,11 @@ class _File:
         Number of rows, once it is known.
     n_seen : int
         Rows that have been read so far.
+    most : int
+        Rows that are decoded at once, where that can be said.
     """
 
+    most: int
     columns: list[str]
     n_rows: int | None
 
@@ -824,9 +881,8 @@ class _ParquetFile(_File):
 
     n_rows: int
 
-    def __init__(self, name: str, path: Path, most: int) -> None:
+    def __init__(self, name: str, path: Path) -> None:
         super().__init__(name, path)
-        self._most = most  # rows of a record batch
         self.n_rows = 0
         with self._reading(), self._open() as file:
             schema, metadata = file.schema_arrow, file.metadata
@@ -842,7 +898,12 @@ class _ParquetFile(_File):
         import pyarrow.parquet as pq
 
         # Read ahead, and whole columns of a group of rows would be in memory.
-        return pq.ParquetFile(str(self.path), pre_buffer=False, buffer_size=_COLUMN_BUFFER)
+        return pq.ParquetFile(
+            str(self.path),
+            pre_buffer=False,
+            buffer_size=_COLUMN_BUFFER,
+            page_checksum_verification=True,  # where there are any
+        )
 
     def pieces(self, types: dict[str, Any], first: int) -> Iterator[Any]:
         """Yield record batches from a row on; groups of rows before it are not read."""
@@ -854,7 +915,7 @@ class _ParquetFile(_File):
             file = self._open()
         with file:
             batches = file.iter_batches(
-                batch_size=self._most,
+                batch_size=self.most,
                 row_groups=list(range(group, len(self._groups))),
                 columns=list(types),
                 use_threads=False,  # more memory, and not faster
@@ -1197,9 +1258,26 @@ def _files_of_dataset(dataset: Any) -> list[tuple[str, Path, str]]:
             "a dataset must be of Parquet or CSV files on this machine; of others, pass an "
             "iterable of tuples (X, y) made from dataset.to_batches()"
         )
+    if getattr(dataset, "_scan_options", None):
+        raise ValueError(
+            "the filter of a dataset is not applied to batches of its files: pass an iterable of "
+            "tuples (X, y) made from dataset.to_batches()"
+        )
     files = [Path(file) for file in dataset.files]
     root = os.path.commonpath([file.parent for file in files]) if files else ""
     return [(file.relative_to(root).as_posix(), file, endings[format_]) for file in files]
+
+
+def _require_plain_schema(dataset: Any, file: _File) -> None:
+    """Refuse a dataset that has other columns than its files."""
+    names = dataset.schema.names
+    differ = sorted({*names} ^ {*file.columns})
+    if differ and not {*differ} <= {*file.types} - {*file.columns}:  # but for an index of pandas
+        raise ValueError(
+            f"the schema of the dataset and the columns of its files differ in {differ[0]!r}: what "
+            "is read are the columns of the files, without those of folders; name the inputs, or "
+            "pass an iterable of tuples (X, y) made from dataset.to_batches()"
+        )
 
 
 # ---- small things --------------------------------------------------------------------

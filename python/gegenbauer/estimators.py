@@ -37,6 +37,9 @@ _PAPER_LAM = 0.05
 _PAPER_GAMMA = 2.0**-12
 
 
+_EPS = float(np.finfo(np.float64).eps)
+
+
 class IllConditionedWarning(UserWarning):
     """The linear system of a fit is so ill-conditioned that its weights may be inaccurate."""
 
@@ -79,24 +82,26 @@ class _GegenbauerEstimator(_StreamEstimator):
                 precision=self.precision,
                 n_threads=self._n_threads(),
             )
-        self._keep_solution(solution, flat=targets.ndim == 1)
+        self._keep_solution(solution, flat=targets.ndim == 1, least_rcond=_EPS)
 
-    def _keep_solution(self, solution: RidgeSolution, *, flat: bool) -> None:
+    def _keep_solution(self, solution: RidgeSolution, *, flat: bool, least_rcond: float) -> None:
         self.coef_ = solution.weights[:, 0] if flat else solution.weights
         self.engine_ = solution.engine
         self.solver_ = solution.solver
         self.precision_ = solution.precision
         self.rcond_ = float(solution.rcond)
         self.n_refinements_ = int(solution.n_refinements)
-        self._warn_if_ill_conditioned()
+        self._warn_if_ill_conditioned(least_rcond)
 
-    def _warn_if_ill_conditioned(self) -> None:
-        if self.solver_ == "cholesky" and self.rcond_ < np.finfo(np.float64).eps:
+    def _warn_if_ill_conditioned(self, least_rcond: float) -> None:
+        if self.solver_ == "cholesky" and self.rcond_ < least_rcond:
+            from_sums = "statistics_" in vars(self)
+            way_out = "fit, which refines from the rows" if from_sums else 'solver="orthogonal"'
             warnings.warn(
                 f"The linear system of this fit is ill-conditioned: its reciprocal condition "
                 f"number is about {self.rcond_:.1e}, and the weights may be inaccurate. Use a "
                 f"larger gamma (now {self.gamma:g}), fewer terms (now {self.n_terms_}), or "
-                'solver="orthogonal".',
+                f"{way_out}.",
                 IllConditionedWarning,
                 stacklevel=_stacklevel(),
             )
@@ -297,7 +302,8 @@ class GegenbauerRegressor(_RealStream, _GegenbauerEstimator):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a batch of rows beside those learned before.
 
-        Any split of rows into batches, in any order, gives the model of all rows up to rounding.
+        Any split of rows into batches, in any order, gives the model of all rows up to rounding,
+        of which predictions have up to some 3e-18 / ``rcond_``, relative to the largest.
         No range has to be known beforehand: the box of the inputs grows with the rows, and what
         was learned is expressed in the larger one, exactly; with ``feature_range`` it stays, and
         rows beyond are treated as ``out_of_range`` says and counted in ``n_out_of_range_``. The
@@ -590,7 +596,8 @@ class GegenbauerClassifier(_ClassStream, _GegenbauerEstimator):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn a batch of rows beside those learned before.
 
-        Any split of rows into batches, in any order, gives the model of all rows up to rounding.
+        Any split of rows into batches, in any order, gives the model of all rows up to rounding,
+        of which predictions have up to some 3e-18 / ``rcond_``, relative to the largest.
         No range has to be known beforehand: the box of the inputs grows with the rows, and what
         was learned is expressed in the larger one, exactly; with ``feature_range`` it stays, and
         rows beyond are treated as ``out_of_range`` says and counted in ``n_out_of_range_``. The

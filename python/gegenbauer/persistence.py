@@ -17,6 +17,7 @@ Schema, ``format_version`` 1. The header's ``__metadata__`` has exactly these en
                     ``{"components": [...]}``, and each of these ``{"kind": "PowerDecay",
                     "interaction": ..., "smoothness": ...}`` or alike
 ``fitted``          JSON object, see :data:`_FITTED`
+``checksum``        BLAKE2b of all else (16 bytes, hexadecimal; see :func:`_checksum`)
 ==================  ==================================================================
 
 The tensors, in row-major order and no others:
@@ -64,8 +65,8 @@ and for the estimators that choose by themselves
                                                of a finite set
 =======================  ====================  ========================================
 
-Files of the same ``format_version`` may lack parameters that are newer than they are, and
-``precision_``.
+Files of the same ``format_version`` may lack parameters that are newer than they are,
+``precision_`` and ``checksum``.
 
 With the index set in the file, any program can evaluate a model. Here it also binds the
 memory that a file can ask for to its own size, and finds out if the order of terms were ever
@@ -75,12 +76,14 @@ to change between versions. What is not kept: ``set_output``, metadata requests 
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import math
 import os
 import secrets
 import shutil
 import stat
+import time
 import warnings
 from dataclasses import fields
 from importlib import metadata
@@ -92,7 +95,7 @@ import numpy as np
 from sklearn.metrics import get_scorer_names
 from sklearn.utils.validation import check_is_fitted
 
-from gegenbauer._arrays import check_flag, check_integer
+from gegenbauer._arrays import check_flag, check_integer, check_number
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms
 from gegenbauer.calibration import ProbabilityMap
 from gegenbauer.estimators import GegenbauerClassifier, GegenbauerRegressor
@@ -131,6 +134,7 @@ _METADATA_KEYS: Final = {
     "estimator",
     "parameters",
     "fitted",
+    "checksum",
 }
 
 # Names and JSON types of what ``fitted`` holds, for every estimator and beyond.
@@ -242,6 +246,7 @@ class _Header(NamedTuple):
     fitted: dict[str, Any]
     tensors: dict[str, tuple[np.dtype[Any], tuple[int, ...]]]
     n_bytes: int  # length that the file must have
+    entries: dict[str, str]  # of __metadata__, as they stand there
 
 
 # ---- saving --------------------------------------------------------------------------
@@ -384,6 +389,7 @@ def _to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
     }
     # safetensors reads the memory of an array as it lies there, whatever its strides are.
     tensors = {key: np.ascontiguousarray(value) for key, value in tensors.items()}
+    entries["checksum"] = _checksum(entries, tensors)
     data = _with_sorted_header(to_safetensors(tensors, metadata=entries))
     if int.from_bytes(data[:_LENGTH_BYTES], "little") > _MAX_HEADER_BYTES:
         raise ValueError(
@@ -391,6 +397,18 @@ def _to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
             f"{_MAX_HEADER_BYTES // 2**20} MiB; a model file has no room for them."
         )
     return data
+
+
+def _checksum(entries: dict[str, str], tensors: dict[str, NDArray[Any]]) -> str:
+    """Return the digest of a file's entries but this one, and of its tensors, in order of names."""
+    digest = hashlib.blake2b(digest_size=16)
+    for key in sorted(entries.keys() - {"checksum"}):
+        digest.update(f"{key}={entries[key]}\n".encode())
+    for name in sorted(tensors):
+        array = tensors[name]
+        digest.update(f"{name}: {array.dtype.str} {array.shape}\n".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def _put_statistics(
@@ -559,8 +577,9 @@ def _sync_folder(folder: Path) -> None:
 class Checkpoint:
     """A file in which ``fit_stream`` keeps what it has learned, to go on after an interrupt.
 
-    It is a model file, which `load` reads as well. It is written anew every so many rows, whole or
-    not at all, and also when the stream fails or is interrupted. A later ``fit_stream`` with the
+    It is a model file, which `load` reads as well. It is written anew now and then, whole or not at
+    all, and also when the stream fails or is interrupted (by Ctrl-C; SIGTERM ends Python at once,
+    unless the program turns it into an exception). A later ``fit_stream`` with the
     same parameters, batches and checkpoint goes on behind the last batch in it, and comes to the
     same bits. When all batches are learned it stays, and new ones may follow.
 
@@ -569,7 +588,9 @@ class Checkpoint:
     path : str or path-like
         The file, by custom with the suffix ``.safetensors``.
     every_rows : int, default=10_000_000
-        Rows between two writings.
+        Most rows between two writings.
+    every_seconds : float, default=60
+        Most seconds between two writings, of which a batch may take longer.
 
     Examples
     --------
@@ -587,11 +608,18 @@ class Checkpoint:
     (20, 40)
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, every_rows: int = 10_000_000) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        every_rows: int = 10_000_000,
+        every_seconds: float = 60.0,
+    ) -> None:
         _import_safetensors()
         self.path = Path(os.path.realpath(path))
         self.every_rows = check_integer(every_rows, "every_rows", minimum=1)
-        self._rows = 0  # in the file
+        self.every_seconds = check_number(every_seconds, "every_seconds", minimum=0)
+        self._rows, self._time = 0, time.monotonic()  # of what is in the file
         if not self.path.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {str(self.path.parent)!r} to write into")
         if self.path.exists() and not self.path.is_file():
@@ -618,7 +646,7 @@ class Checkpoint:
         ValueError
             It is of another estimator, or of other parameters.
         """
-        self._rows = 0
+        self._rows, self._time = 0, time.monotonic()
         if not self.path.exists():
             return None
         model = load(self.path)
@@ -633,6 +661,8 @@ class Checkpoint:
                 f"{type(blank).__name__}"
             )
         differ = model._differing_parameters(blank)
+        if model.engine != blank.engine:
+            differ.append("engine")
         if differ:
             name = differ[0]
             raise ValueError(
@@ -648,8 +678,9 @@ class Checkpoint:
         return model, int(position[0]), str(position[1])
 
     def is_due(self, model: Any) -> bool:
-        """Whether enough rows came since the file was written."""
-        return getattr(model, "n_samples_seen_", 0) - self._rows >= self.every_rows
+        """Whether enough rows came, or time passed, since the file was written."""
+        new = getattr(model, "n_samples_seen_", 0) - self._rows
+        return new >= self.every_rows or time.monotonic() - self._time >= self.every_seconds
 
     def write(self, model: Any, n_batches: int, fingerprint: str) -> None:
         """Replace the file by one of the present state."""
@@ -657,8 +688,13 @@ class Checkpoint:
             return
         bare = copy.copy(model)
         bare._forget_solution()
-        _write_atomically(self.path, _to_bytes(bare, [int(n_batches), fingerprint]))
-        self._rows = model.n_samples_seen_
+        try:
+            _write_atomically(self.path, _to_bytes(bare, [int(n_batches), fingerprint]))
+        except OSError as error:
+            raise OSError(
+                error.errno, f"the checkpoint cannot be written: {error.strerror}", str(self.path)
+            ) from error
+        self._rows, self._time = model.n_samples_seen_, time.monotonic()
 
 
 # ---- loading -------------------------------------------------------------------------
@@ -752,7 +788,7 @@ def _parse_header(text: bytes) -> _Header:
             f"{metadata.version('gegenbauer')}, reads {_FORMAT_VERSION!r}. It may come from a "
             f"newer one: its library_version is {entries.get('library_version')!r}."
         )
-    _require_keys(entries, _METADATA_KEYS, "__metadata__")
+    _require_keys({"checksum": None, **entries}, _METADATA_KEYS, "__metadata__")
     if not all(isinstance(value, str) for value in entries.values()):
         raise ModelFileError("__metadata__ must hold strings only.")
     name = entries["estimator"]
@@ -765,7 +801,8 @@ def _parse_header(text: bytes) -> _Header:
         if not isinstance(value, dict):
             raise ModelFileError(f"{key} must be a JSON object; got {_show(value)}.")
     tensors, n_bytes = _parse_tensors(header)
-    return _Header(name, parameters, fitted, tensors, _LENGTH_BYTES + len(text) + n_bytes)
+    end = _LENGTH_BYTES + len(text) + n_bytes
+    return _Header(name, parameters, fitted, tensors, end, entries)
 
 
 def _parse_tensors(
@@ -824,6 +861,9 @@ def _read_tensors(header: _Header, data: bytes) -> dict[str, NDArray[Any]]:
         if read[name].dtype != dtype or read[name].shape != shape:
             raise ModelFileError(f"tensor {name!r} differs from its description.")
         arrays[name] = read[name].copy()  # owns its memory, aligned and writeable
+    checksum = header.entries.get("checksum")
+    if checksum is not None and checksum != _checksum(header.entries, arrays):
+        raise ModelFileError("it is damaged: its contents do not have its checksum.")
     return arrays
 
 

@@ -40,6 +40,10 @@ __all__ = ["GramStatistics", "MomentStatistics"]
 
 _EPS = float(np.finfo(np.float64).eps)
 
+# Reciprocal condition below which solutions from sums alone are inaccurate: predictions are off
+# by about 3e-18 / rcond, relative to the largest, which is 3e-5 here
+LEAST_RCOND = 1e-13
+
 
 def _positive(gammas: npt.ArrayLike) -> npt.NDArray[np.float64]:
     values = _as_gammas(gammas)
@@ -306,6 +310,11 @@ class _Statistics:
             raise ValueError(
                 f"cannot take {other.n_samples} samples away from {self.n_samples} samples"
             )
+        if sign < 0 and other.weight_sum > self.weight_sum * (1.0 + 1e-9):
+            raise ValueError(
+                f"cannot take a weight of {other.weight_sum:g} away from {self.weight_sum:g}: "
+                "samples must be taken away with the weights with which they came"
+            )
         result = copy.copy(mine)
         result.resolution = resolution
         result._sums = mine._sums + sign * other._sums
@@ -475,8 +484,8 @@ class _Statistics:
         coding: Coding | None,
         penalize_constant: bool,
         n_threads: int | None,
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return scores (n_gammas, K) and weights (n_terms, n_gammas K)."""
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+        """Return scores (n_gammas, K), weights (n_terms, n_gammas K), and which are accurate."""
         values = _positive(gammas)
         n_terms, n = self.basis.n_terms, self.n_samples
         free = not check_flag(penalize_constant, "penalize_constant")
@@ -491,7 +500,9 @@ class _Statistics:
         scores: npt.NDArray[np.float64] = (
             n * error / np.maximum(n - dof, _EPS * n)[:, np.newaxis] ** 2
         )
-        return np.asarray(scores), spectrum.weights(values)
+        largest, smallest = spectrum.eigenvalues[:1].sum(), spectrum.eigenvalues[-1:].sum()
+        accurate = smallest + values >= LEAST_RCOND * (largest + values)
+        return np.asarray(scores), spectrum.weights(values), accurate
 
     def squared_error(self, weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Sum the squared errors that weights make in the samples.

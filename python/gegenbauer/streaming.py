@@ -24,7 +24,7 @@ from gegenbauer.batches import StreamError, as_batches
 from gegenbauer.features import _advising, _BasisEstimator
 from gegenbauer.progress import RowProgress
 from gegenbauer.ridge import fit_cost
-from gegenbauer.statistics import GramStatistics, MomentStatistics
+from gegenbauer.statistics import LEAST_RCOND, GramStatistics, MomentStatistics
 from gegenbauer.targets import (
     _MAX_LISTED,
     _class_factors,
@@ -91,7 +91,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         """Make the statistics of both alike in their outputs; ``self`` is the sum to be."""
         return self.statistics_, other.statistics_
 
-    def _keep_solution(self, solution: RidgeSolution, *, flat: bool) -> None:
+    def _keep_solution(self, solution: RidgeSolution, *, flat: bool, least_rcond: float) -> None:
         """Set the attributes that the solve finds."""
         raise NotImplementedError
 
@@ -108,6 +108,9 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
             except ValueError as error:
                 raise AttributeError(f"no partial_fit here: {error}", name=name) from None
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return bool(self.__dict__.keys() & {"coef_", "statistics_"})
 
     def _forget_solution(self) -> None:
         for name in (*SOLUTION, "gamma_results_"):
@@ -142,7 +145,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
                     f"choose a larger gamma than {self.gamma:g} by choose_gamma or refit)"
                 ) from None
         flat = self._y_was_flat and solution.weights.shape[1] == 1
-        self._keep_solution(solution, flat=flat)
+        self._keep_solution(solution, flat=flat, least_rcond=LEAST_RCOND)
 
     def _require_sums_to_do(self) -> bool:
         """Refuse parameters that need all rows at once."""
@@ -286,8 +289,9 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         Raises
         ------
         ValueError
-            Rows cannot be among those learned: there are more of them, or they lie outside of
-            the range of all rows seen; or the estimator was learned by ``fit``.
+            Rows cannot be among those learned: there are more of them, or they weigh more, or
+            they lie outside of the range of all rows seen; or the estimator was learned by
+            ``fit``. More than that sums cannot tell: take care to forget what was learned, once.
         """
         return self._on_copy("_take_out", X, y, sample_weight)
 
@@ -315,12 +319,14 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
             found = checkpoint.read(self)
             if found is not None:
                 work, n_done, known = found
+                work._announce(classes, grow=True)
         iterator = source.start(n_done)
         first = next(iterator, None)
         if known is not None and source.fingerprint(n_done) != known:
             raise ValueError(
                 f"the checkpoint {checkpoint.path} is of {n_done} other batches than those that "
-                "come here: give the same ones, or another place for the checkpoint"
+                "come here: give the same ones (a generator anew, from its beginning), or another "
+                "place for the checkpoint"
             )
         saved = n_done
         remaining = itertools.chain([] if first is None else [first], iterator)
@@ -328,32 +334,38 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         with RowProgress(source.n_rows, done=done, verbose=verbose, callback=callback) as progress:
             try:
                 for batch in remaining:
-                    n_rows = _num_samples(batch.X)
-                    if n_rows:
-                        work = work._with_batch(batch, classes)
+                    work, n_rows = work._with_batch(batch, classes)
                     n_done += 1
                     progress.advance(n_rows)
                     if checkpoint is not None and checkpoint.is_due(work):
                         checkpoint.write(work, n_done, source.fingerprint(n_done))
                         saved = n_done
-            finally:  # also after an error or an interrupt: what was learned is not lost
+            except BaseException as error:  # an interrupt, too: what was learned is not lost
                 if checkpoint is not None and n_done > saved:
-                    checkpoint.write(work, n_done, source.fingerprint(n_done))
+                    try:
+                        checkpoint.write(work, n_done, source.fingerprint(n_done))
+                    except OSError as another:
+                        error.add_note(f"Beside that, {another}")
+                raise
+            if checkpoint is not None and n_done > saved:
+                checkpoint.write(work, n_done, source.fingerprint(n_done))
         if "statistics_" not in work.__dict__:
             raise ValueError("the batches held no rows (of positive weight)")
         self.__dict__ = work.__dict__
-        self._solve_statistics()
         return self
 
-    def _with_batch(self, batch: Any, classes: Any) -> Self:
-        """Return a copy that has learned a batch too; errors say which batch it was."""
+    def _with_batch(self, batch: Any, classes: Any) -> tuple[Self, int]:
+        """Return a copy that has learned a batch too, and its rows; errors say which batch."""
         work = copy.copy(self)
         known = classes if "classes_" not in work.__dict__ else None
         try:
-            work._take_in(batch.X, batch.y, batch.sample_weight, known, grow=classes is None)
+            n_rows = int(_num_samples(batch.X))
+            if n_rows:
+                work._take_in(batch.X, batch.y, batch.sample_weight, known, grow=classes is None)
         except (ValueError, TypeError) as error:
-            raise StreamError(f"{batch.where}: {error}") from error
-        return work
+            counted = "; rows count from the first of these" if " row " in str(error) else ""
+            raise StreamError(f"{batch.where}: {error}{counted}") from error
+        return work, n_rows
 
     # ---- merging -----------------------------------------------------------------
 
@@ -456,14 +468,15 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         -------
         estimator
             The estimator itself, whose parameter ``gamma`` is the one chosen; what was tried is in
-            ``gamma_results_``: "gamma" and "score" (n_gammas,), the larger the better. When the
-            call fails, it stays as it was.
+            ``gamma_results_``: "gamma" and "score" (n_gammas,), the larger the better, and minus
+            infinity where gamma is too small for the accuracy of sums. When the call fails, it
+            stays as it was.
 
         Raises
         ------
         ValueError
-            The estimator was learned by ``fit``; gammas are not positive; or ``held_out`` is not
-            of the same inputs and classes.
+            The estimator was learned by ``fit``; gammas are not positive, or all of them too
+            small; or ``held_out`` is not of the same inputs and classes.
         """
         return self._on_copy("_choose_gamma", gammas, held_out)
 
@@ -472,11 +485,18 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         given = PAPER_GAMMAS if gammas is None else np.atleast_1d(gammas)
         values = as_matrix(given, "gammas", one_dimensional=True, keep_float32=False)[:, 0]
         coding, penalize = self._coding(), bool(self.penalize_constant)
-        scores, weights = self.statistics_._gcv(values, coding, penalize, self._n_threads())
+        scores, weights, accurate = self.statistics_._gcv(
+            values, coding, penalize, self._n_threads()
+        )
         if held_out is not None:
             judge = self._judge(held_out)
             scores = judge._squared_errors(weights, coding) / judge.weight_sum
-        losses = scores.sum(axis=1)
+        losses = np.where(accurate, scores.sum(axis=1), np.inf)
+        if not accurate.any():
+            raise ValueError(
+                f"all of gammas are too small for the accuracy of sums, the largest being "
+                f"{values.max():g}: give larger ones"
+            )
         # of equals the largest, as everywhere
         best = float(values[np.flatnonzero(losses == losses.min())[-1]])
         self._refit(best)
@@ -555,6 +575,8 @@ class _ClassStream(_ClassTargets, _StreamEstimator):
         labels = np.asarray(classes)
         if labels.ndim != 1:
             raise ValueError(f"classes must be a sequence of labels, got {classes!r}")
+        if not isinstance(classes, np.ndarray):  # which might have turned numbers into text
+            _plain_labels(np.array([*classes], dtype=object), name)
         given = np.unique(_plain_labels(labels, name))
         if "classes_" not in self.__dict__:
             if given.size < 2:

@@ -710,8 +710,12 @@ class TestStream:
             *self.OPTIONS, "--checkpoint=no/run.st"
         )
         Path("m.st").touch()
-        assert "--checkpoint m.st is what is read; choose another name" in fail(
-            *self.OPTIONS, "--checkpoint=m.st"
+        for other in ("m.st", "./m.st"):
+            assert "m.st is where --checkpoint keeps what was learned; give another" in fail(
+                *self.OPTIONS, f"--checkpoint={other}"
+            )
+        assert "m.st.held-out is where --checkpoint keeps what was learned" in fail(
+            *self.OPTIONS, "--checkpoint=m.st", "--out=m.st.held-out"
         )
 
     # ---- refusals --------------------------------------------------------------------

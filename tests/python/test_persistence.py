@@ -222,6 +222,7 @@ class TestRoundTrip:
         assert entries["estimator"] == "GegenbauerClassifier"
         assert json.loads(entries["parameters"])["n_terms"] == 6
         assert names == {"indices", "lower", "upper", "constant", "coef", "classes"}
+        assert re.fullmatch("[0-9a-f]{32}", entries["checksum"])
 
 
 def fitted_search(kind):
@@ -494,6 +495,7 @@ class Parts:
         self.header = json.loads(self.raw[8 : 8 + n_header])
         data = self.raw[8 + n_header :]
         self.entries = self.header.pop("__metadata__")
+        del self.entries["checksum"]  # of which every change would be seen
         for name in ("parameters", "fitted"):
             self.entries[name] = json.loads(self.entries[name])
         self.tensors = {}
@@ -1103,6 +1105,21 @@ def sample(tmp_path_factory, kind):
         save(make(kind), folder / "good")
         SAMPLES[kind] = folder, (folder / "good").read_bytes()
     return SAMPLES[kind]
+
+
+@pytest.mark.parametrize("kind", ["classifier-str", "regressor-terms", *HALVES])
+def test_every_flipped_bit_is_found(tmp_path_factory, kind):
+    folder, good = sample(tmp_path_factory, kind)
+    path = folder / "flipped"
+    places = np.unique(np.linspace(0, len(good) - 1, 200).astype(int))
+    for place in places.tolist():
+        bad = bytearray(good)
+        bad[place] ^= 1 << place % 8
+        path.write_bytes(bad)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelVersionWarning)
+            with pytest.raises(ModelFileError):
+                load(path)
 
 
 @pytest.mark.parametrize(

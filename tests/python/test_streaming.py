@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from gegenbauer import (
     ArrayBatches,
@@ -19,12 +20,14 @@ from gegenbauer import (
     GegenbauerClassifier,
     GegenbauerRegressor,
     GramStatistics,
+    IllConditionedWarning,
     ModelFileError,
     MomentStatistics,
     OutOfRangeWarning,
     RidgePath,
     StreamError,
     load,
+    persistence,
     save,
 )
 
@@ -288,6 +291,8 @@ class TestState:
         nothing = np.zeros(len(X))
         model = GegenbauerRegressor(**OPTIONS).partial_fit(1e9 * X, y, nothing)
         assert not hasattr(model, "statistics_")
+        with pytest.raises(NotFittedError):
+            model.predict(X)
         model.partial_fit(X, y).partial_fit(1e9 * X, y, nothing)
         assert model.n_samples_seen_ == 240
         assert_allclose(model.predict(X), GegenbauerRegressor(**OPTIONS).fit(X, y).predict(X))
@@ -382,7 +387,9 @@ class TestClasses:
         got = clone(model).fit_stream(batches)
         assert got.classes_.tolist() == ["a", "b", "c", "d"]
         assert gap(got, model.fit(X, y), X) <= 1e-10
-        with pytest.raises(StreamError, match=r"batch 2 .*label 'c'.* not among the classes"):
+        with pytest.raises(
+            StreamError, match=r"batch 2 .*label 'c' \(first in row .*from the first"
+        ):
             clone(model).fit_stream(batches, classes=["a", "b", "d"])
 
     def test_merge_of_different_classes(self):
@@ -394,9 +401,11 @@ class TestClasses:
         assert parts[0].classes_.tolist() == ["a", "c"]
 
     def test_one_class_only(self):
-        model, X, _, _ = task("binary")
-        with pytest.raises(ValueError, match="all rows so far have the label 'x'"):
-            model.fit_stream([(X, np.full(len(X), "x"))])
+        model, X, y, _ = task("binary")
+        parts = [clone(model).fit_stream([(X[y == label], y[y == label])]) for label in "ab"]
+        with pytest.raises(ValueError, match="all rows so far have the label 'a'"):
+            parts[0].predict(X)
+        assert gap(sum(parts), model.fit(X, y), X) <= 1e-10
 
     @pytest.mark.parametrize(
         "labels", [np.array([3, 1]), np.array([True, False]), "object", "wide"]
@@ -414,6 +423,8 @@ class TestClasses:
         model, X, y, _ = task("binary")
         with pytest.raises(StreamError, match="they were text such as 'a', and are numbers"):
             model.fit_stream([(X, y), (X, np.arange(240) % 2)])
+        with pytest.raises(ValueError, match="objects of the types int, str"):
+            model.partial_fit(X, y, classes=["a", "b", 1])
 
     def test_multilabel_all_along(self):
         model, X, y, _ = task("multilabel")
@@ -429,7 +440,7 @@ class TestClasses:
         with pytest.raises(ValueError, match=r"class_weight has the keys \['z'\]"):
             model.partial_fit(X, y, **more)
         with pytest.raises(ValueError, match=r"class_weight has the keys \['z'\]"):
-            model.fit_stream([(X, y)])
+            model.fit_stream([(X, y)]).predict(X)
 
 
 class TestForget:
@@ -450,6 +461,8 @@ class TestForget:
         model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y)
         with pytest.raises(ValueError, match="row 1 lies outside of the range of all rows seen"):
             model.forget(np.array([X[0], X.max(axis=0) + 1]), y[:2])
+        with pytest.raises(ValueError, match="cannot take a weight of 1000 away from 240"):
+            model.forget(X[:10], y[:10], np.full(10, 100.0))
         with pytest.raises(ValueError, match="cannot take 480 samples away from 240"):
             model.forget(np.vstack([X, X]), np.append(y, y))
 
@@ -589,11 +602,29 @@ class TestGamma:
 
     def test_too_small_a_gamma(self):
         x = np.linspace(0, 1, 5)[:, np.newaxis]
-        model = GegenbauerRegressor(n_terms=40, lam=0.5, gamma=0.0).partial_fit(x, x[:, 0])
+        model = GegenbauerRegressor(n_terms=40, lam=0.5, gamma=0.0).fit_stream([(x, x[:, 0])])
         with pytest.raises(np.linalg.LinAlgError, match="choose a larger gamma than 0"):
-            model.coef_  # noqa: B018
-        model.choose_gamma()
+            model.predict(x)
+        model.choose_gamma()  # what was learned is still there
         assert model.gamma > 0
+
+    def test_what_sums_are_too_coarse_for(self):
+        X, y = rows(2000)
+        model = GegenbauerRegressor(n_terms=120, lam=0.5).partial_fit(X, y)
+        gammas = 2.0 ** np.arange(-60, 11, 2)
+        model.choose_gamma(gammas)
+        scores = model.gamma_results_["score"]
+        # none that are so small that its rounding would count are chosen
+        coarse = gammas < 1e-14 * np.linalg.eigvalsh(model.statistics_.gram)[-1]
+        assert coarse.sum() > 3
+        assert np.isneginf(scores[coarse]).all()
+        assert np.isfinite(scores[-10:]).all()
+        with pytest.warns(IllConditionedWarning, match=r"or fit, which refines from the rows"):
+            model.refit(gammas[coarse][-1])
+        with pytest.raises(
+            ValueError, match="all of gammas are too small for the accuracy of sums"
+        ):
+            model.choose_gamma(gammas[coarse])
 
 
 class TestStream:
@@ -638,6 +669,10 @@ class TestStream:
         seen.clear()
         model.fit_stream(ArrayBatches(X, y, batch_rows=200), callback=lambda *t: seen.append(t))
         assert seen == [(200, 240), (240, 240)]
+
+    def test_no_batch(self):
+        with pytest.raises(StreamError, match="batch 1"):
+            GegenbauerRegressor().fit_stream([([[1.0]], [1.0]), (None, [1.0])])
 
     def test_a_bad_batch_is_named(self):
         model, _X, _, batches = self.batches()
@@ -693,6 +728,60 @@ class TestCheckpoint:
         model.fit_stream(batches, checkpoint=checkpoint)
         assert written == [90, 180, 240]
 
+    def test_how_often_by_time(self, tmp_path, monkeypatch):
+        model, _, _, batches = TestStream().batches("real")
+        checkpoint = Checkpoint(tmp_path / "run", every_seconds=0)
+        written = []
+        write = checkpoint.write
+        monkeypatch.setattr(
+            checkpoint, "write", lambda *told: (written.append(told[1]), write(*told))
+        )
+        model.fit_stream(batches, checkpoint=checkpoint)
+        assert written == list(range(1, 9))
+        with pytest.raises(ValueError, match="every_seconds"):
+            Checkpoint(tmp_path / "run", every_seconds=-1)
+
+    def test_no_room(self, tmp_path, monkeypatch):
+        """The error of the batch is the one that is seen, with a note."""
+        model, X, y, batches = TestStream().batches("real")
+
+        def full(*_):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(persistence, "_write_atomically", full)
+        bad = [*batches[:5], (X[:9, :2], y[:9])]
+        with pytest.raises(StreamError, match=r"batch 5 .*2 features") as caught:
+            model.fit_stream(bad, checkpoint=Checkpoint(tmp_path / "run"))
+        (note,) = caught.value.__notes__
+        assert "the checkpoint cannot be written: No space left" in note
+        assert str(tmp_path / "run") in note
+        with pytest.raises(OSError, match="the checkpoint cannot be written: No space left"):
+            model.fit_stream(batches, checkpoint=Checkpoint(tmp_path / "run"))
+
+    def test_classes_of_another_run(self, tmp_path):
+        model, _, _, batches = TestStream().batches("four")
+        clone(model).fit_stream(batches[:4], checkpoint=Checkpoint(tmp_path / "run"))
+        with pytest.raises(ValueError, match="classes must be the same in all calls"):
+            model.fit_stream(batches, classes=["a", "b"], checkpoint=Checkpoint(tmp_path / "run"))
+        model.set_params(engine="primal")
+        with pytest.raises(ValueError, match="engine='auto', and here it is 'primal'"):
+            model.fit_stream(batches, checkpoint=Checkpoint(tmp_path / "run"))
+
+    def test_an_iterator_that_was_begun(self, tmp_path):
+        model, _, _, batches = TestStream().batches("real")
+        reader = iter(batches)
+
+        def interrupt(n_rows, _):
+            if n_rows == 60:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            clone(model).fit_stream(
+                reader, checkpoint=Checkpoint(tmp_path / "run"), callback=interrupt
+            )
+        with pytest.raises(ValueError, match="a generator anew, from its beginning"):
+            model.fit_stream(reader, checkpoint=Checkpoint(tmp_path / "run"))
+
     def test_gamma_may_change(self, tmp_path):
         model, X, y, batches = TestStream().batches("real")
         checkpoint = Checkpoint(tmp_path / "run")
@@ -710,8 +799,11 @@ class TestCheckpoint:
             clone(model).set_params(lam=0.1).fit_stream(batches, checkpoint=Checkpoint(path))
         with pytest.raises(ValueError, match="checkpoint of a GegenbauerRegressor"):
             GegenbauerClassifier().fit_stream([(X, y > 0)], checkpoint=Checkpoint(path))
-        with pytest.raises(ValueError, match="4 other batches"):
-            clone(model).fit_stream([(X[:7], y[:7])] * 6, checkpoint=Checkpoint(path))
+        others = [(-X_, y_) for X_, y_ in batches]  # of the same lengths
+        weighted = [(X_, y_, np.full(len(y_), 2.0)) for X_, y_ in batches]
+        for other in ([(X[:7], y[:7])] * 6, others, weighted, ArrayBatches(X, y, batch_rows=30)):
+            with pytest.raises(ValueError, match="4 other batches"):
+                clone(model).fit_stream(other, checkpoint=Checkpoint(path))
         assert path.read_bytes() == before
         save(clone(model).fit(X, y), path)
         with pytest.raises(ModelFileError, match="no checkpoint of a stream"):
@@ -774,6 +866,26 @@ class TestFiles:
         other = clone(model).partial_fit(X[100:], y[100:], **more)
         assert gap(load(tmp_path / "half") + other, clone(model).fit(X, y), X) <= 1e-10
 
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"degree": 3, "n_terms": None},
+            {"degree": 3},
+            {"degree": (2, 1, 3), "n_terms": None, "index_set": "tensor"},
+            {"n_terms": 40, "index_set": "largest_weight", "spectrum": (0.3, 1.0), "lam": 0.0},
+        ],
+    )
+    def test_merges_with_a_fresh_one(self, tmp_path, options):
+        X, y = rows()
+        first, second = (
+            GegenbauerRegressor(**options).partial_fit(X[part], y[part])
+            for part in (slice(0, 100), slice(100, 240))
+        )
+        save(first, tmp_path / "first")
+        whole = GegenbauerRegressor(**options).fit(X, y)
+        assert gap(load(tmp_path / "first") + second, whole, X) <= 1e-10
+        assert gap(second + load(tmp_path / "first"), whole, X) <= 1e-10
+
     def test_without_statistics(self, tmp_path):
         X, y = rows()
         model = GegenbauerRegressor(n_terms=100).partial_fit(X, y)
@@ -790,10 +902,7 @@ class TestFiles:
         y = np.array(["x", "y"])[(X[:, 0] > 0).astype(int)]
         checkpoint = Checkpoint(tmp_path / "run", every_rows=1)
         first = X[:, 0] > 0
-        with pytest.raises(ValueError, match="all rows so far have the label 'y'"):
-            GegenbauerClassifier(**OPTIONS).fit_stream(
-                [(X[first], y[first])], checkpoint=checkpoint
-            )
+        GegenbauerClassifier(**OPTIONS).fit_stream([(X[first], y[first])], checkpoint=checkpoint)
         batches = [(X[first], y[first]), (X[~first], y[~first])]
         got = GegenbauerClassifier(**OPTIONS).fit_stream(batches, checkpoint=checkpoint)
         assert gap(got, GegenbauerClassifier(**OPTIONS).fit(X, y), X) <= 1e-10

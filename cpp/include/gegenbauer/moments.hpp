@@ -125,10 +125,6 @@ class MomentPlan {
   void make_staircase();
   void make_connection(const TensorBasis& basis);
   [[nodiscard]] std::vector<StaircaseRow> rows(Index n_targets) const;
-  void substitute_left(double* statistic, const std::vector<StaircaseRow>& rows, std::size_t input,
-                       const Matrix& coefficients) const;
-  void substitute_right(double* statistic, const std::vector<StaircaseRow>& rows, std::size_t input,
-                        const Matrix& coefficients) const;
   [[nodiscard]] std::int32_t sums_up_to(std::int32_t total) const;
   void assemble_chebyshev(const double* statistic, MatrixRef gram, const Control& control) const;
   template <bool adjoint>

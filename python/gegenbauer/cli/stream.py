@@ -102,7 +102,13 @@ def run(
     if out is not None:
         check_output(out, "model", sources=paths)
     if checkpoint is not None:
-        check_output(checkpoint, "checkpoint", sources=[*paths, *([] if out is None else [out])])
+        check_output(checkpoint, "checkpoint", sources=paths)
+        if out is not None and out.resolve() in (
+            checkpoint.resolve(), _of_held_out(checkpoint).resolve()
+        ):  # fmt: skip
+            raise UserError(
+                f"--out {out} is where --checkpoint keeps what was learned; give another file"
+            )
     scores = validation_fraction > 0
     with Steps(total=3 + scores + (out is not None)) as steps:
         steps.begin("looking at the target")
@@ -122,7 +128,7 @@ def run(
         split = _Split(validation_fraction, seed)
         parts = [_Part(estimator, rows, split) for rows in (("other", "held out")[: 1 + scores])]
         with refusals(steps.warn):
-            _learn(parts, source, checkpoint, _Pace(steps, chosen.seen.n_rows))
+            earlier = _learn(parts, source, checkpoint, _Pace(steps, chosen.seen.n_rows))
             for part in parts:
                 _require_enough(part, parts, validation_fraction)
         learning = time.perf_counter() - start
@@ -144,6 +150,8 @@ def run(
     rows = str(n_rows)
     if scores:
         rows += f"; {parts[1].n_rows} held out to validate (at random, seed {seed})"
+    if earlier:
+        rows += f"; {earlier} were learned by an earlier run, of which {checkpoint} tells"
     times = [
         f"{duration(looking)} to look at the target",
         f"{duration(learning)} to learn",
@@ -294,6 +302,11 @@ def _cast(column: Any, type_: Any) -> Any:
 # ---- learning ------------------------------------------------------------------------
 
 
+def _of_held_out(checkpoint: Path) -> Path:
+    """Return the file of the rows held out."""
+    return checkpoint.with_name(f"{checkpoint.name}.held-out")
+
+
 @dataclass(frozen=True)
 class _Split:
     """Chooses the rows to hold out, by the number of their batch."""
@@ -324,7 +337,7 @@ class _Part:
     def resume(self, path: Path, source: TableBatches) -> None:
         """Go on with what an earlier run has learned, if there is a checkpoint."""
         if self.rows == "held out":
-            path = path.with_name(f"{path.name}.held-out")
+            path = _of_held_out(path)
         self.checkpoint = Checkpoint(path)
         found = self.checkpoint.read(self.model)
         if found is None:
@@ -345,7 +358,7 @@ class _Part:
         mine = mine if self.rows == "held out" else ~mine
         if mine.any():
             some = Batch(batch.X[mine], batch.y[mine], None, batch.where)
-            self.model = self.model._with_batch(some, None)
+            self.model, _ = self.model._with_batch(some, None)
         self.n_done = number + 1
 
     def save(self, source: TableBatches) -> None:
@@ -359,14 +372,16 @@ class _Part:
         return " ".join(map(str, marks))
 
 
-def _learn(parts: list[_Part], source: TableBatches, checkpoint: Path | None, pace: _Pace) -> None:
+def _learn(parts: list[_Part], source: TableBatches, checkpoint: Path | None, pace: _Pace) -> int:
+    """Learn what an earlier run has not; return the number of rows that it has."""
     for part in parts:
         part.model._validate_params()
         part.model._require_sums_to_do()
         if checkpoint is not None:
             part.resume(checkpoint, source)
     first = min(part.n_done for part in parts)
-    pace.skip(sum(part.n_rows for part in parts))
+    earlier = sum(part.n_rows for part in parts)
+    pace.skip(earlier)
     try:
         for number, batch in enumerate(source.start(first), first):
             for part in parts:
@@ -382,6 +397,7 @@ def _learn(parts: list[_Part], source: TableBatches, checkpoint: Path | None, pa
     finally:  # also after an error or an interrupt: what was learned is not lost
         for part in parts:
             part.save(source)
+    return earlier
 
 
 def _require_enough(part: _Part, parts: list[_Part], fraction: float) -> None:
