@@ -637,23 +637,25 @@ class TestCluster:
         assert equal(on_two, in_threads)
         assert equal(on_two, on_four)
 
-    def test_a_worker_that_dies_changes_nothing(self, rows):
+    @pytest.mark.parametrize("n_workers", [2, 4])
+    def test_a_worker_that_dies_changes_nothing(self, rows, n_workers):
         X, y = rows
         dX, dy = chunked(X, y, chunk=40)  # 25 partitions
 
         def slow(x):
-            time.sleep(0.1)
+            time.sleep(0.05 * n_workers)
             return x
 
         slowly = dX.map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
         with dask.config.set(scheduler="synchronous"):
             expected = GegenbauerRegressor(n_terms=50).fit(dX, dy)
-        with cluster(2) as client:
+        with cluster(n_workers) as client:
             pids = client.run(os.getpid)
             victim = next(iter(pids.values()))
             timer = threading.Timer(0.7, os.kill, (victim, signal.SIGKILL))
             timer.start()
             found = GegenbauerRegressor(n_terms=50, client=client).fit(slowly, dy)
+            assert not timer.is_alive()  # it was during the fit
             timer.join()
             assert victim not in client.run(os.getpid).values()
         assert equal(found, expected)
