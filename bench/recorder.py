@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from bench import machine, results
-from bench.runner import Disagreement, Failure, run_case
+from bench.runner import Disagreement, Failure, Settings, run_case
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bench.results import Run
-    from bench.runner import Case, CaseResult, Settings
+    from bench.runner import Case, CaseResult
 
 
 class OtherRunError(ValueError):
@@ -60,6 +60,21 @@ class Recorder:
             print(f"WARNING: {warning}", file=sys.stderr)
         self.peaks = [] if earlier is None else list(earlier.peaks)
         self._measure_peaks()
+
+    @classmethod
+    def reading(cls, path: Path) -> Recorder:
+        """Return the run that a file holds, of whatever commit; nothing is added to the file."""
+        run = results.read(path)
+        it = cls.__new__(cls)
+        it.settings, it.path, it.date, it.facts = (
+            Settings(**run.settings),
+            None,
+            run.date,
+            run.facts,
+        )
+        it.done, it.failures = list(run.cases), list(run.failures)
+        it.warnings, it.peaks = list(run.warnings), list(run.peaks)
+        return it
 
     def _require_same(self, earlier: Run) -> None:
         there = circumstances(earlier.facts, earlier.settings)

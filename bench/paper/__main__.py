@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from dataclasses import asdict
 from importlib import import_module
@@ -60,25 +61,44 @@ def parser() -> argparse.ArgumentParser:
         "hours",
     )  # fmt: skip
     it.add_argument(
-        "--seconds", type=float, default=Plan.seconds,
+        "--seconds", type=positive_number, default=Plan.seconds,
         help="what one fit of a scalability figure may take, ours excepted (default %(default)g)",
     )  # fmt: skip
     it.add_argument(
         "--quick", action="store_true", help="tiny sizes: all parts run, numbers mean nothing"
     )
+    it.add_argument(
+        "--read", action="store_true",
+        help="run nothing, write the report anew of the results that are there, of whatever commit",
+    )  # fmt: skip
     return it
+
+
+def positive_number(text: str) -> float:
+    """Read a number above zero."""
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not above zero")
+    return value
 
 
 def perform(options: argparse.Namespace) -> Run:
     """Do the work that is not done yet."""
-    settings = settings_for(options.threads, TIMING_ROUNDS, quick=options.quick)
-    recorder = Recorder(settings, options.folder / TIMES_FILE, resume=True)
-    store = Store(options.folder / RESULTS_FILE, circumstances(recorder.facts, asdict(settings)))
+    times, found = options.folder / TIMES_FILE, options.folder / RESULTS_FILE
+    if options.read:
+        recorder, store = Recorder.reading(times), Store(found, None)
+        settings = recorder.settings
+    else:
+        settings = settings_for(options.threads, TIMING_ROUNDS, quick=options.quick)
+        recorder = Recorder(settings, times, resume=True)
+        store = Store(found, circumstances(recorder.facts, asdict(settings)))
     plan = Plan(
         options.trials or (QUICK_TRIALS if options.quick else TRIALS), settings.n_threads,
         options.tune, options.seconds, options.quick,
     )  # fmt: skip
     run = Run(plan, store, recorder)
+    if options.read:
+        return run
     work = [(name, module.jobs(run)) for name, module in chosen(options)]
     with (
         threadpool_limits(settings.n_threads),

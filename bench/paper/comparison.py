@@ -203,6 +203,42 @@ def _overview(outcomes: dict[str, Outcome]) -> Iterator[Block]:
         The CV estimator less GNN as found here: {(ours - gnn).mean():+.2f}; less GNN as published:
         {(ours - paper).mean():+.2f}."""
     )
+    yield Text(_claims(outcomes, labels, means, printed))
+
+
+def _claims(
+    outcomes: dict[str, Outcome], labels: list[str], means: np.ndarray, printed: np.ndarray
+) -> str:
+    """Say what holds of the paper's comparison, among its three methods with its parameters."""
+    three = means[:, [labels.index(method) for method in METHODS]]
+    here, there = ranks(three).mean(axis=0), ranks(printed).mean(axis=0)
+    order = ", ".join(
+        f"{m} {a:.2f} ({b:.2f})" for m, a, b in zip(METHODS, here, there, strict=True)
+    )
+    gnn = METHODS.index(GNN)
+    first = [name for name, row in zip(outcomes, three, strict=True) if row.argmax() == gnn]
+    gaps = {
+        label: np.abs(means[:, labels.index(label)] - printed[:, METHODS.index(paper)]).mean()
+        for label, paper in COUNTERPART.items()
+        if label in labels and not label.endswith(("tuned", "folds"))
+    }
+    there_elm = printed[:, METHODS.index("ELM")].mean()
+    tuned = " and ".join(
+        f"{label} has a mean of {means[:, labels.index(label)].mean():.2f}"
+        for label in labels
+        if label.endswith("tuned") and COUNTERPART[label] == "ELM"
+    )
+    if tuned:
+        tuned = f"Tuned over the paper's grid {tuned}, where {there_elm:.2f} is published. "
+    told = ", ".join(f"{label} {gap:.2f}" for label, gap in gaps.items())
+    return f"""What holds of the comparison: among LS-SVM, ELM and GNN with the parameters of the
+        paper the mean ranks are {order}, published ones in brackets. GNN is the first of the three
+        on {len(first)} of {len(outcomes)} data sets ({", ".join(first) or "none"}); as published on
+        {int((printed.argmax(axis=1) == gnn).sum())}. The mean absolute gaps to the published
+        accuracies are {told}: ELM cannot be made again with the parameters that are printed, least
+        of all on Banana and Glass. {tuned}Tuned rows are chosen on training rows of the first
+        trial, which are test rows of others: they are a little too good beside methods that
+        choose in every trial."""
 
 
 def _details(
@@ -272,23 +308,31 @@ def _expected(outcomes: dict[str, Outcome], exponents: tuple[int, ...]) -> Itera
     banana = outcomes["banana"]
     best = exponents[int(banana.gammas["unit"].mean(axis=0).argmax())]
     by_folds = np.median(banana.methods[GNN_BY_FOLDS].chosen["gamma"])
+    hoped = ("glass", "ecoli", "iris")
+    at_best = {name: outcomes[name].gammas["unit"].max(axis=1).mean() for name in hoped}
+    reached = [name for name in hoped if at_best[name] >= printed[name][GNN].accuracy]
     out_of_reach = "; ".join(
-        f"{name}: published {printed[name][GNN].accuracy:.2f}, at best "
-        f"{outcomes[name].gammas['unit'].max(axis=1).mean():.2f}"
-        for name in ("glass", "ecoli", "iris")
+        f"{name}: published {printed[name][GNN].accuracy:.2f}, at best {at_best[name]:.2f}"
+        for name in hoped
     )
+    beyond = [name for name, off in lssvm.items() if off > 1.2]
     yield Table(
-        ("expected", "found"),
+        ("expected", "found", "so"),
         [
-            ("mean absolute gap of GNN to the paper about 2 points", f"{gap:.2f}"),
-            (OUT_OF_REACH, out_of_reach),
+            ("mean absolute gap of GNN to the paper about 2 points", f"{gap:.2f}",
+             "true" if abs(gap - 2) <= 0.5 else "not true"),
+            (OUT_OF_REACH, out_of_reach,
+             f"true but for {', '.join(reached)}" if reached else "true"),
             ("Banana needs a gamma near 2^-18",
-             f"best in the mean 2^{best}; chosen by 4 folds, median, 2^{by_folds:g}"),
+             f"best in the mean 2^{best}; chosen by 4 folds, median, 2^{by_folds:g}",
+             "true" if abs(best + 18) <= 1 else "not true"),
             (
                 "LS-SVM on standardised inputs agrees within about 1.2 points",
                 f"mean gap {np.mean(list(lssvm.values())):.2f}, largest {of_farthest}",
+                f"true in the mean, not for {', '.join(beyond)}" if beyond else "true",
             ),
-            ("three printed differences are off", f"{len(slips())}: see section 1"),
+            ("three printed differences are off", f"{len(slips())}: see section 1",
+             "not true: two more"),
         ],
     )  # fmt: skip
 
@@ -329,8 +373,12 @@ def _gammas(outcomes: dict[str, Outcome], exponents: tuple[int, ...]) -> Iterato
 def _printed_kernel(outcomes: dict[str, Outcome]) -> Iterator[Block]:
     yield Heading(3, "The kernel as printed")
     rows, low = [], 0
+    far = {"used": 0.0, "printed": 0.0}  # kernel ELM from ELM as published
     for name, found in outcomes.items():
         y = table(name).y
+        published = PERFORMANCE[name]["ELM"].accuracy
+        far["used"] += abs(found.methods["kernel ELM"].mean - published) / len(outcomes)
+        far["printed"] += abs(found.tried["ELM"][PRINTED_KERNEL].mean - published) / len(outcomes)
         printed, share = found.tried["LS-SVM"][PRINTED_KERNEL], 100 * np.bincount(y).max() / len(y)
         low += printed.mean <= share
         rows.append(
@@ -340,7 +388,9 @@ def _printed_kernel(outcomes: dict[str, Outcome]) -> Iterator[Block]:
         f"""The paper prints exp(-delta d^2). With its deltas that kernel is close to the identity
         wherever delta is large: LS-SVM is then no better than naming the largest class on {low} of
         {len(rows)} data sets. exp(-d^2 / delta), which the common codes for LS-SVM and for ELM with
-        a kernel compute, is used everywhere else here."""
+        a kernel compute, is used everywhere else here. For ELM with a kernel the numbers do not
+        tell which was meant: its mean absolute gap to the published ones is {far["used"]:.2f} with
+        the latter and {far["printed"]:.2f} as printed."""
     )
     yield Table(
         ("data set", "exp(-delta d^2)", "exp(-d^2 / delta)", "share of the largest class"), rows

@@ -84,7 +84,8 @@ def gammas(curves: Mapping[str, Mapping[str, Doubles]], exponents: Sequence[int]
             axes.axhline(PERFORMANCE[name]["GNN"].accuracy, linestyle=":", color="0.2")
             axes.axvline(SPECIFICATIONS[name].gamma, linewidth=0.8, color="0.6")
             best = max(values.mean(axis=0).max() for values in by_domain.values())
-            axes.set(title=name, xlim=(exponents[0], LARGEST_GAMMA), ylim=(best - DEPTH, best + 2))
+            top = max(best, PERFORMANCE[name]["GNN"].accuracy) + 2
+            axes.set(title=name, xlim=(exponents[0], LARGEST_GAMMA), ylim=(best - DEPTH, top))
             axes.grid(visible=True, alpha=0.3)
         figure.supxlabel("log2 gamma")
         figure.supylabel("test accuracy, per cent")

@@ -36,8 +36,8 @@ class Store:
     ----------
     path : Path
         The file; it need not exist.
-    circumstances : dict
-        What must be equal for results to stand beside each other.
+    circumstances : dict or None
+        What must be equal for results to stand beside each other; None to take those there are.
 
     Raises
     ------
@@ -45,11 +45,14 @@ class Store:
         When the file holds results of other circumstances, or is another file.
     """
 
-    def __init__(self, path: Path, circumstances: dict[str, Any]) -> None:
+    def __init__(self, path: Path, circumstances: dict[str, Any] | None) -> None:
         self.path = path
         self._found: dict[str, Any] = {}
-        head = json.loads(json.dumps({"schema": SCHEMA, "circumstances": circumstances}))
+        wanted = circumstances or {}
+        head = json.loads(json.dumps({"schema": SCHEMA, "circumstances": wanted}))
         if not path.exists():
+            if circumstances is None:
+                raise OtherRunError(f"{path} is not there, so there are no results to read")
             self._append(head)
             return
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)

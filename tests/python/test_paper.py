@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -161,6 +162,9 @@ class TestPublished:
 
     def test_claims_that_fail(self):
         assert published.NOISE[10]["wine"]["GNN"] > published.NOISE[5]["wine"]["GNN"]
+        for by_data in published.NOISE.values():  # one that holds
+            for by_method in by_data.values():
+                assert all(change < 0 for _, change in by_method.values())
         worse = [
             name
             for name in published.MULTICLASS
@@ -674,6 +678,22 @@ class TestCommand:
         lines = (tmp_path / "results.jsonl").read_text(encoding="utf-8").splitlines()
         kinds = [json.loads(line)["key"]["method"]["kind"] for line in lines[1:]]
         assert kinds.count("Gnn") == 3
+
+    def test_report_of_what_is_there(self, two_trials, tmp_path, capsys):
+        for name in (command.RESULTS_FILE, command.TIMES_FILE):
+            shutil.copy(two_trials / name, tmp_path / name)
+        # of another number of threads, which would be refused if anything were to run
+        assert command.main([str(tmp_path), "--quick", "--read", "--threads", "2"]) == 0
+        for name in ("report.md", "accuracies.svg"):
+            assert (tmp_path / name).stat().st_size > 1000
+        again, first = ((folder / "report.md").read_text() for folder in (tmp_path, two_trials))
+        assert "What holds of the comparison" in again
+        assert [r for r in again.splitlines() if r.startswith("| iris")] == [
+            r for r in first.splitlines() if r.startswith("| iris")
+        ]
+        (tmp_path / command.RESULTS_FILE).unlink()
+        assert command.main([str(tmp_path), "--quick", "--read"]) == 2
+        assert "no results to read" in capsys.readouterr().err
 
     def test_other_results_are_not_mixed(self, two_trials, capsys):
         assert command.main([str(two_trials), "--quick", "--threads", "2"]) == 2
