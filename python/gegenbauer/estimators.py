@@ -303,7 +303,8 @@ class GegenbauerRegressor(_RealStream, _GegenbauerEstimator):
         """Learn a batch of rows beside those learned before.
 
         Any split of rows into batches, in any order, gives the model of all rows up to rounding,
-        of which predictions have up to some 3e-18 / ``rcond_``, relative to the largest.
+        of which predictions have some 3e-18 / ``rcond_``, relative to the largest (up to 5e-17
+        with orthonormal polynomials).
         No range has to be known beforehand: the box of the inputs grows with the rows, and what
         was learned is expressed in the larger one, exactly; with ``feature_range`` it stays, and
         rows beyond are treated as ``out_of_range`` says and counted in ``n_out_of_range_``. The
@@ -597,7 +598,8 @@ class GegenbauerClassifier(_ClassStream, _GegenbauerEstimator):
         """Learn a batch of rows beside those learned before.
 
         Any split of rows into batches, in any order, gives the model of all rows up to rounding,
-        of which predictions have up to some 3e-18 / ``rcond_``, relative to the largest.
+        of which predictions have some 3e-18 / ``rcond_``, relative to the largest (up to 5e-17
+        with orthonormal polynomials).
         No range has to be known beforehand: the box of the inputs grows with the rows, and what
         was learned is expressed in the larger one, exactly; with ``feature_range`` it stays, and
         rows beyond are treated as ``out_of_range`` says and counted in ``n_out_of_range_``. The
