@@ -357,6 +357,10 @@ class GegenbauerRegressor(_RealStream, _GegenbauerEstimator):
     ) -> Self:
         """Learn rows that need not fit into memory, in one pass.
 
+        The weights are solved for when they are first needed, as after :meth:`partial_fit`; what
+        is wrong with the sums as a whole, such as a single class or a gamma that is too small, is
+        an error then, and nothing is lost by it.
+
         Parameters
         ----------
         batches : TableBatches, ArrayBatches or iterable of (X, y) or (X, y, sample_weight)
@@ -643,6 +647,10 @@ class GegenbauerClassifier(_ClassStream, _GegenbauerEstimator):
         callback: Callable[[int, int | None], None] | None = None,
     ) -> Self:
         """Learn rows that need not fit into memory, in one pass.
+
+        The weights are solved for when they are first needed, as after :meth:`partial_fit`; what
+        is wrong with the sums as a whole, such as a single class or a gamma that is too small, is
+        an error then, and nothing is lost by it.
 
         Parameters
         ----------
