@@ -106,6 +106,7 @@ auto without_gil(int n_threads, const Work& work) {
   }
 }
 
+void bind_angle_grid(py::module_& m);
 void bind_basis(py::module_& m);
 void bind_kernel(py::module_& m);
 void bind_moments(py::module_& m);

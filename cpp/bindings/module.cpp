@@ -32,6 +32,7 @@ PYBIND11_MODULE(GEGENBAUER_MODULE_NAME, m, pybind11::mod_gil_not_used()) {
   py::register_local_exception<gegenbauer::NotPositiveDefinite>(
       m, "NotPositiveDefinite", py::module_::import("numpy.linalg").attr("LinAlgError"));
   py::register_local_exception_translator(translate);
+  bind_angle_grid(m);
   bind_basis(m);
   bind_kernel(m);
   bind_moments(m);

@@ -80,6 +80,15 @@ def substitute_moments(
 def form_coefficients(
     basis: TensorBasis, form: _Doubles, coefficients: _Doubles, n_threads: int
 ) -> None: ...
+
+angle_taps: int
+
+class AngleGrid:
+    def __init__(self, steps: list[int], values: _Doubles, window: _Doubles) -> None: ...
+    def evaluate(
+        self, X: _Samples, box: BoxMap | None, values: _Doubles, n_threads: int
+    ) -> None: ...
+
 def evaluate_forms(
     basis: TensorBasis,
     X: _Samples,

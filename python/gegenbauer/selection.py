@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from gegenbauer._angle_grid import TAPS, AngleGrid, count_nodes
 from gegenbauer._arrays import (
     as_matrix,
     as_weights,
@@ -55,6 +56,9 @@ _SMALL = 4e8
 
 # Doubles of features that the primal method holds at once
 _BLOCK = 4e6
+
+# Doubles of the finer grid from which rows are interpolated: half a gigabyte, twice for a moment
+_MOST_FINE = 6e7
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -489,7 +493,8 @@ class RidgePath:
         self._used = used
         self._X_used = data[used]
         self._scale = np.ones(self._X_used.shape[0]) if weights is None else np.sqrt(weights[used])
-        self._scaled_Y = targets[used] * self._scale[:, np.newaxis]
+        self._Y_used = targets[used]
+        self._scaled_Y = self._Y_used * self._scale[:, np.newaxis]
         if self._free and self._scale.size < 2:
             raise ValueError("a free constant needs at least two rows of positive weight, got one")
         self.method = self._choose(check_choice(method, "method", METHODS))
@@ -510,10 +515,13 @@ class RidgePath:
             return "dual"
         return cheapest_method(rows, self.model.n_terms) if method == "auto" else method
 
-    def _features(self, X: npt.NDArray[np.float64], scale: Doubles) -> Doubles:
+    def _features(
+        self, X: npt.NDArray[np.float64], scale: Doubles, *, mapped: bool = False
+    ) -> Doubles:
         """Terms at rows, scaled, without the constant where that is free."""
         assert isinstance(self.model, TensorBasis)
-        G = self.model.evaluate(X, scaling=self._scaling, n_threads=self._threads)
+        scaling = None if mapped else self._scaling
+        G = self.model.evaluate(X, scaling=scaling, n_threads=self._threads)
         if self._free:
             G = G[:, 1:]
         G *= scale[:, np.newaxis]
@@ -724,11 +732,13 @@ class RidgePath:
         smallest = np.full(values.size, np.inf)
         used = np.arange(self.n_samples)[self._used]
         for rows, residuals, complements, leverage in self._residuals(values):
-            at = used[rows]
-            scale = self._scale[rows, np.newaxis]
+            at = rows if used.size == self.n_samples else used[rows]
             with np.errstate(divide="ignore", invalid="ignore"):
-                left_out = residuals / complements[:, :, np.newaxis] / scale
-            predictions[:, at] = self.targets[at] - left_out
+                residuals /= complements[:, :, np.newaxis]
+                if self.sample_weight is not None:
+                    residuals /= self._scale[rows, np.newaxis]
+            np.subtract(self._Y_used[rows], residuals, out=residuals)
+            predictions[:, at] = residuals
             leverages[:, at] = leverage
             smallest = np.minimum(smallest, complements.min(axis=1))
         if used.size < self.n_samples:
@@ -761,50 +771,123 @@ class RidgePath:
             inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
         coefficients = inverse[:, :, np.newaxis] * self._projected[:, np.newaxis, :]
         coefficients = coefficients.reshape(inverse.shape[0], n_gammas * n_outputs)
-        pass_over = self._pass_by_forms if self._forms_pay(n_gammas) else self._pass_by_features
-        for rows_, fitted, h in pass_over(inverse, coefficients):
-            residuals = self._scaled_Y[rows_] - fitted.reshape(-1, n_gammas, n_outputs).transpose(
-                1, 0, 2
-            )
+        costs = self._pass_costs(n_gammas)
+        passes = {
+            "features": self._pass_by_features,
+            "forms": self._pass_by_forms,
+            "grid": self._pass_by_grid,
+        }
+        for rows_, residuals, h in passes[min(costs, key=costs.__getitem__)](inverse, coefficients):
+            # fitted values, turned into residuals in place
+            np.subtract(self._Y_used[rows_], residuals, out=residuals)
+            if self.sample_weight is not None:
+                scale = self._scale[rows_]
+                residuals *= scale[:, np.newaxis]
+                h *= scale**2
+            complements = 1.0 - h
             # rounding may take a leverage of one beyond it
-            yield rows_, residuals, np.maximum(1.0 - h.T, _EPS), h.T
+            yield rows_, residuals, np.maximum(complements, _EPS, out=complements), h
 
-    def _blocks(self, width: int) -> Iterator[slice]:
-        """Rows of which so many numbers each are held."""
+    def _blocks(self, n: int, width: int) -> Iterator[slice]:
+        """Cut n rows into blocks, for so many numbers a row."""
         block = max(1, int(_BLOCK / width))
-        for first in range(0, self._scale.size, block):
-            yield slice(first, min(first + block, self._scale.size))
+        for first in range(0, n, block):
+            yield slice(first, min(first + block, n))
+
+    def _pass_costs(self, n_gammas: int) -> dict[str, float]:
+        """Count the multiply-adds of the ways to fitted values and leverages of all rows.
+
+        By features, L^2 a row; as polynomials, so many as there are moments a row and gamma, after
+        an inverse for each gamma; from a grid, of whose nodes each takes L^2, a few nodes a row.
+        """
+        assert isinstance(self.model, TensorBasis)
+        n, terms = float(self._scale.size), float(self.model.n_terms)
+        functions = n_gammas * (1 + self.n_outputs)
+        costs = {"features": n * terms * (terms + functions)}
+        if self._has_moments:
+            moments = float(core.count_moments(self.model._plan, 0))
+            inverses = n_gammas * terms**2 * (terms + 300)
+            fits = n * terms * n_gammas * self.n_outputs
+            costs["forms"] = n * n_gammas * moments + inverses + fits
+        n_nodes, n_fine = count_nodes(self._degrees_of_forms())
+        if n_fine * functions <= _MOST_FINE:
+            taps = float(TAPS) ** self.model.n_features
+            at_nodes = n_nodes * terms * (terms + functions)
+            costs["grid"] = at_nodes + functions * (2.0 * n * taps + 200.0 * n_fine) + 1000.0 * n
+        return costs
+
+    def _degrees_of_forms(self) -> list[int]:
+        """Return the highest degree of a quadratic form in the features, in each input."""
+        assert isinstance(self.model, TensorBasis)
+        return [2 * int(degree) for degree in self.model.indices.max(axis=0)]
+
+    def _at_rows(
+        self, G: Doubles, inverse: Doubles, coefficients: Doubles
+    ) -> tuple[Doubles, Doubles]:
+        """Fitted values (n, n_gammas * K) and leverages (n, n_gammas) of rows of weight one."""
+        if self._free:
+            G -= self._mean_features
+        Z = G @ self._V
+        fitted = Z @ coefficients
+        Z *= Z
+        h = Z @ inverse
+        if self._free:
+            h += 1.0 / (self._scale @ self._scale)
+            fitted += np.tile(self._mean_Y, inverse.shape[1])
+        return fitted, h
 
     def _pass_by_features(
         self, inverse: Doubles, coefficients: Doubles
     ) -> Iterator[tuple[slice, Doubles, Doubles]]:
-        """Yield rows, scaled fitted values (n, n_gammas * K) and leverages (n, n_gammas)."""
-        terms = self.model.n_terms  # type: ignore[union-attr]
-        for rows in self._blocks(max(terms, inverse.shape[1] + coefficients.shape[1])):
-            scale = self._scale[rows, np.newaxis]
-            G = self._features(self._X_used[rows], scale[:, 0])
-            if self._free:
-                G -= scale * self._mean_features
-            Z = G @ self._V
-            h = Z**2 @ inverse
-            fitted = Z @ coefficients
-            if self._free:
-                h += scale**2 / (self._scale @ self._scale)
-                fitted += scale * np.tile(self._mean_Y, inverse.shape[1])
-            yield rows, fitted, h
+        """Yield rows, fitted values (n_gammas, n, K) and leverages (n_gammas, n).
 
-    def _forms_pay(self, n_gammas: int) -> bool:
-        """Whether leverages are cheaper as polynomials: M multiply-adds a row and gamma, not L^2.
-
-        Their coefficients take an inverse for each gamma.
+        The leverages are those of rows of weight one.
         """
-        if not self._has_moments:
-            return False
-        assert isinstance(self.model, TensorBasis)
-        n, terms = self._scale.size, float(self.model.n_terms)
-        moments = core.count_moments(self.model._plan, 0)
-        by_features = n * terms * (terms + n_gammas * (1 + self.n_outputs))
-        return bool(n_gammas * (n * moments + terms**2 * (terms + 300)) < by_features)
+        width = max(self.model.n_terms, inverse.shape[1] + coefficients.shape[1])  # type: ignore[union-attr]
+        for rows in self._blocks(self._scale.size, width):
+            data = self._X_used[rows]
+            G = self._features(data, np.ones(data.shape[0]))
+            fitted, h = self._at_rows(G, inverse, coefficients)
+            yield rows, self._by_gamma(fitted), h.T
+
+    def _by_gamma(self, fitted: Doubles) -> Doubles:
+        return fitted.reshape(fitted.shape[0], -1, self.n_outputs).transpose(1, 0, 2)
+
+    def _pass_by_grid(
+        self, inverse: Doubles, coefficients: Doubles
+    ) -> Iterator[tuple[slice, Doubles, Doubles]]:
+        """Do the same by interpolation from a grid in the angles, exact but for rounding."""
+        n_gammas = inverse.shape[1]
+
+        def mapped(rows: slice) -> npt.NDArray[np.float64]:
+            data = self._X_used[rows]
+            return data if self._scaling is None else self._scaling.transform(data)
+
+        # the box of the rows, which may lie beyond that of the scaling, or be much smaller
+        ends = []
+        for rows in self._blocks(self._scale.size, self.model.n_features):
+            data = mapped(rows)
+            ends.append((data.min(axis=0), data.max(axis=0)))
+        low, high = np.min(ends, axis=0)[0], np.max(ends, axis=0)[1]
+        grid = AngleGrid(low, high, self._degrees_of_forms())
+        nodes = grid.nodes()
+        values = np.empty((n_gammas + coefficients.shape[1], nodes.shape[0]))
+        for some in self._blocks(nodes.shape[0], max(self.model.n_terms, values.shape[0])):  # type: ignore[union-attr]
+            G = self._features(nodes[some], np.ones(nodes[some].shape[0]), mapped=True)
+            fitted, h = self._at_rows(G, inverse, coefficients)
+            values[:n_gammas, some] = h.T
+            values[n_gammas:, some] = fitted.T
+        interpolant = grid.interpolant(values)
+        held = np.empty(0)
+        for rows in self._blocks(self._scale.size, 2 * values.shape[0]):
+            data = mapped(rows)
+            n = data.shape[0]
+            if held.size < values.shape[0] * n:  # once: memory that is new each time is slow
+                held = np.empty(values.shape[0] * n)
+            out = held[: values.shape[0] * n].reshape(-1, n)
+            interpolant.evaluate(data, out, self._threads)
+            fitted = out[n_gammas:].reshape(n_gammas, self.n_outputs, n)
+            yield rows, fitted.transpose(0, 2, 1), out[:n_gammas]
 
     def _pass_by_forms(
         self, inverse: Doubles, coefficients: Doubles
@@ -828,15 +911,14 @@ class RidgePath:
         if self._free:
             weights = np.vstack([self._constants(weights), weights])
         stacked, box = polynomials.ravel(), self._box()
-        for rows in self._blocks(inverse.shape[1] + coefficients.shape[1]):
+        for rows in self._blocks(self._scale.size, n_gammas + coefficients.shape[1]):
             data = self._X_used[rows]
-            scale = self._scale[rows, np.newaxis]
-            h = np.empty((data.shape[0], n_gammas))
-            core.evaluate_forms(self.model._plan, data, box, stacked, h, self._threads)
+            h = np.empty((n_gammas, data.shape[0]))
+            core.evaluate_forms(self.model._plan, data, box, stacked, h.T, self._threads)
             fitted = predict(
                 self.model, data, weights, scaling=self._scaling, n_threads=self._threads
             )
-            yield rows, scale * fitted, scale**2 * h
+            yield rows, self._by_gamma(fitted), h
 
     def posterior(self, gamma: float) -> tuple[Doubles, Doubles, float]:
         """Return what leverages of new rows are made of, for ``method="primal"``.
@@ -1018,7 +1100,7 @@ class RidgePath:
                 self.model, self._X_used, padded, scaling=self._scaling, n_threads=self._threads
             )
             fitted = squares @ values / squares.sum()
-        means = squares @ self.targets[self._used] / squares.sum()
+        means = squares @ self._Y_used / squares.sum()
         return (np.tile(means, weights.shape[1] // self.n_outputs) - fitted)[np.newaxis]
 
     def _predict_by_kernel(self, data: Doubles, dual: Doubles, n_gammas: int) -> Doubles:
@@ -1030,7 +1112,7 @@ class RidgePath:
                 scaling=self._scaling, n_threads=self._threads,
             )  # fmt: skip
             squares = self._scale**2
-            means = squares @ self.targets[self._used] / squares.sum()
+            means = squares @ self._Y_used / squares.sum()
             constants = np.tile(means, n_gammas) - squares @ fitted / squares.sum()
         outputs = predict_kernel(
             self.model, data, self._X_used, dual, intercept=constants,

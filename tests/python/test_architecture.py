@@ -23,6 +23,7 @@ PYTHON_LAYERS = [
     ["spectrum"],
     [
         "basis",
+        "_angle_grid",
         "statistics",
         "ridge",
         "kernel",
@@ -49,7 +50,17 @@ LAYER = {module: rank for rank, layer in enumerate(PYTHON_LAYERS) for module in 
 
 CPP_LAYERS = [
     ["types", "error", "packet"],
-    ["parallel", "tiles", "spectrum", "polynomial", "multi_index", "halves", "samples", "peak"],
+    [
+        "parallel",
+        "tiles",
+        "spectrum",
+        "polynomial",
+        "multi_index",
+        "halves",
+        "samples",
+        "peak",
+        "angle_grid",
+    ],
     ["tensor_basis"],
     ["design", "depth_first", "staircase"],
     ["normal_equations", "moments", "kernel", "predict", "leverage"],

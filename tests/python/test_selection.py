@@ -120,10 +120,11 @@ def test_equals_refits_of_sixty_digits(shape, gamma, free):
 @pytest.mark.parametrize("kind", ["none", "zeros"])
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("lam", [0.05, 2.0])
-def test_leverages_by_moments_equal_refits(lam, free, kind, monkeypatch):
+@pytest.mark.parametrize("way", ["features", "forms", "grid"])
+def test_every_pass_equals_refits(way, lam, free, kind, monkeypatch):
     p = make_problem(*TALL, lam=lam)
     weights = rows_weights(kind, len(p.X))
-    monkeypatch.setattr(RidgePath, "_forms_pay", lambda self, n_gammas: n_gammas > 0)
+    monkeypatch.setattr(RidgePath, "_pass_costs", lambda self, n_gammas: {way: 0.0})
     monkeypatch.setattr(selection, "_moments_pay", lambda *_: True)
     monkeypatch.setattr(selection, "_BLOCK", 70.0)  # blocks of rows
     path = RidgePath(
@@ -143,22 +144,44 @@ def test_leverages_by_moments_equal_refits(lam, free, kind, monkeypatch):
     assert_allclose(found.leverages[sure], features.leverages[sure], rtol=0, atol=1e-11)
 
 
-def test_moments_are_used_where_they_pay(monkeypatch):
-    """Many rows and few inputs: no pass makes the features of a row for its leverages."""
+@pytest.mark.parametrize(
+    ("m", "degree", "way"), [(1, 60, "grid"), (2, 24, "grid"), (3, 8, "forms")]
+)
+def test_what_pays_is_used(m, degree, way, monkeypatch):
+    """Many rows and few inputs: no pass makes the features of every row for its leverages."""
     rng = np.random.default_rng(5)
-    X = rng.uniform(size=(20_000, 2))
-    y = np.sin(5 * X[:, 0]) * X[:, 1] + 0.1 * rng.standard_normal(len(X))
-    basis = TensorBasis(2, degree=14)
+    X = rng.uniform(size=(20_000, m))
+    y = np.sin(5 * X[:, 0]) * X[:, -1] + 0.1 * rng.standard_normal(len(X))
+    basis = TensorBasis(m, degree=degree)
     gammas = 10.0 ** np.arange(-4, 3)
-    monkeypatch.setattr(RidgePath, "_pass_by_features", None)
+    costs = RidgePath(basis, X, y, method="primal")._pass_costs(gammas.size)
+    assert min(costs, key=costs.__getitem__) == way
     found = RidgePath(basis, X, y, method="primal").leave_one_out(gammas)
-    monkeypatch.undo()
+    monkeypatch.setattr(RidgePath, "_pass_costs", lambda *_: {"features": 0.0})
     monkeypatch.setattr(selection, "_moments_pay", lambda *_: False)
     path = RidgePath(basis, X, y, method="primal")
-    assert not path._forms_pay(gammas.size)
     features = path.leave_one_out(gammas)
     assert_allclose(found.predictions, features.predictions, rtol=0, atol=1e-9)
-    assert_allclose(found.leverages.sum(axis=1), path.effective_dof(gammas), rtol=1e-9)
+    # eigenvalues are known to eps of the largest, which is 1e-7 of the smallest gamma here
+    assert_allclose(found.leverages, features.leverages, rtol=0, atol=1e-9)
+    assert_allclose(found.leverages.sum(axis=1), path.effective_dof(gammas), rtol=1e-8)
+
+
+@pytest.mark.parametrize("way", ["features", "forms", "grid"])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_rows_beyond_the_domain(scaled, way, monkeypatch):
+    """The box of the rows counts, not the domain or the box of a scaling that does not clip."""
+    p = make_problem(*TALL, lam=0.5)
+    X = 2.5 * p.X - 0.7
+    scaling = InputScaling([0.0, 0.0], [1.0, 1.0], clip=False) if scaled else None
+    monkeypatch.setattr(RidgePath, "_pass_costs", lambda *_: {way: 0.0})
+    monkeypatch.setattr(selection, "_moments_pay", lambda *_: True)
+    path = RidgePath(p.basis, X, p.Y, method="primal", scaling=scaling)
+    found = path.leave_one_out([1e-3, 1.0])
+    G = p.basis.evaluate(X, scaling=scaling)
+    for g, gamma in enumerate([1e-3, 1.0]):
+        true = refits(G, p.Y, gamma, None, free=False)
+        assert relative(found.predictions[g], true, p.Y) <= 1e-9
 
 
 @pytest.mark.parametrize("by_moments", [False, True])

@@ -1,0 +1,34 @@
+#include "bindings.hpp"
+#include "gegenbauer/angle_grid.hpp"
+
+namespace gegenbauer::bindings {
+
+namespace {
+
+template <class Scalar>
+void bind_for(py::class_<AngleGrid>& grid) {
+  grid.def(
+      "evaluate",
+      [](const AngleGrid& self, const Array<Scalar>& x, const BoxMap* box, Array<double> values, int n_threads) {
+        const Samples samples(view(x, "X"), box);
+        const StridedView<double> out = mutable_view(values, "values");
+        without_gil(n_threads, [&](const Control& control) { self.evaluate(samples, out, control); });
+      },
+      py::arg("X").noconvert(), py::arg("box").none(true), py::arg("values").noconvert(), py::arg("n_threads"),
+      "values := the functions at the samples, by columns.");
+}
+
+}  // namespace
+
+void bind_angle_grid(py::module_& m) {
+  m.attr("angle_taps") = kAngleTaps;
+  py::class_<AngleGrid> grid(m, "AngleGrid");
+  grid.def(py::init([](std::vector<Index> steps, const Array<double>& values, const Array<double>& window) {
+             return AngleGrid(std::move(steps), view(values, "values"), view(window, "window"));
+           }),
+           py::arg("steps"), py::arg("values").noconvert(), py::arg("window").noconvert());
+  bind_for<double>(grid);
+  bind_for<float>(grid);
+}
+
+}  // namespace gegenbauer::bindings
