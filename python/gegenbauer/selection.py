@@ -417,7 +417,8 @@ class RidgePath:
         What is factorised. ``"svd"``: the matrix of features itself, most accurate, for small
         problems (of a basis, not of a kernel). ``"dual"``: G G' of size n_samples. ``"primal"``:
         G'G of size n_terms, with a pass over the rows for each question; holds blocks of rows only.
-        For many rows of few inputs both G'G and the leverages come from Chebyshev moments.
+        For many rows of few inputs G'G comes from Chebyshev moments, and what is asked at the rows
+        from polynomials that cost less than the features.
         ``"auto"`` takes the first while it costs less than 4e8 multiply-adds, then the smaller one.
     n_threads : int, optional
         By default what `gegenbauer.default_threads` says; the linear algebra of NumPy has threads
