@@ -22,10 +22,14 @@ __all__ = [
     "best_temperatures",
     "expected_calibration_error",
     "fit_probabilities",
+    "log_loss",
 ]
 
 # Logarithms of inverse temperatures that are looked at, for scores whose largest one is 1
 _LOWEST, _HIGHEST = -6.0, 12.0
+
+# Those that are tried before probabilities are fitted
+_STARTS = np.arange(_LOWEST, _HIGHEST + 0.5)
 
 # Halvings of that range, then Newton steps, which end where the loss is flat to rounding
 _N_BISECTIONS, _N_NEWTON = 8, 4
@@ -102,6 +106,29 @@ def best_temperatures(
     # what never turned has its minimum at an end
     log_beta = np.where(lower == _LOWEST, _LOWEST, np.where(upper == _HIGHEST, _HIGHEST, log_beta))
     return np.exp(log_beta) / unit, _other_shares(log_beta, margins)[1] @ share
+
+
+def log_loss(
+    outputs: Doubles, codes: npt.NDArray[np.intp], weights: Doubles | None = None
+) -> tuple[float, Doubles]:
+    """Judge outputs (n, K), or (n, 1) of two classes, at the best temperature.
+
+    Returns
+    -------
+    loss : float
+        As by `best_temperatures`.
+    slope : ndarray, shape (n, K) or (n, 1)
+        Its derivatives by the outputs; the temperature, being the best one, adds nothing.
+    """
+    scores = class_scores(outputs)
+    beta, loss = best_temperatures(scores, codes, weights)
+    slope = np.exp(_log_softmax(beta * scores))
+    slope[np.arange(codes.size), codes] -= 1.0
+    share = np.ones(codes.size) if weights is None else weights
+    slope *= beta * (share / share.sum())[:, np.newaxis]
+    if outputs.shape[1] == 1:
+        slope = 0.5 * (slope[:, 1:] - slope[:, :1])
+    return float(loss), slope
 
 
 def _other_shares(log_beta: Doubles, margins: Doubles) -> tuple[Doubles, Doubles]:
@@ -185,9 +212,10 @@ def fit_probabilities(
         expected = np.einsum("nk,nk->n", T, _log_softmax(scale * F + bias))
         return float(-(w @ expected) + 0.5 * bias @ bias)
 
-    start = best_temperatures(F, codes, w)[0]
-    scale, bias = float(np.clip(start, lowest, highest)), np.zeros(n_classes)
-    value = loss(scale, bias)
+    # The best temperature of classes that are told apart without an error is no start: there the
+    # targets are far away, the loss has no curvature, and Newton's step would lead anywhere.
+    bias = np.zeros(n_classes)
+    value, scale = min((loss(trial, bias), trial) for trial in np.exp(_STARTS).tolist())
     for _ in range(50):
         P = np.exp(_log_softmax(scale * F + bias))
         difference = P - T

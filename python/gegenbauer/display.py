@@ -457,8 +457,8 @@ class InputDisplay:
         check_is_fitted(estimator)
         if not hasattr(estimator, "relevances_"):
             raise TypeError(
-                f"{type(estimator).__name__} has no relevances_: its spectrum is the same for all "
-                "inputs; draw Sobol' indices with InputDisplay.from_sobol"
+                f"{type(estimator).__name__} has no relevances_, which regression with a learned "
+                "spectrum has; draw Sobol' indices with InputDisplay.from_sobol"
             )
         names = getattr(estimator, "feature_names_in_", None)
         labels = [f"x{t}" for t in range(estimator.n_features_in_)] if names is None else names

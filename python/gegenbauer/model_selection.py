@@ -30,20 +30,23 @@ from gegenbauer.calibration import (
     best_temperatures,
     class_scores,
     fit_probabilities,
+    log_loss,
 )
 from gegenbauer.estimators import _PAPER_LAM, _PAPER_N_TERMS
 from gegenbauer.features import _CLIP, _advising, _stacklevel
 from gegenbauer.kernel import SpectrumKernel, predict_kernel, solve_kernel
 from gegenbauer.progress import CallbackSupportMixin, Progress, with_callbacks
 from gegenbauer.ridge import predict, solve_ridge
-from gegenbauer.selection import RidgePath
+from gegenbauer.selection import RidgePath, leave_one_out
 from gegenbauer.spectrum import COMPONENTS, Spectrum
 from gegenbauer.spectrum_search import (
     GAMMAS,
     NO_SCORE,
     PRIOR,
+    TRUSTED,
     Candidate,
     Score,
+    SpectrumSearch,
     Splits,
     learn_spectrum,
     search_gamma,
@@ -75,6 +78,11 @@ __all__ = [
 
 # Terms of the finite set that is used where rows are too many for a kernel
 _DEFAULT_N_TERMS = 2000
+
+# Scale of the prior for the logarithms of inputs' weights in classification, and the steps in which
+# they are learned, of which the first few do most
+_SPREAD = 1.0
+_STEPS = 6
 
 # Leave-one-out predictions (doubles) that are held at once
 _HELD = 2e7
@@ -1073,18 +1081,19 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
 
     All products of Chebyshev polynomials of the inputs there are, with weights of two numbers:
     what an interaction costs (q) and what a degree costs (s). They and the penalty gamma are
-    those of the smallest log-loss of exact leave-one-out scores. The same scores, which every
-    row has from a model that did not see it, make the probabilities: no second fit, no data
-    held back.
+    those of the smallest log-loss of exact leave-one-out scores. Then a few steps give each
+    input a q of its own, held together by a prior. The same scores, which every row has from a
+    model that did not see it, make the probabilities: no second fit, no data held back.
 
     Parameters
     ----------
     spectrum : "auto", tuple (q, s), Spectrum or what one is made from, or None, default="auto"
         "auto" chooses s from 1 and 2 and q from a grid that widens where it must; where rows are
-        few, a prior holds q near 1 / n_features (see `search_spectrum`). A spectrum that is given
-        is fixed; (q, s) is the squared weight q n^(-2s) for every input that occurs with degree n.
-        None takes the raw polynomials of the paper on [0, 1], in its order, and chooses ``lam``,
-        ``n_terms`` and gamma on all rows.
+        few, a prior holds q near 1 / n_features (see `search_spectrum`). From there each input
+        gets its own q (see `learn_spectrum`; with ``cv`` or ``scoring`` all keep the same). A
+        spectrum that is given is fixed; (q, s) is the squared weight q n^(-2s) for every input that
+        occurs with degree n. None takes the raw polynomials of the paper on [0, 1], in its order,
+        and chooses ``lam``, ``n_terms`` and gamma on all rows.
     gammas : "auto" or array-like of positive numbers, default="auto"
         Penalties to choose from; "auto" chooses together with the spectrum, and again on all
         rows, with ``spectrum=None`` from the paper's 2^-30 to 2^30, and beyond where the best
@@ -1137,10 +1146,10 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         What was tried: "smoothness" (n_s,), "interaction" (n_q,), "relative_gamma" (n_gammas,)
         (relative to the mean diagonal of the kernel matrix) and "score" (n_s, n_q, n_gammas), from
         which a choice by log-loss takes the prior, (ln q n_features)^2 / 32 by the weight of the
-        search rows. With ``spectrum=None`` "lam" (n_lams,), "n_terms" (n_sizes,), "gamma"
-        (n_gammas,) and "score" (n_lams, n_sizes, n_gammas). Scores are minus infinity where
-        rounding errors would count, and NaN where nothing was tried. Empty for a spectrum that
-        is given.
+        search rows. The best of each s is where the weights of the inputs are learned from.
+        With ``spectrum=None`` "lam" (n_lams,), "n_terms" (n_sizes,), "gamma" (n_gammas,) and
+        "score" (n_lams, n_sizes, n_gammas). Scores are minus infinity where rounding errors would
+        count, and NaN where nothing was tried. Empty for a spectrum that is given.
     loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Output for each row of ``fit`` by the model without it, before calibration. Identical
         rows are one row of more weight.
@@ -1179,7 +1188,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = GegenbauerClassifierCV().fit(X, y)
     >>> model.predict_proba(X[[0, 70]]).round(2).tolist()
-    [[0.99, 0.0, 0.01], [0.03, 0.51, 0.46]]
+    [[0.99, 0.0, 0.01], [0.03, 0.54, 0.44]]
 
     The basis of the paper, with what it gives chosen as well:
 
@@ -1327,7 +1336,41 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
             "relative_gamma": found.gammas,
             "score": -found.scores,
         }
-        return found.kernel.spectrum, found.gamma
+        if self.scoring is not None or splits is not None:
+            return found.kernel.spectrum, found.gamma
+        return self._weigh_inputs(data, found, progress)
+
+    def _weigh_inputs(
+        self, data: _Data, found: SpectrumSearch, progress: Progress
+    ) -> tuple[Spectrum, float]:
+        """Give each input a weight of its own, from the best spectrum of each smoothness on."""
+        codes = self._codes(data)
+
+        def loss(left_out: Doubles) -> tuple[float, Doubles]:
+            parts = [
+                log_loss(outputs, code, data.weight)
+                for outputs, code in zip(self._questions(left_out), codes, strict=True)
+            ]
+            slopes = np.hstack([slope for _, slope in parts]) / len(parts)
+            return float(np.mean([value for value, _ in parts])), slopes
+
+        score, best = self._make_score(data), (found.score, found.kernel, found.gamma)
+        for start, relative in found.starts:
+            kernel, gamma = learn_spectrum(
+                data.X, data.Y, components=start.spectrum, gamma=relative, objective=loss,
+                sample_weight=data.weight, prior=_SPREAD, max_iter=_STEPS, **self._options(),
+            )  # fmt: skip
+            progress.step("weights of inputs")
+            try:
+                left_out = leave_one_out(
+                    kernel, data.X, data.Y, gamma, sample_weight=data.weight, **self._options()
+                )
+            except np.linalg.LinAlgError:
+                continue
+            value = float(score(left_out.predictions, np.arange(data.n))[0])
+            if left_out.error[0] <= TRUSTED and value < best[0]:
+                best = value, kernel, gamma
+        return best[1].spectrum, best[2]
 
     def _finish(self, data: _Data, left_out: Doubles) -> None:
         known = np.isfinite(left_out).all(axis=1)

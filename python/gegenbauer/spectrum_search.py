@@ -17,6 +17,7 @@ the diagonal of D, takes the place of C^-1; its derivative is the same, -B dC B.
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -69,6 +70,9 @@ GAMMAS = tuple(4.0 ** np.arange(-12, 7))
 # a factor of 55. It settles what some hundred rows cannot tell apart, and no more.
 PRIOR = 4.0
 
+# Degrees of freedom of the prior that holds the weights of the inputs together
+_PRIOR_FREEDOM = 4.0
+
 NO_SCORE = (
     "no {} has a finite score: does the scorer return NaN, are gammas or sample_weight extreme, or "
     "the targets of no reasonable size?"
@@ -83,6 +87,9 @@ TRUSTED = 0.1
 
 # Predictions (doubles) that are held at once
 _HELD = 2e7
+
+# Relative error of predictions, by the trace of the kernel matrix over gamma
+_ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 # gamma stays so far above the resolution of the kernel matrix that Cholesky keeps its digits
 _LEAST_GAMMA = 100 * float(np.finfo(np.float64).eps)
@@ -113,7 +120,7 @@ def spectrum_objective(
     Y: npt.ArrayLike,
     gamma: float,
     *,
-    objective: str = "marginal_likelihood",
+    objective: str | Loss = "marginal_likelihood",
     sample_weight: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
@@ -131,9 +138,12 @@ def spectrum_objective(
         Targets.
     gamma : float
         Penalty, > 0.
-    objective : {"marginal_likelihood", "squared_error"}
+    objective : {"marginal_likelihood", "squared_error"} or callable
         The negative log marginal likelihood a row and output (up to a constant), or half the
-        logarithm of the mean squared leave-one-out residual, the mean over the outputs of either.
+        logarithm of the mean squared leave-one-out residual, the mean over the outputs of either;
+        or a function of predictions (n_samples, n_outputs), each by the fit without its row, that
+        returns a value and its derivatives (n_samples, n_outputs). It gets rows of positive weight
+        alone.
     sample_weight : array_like, shape (n_samples,), optional
         Positive.
     scaling : InputScaling, optional
@@ -180,13 +190,15 @@ class _Problem:
         X: npt.ArrayLike,
         Y: npt.ArrayLike,
         n_features: int | None,
-        objective: str,
+        objective: str | Loss,
         sample_weight: npt.ArrayLike | None,
         scaling: InputScaling | None,
         penalize_constant: bool,
         n_threads: int | None,
     ) -> None:
-        self.objective = check_choice(objective, "objective", OBJECTIVES)
+        self.objective = (
+            objective if callable(objective) else check_choice(objective, "objective", OBJECTIVES)
+        )
         self.free = not check_flag(penalize_constant, "penalize_constant")
         self.threads = check_threads(n_threads)
         data = as_matrix(X, "X", n_columns=n_features)
@@ -256,12 +268,17 @@ class _Problem:
             diagonal = B.diagonal()[:, np.newaxis]
             if not (diagonal > 0).all():
                 return failed
-            e = A / diagonal  # times the root of the weight, as the loss wants it
-            total = np.einsum("ik,ik->k", e, e)
-            if not (total > 0).all():
-                return failed
-            value = 0.5 * np.log(total / (self.root**2).sum()).mean()
-            H = e / (total * n_outputs)
+            e = A / diagonal  # times the root of the weight
+            if callable(self.objective):
+                root = self.root[:, np.newaxis]
+                value, slope = self.objective(self.Y - e / root)
+                H = -slope / root
+            else:
+                total = np.einsum("ik,ik->k", e, e)
+                if not (total > 0).all():
+                    return failed
+                value = 0.5 * np.log(total / (self.root**2).sum()).mean()
+                H = e / (total * n_outputs)
             v = (H * e).sum(axis=1) / diagonal[:, 0]
             side = B @ (H / diagonal)
             M = (B * v) @ B - 0.5 * (side @ A.T + A @ side.T)
@@ -280,10 +297,11 @@ def learn_spectrum(
     *,
     components: ComponentsLike | None = None,
     gamma: float | None = None,
-    objective: str = "marginal_likelihood",
+    objective: str | Loss = "marginal_likelihood",
     sample_weight: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
+    prior: float | None = None,
     max_iter: int = 100,
     callback: Callable[[int], None] | None = None,
     n_threads: int | None = None,
@@ -301,15 +319,21 @@ def learn_spectrum(
     Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
         Targets, best with a mean of zero.
     components : Spectrum or what one is made from, optional
-        Start of the search, and the kinds of the components; by default s = 2, s = 3 and r = 0.1,
+        Start of the search, and the kinds of the components; by default s = 2, s = 5 and r = 0.1,
         which share 1 / n_features.
     gamma : float, optional
         Start of the search, relative to the mean diagonal of the kernel matrix (of its penalised
         terms); by default the best of a few for the first spectrum.
-    objective : {"marginal_likelihood", "squared_error"}
+    objective : {"marginal_likelihood", "squared_error"} or callable
         See `spectrum_objective`.
     sample_weight, scaling, penalize_constant, n_threads
         As for `spectrum_objective`.
+    prior : float, optional
+        For objectives that are means of -log p over the rows: holds the logarithms of all q
+        together at their start, by a multivariate t distribution of this scale, and that of
+        gamma, weakly. Many small departures, of which some would be noise, cost much, and the
+        further the weights are spread already, the less it costs to go on. Its -log p, divided by
+        the number of rows, is added to the objective. By default there is none.
     max_iter : int
         Most steps of L-BFGS.
     callback : callable, optional
@@ -346,7 +370,7 @@ def learn_spectrum(
     m = problem.n_features
     if components is None:
         share = 1.0 / (3 * m)
-        components = (PowerDecay(share, 2.0), PowerDecay(share, 3.0), GeometricDecay(share, 0.1))
+        components = (PowerDecay(share, 2.0), PowerDecay(share, 5.0), GeometricDecay(share, 0.1))
     first = SpectrumKernel(m, components)
     kinds = first.spectrum.components
     start = first.spectrum.interactions(m)
@@ -355,11 +379,13 @@ def learn_spectrum(
     log_start = np.log(start)
     if gamma is not None:
         gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
-    # outputs of no variance have nothing to say
+    if prior is not None:
+        prior = check_number(prior, "prior", minimum=0, open_below=True)
     moving = np.ptp(problem.Y, axis=0) > 0
     if problem.n < 3 or not moving.any():
         return first, problem.level(first) * (1.0 if gamma is None else gamma)
-    problem.scaled_Y = np.ascontiguousarray(problem.scaled_Y[:, moving])
+    if not callable(problem.objective):  # outputs of no variance have nothing to say
+        problem.scaled_Y = np.ascontiguousarray(problem.scaled_Y[:, moving])
 
     def make(log_q: Doubles) -> SpectrumKernel:
         q = np.exp(log_q.reshape(log_start.shape))
@@ -373,6 +399,8 @@ def learn_spectrum(
         values = [problem.judge(first, relative * level).value for relative in trials]
         gamma = trials[int(np.argmin(values))]
 
+    p_start = np.append(log_start.ravel(), np.log(max(gamma, least)))
+
     # The unknowns are log q and the log of gamma relative to the level of K: so gamma keeps its
     # meaning, and its distance from rounding, while the spectrum grows and shrinks.
     def judge(p: Doubles) -> tuple[float, Doubles]:
@@ -383,12 +411,17 @@ def learn_spectrum(
             return 1e10, np.zeros_like(p)
         by_level = problem.level_gradient(kernel) / level
         by_q = found.by_log_interaction + found.by_log_gamma * by_level
-        return found.value, np.append(by_q.ravel(), found.by_log_gamma)
+        slope = np.append(by_q.ravel(), found.by_log_gamma)
+        if prior is None:
+            return found.value, slope
+        price, by_p = _price(p - p_start, prior)
+        n_rows = (problem.root**2).sum()
+        return found.value + price / n_rows, slope + by_p / n_rows
 
     steps = itertools.count(1)
     result = minimize(
         judge,
-        np.append(log_start.ravel(), np.log(max(gamma, least))),
+        p_start,
         jac=True,
         method="L-BFGS-B",
         bounds=[(v - 12.0, v + 6.0) for v in log_start.ravel()] + [(np.log(least), np.log(1e4))],
@@ -397,6 +430,16 @@ def learn_spectrum(
     )
     kernel = make(result.x[:-1])
     return kernel, float(np.exp(result.x[-1])) * problem.level(kernel)
+
+
+def _price(departure: Doubles, prior: float) -> tuple[float, Doubles]:
+    """Return -log p of departures of log q and, at the end, of log gamma; and its derivatives."""
+    *by_q, by_gamma = departure.tolist()
+    q = np.array(by_q)
+    freedom = _PRIOR_FREEDOM * prior**2
+    reach, power = 1.0 + float(q @ q) / freedom, _PRIOR_FREEDOM + q.size
+    price = 0.5 * power * np.log(reach) + 0.5 * (by_gamma / PRIOR) ** 2
+    return float(price), np.append(power * q / (freedom * reach), by_gamma / PRIOR**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,6 +464,8 @@ class SpectrumSearch:
         Without the prior. Infinity where rounding errors would count, NaN where nothing was tried.
     on_edge : tuple of str
         Which of "interactions" and "gammas" have their best value at an end even so.
+    starts : tuple of (SpectrumKernel, float)
+        The best spectrum of each s that has a finite score, and its gamma, relative.
     """
 
     kernel: SpectrumKernel
@@ -431,10 +476,13 @@ class SpectrumSearch:
     gammas: Doubles
     scores: Doubles
     on_edge: tuple[str, ...]
+    starts: tuple[tuple[SpectrumKernel, float], ...]
 
 
 # (predictions (n, rows, n_outputs) of n gammas, indices of the rows) -> n scores
 Score: TypeAlias = "Callable[[Doubles, npt.NDArray[np.intp]], Doubles]"
+# (predictions (rows, n_outputs)) -> score and its derivatives (rows, n_outputs)
+Loss: TypeAlias = "Callable[[Doubles], tuple[float, Doubles]]"
 Splits: TypeAlias = "Sequence[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] | None"
 
 
@@ -529,11 +577,11 @@ def search_spectrum(
         prior = check_number(prior, "prior", minimum=0, open_below=True)
     n_rows = float(data.shape[0] if weights is None else weights.sum())
 
-    def best() -> tuple[int, ...]:
+    def priced() -> Doubles:
         if prior is None:
-            return _best(scores)
+            return scores
         price = np.log(q_grid * m) ** 2 / (2 * prior**2 * n_rows)
-        return _best(scores + price[:, np.newaxis])
+        return np.asarray(scores + price[:, np.newaxis])
 
     def judge() -> Doubles:
         table = np.full((s_grid.size, q_grid.size, g_grid.size), np.nan)
@@ -559,22 +607,28 @@ def search_spectrum(
 
     scores = judge()
     for _ in range(_MOST_WIDENING if widen else 0):
-        _, j, g = best()
+        _, j, g = _best(priced())
         wider_q, wider_g = widened(q_grid, j), widened(g_grid, g)
         if wider_q.size == q_grid.size and wider_g.size == g_grid.size:
             break
         q_grid, g_grid = wider_q, wider_g
         scores = judge()
-    i, j, g = best()
+    i, j, g = _best(priced())
     ends = {"interactions": (j, q_grid), "gammas": (g, g_grid)}
     on_edge = tuple(
         name for name, (at, grid) in ends.items() if grid.size > 1 and at in (0, grid.size - 1)
     )
+    starts = []
+    for s, of_s in zip(s_grid, priced(), strict=True):
+        if np.isfinite(of_s).any():
+            j_s, g_s = _best(of_s)
+            q = float(q_grid[j_s])
+            starts.append((SpectrumKernel(m, PowerDecay(q, float(s))), float(g_grid[g_s])))
     candidate, level, _ = tried[(float(s_grid[i]), float(q_grid[j]))]
     assert isinstance(candidate.model, SpectrumKernel)
     return SpectrumSearch(
         candidate.model, float(g_grid[g]) * level, float(scores[i, j, g]), s_grid, q_grid, g_grid,
-        scores, on_edge,
+        scores, on_edge, tuple(starts),
     )  # fmt: skip
 
 
@@ -769,13 +823,15 @@ def search_gamma(
         "scaling": scaling, "penalize_constant": penalize_constant, "n_threads": n_threads
     }  # fmt: skip
     everything = np.arange(data.shape[0])
+    squares = kernel.diagonal(data, scaling=scaling, n_threads=n_threads) - (not penalize_constant)
+    trace = float(squares.sum() if weights is None else squares @ weights)
+    least = _ROUNDING * trace / TRUSTED  # as leave-one-out estimates its error
     known: dict[int, tuple[float, Doubles]] = {}
 
     def left_out(gamma: float) -> tuple[float, Doubles]:
         if splits is None:
             found = leave_one_out(kernel, data, targets, gamma, sample_weight=weights, **options)
-            value = float(score(found.predictions, everything)[0])
-            return value if found.error[0] <= TRUSTED else np.inf, found.predictions[0]
+            return float(score(found.predictions, everything)[0]), found.predictions[0]
         predictions = np.full(targets.shape, np.nan)
         values = []
         for train, test in splits:
@@ -796,10 +852,10 @@ def search_gamma(
 
     def judge(k: int) -> float:
         if k not in known:
-            try:
-                value, predictions = left_out(start * step**k)
-            except np.linalg.LinAlgError:
-                value, predictions = np.inf, np.empty(0)
+            value, predictions = np.inf, np.empty(0)
+            if start * step**k >= least:
+                with suppress(np.linalg.LinAlgError):
+                    value, predictions = left_out(start * step**k)
             known[k] = (np.inf if np.isnan(value) else value, predictions)
         return known[k][0]
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax
 
-from gegenbauer.calibration import best_temperatures, class_scores, fit_probabilities
+from gegenbauer.calibration import best_temperatures, class_scores, fit_probabilities, log_loss
 
 
 def scores(n, n_classes, seed=0, strength=1.5):
@@ -40,6 +40,22 @@ def test_best_temperatures(n_classes):
     best = minimize_scalar(mean_loss, bounds=(-6, 12), method="bounded", options={"xatol": 1e-9})
     assert_allclose(loss, best.fun, rtol=1e-10)
     assert_allclose(beta * [1, 0.1, 20], np.exp(best.x), rtol=1e-4)
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_slopes_of_the_log_loss(n_classes, weighted):
+    """Against finite differences, with the temperature found anew at each."""
+    F, codes, weights = scores(25, max(2, n_classes))
+    F = F[:, 1:] - F[:, :1] if n_classes == 1 else F
+    weights = weights if weighted else None
+    loss, slope = log_loss(F, codes, weights)
+    assert_allclose(loss, best_temperatures(class_scores(F), codes, weights)[1])
+    for at in np.ndindex(F.shape):
+        step = np.zeros_like(F)
+        step[at] = 1e-4
+        high, low = (log_loss(F + sign * step, codes, weights)[0] for sign in (1, -1))
+        assert_allclose(slope[at], (high - low) / 2e-4, rtol=1e-4, atol=1e-8)
 
 
 def test_temperatures_of_many_models():
@@ -142,3 +158,15 @@ def test_always_probabilities(seed, n_classes, strength, magnitude):
     assert (P < 1).all()
     assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
     assert found.scale > 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("least", [0.1, 1e-3, 1e-5])
+def test_probabilities_of_classes_told_apart(n_classes, least):
+    """By some row so narrowly that the best temperature is of no use as a start."""
+    codes = np.arange(150) % n_classes
+    margins = np.linspace(0.5, 1, 150)
+    margins[7] = least
+    found = fit_probabilities(margins[:, np.newaxis] * np.eye(n_classes)[codes], codes)
+    assert 5 < found.scale < 8
+    assert np.abs(found.bias).max() < 0.3

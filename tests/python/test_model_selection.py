@@ -115,14 +115,42 @@ class TestClassifier:
         price = np.log(table["interaction"] * X.shape[1]) ** 2 / (32 * len(X))
         judged = table["score"] - price[:, np.newaxis]
         i, j, g = np.unravel_index(np.nanargmax(judged), judged.shape)
-        (part,) = model.spectrum_.components
+        (part,) = model.spectrum_.components  # each input has left the same start
         assert part.smoothness == table["smoothness"][i]
-        assert part.interaction == table["interaction"][j]
+        assert_allclose(np.log(part.interaction), np.log(table["interaction"][j]), atol=2)
         assert 0 < g < table["relative_gamma"].size - 1
         assert model.best_score_ >= table["score"][i, j, g] - 1e-9
         assert model.n_search_rows_ == 60
         assert model.n_terms_ == np.inf
         assert model.engine_ == "kernel"
+
+    def test_inputs_that_do_not_matter_fade(self):
+        """Their weights fall, probabilities gain; with cv or a scorer all inputs weigh the same."""
+        rng = np.random.default_rng(0)
+        X = rng.uniform(-1, 1, (1200, 6))
+        y = np.where(rng.uniform(size=1200) < 0.1, -1, 1) * X[:, 1] * X[:, 4] > 0
+        rows = slice(200)
+        own = GegenbauerClassifierCV().fit(X[rows], y[rows])
+        q = own.spectrum_.interactions(6)[:, 0]
+        assert q[[1, 4]].min() > 5 * q[[0, 2, 3, 5]].max()
+        one = GegenbauerClassifierCV(scoring="neg_log_loss").fit(X[rows], y[rows])
+        folds = GegenbauerClassifierCV(cv=3).fit(X[rows], y[rows])
+        for model in (one, folds):
+            assert np.ptp(model.spectrum_.interactions(6)) == 0
+        better, worse = (log_loss(y[200:], m.predict_proba(X[200:])) for m in (own, one))
+        assert better < worse - 0.05
+
+    def test_labels_and_copies_weigh_inputs_alike(self):
+        """Rows that come twice are rows of twice the weight; each label has its temperature."""
+        X, y = classes(60, 4)
+        Y = np.column_stack([y == "red", y == "blue"]).astype(int)
+        for targets in (y, Y):
+            twice = GegenbauerClassifierCV().fit(np.r_[X, X], np.concatenate([targets, targets]))
+            weighted = GegenbauerClassifierCV().fit(X, targets, np.full(60, 2.0))
+            assert_allclose(
+                twice.spectrum_.interactions(2), weighted.spectrum_.interactions(2), rtol=1e-6
+            )
+            assert np.ptp(twice.spectrum_.interactions(2)) > 0
 
     def test_better_than_chance_by_far_without_any_setting(self):
         for load, least in ((load_iris, 0.93), (load_wine, 0.94), (load_breast_cancer, 0.95)):
@@ -153,7 +181,7 @@ class TestClassifier:
         assert model.n_terms_ == 2000
         assert model.n_search_rows_ <= 102
         (part,) = model.spectrum_.components
-        assert isinstance(part.interaction, float)
+        assert len(part.interaction) == 2
         assert model.basis_.spectrum == model.spectrum_
         assert not hasattr(model, "dual_coef_")
         kernel = GegenbauerClassifierCV(search_rows=100).fit(X, y)

@@ -15,6 +15,7 @@ from gegenbauer import (
     InputScaling,
     PowerDecay,
     RidgePath,
+    Spectrum,
     SpectrumKernel,
     TensorBasis,
     TotalDegreeKernel,
@@ -32,6 +33,12 @@ from gegenbauer.spectrum_search import Candidate
 OBJECTIVES = ["marginal_likelihood", "squared_error"]
 
 
+def slanted(left_out):
+    """Make an objective of predictions: each output judged in its own way."""
+    shares = np.linspace(1, 2, left_out.size).reshape(left_out.shape)
+    return float((shares * np.logaddexp(0, left_out)).sum()), shares / (1 + np.exp(-left_out))
+
+
 def data(n=30, m=3, n_outputs=2, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1, 1, (n, m))
@@ -46,7 +53,7 @@ def kernel_of(logs, lam=0.0, max_degree=None):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("free", [False, True])
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", [*OBJECTIVES, slanted])
 def test_gradients_equal_finite_differences(objective, free, weighted):
     X, Y, weights = data()
     rng = np.random.default_rng(1)
@@ -178,6 +185,51 @@ class TestLearnSpectrum:
             )
             assert other.value > best.value
 
+    def test_objective_of_ones_own(self):
+        """It is judged at predictions of rows left out, of those rows that have a weight."""
+        X, Y, weights = data(25)
+        weights[3] = 0
+        kernel, used = kernel_of(np.full((3, 2), -1.0)), weights > 0
+        found = spectrum_objective(kernel, X, Y, 0.2, objective=slanted, sample_weight=weights)
+        left_out = leave_one_out(kernel, X[used], Y[used], 0.2, sample_weight=weights[used])
+        assert_allclose(found.value, slanted(left_out.predictions[0])[0], rtol=1e-10)
+        assert learn_spectrum(X, np.ones((25, 2)), objective=slanted)[1] > 0
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_a_prior_holds_weights_together(self, weighted):
+        """A tight one at their start; else the slope of the price is what that of the data is."""
+        X, Y, weights = data(60)
+        weights = weights if weighted else np.ones(60)
+        start = SpectrumKernel(3, PowerDecay(0.3, 2.0))
+
+        def learn(prior):
+            kernel, gamma = learn_spectrum(
+                X, Y, components=start.spectrum, gamma=0.01, prior=prior, sample_weight=weights
+            )
+            return kernel, gamma, np.log(kernel.spectrum.interactions(3)[:, 0] / 0.3)
+
+        spreads = [np.abs(learn(prior)[2]).max() for prior in (1e-3, 0.3, 3.0, None)]
+        assert spreads[0] < 1e-3
+        assert spreads == sorted(spreads)
+        kernel, gamma, departure = learn(0.7)
+        found = spectrum_objective(kernel, X, Y, gamma, sample_weight=weights)
+
+        def level(kernel):
+            return np.average(kernel.diagonal(X), weights=weights)
+
+        relative = gamma / level(kernel)
+        by_gamma = found.by_log_gamma + np.log(relative / 0.01) / 16 / weights.sum()
+        assert abs(by_gamma) < 1e-4
+        for t in range(3):  # gamma relative to the level stays, as the level follows q
+            q = 0.3 * np.exp(departure)
+            q[t] *= 1.001
+            moved = SpectrumKernel(3, PowerDecay(tuple(q), 2.0))
+            by_level = np.log(level(moved) / level(kernel)) / np.log(1.001)
+            reach = 1 + departure @ departure / (4 * 0.49)
+            price = (4 + 3) * departure[t] / (4 * 0.49) / reach / weights.sum()
+            slope = found.by_log_interaction[t, 0] + found.by_log_gamma * by_level + price
+            assert abs(slope) < 1e-4
+
     def test_is_deterministic_and_the_same_for_threads(self):
         X, Y, _ = data(90, 3)
         one, two = (learn_spectrum(X, Y, max_iter=5, n_threads=n) for n in (1, 2))
@@ -207,6 +259,7 @@ class TestLearnSpectrum:
             ({"objective": "aic"}, "objective must be"),
             ({"max_iter": 0}, "max_iter must be"),
             ({"gamma": -1.0}, "gamma must be"),
+            ({"prior": 0.0}, "prior must be"),
         ]:
             with pytest.raises((ValueError, TypeError), match=message):
                 learn_spectrum(X, Y, **options)
@@ -398,6 +451,34 @@ def test_folds_of_a_basis_take_one_sum(weighted, monkeypatch):
     )  # fmt: skip
     assert_allclose(found.scores(gammas, squared_error), scores, rtol=1e-9)
     assert_allclose(found.predictions(1e-2), expected[1], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("splits", [None, [(np.arange(10, 40), np.arange(10))]])
+def test_gamma_stays_above_rounding(splits, free):
+    """Targets without noise, for which the smallest gamma would look the best."""
+    X, _, weights = data(40, 2, 1)
+    kernel = SpectrumKernel(2, PowerDecay(0.5, 3.0))
+    gamma, score, _ = search_gamma(
+        kernel, X, X[:, 0] ** 3, squared_error(X[:, :1] ** 3), 1e-30, splits=splits,
+        sample_weight=weights, penalize_constant=not free,
+    )  # fmt: skip
+    trace = (kernel.diagonal(X) - free) @ weights
+    assert 4 * np.finfo(float).eps * trace / gamma <= 0.1
+    assert score < 1e-4
+
+
+def test_starts_are_the_best_of_each_smoothness():
+    X, Y, _ = data(40, 2, 1)
+    found = search_spectrum(X, Y, squared_error(Y), smoothnesses=[1, 2, 3], prior=2.0)
+    price = np.log(found.interactions * 2) ** 2 / (8 * 40)
+    assert len(found.starts) == 3
+    for (kernel, gamma), s, scores in zip(
+        found.starts, found.smoothnesses, found.scores, strict=True
+    ):
+        j, g = np.unravel_index(np.nanargmin(scores + price[:, np.newaxis]), scores.shape)
+        assert kernel.spectrum == Spectrum((found.interactions[j], s))
+        assert gamma == found.gammas[g]
 
 
 def test_a_prior_of_the_interaction():
