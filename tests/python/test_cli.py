@@ -1023,9 +1023,7 @@ class TestTune:
         assert result.value("classes").startswith("3: 'setosa' (50 rows)")
         assert result.value("terms") == "all there are"
         (part,) = expected.spectrum_.components
-        assert result.value("spectrum") == (
-            f"q {words.number(part.interaction)}, s {part.smoothness:g}"
-        )
+        assert result.value("spectrum") == (f"of each input its own q, s {part.smoothness:g}")
         assert result.value("gamma") == words.number(expected.gamma_)
         error = expected_calibration_error(right, P.max(axis=1), np.linspace(0, 1, 11))
         assert result.value("calibration") == (
@@ -1075,7 +1073,7 @@ class TestTune:
             f"deviation {np.sqrt(expected.noise_variance_[0]):.4g}"
         )
         assert result.value("spectrum") == (
-            "of each input its own, a sum of n^-4, n^-6, 0.1^(n-1) for degree n"
+            "of each input its own, a sum of n^-4, n^-10, 0.1^(n-1) for degree n"
         )
         shares = sobol_indices(expected).total[:, 0]
         assert table["idle"] == [f"{shares[2]:.4f}"]
@@ -1104,7 +1102,7 @@ class TestTune:
         (part,) = model.spectrum_.components
         assert result.value("parameters") == (
             f"gamma {words.number(model.gamma_)}, domain [-1, 1], out of range: clip, spectrum "
-            f"q {words.number(part.interaction)}, s {part.smoothness:g}"
+            f"of each input its own q, s {part.smoothness:g}"
         )
         assert result.value("solved by").startswith("kernel engine, cholesky solver, rcond ")
         assert "largest weight" not in result.out

@@ -87,6 +87,8 @@ def describe_spectrum(model: Any) -> str:
     pair = spectrum._pair()
     if pair is not None:
         return f"q {number(pair[0])}, s {number(pair[1])}"
+    if len(spectrum.components) == 1 and isinstance(spectrum.components[0], PowerDecay):
+        return f"of each input its own q, s {number(spectrum.components[0].smoothness)}"
     kinds = [
         f"n^-{2 * part.smoothness:g}" if isinstance(part, PowerDecay)
         else f"{part.ratio:g}^(n-1)" if isinstance(part, GeometricDecay)
