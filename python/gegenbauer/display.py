@@ -441,12 +441,12 @@ class InputDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
-        """Draw the relevances of the inputs of a `GegenbauerRegressorCV`.
+        """Draw the relevances of the inputs in the spectrum of an estimator that chose it.
 
         Parameters
         ----------
-        estimator : GegenbauerRegressorCV
-            Fitted.
+        estimator : GegenbauerRegressorCV or GegenbauerClassifierCV
+            Fitted, not with ``spectrum=None``.
         ax : matplotlib axes, optional
             Where to draw.
 
@@ -457,8 +457,8 @@ class InputDisplay:
         check_is_fitted(estimator)
         if not hasattr(estimator, "relevances_"):
             raise TypeError(
-                f"{type(estimator).__name__} has no relevances_, which regression with a learned "
-                "spectrum has; draw Sobol' indices with InputDisplay.from_sobol"
+                f"{type(estimator).__name__} has no relevances_, which estimators that choose a "
+                "spectrum have; draw Sobol' indices with InputDisplay.from_sobol"
             )
         names = getattr(estimator, "feature_names_in_", None)
         labels = [f"x{t}" for t in range(estimator.n_features_in_)] if names is None else names

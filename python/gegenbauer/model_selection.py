@@ -90,7 +90,7 @@ _HELD = 2e7
 # What only some fits leave behind: a fit with other parameters must not find it
 _PASSING = (
     "X_fit_", "dual_coef_", "kernel_", "basis_", "coef_", "_posterior", "_mean_features",
-    "_free_leverage", "_margin", "relevances_",
+    "_free_leverage", "_margin",
 )  # fmt: skip
 
 
@@ -550,6 +550,17 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
 
     # ---- predicting --------------------------------------------------------------
 
+    @property
+    def relevances_(self) -> Doubles:
+        """Sum of the weights of each input in the spectrum."""
+        spectrum = getattr(self, "spectrum_", None)
+        if spectrum is None:
+            raise AttributeError(
+                f"this {type(self).__name__} has no spectrum, of which relevances_ are the weights "
+                "of the inputs: fit it, and not with spectrum=None"
+            )
+        return np.asarray(spectrum.interactions(self.n_features_in_).sum(axis=1))
+
     def _raw_outputs(self, X: Any) -> Doubles:
         """Return the outputs (S, K) of the fitted polynomial."""
         check_is_fitted(self)
@@ -766,7 +777,6 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
     _margin = 0.01
 
     search: str
-    relevances_: Doubles
 
     def __init__(
         self,
@@ -873,8 +883,6 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         return kernel.spectrum, gamma
 
     def _finish(self, data: _Data, left_out: Doubles) -> None:
-        if self.spectrum_ is not None:
-            self.relevances_ = self.spectrum_.interactions(self.n_features_in_).sum(axis=1)
         if hasattr(self, "dual_coef_"):
             self.dual_coef_ = self.dual_coef_ * self._unit
         else:
@@ -1153,6 +1161,8 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Output for each row of ``fit`` by the model without it, before calibration. Identical
         rows are one row of more weight.
+    relevances_ : ndarray of shape (n_features,)
+        Sum of the weights of each input; not with ``spectrum=None``.
     probability_maps_ : list of ProbabilityMap
         What makes probabilities of outputs: one, or one for each label of a multilabel y.
     loo_probabilities_ : ndarray of shape (n_samples, n_classes)

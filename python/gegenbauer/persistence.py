@@ -1156,7 +1156,6 @@ def _restore_uncertainty(
             raise ModelFileError("tensor 'row_weight' must be positive.")
     if estimator.spectrum_ is not None:
         _require_doubles(arrays, "relevances", (estimator.n_features_in_,))
-        estimator.relevances_ = arrays["relevances"]
     _require_doubles(arrays, "noise_variance", (n_outputs,))
     estimator.noise_variance_ = arrays["noise_variance"]
     if not (estimator.noise_variance_ >= 0).all():

@@ -168,8 +168,12 @@ def test_inputs():
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["a", "b"]
     display = InputDisplay.from_estimator(model)
     assert_allclose([bar.get_width() for bar in display.bars_["relevance"]], model.relevances_)
+    classifier = GegenbauerClassifierCV().fit(X, Y > 0)
+    display = InputDisplay.from_estimator(classifier)
+    weights = [bar.get_width() for bar in display.bars_["relevance"]]
+    assert_allclose(weights, classifier.spectrum_.interactions(2).sum(axis=1))
     with pytest.raises(TypeError, match="no relevances_"):
-        InputDisplay.from_estimator(GegenbauerClassifierCV().fit(X, Y > 0))
+        InputDisplay.from_estimator(GegenbauerClassifierCV(spectrum=None).fit(X, Y > 0))
     with pytest.raises(ValueError, match="output must be below 1"):
         InputDisplay.from_sobol(indices, output=1)
     with pytest.raises(ValueError, match="names must have 2 entries, got 1"):
