@@ -1,4 +1,5 @@
 #include "bindings.hpp"
+#include "gegenbauer/band_form.hpp"
 #include "gegenbauer/cholesky.hpp"
 #include "gegenbauer/peak.hpp"
 #include "gegenbauer/triangular.hpp"
@@ -39,6 +40,33 @@ void bind_linear_algebra(py::module_& m) {
         return Array<double>(diagonal.size(), diagonal.data());
       },
       py::arg("factor").noconvert(), py::arg("n_threads"), "Diagonal of (L L')^-1, given L.");
+  py::class_<BandForm>(m, "BandForm", py::module_local(), "A symmetric matrix as Q B Q' with a band B.")
+      .def(py::init([](Array<double> lower, const std::optional<Array<double>>& without, int n_threads) {
+             const MatrixRef k = matrix(lower, "matrix");
+             const double* v = optional_data(without, k.rows(), "without");
+             const Vector left_out = v == nullptr ? Vector() : Vector(Eigen::Map<const Vector>(v, k.rows()));
+             return without_gil(n_threads, [&](const Control& control) { return BandForm(k, left_out, control); });
+           }),
+           py::arg("matrix").noconvert(), py::arg("without"), py::arg("n_threads"),
+           "Of the lower triangle, on the complement of a vector if one is given.")
+      .def_property_readonly("largest", &BandForm::largest)
+      .def_property_readonly("smallest", &BandForm::smallest)
+      .def("band", [](const BandForm& form) { return to_numpy(form.band()); })
+      .def("orthogonal", [](const BandForm& form) { return to_numpy(form.orthogonal()); })
+      .def(
+          "solve",
+          [](const BandForm& form, const Array<double>& gammas, Array<double> right, int n_threads) {
+            const double* first = optional_data(gammas, gammas.size(), "gammas");
+            const Vector values = Eigen::Map<const Vector>(first, gammas.size());
+            const MatrixRef target = matrix(right, "right");
+            const ShiftedSolutions found =
+                without_gil(n_threads, [&](const Control& control) { return form.solve(values, target, control); });
+            const auto copy = [](const Vector& v) { return Array<double>(v.size(), v.data()); };
+            return std::tuple(to_numpy(found.solutions), to_numpy(found.inverse_diagonal), to_numpy(found.quadratic),
+                              copy(found.log_determinant), copy(found.shift));
+          },
+          py::arg("gammas").noconvert(), py::arg("right").noconvert(), py::arg("n_threads"),
+          "Solutions, the diagonal of the inverse, quadratic forms, log determinants and shifts.");
   m.def(
       "measure_flops",
       [](double seconds, int n_threads) {

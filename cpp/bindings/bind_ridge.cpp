@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 #include "gegenbauer/predict.hpp"
 #include "gegenbauer/ridge.hpp"
+#include "gegenbauer/total_degree_kernel.hpp"
 
 namespace gegenbauer::bindings {
 
@@ -113,6 +114,20 @@ void bind_for(py::module_& m) {
       py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true),
       py::arg("row_scale").noconvert().none(true), py::arg("kernel").noconvert(), py::arg("n_threads"),
       py::arg("precision") = "float64", "kernel += lower triangle of G G'.");
+
+  m.def(
+      "accumulate_total_degree_kernel",
+      [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const RowScale& row_scale,
+         Array<double> kernel, int n_threads) {
+        const Samples samples(view(x, "X"), box);
+        const Design design{basis, samples, optional_data(row_scale, samples.rows(), "row_scale"), {}};
+        const MatrixRef target = matrix(kernel, "kernel");
+        without_gil(n_threads,
+                    [&](const Control& control) { accumulate_total_degree_kernel(design, 0, target, control); });
+      },
+      py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true),
+      py::arg("row_scale").noconvert().none(true), py::arg("kernel").noconvert(), py::arg("n_threads"),
+      "The same, the terms of the complete part by a truncated product.");
 }
 
 }  // namespace

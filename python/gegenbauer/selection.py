@@ -6,11 +6,16 @@ product of matrices instead of a factorisation: residuals are ``e = sum_j u_j s_
 ``s_j = gamma / (lambda_j + gamma)``, and one minus the leverage of row i is
 ``d_i = sum_j u_ij^2 s_j``; both are sums of what is left, without a difference that could cancel.
 The residual of row i in the fit without that row is ``e_i / d_i``.
+
+Neither needs eigenvectors. With ``G G' = Q B Q'``, B a band and ``B + gamma I = L L'``, both are
+sums of products of ``z = L^-1 Q'u`` for the unit vector u of row i: ``d_i = gamma |z|^2`` and
+``e_i = gamma z'(L^-1 Q'y)``. A band is found in a fraction of the time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -391,6 +396,18 @@ def _check_folds(folds: Sequence[npt.ArrayLike], n: int) -> list[npt.NDArray[np.
     return [rows.astype(np.intp) for rows in parts]
 
 
+@dataclass(frozen=True, eq=False)
+class _Shifted:
+    """Answers of `core.BandForm.solve` for K + gamma I."""
+
+    gammas: Doubles
+    solutions: Doubles  # (n, n_gammas * n_outputs)
+    inverse_diagonal: Doubles  # (n, n_gammas)
+    quadratic: Doubles  # (n_outputs, n_gammas): y'(K + gamma I)^-1 y
+    log_determinant: Doubles
+    shift: Doubles  # not 0 where gamma was too small and had to be raised
+
+
 class RidgePath:
     r"""One factorisation of a ridge problem, for every gamma.
 
@@ -415,7 +432,8 @@ class RidgePath:
         Whether the constant term is penalised as well, as in the paper.
     method : {"auto", "svd", "dual", "primal"}
         What is factorised. ``"svd"``: the matrix of features itself, most accurate, for small
-        problems (of a basis, not of a kernel). ``"dual"``: G G' of size n_samples. ``"primal"``:
+        problems (of a basis, not of a kernel). ``"dual"``: G G' of size n_samples, taken to a band;
+        its eigenvalues are found when they are asked for. ``"primal"``:
         G'G of size n_terms, with a pass over the rows for each question; holds blocks of rows only.
         For many rows of few inputs G'G comes from Chebyshev moments, and what is asked at the rows
         from polynomials that cost less than the features.
@@ -458,6 +476,8 @@ class RidgePath:
     >>> float(gammas[(errors**2).mean(axis=(1, 2)).argmin()])
     1e-12
     """
+
+    _shifted: _Shifted | None = None
 
     def __init__(
         self,
@@ -563,25 +583,34 @@ class RidgePath:
     def _factor_dual(self) -> None:
         rows = self._scale.size
         require_memory(
-            32.0 * rows * rows,
-            f"the eigenvectors of {rows} rows",
+            24.0 * rows * rows,
+            f"the kernel matrix of {rows} rows and its band form",
             "use fewer rows, or a TensorBasis of a finite set",
         )
         K = np.zeros((rows, rows), order="F")
         box = self._box()
         if isinstance(self.model, TensorBasis):
-            core.accumulate_kernel(
-                self.model._plan, self._X_used, box, self._scale, K, self._threads
+            cost = fit_cost(self.model, rows, self.n_outputs)
+            accumulate = (
+                core.accumulate_total_degree_kernel
+                if cost["kernel"] < cost["dual"]
+                else core.accumulate_kernel
             )
+            accumulate(self.model._plan, self._X_used, box, self._scale, K, self._threads)
         else:
             self.model._plan.accumulate(self._X_used, box, self._scale, True, K, self._threads)
-        Y = self._scaled_Y
-        if self._free:  # the reflection takes the constant term with it
-            K = np.tril(K) + np.tril(K, -1).T
-            K = self._reflect(self._reflect(K).T)[1:, 1:]
-            Y = self._reflect(Y)[1:]
-        eigenvalues, U = np.linalg.eigh(K, UPLO="L")
-        self._set_spectral(U[:, ::-1], eigenvalues[::-1].clip(min=0.0), Y)
+        self._band = core.BandForm(K, self._scale if self._free else None, self._threads)
+        self._missing = False
+
+    @cached_property
+    def eigenvalues(self) -> Doubles:
+        """Of the band; the other methods set them as they factorise."""
+        from scipy.linalg import eigvals_banded
+
+        band = self._band.band()
+        if band.shape[1] <= band.shape[0]:  # all of it is a band
+            band = band[: band.shape[1]]
+        return np.asarray(eigvals_banded(band, lower=True)[::-1].clip(min=0.0))
 
     def _set_spectral(self, U: Doubles, eigenvalues: Doubles, Y: Doubles) -> None:
         """Keep an orthonormal basis U of what G can reach, and what it cannot reach of Y."""
@@ -601,6 +630,14 @@ class RidgePath:
                 gone += self._scale**2 / (self._scale @ self._scale)
             self._rest = (1.0 - gone).clip(min=0.0)
         self._missing = missing
+
+    def _solve_shifted(self, gammas: Doubles) -> _Shifted:
+        """Solve with the band for all gammas; the last answers are kept for the next question."""
+        if self._shifted is None or not np.array_equal(self._shifted.gammas, gammas):
+            targets = np.asfortranarray(self._scaled_Y)
+            found = self._band.solve(np.ascontiguousarray(gammas), targets, self._threads)
+            self._shifted = _Shifted(gammas, *found)
+        return self._shifted
 
     def _factor_primal(self) -> None:
         assert isinstance(self.model, TensorBasis)
@@ -666,9 +703,13 @@ class RidgePath:
 
     def _estimated_error(self, gammas: Doubles, smallest: Doubles) -> Doubles:
         """Estimate rounding relative to the residuals, given the smallest one minus leverage."""
-        if self.eigenvalues.size == 0:
+        if self.method == "dual":
+            condition = self._band.largest / (self._band.smallest + gammas)
+            condition = np.where(self._solve_shifted(gammas).shift > 0, np.inf, condition)
+        elif self.eigenvalues.size == 0:
             return np.full(gammas.size, _EPS)
-        condition = self.eigenvalues[0] / (self.eigenvalues[-1] + gammas)
+        else:
+            condition = self.eigenvalues[0] / (self.eigenvalues[-1] + gammas)
         if self.method == "svd":
             condition = np.sqrt(condition)
         grown = 1.0 + condition
@@ -752,10 +793,17 @@ class RidgePath:
 
         Residuals and d may both be divided by gamma.
         """
-        shrink, whole = self._shrinkage(gammas)
         n_gammas, n_outputs = gammas.size, self.n_outputs
-        if self.method != "primal":
-            rows = self._scale.size
+        rows = self._scale.size
+        if self.method == "dual":
+            found = self._solve_shifted(gammas)
+            e = found.solutions.reshape(rows, n_gammas, n_outputs).transpose(1, 0, 2)
+            d = found.inverse_diagonal.T
+            leverage = 1.0 - (gammas + found.shift)[:, np.newaxis] * d
+            yield slice(0, rows), e, d, leverage.clip(min=0.0)
+            return
+        if self.method == "svd":
+            shrink, whole = self._shrinkage(gammas)
             shrunk = shrink[:, :, np.newaxis] * self._projected[:, np.newaxis, :]
             e = self._U @ shrunk.reshape(shrink.shape[0], n_gammas * n_outputs)
             e = e.reshape(rows, n_gammas, n_outputs).transpose(1, 0, 2)
@@ -966,7 +1014,13 @@ class RidgePath:
 
     def _quadratic_forms(self, gammas: Doubles) -> tuple[Doubles, Doubles]:
         """Return |e|^2 and e'y, each (n_gammas, n_outputs), of the scaled residuals e."""
-        if self.method != "primal":
+        if self.method == "dual":
+            found = self._solve_shifted(gammas)
+            e = found.solutions.reshape(-1, gammas.size, self.n_outputs)
+            squares = np.einsum("igk,igk->gk", e, e)
+            column = gammas[:, np.newaxis]
+            return column**2 * squares, column * found.quadratic.T
+        if self.method == "svd":
             shrink = gammas / (self.eigenvalues[:, np.newaxis] + gammas)
             squares = self._projected**2
             rest = (self._rest_Y**2).sum(axis=0)
@@ -1002,8 +1056,11 @@ class RidgePath:
                 "gammas"
             )
         squared, _ = self._quadratic_forms(values)
-        shrink = values / (self.eigenvalues[:, np.newaxis] + values)
-        left = shrink.sum(axis=0) + (self._n_free_rows - self.eigenvalues.size)
+        if self.method == "dual":
+            left = values * self._solve_shifted(values).inverse_diagonal.sum(axis=0)
+        else:
+            shrink = values / (self.eigenvalues[:, np.newaxis] + values)
+            left = shrink.sum(axis=0) + (self._n_free_rows - self.eigenvalues.size)
         return np.asarray(n * squared / left[:, np.newaxis] ** 2)
 
     def log_marginal_likelihood(self, gammas: npt.ArrayLike) -> Doubles:
@@ -1033,7 +1090,10 @@ class RidgePath:
             raise ValueError("gammas must be positive for a likelihood, got 0")
         n = self._n_free_rows
         _, quadratic = self._quadratic_forms(values)
-        log_det = np.log1p(self.eigenvalues[:, np.newaxis] / values).sum(axis=0)
+        if self.method == "dual":
+            log_det = self._solve_shifted(values).log_determinant - n * np.log(values)
+        else:
+            log_det = np.log1p(self.eigenvalues[:, np.newaxis] / values).sum(axis=0)
         with np.errstate(divide="ignore"):
             fit = n * (np.log(2 * np.pi * quadratic / n) + 1)
         jacobian = 2 * np.log(self._scale).sum()
@@ -1057,22 +1117,18 @@ class RidgePath:
         values = self._check_gammas(gammas)
         data = as_matrix(X, "X", n_columns=self.model.n_features)
         n_gammas, n_outputs = values.size, self.n_outputs
-        inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + values)
-        if self.method == "svd":
-            factor = np.sqrt(self.eigenvalues)[:, np.newaxis] * inverse
-        else:
-            factor = inverse
-        shrunk = (factor[:, :, np.newaxis] * self._projected[:, np.newaxis, :]).reshape(
-            inverse.shape[0], n_gammas * n_outputs
-        )
         if self.method == "dual":
-            dual = self._scale[:, np.newaxis] * (self._U @ shrunk)
+            dual = self._scale[:, np.newaxis] * self._solve_shifted(values).solutions
             if isinstance(self.model, TensorBasis):
                 weights = self._transposed_product(dual)
             else:
                 return self._predict_by_kernel(data, dual, n_gammas)
         else:
-            weights = self._V @ shrunk
+            factor = 1.0 / (self.eigenvalues[:, np.newaxis] + values)
+            if self.method == "svd":
+                factor *= np.sqrt(self.eigenvalues)[:, np.newaxis]
+            shrunk = factor[:, :, np.newaxis] * self._projected[:, np.newaxis, :]
+            weights = self._V @ shrunk.reshape(factor.shape[0], n_gammas * n_outputs)
         if self._free:
             weights = np.vstack([self._constants(weights), weights])
         assert isinstance(self.model, TensorBasis)

@@ -67,7 +67,8 @@ CPP_LAYERS = [
     ["total_degree_kernel", "spectrum_kernel", "spectrum_gradient"],
 ]
 KNOWS_NO_BASIS = {
-    "triangular", "cholesky", "spectral", "orthogonal", "refine", "dual_system", "prefix_path",
+    "triangular", "cholesky", "band_form", "spectral", "orthogonal", "refine", "dual_system",
+    "prefix_path",
 }  # fmt: skip
 BELOW_NO_BASIS = {"types", "error", "packet", "parallel", "tiles"}
 CPP_TOP = [  # join both sides

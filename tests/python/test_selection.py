@@ -371,6 +371,75 @@ def test_kernels(kernel, free):
         assert_allclose(found[i], true[0], atol=1e-9)
 
 
+def by_eigenvectors(path, gammas):
+    """Leave-one-out predictions and leverages of a dual path, from LAPACK's eigenvectors."""
+    G = path.model.evaluate(path._X)
+    eigenvalues, U = np.linalg.eigh(G @ G.T)
+    inverse = 1 / (eigenvalues.clip(min=0)[:, np.newaxis] + gammas)
+    e = np.einsum("ij,jg,jk->gik", U, inverse, U.T @ path.targets, optimize=True)
+    d = inverse.T @ U.T**2
+    return path.targets - e / d[:, :, np.newaxis], 1 - gammas[:, np.newaxis] * d
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 16, 17, 25, 64, 300])
+def test_band_equals_eigenvectors(n):
+    """Also where the matrix is no larger than the band, and with more gammas than lanes."""
+    rng = np.random.default_rng(n)
+    X, Y = rng.uniform(size=(n, 3)), rng.normal(size=(n, 3))
+    path = RidgePath(TensorBasis(3, degree=9, lam=0.5), X, Y, method="dual")
+    gammas = 10.0 ** np.arange(-3, 8)
+    found = path.leave_one_out(gammas)
+    predictions, leverages = by_eigenvectors(path, gammas)
+    for g in range(gammas.size):
+        assert relative(found.predictions[g], predictions[g], Y) <= max(found.error[g], 1e-13)
+        assert_allclose(found.leverages[g], leverages[g], rtol=0, atol=max(found.error[g], 1e-13))
+    assert path.eigenvalues.shape == (n,)
+    assert_allclose(found.leverages.sum(axis=1), path.effective_dof(gammas), atol=1e-7)
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_threads_do_not_change_the_band(free):
+    rng = np.random.default_rng(0)
+    X, Y = rng.uniform(size=(400, 3)), rng.normal(size=(400, 2))
+    one, two, three = (
+        RidgePath(
+            SpectrumKernel(3, (0.3, 2.0)), X, Y, penalize_constant=not free, n_threads=n_threads
+        ).leave_one_out(GAMMAS)
+        for n_threads in (1, 2, 3)
+    )
+    assert np.array_equal(one.predictions, two.predictions)
+    assert np.array_equal(one.predictions, three.predictions)
+    assert np.array_equal(one.leverages, two.leverages)
+
+
+def test_gammas_below_rounding_are_finite_and_say_so():
+    """A numerically singular matrix: what is trusted chooses the same gamma as eigenvectors do."""
+    rng = np.random.default_rng(4)
+    X = rng.uniform(size=(300, 1))
+    Y = np.sin(6 * X) + 0.1 * rng.normal(size=(300, 1))
+    path = RidgePath(TensorBasis(1, degree=299, lam=0.5), X, Y, method="dual")
+    gammas = 10.0 ** np.arange(-24.0, 4.0)
+    found = path.leave_one_out(gammas)
+    assert np.isfinite(found.predictions).all()
+    assert (found.leverages >= 0).all()
+    assert (found.leverages <= 1).all()
+    assert (found.error[gammas < 1e-13 * path.eigenvalues[0]] > 0.1).all()
+    predictions, _ = by_eigenvectors(path, gammas)
+    for g in np.flatnonzero(found.error < 0.1):
+        assert relative(found.predictions[g], predictions[g], Y) <= found.error[g]
+    trusted = found.error < 0.1
+    assert trusted.any()
+    scores = [((p[trusted] - Y) ** 2).mean(axis=(1, 2)) for p in (found.predictions, predictions)]
+    assert scores[0].argmin() == scores[1].argmin()
+
+
+def test_gamma_of_zero_by_a_band():
+    p = make_problem(12, 2, 45, n_outputs=1, lam=0.5)
+    found = RidgePath(p.basis, p.X, p.Y, method="dual").leave_one_out([0.0]).predictions[0]
+    exact = RidgePath(p.basis, p.X, p.Y, method="svd").leave_one_out([0.0]).predictions[0]
+    assert_allclose(found, exact, rtol=1e-6)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_gamma_of_zero_is_least_squares(method):
     p = make_problem(*TALL, lam=0.5)
@@ -511,7 +580,7 @@ class TestArguments:
     def test_too_large(self, monkeypatch):
         monkeypatch.setattr("gegenbauer._arrays.available_memory", lambda: 1e9)
         X = np.zeros((200_000, 2))
-        with pytest.raises(TooLargeError, match="eigenvectors of 200000 rows"):
+        with pytest.raises(TooLargeError, match="kernel matrix of 200000 rows"):
             RidgePath(self.basis, X, X[:, 0], method="dual")
         path = RidgePath(self.basis, self.X, self.y)
         with pytest.raises(TooLargeError, match="fewer gammas"):
