@@ -105,7 +105,7 @@ def leave_one_out(
 ) -> LeaveOneOut:
     """Predict each row by the fit without it, for one gamma, by Cholesky.
 
-    At a sixth or less of the price of `RidgePath`, which answers for all gammas.
+    At about a quarter of the price of `RidgePath`, which answers for all gammas.
 
     Parameters
     ----------
