@@ -797,7 +797,8 @@ class RidgePath:
         rows = self._scale.size
         if self.method == "dual":
             found = self._solve_shifted(gammas)
-            e = found.solutions.reshape(rows, n_gammas, n_outputs).transpose(1, 0, 2)
+            # a copy, which is divided in place, while the answers are kept
+            e = found.solutions.reshape(rows, n_gammas, n_outputs).transpose(1, 0, 2).copy()
             d = found.inverse_diagonal.T
             leverage = 1.0 - (gammas + found.shift)[:, np.newaxis] * d
             yield slice(0, rows), e, d, leverage.clip(min=0.0)

@@ -103,6 +103,23 @@ def test_equals_refits(method, shape, free, kind):
         assert (found.error <= 1e-9).all()
 
 
+@pytest.mark.parametrize("method", ["svd", "dual", "primal"])
+def test_questions_do_not_change_answers(method):
+    p = make_problem(*WIDE, lam=0.5)
+    path = RidgePath(p.basis, p.X, p.Y, method=method)
+    gammas = [1e-3, 1.0]
+
+    def ask():
+        found = path.leave_one_out(gammas)
+        return (
+            found.predictions, found.leverages, found.error, path.gcv(gammas),
+            path.log_marginal_likelihood(gammas), path.predict(p.X, gammas),
+        )  # fmt: skip
+
+    for first, second in zip(ask(), ask(), strict=True):
+        assert_array_equal(first, second)
+
+
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("gamma", [1e-15, 1e-9, 1e-3, 1e15])
 @pytest.mark.parametrize("shape", [(12, 2, 20), (14, 1, 6)])
