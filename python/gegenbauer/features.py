@@ -112,7 +112,9 @@ class _InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
     def _require_finite(self, X: NDArray[Any]) -> None:
         """Refuse NaN and infinity with an error that names the columns."""
         try:
-            assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
+            # scikit-learn sums first, and finite numbers may have a sum that is none
+            with np.errstate(over="ignore", invalid="ignore"):
+                assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
         except ValueError as error:
             bad = ~np.isfinite(X)
             columns = np.flatnonzero(bad.any(axis=0))

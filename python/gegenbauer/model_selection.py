@@ -84,6 +84,9 @@ _DEFAULT_N_TERMS = 2000
 _SPREAD = 1.0
 _STEPS = 6
 
+# Targets whose standard deviation is further from one have variances beyond float64
+_MOST_EXTREME = 1e140
+
 # Leave-one-out predictions (doubles) that are held at once
 _HELD = 2e7
 
@@ -155,6 +158,23 @@ def _warn_of_light(weight: Doubles) -> None:
             LightWeightsWarning,
             stacklevel=_stacklevel(),
         )
+
+
+def _noise_variance(squares: Doubles, left: float, weight: Doubles, dof: float) -> Doubles:
+    """Divide squared residuals by the rows that are left, or know nothing."""
+    if left > 0:
+        return np.asarray(squares / left)
+    total = float(weight.sum())
+    if total >= 0.1 * weight.size:  # else it was said before
+        warnings.warn(
+            f"sample_weight counts rows, and {weight.size} rows count as {total:.3g}, of which the "
+            f"model takes {dof:.3g} degrees of freedom: none is left to judge the noise by, so "
+            "noise_variance_ is infinite. Scale the weights so that they average one, unless so "
+            "little is known",
+            LightWeightsWarning,
+            stacklevel=_stacklevel(),
+        )
+    return np.full(squares.shape, np.inf)
 
 
 def _restricted(splits: Splits, rows: Rows, n: int) -> Splits:
@@ -423,10 +443,12 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
     def _with_margin(self, tight: InputScaling) -> InputScaling:
         if self._on_paper or self._margin == 0:
             return tight
-        room = self._margin * (tight.upper - tight.lower)
+        room = self._margin * tight.upper - self._margin * tight.lower
+        largest = np.finfo(np.float64).max
         return InputScaling(
-            tight.lower - room, tight.upper + room, domain=tight.domain, clip=tight.clip,
-            constant=tight.is_constant,
+            np.maximum(tight.lower, room - largest) - room,
+            np.minimum(tight.upper, largest - room) + room,
+            domain=tight.domain, clip=tight.clip, constant=tight.is_constant,
         )  # fmt: skip
 
     def _standardised(self, data: _Data) -> _Data:
@@ -837,15 +859,27 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         return self
 
     def _standardised(self, data: _Data) -> _Data:
-        center = np.average(data.Y, axis=0, weights=data.weight)
-        unit = np.sqrt(np.average((data.Y - center) ** 2, axis=0, weights=data.weight))
+        # by the largest first, so that no sum and no square leaves the range of float64
+        size = np.abs(data.Y).max(axis=0)
+        scaled = data.Y / np.where(size > 0, size, 1.0)
+        center = np.average(scaled, axis=0, weights=data.weight)
+        unit = np.sqrt(np.average((scaled - center) ** 2, axis=0, weights=data.weight))
+        self._center, self._unit = center * size, np.where(unit * size > 0, unit * size, 1.0)
+        extreme = np.maximum(self._unit, 1.0 / self._unit) * (size > 0)
+        column = int(np.argmax(np.maximum(extreme, size)))
+        if max(extreme[column], size[column]) > _MOST_EXTREME:
+            raise ValueError(
+                "y must have a standard deviation between 1e-140 and 1e140, whose square float64 "
+                f"holds, and no larger values, but column {column} has one of "
+                f"{self._unit[column]:.3g} and values up to {size[column]:.3g}: rescale it"
+            )
         if self._on_paper and self.penalize_constant:
-            center = np.zeros_like(center)  # the paper's penalty is on the mean of the targets, too
-        self._center, self._unit = center, np.where(unit > 0, unit, 1.0)
+            # the paper's penalty is on the mean of the targets, too
+            self._center = np.zeros_like(center)
         return replace(data, Y=(data.Y - self._center) / self._unit)
 
     def _labels(self, data: _Data) -> NDArray[Any]:
-        values = data.Y * self._unit + self._center
+        values: Doubles = data.Y * self._unit + self._center
         return values[:, 0] if values.shape[1] == 1 else values
 
     def _make_score(self, data: _Data) -> Score:
@@ -920,8 +954,8 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
             fitted = path.predict(data.X, [self.gamma_])[0]
             squares = weight[:, np.newaxis] * ((data.Y - fitted) * self._unit) ** 2
         left += float(weight.sum()) - data.n  # weights are numbers of rows
-        self.noise_variance_ = (
-            squares.sum(axis=0) / left if left > 0 else np.full(squares.shape[1], np.inf)
+        self.noise_variance_ = _noise_variance(
+            squares.sum(axis=0), left, weight, self.effective_dof_
         )
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:

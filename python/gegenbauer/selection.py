@@ -59,6 +59,9 @@ METHODS = ("auto", "svd", "dual", "primal")
 # Multiply-adds up to which features are decomposed themselves, not their products
 _SMALL = 4e8
 
+# The same for a triangular factor for each gamma
+_SMALL_SURFACE = 1e7
+
 # Doubles of features that the primal method holds at once
 _BLOCK = 4e6
 
@@ -1230,7 +1233,8 @@ def prefix_surface(
     The Cholesky factor of a leading block is the leading block of the factor: with
     ``gamma I + G'G = L L'``, ``Q = G L^-T`` and ``z = L^-1 G'Y``, the prediction of the first terms
     is the running sum of the columns of Q times z, and the leverage that of their squares. So one
-    factorisation for each gamma answers for every number of terms.
+    factorisation for each gamma answers for every number of terms. Where the basis is small, L is
+    found from the features themselves (by Householder reflections), not from their products.
 
     Parameters
     ----------
@@ -1323,16 +1327,31 @@ def prefix_surface(
     if left_out:
         features = features * root
     scores = np.full((values.size, sizes.size), np.inf)
-    error = np.minimum(4.0 * _EPS * (1.0 + float(np.trace(square)) / values), 1.0)
     penalized = np.arange(int(free), terms)
+    condition = 1.0 + float(np.trace(square)) / values
+    triangle = None
+    if float(terms) ** 2 * max(n, terms) <= _SMALL_SURFACE:
+        # features themselves, not their products: singular values, not their squares, are resolved
+        own = basis.evaluate(data, scaling=scaling, n_threads=threads) * root[:, np.newaxis]
+        triangle = np.asarray(np.linalg.qr(own, mode="r"))
+        condition = np.sqrt(n * condition)
+    error = np.minimum(4.0 * _EPS * condition, 1.0)
     for g, gamma in enumerate(values):
-        factor = square.copy(order="F")
-        factor[penalized, penalized] += gamma
-        try:
-            core.cholesky_in_place(factor, threads)
-        except np.linalg.LinAlgError:
-            error[g] = 1.0
+        if error[g] == 1.0:
             continue
+        if triangle is not None:
+            penalty = np.zeros(terms)
+            penalty[penalized] = np.sqrt(gamma)
+            stacked = np.vstack([triangle, np.diag(penalty)])
+            factor = np.asfortranarray(np.asarray(np.linalg.qr(stacked, mode="r")).T)
+        else:
+            factor = square.copy(order="F")
+            factor[penalized, penalized] += gamma
+            try:
+                core.cholesky_in_place(factor, threads)
+            except np.linalg.LinAlgError:
+                error[g] = 1.0
+                continue
         Q, z = np.array(features, order="F"), cross.copy(order="F")
         core.solve_lower(factor, Q, threads)
         core.solve_lower(factor, z, threads)

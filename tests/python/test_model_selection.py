@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.inspection import partial_dependence
 from sklearn.metrics import log_loss, make_scorer
 from sklearn.model_selection import (
@@ -665,12 +665,60 @@ class TestScorers:
         )
 
 
+def test_weights_that_leave_nothing_to_judge_noise_by():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(30, 3))
+    y = X[:, 0] + X[:, 1] ** 2
+    with pytest.warns(LightWeightsWarning, match="30 rows count as 9, of which the model takes"):
+        model = GegenbauerRegressorCV().fit(X, y, sample_weight=np.full(30, 0.3))
+    assert np.isinf(model.noise_variance_).all()
+
+
+@pytest.mark.parametrize("size", [1e-138, 1e-100, 1e100, 1e138])
+def test_targets_of_any_size_are_fitted_alike(size):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(30, 3))
+    y = X[:, 0] + X[:, 1] ** 2 + 0.1 * rng.standard_normal(30)
+    one, other = GegenbauerRegressorCV().fit(X, y), GegenbauerRegressorCV().fit(X, size * y)
+    assert other.best_score_ == pytest.approx(one.best_score_, rel=1e-5)
+    assert other.noise_variance_ == pytest.approx(one.noise_variance_ * size * size, rel=1e-5)
+    assert_allclose(other.predict(X), size * one.predict(X), rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-150, 1e150, 1e308])
+def test_targets_whose_squares_leave_float64_are_refused(size):
+    X = np.linspace(0, 1, 20)[:, np.newaxis]
+    model = GegenbauerRegressorCV()
+    with pytest.raises(ValueError, match="y must have a standard deviation between 1e-140 and"):
+        model.fit(X, size * X[:, 0])
+    assert not hasattr(model, "scaling_")
+
+
+def test_inputs_at_the_edge_of_float64():
+    X = np.random.default_rng(0).uniform(-1, 1, (30, 2))
+    y = X[:, 0] ** 2
+    one = GegenbauerRegressorCV(spectrum=(0.3, 2.0)).fit(X, y)
+    other = GegenbauerRegressorCV(spectrum=(0.3, 2.0)).fit(1.79e308 * X, y)
+    assert other.best_score_ == pytest.approx(one.best_score_, rel=0.05)
+    assert np.isfinite(other.predict(1.79e308 * X)).all()
+
+
+def test_small_gammas_of_small_sets_are_trusted():
+    """A set of few terms is judged by its features themselves, down to 1e-12."""
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:150, :4], y[:150]
+    model = GegenbauerRegressorCV(spectrum=None, lam=0.05, n_terms=[8], gammas=[1e-12]).fit(X, y)
+    assert model.gamma_ == 1e-12
+    assert -0.75 < model.best_score_ < -0.65
+
+
 def test_weights_that_leave_hardly_a_row_are_told():
     X, y = regression(40)
     with pytest.warns(LightWeightsWarning, match="40 rows count as 1 only") as caught:
         GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, y, np.full(40, 1 / 40))
     assert caught[0].filename == __file__
-    GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, y, np.full(40, 0.2))
+    X, y = regression(200)
+    GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, y, np.full(200, 0.9))
 
 
 def test_intervals_are_made_of_rows_that_were_tested():

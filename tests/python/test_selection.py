@@ -103,6 +103,20 @@ def test_equals_refits(method, shape, free, kind):
         assert (found.error <= 1e-9).all()
 
 
+@pytest.mark.parametrize("free", [False, True])
+def test_surface_of_small_sets_for_any_gamma(free):
+    """Scores of all numbers of terms against leave-one-out by features, for any gamma."""
+    p = make_problem(60, 3, 35, lam=0.5)
+    surface = prefix_surface(p.basis, p.X, p.Y, GAMMAS, penalize_constant=not free)
+    assert (surface.error <= 1e-4).all()
+    for size in (1, 10, 35):
+        basis = TensorBasis(3, n_terms=size, lam=0.5)
+        path = RidgePath(basis, p.X, p.Y, method="svd", penalize_constant=not free)
+        found = path.leave_one_out(GAMMAS)
+        true = ((found.predictions - p.Y) ** 2).mean(axis=(1, 2))
+        assert_allclose(surface.scores[:, size - 1], true, rtol=1e-8)
+
+
 @pytest.mark.parametrize("method", ["svd", "dual", "primal"])
 def test_questions_do_not_change_answers(method):
     p = make_problem(*WIDE, lam=0.5)
@@ -690,7 +704,8 @@ class TestPrefixSurface:
         assert np.isfinite(found.scores[1]).all()
         assert found.best[0] == 1.0
 
-    def test_what_rounding_spoils_is_not_the_best(self):
+    def test_what_rounding_spoils_is_not_the_best(self, monkeypatch):
+        monkeypatch.setattr(selection, "_SMALL_SURFACE", 0.0)  # by products of features
         p = make_problem(40, 2, 10, n_outputs=1)
         found = prefix_surface(p.basis, p.X, p.Y, [1e-14, 1e-2])
         assert found.error[0] > 1e-3
