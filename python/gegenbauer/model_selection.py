@@ -944,8 +944,10 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
             squares = (self.gamma_ * dual) ** 2  # scaled residuals are gamma times dual ones
             self.effective_dof_ = data.n - left
         else:
+            # few rows reach few directions, which their features tell better than all of G'G
+            method = "svd" if 3 * data.n < self.basis_.n_terms else "primal"
             path = RidgePath(
-                self.basis_, data.X, data.Y, sample_weight=data.weight, method="primal",
+                self.basis_, data.X, data.Y, sample_weight=data.weight, method=method,
                 **self._options(),
             )  # fmt: skip
             self._posterior, self._mean_features, self._free_leverage = path.posterior(self.gamma_)

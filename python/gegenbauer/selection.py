@@ -974,7 +974,7 @@ class RidgePath:
             yield rows, self._by_gamma(fitted), h
 
     def posterior(self, gamma: float) -> tuple[Doubles, Doubles, float]:
-        """Return what leverages of new rows are made of, for ``method="primal"``.
+        """Return what leverages of new rows are made of, for ``method="primal"`` or ``"svd"``.
 
         Parameters
         ----------
@@ -993,12 +993,27 @@ class RidgePath:
         The leverage of a row of weight one is the squared length of its features times P, and
         `free`.
         """
-        if self.method != "primal":
-            raise ValueError(f"posterior needs method='primal', got {self.method!r}")
         gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
-        root = self._V / np.sqrt(self.eigenvalues + gamma)
         free = 1.0 / float(self._scale @ self._scale) if self._free else 0.0
-        return root, self._mean_features, free
+        if self.method == "primal":
+            return self._V / np.sqrt(self.eigenvalues + gamma), self._mean_features, free
+        if self.method != "svd":
+            raise ValueError(f"posterior needs method='primal' or 'svd', got {self.method!r}")
+        # what the rows do not reach keeps the inverse of gamma
+        size = self._V.shape[0]
+        require_memory(
+            16.0 * size * size,
+            f"the matrix of {size} terms behind standard deviations",
+            "lower n_terms",
+        )
+        beyond = gamma**-0.5
+        root = (self._V * (1.0 / np.sqrt(self.eigenvalues + gamma) - beyond)) @ self._V.T
+        root[np.diag_indices(size)] += beyond
+        mean_features = np.zeros(0)
+        if self._free:
+            own = self._features(self._X_used, np.ones(self._scale.size))
+            mean_features = free * (self._scale**2 @ own)
+        return root, mean_features, free
 
     def effective_dof(self, gammas: npt.ArrayLike) -> Doubles:
         """Count the effective degrees of freedom: the sum of the leverages.

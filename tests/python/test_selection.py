@@ -103,6 +103,29 @@ def test_equals_refits(method, shape, free, kind):
         assert (found.error <= 1e-9).all()
 
 
+@pytest.mark.parametrize("kind", ["none", "zeros"])
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("method", ["svd", "primal"])
+@pytest.mark.parametrize("shape", [TALL, WIDE])
+def test_posterior(shape, method, free, kind):
+    """Leverages of new rows, against the inverse itself."""
+    p = make_problem(*shape, lam=0.5)
+    weights = rows_weights(kind, len(p.X))
+    path = RidgePath(
+        p.basis, p.X, p.Y, sample_weight=weights, penalize_constant=not free, method=method
+    )
+    root, mean, alone = path.posterior(0.1)
+    new = p.basis.evaluate(np.random.default_rng(3).uniform(size=(7, shape[1])))
+    rows = new[:, 1:] - mean if free else new
+    penalty = np.full(p.basis.n_terms, 0.1)
+    if free:
+        penalty[0] = 0.0
+    w = np.ones(len(p.X)) if weights is None else weights
+    inverse = np.linalg.inv(np.diag(penalty) + (p.G.T * w) @ p.G)
+    true = np.einsum("il,lm,im->i", new, inverse, new)
+    assert_allclose(((rows @ root) ** 2).sum(axis=1) + alone, true, rtol=1e-8)
+
+
 @pytest.mark.parametrize("free", [False, True])
 def test_surface_of_small_sets_for_any_gamma(free):
     """Scores of all numbers of terms against leave-one-out by features, for any gamma."""
