@@ -145,7 +145,7 @@ def search_basis(
     ...     return ((predictions - Y[rows]) ** 2).mean(axis=(1, 2))
     >>> found = search_basis(X, Y, squared_error, lams=[0.5, 2], n_terms=range(1, 16))
     >>> found.basis.n_terms, found.scores.shape
-    (10, (2, 15, 61))
+    (10, (2, 15, 65))
     """
     data = as_matrix(X, "X")
     targets = as_matrix(Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True)

@@ -229,7 +229,7 @@ class TestSearch:
         y = np.exp(X[:, 0])
         found = search_basis(
             X, y, lambda p, at: ((p[:, :, 0] - y[at]) ** 2).mean(axis=1),
-            n_terms=range(1, 26), gammas=[1e-30, 1e-25, 1e-2, 1.0], widen=False,
+            n_terms=range(1, 26), gammas=[1e-40, 1e-35, 1e-2, 1.0], widen=False,
         )  # fmt: skip
         assert (found.scores[:, :, :2] == np.inf).all()
         assert np.isfinite(found.scores[:, :, 2:]).all()
