@@ -54,7 +54,9 @@ from gegenbauer.spectrum_search import (
 )
 from gegenbauer.targets import (
     _checked_sample_weight,
+    _class_factors,
     _ClassTargets,
+    _label_kind,
     _RealTargets,
     _TargetEstimator,
 )
@@ -1166,7 +1168,8 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         What to do in prediction with values outside of the range seen in ``fit``: see
         :class:`GegenbauerClassifier`. "extrapolate" is for finite sets of terms only.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes: see :class:`GegenbauerClassifier`.
+        Weights of the classes: see :class:`GegenbauerClassifier`. Rows of a class of weight zero
+        take no part, as with ``sample_weight`` zero, and it is not among ``classes_``.
     verbose : bool or int, default=False
         Show progress as a line (by tqdm where it is installed). Callbacks of scikit-learn from 1.9
         on, such as ``set_callbacks(sklearn.callback.ProgressBar())``, work without it.
@@ -1310,6 +1313,22 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         """
         self._fit_on_copy(X, y, sample_weight)
         return self
+
+    def _rows_of_weighed_classes(self, y: Any, *, complete: bool) -> NDArray[np.bool_] | None:
+        if not isinstance(self.class_weight, dict) or not all(np.shape(y)):
+            return None
+        if _label_kind(y, type(self).__name__) == "multilabel-indicator":
+            return None
+        classes, codes = np.unique(y, return_inverse=True)
+        weighed = _class_factors(self.class_weight, classes, complete=complete) > 0
+        return None if weighed.all() else weighed[codes.reshape(-1)]
+
+    @property
+    def _class_weight_of_rows(self) -> Any:
+        """Return ``class_weight`` without classes of weight zero, which have no rows any more."""
+        if not isinstance(self.class_weight, dict):
+            return self.class_weight
+        return {label: value for label, value in self.class_weight.items() if value != 0}
 
     def _codes(self, data: _Data) -> list[Rows]:
         """Return the class of each row; for multilabel one array a label."""

@@ -38,7 +38,7 @@ class _TargetEstimator(_InputEstimator):
     ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64] | None, NDArray[np.intp]]:
         """Return X, targets, (S, K) or (S,) for a single output, weights and places of the rows."""
         raw_X = X
-        X, y, weight, places = self._rows_of_weight(X, y, sample_weight, reset=True)
+        X, y, weight, places = self._rows_that_count(X, y, sample_weight, reset=True, complete=True)
         if places.size == 0:
             raise ValueError(
                 f"sample_weight is zero in all {_num_samples(raw_X)} rows; at least one row must "
@@ -70,6 +70,28 @@ class _TargetEstimator(_InputEstimator):
             used = weight > 0
             X, y, weight, places = X[used], y[used], weight[used], places[used]
         return X, y, weight, places
+
+    def _rows_that_count(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, complete: bool
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None, NDArray[np.intp]]:
+        """Return the rows of positive weight that are of no class of weight zero either.
+
+        ``complete`` says that these are all rows there are.
+        """
+        X, y, weight, places = self._rows_of_weight(X, y, sample_weight, reset=reset)
+        used = self._rows_of_weighed_classes(y, complete=complete)
+        if used is None:
+            return X, y, weight, places
+        return X[used], y[used], None if weight is None else weight[used], places[used]
+
+    def _rows_of_weighed_classes(
+        self,
+        y: Any,  # noqa: ARG002
+        *,
+        complete: bool,  # noqa: ARG002
+    ) -> NDArray[np.bool_] | None:
+        """Tell which rows are of a class that is not left out; None if all are."""
+        return None
 
     def _prepare_y(self, y: Any) -> Any:
         """Bring y into a form that ``validate_data`` treats well."""
@@ -194,9 +216,15 @@ class _ClassTargets(ClassifierMixin, _TargetEstimator):  # type: ignore[misc]
             else:
                 targets = np.where(codes[:, np.newaxis] == np.arange(self.classes_.size), 1.0, -1.0)
             coded = [codes]
-        if self.class_weight is not None:
-            weight = _apply_class_weight(self.class_weight, self.classes_, coded, weight)
+        class_weight = self._class_weight_of_rows
+        if class_weight is not None:
+            weight = _apply_class_weight(class_weight, self.classes_, coded, weight)
         return targets, weight
+
+    @property
+    def _class_weight_of_rows(self) -> Any:
+        """Return the weights of the classes that rows may be of."""
+        return self.class_weight
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the outputs of the network (``eq.network_output_equation``).

@@ -414,6 +414,14 @@ class TestSearch:
         np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=0, atol=1e-9)
         np.testing.assert_allclose(model.noise_variance_, local.noise_variance_, rtol=1e-9)
 
+    def test_a_class_of_weight_zero_takes_no_part(self, rows, labels):
+        X, counts = rows[0], (labels != "low").astype(float)
+        dX, dy, dw = chunked(X, labels, counts)
+        model = GegenbauerClassifierCV(n_terms=20, class_weight={"low": 0}).fit(dX, dy)
+        expected = GegenbauerClassifierCV(n_terms=20).fit(dX, dy, dw)
+        assert model.classes_.tolist() == ["middle", "top"]
+        assert np.array_equal(model.predict_proba(X), expected.predict_proba(X))
+
     def test_frames_and_the_local_model(self, rows, labels, tmp_path):
         X, y = framed(rows[0], labels)
         model = GegenbauerClassifierCV(n_terms=40, client=None).fit(X, y)

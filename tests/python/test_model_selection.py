@@ -766,3 +766,31 @@ def test_rows_of_weight_zero_may_lie_anywhere(policy):
     inside = GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, y)
     assert_allclose(model.loo_predictions_[:30], inside.loo_predictions_, rtol=1e-9)
     assert_allclose(model.loo_predictions_[30:], inside.predict(far[30:]), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"spectrum": (0.3, 2.0)}, {"spectrum": None, "n_terms": 10}, {"cv": 3}]
+)
+def test_a_class_of_weight_zero_takes_no_part(options):
+    """As rows of weight zero do: none of them is scored or widens the box."""
+    X, y = load_iris(return_X_y=True)
+    expected = GegenbauerClassifierCV(**options).fit(X, y, (y != 0).astype(float))
+    for weights in ({0: 0, 1: 1, 2: 1}, {0: 0.0}):
+        model = GegenbauerClassifierCV(**options, class_weight=weights).fit(X, y)
+        assert model.classes_.tolist() == [1, 2]
+        assert model.scaling_ == expected.scaling_
+        assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+        assert_array_equal(model.loo_predictions_, expected.loo_predictions_)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({7: 0}, r"class_weight has the keys \[7\]"),
+        ({0: 0, 1: 0, 2: 0}, "not all of them 0"),
+        ({0: 0, 1: 0}, "at least two classes"),
+    ],
+)
+def test_weights_of_classes_that_leave_too_little(weights, message):
+    with pytest.raises(ValueError, match=message):
+        GegenbauerClassifierCV(class_weight=weights).fit(*load_iris(return_X_y=True))

@@ -124,7 +124,9 @@ class _Look:
 
 def _look(common: tuple[Any, int], rows: _Rows) -> _Look | None:
     model, most = copy.copy(common[0]), common[1]
-    X, y, weight, places = model._rows_of_weight(rows.X, rows.y, rows.weight, reset=True)
+    X, y, weight, places = model._rows_that_count(
+        rows.X, rows.y, rows.weight, reset=True, complete=False
+    )
     if places.size == 0:
         return None
     weight = np.ones(places.size) if weight is None else weight
@@ -210,7 +212,9 @@ class _Sums(NamedTuple):
 def _sum_folds(common: _Sums, rows: _Rows) -> list[Statistics] | None:
     """Sum the rows of each fold by themselves; None if no row has any weight."""
     model = copy.copy(common.model)
-    X, y, weight, places = model._rows_of_weight(rows.X, rows.y, rows.weight, reset=False)
+    X, y, weight, places = model._rows_that_count(
+        rows.X, rows.y, rows.weight, reset=False, complete=False
+    )
     if places.size == 0:
         return None
     Y, weight = common.coding(y, weight)
@@ -641,7 +645,7 @@ class GegenbauerClassifierCV(_Classes, _SearchOnDask, model_selection.Gegenbauer
                     f"class_weight of {name} must be None or 'balanced' for multilabel y, got a "
                     "dict. Pass sample_weight instead."
                 )
-            self._factors = _class_factors(self.class_weight, self.classes_)
+            self._factors = _class_factors(self._class_weight_of_rows, self.classes_)
         elif self.class_weight is not None:
             table = np.atleast_2d(counts)
             present = (table > 0).sum(axis=1, keepdims=True)
