@@ -190,6 +190,47 @@ def _restricted(splits: Splits, rows: Rows, n: int) -> Splits:
     return [(train, test) for train, test in kept if train.size and test.size]
 
 
+def _checked_groups(groups: Any, n: int) -> NDArray[Any] | None:
+    if groups is None:
+        return None
+    found = np.asarray(groups)
+    if found.shape != (n,):
+        raise ValueError(
+            f"groups must have shape ({n},), one group for each row of X; got shape {found.shape}"
+        )
+    return found
+
+
+def _checked_split(pair: Any, k: int, n: int) -> tuple[Rows, Rows]:
+    """Return the rows (of n) to train on and to test in split k."""
+    try:
+        train, test = pair
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"cv must yield pairs (training rows, test rows); its split {k} is {pair!r}"
+        ) from None
+    parts = []
+    for part, name in ((train, "training"), (test, "test")):
+        rows = np.asarray(part)
+        if rows.shape == (n,) and rows.dtype == bool:
+            rows = np.flatnonzero(rows)
+        if rows.size == 0:
+            raise ValueError(f"split {k} of cv has no {name} rows: give each split some of both")
+        if rows.ndim != 1 or rows.dtype.kind not in "iu":
+            raise TypeError(
+                f"split {k} of cv must hold places of {name} rows (integers), or a mask of all "
+                f"{n} rows; got dtype {rows.dtype} and shape {rows.shape}"
+            )
+        beyond = rows[(rows < -n) | (rows >= n)]
+        if beyond.size:
+            raise ValueError(
+                f"split {k} of cv has the {name} row {beyond[0]}, but there are {n} rows, 0 to "
+                f"{n - 1}"
+            )
+        parts.append(rows.astype(np.intp))
+    return parts[0], parts[1]
+
+
 def _spread(n: int, most: int) -> Rows:
     """Return ``most`` of n places, evenly spread, or all of them."""
     if n <= most:
@@ -264,13 +305,14 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
     # ---- fitting -----------------------------------------------------------------
 
     @with_callbacks  # type: ignore[untyped-decorator]  # scikit-learn is untyped
-    def _fit_on_copy(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit_on_copy(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Self:
         self._validate_params()
-        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        given = {"sample_weight": sample_weight, "groups": groups}
+        metadata = {name: value for name, value in given.items() if value is not None} or None
         with Progress(self, 2, verbose=self.verbose, X=X, y=y, metadata=metadata) as progress:
-            return super()._fit_on_copy(X, y, sample_weight, progress)
+            return super()._fit_on_copy(X, y, sample_weight, groups, progress)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, progress: Progress) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, progress: Progress) -> None:
         for name in _PASSING:
             self.__dict__.pop(name, None)
         raw_X, raw_y = X, self._prepare_y(y)
@@ -295,7 +337,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         self.scaling_ = self._make_scaling(X)
         data = self._standardised(data)
         score = self._make_score(data)
-        splits = self._make_splits(raw_y, used)
+        splits = self._make_splits(raw_y, used, groups)
         self._all_terms = grid is None and self.n_terms is None and data.n <= self.kernel_rows
         if self._all_terms and self.out_of_range == "extrapolate":
             raise ValueError(
@@ -456,16 +498,36 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
     def _standardised(self, data: _Data) -> _Data:
         return data
 
-    def _make_splits(self, y: Any, used: Rows) -> Splits:
+    def _make_splits(self, y: Any, used: Rows, groups: Any) -> Splits:
         """Split all rows that came, of which those of no weight take no part."""
-        if self.cv is None:
-            return None
         y = np.asarray(y)
         n = len(y)
+        groups = _checked_groups(groups, n)
+        if self.cv is None:
+            if groups is not None:
+                raise ValueError(
+                    "groups are rows that are left out together, but cv=None leaves out single "
+                    "ones: give cv, such as GroupKFold(5)"
+                )
+            return None
         if isinstance(self.cv, type):
             raise TypeError(f"cv must be a splitter, not a class: write {self.cv.__name__}(...)")
-        cv = check_cv(self.cv, y, classifier=is_classifier(self))
-        splits = _restricted([*cv.split(np.zeros((n, 1)), y)], used, n)
+        pairs = self.cv
+        try:
+            if isinstance(self.cv, Integral) or hasattr(self.cv, "split"):
+                cv = check_cv(self.cv, y, classifier=is_classifier(self))
+                pairs = cv.split(np.zeros((n, 1)), y, groups)
+            pairs = [*pairs]
+        except ValueError as error:
+            if groups is not None or "'groups'" not in str(error):
+                raise
+            raise ValueError(
+                f"cv={self.cv!r} splits by groups, and none came: pass the group of each row, "
+                "fit(X, y, groups=...)"
+            ) from error
+        if not pairs:
+            raise ValueError(f"cv must have at least one split, got cv={self.cv!r}")
+        splits = _restricted([_checked_split(pair, k, n) for k, pair in enumerate(pairs)], used, n)
         if not splits:
             raise ValueError("cv leaves no split with rows of positive weight on both sides")
         return splits
@@ -712,7 +774,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         have Chebyshev polynomials, and no such parameter.
     cv : int, splitter, iterable or None, default=None
         How rows are left out to choose gamma: None for exact leave-one-out, which costs no
-        further fits; else as in scikit-learn.
+        further fits; else as in scikit-learn. Splitters by groups take ``groups`` of ``fit``.
     scoring : str, callable or None, default=None
         What the best gamma is the best of: a scorer of scikit-learn; None for the smallest
         mean squared error.
@@ -833,7 +895,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose the spectrum and gamma, and learn the weights.
 
         Parameters
@@ -845,6 +907,8 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the rows, from 0 up, as in :meth:`GegenbauerRegressor.fit`. Scores of
             rows left out are weighted as well.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Group of each row, for a ``cv`` that splits by groups, such as ``GroupKFold``.
 
         Returns
         -------
@@ -855,9 +919,9 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         Raises
         ------
         ValueError
-            X, y, sample_weight or a parameter is not as it has to be.
+            X, y, sample_weight, groups or a parameter is not as it has to be.
         """
-        self._fit_on_copy(X, y, sample_weight)
+        self._fit_on_copy(X, y, sample_weight, groups)
         return self
 
     def _standardised(self, data: _Data) -> _Data:
@@ -1154,7 +1218,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         have Chebyshev polynomials, and no such parameter.
     cv : int, splitter, iterable or None, default=None
         How rows are left out: None for exact leave-one-out, which costs no further fits; else
-        as in scikit-learn.
+        as in scikit-learn. Splitters by groups take ``groups`` of ``fit``.
     scoring : str, callable or None, default=None
         What is to be the best: a scorer of scikit-learn; None for the smallest log-loss.
     penalize_constant : bool, default=True
@@ -1287,7 +1351,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose the spectrum and gamma, learn the weights, and calibrate.
 
         Parameters
@@ -1299,6 +1363,8 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the rows, from 0 up, as in :meth:`GegenbauerClassifier.fit`. Scores of
             rows left out and probabilities are weighted as well.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Group of each row, for a ``cv`` that splits by groups, such as ``GroupKFold``.
 
         Returns
         -------
@@ -1309,9 +1375,9 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         Raises
         ------
         ValueError
-            X, y, sample_weight or a parameter is not as it has to be.
+            X, y, sample_weight, groups or a parameter is not as it has to be.
         """
-        self._fit_on_copy(X, y, sample_weight)
+        self._fit_on_copy(X, y, sample_weight, groups)
         return self
 
     def _rows_of_weighed_classes(self, y: Any, *, complete: bool) -> NDArray[np.bool_] | None:

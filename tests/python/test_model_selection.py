@@ -8,12 +8,15 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.inspection import partial_dependence
 from sklearn.metrics import log_loss, make_scorer
 from sklearn.model_selection import (
+    GroupKFold,
     KFold,
+    LeaveOneGroupOut,
     LeaveOneOut,
     StratifiedKFold,
     cross_val_predict,
@@ -794,3 +797,75 @@ def test_a_class_of_weight_zero_takes_no_part(options):
 def test_weights_of_classes_that_leave_too_little(weights, message):
     with pytest.raises(ValueError, match=message):
         GegenbauerClassifierCV(class_weight=weights).fit(*load_iris(return_X_y=True))
+
+
+@pytest.mark.parametrize("kind", MODELS)
+class TestGroups:
+    def test_they_are_left_out_together(self, kind):
+        X, y = table(kind, 60)
+        groups = np.repeat([f"site {k}" for k in range(12)], 5)
+        model = kind(cv=GroupKFold(4)).fit(X, y, groups=groups.tolist())
+        same = kind(cv=[*GroupKFold(4).split(X, y, groups)]).fit(X, y)
+        assert_array_equal(model.loo_predictions_, same.loo_predictions_)
+        assert model.best_score_ == same.best_score_
+
+    def test_rows_of_no_weight(self, kind):
+        X, y = table(kind, 60)
+        groups, weights = np.repeat(np.arange(12), 5), np.r_[np.zeros(10), np.ones(50)]
+        model = kind(cv=LeaveOneGroupOut(), spectrum=(0.5, 2.0))
+        with_them = clone(model).fit(X, y, weights, groups)
+        without = clone(model).fit(X[10:], y[10:], groups=groups[10:])
+        assert_allclose(with_them.loo_predictions_[10:], without.loo_predictions_, rtol=1e-7)
+
+    def test_they_are_routed(self, kind):
+        X, y = table(kind, 60)
+        groups = np.repeat(np.arange(12), 5)
+        with config_context(enable_metadata_routing=True):
+            model = kind(cv=GroupKFold(4)).set_fit_request(groups=True)
+            piped = make_pipeline(StandardScaler(), model).fit(X, y, groups=groups)
+        assert np.isfinite(piped[-1].loo_predictions_).all()
+
+    @pytest.mark.parametrize(
+        ("cv", "groups", "message"),
+        [
+            (GroupKFold(4), None, r"GroupKFold\(.* splits by groups, .* fit\(X, y, groups=...\)"),
+            (LeaveOneGroupOut(), None, "splits by groups"),
+            (None, np.arange(30), "cv=None leaves out single ones: give cv, such as GroupKFold"),
+            (GroupKFold(4), np.arange(29), r"groups must have shape \(30,\).* got shape \(29,\)"),
+            (GroupKFold(4), "a", r"groups must have shape .* got shape \(\)"),
+        ],
+    )
+    def test_what_is_missing_is_told(self, kind, cv, groups, message):
+        X, y = table(kind, 30)
+        model = kind(cv=cv)
+        before = dict(vars(model))
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y, groups=groups)
+        assert vars(model) == before
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ([1, 2, 3], r"cv must yield pairs \(training rows, test rows\); its split 0 is 1"),
+        ([([0], [500])], "split 0 of cv has the test row 500, but there are 30 rows, 0 to 29"),
+        ([([0, -31], [5])], "split 0 of cv has the training row -31"),
+        ([], "cv must have at least one split, got"),
+        ([([0, 1], [2]), ([], [1])], "split 1 of cv has no training rows"),
+        ([([0, 1], [])], "split 0 of cv has no test rows"),
+        ([([0.0, 1.0], [2])], r"places of training rows \(integers\).* got dtype float64"),
+        ([("a", "b")], "places of training rows"),
+        ([(np.ones(29, bool), [2])], "a mask of all 30 rows; got dtype bool"),
+    ],
+)
+def test_splits_that_are_none(cv, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        GegenbauerRegressorCV(cv=cv).fit(*regression(30))
+
+
+def test_splits_may_be_masks():
+    X, y = regression(30)
+    train = np.arange(30) < 20
+    by_mask = GegenbauerRegressorCV(cv=[(train, ~train)]).fit(X, y)
+    by_rows = GegenbauerRegressorCV(cv=[(np.arange(20), np.arange(20, 30))]).fit(X, y)
+    assert_array_equal(by_mask.loo_predictions_, by_rows.loo_predictions_)

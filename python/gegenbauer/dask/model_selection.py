@@ -283,7 +283,14 @@ class _SearchOnDask(_Supervised, model_selection._GegenbauerCV):
         self._fit_on_copy(X, y, sample_weight)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, progress: Progress) -> None:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,  # noqa: ARG002  # folds are of single rows
+        progress: Progress,
+    ) -> None:
         for name in _PASSING:
             self.__dict__.pop(name, None)
         rows = self._partitions = _Rows.of(X, y, sample_weight)
@@ -433,7 +440,9 @@ _LEFT_OUT = ("scoring", "kernel_rows")
 _CV: dict[str, list[Any]] = {"cv": [Interval(Integral, 2, None, closed="left")]}
 
 
-class GegenbauerRegressorCV(_SearchOnDask, model_selection.GegenbauerRegressorCV):
+class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
+    _SearchOnDask, model_selection.GegenbauerRegressorCV
+):
     """Regression on Dask collections that chooses its polynomials and its penalty by itself.
 
     As :class:`gegenbauer.GegenbauerRegressorCV`, with a finite set of terms and K-fold instead of
@@ -565,7 +574,9 @@ class GegenbauerRegressorCV(_SearchOnDask, model_selection.GegenbauerRegressorCV
         )
 
 
-class GegenbauerClassifierCV(_Classes, _SearchOnDask, model_selection.GegenbauerClassifierCV):
+class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
+    _Classes, _SearchOnDask, model_selection.GegenbauerClassifierCV
+):
     """Classification on Dask collections that chooses its polynomials and its penalty by itself.
 
     As :class:`gegenbauer.GegenbauerClassifierCV`, with a finite set of terms and K-fold instead of
