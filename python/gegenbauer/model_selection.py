@@ -21,7 +21,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from gegenbauer._arrays import check_number, check_threads
+from gegenbauer._arrays import check_flag, check_integer, check_number, check_threads
 from gegenbauer._dispatch import core
 from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.basis_search import PAPER_GAMMAS, search_basis
@@ -100,7 +100,7 @@ _PASSING = (
 
 
 class GridEdgeWarning(UserWarning):
-    """The best of the values given to choose from is the first or the last of them."""
+    """The best of three or more values given to choose from is the first or the last of them."""
 
 
 class LightWeightsWarning(UserWarning):
@@ -188,6 +188,17 @@ def _restricted(splits: Splits, rows: Rows, n: int) -> Splits:
     pairs = [(place[train], place[test]) for train, test in splits]
     kept = [(train[train >= 0], test[test >= 0]) for train, test in pairs]
     return [(train, test) for train, test in kept if train.size and test.size]
+
+
+def _listed(values: Any, name: str) -> list[Any]:
+    """Return one value, or some to choose from, as a list."""
+    try:
+        found = list(values)
+    except TypeError:  # a number
+        found = [values]
+    if not found:
+        raise ValueError(f"{name} must not be empty: give values to choose from")
+    return found
 
 
 def _checked_groups(groups: Any, n: int) -> NDArray[Any] | None:
@@ -303,6 +314,13 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         raise NotImplementedError
 
     # ---- fitting -----------------------------------------------------------------
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        # scikit-learn takes True for the number 1
+        check_integer(self.kernel_rows, "kernel_rows", minimum=0)
+        if isinstance(self.n_terms, bool):
+            check_integer(self.n_terms, "n_terms", minimum=1)
 
     @with_callbacks  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def _fit_on_copy(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Self:
@@ -475,9 +493,12 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
                     f"got n_terms={self.n_terms!r} with spectrum={self.spectrum!r}: give one number"
                 )
             return None
-        lams = _PAPER_LAM if self.lam is None else self.lam
-        sizes = _PAPER_N_TERMS if self.n_terms is None else self.n_terms
-        return np.atleast_1d(np.asarray(lams)).tolist(), np.atleast_1d(np.asarray(sizes)).tolist()
+        lams = _listed(_PAPER_LAM if self.lam is None else self.lam, "lam")
+        sizes = _listed(_PAPER_N_TERMS if self.n_terms is None else self.n_terms, "n_terms")
+        return (
+            [check_number(lam, "lam", minimum=-0.5, open_below=True) for lam in lams],
+            [check_integer(size, "n_terms", minimum=1) for size in sizes],
+        )
 
     def _make_scaling(self, X: NDArray[Any]) -> InputScaling:
         clip = self.out_of_range != "extrapolate"
@@ -540,10 +561,9 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         """Return the gammas asked for, absolute; None if the search is free."""
         if isinstance(self.gammas, str):
             return None
-        grid = np.unique(np.asarray(self.gammas, dtype=np.float64))
-        if grid.size == 0 or not (np.isfinite(grid).all() and (grid > 0).all()):
-            raise ValueError(f"gammas must be finite and positive, got {self.gammas!r}")
-        return grid
+        gammas = _listed(self.gammas, "gammas")
+        found = [check_number(gamma, "gammas", minimum=0, open_below=True) for gamma in gammas]
+        return np.unique(found)
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -565,6 +585,11 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         options = {"sample_weight": data.weight, **self._options()}
         values = kernel.diagonal(data.X, scaling=self.scaling_)
         level = float(np.average(values, weights=data.weight)) - (not self.penalize_constant)
+        if not level > 0:
+            raise ValueError(
+                f"spectrum={self.spectrum!r} weighs its inputs so little that float64 has nothing "
+                "of them beside the constant term: give larger interactions (q)"
+            )
         gammas = np.array(GAMMAS) * level
         return self._best_of(kernel, data, gammas, self._make_score(data), splits, options)[0]
 
@@ -763,8 +788,9 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         on all rows.
     gammas : "auto" or array-like of positive numbers, default="auto"
         Penalties to choose from; "auto" walks to the best one, with ``spectrum=None`` from
-        the paper's 2^-30 to 2^30, and beyond where the best is at an end. The best of given ones
-        at an end, here as in ``lam`` and ``n_terms``, is told by a `GridEdgeWarning`.
+        the paper's 2^-30 to 2^30, and beyond where the best is at an end. Where the best of
+        three given ones or more is at an end (of two it always is), here as in ``lam`` and
+        ``n_terms``, a `GridEdgeWarning` tells.
     n_terms : int, None, or with ``spectrum=None`` array-like of int, default=None
         Number of terms of largest weight. None uses all there are for up to ``kernel_rows``
         rows, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None
@@ -1039,7 +1065,9 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
             Inputs.
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation as well,
-            :math:`\sigma \sqrt{1 + h(x)}` with the leverage h that the row would have.
+            :math:`\sigma \sqrt{1 + h(x)}` with the leverage h that the row would have. Where
+            rows are few for the number of inputs it is too small, since a spectrum that is learned
+            has seen every row: see :meth:`predict_interval` for how much.
 
         Returns
         -------
@@ -1053,6 +1081,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
             X does not fit the data seen in ``fit``, or lies outside of its range where
             ``out_of_range`` forbids it.
         """
+        return_std = check_flag(return_std, "return_std")
         outputs = self._outputs(X)
         if not return_std:
             return outputs
@@ -1207,8 +1236,8 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     gammas : "auto" or array-like of positive numbers, default="auto"
         Penalties to choose from; "auto" chooses together with the spectrum, and again on all
         rows, with ``spectrum=None`` from the paper's 2^-30 to 2^30, and beyond where the best
-        is at an end. The best of given ones at an end, here as in ``lam`` and ``n_terms``, is
-        told by a `GridEdgeWarning`.
+        is at an end. Where the best of three given ones or more is at an end (of two it always
+        is), here as in ``lam`` and ``n_terms``, a `GridEdgeWarning` tells.
     n_terms : int, None, or with ``spectrum=None`` array-like of int, default=None
         Number of terms of largest weight. None uses all there are for up to ``kernel_rows``
         rows, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None

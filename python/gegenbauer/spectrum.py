@@ -396,6 +396,11 @@ def _as_components(value: Any) -> tuple[Component, ...]:
             return (PowerDecay(q, s),)
         if items and all(isinstance(item, COMPONENTS) for item in items):
             return items
+        if len(items) == 2 and isinstance(items[0], Iterable) and isinstance(items[1], Real):
+            raise TypeError(
+                "the q of a pair (q, s) is one number, for all inputs; for one an input write "
+                f"PowerDecay({items[0]!r}, {items[1]!r}), got {value!r}"
+            )
     raise TypeError(
         "the spectrum's components must be a pair (q, s), a PowerDecay, GeometricDecay or "
         f"GegenbauerDecay, or a sequence of these three; got {value!r}"

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 # Longest list of labels that an error spells out.
 _MAX_LISTED = 5
 
+# Longest text of a value that an error shows.
+_MAX_SHOWN = 60
+
 
 class _TargetEstimator(_InputEstimator):
     """Checking of the rows. Subclasses turn y into targets (S, K) in ``_encode_targets``."""
@@ -117,15 +120,17 @@ class _RealTargets(MultiOutputMixin, RegressorMixin, _TargetEstimator):  # type:
         if issparse(y):
             raise TypeError("y must be dense, got a sparse matrix: pass y.toarray()")
         values = np.asarray(y) if y is not None else np.empty(0)
-        if values.dtype.kind in "OUSmM":
+        if values.dtype.kind in "OUSTmM":
             try:
-                if values.dtype.kind in "mM":
+                if values.dtype.kind != "O":  # text of digits is text all the same
                     raise TypeError
                 values.astype(np.float64)
             except (TypeError, ValueError, OverflowError):
                 raise ValueError(
-                    f"y must hold real numbers for a regressor, got dtype {values.dtype} with "
-                    f"{_describe_labels(values)}; GegenbauerClassifier takes labels"
+                    f"y must hold real numbers for a regressor, got "
+                    f"{_describe_labels(values)}: turn text that stands for numbers into them "
+                    f"(y.astype(float)); {_counterpart(type(self).__name__, 'Classifier')} takes "
+                    "labels"
                 ) from None
         return y
 
@@ -287,6 +292,13 @@ def _checked_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.flo
     if isinstance(sample_weight, Real):
         weight_of_all = check_number(sample_weight, "sample_weight", minimum=0)
         sample_weight = np.full(n_samples, weight_of_all)
+    try:
+        sample_weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"sample_weight must hold numbers, one for each of the {n_samples} rows of X, or be "
+            f"one number; got {_shown(sample_weight)}"
+        ) from None
     weight: NDArray[np.float64] = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
@@ -299,6 +311,12 @@ def _checked_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.flo
         row = int((weight < 0).argmax())
         raise ValueError(f"sample_weight must not be negative; got {weight[row]:g} in row {row}.")
     return weight
+
+
+def _shown(value: Any) -> str:
+    """Show what came, shortened, for an error."""
+    text = repr(value)
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 def _plain_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
@@ -339,9 +357,15 @@ def _label_kind(y: NDArray[Any], name: str) -> str:
     except (TypeError, ValueError) as error:
         raise ValueError(f"Unknown label type: {error} {_expected_labels(y, name)}") from error
     if kind not in ("binary", "multiclass", "multilabel-indicator"):
-        advice = " Use GegenbauerRegressor for real targets." if "continuous" in kind else ""
+        other = _counterpart(name, "Regressor")
+        advice = f" Use {other} for real targets." if "continuous" in kind else ""
         raise ValueError(f"Unknown label type: {kind}. {_expected_labels(y, name)}{advice}")
     return kind
+
+
+def _counterpart(name: str, kind: str) -> str:
+    """Name the estimator of the other kind of targets that belongs to one."""
+    return f"Gegenbauer{kind}{'CV' if name.endswith('CV') else ''}"
 
 
 def _expected_labels(y: NDArray[Any], name: str) -> str:

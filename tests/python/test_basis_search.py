@@ -332,11 +332,11 @@ class TestEstimators:
             ({"n_terms": [3, 5]}, "several n_terms .* spectrum=None; got n_terms=.3, 5."),
             ({"spectrum": None, "lam": -0.5}, "lam"),
             ({"spectrum": None, "lam": [0.5, -1.0]}, "lam"),
-            ({"spectrum": None, "lam": []}, "lams must not be empty"),
+            ({"spectrum": None, "lam": []}, "lam must not be empty"),
             ({"spectrum": None, "n_terms": [0]}, "n_terms must be"),
             ({"spectrum": None, "n_terms": [2.5]}, "n_terms must be"),
             ({"spectrum": None, "n_terms": "many"}, "n_terms"),
-            ({"spectrum": None, "gammas": [0.0]}, "gammas must be finite and positive"),
+            ({"spectrum": None, "gammas": [0.0]}, "gammas must be a finite number greater than 0"),
         ],
     )
     def test_arguments(self, kind, options, message):

@@ -338,7 +338,7 @@ class TestSampleWeight:
             ([1, np.inf, 1], "sample_weight contains infinity"),
             ([0, 0, 0], "sample_weight is zero in all 3 rows"),
             (0.0, "sample_weight is zero in all 3 rows"),
-            (["a", "b", "c"], "could not convert"),
+            (["a", "b", "c"], "sample_weight must hold numbers"),
         ],
     )
     @pytest.mark.parametrize("cls", BOTH)
@@ -633,7 +633,7 @@ class TestBadInput:
             (np.zeros(4), "2D array"),
             (np.zeros((4, 2, 2)), "dim 3"),
             (np.zeros((4, 2), complex), "Complex"),
-            ([["a", "b"]] * 4, "could not convert"),
+            ([["a", "b"]] * 4, "sample_weight must hold numbers"),
         ],
     )
     def test_data(self, cls, X, message):

@@ -26,7 +26,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from gegenbauer import (
+    GegenbauerClassifier,
     GegenbauerClassifierCV,
+    GegenbauerRegressor,
     GegenbauerRegressorCV,
     InputScaling,
     LightWeightsWarning,
@@ -551,7 +553,7 @@ class TestBoth:
         X, y = table(kind)
         model = kind().fit(X, y)
         before = dict(model.__dict__)
-        with pytest.raises(ValueError, match="gammas must be finite and positive"):
+        with pytest.raises(ValueError, match="gammas must be a finite number greater than 0"):
             model.set_params(gammas=[-1.0]).fit(X, y)
         model.set_params(gammas="auto")
         assert model.__dict__ == before
@@ -579,8 +581,19 @@ class TestBoth:
             ({"spectrum": "best"}, "spectrum"),
             ({"spectrum": (1.0,)}, r"pair \(q, s\)"),
             ({"spectrum": (-1.0, 1.0)}, r"spectrum\[0\] \(q\)"),
-            ({"gammas": []}, "gammas must be finite and positive"),
-            ({"gammas": [np.nan]}, "gammas must be finite and positive"),
+            ({"gammas": []}, "gammas must not be empty"),
+            ({"gammas": [np.nan]}, "gammas must be a finite number greater than 0"),
+            ({"gammas": ["a"]}, "gammas must be a number, got 'a'"),
+            ({"gammas": [True]}, "gammas must be a number, got True"),
+            ({"gammas": [[1, 2]]}, r"gammas must be a number, got \[1, 2\]"),
+            ({"spectrum": None, "lam": [0.5, "a"]}, "^lam must be a number, got 'a'"),
+            ({"spectrum": None, "lam": []}, "^lam must not be empty"),
+            ({"spectrum": None, "lam": True}, "^lam must be a number, got True"),
+            ({"spectrum": None, "n_terms": []}, "^n_terms must not be empty"),
+            ({"spectrum": None, "n_terms": [True]}, "n_terms must be an integer, got True"),
+            ({"n_terms": True}, "n_terms must be an integer, got True"),
+            ({"kernel_rows": True}, "kernel_rows must be an integer, got True"),
+            ({"spectrum": ((0.1, 0.2), 2.0)}, r"write PowerDecay\(\(0.1, 0.2\), 2.0\)"),
             ({"n_terms": 0}, "n_terms"),
             ({"scoring": "nonsense"}, "scoring"),
             ({"cv": "nonsense"}, "cv"),
@@ -869,3 +882,41 @@ def test_splits_may_be_masks():
     by_mask = GegenbauerRegressorCV(cv=[(train, ~train)]).fit(X, y)
     by_rows = GegenbauerRegressorCV(cv=[(np.arange(20), np.arange(20, 30))]).fit(X, y)
     assert_array_equal(by_mask.loo_predictions_, by_rows.loo_predictions_)
+
+
+@pytest.mark.parametrize("options", [{}, {"gammas": [0.1]}, {"cv": 3}])
+def test_a_spectrum_of_weights_that_underflow(options):
+    X, y = regression(30)
+    with pytest.raises(ValueError, match=r"spectrum=\(1e-300, 2.0\) weighs its inputs so little"):
+        GegenbauerRegressorCV(spectrum=(1e-300, 2.0), **options).fit(X, y)
+
+
+def test_return_std_is_a_flag():
+    model = GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(*regression(30))
+    with pytest.raises(TypeError, match="return_std must be True or False, got 'x'"):
+        model.predict([[0.0, 0.0, 0.0]], return_std="x")
+
+
+@pytest.mark.parametrize(
+    ("kind", "other"),
+    [
+        (GegenbauerRegressorCV, "GegenbauerClassifierCV takes labels"),
+        (GegenbauerRegressor, "GegenbauerClassifier takes labels"),
+        (GegenbauerClassifierCV, "Use GegenbauerRegressorCV for real targets"),
+        (GegenbauerClassifier, "Use GegenbauerRegressor for real targets"),
+    ],
+)
+def test_targets_of_the_other_kind_name_their_estimator(kind, other):
+    X, y = regression(30)
+    regressor = "Regressor" in kind.__name__
+    for targets in [np.where(y > 0, *pair) for pair in ("ab", "10")] if regressor else [y]:
+        with pytest.raises(ValueError, match=other):
+            kind().fit(X, targets)
+
+
+@pytest.mark.parametrize("kind", [GegenbauerRegressorCV, GegenbauerRegressor])
+def test_weights_that_are_no_numbers(kind):
+    X, y = regression(30)
+    for weights in ("a", ["a"] * 30, [None, {}] * 15):
+        with pytest.raises(ValueError, match=r"sample_weight must hold numbers, .* 30 rows of X"):
+            kind().fit(X, y, sample_weight=weights)
