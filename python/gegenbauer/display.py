@@ -45,6 +45,11 @@ __all__ = [
 def _axes(ax: Any, *, height: float | None = None) -> Any:
     """Return axes to draw into; new ones at least so many inches high."""
     if ax is not None:
+        if not (hasattr(ax, "figure") and hasattr(ax, "plot")):
+            some = f"{type(ax).__name__}"
+            if np.ndim(ax):
+                some = f"some of shape {np.shape(ax)}: pass one of them, such as axes.flat[0]"
+            raise TypeError(f"ax must be the matplotlib Axes to draw into, got {some}")
         return ax
     try:
         import matplotlib.pyplot as plt
@@ -252,11 +257,18 @@ def _even_by_ratio(values: npt.ArrayLike) -> bool:
     return bool(ratios.std() / ratios.mean() <= steps.std() / steps.mean())
 
 
+# Share of the errors, from the smallest on, that have colours of their own
+_SHOWN_APART = 0.8
+
+
 class SensitivityDisplay:
     """An error over the penalty and the number of terms: the paper's sensitivity figures.
 
     The axis of the penalty is logarithmic; that of the number of terms is when these span a decade
-    and are more even in ratio than in difference, such as 10, 100, 1000.
+    and are more even in ratio than in difference, such as 10, 100, 1000. The colours go from the
+    smallest error to the 80 % quantile of the finite ones, so that a few bad corners do not make
+    all others look alike; what is above has the last colour. ``vmin`` and ``vmax``, or ``norm``, of
+    :meth:`plot` set others.
 
     Parameters
     ----------
@@ -361,18 +373,28 @@ class SensitivityDisplay:
         self.ax_ = _axes(ax)
         self.figure_ = self.ax_.figure
         by_ratio = _even_by_ratio(self.n_terms)
+        limits = {} if options.get("norm") is not None else self._limits()
         self.surface_ = self.ax_.pcolormesh(
             _edges(self.gammas, by_ratio=True), _edges(self.n_terms, by_ratio=by_ratio),
-            self.errors.T, **options,
+            self.errors.T, **{**limits, **options},
         )  # fmt: skip
         g, k = np.unravel_index(np.nanargmin(self.errors), self.errors.shape)
         (self.mark_,) = self.ax_.plot(
             self.gammas[g], self.n_terms[k], "r+", markersize=12, clip_on=False
         )
-        self.colorbar_ = self.figure_.colorbar(self.surface_, ax=self.ax_, label=self.label)
+        beyond = self.surface_.norm.vmax < np.nanmax(self.errors)
+        self.colorbar_ = self.figure_.colorbar(
+            self.surface_, ax=self.ax_, label=self.label, extend="max" if beyond else "neither"
+        )
         yscale = "log" if by_ratio else "linear"
         self.ax_.set(xscale="log", yscale=yscale, xlabel="gamma", ylabel="number of terms")
         return self
+
+    def _limits(self) -> dict[str, float]:
+        """Return the errors of the first and the last colour."""
+        finite = self.errors[np.isfinite(self.errors)]
+        low, high = finite.min(), np.quantile(finite, _SHOWN_APART)
+        return {"vmin": float(low), "vmax": float(high if high > low else finite.max())}
 
 
 class InputDisplay:
@@ -605,6 +627,24 @@ class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-le
         )
         self.expected_calibration_error = expected_calibration_error
 
+    def plot(self, *, ax: Any = None, **options: Any) -> Self:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+        **options
+            As for ``CalibrationDisplay.plot``.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            Itself.
+        """
+        super().plot(ax=_axes(ax), **options)
+        return self
+
     @classmethod
     def from_estimator(
         cls,
@@ -707,8 +747,7 @@ class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-le
             expected_calibration_error=expected_calibration_error(outcomes, found, edges),
             estimator_name=name, pos_label=pos_label,
         )  # fmt: skip
-        display.plot(ax=_axes(ax), **options)
-        return display
+        return display.plot(ax=ax, **options)
 
 
 class LeverageDisplay:

@@ -385,3 +385,46 @@ def test_pictures_of_scikit_learn():
 def test_wrong_things_are_refused():
     with pytest.raises(TypeError, match="basis must be a TensorBasis"):
         BasisDisplay.from_basis("basis")
+
+
+def test_bad_corners_do_not_flatten_the_colours():
+    errors = np.linspace(1.0, 2.0, 30).reshape(6, 5)
+    errors[0, :3], errors[0, 3] = 1e6, np.nan
+    make = SensitivityDisplay(10.0 ** np.arange(6), np.arange(1, 6), errors)
+    display = make.plot()
+    low, high = display.surface_.get_clim()
+    assert low == np.nanmin(errors)
+    assert high == np.quantile(errors[np.isfinite(errors)], 0.8) < 2
+    assert_array_equal(display.surface_.get_array().reshape(5, 6).filled(np.nan), errors.T)
+    assert display.colorbar_.extend == "max"
+    assert make.plot(vmin=0.5, vmax=1e6).surface_.get_clim() == (0.5, 1e6)
+    assert make.colorbar_.extend == "neither"
+    assert make.plot(norm=matplotlib.colors.LogNorm(1, 10)).surface_.get_clim() == (1, 10)
+    same = SensitivityDisplay(10.0 ** np.arange(6), np.arange(1, 6), np.ones((6, 5))).plot()
+    low, high = same.surface_.get_clim()
+    assert low <= 1 <= high
+
+
+def test_axes_are_one():
+    import matplotlib.pyplot as plt
+
+    path = RidgePath(BASIS, X, Y)
+    model = GegenbauerClassifierCV(spectrum=None, n_terms=[3, 6]).fit(X, Y > 0.5)
+    truths = GegenbauerClassifierCV(spectrum=(0.5, 2.0)).fit(X, Y > 0.5)
+    figure, some = plt.subplots(2)
+    draw = [
+        lambda ax: PathDisplay.from_path(path, GAMMAS, ax=ax),
+        lambda ax: PathDisplay.from_estimator(model, ax=ax),
+        lambda ax: SensitivityDisplay.from_estimator(model, ax=ax),
+        lambda ax: InputDisplay.from_sobol(model, ax=ax),
+        lambda ax: InputDisplay.from_estimator(truths, ax=ax),
+        lambda ax: ReliabilityDisplay.from_estimator(model, Y > 0.5, ax=ax),
+        lambda ax: ReliabilityDisplay.from_estimator(model, Y > 0.5).plot(ax=ax),
+        lambda ax: LeverageDisplay.from_path(path, 0.1, ax=ax),
+        lambda ax: BasisDisplay.from_basis(BASIS, ax=ax),
+    ]
+    for one in draw:
+        with pytest.raises(TypeError, match=r"ax must be .* Axes .* shape \(2,\): pass one"):
+            one(some)
+        with pytest.raises(TypeError, match=r"ax must be .* got Figure"):
+            one(figure)
