@@ -737,6 +737,17 @@ class _ClassifierShell(ClassifierMixin, _Shell):  # type: ignore[misc]
         return self.classes[self.outputs.argmax(axis=1)]
 
 
+def _checked_score(value: Any, scoring: Any) -> float:
+    try:
+        if isinstance(value, (str, bytes)) or np.ndim(value):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"scoring={scoring!r} must return one number, the larger the better; got {value!r}"
+        ) from None
+
+
 def _scored_by(scoring: Any, shell: Any, data: _Data, labels: NDArray[Any]) -> Score:
     """Turn a scorer, of which more is better, into a score of predictions.
 
@@ -749,22 +760,24 @@ def _scored_by(scoring: Any, shell: Any, data: _Data, labels: NDArray[Any]) -> S
         merged = rows[at]
         arguments = {} if data.given is None else {"sample_weight": data.given[originals]}
         weights = None if data.weight is None else data.weight[rows]
-        try:
-            return np.array(
-                [
-                    -scorer(
-                        shell(p, rows, weights, at), data.X[merged], labels[merged], **arguments
-                    )
-                    for p in predictions
-                ]
-            )
-        except TypeError as error:
-            if arguments and "sample_weight" in str(error):
-                raise TypeError(
-                    f"scoring={scoring!r} takes no sample_weight, but weights were given: choose a "
-                    "scorer that takes them, or fit without weights"
+        found = []
+        for p in predictions:
+            known = shell(p, rows, weights, at)
+            try:
+                value = scorer(known, data.X[merged], labels[merged], **arguments)
+            except Exception as error:
+                if arguments and isinstance(error, TypeError) and "sample_weight" in str(error):
+                    raise TypeError(
+                        f"scoring={scoring!r} takes no sample_weight, but weights were given: "
+                        "choose a scorer that takes them, or fit without weights"
+                    ) from error
+                if not isinstance(scoring, str):  # is the user's own, and so is its error
+                    raise
+                raise ValueError(
+                    f"scoring={scoring!r} cannot score these targets or their predictions: {error}"
                 ) from error
-            raise
+            found.append(-_checked_score(value, scoring))
+        return np.array(found)
 
     return score
 

@@ -664,6 +664,28 @@ class TestScorers:
         with pytest.raises(TypeError, match="takes no sample_weight, but weights were given"):
             kind(scoring=scorer).fit(X, y, np.arange(1.0, 45.0))
 
+    def test_scores_that_are_no_numbers(self, kind):
+        X, y = self.table(kind)
+        for value in ("a", None, [1.0], "1"):
+            with pytest.raises(TypeError, match=r"scoring=<function .* must return one number"):
+                kind(scoring=lambda *_, value=value: value).fit(X, y)
+        whole = kind(scoring=lambda *_: np.int64(3), spectrum=(0.5, 2.0)).fit(X, y)
+        assert whole.best_score_ == 3.0
+
+    def test_errors_of_a_scorer_of_ones_own(self, kind):
+        X, y = self.table(kind)
+        error = RuntimeError("no")
+
+        def scorer(*_):
+            raise error
+
+        model = kind(scoring=scorer)
+        before = dict(vars(model))
+        with pytest.raises(RuntimeError) as caught:
+            model.fit(X, y)
+        assert caught.value is error
+        assert vars(model) == before
+
     def test_leaving_one_out_by_a_splitter_is_the_same(self, kind):
         """One temperature for all rows: for one row alone any would do."""
         X, y = classes(36) if kind is GegenbauerClassifierCV else regression(36)
@@ -920,3 +942,19 @@ def test_weights_that_are_no_numbers(kind):
     for weights in ("a", ["a"] * 30, [None, {}] * 15):
         with pytest.raises(ValueError, match=r"sample_weight must hold numbers, .* 30 rows of X"):
             kind().fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+@pytest.mark.parametrize(
+    ("kind", "scoring"),
+    [
+        (GegenbauerRegressorCV, "roc_auc"),
+        (GegenbauerRegressorCV, "accuracy"),
+        (GegenbauerClassifierCV, "r2"),
+    ],
+)
+def test_a_scorer_for_other_targets(kind, scoring, cv):
+    X, y = regression(30) if kind is GegenbauerRegressorCV else classes(30, 2)
+    with pytest.raises(ValueError, match=f"^scoring='{scoring}' cannot score these") as caught:
+        kind(scoring=scoring, cv=cv).fit(X, y)
+    assert caught.value.__cause__ is not None
