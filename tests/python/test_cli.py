@@ -1218,9 +1218,50 @@ class TestTune:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
         monkeypatch.setattr(os, "fsync", refuse)
-        error = fail("tune", iris_csv, "--target", "species", "--plot", "p.svg")
-        assert "p.svg cannot be written: No space left on device" in error
+        result = run("tune", iris_csv, "--target", "species", "--plot", "p.svg")
+        assert result.code == 2
+        assert "p.svg cannot be written: No space left on device" in result.err
+        assert result.value("picture") == "not drawn to p.svg: see the error"
         assert [path.name for path in Path().iterdir()] == ["iris.csv"]
+
+    @pytest.mark.parametrize("broken", ["m.st", "p.svg", "m.st p.svg"])
+    def test_a_file_that_cannot_be_written_costs_no_report(self, iris_csv, monkeypatch, broken):
+        """The error comes after it, and says what was written."""
+        pytest.importorskip("matplotlib")
+        replace = os.replace
+
+        def refuse(old, new, **options):
+            if Path(new).name in broken.split():
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return replace(old, new, **options)
+
+        monkeypatch.setattr(os, "replace", refuse)
+        files = ["m.st", "p.svg"]
+        result = run("tune", iris_csv, "--target", "species", "--out", files[0], "--plot", files[1])
+        assert result.code == 2
+        assert "Scores of rows left out" in result.out
+        assert "Inputs by the share" in result.out
+        assert result.err.count("\n") == 1
+        words = ["the model was saved to m.st", "the picture was drawn to p.svg"]
+        rows = [("model", "saved to"), ("picture", "drawn to")]
+        for name, told, (row, done) in zip(files, words, rows, strict=True):
+            failed = name in broken
+            assert (f"{name} cannot be written: No space left on device" in result.err) == failed
+            assert (told in result.err) == (not failed)
+            assert (f"not {done} {name}: see the error" in result.value(row)) == failed
+            assert Path(name).exists() != failed
+
+    def test_a_fault_in_drawing_costs_no_report(self, iris_csv, monkeypatch):
+        pytest.importorskip("matplotlib")
+
+        def break_down(*_):
+            raise ZeroDivisionError
+
+        monkeypatch.setattr("gegenbauer.cli.tune._picture", break_down)
+        result = run("tune", iris_csv, "--target", "species", "--plot", "p.svg")
+        assert result.code == 1
+        assert "a fault in gegenbauer: ZeroDivisionError" in result.err
+        assert "Scores of rows left out" in result.out
 
 
 class TestInfo:
@@ -1503,7 +1544,10 @@ class TestErrors:
             raise OSError(errno.ENOSPC, "No space left on device")
 
         monkeypatch.setattr(os, "fsync", full)
-        error = fail("fit", iris_csv, "--target", "species", "--out", iris_model)
+        result = run("fit", iris_csv, "--target", "species", "--out", iris_model)
+        assert result.code == 2
+        assert result.value("model").endswith(f"not saved to {iris_model}: see the error")
+        error = result.err
         assert error == (
             "error: iris.safetensors cannot be written: No space left on device; make room or "
             "choose another place\n"

@@ -19,6 +19,7 @@ from gegenbauer.cli.learning import (
     describe_kept,
     keep,
     read_lesson,
+    require_written,
 )
 from gegenbauer.cli.output import Steps, print_pairs
 from gegenbauer.cli.tables import check_output
@@ -97,7 +98,7 @@ def run(
         with refusals(steps.warn):
             model.fit(lesson.inputs, lesson.values)
         fitting = time.perf_counter() - start
-        keep(model, out, steps)
+        kept = keep(model, out, steps)
     n_rows = len(lesson.inputs)
     print_pairs(
         [
@@ -107,9 +108,10 @@ def run(
             ("solved by", describe_solution(model)),
             ("validation", "none, as asked" if validation is None else validation.score),
             ("time", _times(lesson.reading, validation, fitting)),
-            ("model", describe_kept(n_rows, out, again=validation is not None)),
+            ("model", describe_kept(n_rows, kept, again=validation is not None)),
         ]
     )
+    require_written(model=kept)
 
 
 @dataclass(frozen=True)

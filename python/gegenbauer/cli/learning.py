@@ -5,17 +5,18 @@ from __future__ import annotations
 import itertools
 import re
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer.cli.choices import Task
 from gegenbauer.cli.columns import MAX_CLASSES, Target, choose_inputs, read_target, require_column
 from gegenbauer.cli.tables import read_table, writing
-from gegenbauer.cli.words import count, listed, printable, quoted, refusals
+from gegenbauer.cli.words import UserError, count, listed, printable, quoted, refusals
 from gegenbauer.persistence import save
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -26,13 +27,16 @@ if TYPE_CHECKING:
 __all__ = [
     "MIN_ROWS_A_PART",
     "Lesson",
+    "Written",
     "describe_accuracy",
     "describe_data",
     "describe_errors",
     "describe_kept",
     "keep",
     "read_lesson",
+    "require_written",
     "warn_of_unnamed",
+    "writes",
 ]
 
 MIN_ROWS_A_PART = 2  # to learn from, and to hold out
@@ -203,17 +207,76 @@ def describe_errors(r2: float, rmse: float, n_rows: int, std: float) -> str:
     )
 
 
-def keep(model: Any, out: Path | None, steps: Steps) -> None:
+@dataclass
+class Written:
+    """A file that was asked for, and what went wrong with it.
+
+    The error waits until the report of a long fit is printed.
+
+    Attributes
+    ----------
+    path : Path or None
+        The file; None if none was asked for.
+    done : str
+        What was done to it, as in "saved to".
+    error : Exception or None
+        Why it was not written.
+    """
+
+    path: Path | None
+    done: str
+    error: Exception | None = None
+
+    def describe(self, otherwise: str) -> str:
+        """Say what became of the file, or what to say if none was asked for."""
+        if self.path is None:
+            return otherwise
+        failed = f"not {self.done} {self.path}: see the error"
+        return failed if self.error else f"{self.done} {self.path}"
+
+
+@contextmanager
+def writes(file: Written) -> Iterator[None]:
+    """Keep an error in writing a file for `require_written`."""
+    try:
+        yield
+    except Exception as error:
+        file.error = error
+
+
+def require_written(**files: Written) -> None:
+    """Raise what went wrong in writing files, and tell which were written.
+
+    Raises
+    ------
+    UserError
+        Files were not written; the message also names those that were.
+    """
+    errors = [file.error for file in files.values() if file.error is not None]
+    for error in errors:
+        if not isinstance(error, UserError):
+            raise error
+    if errors:
+        written = [
+            f"the {name} was {file.done} {printable(str(file.path), 200)}"
+            for name, file in files.items()
+            if file.path is not None and file.error is None
+        ]
+        raise UserError("; ".join([*map(str, errors), *written])) from errors[0]
+
+
+def keep(model: Any, out: Path | None, steps: Steps) -> Written:
     """Save a model, if there is a place for it."""
-    if out is None:
-        return
-    steps.begin("saving")
-    model.set_params(n_jobs=None)  # the threads of this machine, today
-    with refusals(steps.warn), writing(out):
-        save(model, out, statistics=False)  # to predict with; a checkpoint holds the sums
+    file = Written(out, "saved to")
+    if out is not None:
+        steps.begin("saving")
+        model.set_params(n_jobs=None)  # the threads of this machine, today
+        with writes(file), refusals(steps.warn), writing(out):
+            save(model, out, statistics=False)  # to predict with; a checkpoint holds the sums
+    return file
 
 
-def describe_kept(n_rows: int, out: Path | None, *, again: bool = False) -> str:
+def describe_kept(n_rows: int, file: Written, *, again: bool = False) -> str:
     """Say what became of the model."""
-    place = "not saved: --out MODEL.safetensors would" if out is None else f"saved to {out}"
+    place = file.describe("not saved: --out MODEL.safetensors would")
     return f"fitted {'again ' if again else ''}on all {n_rows} rows, {place}"

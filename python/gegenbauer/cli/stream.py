@@ -30,6 +30,7 @@ from gegenbauer.cli.learning import (
     describe_errors,
     describe_kept,
     keep,
+    require_written,
     warn_of_unnamed,
 )
 from gegenbauer.cli.output import Steps, print_pairs
@@ -145,7 +146,7 @@ def run(
         with refusals(steps.warn):
             model = sum(part.model for part in parts).refit()
         solving = time.perf_counter() - start
-        keep(model, out, steps)
+        kept = keep(model, out, steps)
     n_rows = chosen.seen.n_rows
     rows = str(n_rows)
     if scores:
@@ -167,9 +168,10 @@ def run(
             ("solved by", describe_solution(model)),
             ("validation", validation),
             ("time", ", ".join(times)),
-            ("model", describe_kept(n_rows, out)),
+            ("model", describe_kept(n_rows, kept)),
         ]
     )
+    require_written(model=kept)
 
 
 # ---- the target ----------------------------------------------------------------------

@@ -20,7 +20,14 @@ from sklearn.metrics import (
 
 from gegenbauer.calibration import expected_calibration_error
 from gegenbauer.cli.describe import describe_solution, describe_spectrum, describe_terms
-from gegenbauer.cli.learning import describe_kept, keep, read_lesson
+from gegenbauer.cli.learning import (
+    Written,
+    describe_kept,
+    keep,
+    read_lesson,
+    require_written,
+    writes,
+)
 from gegenbauer.cli.output import Steps, print_heading, print_pairs, print_paragraphs, print_table
 from gegenbauer.cli.tables import check_output, write_bytes
 from gegenbauer.cli.words import UserError, duration, number, printable, quoted, refusals
@@ -100,15 +107,17 @@ def run(
         with refusals(steps.warn):
             model = kind(**parameters).fit(lesson.inputs, lesson.values)
         fitting = time.perf_counter() - start
-        keep(model, out, steps)
+        kept = keep(model, out, steps)
         steps.begin("judging")
         shares = _shares(model)
         scores, calibration, better = (
             _classes_told_apart if lesson.classify else _numbers_predicted
         )(model, lesson)
+        drawn = Written(plot, "drawn to")
         if plot is not None:
             steps.begin("drawing")
-            write_bytes(_picture(model, lesson, shares, plot.suffix.lower()[1:]), plot)
+            with writes(drawn):
+                write_bytes(_picture(model, lesson, shares, plot.suffix.lower()[1:]), plot)
     n_rows = len(lesson.inputs)
     rows = f"{n_rows}, each left out of a fit to all others"
     if n_rows > model.search_rows:
@@ -122,8 +131,8 @@ def run(
             ("solved by", describe_solution(model)),
             ("calibration", calibration),
             ("time", f"{duration(lesson.reading)} to read, {duration(fitting)} to choose and fit"),
-            ("model", describe_kept(n_rows, out)),
-            *([("picture", f"drawn to {plot}")] if plot is not None else []),
+            ("model", describe_kept(n_rows, kept)),
+            *([("picture", drawn.describe(""))] if plot is not None else []),
         ]
     )
     print_heading("Scores of rows left out")
@@ -134,6 +143,7 @@ def run(
             "The inputs tell nothing about the target that this model can see: it is no better "
             "than a guess."
         )
+    require_written(model=kept, picture=drawn)
 
 
 # ---- scores --------------------------------------------------------------------------
