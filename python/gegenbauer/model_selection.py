@@ -48,6 +48,7 @@ from gegenbauer.spectrum_search import (
     Score,
     SpectrumSearch,
     Splits,
+    check_level,
     learn_spectrum,
     search_gamma,
     search_spectrum,
@@ -585,11 +586,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         options = {"sample_weight": data.weight, **self._options()}
         values = kernel.diagonal(data.X, scaling=self.scaling_)
         level = float(np.average(values, weights=data.weight)) - (not self.penalize_constant)
-        if not level > 0:
-            raise ValueError(
-                f"spectrum={self.spectrum!r} weighs its inputs so little that float64 has nothing "
-                "of them beside the constant term: give larger interactions (q)"
-            )
+        check_level(level, f"spectrum={self.spectrum!r}")
         gammas = np.array(GAMMAS) * level
         return self._best_of(kernel, data, gammas, self._make_score(data), splits, options)[0]
 

@@ -91,6 +91,9 @@ _HELD = 2e7
 # Relative error of predictions, by the trace of the kernel matrix over gamma
 _ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
+# What the mean of ones may differ from one by rounding
+_LEAST_LEVEL = 8 * float(np.finfo(np.float64).eps)
+
 # gamma stays so far above the resolution of the kernel matrix that Cholesky keeps its digits
 _LEAST_GAMMA = 100 * float(np.finfo(np.float64).eps)
 
@@ -377,6 +380,7 @@ def learn_spectrum(
     if (start <= 0).any():
         raise ValueError("components must start with positive interactions (q)")
     log_start = np.log(start)
+    check_level(problem.level(first), f"components={components!r}")
     if gamma is not None:
         gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
     if prior is not None:
@@ -592,6 +596,7 @@ def search_spectrum(
                     kernel = SpectrumKernel(m, PowerDecay(float(q), float(s)))
                     diagonal = kernel.diagonal(data, scaling=scaling, n_threads=n_threads)
                     level = float(np.average(diagonal, weights=weights)) - (not penalize_constant)
+                    check_level(level, f"interaction {q:g}")
                     candidate = Candidate(
                         kernel, data, targets, weights, splits, pooled=pooled, scaling=scaling,
                         penalize_constant=penalize_constant, n_threads=n_threads,
@@ -637,6 +642,16 @@ def _grid(values: Sequence[float], name: str) -> Doubles:
     if grid.min() <= 0:
         raise ValueError(f"{name} must be positive, got {grid.min()}")
     return grid
+
+
+def check_level(level: float, what: str) -> float:
+    """Return the mean diagonal of a kernel matrix; refuse a spectrum of which nothing is left."""
+    if not level > _LEAST_LEVEL:
+        raise ValueError(
+            f"{what} weighs the inputs so little that float64 has nothing of them beside the "
+            "constant term: give larger interactions (q)"
+        )
+    return level
 
 
 class Candidate:

@@ -909,7 +909,7 @@ def test_splits_may_be_masks():
 @pytest.mark.parametrize("options", [{}, {"gammas": [0.1]}, {"cv": 3}])
 def test_a_spectrum_of_weights_that_underflow(options):
     X, y = regression(30)
-    with pytest.raises(ValueError, match=r"spectrum=\(1e-300, 2.0\) weighs its inputs so little"):
+    with pytest.raises(ValueError, match=r"spectrum=\(1e-300, 2.0\) weighs the inputs so little"):
         GegenbauerRegressorCV(spectrum=(1e-300, 2.0), **options).fit(X, y)
 
 

@@ -97,7 +97,7 @@ class TestCallbacks:
         recorder = Recorder()
         model = GegenbauerRegressorCV(gammas=[-1.0]).set_callbacks(recorder)
         before = dict(vars(model))
-        with pytest.raises(ValueError, match="gammas must be finite and positive"):
+        with pytest.raises(ValueError, match="gammas must be a finite number greater than 0"):
             model.fit(X, Y)
         assert recorder.record[-1] == ("teardown", "fit")
         assert ("end", "fit") not in recorder.record

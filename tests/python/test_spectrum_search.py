@@ -505,3 +505,17 @@ def test_a_prior_of_the_interaction():
     assert part.interaction == 0.25
     with pytest.raises(ValueError, match="prior must be a finite number greater"):
         search_spectrum(X, y, log_loss, prior=0.0)
+
+
+def test_weights_that_underflow():
+    """Beside a free constant nothing is left of them, and no gamma can be relative to it."""
+    X = np.random.default_rng(0).uniform(-1, 1, (20, 2))
+    y = X[:, 0]
+    tiny = ".*1e-300.* weighs the inputs so little"
+    with pytest.raises(ValueError, match=f"components={tiny}"):
+        learn_spectrum(X, y, components=(1e-300, 2.0), penalize_constant=False)
+    with pytest.raises(ValueError, match=f"interaction {tiny}"):
+        search_spectrum(
+            X, y, lambda p, at: ((p[:, :, 0] - y[at]) ** 2).mean(axis=1), interactions=[1e-300],
+            penalize_constant=False,
+        )  # fmt: skip

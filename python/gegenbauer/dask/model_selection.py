@@ -19,7 +19,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval
 
 from gegenbauer import model_selection
-from gegenbauer._arrays import check_threads, require_memory
+from gegenbauer._arrays import check_flag, check_threads, require_memory
 from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.basis_search import PAPER_GAMMAS
 from gegenbauer.dask.estimators import _Classes, _Supervised, _with_client
@@ -542,6 +542,7 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
         """
         if not _is_ours(X):
             return self._plain.predict(self, X, return_std)
+        return_std = check_flag(return_std, "return_std")
         found = self._lazily("predict", X)
         if not return_std:
             return found
