@@ -479,7 +479,7 @@ class TestSearch:
             GegenbauerRegressorCV(n_terms=3).fit(*chunked(X[:1], y[:1]))
         with pytest.raises(ValueError, match="at least two classes"):
             GegenbauerClassifierCV(n_terms=3).fit(dX, da.ones_like(dl, dtype=int))
-        with pytest.raises(StreamError, match=r"partition .: .*GegenbauerRegressor for real"):
+        with pytest.raises(StreamError, match=r"partition .: .*GegenbauerRegressorCV for real"):
             GegenbauerClassifierCV(n_terms=3).fit(dX, dy)
         with pytest.raises(ValueError, match="cv"):
             GegenbauerRegressorCV(cv=1).fit(dX, dy)
