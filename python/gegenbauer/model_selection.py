@@ -87,6 +87,10 @@ _DEFAULT_N_TERMS = 2000
 _SPREAD = 1.0
 _STEPS = 6
 
+# What each further weight must gain in -log p of all rows left out: having seen all of them, it
+# gains about that much from noise (as Akaike's criterion has it)
+_PRICE = 1.0
+
 # Targets whose standard deviation is further from one have variances beyond float64
 _MOST_EXTREME = 1e140
 
@@ -1239,8 +1243,9 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     spectrum : "auto", tuple (q, s), Spectrum or what one is made from, or None, default="auto"
         "auto" chooses s from 1 and 2 and q from a grid that widens where it must; where rows are
         few, a prior holds q near 1 / n_features (see `search_spectrum`). From there each input
-        gets its own q (see `learn_spectrum`; with ``cv`` or ``scoring`` all keep the same). A
-        spectrum that is given is fixed; (q, s) is the squared weight q n^(-2s) for every input that
+        gets its own q (see `learn_spectrum`) where that lowers -log p of all rows by more than one
+        for each further q; with ``cv`` or ``scoring`` all keep the same. A spectrum that is given
+        is fixed; (q, s) is the squared weight q n^(-2s) for every input that
         occurs with degree n. None takes the raw polynomials of the paper on [0, 1], in its order,
         and chooses ``lam``, ``n_terms`` and gamma on all rows.
     gammas : "auto" or array-like of positive numbers, default="auto"
@@ -1524,7 +1529,9 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
             slopes = np.hstack([slope for _, slope in parts]) / len(parts)
             return float(np.mean([value for value, _ in parts])), slopes
 
-        score, best = self._make_score(data), (found.score, found.kernel, found.gamma)
+        n_rows = float(data.n if data.weight is None else data.weight.sum())
+        price = _PRICE * (data.X.shape[1] - 1) / n_rows
+        score, best = self._make_score(data), (found.score - price, found.kernel, found.gamma)
         for start, relative in found.starts:
             kernel, gamma = learn_spectrum(
                 data.X, data.Y, components=start.spectrum, gamma=relative, objective=loss,

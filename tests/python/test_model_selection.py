@@ -145,17 +145,29 @@ class TestClassifier:
         better, worse = (log_loss(y[200:], m.predict_proba(X[200:])) for m in (own, one))
         assert better < worse - 0.05
 
+    def test_inputs_get_weights_of_their_own_where_that_is_worth_it(self):
+        """The exclusive or of two of six inputs does so; labels by chance do not."""
+        rng = np.random.default_rng(0)
+        X = rng.uniform(size=(150, 6))
+        y = (X[:, 1] > 0.5) ^ (X[:, 4] > 0.5)
+        model = GegenbauerClassifierCV().fit(X, y)
+        assert set(np.argsort(model.relevances_)[-2:]) == {1, 4}
+        assert np.ptp(model.relevances_) > 0
+        by_chance = GegenbauerClassifierCV().fit(X, rng.integers(0, 2, 150))
+        assert np.ptp(by_chance.relevances_) == 0
+
     def test_labels_and_copies_weigh_inputs_alike(self):
         """Rows that come twice are rows of twice the weight; each label has its temperature."""
-        X, y = classes(60, 4)
-        Y = np.column_stack([y == "red", y == "blue"]).astype(int)
+        X = np.random.default_rng(0).uniform(-1, 1, (90, 4))
+        y = np.where((X[:, 0] > 0) ^ (X[:, 2] > 0), "red", "blue")
+        Y = np.column_stack([y == "red", X[:, 0] > 0.1]).astype(int)
         for targets in (y, Y):
             twice = GegenbauerClassifierCV().fit(np.r_[X, X], np.concatenate([targets, targets]))
-            weighted = GegenbauerClassifierCV().fit(X, targets, np.full(60, 2.0))
+            weighted = GegenbauerClassifierCV().fit(X, targets, np.full(90, 2.0))
             assert_allclose(
-                twice.spectrum_.interactions(2), weighted.spectrum_.interactions(2), rtol=1e-6
+                twice.spectrum_.interactions(4), weighted.spectrum_.interactions(4), rtol=1e-6
             )
-            assert np.ptp(twice.spectrum_.interactions(2)) > 0
+            assert np.ptp(twice.spectrum_.interactions(4)) > 0
 
     def test_better_than_chance_by_far_without_any_setting(self):
         for load, least in ((load_iris, 0.93), (load_wine, 0.94), (load_breast_cancer, 0.95)):
