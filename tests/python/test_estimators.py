@@ -633,7 +633,7 @@ class TestBadInput:
             (np.zeros(4), "2D array"),
             (np.zeros((4, 2, 2)), "dim 3"),
             (np.zeros((4, 2), complex), "Complex"),
-            ([["a", "b"]] * 4, "sample_weight must hold numbers"),
+            ([["a", "b"]] * 4, "could not convert string"),
         ],
     )
     def test_data(self, cls, X, message):
