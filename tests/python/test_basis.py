@@ -564,7 +564,8 @@ def test_features_against_the_reference(n_features, n_terms, lam, seed):
     expected = reference.activation_matrix(X, basis.indices, lam)
     scale = np.abs(expected).max(axis=0)
     if lam == 0.0 or abs(lam) > 1e-100:  # products of tiny raw values underflow
-        assert (np.abs(basis.evaluate(X) - expected) <= 1e-12 * scale).all()
+        # both sides have rounding errors, of 7e-13 at degree 93 against 40 digits
+        assert (np.abs(basis.evaluate(X) - expected) <= 3e-12 * scale).all()
 
 
 def layouts(X, folder):

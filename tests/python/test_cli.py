@@ -35,6 +35,7 @@ from gegenbauer import (
     GegenbauerFeatures,
     GegenbauerRegressor,
     GegenbauerRegressorCV,
+    PowerDecay,
     load,
     save,
     sobol_indices,
@@ -1023,7 +1024,7 @@ class TestTune:
         assert result.value("classes").startswith("3: 'setosa' (50 rows)")
         assert result.value("terms") == "all there are"
         (part,) = expected.spectrum_.components
-        assert result.value("spectrum") == (f"of each input its own q, s {part.smoothness:g}")
+        assert result.value("spectrum") == f"q {part.interaction:g}, s {part.smoothness:g}"
         assert result.value("gamma") == words.number(expected.gamma_)
         error = expected_calibration_error(right, P.max(axis=1), np.linspace(0, 1, 11))
         assert result.value("calibration") == (
@@ -1102,10 +1103,17 @@ class TestTune:
         (part,) = model.spectrum_.components
         assert result.value("parameters") == (
             f"gamma {words.number(model.gamma_)}, domain [-1, 1], out of range: clip, spectrum "
-            f"of each input its own q, s {part.smoothness:g}"
+            f"q {part.interaction:g}, s {part.smoothness:g}"
         )
         assert result.value("solved by").startswith("kernel engine, cholesky solver, rcond ")
         assert "largest weight" not in result.out
+
+    def test_a_spectrum_with_a_weight_for_each_input(self, iris_csv, tmp_path):
+        inputs = pd.DataFrame(IRIS.data, columns=INPUTS)
+        spectrum = PowerDecay((0.1, 0.2, 0.3, 0.4), 2)
+        save(GegenbauerClassifierCV(spectrum=spectrum).fit(inputs, LABELS), tmp_path / "own.st")
+        described = succeed("info", str(tmp_path / "own.st")).value("parameters")
+        assert described.endswith("spectrum of each input its own q, s 2")
 
     def test_probabilities(self, iris_csv, iris_model):
         succeed("tune", iris_csv, "--target", "species", "--out", "m.st")
