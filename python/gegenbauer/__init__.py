@@ -34,7 +34,7 @@ from gegenbauer.ridge import (
 )
 from gegenbauer.selection import (
     KFoldPredictions,
-    LeaveOneOut,
+    LeaveOneOutPredictions,
     PrefixSurface,
     RidgePath,
     kfold_predictions,
@@ -88,7 +88,7 @@ __all__ = [
     "InputScaling",
     "KFoldPredictions",
     "KernelSolution",
-    "LeaveOneOut",
+    "LeaveOneOutPredictions",
     "LightWeightsWarning",
     "ModelFileError",
     "ModelVersionWarning",

@@ -57,7 +57,7 @@ class _GegenbauerEstimator(_StreamEstimator):
     }
 
     precision: str
-    coef_: NDArray[np.float64]
+    term_coef_: NDArray[np.float64]
     engine_: str
     solver_: str
     precision_: str | None
@@ -85,7 +85,7 @@ class _GegenbauerEstimator(_StreamEstimator):
         self._keep_solution(solution, flat=targets.ndim == 1, least_rcond=_EPS)
 
     def _keep_solution(self, solution: RidgeSolution, *, flat: bool, least_rcond: float) -> None:
-        self.coef_ = solution.weights[:, 0] if flat else solution.weights
+        self.term_coef_ = solution.weights[:, 0] if flat else solution.weights
         self.engine_ = solution.engine
         self.solver_ = solution.solver
         self.precision_ = solution.precision
@@ -107,16 +107,16 @@ class _GegenbauerEstimator(_StreamEstimator):
             )
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
-        """Return the outputs (S, K), or (S,) where ``coef_`` is one-dimensional."""
+        """Return the outputs (S, K), or (S,) where ``term_coef_`` is one-dimensional."""
         check_is_fitted(self)
         X = self._validate_inputs(X, reset=False)
         self._apply_range_policy(X)
-        single = self.coef_.ndim == 1
-        with _advising(f"{_CLIP}, or coef_ is too large, fit with a larger gamma"):
+        single = self.term_coef_.ndim == 1
+        with _advising(f"{_CLIP}, or term_coef_ is too large, fit with a larger gamma"):
             outputs = predict(
                 self.basis_,
                 X,
-                self.coef_[:, np.newaxis] if single else self.coef_,
+                self.term_coef_[:, np.newaxis] if single else self.term_coef_,
                 scaling=self._current_scaling(),
                 n_threads=self._n_threads(),
             )
@@ -185,11 +185,11 @@ class GegenbauerRegressor(_RealStream, _GegenbauerEstimator):
     Attributes
     ----------
     basis_ : TensorBasis
-        The terms; row i of ``basis_.indices`` belongs to ``coef_[i]``.
+        The terms; row i of ``basis_.indices`` belongs to ``term_coef_[i]``.
     scaling_ : InputScaling
         The range of the inputs seen in ``fit`` and its map to ``domain``. A constant input
         is mapped to 0.
-    coef_ : ndarray of shape (n_terms_,) or (n_terms_, n_outputs)
+    term_coef_ : ndarray of shape (n_terms_,) or (n_terms_, n_outputs)
         Weights of the terms; one-dimensional if y was.
     n_terms_ : int
         Number of terms in use.
@@ -474,11 +474,11 @@ class GegenbauerClassifier(_ClassStream, _GegenbauerEstimator):
     multilabel_ : bool
         Whether y was a table of 0 and 1.
     basis_ : TensorBasis
-        The terms; row i of ``basis_.indices`` belongs to ``coef_[i]``.
+        The terms; row i of ``basis_.indices`` belongs to ``term_coef_[i]``.
     scaling_ : InputScaling
         The range of the inputs seen in ``fit`` and its map to ``domain``. A constant input
         is mapped to 0.
-    coef_ : ndarray of shape (n_terms_,) or (n_terms_, n_outputs)
+    term_coef_ : ndarray of shape (n_terms_,) or (n_terms_, n_outputs)
         Weights of the terms; one-dimensional for two classes.
     n_terms_ : int
         Number of terms in use.

@@ -65,8 +65,8 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
             intercept=estimator.intercept_, scaling=estimator.scaling_, distribution=distribution,
             extent=extent, fixed=constant,
         )  # fmt: skip
-    elif constant is not None and hasattr(estimator, "coef_"):
-        coef = estimator.coef_.reshape(estimator.basis_.n_terms, -1)
+    elif constant is not None and hasattr(estimator, "term_coef_"):
+        coef = estimator.term_coef_.reshape(estimator.basis_.n_terms, -1)
         found = term_sobol_indices(
             estimator.basis_, coef, domain=estimator.scaling_.domain, distribution=distribution,
             extent=extent, fixed=constant,
@@ -88,12 +88,12 @@ def _terms_of(estimator: Any, output: int) -> tuple[TensorBasis, Doubles, float]
             "this model has infinitely many terms and no finite polynomial: fit with n_terms=... "
             "to get one"
         )
-    if not hasattr(estimator, "coef_"):
+    if not hasattr(estimator, "term_coef_"):
         raise TypeError(
             "estimator must be a regressor or classifier of this library, got "
             f"{type(estimator).__name__}"
         )
-    coef = estimator.coef_.reshape(estimator.basis_.n_terms, -1)
+    coef = estimator.term_coef_.reshape(estimator.basis_.n_terms, -1)
     output = check_integer(output, "output", minimum=0)
     if output >= coef.shape[1]:
         raise ValueError(f"output must be below {coef.shape[1]}, got {output}")
@@ -127,7 +127,7 @@ def polynomial_text(
 ) -> str:
     """Write the polynomial of an estimator, its weightiest terms first.
 
-    Of a `GegenbauerClassifierCV` it is the polynomial before calibration, ``basis_ @ coef_ +
+    Of a `GegenbauerClassifierCV` it is the polynomial before calibration, ``basis_ @ term_coef_ +
     intercept_``; ``decision_function`` is ``probability_maps_`` applied to its outputs.
 
     Parameters
@@ -223,7 +223,7 @@ def polynomial_text(
 def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = None) -> Any:
     """Return the polynomial of an estimator as a SymPy expression of its unscaled inputs.
 
-    Of a `GegenbauerClassifierCV` it is the polynomial before calibration, ``basis_ @ coef_ +
+    Of a `GegenbauerClassifierCV` it is the polynomial before calibration, ``basis_ @ term_coef_ +
     intercept_``; ``decision_function`` is ``probability_maps_`` applied to its outputs.
 
     Parameters

@@ -99,7 +99,7 @@ _HELD = 2e7
 
 # What only some fits leave behind: a fit with other parameters must not find it
 _PASSING = (
-    "X_fit_", "dual_coef_", "kernel_", "basis_", "coef_", "_posterior", "_mean_features",
+    "X_fit_", "dual_coef_", "kernel_", "basis_", "term_coef_", "_posterior", "_mean_features",
     "_free_leverage", "_margin",
 )  # fmt: skip
 
@@ -286,7 +286,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
     kernel_rows: int
     verbose: bool | int
     best_score_: float
-    coef_: Doubles
+    term_coef_: Doubles
     cv_results_: dict[str, NDArray[Any]]
     dual_coef_: Doubles
     gamma_: float
@@ -626,7 +626,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         self.gamma_ = float(gamma)
         self.best_score_ = -float(best)
         self.basis_ = basis
-        self.coef_ = fit.weights
+        self.term_coef_ = fit.weights
         self.intercept_ = np.zeros(data.Y.shape[1])
         self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), fit.engine
         self.n_terms_ = basis.n_terms
@@ -689,7 +689,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
                     scaling=self._current_scaling(), n_threads=self._n_threads(),
                 )  # fmt: skip
             outputs = predict(
-                self.basis_, X, self.coef_, scaling=self._current_scaling(),
+                self.basis_, X, self.term_coef_, scaling=self._current_scaling(),
                 n_threads=self._n_threads(),
             )  # fmt: skip
             return outputs + self.intercept_
@@ -863,9 +863,9 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
     kernel_, X_fit_, dual_coef_, intercept_
         With all terms: the kernel, the distinct rows, and the coefficients (n_rows, n_outputs) of
         ``kernel_(X, X_fit_, scaling=scaling_) @ dual_coef_ + intercept_``.
-    basis_, coef_, intercept_
+    basis_, term_coef_, intercept_
         With a finite set: the terms and their weights (n_terms, n_outputs), of
-        ``basis_.evaluate(X, scaling=scaling_) @ coef_ + intercept_``.
+        ``basis_.evaluate(X, scaling=scaling_) @ term_coef_ + intercept_``.
     n_terms_ : int or infinity
         Number of terms.
     n_search_rows_ : int
@@ -1026,7 +1026,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         if hasattr(self, "dual_coef_"):
             self.dual_coef_ = self.dual_coef_ * self._unit
         else:
-            self.coef_ = self.coef_ * self._unit
+            self.term_coef_ = self.term_coef_ * self._unit
         self.intercept_ = self.intercept_ * self._unit + self._center
         self._free_constant = not self.penalize_constant
         self._row_weight = data.weight
@@ -1318,9 +1318,9 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     kernel_, X_fit_, dual_coef_, intercept_
         With all terms: the kernel, the distinct rows, and the coefficients (n_rows, n_outputs) of
         ``kernel_(X, X_fit_, scaling=scaling_) @ dual_coef_ + intercept_``.
-    basis_, coef_, intercept_
+    basis_, term_coef_, intercept_
         With a finite set: the terms and their weights (n_terms, n_outputs), of
-        ``basis_.evaluate(X, scaling=scaling_) @ coef_ + intercept_``. These are outputs before
+        ``basis_.evaluate(X, scaling=scaling_) @ term_coef_ + intercept_``. These are outputs before
         calibration; ``decision_function`` is what ``probability_maps_`` make of them.
     n_terms_ : int or infinity
         Number of terms.

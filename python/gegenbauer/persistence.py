@@ -28,7 +28,7 @@ The tensors, in row-major order and no others:
 ``lower``     float64, (m,)       smallest value of each input, ``scaling_.lower``
 ``upper``     float64, (m,)       largest value of each input, ``scaling_.upper``
 ``constant``  bool, (m,)          inputs that are ignored, ``scaling_.is_constant``
-``coef``      float64, (L,) or    weights, ``coef_`` (not for GegenbauerFeatures and models
+``coef``      float64, (L,) or    weights, ``term_coef_`` (not for GegenbauerFeatures and models
               (L, K)              of all terms)
 ``classes``   bool, int or float, labels, ``classes_`` (GegenbauerClassifier, unless they
               (n_classes,)        are str or object: those are JSON, in ``fitted``)
@@ -292,7 +292,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, statistics: bool = Tru
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     gegenbauer.save(model, Path(folder) / "line.safetensors")
     ...     same = gegenbauer.load(Path(folder) / "line.safetensors")
-    >>> bool((same.coef_ == model.coef_).all())
+    >>> bool((same.term_coef_ == model.term_coef_).all())
     True
     """
     _import_safetensors()
@@ -314,7 +314,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, statistics: bool = Tru
         raise OSError(f"{os.fspath(path)!r} is a folder or a device; give the name of a file")
     if not check_flag(statistics, "statistics") and "statistics_" in vars(estimator):
         estimator = copy.copy(estimator)
-        estimator.coef_  # noqa: B018  # solved for, if it was not yet
+        estimator.term_coef_  # noqa: B018  # solved for, if it was not yet
         del estimator.statistics_
     _write_atomically(target, _to_bytes(estimator))
 
@@ -343,10 +343,10 @@ def _to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
     if "statistics_" in vars(estimator):
         _put_statistics(estimator, tensors, fitted, position)
     has_solution = name != "GegenbauerFeatures" and (
-        "statistics_" not in vars(estimator) or "coef_" in vars(estimator)
+        "statistics_" not in vars(estimator) or "term_coef_" in vars(estimator)
     )
-    if has_solution and hasattr(estimator, "coef_"):
-        tensors["coef"] = np.asarray(estimator.coef_)
+    if has_solution and hasattr(estimator, "term_coef_"):
+        tensors["coef"] = np.asarray(estimator.term_coef_)
     if has_solution:
         rcond = float(estimator.rcond_)
         fitted |= {
@@ -363,7 +363,8 @@ def _to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
         _put_classes(estimator, tensors, fitted)
     for key, array in tensors.items():
         if key not in _OPEN and array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise ValueError(f"{key}_ must be finite to be saved; it holds NaN or infinity.")
+            attribute = "term_coef_" if key == "coef" else f"{key}_"
+            raise ValueError(f"{attribute} must be finite to be saved; it holds NaN or infinity.")
     parameters = {}
     for key, value in estimator.get_params(deep=False).items():
         if key in ("cv", "scoring") and not isinstance(value, (str, Integral, type(None))):
@@ -428,7 +429,7 @@ def _put_statistics(
         "n_outputs": int(statistics.n_outputs),
         "n_out_of_range": int(estimator.n_out_of_range_),
         "y_was_flat": bool(estimator._y_was_flat),
-        "solved": "coef_" in vars(estimator),
+        "solved": "term_coef_" in vars(estimator),
         "position": position,
     }
 
@@ -1081,7 +1082,7 @@ def _restore_ridge(
     n_dims = arrays["coef"].ndim
     shape = (n_terms,) if n_dims == 1 else (n_terms, None)
     _require_array(arrays, "coef", {np.dtype("float64")}, shape)
-    estimator.coef_ = arrays["coef"]
+    estimator.term_coef_ = arrays["coef"]
     estimator.precision_ = fitted["precision_"]
     estimator.n_refinements_ = fitted["n_refinements_"]
 
@@ -1095,7 +1096,7 @@ def _restore_search(
     weights = "coef" if finite else "dual_coef"
     _, n_outputs = _require_doubles(arrays, weights, (n, None))
     _require_doubles(arrays, "intercept", (n_outputs,))
-    setattr(estimator, f"{weights}_", arrays[weights])
+    setattr(estimator, "term_coef_" if finite else "dual_coef_", arrays[weights])
     estimator.intercept_ = arrays["intercept"]
     estimator._all_terms = not finite
     if fitted["spectrum_"] is None:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KFoldPredictions",
-    "LeaveOneOut",
+    "LeaveOneOutPredictions",
     "PrefixSurface",
     "RidgePath",
     "kfold_predictions",
@@ -72,7 +72,7 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
-class LeaveOneOut:
+class LeaveOneOutPredictions:
     """What each row would get from a fit without it, for every gamma. Equal to itself alone.
 
     Attributes
@@ -105,7 +105,7 @@ def leave_one_out(
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
     n_threads: int | None = None,
-) -> LeaveOneOut:
+) -> LeaveOneOutPredictions:
     """Predict each row by the fit without it, for one gamma, by Cholesky.
 
     At about a quarter of the price of `RidgePath`, which answers for all gammas.
@@ -121,7 +121,7 @@ def leave_one_out(
 
     Returns
     -------
-    LeaveOneOut
+    LeaveOneOutPredictions
         With arrays for one gamma.
 
     Raises
@@ -177,7 +177,7 @@ def leave_one_out(
     left_out = A / inverse[:, np.newaxis] / root[:, np.newaxis]
     condition = float(diagonal.sum()) / gamma
     error = np.minimum(np.array([4.0 * _EPS * (1.0 + condition)]), 1.0)
-    return LeaveOneOut(
+    return LeaveOneOutPredictions(
         np.array([gamma]), (targets - left_out)[np.newaxis], leverages[np.newaxis], error
     )
 
@@ -737,7 +737,7 @@ class RidgePath:
         values = self._check_gammas(gammas)
         return self._estimated_error(values, np.ones(values.size))
 
-    def leave_one_out(self, gammas: npt.ArrayLike) -> LeaveOneOut:
+    def leave_one_out(self, gammas: npt.ArrayLike) -> LeaveOneOutPredictions:
         """Predict each row by the fit without it.
 
         Parameters
@@ -747,7 +747,7 @@ class RidgePath:
 
         Returns
         -------
-        LeaveOneOut
+        LeaveOneOutPredictions
             Arrays of n_gammas times n_samples times n_outputs are made: ask for few gammas at once
             if that is too much.
 
@@ -789,7 +789,9 @@ class RidgePath:
         if used.size < self.n_samples:
             unused = np.setdiff1d(np.arange(self.n_samples), used)
             predictions[:, unused] = self.predict(self._X[unused], values)
-        return LeaveOneOut(values, predictions, leverages, self._estimated_error(values, smallest))
+        return LeaveOneOutPredictions(
+            values, predictions, leverages, self._estimated_error(values, smallest)
+        )
 
     def _residuals(self, gammas: Doubles) -> Iterator[tuple[slice, Doubles, Doubles, Doubles]]:
         """Yield rows, scaled residuals (n_gammas, n, K), d and leverages (n_gammas, n).

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     Statistics = GramStatistics | MomentStatistics
 
 # What the solve finds, as attributes of the estimator.
-SOLUTION = ("coef_", "engine_", "solver_", "precision_", "rcond_", "n_refinements_")
+SOLUTION = ("term_coef_", "engine_", "solver_", "precision_", "rcond_", "n_refinements_")
 
 # Parameters that do not count in the sums over rows: half-fitted models may differ in them.
 _OF_THE_SOLVE = {"gamma", "penalize_constant", "solver", "precision", "engine", "n_jobs"}
@@ -110,7 +110,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_is_fitted__(self) -> bool:
-        return bool(self.__dict__.keys() & {"coef_", "statistics_"})
+        return bool(self.__dict__.keys() & {"term_coef_", "statistics_"})
 
     def _forget_solution(self) -> None:
         for name in (*SOLUTION, "gamma_results_"):
@@ -163,7 +163,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
 
     def _can_go_on(self) -> bool:
         """Refuse ``partial_fit`` where there are no sums to add to."""
-        if "statistics_" not in self.__dict__ and "coef_" in self.__dict__:
+        if "statistics_" not in self.__dict__ and "term_coef_" in self.__dict__:
             raise ValueError(
                 f"this {type(self).__name__} was learned by fit, or saved without its statistics, "
                 "so there are no sums to add rows to: begin a new one with partial_fit or "
@@ -374,7 +374,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         if type(other) is not type(self):
             return NotImplemented
         for one, another in ((self, other), (other, self)):
-            if not vars(one).keys() & {"statistics_", "coef_"}:  # it has learned no rows yet
+            if not vars(one).keys() & {"statistics_", "term_coef_"}:  # it has learned no rows yet
                 return copy.copy(another)
             one._require_statistics()
         self._require_alike(other)

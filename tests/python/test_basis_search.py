@@ -109,7 +109,9 @@ class TestRefits:
         assert_allclose(model.loo_predictions_, left_out[i, size, g], atol=1e-8)
         assert log_loss(labels, model.loo_probabilities_) < 0.6
         chosen = GegenbauerClassifier(SIZES[size], lam=LAMS[i], gamma=GAMMAS[g]).fit(X, labels)
-        assert_allclose(model.coef_.reshape(chosen.coef_.shape), chosen.coef_, atol=1e-9)
+        assert_allclose(
+            model.term_coef_.reshape(chosen.term_coef_.shape), chosen.term_coef_, atol=1e-9
+        )
 
     def test_a_scorer(self, monkeypatch, way):
         way(monkeypatch)
@@ -307,7 +309,7 @@ class TestEstimators:
         X, y = self.table(kind)
         one = kind(spectrum=None, n_terms=7, lam=0.5).fit(X, y)
         some = kind(spectrum=None, n_terms=np.array([7]), lam=(0.5,)).fit(X, y)
-        assert_array_equal(one.coef_, some.coef_)
+        assert_array_equal(one.term_coef_, some.term_coef_)
         assert_array_equal(one.cv_results_["score"], some.cv_results_["score"])
 
     def test_another_spectrum_after_it(self, kind):
@@ -315,7 +317,7 @@ class TestEstimators:
         again = kind(spectrum=None, n_terms=5).fit(X, y).set_params(spectrum="auto").fit(X, y)
         fresh = kind(n_terms=5).fit(X, y)
         assert vars(again).keys() == vars(fresh).keys()
-        assert_array_equal(again.coef_, fresh.coef_)
+        assert_array_equal(again.term_coef_, fresh.term_coef_)
         assert again._margin == fresh._margin
         assert again.lam_ == 0.0
 

@@ -243,7 +243,7 @@ class TestFit:
     def test_kept_model_is_that_of_all_rows(self, iris_csv):
         succeed("fit", iris_csv, "--target", "species", "--out", "m.st")
         model, expected = load("m.st"), GegenbauerClassifier().fit(IRIS.data, LABELS)
-        assert np.array_equal(model.coef_, expected.coef_)
+        assert np.array_equal(model.term_coef_, expected.term_coef_)
         assert model.get_params() == expected.get_params()
         assert model.feature_names_in_.tolist() == INPUTS
         assert model.classes_.tolist() == ["setosa", "versicolor", "virginica"]
@@ -284,7 +284,7 @@ class TestFit:
         iris_table().to_parquet("iris.parquet")
         for table in (iris_csv, "iris.parquet"):
             succeed("fit", table, "--target", "species", "--out", f"{table}.st")
-        assert np.array_equal(load("iris.csv.st").coef_, load("iris.parquet.st").coef_)
+        assert np.array_equal(load("iris.csv.st").term_coef_, load("iris.parquet.st").term_coef_)
 
     @pytest.mark.parametrize("separator", [";", "tab", r"\t", "|"])
     def test_separator(self, folder, separator):
@@ -469,7 +469,7 @@ class TestStream:
         succeed("fit", "whole.parquet", *options, "--out=whole.st")
         result = succeed("fit", "parts", *options, "--stream", "--out=parts.st")
         whole, parts = load("whole.st"), load("parts.st")
-        np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-9)
+        np.testing.assert_allclose(parts.term_coef_, whole.term_coef_, rtol=1e-9)
         assert np.array_equal(parts.scaling_.lower, whole.scaling_.lower)
         assert parts.get_params() == whole.get_params()
         assert parts.feature_names_in_.tolist() == INPUTS[:3]
@@ -492,7 +492,7 @@ class TestStream:
         files = [f"parts/{number}.csv" for number in range(5)]
         for name, tables in (("folder", ["parts"]), ("files", files)):
             succeed("fit", *tables, "--target=species", "--stream", "--terms=15", "--out", name)
-        assert np.array_equal(load("folder").coef_, load("files").coef_)
+        assert np.array_equal(load("folder").term_coef_, load("files").term_coef_)
 
     def test_options(self, folder):
         self.write(self.shuffled().assign(note="x"), "parquet")
@@ -523,7 +523,7 @@ class TestStream:
         model = load("m.st")
         assert not hasattr(model, "statistics_")
         more = load("run.st") + load("run.st.held-out")
-        assert np.array_equal(more.coef_, model.coef_)
+        assert np.array_equal(more.term_coef_, model.term_coef_)
         assert more.partial_fit(table[INPUTS], table["species"]).n_samples_seen_ == 300
 
     @pytest.mark.parametrize(
@@ -642,7 +642,7 @@ class TestStream:
         succeed(*self.OPTIONS)
         Path("run.st").unlink()
         Path("run.st.held-out").unlink()
-        coef = load("m.st").coef_
+        coef = load("m.st").term_coef_
         Path("m.st").unlink()
         return coef
 
@@ -667,12 +667,12 @@ class TestStream:
             Path(lost).unlink()
         monkeypatch.setattr(streaming._Part, "learn", spy)
         succeed(*self.OPTIONS)
-        assert np.array_equal(load("m.st").coef_, expected)
+        assert np.array_equal(load("m.st").term_coef_, expected)
         assert learned == [number for number in range(0 if lost else 3, 5) for _ in range(2)]
         before = {path: path.read_bytes() for path in Path().glob("run.st*")}
         assert len(before) == 2
         succeed(*self.OPTIONS)  # nothing is left to do
-        assert np.array_equal(load("m.st").coef_, expected)
+        assert np.array_equal(load("m.st").term_coef_, expected)
         assert {path: path.read_bytes() for path in Path().glob("run.st*")} == before
 
     def test_bad_file(self, expected):
@@ -687,7 +687,7 @@ class TestStream:
         assert load("run.st").n_samples_seen_ + load("run.st.held-out").n_samples_seen_ == 90
         Path("parts/3.csv").write_text(whole)
         succeed(*self.OPTIONS)
-        assert np.array_equal(load("m.st").coef_, expected)
+        assert np.array_equal(load("m.st").term_coef_, expected)
 
     def test_new_files(self, expected):
         succeed(*self.OPTIONS)
@@ -1292,13 +1292,13 @@ class TestInfo:
         model = load(iris_model)
         out = succeed("info", iris_model, "--limit", limit).out
         shown = re.findall(r"^(1|C.*?) +(-?[\d.]+) +(\w+)$", out, re.MULTILINE)
-        largest = np.abs(model.coef_).max(axis=1)
+        largest = np.abs(model.term_coef_).max(axis=1)
         order = np.argsort(-largest)[:limit]
         names = model.basis_.term_names(INPUTS)
         assert [name for name, _, _ in shown] == [names[term] for term in order]
         for (_, weight, label), term in zip(shown, order, strict=True):
-            column = int(np.abs(model.coef_[term]).argmax())
-            assert float(weight) == pytest.approx(model.coef_[term, column], rel=1e-5)
+            column = int(np.abs(model.term_coef_[term]).argmax())
+            assert float(weight) == pytest.approx(model.term_coef_[term, column], rel=1e-5)
             assert label == model.classes_[column]
 
     def test_regressor_with_a_constant_input(self, folder):

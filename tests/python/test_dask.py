@@ -95,7 +95,7 @@ def unknown(array):
 
 def equal(one, other):
     """Whether half-fitted models and their solutions have the same bits."""
-    same = one.statistics_ == other.statistics_ and np.array_equal(one.coef_, other.coef_)
+    same = one.statistics_ == other.statistics_ and np.array_equal(one.term_coef_, other.term_coef_)
     return same and one.scaling_ == other.scaling_
 
 
@@ -138,7 +138,7 @@ class TestRegressor:
         np.testing.assert_allclose(found.compute(), local.predict(X), rtol=0, atol=1e-9)
         whole = gegenbauer.GegenbauerRegressor(n_terms=30).fit(X, Y, sample_weight=2.0)
         model.fit(dX, dY, sample_weight=2.0)
-        np.testing.assert_allclose(model.coef_, whole.coef_, rtol=0, atol=1e-7)
+        np.testing.assert_allclose(model.term_coef_, whole.term_coef_, rtol=0, atol=1e-7)
 
     def test_score_adds_up(self, rows):
         X, y = rows
@@ -432,7 +432,7 @@ class TestSearch:
         assert np.array_equal(local.predict_proba(X.compute()), found.compute())
         assert "_partitions" not in local.__dict__
         assert clone(model).get_params() == model.get_params()
-        assert np.array_equal(clone(model).fit(X, y).coef_, model.coef_)
+        assert np.array_equal(clone(model).fit(X, y).term_coef_, model.term_coef_)
         assert "scoring" not in model.get_params()
         with pytest.raises(TypeError, match="scoring"):
             GegenbauerClassifierCV(scoring="accuracy")
@@ -462,7 +462,7 @@ class TestSearch:
         on_two = GegenbauerClassifierCV(n_terms=40, client=two).fit(dX, dy)
         with dask.config.set(scheduler="synchronous"):
             alone = GegenbauerClassifierCV(n_terms=40).fit(dX, dy)
-        assert np.array_equal(on_two.coef_, alone.coef_)
+        assert np.array_equal(on_two.term_coef_, alone.term_coef_)
         assert np.array_equal(on_two.loo_predictions_, alone.loo_predictions_)
 
     def test_errors(self, rows, labels):
@@ -552,7 +552,7 @@ class TestErrors:
         model = GegenbauerRegressor(n_terms=20)
         with pytest.raises(StreamError, match=text):
             model.fit(*chunked(X, y))
-        assert not hasattr(model, "coef_")
+        assert not hasattr(model, "term_coef_")
         X, y = framed(X, y)
         with pytest.raises(StreamError, match=r"partition 2: .* column 1 \('b'\)"):
             GegenbauerRegressor(n_terms=20).fit(X, y)

@@ -73,7 +73,9 @@ def test_precision(rng, cls):
     fast = cls(**options).fit(X, y)
     exact = clone(fast).set_params(precision="float64").fit(X, y)
     assert (fast.precision_, exact.precision_) == ("float32", "float64")
-    assert_allclose(fast.coef_, exact.coef_, rtol=0, atol=1e-11 * np.abs(exact.coef_).max())
+    assert_allclose(
+        fast.term_coef_, exact.term_coef_, rtol=0, atol=1e-11 * np.abs(exact.term_coef_).max()
+    )
     assert cls(**options).fit(X.astype(np.float64), y).precision_ == "float64"
 
 
@@ -99,7 +101,7 @@ class TestRightValues:
 
     def test_iris(self, iris):
         model = GegenbauerClassifier(n_terms=15, gamma=2**-6).fit(*iris)
-        assert_allclose(np.linalg.norm(model.coef_), 43.9783388964, rtol=0, atol=1e-10)
+        assert_allclose(np.linalg.norm(model.term_coef_), 43.9783388964, rtol=0, atol=1e-10)
         assert_allclose(
             model.decision_function(iris.X[:1])[0],
             [0.867506036932, -0.731799745106, -1.135491215003],
@@ -110,7 +112,7 @@ class TestRightValues:
 
     def test_iris_on_the_symmetric_domain(self, iris):
         model = GegenbauerClassifier(n_terms=15, gamma=2**-6, domain=(-1, 1)).fit(*iris)
-        assert_allclose(np.linalg.norm(model.coef_), 29.6643646596, rtol=0, atol=1e-10)
+        assert_allclose(np.linalg.norm(model.term_coef_), 29.6643646596, rtol=0, atol=1e-10)
         assert (model.predict(iris.X) == iris.y).sum() == 144
 
     @pytest.mark.parametrize(
@@ -133,7 +135,7 @@ class TestRightValues:
         model = GegenbauerRegressor(n_terms=2, lam=0.5, gamma=1).fit(
             [[0.0], [0.5], [1.0]], [-1, -1, 1]
         )
-        assert_allclose(model.coef_, [-4 / 9, 14 / 27], rtol=1e-14)
+        assert_allclose(model.term_coef_, [-4 / 9, 14 / 27], rtol=1e-14)
 
 
 class TestFitted:
@@ -142,7 +144,7 @@ class TestFitted:
         model = GegenbauerRegressor(n_terms=10).fit(X, y)
         assert isinstance(model.basis_, TensorBasis)
         assert isinstance(model.scaling_, InputScaling)
-        assert model.coef_.shape == (10,)
+        assert model.term_coef_.shape == (10,)
         assert model.n_terms_ == 10
         assert model.n_features_in_ == 3
         assert model.engine_ in ("primal", "dual")
@@ -156,7 +158,7 @@ class TestFitted:
     def test_output_has_the_shape_of_y(self, rng, shape):
         X, y = rng.random((30, 3)), rng.random(shape)
         model = GegenbauerRegressor(n_terms=10).fit(X, y)
-        assert model.coef_.shape == (10, *shape[1:])
+        assert model.term_coef_.shape == (10, *shape[1:])
         assert model.predict(X).shape == shape
 
     def test_outputs_are_independent(self, rng):
@@ -164,7 +166,7 @@ class TestFitted:
         both = GegenbauerRegressor(n_terms=10).fit(X, y)
         for k in range(2):
             one = GegenbauerRegressor(n_terms=10).fit(X, y[:, k])
-            assert_allclose(both.coef_[:, k], one.coef_, rtol=1e-9)
+            assert_allclose(both.term_coef_[:, k], one.term_coef_, rtol=1e-9)
 
     def test_coef_belongs_to_indices(self, rng):
         """A target that is one term comes back as that term's weight."""
@@ -175,28 +177,28 @@ class TestFitted:
         y = basis.evaluate(X)[:, i]
         model = GegenbauerRegressor(n_terms=10, lam=0.5, gamma=1e-12).fit(X, y)
         assert_array_equal(model.basis_.indices, basis.indices)
-        assert_allclose(model.coef_, np.eye(10)[i], atol=1e-8)
+        assert_allclose(model.term_coef_, np.eye(10)[i], atol=1e-8)
 
     def test_same_as_the_functional_layer(self, rng):
         X, y = rng.normal(size=(50, 4)), rng.normal(size=50)
         model = GegenbauerRegressor(n_terms=20, gamma=0.01).fit(X, y)
         solution = solve_ridge(TensorBasis(4, n_terms=20), X, y, 0.01, scaling=InputScaling.fit(X))
-        assert_array_equal(model.coef_, solution.weights.ravel())
+        assert_array_equal(model.term_coef_, solution.weights.ravel())
 
     def test_binary_is_one_output(self, iris):
         X, y = iris.X[:100], iris.y[:100]
         model = GegenbauerClassifier(n_terms=15).fit(X, y)
-        assert model.coef_.shape == (15,)
+        assert model.term_coef_.shape == (15,)
         assert model.decision_function(X).shape == (100,)
         targets = GegenbauerRegressor(n_terms=15).fit(X, np.where(y == 1, 1.0, -1.0))
-        assert_array_equal(model.coef_, targets.coef_)
+        assert_array_equal(model.term_coef_, targets.term_coef_)
         assert_array_equal(model.predict(X), (model.decision_function(X) > 0).astype(int))
 
     def test_three_classes_are_three_outputs(self, iris):
         model = GegenbauerClassifier(n_terms=15).fit(*iris)
         targets = np.where(iris.y[:, np.newaxis] == np.arange(3), 1.0, -1.0)
         regressor = GegenbauerRegressor(n_terms=15).fit(iris.X, targets)
-        assert_array_equal(model.coef_, regressor.coef_)
+        assert_array_equal(model.term_coef_, regressor.term_coef_)
         outputs = model.decision_function(iris.X)
         assert outputs.shape == (150, 3)
         assert_array_equal(model.predict(iris.X), outputs.argmax(axis=1))
@@ -207,7 +209,7 @@ class TestFitted:
         model = GegenbauerRegressor(n_terms=10, gamma=1.0, penalize_constant=False)
         low, high = clone(model).fit(X, y), clone(model).fit(X, y + 1000)
         assert_allclose(high.predict(X), low.predict(X) + 1000, rtol=1e-11)
-        assert_allclose(high.coef_[1:], low.coef_[1:], atol=1e-8)
+        assert_allclose(high.term_coef_[1:], low.term_coef_[1:], atol=1e-8)
 
     @pytest.mark.parametrize("engine", ["primal", "dual"])
     @pytest.mark.parametrize("solver", ["cholesky", "orthogonal"])
@@ -215,7 +217,7 @@ class TestFitted:
         X, y = rng.random((30, 3)), rng.random(30)
         expected = GegenbauerRegressor(n_terms=30, gamma=0.1).fit(X, y)
         model = GegenbauerRegressor(n_terms=30, gamma=0.1, engine=engine, solver=solver).fit(X, y)
-        assert_allclose(model.coef_, expected.coef_, rtol=1e-9, atol=1e-12)
+        assert_allclose(model.term_coef_, expected.term_coef_, rtol=1e-9, atol=1e-12)
         assert model.engine_ == engine
         assert model.solver_ in (
             ["cholesky"] if solver == "cholesky" else ["qr", "lq", "complete_orthogonal"]
@@ -225,14 +227,14 @@ class TestFitted:
         X, y = rng.random((10, 2)), rng.random(10)
         model = GegenbauerRegressor(n_terms=40, gamma=0).fit(X, y)
         G = model.basis_.evaluate(X, scaling=model.scaling_)
-        assert_allclose(model.coef_, np.linalg.pinv(G, rcond=1e-13) @ y, rtol=1e-5, atol=1e-6)
+        assert_allclose(model.term_coef_, np.linalg.pinv(G, rcond=1e-13) @ y, rtol=1e-5, atol=1e-6)
         assert_allclose(model.predict(X), y, rtol=1e-6)
 
     def test_float32_is_used_as_it_is(self, rng):
         X, y = rng.random((60, 3)).astype(np.float32), rng.random(60)
         narrow = GegenbauerRegressor(n_terms=20).fit(X, y)
         wide = GegenbauerRegressor(n_terms=20).fit(X.astype(np.float64), y)
-        assert narrow.coef_.dtype == np.float64
+        assert narrow.term_coef_.dtype == np.float64
         assert_allclose(narrow.predict(X), wide.predict(X), rtol=1e-3, atol=1e-3)
 
     def test_memory_layouts_agree(self, rng, tmp_path):
@@ -244,7 +246,7 @@ class TestFitted:
         mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
         for other in (X, np.asfortranarray(X), frozen, mapped, X.tolist(), X[::-1][::-1]):
             model = GegenbauerRegressor(n_terms=20).fit(other, y)
-            assert_array_equal(model.coef_, expected.coef_)
+            assert_array_equal(model.term_coef_, expected.term_coef_)
             assert_array_equal(model.predict(other), expected.predict(X))
 
     def test_inputs_are_not_changed(self, rng):
@@ -298,7 +300,7 @@ class TestSampleWeight:
         model = cls(n_terms=20, gamma=0.1, engine=engine, penalize_constant=penalize_constant)
         weighted = clone(model).fit(X, y, weight)
         repeated = clone(model).fit(X.repeat(weight, axis=0), y.repeat(weight))
-        assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-8, atol=1e-10)
+        assert_allclose(weighted.term_coef_, repeated.term_coef_, rtol=1e-8, atol=1e-10)
         assert_allclose(
             weighted.score(X, y, weight), repeated.score(X.repeat(weight, axis=0), y.repeat(weight))
         )
@@ -313,7 +315,7 @@ class TestSampleWeight:
         repeated = clone(model).fit(X.repeat(weight, axis=0), y.repeat(weight))
         assert_array_equal(weighted.classes_, repeated.classes_)
         assert_array_equal(weighted.scaling_.lower, repeated.scaling_.lower)
-        assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-8, atol=1e-10)
+        assert_allclose(weighted.term_coef_, repeated.term_coef_, rtol=1e-8, atol=1e-10)
 
     def test_rows_of_zero_weight_are_no_rows(self):
         X = np.array([[0.0], [1.0], [0.5], [9.0]])
@@ -326,7 +328,7 @@ class TestSampleWeight:
         X, y = rng.random((20, 2)), rng.random(20)
         twice = GegenbauerRegressor(n_terms=6, gamma=0.1).fit(X, y, 2.0)
         halved = GegenbauerRegressor(n_terms=6, gamma=0.05).fit(X, y)
-        assert_allclose(twice.coef_, halved.coef_, rtol=1e-10)
+        assert_allclose(twice.term_coef_, halved.term_coef_, rtol=1e-10)
 
     @pytest.mark.parametrize(
         ("weight", "message"),
@@ -362,7 +364,7 @@ class TestSampleWeight:
                     GegenbauerClassifier(n_terms=6), X, y, params={"sample_weight": weight}
                 )
         direct = GegenbauerClassifier(n_terms=6).fit(pipeline[0].transform(X), y, weight)
-        assert_allclose(pipeline[-1].coef_, direct.coef_)
+        assert_allclose(pipeline[-1].term_coef_, direct.term_coef_)
         assert np.isfinite(scores).all()
 
 
@@ -377,27 +379,29 @@ class TestClassWeight:
     def test_dict_multiplies_sample_weight(self):
         weight = np.array([1, 2, 1, 1, 3, 1.0])
         expected = self.fit(None, weight * [2, 2, 2, 2, 5, 5])
-        assert_allclose(self.fit({"a": 2, "b": 5}, weight).coef_, expected.coef_, rtol=1e-12)
+        assert_allclose(
+            self.fit({"a": 2, "b": 5}, weight).term_coef_, expected.term_coef_, rtol=1e-12
+        )
 
     def test_labels_that_are_not_in_the_dict_have_weight_one(self):
         expected = self.fit({"a": 1, "b": 5})
-        assert_array_equal(self.fit({"b": 5}).coef_, expected.coef_)
+        assert_array_equal(self.fit({"b": 5}).term_coef_, expected.term_coef_)
 
     def test_balanced(self):
         expected = self.fit({"a": 6 / (2 * 4), "b": 6 / (2 * 2)})
-        assert_allclose(self.fit("balanced").coef_, expected.coef_, rtol=1e-12)
+        assert_allclose(self.fit("balanced").term_coef_, expected.term_coef_, rtol=1e-12)
 
     def test_balanced_counts_with_sample_weight(self):
         weight = np.array([1, 1, 2, 2, 1, 1])
         repeated = GegenbauerClassifier(n_terms=3, gamma=0.1, class_weight="balanced").fit(
             self.X.repeat(weight, axis=0), self.y.repeat(weight)
         )
-        assert_allclose(self.fit("balanced", weight).coef_, repeated.coef_, rtol=1e-12)
+        assert_allclose(self.fit("balanced", weight).term_coef_, repeated.term_coef_, rtol=1e-12)
 
     def test_labels_of_digits_are_labels(self):
         """scikit-learn's own function takes the label "0" for 0."""
         y = np.where(self.y == "a", "0", "1")
-        assert_array_equal(self.fit({"0": 3}, y=y).coef_, self.fit({"a": 3}).coef_)
+        assert_array_equal(self.fit({"0": 3}, y=y).term_coef_, self.fit({"a": 3}).term_coef_)
 
     def test_class_of_weight_zero_stays_a_class(self):
         model = self.fit({"a": 0, "b": 1})
@@ -406,7 +410,7 @@ class TestClassWeight:
 
     def test_fold_without_a_class_that_the_dict_names(self):
         assert_array_equal(
-            self.fit({"a": 1, "b": 2, "c": 3}).coef_, self.fit({"a": 1, "b": 2}).coef_
+            self.fit({"a": 1, "b": 2, "c": 3}).term_coef_, self.fit({"a": 1, "b": 2}).term_coef_
         )
 
     @pytest.mark.parametrize(
@@ -427,7 +431,7 @@ class TestClassWeight:
         y = np.c_[self.y == "a", [0, 1, 0, 1, 0, 1]]
         weight = np.where(y[:, 0], 6 / 8, 6 / 4)  # the second column is balanced as it is
         assert_allclose(
-            self.fit("balanced", y=y).coef_, self.fit(None, weight, y=y).coef_, rtol=1e-12
+            self.fit("balanced", y=y).term_coef_, self.fit(None, weight, y=y).term_coef_, rtol=1e-12
         )
         with pytest.raises(ValueError, match=r"class_weight .* multilabel .* sample_weight"):
             self.fit({0: 1, 1: 2}, y=y)
@@ -531,7 +535,7 @@ class TestMultilabel:
         assert predicted.dtype == y.dtype
         for k in range(4):
             one = GegenbauerClassifier(n_terms=20, gamma=0.1).fit(X, y[:, k])
-            assert_allclose(model.coef_[:, k], one.coef_, rtol=1e-8, atol=1e-10)
+            assert_allclose(model.term_coef_[:, k], one.term_coef_, rtol=1e-8, atol=1e-10)
             assert_array_equal(predicted[:, k], one.predict(X))
         assert 0 < model.score(X, y) <= 1
 
@@ -542,7 +546,7 @@ class TestMultilabel:
         X, y = make_multilabel_classification(40, 3, n_classes=3, random_state=0)
         expected = GegenbauerClassifier(n_terms=6).fit(X, y)
         model = GegenbauerClassifier(n_terms=6).fit(X, convert(y))
-        assert_array_equal(model.coef_, expected.coef_)
+        assert_array_equal(model.term_coef_, expected.term_coef_)
 
     def test_constant_column_is_predicted_constant(self):
         X = np.linspace(0, 1, 6)[:, np.newaxis]
@@ -596,7 +600,7 @@ class TestRange:
         model = GegenbauerRegressor(n_terms=10, domain=domain).fit(X, X[:, 0])
         moved = X.copy()
         moved[:, 1] = rng.normal(size=30) * 1e6
-        assert np.isfinite(model.coef_).all()
+        assert np.isfinite(model.term_coef_).all()
         assert_array_equal(model.predict(moved), model.predict(X))
 
 
@@ -742,7 +746,7 @@ class TestAtomicity:
         assert vars(fresh).keys() < vars(model).keys()
         assert model.n_features_in_ == 2
         assert model.classes_.tolist() == [0, 1]
-        assert model.coef_.ndim == 1
+        assert model.term_coef_.ndim == 1
 
 
 class TestEcosystem:
@@ -810,7 +814,7 @@ class TestEcosystem:
             for n_jobs in (1, 2, 3, -1, None)
         ]
         for model in models[1:]:
-            assert_array_equal(model.coef_, models[0].coef_)
+            assert_array_equal(model.term_coef_, models[0].term_coef_)
             assert_array_equal(model.predict(X), models[0].predict(X))
 
     def test_representation_names_what_was_changed(self):
@@ -829,10 +833,10 @@ class TestNothingSilent:
     @pytest.mark.parametrize(("scale", "weight"), [(1.7e308, None), (1.0, np.full(30, 1e308))])
     def test_weights_beyond_float64_are_an_error(self, scale, weight):
         model = GegenbauerRegressor(20).fit(self.X, self.y)
-        before = model.coef_.copy()
+        before = model.term_coef_.copy()
         with pytest.raises(ValueError, match=r"range of float64.*y or sample_weight is too large"):
             model.fit(self.X, self.y / 30 * scale, sample_weight=weight)
-        assert_array_equal(model.coef_, before)
+        assert_array_equal(model.term_coef_, before)
 
     @pytest.mark.parametrize("frame", [False, True])
     def test_dates_are_no_numbers(self, frame):

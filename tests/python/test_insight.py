@@ -393,7 +393,7 @@ class TestSympy:
             ]
         )
         terms = model.basis_.evaluate(X, scaling=model.scaling_)
-        raw = terms @ model.coef_ + model.intercept_
+        raw = terms @ model.term_coef_ + model.intercept_
         assert_allclose(outputs, raw.reshape(outputs.shape), rtol=1e-9, atol=1e-9)
         logits = model.probability_maps_[0].logits(outputs)
         expected = logits if n_classes == 3 else logits[:, 1] - logits[:, 0]

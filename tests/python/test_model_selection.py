@@ -203,11 +203,11 @@ class TestClassifier:
         assert kernel.spectrum_ == model.spectrum_
         assert np.abs(model.predict_proba(X) - kernel.predict_proba(X)).mean() < 0.03
         few = GegenbauerClassifierCV(n_terms=30).fit(X, y)
-        assert few.coef_.shape == (30, 3)
+        assert few.term_coef_.shape == (30, 3)
         codes = np.searchsorted(few.classes_, y)
         Y = np.where(codes[:, np.newaxis] == np.arange(3), 1.0, -1.0)
         fit = solve_ridge(few.basis_, X, Y, few.gamma_, scaling=few.scaling_)
-        assert_allclose(few.coef_, fit.weights)
+        assert_allclose(few.term_coef_, fit.weights)
 
     def test_rows_of_the_search_are_spread_over_all_classes(self):
         X = np.arange(400.0)[:, np.newaxis]
@@ -791,7 +791,7 @@ def test_what_the_attributes_hold(options):
     X, y = regression(30)
     model = GegenbauerRegressorCV(**options).fit(X, y)
     G = (
-        model.basis_.evaluate(X[:4], scaling=model.scaling_) @ model.coef_
+        model.basis_.evaluate(X[:4], scaling=model.scaling_) @ model.term_coef_
         if options
         else model.kernel_(X[:4], model.X_fit_, scaling=model.scaling_) @ model.dual_coef_
     )

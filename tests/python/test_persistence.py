@@ -166,7 +166,7 @@ class TestRoundTrip:
             assert_array_equal(getattr(again, name), value)
         X = np.random.default_rng(1).random((20, 2))
         assert_array_equal(again.predict(X), model.predict(X))
-        assert_array_equal(again.fit(X, X[:, 0]).coef_, model.fit(X, X[:, 0]).coef_)
+        assert_array_equal(again.fit(X, X[:, 0]).term_coef_, model.fit(X, X[:, 0]).term_coef_)
 
     @pytest.mark.parametrize(
         ("kind", "weight"),
@@ -201,9 +201,9 @@ class TestRoundTrip:
 
     def test_strided_weights(self, tmp_path):
         model = fitted("regressor-outputs")
-        model.coef_ = np.asfortranarray(np.repeat(model.coef_, 2, axis=0))[::2]
+        model.term_coef_ = np.asfortranarray(np.repeat(model.term_coef_, 2, axis=0))[::2]
         save(model, tmp_path / "model")
-        assert_array_equal(load(tmp_path / "model").coef_, model.coef_)
+        assert_array_equal(load(tmp_path / "model").term_coef_, model.term_coef_)
 
     def test_path_may_be_a_string(self, tmp_path):
         save(fitted("regressor"), str(tmp_path / "model"))
@@ -401,8 +401,8 @@ class TestSave:
 
     def test_non_finite_weights_are_refused(self, tmp_path):
         model = fitted("regressor")
-        model.coef_[0] = np.nan
-        with pytest.raises(ValueError, match="coef_ must be finite"):
+        model.term_coef_[0] = np.nan
+        with pytest.raises(ValueError, match="term_coef_ must be finite"):
             save(model, tmp_path / "model")
 
     def test_labels_without_a_place_in_the_format(self, tmp_path):

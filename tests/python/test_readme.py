@@ -70,7 +70,7 @@ def test_example_of_the_papers_basis(tmp_path):
 
 def test_example_of_streams(tmp_path):
     code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[4]
-    code += "\nprint(whole.n_samples_seen_, np.abs(model.coef_).max() > 0)"
+    code += "\nprint(whole.n_samples_seen_, np.abs(model.term_coef_).max() > 0)"
     kept, right, whole = run(code, tmp_path).splitlines()
     assert kept.startswith("200000 rows, ")
     assert float(right.split()[0]) > 0.9

@@ -499,14 +499,14 @@ def test_regressor(rng, spectrum, tmp_path):
     assert model.basis_.spectrum == Spectrum(spectrum)
     scaling = InputScaling.fit(X, domain=(-1, 1))
     expected = solve_ridge(model.basis_, X, y, 1e-3, scaling=scaling).weights
-    assert_allclose(model.coef_, expected[:, 0], atol=1e-10)
+    assert_allclose(model.term_coef_, expected[:, 0], atol=1e-10)
     save(model, tmp_path / "model")
     again = load(tmp_path / "model")
     assert again.basis_ == model.basis_
     assert Spectrum(again.spectrum) == Spectrum(model.spectrum)
     assert isinstance(again.spectrum, (tuple, type(model.spectrum)))
     assert_array_equal(again.predict(X), model.predict(X))
-    assert_array_equal(again.fit(X, y).coef_, model.coef_)
+    assert_array_equal(again.fit(X, y).term_coef_, model.term_coef_)
 
 
 @pytest.mark.parametrize(
@@ -555,7 +555,7 @@ def test_polynomials_as_text_and_sympy(rng):
     evaluate = sympy.lambdify(sympy.symbols(["x0", "x1", "x2"], real=True), to_sympy(model))
     assert_allclose(evaluate(*X.T), model.predict(X), rtol=1e-9, atol=1e-9)
     # the weightiest term first: by its coefficient times its largest value
-    largest = np.abs(model.coef_) * np.abs(
+    largest = np.abs(model.term_coef_) * np.abs(
         model.basis_.evaluate(np.array(list(itertools.product(np.linspace(0, 1, 21), repeat=3))))
     ).max(axis=0)
     assert f" {model.basis_.term_names()[largest[1:].argmax() + 1]} " in polynomial_text(

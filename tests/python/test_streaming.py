@@ -107,7 +107,7 @@ class TestOneFit:
         assert gap(got, whole, X) <= 1e-10
         assert_allclose(got.scaling_.lower, whole.scaling_.lower, rtol=0)
         assert_allclose(got.scaling_.upper, whole.scaling_.upper, rtol=0)
-        assert got.coef_.shape == whole.coef_.shape
+        assert got.term_coef_.shape == whole.term_coef_.shape
         assert_array_equal(got.predict(X).shape, whole.predict(X).shape)
         if kind not in ("real", "reals"):
             assert_array_equal(got.classes_, whole.classes_)
@@ -169,7 +169,9 @@ class TestOneFit:
         X, y = rows(5000, 4)
         parts = [slice(0, 90), slice(90, 5000)]
         found = [
-            learned(GegenbauerRegressor(n_terms=200, n_jobs=n), X, y, parts, {}).coef_.tobytes()
+            learned(
+                GegenbauerRegressor(n_terms=200, n_jobs=n), X, y, parts, {}
+            ).term_coef_.tobytes()
             for n in (1, 2, 3)
         ]
         assert found[0] == found[1] == found[2]
@@ -179,19 +181,19 @@ class TestState:
     def test_solved_when_needed(self):
         X, y = rows()
         model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y)
-        assert "coef_" not in vars(model)
-        assert model.coef_.shape == (35,)
-        assert "coef_" in vars(model)
+        assert "term_coef_" not in vars(model)
+        assert model.term_coef_.shape == (35,)
+        assert "term_coef_" in vars(model)
         assert (model.engine_, model.solver_, model.precision_) == (
             "moments",
             "cholesky",
             "float64",
         )
         model.partial_fit(X[:5], y[:5])
-        assert "coef_" not in vars(model)
+        assert "term_coef_" not in vars(model)
         assert model.n_samples_seen_ == model.statistics_.n_samples == 245
-        with pytest.raises(AttributeError, match="no attribute 'coef_'"):
-            GegenbauerRegressor().coef_  # noqa: B018
+        with pytest.raises(AttributeError, match="no attribute 'term_coef_'"):
+            GegenbauerRegressor().term_coef_  # noqa: B018
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_copies_go_on_alone(self, kind):
@@ -208,7 +210,9 @@ class TestState:
         X, y = rows()
         model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y).fit(X[:50], y[:50])
         assert not hasattr(model, "statistics_")
-        assert_array_equal(model.coef_, GegenbauerRegressor(**OPTIONS).fit(X[:50], y[:50]).coef_)
+        assert_array_equal(
+            model.term_coef_, GegenbauerRegressor(**OPTIONS).fit(X[:50], y[:50]).term_coef_
+        )
         with pytest.raises(AttributeError, match=r"no partial_fit here: .* was learned by fit"):
             model.partial_fit(X, y)
         with pytest.raises(ValueError, match="holds no statistics of its rows"):
@@ -474,7 +478,7 @@ class TestForget:
         model.forget(X[:5], X[:5, 0], np.zeros(5))
         rest = GegenbauerRegressor(n_terms=4, feature_range=box).partial_fit(X[10:], X[10:, 0])
         assert model.n_out_of_range_ == rest.n_out_of_range_
-        assert_allclose(model.coef_, rest.coef_, rtol=1e-9)
+        assert_allclose(model.term_coef_, rest.term_coef_, rtol=1e-9)
 
 
 class TestMerge:
@@ -578,9 +582,9 @@ class TestGamma:
     def test_refit(self):
         X, y = rows()
         model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y)
-        before = model.coef_
+        before = model.term_coef_
         model.set_params(gamma=4.0)
-        assert_array_equal(model.coef_, before)  # a parameter is for the next solve
+        assert_array_equal(model.term_coef_, before)  # a parameter is for the next solve
         assert gap(model.refit(), GegenbauerRegressor(n_terms=35, gamma=4.0).fit(X, y), X) <= 1e-11
         assert model.refit(0.25).gamma == 0.25
         assert gap(model, GegenbauerRegressor(n_terms=35, gamma=0.25).fit(X, y), X) <= 1e-11
@@ -700,7 +704,7 @@ class TestCheckpoint:
                 clone(model).fit_stream(broken(), checkpoint=Checkpoint(path))
             got = clone(model).fit_stream(batches, checkpoint=Checkpoint(path, every_rows=1))
             assert got.statistics_ == whole.statistics_
-            assert got.coef_.tobytes() == whole.coef_.tobytes()
+            assert got.term_coef_.tobytes() == whole.term_coef_.tobytes()
             assert got.classes_.tolist() == whole.classes_.tolist()
             assert not [p for p in tmp_path.iterdir() if "tmp" in p.name]
 
@@ -709,7 +713,7 @@ class TestCheckpoint:
         checkpoint = Checkpoint(tmp_path / "run", every_rows=50)
         done = clone(model).fit_stream(batches, checkpoint=checkpoint)
         again = clone(model).fit_stream(batches, checkpoint=checkpoint)
-        assert again.coef_.tobytes() == done.coef_.tobytes()
+        assert again.term_coef_.tobytes() == done.term_coef_.tobytes()
         # new batches behind the old ones
         more = clone(model).fit_stream([*batches, (X[:9], y[:9])], checkpoint=checkpoint)
         assert more.n_samples_seen_ == 249
@@ -857,10 +861,10 @@ class TestFiles:
         save(half, tmp_path / "half")
         found = load(tmp_path / "half")
         assert found.statistics_ == half.statistics_
-        assert "coef_" not in vars(found)
-        assert found.coef_.tobytes() == half.coef_.tobytes()
+        assert "term_coef_" not in vars(found)
+        assert found.term_coef_.tobytes() == half.term_coef_.tobytes()
         save(half, tmp_path / "solved")
-        assert load(tmp_path / "solved").coef_.tobytes() == half.coef_.tobytes()
+        assert load(tmp_path / "solved").term_coef_.tobytes() == half.term_coef_.tobytes()
         found.partial_fit(X[100:], y[100:])
         assert gap(found, clone(model).fit(X, y), X) <= 1e-10
         other = clone(model).partial_fit(X[100:], y[100:], **more)

@@ -36,7 +36,7 @@ def run(path: Path, *, limit: int) -> None:
     with Steps(total=1) as steps:
         steps.begin("reading")
         model = load_model(path, steps.warn)
-    has_weights = hasattr(model, "coef_")
+    has_weights = hasattr(model, "term_coef_")
     solved = hasattr(model, "solver_")
     print_pairs(
         [
@@ -73,7 +73,7 @@ def _version(path: Path) -> str:
 def _outputs(model: Any, limit: int) -> list[tuple[str, str]]:
     if hasattr(model, "classes_"):
         return [("classes", f"{model.classes_.size}: {listed(model.classes_.tolist(), limit)}")]
-    weights = getattr(model, "dual_coef_", getattr(model, "coef_", None))
+    weights = getattr(model, "dual_coef_", getattr(model, "term_coef_", None))
     if weights is not None and weights.ndim == 2 and weights.shape[1] > 1:
         return [("outputs", str(weights.shape[1]))]
     return []
@@ -100,7 +100,7 @@ def _print_inputs(model: Any, limit: int) -> None:
 
 def _print_largest_terms(model: Any, limit: int) -> None:
     """List the terms by the size of their weights; of several outputs, the largest weight."""
-    weights = model.coef_.reshape(model.n_terms_, -1)
+    weights = model.term_coef_.reshape(model.n_terms_, -1)
     outputs = np.abs(weights).argmax(axis=1)
     largest = weights[np.arange(len(weights)), outputs]
     order = np.argsort(-np.abs(largest), kind="stable")[:limit]

@@ -148,7 +148,7 @@ class _OnDask(_InputEstimator):
     def _predictor(self, *needs: str) -> Any:
         """Return a plain estimator for the tasks, with no more than predictions need."""
         check_is_fitted(self)
-        getattr(self, "coef_", None)  # solves, where there are sums that nobody has solved yet
+        getattr(self, "term_coef_", None)  # solves, where there are sums that nobody has solved yet
         local = self.to_local()
         for name in _HEAVY - {*needs}:
             local.__dict__.pop(name, None)
@@ -489,7 +489,7 @@ class GegenbauerRegressor(_Learner, estimators.GegenbauerRegressor):
 
     Attributes
     ----------
-    statistics_, coef_, scaling_, basis_, ...
+    statistics_, term_coef_, scaling_, basis_, ...
         As after ``partial_fit`` of :class:`gegenbauer.GegenbauerRegressor`.
 
     See Also
@@ -539,7 +539,7 @@ class GegenbauerClassifier(_Classes, _Learner, estimators.GegenbauerClassifier):
 
     Attributes
     ----------
-    classes_, statistics_, coef_, scaling_, basis_, ...
+    classes_, statistics_, term_coef_, scaling_, basis_, ...
         As after ``partial_fit`` of :class:`gegenbauer.GegenbauerClassifier`.
 
     See Also

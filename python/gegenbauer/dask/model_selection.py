@@ -430,7 +430,7 @@ class _SearchOnDask(_Supervised, model_selection._GegenbauerCV):
         fit = total._solve(self.gamma_, None, not free, threads)
         self.best_score_ = -float(values[at])
         self.gamma_results_ = {"gamma": gammas, "score": -values}
-        self.basis_, self.coef_, self.intercept_ = basis, fit.weights, np.zeros(K)
+        self.basis_, self.term_coef_, self.intercept_ = basis, fit.weights, np.zeros(K)
         self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), fit.engine
         self.n_terms_ = basis.n_terms
         return np.asarray(outputs[at])
@@ -475,7 +475,7 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
         ("score"), in units of the targets' variance.
     loo_predictions_, loo_targets_ : ndarray of shape (n_sampled,) or (n_sampled, n_outputs)
         Predictions of the sampled rows by the model without their fold, and their targets.
-    spectrum_, gamma_, best_score_, relevances_, noise_variance_, effective_dof_, basis_, coef_, ...
+    spectrum_, gamma_, best_score_, relevances_, noise_variance_, effective_dof_, basis_, ...
         As in :class:`gegenbauer.GegenbauerRegressorCV`.
 
     See Also
@@ -521,7 +521,7 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
         self._free_leverage = 1.0 / total.weight_sum if free else 0.0
         self.effective_dof_ = float((spectrum.eigenvalues / kept).sum() + free)
         left = total.weight_sum - self.effective_dof_
-        squares = total._squared_errors(self.coef_ / self._unit, None)[0] * self._unit**2
+        squares = total._squared_errors(self.term_coef_ / self._unit, None)[0] * self._unit**2
         self.noise_variance_ = squares / left if left > 0 else np.full(squares.size, np.inf)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -611,7 +611,7 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
     loo_predictions_, loo_targets_ : ndarray of shape (n_sampled,) or (n_sampled, n_outputs)
         Outputs for the sampled rows by the model without their fold, before calibration, and their
         labels. The probabilities come from these.
-    classes_, spectrum_, gamma_, best_score_, probability_maps_, basis_, coef_, ...
+    classes_, spectrum_, gamma_, best_score_, probability_maps_, basis_, term_coef_, ...
         As in :class:`gegenbauer.GegenbauerClassifierCV`.
 
     See Also
