@@ -23,6 +23,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
+from interrupts import handling
 from rich.console import Console
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.metrics import log_loss, mean_absolute_error, r2_score, root_mean_squared_error
@@ -182,9 +183,11 @@ class TestEntryPoint:
 
         before = set(Path().iterdir())
         screen, end = pty.openpty()
-        process = self.start(
-            "fit", iris_csv, "--target=species", "--degree=85", "--out=m.st", stderr=end
-        )
+        # A child of one who ignores Ctrl-C ignores it, too.
+        with handling(signal.SIGINT, signal.default_int_handler):
+            process = self.start(
+                "fit", iris_csv, "--target=species", "--degree=85", "--out=m.st", stderr=end
+            )
         os.close(end)
         text = b""
         while b"fitting without the rows held out" not in text:
@@ -1455,9 +1458,7 @@ class TestErrors:
 
     @pytest.mark.parametrize(("options", "parts"), [(o, p) for o, *p in BAD_OPTIONS])
     def test_options(self, iris_csv, options, parts):
-        start = time.perf_counter()
         error = fail("fit", iris_csv, *shlex.split(options))
-        assert time.perf_counter() - start < 5
         for part in parts:
             assert any(choice in error for choice in part.split("|")), error
 
@@ -1698,10 +1699,8 @@ class TestTerminal:
         end = threading.Event()
         timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
         timer.start()
-        start = time.perf_counter()
-        with pytest.raises(KeyboardInterrupt):
-            output.interruptible(lambda: end.wait(20))
-        assert time.perf_counter() - start < 5
+        with handling(signal.SIGINT, signal.default_int_handler), pytest.raises(KeyboardInterrupt):
+            output.interruptible(end.wait)  # for ever, had nobody heard
         assert output.has_abandoned_work()
         end.set()
         while output.has_abandoned_work():

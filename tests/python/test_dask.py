@@ -649,25 +649,34 @@ class TestCluster:
         assert equal(on_two, on_four)
 
     @pytest.mark.parametrize("n_workers", [2, 4])
-    def test_a_worker_that_dies_changes_nothing(self, rows, n_workers):
+    def test_a_worker_that_dies_changes_nothing(self, rows, n_workers, tmp_path):
         X, y = rows
         dX, dy = chunked(X, y, chunk=40)  # 25 partitions
 
-        def slow(x):
-            time.sleep(0.05 * n_workers)
+        killed = tmp_path / "killed"
+
+        def first_few(x, block_info=None):
+            """Let some blocks pass, and the others only when the worker is dead."""
+            while block_info[0]["chunk-location"][0] >= 4 * n_workers and not killed.exists():
+                time.sleep(0.01)
             return x
 
-        slowly = dX.map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
+        slowly = dX.map_blocks(first_few, dtype=float, meta=np.empty((0, 0)))
         with dask.config.set(scheduler="synchronous"):
             expected = GegenbauerRegressor(n_terms=50).fit(dX, dy)
         with cluster(n_workers) as client:
-            pids = client.run(os.getpid)
-            victim = next(iter(pids.values()))
-            timer = threading.Timer(0.7, os.kill, (victim, signal.SIGKILL))
-            timer.start()
+            name, victim = next(iter(client.run(os.getpid).items()))
+
+            def kill():
+                while not client.has_what([name])[name]:
+                    time.sleep(0.01)
+                os.kill(victim, signal.SIGKILL)
+                killed.touch()
+
+            killer = threading.Thread(target=kill)
+            killer.start()
             found = GegenbauerRegressor(n_terms=50, client=client).fit(slowly, dy)
-            assert not timer.is_alive()  # it was during the fit
-            timer.join()
+            killer.join()
             assert victim not in client.run(os.getpid).values()
         assert equal(found, expected)
 

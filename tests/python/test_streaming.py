@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interrupts import handling
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -836,7 +837,6 @@ class TestCheckpoint:
         with pytest.raises(ValueError, match="every_rows"):
             Checkpoint(tmp_path / "run", every_rows=0)
 
-    @pytest.mark.skipif(not hasattr(signal, "SIGINT"), reason="needs signals")
     def test_interrupt_while_a_batch_is_learned(self, tmp_path):
         model, _X, _y, batches = TestStream().batches("real")
 
@@ -846,7 +846,7 @@ class TestCheckpoint:
             yield from batches[3:]
 
         checkpoint = Checkpoint(tmp_path / "run")
-        with pytest.raises(KeyboardInterrupt):
+        with handling(signal.SIGINT, signal.default_int_handler), pytest.raises(KeyboardInterrupt):
             clone(model).fit_stream(interrupted(), checkpoint=checkpoint)
         assert load(tmp_path / "run").n_samples_seen_ == 90
 
