@@ -12,11 +12,11 @@ from bench import results, table
 from bench.cases import CASES
 from bench.comparison import IncomparableError, compare
 from bench.recorder import OtherRunError, Recorder
-from bench.runner import BATCH_SECONDS, PAUSE, Case, Settings
+from bench.runner import BATCH_SECONDS, PAUSE, Case, CaseResult, Failure, Settings
 from gegenbauer._dispatch import default_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from bench.results import Run
 
@@ -113,14 +113,42 @@ def select(cases: Sequence[Case], names: Sequence[str], patterns: Sequence[str])
     ]
 
 
-def perform(cases: Sequence[Case], recorder: Recorder) -> Run:
-    """Run cases until the end or an interrupt."""
+def perform(
+    cases: Sequence[Case],
+    recorder: Recorder,
+    show: Callable[[CaseResult | Failure], None] = lambda _: None,
+) -> Run:
+    """Run cases until the end or an interrupt, and show each result when it is there."""
     try:
         for case in cases:
-            recorder.run(case)
+            show(recorder.run(case))
         return recorder.finish()
     except KeyboardInterrupt:
         return recorder.finish(interrupted=True)
+
+
+class Printer:
+    """Print a run while it grows, so that one that is stopped has shown what it found.
+
+    Shares of the peak are of the peak measured so far; the last measurement comes at the end.
+    """
+
+    def __init__(self, recorder: Recorder):
+        self._recorder = recorder
+        self._explained = False
+        self._print(table.head(recorder.so_far(interrupted=False)))
+
+    def __call__(self, result: CaseResult | Failure) -> None:
+        """Print one result."""
+        if not self._explained and isinstance(result, CaseResult):
+            self._print(table.explanation([result]))
+            self._explained = True
+        peak = self._recorder.so_far(interrupted=False).peak_flops()
+        self._print(table.result_lines(result, peak))
+
+    @staticmethod
+    def _print(lines: Iterable[str]) -> None:
+        print(*lines, sep="\n", flush=True)
 
 
 def main(arguments: Sequence[str] | None = None, cases: Sequence[Case] = CASES) -> int:
@@ -156,8 +184,8 @@ def main(arguments: Sequence[str] | None = None, cases: Sequence[Case] = CASES) 
     except (OtherRunError, results.FormatError) as error:
         print(f"python -m bench: {error}", file=sys.stderr)
         return 2
-    run = perform(chosen, recorder)
-    print(table.render(run))
+    run = perform(chosen, recorder, Printer(recorder))
+    print(*table.ending(run), sep="\n")
     if run.interrupted:
         return 130
     return 1 if run.failures else 0

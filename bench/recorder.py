@@ -92,7 +92,7 @@ class Recorder:
         new = machine.measure_peaks(self.settings.n_threads, quick=self.settings.quick)
         self.peaks = machine.best_peaks(self.peaks, new) if self.peaks else new
 
-    def run(self, case: Case) -> CaseResult | None:
+    def run(self, case: Case) -> CaseResult | Failure:
         """Run a case unless its result is there; one that fails does not stop the others."""
         print(f"{case.name} ...", end=" ", file=sys.stderr, flush=True)
         for result in self.done:
@@ -102,20 +102,19 @@ class Recorder:
         try:
             result = run_case(case, self.settings)
         except Disagreement as error:
-            self._fail(Failure(case.name, str(error), error.agreements))
-            return None
+            return self._fail(Failure(case.name, str(error), error.agreements))
         except Exception as error:  # whatever a contestant does, the others shall run
-            self._fail(Failure(case.name, f"{type(error).__name__}: {error}"))
-            return None
+            return self._fail(Failure(case.name, f"{type(error).__name__}: {error}"))
         self.done.append(result)
         print("done", file=sys.stderr)
         if self.path is not None:
             results.write(self.so_far(interrupted=True), self.path)
         return result
 
-    def _fail(self, failure: Failure) -> None:
+    def _fail(self, failure: Failure) -> Failure:
         self.failures.append(failure)
         print(f"FAILED: {failure.reason}", file=sys.stderr)
+        return failure
 
     def finish(self, *, interrupted: bool = False) -> Run:
         """Measure the peaks once more, since clocks change and neighbours come and go, and end."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from bench.machine import memory_bytes
 from bench.peers import GAMMA, LAM, PEERS, Linear, Problem, check
-from bench.runner import Agreement, Case, Contest, Contestant, DeclinedError
+from bench.runner import Agreement, Case, CaseResult, Contest, Contestant, DeclinedError
 from gegenbauer import GegenbauerRegressor, TensorBasis, count_terms, ridge
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from bench.recorder import Recorder
     from bench.results import Run
-    from bench.runner import CaseResult
 
 OURS = "ours"
 STEEPEST = 4.0  # exponent that a prediction may assume
@@ -272,6 +271,6 @@ def run(sweep: Sweep, recorder: Recorder, budget: Budget) -> list[CaseResult]:
     for point in sweep.quick if recorder.settings.quick else sweep.points:
         reason = refusals(point, sweep.variable, found, budget, peak)
         result = recorder.run(case(sweep, point, reason))
-        if result is not None:
+        if isinstance(result, CaseResult):
             found.append(result)
     return found

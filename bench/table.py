@@ -6,10 +6,17 @@ import math
 from typing import TYPE_CHECKING
 
 from bench.goals import outcomes, outcomes_of
-from bench.runner import LEAST_CONFIDENCE, PEAK, Estimate, median_with_interval, relative_iqr
+from bench.runner import (
+    LEAST_CONFIDENCE,
+    PEAK,
+    Estimate,
+    Failure,
+    median_with_interval,
+    relative_iqr,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from bench.goals import Outcome
     from bench.results import Run
@@ -138,27 +145,41 @@ def render(run: Run) -> str:
 
 def body(run: Run) -> list[str]:
     """Write what a run found, line by line."""
-    lines = []
-    if run.cases:
-        coverage = min(case.ratio(peer).coverage for case in run.cases for peer in case.peers)
-        lines += [
+    lines = [] if not run.cases else explanation(run.cases)
+    for result in (*run.cases, *run.failures):
+        lines += result_lines(result, run.peak_flops())
+    return [*lines, *ending(run)]
+
+
+def explanation(cases: Sequence[CaseResult]) -> list[str]:
+    """Say what the columns are."""
+    coverage = min(case.ratio(peer).coverage for case in cases for peer in case.peers)
+    return [
+        "",
+        "Median of the rounds and interquartile range relative to it. Ratio = theirs / ours,",
+        f"above 1 ours is faster: the median over rounds, an interval of {coverage:.0%}",
+        "confidence, and that of the fastest calls. GFLOP/s count the result alone, not how",
+        "it was found, beside their share of the measured multiply-add peak. A question mark:",
+        f"other programs took {MUCH:.0%} of the processors or more, and the word is doubtful.",
+        "",
+        COLUMNS,
+    ]
+
+
+def result_lines(result: CaseResult | Failure, peak: float | None) -> list[str]:
+    """Write what one case found."""
+    if isinstance(result, Failure):
+        return [
             "",
-            "Median of the rounds and interquartile range relative to it. Ratio = theirs / ours,",
-            f"above 1 ours is faster: the median over rounds, an interval of {coverage:.0%}",
-            "confidence, and that of the fastest calls. GFLOP/s count the result alone, not how",
-            "it was found, beside their share of the measured multiply-add peak. A question mark:",
-            f"other programs took {MUCH:.0%} of the processors or more, and the word is doubtful.",
-            "",
-            COLUMNS,
+            f"{result.name}: FAILED, not timed: {result.reason}",
+            *(f"    {_agreement_text(agreement)}" for agreement in result.agreements),
         ]
-    peak = run.peak_flops()
-    for case in run.cases:
-        lines += ["", *_case_lines(case, peak)]
-    for failure in run.failures:
-        lines += ["", f"{failure.name}: FAILED, not timed: {failure.reason}"]
-        lines += [f"    {_agreement_text(agreement)}" for agreement in failure.agreements]
-    if run.cases:
-        lines += ["", *_conclusion(run)]
+    return ["", *_case_lines(result, peak)]
+
+
+def ending(run: Run) -> list[str]:
+    """Write what all cases together say."""
+    lines = ["", *_conclusion(run)] if run.cases else []
     if run.interrupted:
         lines += ["", "Interrupted: the other cases were not run."]
     return lines

@@ -488,6 +488,29 @@ class TestCommand:
         assert "toy (n=4)" in out
         assert "Interrupted" in out
 
+    def test_results_are_printed_as_they_come(self, world, capsys):
+        """A run that is killed has shown all that it had found."""
+        printed = []
+
+        def look():
+            printed.append(capsys.readouterr().out)
+
+        a, b = world.contestant("a", 1.0), world.contestant("b", 1.0)
+        cases = [
+            case_of(a, b),
+            case_of(Contestant("a", "", lambda: 1 / 0), b, name="broken"),
+            case_of(Contestant("a", "", look), b, name="third"),
+        ]
+        self.main("--quick", "--threads", 1, cases=cases)
+        before = printed[0]
+        assert before.count("Median of the rounds") == 1
+        assert "toy (n=4)" in before
+        assert "broken: FAILED" in before
+        assert "third" not in before
+        after = "".join(printed[1:]) + capsys.readouterr().out
+        assert "Slower than a peer" in after
+        assert "toy (n=4)" not in after
+
     def test_compare(self, capsys, tmp_path):
         for name, ours in (("old", 1.0), ("new", 0.5)):
             results.write(run_of(result_of(ours=ours)), tmp_path / f"{name}.json")
@@ -514,7 +537,7 @@ def spoil(result, rng):
         return dataclasses.replace(result, weights=spoil(result.weights, rng))
     if isinstance(result, tuple):
         return result[0], spoil(result[1], rng)
-    result.coef_ = spoil(result.coef_, rng)
+    result.term_coef_ = spoil(result.term_coef_, rng)
     return result
 
 

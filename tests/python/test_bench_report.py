@@ -18,7 +18,7 @@ from bench.cases import CASES
 from bench.recorder import OtherRunError, Recorder
 from bench.report import __main__ as command
 from bench.report.document import MEMORY, Parts, document, title
-from bench.runner import PEAK, Contestant, DeclinedError, Timing
+from bench.runner import PEAK, CaseResult, Contestant, DeclinedError, Failure, Timing
 
 ROOT = Path(__file__).parents[2]
 S_SWEEP = sweeps.SWEEPS[0]
@@ -151,10 +151,11 @@ class TestRecorder:
 
         path = tmp_path / "run.json"
         one = Recorder(settings(), path)
-        assert [one.run(case) is None for case in self.cases(world, second=burst)] == [False, True]
+        found = [one.run(case) for case in self.cases(world, second=burst)]
+        assert [type(result) for result in found] == [CaseResult, Failure]
         assert [failure.reason for failure in one.finish().failures] == ["RuntimeError: burst"]
         two = Recorder(settings(), path, resume=True)
-        assert all(two.run(case) for case in self.cases(world))
+        assert all(type(two.run(case)) is CaseResult for case in self.cases(world))
         assert two.finish().failures == ()
 
     @pytest.mark.parametrize(

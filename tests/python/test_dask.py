@@ -721,14 +721,17 @@ class TestCluster:
 
 
 @pytest.mark.parametrize("page", ["distributed", "ray", "spark"])
-def test_pages_run(page):
+def test_pages_run(page, tmp_path):
+    """Saved as files, as a reader would."""
     if page != "distributed":
         pytest.importorskip({"ray": "ray", "spark": "pyspark"}[page])
     text = (Path(__file__).parents[2] / "docs" / f"{page}.md").read_text(encoding="utf-8")
     code, output = re.search(r"```python\n(.*?)```\s+```\n(.*?)```", text, re.DOTALL).groups()
+    (tmp_path / "program.py").write_text(code, encoding="utf-8")
+    environment = {key: value for key, value in os.environ.items() if key != "PYSPARK_PYTHON"}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False,
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+        [sys.executable, tmp_path / "program.py"], cwd=tmp_path, env=environment,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout == output
