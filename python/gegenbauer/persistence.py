@@ -42,6 +42,13 @@ and for models learned from batches, unless they were saved without
                                   ``statistics``, and ``coef`` is there if it was solved for
 ============  ==================  ====================================================
 
+and for models whose penalty was chosen by ``choose_gamma``
+
+=======================  ====================  ========================================
+``gamma_results.*``      float64, (n,)         what was tried, ``gamma_results_``:
+                                               ``gamma`` and ``score``
+=======================  ====================  ========================================
+
 and for the estimators that choose by themselves
 
 =======================  ====================  ========================================
@@ -237,6 +244,7 @@ _MAX_WEIGHTS: Final = 2**20
 # The axes of ``cv_results_``, in the order in which ``score`` has them.
 _AXES: Final = (("smoothness", "interaction", "relative_gamma"), ("lam", "n_terms", "gamma"))
 _RESULTS: Final = "cv_results."
+_GAMMA_RESULTS: Final = "gamma_results."
 
 
 class _Tensor(NamedTuple):
@@ -304,6 +312,8 @@ _TENSORS: Final[dict[str, _Tensor]] = {
     f"{_RESULTS}lam": _doubles(low=-0.5),
     f"{_RESULTS}n_terms": _of_type("int64", low=1, high=2**63 - 1),
     f"{_RESULTS}score": _MEASURED,
+    f"{_GAMMA_RESULTS}gamma": _doubles(low=0.0),
+    f"{_GAMMA_RESULTS}score": _MEASURED,
     "probability_scales": _doubles(low=math.ulp(0.0)),
     "probability_biases": _doubles(),
     "relevances": _doubles(low=0.0),
@@ -438,6 +448,8 @@ def _to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
         } | {"spectrum": _plain(estimator.basis_._spectrum_shorthand(), "basis_.spectrum")}
     if "statistics_" in vars(estimator):
         _put_statistics(estimator, tensors, fitted, position)
+    for key, values in vars(estimator).get("gamma_results_", {}).items():
+        tensors[f"{_GAMMA_RESULTS}{key}"] = np.asarray(values)
     has_solution = name != "GegenbauerFeatures" and (
         "statistics_" not in vars(estimator) or "term_coef_" in vars(estimator)
     )
@@ -501,7 +513,13 @@ def _plain_parameter(name: str, value: Any) -> Any:
             for label, weight in value.items()
         ]
     if name == "feature_range" and value is not None:
-        value = np.asarray(value)  # a DataFrame, say, whose items are not its rows
+        try:
+            return np.asarray(value, dtype=np.float64).tolist()
+        except (TypeError, ValueError, OverflowError):
+            raise TypeError(
+                "feature_range must hold a pair of numbers for each input to be saved; got "
+                f"{_show(value)}."
+            ) from None
     return _plain(value, name)
 
 
@@ -1104,6 +1122,9 @@ def _expected_shapes(header: _Header) -> dict[str, _Shape]:
     n = size("indices" if finite else "X_fit", 0)  # terms, or samples
     if name not in _SEARCHES and name != "GegenbauerFeatures" and _is_solved(fitted):
         shapes["coef"] = (n,) if len(given.get("coef", ())) == 1 else (n, None)
+        if f"{_GAMMA_RESULTS}gamma" in given:
+            shapes[f"{_GAMMA_RESULTS}gamma"] = (None,)
+            shapes[f"{_GAMMA_RESULTS}score"] = (size(f"{_GAMMA_RESULTS}gamma", 0),)
     if "statistics" in fitted:
         shapes["sums"] = (None,)
     if name in _CLASSIFIERS and fitted["classes_"] is None:
@@ -1268,6 +1289,10 @@ def _from_parts(header: _Header, arrays: dict[str, NDArray[Any]]) -> Any:
         estimator.term_coef_ = arrays["coef"]
         estimator.precision_ = fitted["precision_"]
         estimator.n_refinements_ = fitted["n_refinements_"]
+        if f"{_GAMMA_RESULTS}gamma" in arrays:
+            estimator.gamma_results_ = {
+                key: arrays[f"{_GAMMA_RESULTS}{key}"] for key in ("gamma", "score")
+            }
     if name in _CLASSIFIERS:
         _restore_classes(estimator, fitted, arrays)
     if "statistics" in fitted:
@@ -1625,7 +1650,7 @@ def _finite_float(text: str) -> float:
 
 def _small_int(text: str) -> int:
     # Before int(): a sum over the number of terms, say, must not begin with a million digits.
-    if len(text) > _MAX_INT_DIGITS:
+    if len(text.lstrip("-")) > _MAX_INT_DIGITS:
         raise ModelFileError(f"it holds the number {text[:32]}..., which is beyond float64.")
     return int(text)
 

@@ -344,7 +344,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
                 if checkpoint is not None and n_done > saved:
                     try:
                         checkpoint.write(work, n_done, source.fingerprint(n_done))
-                    except OSError as another:
+                    except (OSError, TypeError, ValueError) as another:
                         error.add_note(f"Beside that, {another}")
                 raise
             if checkpoint is not None and n_done > saved:
@@ -524,10 +524,9 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """Compare parameters: numbers in any kind of sequence, or what else they are."""
-    sequences = [isinstance(value, (np.ndarray, list, tuple)) for value in (a, b)]
-    if any(sequences):
-        return all(sequences) and np.array_equal(np.asarray(a), np.asarray(b))
+    """Compare parameters: what holds several values by these, whatever holds them."""
+    if np.ndim(a) or np.ndim(b):
+        return np.array_equal(np.asarray(a), np.asarray(b))
     return bool(a == b)
 
 
