@@ -105,7 +105,6 @@ import time
 import warnings
 from collections.abc import Iterable
 from dataclasses import fields
-from importlib import metadata
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -114,6 +113,7 @@ import numpy as np
 from sklearn.metrics import get_scorer_names
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer import __version__
 from gegenbauer._arrays import check_flag, check_integer, check_number
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms
 from gegenbauer.calibration import ProbabilityMap
@@ -480,7 +480,7 @@ def _to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
     entries = {
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
-        "library_version": metadata.version("gegenbauer"),
+        "library_version": __version__,
         "estimator": name,
         "parameters": _to_json(parameters),
         "fitted": _to_json(fitted),
@@ -984,7 +984,7 @@ def _parse_header(text: bytes) -> _Header:
     if version != _FORMAT_VERSION:
         raise ModelFileError(
             f"its format_version is {_show(version)}, and this version of gegenbauer, "
-            f"{metadata.version('gegenbauer')}, reads {_FORMAT_VERSION!r}. It may come from a "
+            f"{__version__}, reads {_FORMAT_VERSION!r}. It may come from a "
             f"newer one: its library_version is {_show(entries.get('library_version'))}."
         )
     _require_keys({"checksum": None, **entries}, _METADATA_KEYS, "__metadata__")
@@ -1594,7 +1594,7 @@ def _import_safetensors() -> None:
 def _compare_versions(written_by: str) -> None:
     if not re.fullmatch(r"[0-9A-Za-z.+_-]{1,64}", written_by):  # it is shown as it is
         raise ModelFileError(f"library_version must be one; got {_show(written_by)}.")
-    ours = metadata.version("gegenbauer")
+    ours = __version__
     if written_by != ours:
         warnings.warn(
             f"the model was written by gegenbauer {written_by} and is read by {ours}; check "
