@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from gegenbauer._arrays import CLIP, require_finite
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -163,7 +165,11 @@ class ProbabilityMap:
 
     def logits(self, outputs: Doubles) -> Doubles:
         """Return the logarithms of the probabilities, up to a constant for each row."""
-        return self.scale * class_scores(outputs) + self.bias
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.scale * class_scores(outputs) + self.bias
+            # twice, so that the difference of two is finite as well
+            require_finite(2.0 * found, "some scores of classes are", CLIP)
+        return found
 
 
 def fit_probabilities(

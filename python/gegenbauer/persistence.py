@@ -12,8 +12,8 @@ Schema, ``format_version`` 1. The header's ``__metadata__`` has exactly these en
 ``estimator``       ``"GegenbauerClassifier"``, ``"GegenbauerRegressor"``,
                     ``"GegenbauerClassifierCV"``, ``"GegenbauerRegressorCV"`` or
                     ``"GegenbauerFeatures"``
-``parameters``      JSON object, the estimator's ``get_params()``; tuples and arrays are
-                    lists, ``class_weight`` is a list of [label, weight] pairs, a Spectrum
+``parameters``      JSON object, the estimator's ``get_params()``; whatever holds several values
+                    is a list, ``class_weight`` is a list of [label, weight] pairs, a Spectrum
                     ``{"components": [...]}``, and each of these ``{"kind": "PowerDecay",
                     "interaction": ..., "smoothness": ...}`` or alike
 ``fitted``          JSON object, see :data:`_FITTED`
@@ -42,6 +42,13 @@ and for models learned from batches, unless they were saved without
                                   ``statistics``, and ``coef`` is there if it was solved for
 ============  ==================  ====================================================
 
+and for models whose penalty was chosen by ``choose_gamma``
+
+=======================  ====================  ========================================
+``gamma_results.*``      float64, (n,)         what was tried, ``gamma_results_``:
+                                               ``gamma`` and ``score``
+=======================  ====================  ========================================
+
 and for the estimators that choose by themselves
 
 =======================  ====================  ========================================
@@ -68,33 +75,45 @@ and for the estimators that choose by themselves
 Files of the same ``format_version`` may lack parameters that are newer than they are,
 ``precision_`` and ``checksum``.
 
-With the index set in the file, any program can evaluate a model. Here it also binds the
-memory that a file can ask for to its own size, and finds out if the order of terms were ever
-to change between versions. What is not kept: ``set_output``, metadata requests and callbacks.
+A file is taken for hostile until it is loaded. Each number of the header has a range, and each
+tensor a type, a shape and a range; headers and shapes are checked before anything is allocated or
+counted. Two limits bind work and memory to the size of the file where a few bytes could ask for
+much: of values in the JSON, and of the weights of a spectrum. With the index set in the file, any
+program can evaluate a model. Here it also binds the memory, and finds out if the order of terms
+were ever to change between versions.
+
+Whatever a fit takes comes back, and what would not is refused before anything is written: see
+:func:`save`. What is not kept: ``set_output``, metadata requests and callbacks.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import hashlib
+import itertools
 import json
 import math
 import os
+import re
+import reprlib
 import secrets
 import shutil
 import stat
+import sys
 import time
 import warnings
+from collections.abc import Iterable
 from dataclasses import fields
-from importlib import metadata
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.metrics import get_scorer_names
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer import __version__
 from gegenbauer._arrays import check_flag, check_integer, check_number
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms
 from gegenbauer.calibration import ProbabilityMap
@@ -104,6 +123,9 @@ from gegenbauer.kernel import SpectrumKernel
 from gegenbauer.model_selection import GegenbauerClassifierCV, GegenbauerRegressorCV
 from gegenbauer.spectrum import COMPONENTS, Spectrum
 from gegenbauer.statistics import GramStatistics, MomentStatistics
+
+if sys.platform != "win32":
+    import fcntl
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,53 +159,70 @@ _METADATA_KEYS: Final = {
     "checksum",
 }
 
-# Names and JSON types of what ``fitted`` holds, for every estimator and beyond.
-_FITTED: Final[dict[str, tuple[type, ...]]] = {
-    "domain": (list,),
-    "clip": (bool,),
-    "feature_names_in_": (list, type(None)),
+
+class _Entry(NamedTuple):
+    """What an entry of the header may be: JSON types, and the range of numbers, ends included."""
+
+    types: tuple[type, ...]
+    low: float = -sys.float_info.max
+    high: float = sys.float_info.max
+
+
+_FLAG: Final = _Entry((bool,))
+_TEXT: Final = _Entry((str,))
+_OBJECT: Final = _Entry((dict,))
+_NUMBER: Final = _Entry((int, float))
+_COUNT: Final = _Entry((int,), 0, 2**63 - 1)
+# "nan", "inf" and "-inf" stand for numbers that JSON does not have.
+_OPEN_NUMBER: Final = _Entry((int, float, str))
+
+# What ``fitted`` holds, for every estimator and beyond.
+_FITTED: Final[dict[str, _Entry]] = {
+    "domain": _Entry((list,)),
+    "clip": _FLAG,
+    "feature_names_in_": _Entry((list, type(None))),
 }
-_FITTED_BASIS: Final[dict[str, tuple[type, ...]]] = {
-    "basis": (dict,),  # the arguments of TensorBasis; missing in models of all terms
+_FITTED_BASIS: Final[dict[str, _Entry]] = {
+    "basis": _OBJECT,  # the arguments of TensorBasis; missing in models of all terms
 }
-_FITTED_SOLUTION: Final[dict[str, tuple[type, ...]]] = {
-    "engine_": (str,),
-    "solver_": (str,),
-    "rcond_": (float, int, type(None)),  # null where it is not finite
+_FITTED_SOLUTION: Final[dict[str, _Entry]] = {
+    "engine_": _TEXT,
+    "solver_": _TEXT,
+    "rcond_": _Entry((int, float, type(None)), 0),  # null where it is not finite
 }
-_FITTED_RIDGE: Final[dict[str, tuple[type, ...]]] = {
-    "precision_": (str, type(None)),  # null, or missing in older files, where it is not known
-    "n_refinements_": (int,),
+_FITTED_RIDGE: Final[dict[str, _Entry]] = {
+    "precision_": _Entry((str, type(None))),  # null, or missing in older files, if not known
+    "n_refinements_": _COUNT,
 }
 # Models learned from batches have it as ``statistics``.
-_STATISTICS: Final[dict[str, tuple[type, ...]]] = {
-    "kind": (str,),  # "gram" or "moments"
-    "n_samples": (int,),
-    "weight_sum": (float, int),
-    "resolution": (float,),
-    "n_outputs": (int,),
-    "n_out_of_range": (int,),
-    "y_was_flat": (bool,),
-    "solved": (bool,),
-    "position": (list, type(None)),  # of a checkpoint: number of batches, their fingerprint
+_STATISTICS: Final[dict[str, _Entry]] = {
+    "kind": _TEXT,  # "gram" or "moments"
+    "n_samples": _COUNT,
+    "weight_sum": _NUMBER,  # rounding may leave it below zero when all rows were forgotten
+    "resolution": _Entry((float,), 0, 1),
+    "n_outputs": _Entry((int,), 1, 2**31),
+    "n_out_of_range": _Entry((int,), -(2**63), 2**63 - 1),
+    "y_was_flat": _FLAG,
+    "solved": _FLAG,
+    "position": _Entry((list, type(None))),  # of a checkpoint: number of batches, fingerprint
 }
 _KINDS: Final[dict[str, Any]] = {"gram": GramStatistics, "moments": MomentStatistics}
 
-_FITTED_SEARCH: Final[dict[str, tuple[type, ...]]] = {
-    "gamma_": (float, int),
-    "best_score_": (float, int),
-    "n_search_rows_": (int,),
-    "spectrum_": (list, type(None)),  # components; null for raw polynomials
-    "y_was_flat": (bool,),
+_FITTED_SEARCH: Final[dict[str, _Entry]] = {
+    "gamma_": _Entry((int, float), math.ulp(0.0)),
+    "best_score_": _OPEN_NUMBER,
+    "n_search_rows_": _COUNT,
+    "spectrum_": _Entry((list, type(None))),  # components; null for raw polynomials
+    "y_was_flat": _FLAG,
 }
-_FITTED_REGRESSOR_SEARCH: Final[dict[str, tuple[type, ...]]] = {
-    "effective_dof_": (float, int),
-    "free_constant": (bool,),
-    "free_leverage": (float, int, type(None)),  # null in models of all terms
+_FITTED_REGRESSOR_SEARCH: Final[dict[str, _Entry]] = {
+    "effective_dof_": _OPEN_NUMBER,
+    "free_constant": _FLAG,
+    "free_leverage": _Entry((int, float, str, type(None)), 0),  # null in models of all terms
 }
-_FITTED_CLASSIFIER: Final[dict[str, tuple[type, ...]]] = {
-    "multilabel_": (bool,),
-    "classes_": (dict, type(None)),  # {"dtype": "<U3" or "object", "values": [str, ...]}
+_FITTED_CLASSIFIER: Final[dict[str, _Entry]] = {
+    "multilabel_": _FLAG,
+    "classes_": _Entry((dict, type(None))),  # {"dtype": "<U3" or "object", "values": [str, ...]}
 }
 _BASIS_ARGUMENTS: Final = (
     "n_features",
@@ -197,19 +236,44 @@ _BASIS_ARGUMENTS: Final = (
 )
 
 _COMPONENTS: Final[dict[str, Any]] = {cls.__name__: cls for cls in COMPONENTS}
-_MAX_COMPONENTS: Final = 16
+
+# Most weights of a spectrum, one for each component and input, beside one for each 8 bytes of the
+# file: making a kernel of them takes a second and a few hundred bytes for each.
+_MAX_WEIGHTS: Final = 2**20
 
 # The axes of ``cv_results_``, in the order in which ``score`` has them.
 _AXES: Final = (("smoothness", "interaction", "relative_gamma"), ("lam", "n_terms", "gamma"))
 _RESULTS: Final = "cv_results."
+_GAMMA_RESULTS: Final = "gamma_results."
 
-# Tensors that may hold infinity or NaN, since what they stand for may be unknown.
-_OPEN: Final = {"loo_predictions", "residuals", "noise_variance", f"{_RESULTS}score"}
 
+class _Tensor(NamedTuple):
+    """What a tensor may be: types, and the range of numbers, ends included."""
+
+    dtypes: frozenset[np.dtype[Any]]
+    low: float = -sys.float_info.max
+    high: float = sys.float_info.max
+    unknown: bool = False  # whether NaN may stand for what is not known
+
+
+def _doubles(low: float = -sys.float_info.max, high: float = sys.float_info.max) -> _Tensor:
+    return _Tensor(frozenset({np.dtype("float64")}), low, high)
+
+
+def _of_type(*names: str, **limits: Any) -> _Tensor:
+    return _Tensor(frozenset(map(np.dtype, names)), **limits)
+
+
+_MEASURED: Final = _of_type("float64", low=-math.inf, high=math.inf, unknown=True)
 # Largest header that is written and read: some hundred thousand names of inputs or labels.
 _MAX_HEADER_BYTES: Final = 16 * 2**20
 _LENGTH_BYTES: Final = 8
-_MAX_INT_DIGITS: Final = 18
+# Most values in a text of JSON, each of which may take 100 bytes for its two of the file.
+_MAX_VALUES: Final = 2**20
+# Those of the largest float64: `gamma` may be so large an int, and a parameter anything.
+_MAX_INT_DIGITS: Final = 309
+# No tensor has more dimensions, and products of thousands of sizes take minutes.
+_MAX_DIMENSIONS: Final = 3
 
 _BINARY: Final[int] = getattr(os, "O_BINARY", 0)
 
@@ -228,6 +292,43 @@ _DTYPES: Final[dict[str, np.dtype[Any]]] = {
     "F64": np.dtype("float64"),
 }
 _LABEL_DTYPES: Final[frozenset[np.dtype[Any]]] = frozenset(_DTYPES.values())
+
+_TENSORS: Final[dict[str, _Tensor]] = {
+    "indices": _of_type("int32"),
+    "lower": _doubles(),
+    "upper": _doubles(),
+    "constant": _of_type("bool"),
+    "coef": _doubles(),
+    "classes": _Tensor(_LABEL_DTYPES),
+    "sums": _doubles(),
+    "X_fit": _of_type("float64", "float32"),
+    "dual_coef": _doubles(),
+    "intercept": _doubles(),
+    "loo_predictions": _MEASURED,
+    **{
+        f"{_RESULTS}{axis}": _doubles(low=0.0)
+        for axis in ("smoothness", "interaction", "relative_gamma", "gamma")
+    },
+    f"{_RESULTS}lam": _doubles(low=-0.5),
+    f"{_RESULTS}n_terms": _of_type("int64", low=1, high=2**63 - 1),
+    f"{_RESULTS}score": _MEASURED,
+    f"{_GAMMA_RESULTS}gamma": _doubles(low=0.0),
+    f"{_GAMMA_RESULTS}score": _MEASURED,
+    "probability_scales": _doubles(low=math.ulp(0.0)),
+    "probability_biases": _doubles(),
+    "relevances": _doubles(low=0.0),
+    "noise_variance": _doubles(low=0.0, high=math.inf),
+    "residuals": _MEASURED,
+    "row_weight": _doubles(low=math.ulp(0.0)),
+    "posterior": _doubles(),
+    "mean_features": _doubles(),
+}
+# Sizes of a tensor; None stands for any from 1 up.
+_Shape: TypeAlias = tuple[int | None, ...]
+
+# Text labels come back in an array as wide as they were in if it takes at most this, and 8 times
+# their characters, and else as objects: one long label makes all others as wide.
+_MAX_LABEL_BYTES: Final = 2**20
 
 
 class ModelFileError(ValueError):
@@ -255,8 +356,12 @@ class _Header(NamedTuple):
 def save(estimator: Any, path: str | os.PathLike[str], *, statistics: bool = True) -> None:
     """Write a fitted estimator to a file.
 
-    The file appears at once and whole: it is written under another name in the same folder
-    and then renamed, so that an existing file stays intact if anything fails.
+    The file appears at once and whole: it is written under another name in the same folder,
+    read back, and then renamed, so that an existing file stays intact if anything fails. What a
+    process that was killed has left there is removed by the next `save` of the same name.
+
+    Whatever a fit takes comes back, but for objects of other libraries (``cv`` and ``scoring``
+    that are no names or numbers) and labels that are neither text nor numbers of at most 64 bits.
 
     Parameters
     ----------
@@ -273,11 +378,12 @@ def save(estimator: Any, path: str | os.PathLike[str], *, statistics: bool = Tru
     ------
     TypeError
         ``estimator`` is of another class, subclasses and pipelines included, or a parameter
-        or label is of a type that the format has no place for.
+        or label is of a type that the format has no place for: nothing is written.
     sklearn.exceptions.NotFittedError
         ``estimator`` is not fitted.
     ValueError
-        The names of inputs and labels exceed 16 MiB, or a weight is not finite.
+        The names of inputs and labels exceed 16 MiB or a million, a weight is not finite, or an
+        int has more than 309 digits: nothing is written.
     OSError
         The file cannot be written.
     ImportError
@@ -342,6 +448,8 @@ def _to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
         } | {"spectrum": _plain(estimator.basis_._spectrum_shorthand(), "basis_.spectrum")}
     if "statistics_" in vars(estimator):
         _put_statistics(estimator, tensors, fitted, position)
+    for key, values in vars(estimator).get("gamma_results_", {}).items():
+        tensors[f"{_GAMMA_RESULTS}{key}"] = np.asarray(values)
     has_solution = name != "GegenbauerFeatures" and (
         "statistics_" not in vars(estimator) or "term_coef_" in vars(estimator)
     )
@@ -362,28 +470,17 @@ def _to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
     if name in _CLASSIFIERS:
         _put_classes(estimator, tensors, fitted)
     for key, array in tensors.items():
-        if key not in _OPEN and array.dtype.kind == "f" and not np.isfinite(array).all():
+        wrong = _wrong_number(key, array)
+        if wrong is not None:
             attribute = "term_coef_" if key == "coef" else f"{key}_"
-            raise ValueError(f"{attribute} must be finite to be saved; it holds NaN or infinity.")
-    parameters = {}
-    for key, value in estimator.get_params(deep=False).items():
-        if key in ("cv", "scoring") and not isinstance(value, (str, Integral, type(None))):
-            raise TypeError(
-                f"{key} is {value!r}, for which a model file has no place; what was fitted does "
-                f"not need it any more: save model.set_params({key}=None)"
-            )
-        if key == "class_weight" and isinstance(value, dict):
-            parameters[key] = [
-                [_plain_label(label), float(weight)] for label, weight in value.items()
-            ]
-        elif key == "feature_range" and value is not None:
-            parameters[key] = np.asarray(value, dtype=np.float64).tolist()
-        else:
-            parameters[key] = _plain(value, key)
+            raise ValueError(f"{attribute} must be {wrong}: it cannot be saved.")
+    parameters = {
+        key: _plain_parameter(key, value) for key, value in estimator.get_params(deep=False).items()
+    }
     entries = {
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
-        "library_version": metadata.version("gegenbauer"),
+        "library_version": __version__,
         "estimator": name,
         "parameters": _to_json(parameters),
         "fitted": _to_json(fitted),
@@ -392,12 +489,38 @@ def _to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
     tensors = {key: np.ascontiguousarray(value) for key, value in tensors.items()}
     entries["checksum"] = _checksum(entries, tensors)
     data = _with_sorted_header(to_safetensors(tensors, metadata=entries))
-    if int.from_bytes(data[:_LENGTH_BYTES], "little") > _MAX_HEADER_BYTES:
+    n_header = int.from_bytes(data[:_LENGTH_BYTES], "little")
+    n_values = max(map(_count_values, (entries["parameters"], entries["fitted"])))
+    if n_header > _MAX_HEADER_BYTES or n_values > _MAX_VALUES:
         raise ValueError(
-            "the names of the inputs and the labels take more than "
-            f"{_MAX_HEADER_BYTES // 2**20} MiB; a model file has no room for them."
+            "the names of the inputs, the labels and the parameters take more than "
+            f"{_MAX_HEADER_BYTES // 2**20} MiB, or are more than {_MAX_VALUES}; a model file has "
+            "no room for them."
         )
     return data
+
+
+def _plain_parameter(name: str, value: Any) -> Any:
+    """Turn a parameter of an estimator into what a file has for it."""
+    if name in ("cv", "scoring") and not isinstance(value, (str, Integral, type(None))):
+        raise TypeError(
+            f"{name} is {value!r}, for which a model file has no place; what was fitted does "
+            f"not need it any more: save model.set_params({name}=None)"
+        )
+    if name == "class_weight" and isinstance(value, dict):
+        return [
+            [_plain_label(label), float(_plain(weight, f"class_weight of {label!r}"))]
+            for label, weight in value.items()
+        ]
+    if name == "feature_range" and value is not None:
+        try:
+            return np.asarray(value, dtype=np.float64).tolist()
+        except (TypeError, ValueError, OverflowError):
+            raise TypeError(
+                "feature_range must hold a pair of numbers for each input to be saved; got "
+                f"{_show(value)}."
+            ) from None
+    return _plain(value, name)
 
 
 def _checksum(entries: dict[str, str], tensors: dict[str, NDArray[Any]]) -> str:
@@ -438,7 +561,7 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
     """Describe what an estimator that chooses by itself has beyond the others."""
     fitted |= {
         "gamma_": float(estimator.gamma_),
-        "best_score_": float(estimator.best_score_),
+        "best_score_": _open_number(estimator.best_score_),
         "n_search_rows_": int(estimator.n_search_rows_),
         "spectrum_": None
         if estimator.spectrum_ is None
@@ -463,33 +586,46 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
     if estimator._row_weight is not None:
         tensors["row_weight"] = estimator._row_weight
     fitted |= {
-        "effective_dof_": float(estimator.effective_dof_),
+        "effective_dof_": _open_number(estimator.effective_dof_),
         "free_constant": bool(estimator._free_constant),
         "free_leverage": None,
     }
     if not hasattr(estimator, "dual_coef_"):
-        fitted["free_leverage"] = float(estimator._free_leverage)
+        fitted["free_leverage"] = _open_number(estimator._free_leverage)
         tensors["posterior"] = estimator._posterior
         tensors["mean_features"] = estimator._mean_features
 
 
 def _put_classes(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[str, Any]) -> None:
     classes = np.asarray(estimator.classes_)
+    classes = classes.astype(classes.dtype.newbyteorder("<"), copy=False)
     fitted["multilabel_"] = bool(estimator.multilabel_)
     fitted["classes_"] = None
     if classes.dtype in _LABEL_DTYPES:
         tensors["classes"] = classes
     elif classes.dtype.kind in "UO":
-        dtype = "object" if classes.dtype.kind == "O" else classes.dtype.str
         values = classes.tolist()
         if not all(isinstance(label, str) for label in values):
             raise TypeError(f"classes_ of dtype object must be str to be saved; got {values}.")
-        fitted["classes_"] = {"dtype": dtype, "values": values}
+        text = classes.dtype.kind == "U" and classes.nbytes <= _most_label_bytes(values)
+        fitted["classes_"] = {"dtype": classes.dtype.str if text else "object", "values": values}
     else:
         raise TypeError(
             f"classes_ has dtype {classes.dtype}; save keeps labels that are bool, int, "
-            "float, str, or object of str."
+            "float (of at most 64 bits), str, or object of str: fit others as one of these, such "
+            "as y.astype(str)."
         )
+
+
+def _most_label_bytes(values: list[str]) -> int:
+    """Return how large an array of text labels may be."""
+    return _MAX_LABEL_BYTES + 8 * sum(map(len, values))
+
+
+def _open_number(value: Any) -> float | str:
+    """Return a number as JSON has it, or its name if JSON does not."""
+    number = float(value)
+    return number if math.isfinite(number) else repr(number)
 
 
 def _with_sorted_header(data: bytes) -> bytes:
@@ -507,56 +643,114 @@ def _to_json(value: Any) -> str:
 def _plain(value: Any, name: str) -> Any:
     """Turn a parameter into what JSON has: null, bool, int, finite float, str, lists of these.
 
-    A spectrum, and a component of one, become an object.
+    Whatever holds several values becomes a list, a spectrum and a component of one an object.
     """
     if value is None or isinstance(value, (bool, str)):
         # str() because numpy.str_ is a str, too.
         return str(value) if isinstance(value, str) else value
-    if isinstance(value, (np.ndarray, list, tuple)):
-        return [_plain(item, name) for item in value]
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, Integral):
+        if abs(int(value)) >= 10**_MAX_INT_DIGITS:
+            raise ValueError(
+                f"{name} is an int of more than {_MAX_INT_DIGITS} digits, for which a model file "
+                "has no place: set a smaller one."
+            )
+        return int(value)
+    if isinstance(value, Real) and math.isfinite(value):
+        return float(value)
     if isinstance(value, Spectrum):
         return {"components": _plain(value.components, name)}
     if isinstance(value, COMPONENTS):
         parts = {key: _plain(part, f"{name} ({key})") for key, part in vars(value).items()}
         return {"kind": type(value).__name__} | parts
-    if isinstance(value, np.bool_):
-        return bool(value)
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Real) and math.isfinite(value):
-        return float(value)
+    if hasattr(value, "__array__"):
+        value = np.asarray(value).tolist()  # of an array without dimensions its one value
+        if not isinstance(value, list):
+            return _plain(value, name)
+    if isinstance(value, Iterable) and not isinstance(value, bytes):
+        return [_plain(item, name) for item in value]
     raise TypeError(
-        f"{name} must be None, a bool, a finite number, a str, a Spectrum, or a list, tuple or "
-        f"array of these to be saved; it holds {value!r} of type {type(value).__name__}."
+        f"{name} must be None, a bool, a finite number, a str, a Spectrum, or a list, array, "
+        f"range or other sequence of these to be saved; it holds {_show(value)} of type "
+        f"{type(value).__name__}."
     )
 
 
 def _plain_label(label: Any) -> Any:
-    if isinstance(label, (list, tuple, np.ndarray)) or label is None:
+    if not isinstance(label, (str, Real, np.bool_)):
         raise TypeError(
-            f"labels must be str, int, float or bool to be saved; got {label!r} of type "
-            f"{type(label).__name__}."
+            "the labels of class_weight must be str, int, float or bool to be saved; got "
+            f"{_show(label)} of type {type(label).__name__}."
         )
-    return _plain(label, "a label")
+    return _plain(label, "a label of class_weight")
 
 
 def _write_atomically(path: Path, data: bytes) -> None:
-    """Write a file under a passing name beside ``path``, then give it that name."""
-    passing = path.with_name(f".{path.name[:64]}.{secrets.token_hex(8)}.tmp")
-    # Not tempfile: its files are for the owner alone, and would stay so after the renaming.
-    descriptor = os.open(passing, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, 0o666)
+    """Write a file under a passing name beside ``path``, read it, then give it that name."""
+    _remove_leftovers(path)
+    passing, descriptor = _open_passing(path)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:  # open, and so locked, until it has its name
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, passing)
-        passing.replace(path)
+            _require_same(passing, data)
+            if path.exists():
+                shutil.copymode(path, passing)
+            if sys.platform == "win32":  # where a file that is open cannot be renamed
+                file.close()
+            passing.replace(path)
     except BaseException:
         passing.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
+
+
+def _require_same(passing: Path, data: bytes) -> None:
+    """Refuse a file that does not give back the model that was written into it."""
+    header, found = _read(passing)
+    if found != data:
+        raise OSError(f"{str(passing)!r} does not hold what was written into it")
+    model = _from_parts(header, _read_tensors(header, found))
+    if _to_bytes(model, getattr(model, "_position", None)) != data:
+        raise ModelFileError("the model would come back changed; nothing was written.")
+
+
+def _passing_prefix(path: Path) -> str:
+    # no name may have more than 255 bytes
+    return f".{os.fsencode(path.name)[:64].decode(errors='ignore')}."
+
+
+def _open_passing(path: Path) -> tuple[Path, int]:
+    """Make and lock a new file beside ``path``."""
+    while True:
+        passing = path.with_name(f"{_passing_prefix(path)}{secrets.token_hex(8)}.tmp")
+        # Not tempfile: its files are for the owner alone, and would stay so after the renaming.
+        descriptor = os.open(passing, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, 0o666)
+        if sys.platform == "win32":
+            return passing, descriptor
+        with contextlib.suppress(OSError):  # not all file systems have locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink > 0:
+            return passing, descriptor
+        os.close(descriptor)  # removed as a leftover before it was locked
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove passing files of this name that nobody holds: those of processes that were killed."""
+    if sys.platform == "win32":
+        return
+    name = re.compile(re.escape(_passing_prefix(path)) + r"[0-9a-f]{16}\.tmp")
+    with contextlib.suppress(OSError), os.scandir(path.parent) as entries:
+        for leftover in [Path(entry.path) for entry in entries if name.fullmatch(entry.name)]:
+            with contextlib.suppress(OSError):  # it is held, or somebody else's
+                descriptor = os.open(leftover, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    leftover.unlink()
+                finally:
+                    os.close(descriptor)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -661,9 +855,13 @@ class Checkpoint:
                 f"{self.path} is the checkpoint of a {type(model).__name__}, not of a "
                 f"{type(blank).__name__}"
             )
-        differ = model._differing_parameters(blank)
-        if model.engine != blank.engine:
-            differ.append("engine")
+        kept = set(model._sum_parameters()) | {"engine"}
+        differ = [
+            name
+            for name, value in blank.get_params(deep=False).items()
+            if name in kept
+            and _plain_parameter(name, value) != _plain_parameter(name, getattr(model, name))
+        ]
         if differ:
             name = differ[0]
             raise ValueError(
@@ -785,16 +983,18 @@ def _parse_header(text: bytes) -> _Header:
     version = entries.get("format_version")
     if version != _FORMAT_VERSION:
         raise ModelFileError(
-            f"its format_version is {version!r}, and this version of gegenbauer, "
-            f"{metadata.version('gegenbauer')}, reads {_FORMAT_VERSION!r}. It may come from a "
-            f"newer one: its library_version is {entries.get('library_version')!r}."
+            f"its format_version is {_show(version)}, and this version of gegenbauer, "
+            f"{__version__}, reads {_FORMAT_VERSION!r}. It may come from a "
+            f"newer one: its library_version is {_show(entries.get('library_version'))}."
         )
     _require_keys({"checksum": None, **entries}, _METADATA_KEYS, "__metadata__")
-    if not all(isinstance(value, str) for value in entries.values()):
+    if not all(isinstance(value, str) and _is_unicode(value) for value in entries.values()):
         raise ModelFileError("__metadata__ must hold strings only.")
     name = entries["estimator"]
     if name not in _ESTIMATORS:
-        raise ModelFileError(f"estimator must be one of {', '.join(_ESTIMATORS)}; got {name!r}.")
+        raise ModelFileError(
+            f"estimator must be one of {', '.join(_ESTIMATORS)}; got {_show(name)}."
+        )
     _compare_versions(entries["library_version"])
     parameters = _parse_json(entries["parameters"], "parameters")
     fitted = _parse_json(entries["fitted"], "fitted")
@@ -803,7 +1003,10 @@ def _parse_header(text: bytes) -> _Header:
             raise ModelFileError(f"{key} must be a JSON object; got {_show(value)}.")
     tensors, n_bytes = _parse_tensors(header)
     end = _LENGTH_BYTES + len(text) + n_bytes
-    return _Header(name, parameters, fitted, tensors, end, entries)
+    parsed = _Header(name, parameters, fitted, tensors, end, entries)
+    _check_fitted(parsed)
+    _check_tensors(parsed)
+    return parsed
 
 
 def _parse_tensors(
@@ -813,23 +1016,29 @@ def _parse_tensors(
     tensors = {}
     ranges = []
     for name, entry in header.items():
+        shown = f"tensor {_show(name)}"
         if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
             raise ModelFileError(
-                f"tensor {name!r} must have dtype, shape and data_offsets, and nothing else."
+                f"{shown} must have dtype, shape and data_offsets, and nothing else."
             )
         dtype = _DTYPES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
         if dtype is None:
             raise ModelFileError(
-                f"tensor {name!r} has the dtype {_show(entry['dtype'])}; expected one of "
+                f"{shown} has the dtype {_show(entry['dtype'])}; expected one of "
                 f"{', '.join(_DTYPES)}."
             )
-        shape = _sizes(entry["shape"], f"the shape of tensor {name!r}")
-        offsets = _sizes(entry["data_offsets"], f"data_offsets of tensor {name!r}")
+        shape = _sizes(entry["shape"], f"the shape of {shown}")
+        offsets = _sizes(entry["data_offsets"], f"data_offsets of {shown}")
+        if len(shape) > _MAX_DIMENSIONS:
+            raise ModelFileError(
+                f"{shown} has {len(shape)} dimensions; no tensor of a model has more than "
+                f"{_MAX_DIMENSIONS}."
+            )
         n_bytes = math.prod(shape) * dtype.itemsize
         if len(offsets) != 2 or offsets[1] - offsets[0] != n_bytes:
             raise ModelFileError(
-                f"tensor {name!r} of shape {shape} takes {n_bytes} bytes; its data_offsets are "
-                f"{_show(list(offsets))}."
+                f"{shown} of shape {_show(list(shape))} takes {_show(n_bytes)} bytes; its "
+                f"data_offsets are {_show(list(offsets))}."
             )
         tensors[name] = (dtype, shape)
         ranges.append(offsets)
@@ -842,9 +1051,167 @@ def _parse_tensors(
 
 
 def _sizes(value: Any, name: str) -> tuple[int, ...]:
-    if not isinstance(value, list) or not all(_is_int(item) and item >= 0 for item in value):
+    if not isinstance(value, list) or not all(
+        _is_int(item) and 0 <= item < 2**63 for item in value
+    ):
         raise ModelFileError(f"{name} must be a list of non-negative ints; got {_show(value)}.")
     return tuple(value)
+
+
+def _check_fitted(header: _Header) -> None:
+    """Check names, types and ranges of what ``fitted`` holds."""
+    name, fitted = header.estimator, header.fitted
+    schema = dict(_FITTED)
+    if name not in _SEARCHES or "basis" in fitted:
+        schema |= _FITTED_BASIS
+    if name in _SEARCHES:
+        schema |= _FITTED_SOLUTION | _FITTED_SEARCH
+    elif name != "GegenbauerFeatures":
+        if "statistics" in fitted:
+            schema["statistics"] = _OBJECT
+        if _is_solved(fitted):
+            schema |= _FITTED_SOLUTION | _FITTED_RIDGE
+            fitted.setdefault("precision_", None)
+    if name == "GegenbauerRegressorCV":
+        schema |= _FITTED_REGRESSOR_SEARCH
+    if name in _CLASSIFIERS:
+        schema |= _FITTED_CLASSIFIER
+    _require_entries(fitted, schema, "fitted")
+    if "statistics" in fitted:
+        _require_entries(fitted["statistics"], _STATISTICS, "fitted['statistics']")
+    if fitted.get("classes_") is not None:
+        _check_labels(fitted["classes_"])
+
+
+def _check_tensors(header: _Header) -> None:
+    """Check names, types and shapes of the tensors, before there are any."""
+    expected = _expected_shapes(header)
+    _require_keys(header.tensors, set(expected), "the list of tensors")
+    for name, shape in expected.items():
+        dtype, found = header.tensors[name]
+        dtypes = _TENSORS[name].dtypes
+        right = len(found) == len(shape) and all(
+            size >= 1 if wanted is None else size == wanted
+            for size, wanted in zip(found, shape, strict=True)
+        )
+        if dtype not in dtypes or not right:
+            wanted = " or ".join(sorted(dtype.name for dtype in dtypes))
+            sizes = ", ".join("any" if size is None else str(size) for size in shape)
+            raise ModelFileError(
+                f"tensor {name!r} must be {wanted} of shape ({sizes}); got {dtype} of shape "
+                f"{found}."
+            )
+
+
+def _expected_shapes(header: _Header) -> dict[str, _Shape]:
+    """Return the tensors that a file must have, and their shapes, by what its header says it is."""
+    name, fitted = header.estimator, header.fitted
+    given = {key: shape for key, (_, shape) in header.tensors.items()}
+
+    def size(key: str, axis: int) -> int | None:
+        """Return a size that others must have, too; None where it is missing."""
+        return dict(enumerate(given.get(key, ()))).get(axis)
+
+    m = size("lower", 0)
+    shapes: dict[str, _Shape] = {"lower": (None,), "upper": (m,), "constant": (m,)}
+    finite = "basis" in fitted or name not in _SEARCHES
+    if finite:
+        shapes["indices"] = (None, m)
+    else:
+        shapes["X_fit"] = (None, m)
+    n = size("indices" if finite else "X_fit", 0)  # terms, or samples
+    if name not in _SEARCHES and name != "GegenbauerFeatures" and _is_solved(fitted):
+        shapes["coef"] = (n,) if len(given.get("coef", ())) == 1 else (n, None)
+        if f"{_GAMMA_RESULTS}gamma" in given:
+            shapes[f"{_GAMMA_RESULTS}gamma"] = (None,)
+            shapes[f"{_GAMMA_RESULTS}score"] = (size(f"{_GAMMA_RESULTS}gamma", 0),)
+    if "statistics" in fitted:
+        shapes["sums"] = (None,)
+    if name in _CLASSIFIERS and fitted["classes_"] is None:
+        shapes["classes"] = (None,)
+    if name in _SEARCHES:
+        shapes |= _expected_of_search(header, given, n)
+    if name in _CLASSIFIERS:
+        _check_class_count(header, given)
+    return shapes
+
+
+def _expected_of_search(
+    header: _Header, given: dict[str, tuple[int, ...]], n: int | None
+) -> dict[str, _Shape]:
+    """Return the same for what only estimators that choose by themselves have."""
+    fitted, finite = header.fitted, "basis" in header.fitted
+    weights = "coef" if finite else "dual_coef"
+    n_outputs = dict(enumerate(given.get(weights, ()))).get(1)
+    classifies = header.estimator in _CLASSIFIERS
+    single = n_outputs == 1 if classifies else fitted["y_was_flat"]
+    shapes: dict[str, _Shape] = {
+        weights: (n, None),
+        "intercept": (n_outputs,),
+        "loo_predictions": (None,) if single else (None, n_outputs),
+    }
+    raw = fitted["spectrum_"] is None
+    # with a spectrum that was given or learned there was no grid
+    if raw or f"{_RESULTS}score" in given:
+        axes = [f"{_RESULTS}{axis}" for axis in (_AXES[1] if raw else _AXES[0])]
+        shapes |= dict.fromkeys(axes, (None,))
+        shapes[f"{_RESULTS}score"] = tuple(given.get(axis, (None,))[0] for axis in axes)
+    if classifies:
+        n_classes = _count_classes(header, given)
+        shapes["probability_scales"] = (n_classes if fitted["multilabel_"] else 1,)
+        shapes["probability_biases"] = (n_classes, 2) if fitted["multilabel_"] else (1, n_classes)
+        return shapes
+    shapes["noise_variance"] = (n_outputs,)
+    shapes["residuals"] = (None if finite else n, n_outputs)
+    if not raw:
+        shapes["relevances"] = (given.get("lower", (None,))[0],)
+    if "row_weight" in given:
+        shapes["row_weight"] = (given.get("residuals", (None,))[0],)
+    if finite and n is not None:
+        rest = n - fitted["free_constant"]
+        shapes["posterior"] = (rest, rest)
+        shapes["mean_features"] = (rest if fitted["free_constant"] else 0,)
+    return shapes
+
+
+def _count_classes(header: _Header, given: dict[str, tuple[int, ...]]) -> int | None:
+    labels = header.fitted["classes_"]
+    if labels is not None:
+        return len(labels["values"])
+    shape = given.get("classes", ())
+    return shape[0] if len(shape) == 1 else None
+
+
+def _check_class_count(header: _Header, given: dict[str, tuple[int, ...]]) -> None:
+    """Check that there are as many classes as the outputs need."""
+    name = "coef" if "coef" in given else "dual_coef"
+    n_classes, multilabel = _count_classes(header, given), header.fitted["multilabel_"]
+    if name not in given or n_classes is None:  # of a model that has not been solved for
+        return
+    shape = given[name]
+    n_outputs = shape[1] if len(shape) > 1 else 1
+    expected = n_classes if multilabel or n_classes != 2 else 1
+    if n_classes < (1 if multilabel else 2) or n_outputs != expected:
+        raise ModelFileError(
+            f"{n_classes} classes and a {name} of shape {shape} do not belong together."
+        )
+    flat = n_outputs == 1 and not multilabel and header.estimator not in _SEARCHES
+    if (len(shape) == 1) != flat:
+        raise ModelFileError(f"{name} has the wrong number of dimensions, {len(shape)}.")
+
+
+def _check_labels(entry: dict[str, Any]) -> None:
+    """Check labels that are text: their array may be far larger than the file."""
+    _require_keys(entry, {"dtype", "values"}, "fitted['classes_']")
+    values, dtype = entry["values"], entry["dtype"]
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ModelFileError("the labels in fitted['classes_'] must be a list of strings.")
+    if dtype == "object":
+        return
+    wide = re.fullmatch("<U([1-9][0-9]{0,8})", dtype) if isinstance(dtype, str) else None
+    width = int(wide[1]) if wide else 0  # "<U3": text of up to three characters
+    if width < max([1, *map(len, values)]) or 4 * width * len(values) > _most_label_bytes(values):
+        raise ModelFileError(f"the labels do not have the dtype {_show(dtype)}.")
 
 
 def _read_tensors(header: _Header, data: bytes) -> dict[str, NDArray[Any]]:
@@ -852,7 +1219,6 @@ def _read_tensors(header: _Header, data: bytes) -> dict[str, NDArray[Any]]:
     from safetensors import SafetensorError
     from safetensors.numpy import load as from_safetensors
 
-    _require_keys(header.tensors, _expected_tensors(header), "the list of tensors")
     try:
         read = from_safetensors(data)
     except SafetensorError as error:
@@ -865,38 +1231,31 @@ def _read_tensors(header: _Header, data: bytes) -> dict[str, NDArray[Any]]:
     checksum = header.entries.get("checksum")
     if checksum is not None and checksum != _checksum(header.entries, arrays):
         raise ModelFileError("it is damaged: its contents do not have its checksum.")
+    for name, array in arrays.items():
+        wrong = _wrong_number(name, array)
+        if wrong is not None:
+            raise ModelFileError(f"tensor {name!r} must be {wrong}.")
     return arrays
 
 
-def _expected_tensors(header: _Header) -> set[str]:
-    """Name the tensors that a file must have, by what its header says it is."""
-    name, fitted = header.estimator, header.fitted
-    expected = {"lower", "upper", "constant"}
-    finite = "basis" in fitted or name not in _SEARCHES
-    if finite:
-        expected.add("indices")
-        if name != "GegenbauerFeatures" and _is_solved(fitted):
-            expected.add("coef")
-    if "statistics" in fitted:
-        expected.add("sums")
-    if name in _CLASSIFIERS and fitted.get("classes_") is None:
-        expected.add("classes")
-    if name not in _SEARCHES:
-        return expected
-    expected |= {"intercept", "loo_predictions"}
-    raw = fitted.get("spectrum_") is None
-    axes = _AXES[1] if raw else _AXES[0]
-    # with a spectrum that was given or learned there was no grid
-    if raw or f"{_RESULTS}score" in header.tensors:
-        expected |= {f"{_RESULTS}{key}" for key in (*axes, "score")}
-    if not finite:
-        expected |= {"X_fit", "dual_coef"}
-    if name in _CLASSIFIERS:
-        return expected | {"probability_scales", "probability_biases"}
-    expected |= {"noise_variance", "residuals"} | (set() if raw else {"relevances"})
-    if finite:
-        expected |= {"posterior", "mean_features"}
-    return expected | ({"row_weight"} & header.tensors.keys())
+def _wrong_number(name: str, array: NDArray[Any]) -> str | None:
+    """Say what the numbers of a tensor must be, and what is there; None if they are."""
+    limits = _TENSORS[name]
+    if array.dtype.kind not in "iuf":
+        return None
+    if (limits.low, limits.high) == (_NUMBER.low, _NUMBER.high):
+        wrong = ~np.isfinite(array)
+    else:
+        wrong = ~((array >= limits.low) & (array <= limits.high))  # NaN is wrong, too
+    if limits.unknown:
+        wrong &= ~np.isnan(array)
+    if not wrong.any():
+        return None
+    wanted = ["finite"] if limits.high < math.inf else []
+    if limits.low > _NUMBER.low:
+        positive = limits.low == math.ulp(0.0)
+        wanted.append("positive" if positive else f"of at least {limits.low:g}")
+    return f"{' and '.join(wanted)}; it holds {array[wrong][0]}"
 
 
 def _is_solved(fitted: dict[str, Any]) -> bool:
@@ -906,35 +1265,14 @@ def _is_solved(fitted: dict[str, Any]) -> bool:
 
 
 def _from_parts(header: _Header, arrays: dict[str, NDArray[Any]]) -> Any:
-    """Build the estimator out of parts that are checked here, one against the other."""
+    """Build the estimator out of parts whose types, shapes and ranges are right."""
     name, fitted = header.estimator, header.fitted
-    schema = dict(_FITTED)
-    if name not in _SEARCHES or "basis" in fitted:
-        schema |= _FITTED_BASIS
-    if name in _SEARCHES:
-        schema |= _FITTED_SOLUTION | _FITTED_SEARCH
-    elif name != "GegenbauerFeatures":
-        if _is_solved(fitted):
-            schema |= _FITTED_SOLUTION | _FITTED_RIDGE
-            fitted.setdefault("precision_", None)
-        if "statistics" in fitted:
-            schema["statistics"] = (dict,)
-    if name == "GegenbauerRegressorCV":
-        schema |= _FITTED_REGRESSOR_SEARCH
-    if name in _CLASSIFIERS:
-        schema |= _FITTED_CLASSIFIER
-    _require_keys(fitted, set(schema), "fitted")
-    for key, types in schema.items():
-        _require_type(fitted[key], types, f"fitted[{key!r}]")
-
     estimator = _restore_parameters(name, header.parameters)
-    rows = "indices" if "basis" in fitted else "X_fit"
-    names = ("int32",) if "basis" in fitted else ("float64", "float32")
-    n, n_features = _require_array(arrays, rows, set(map(np.dtype, names)), (None, None))
-    estimator.scaling_ = _restore_scaling(fitted, arrays, n_features)
+    n, n_features = arrays["indices" if "basis" in fitted else "X_fit"].shape
+    estimator.scaling_ = _restore_scaling(fitted, arrays)
     estimator.n_features_in_ = n_features
     if "basis" in fitted:
-        estimator.basis_ = _restore_basis(fitted["basis"], arrays["indices"])
+        estimator.basis_ = _restore_basis(fitted["basis"], arrays["indices"], header.n_bytes)
         estimator.n_terms_ = n
     names = fitted["feature_names_in_"]
     if names is not None:
@@ -946,15 +1284,26 @@ def _from_parts(header: _Header, arrays: dict[str, NDArray[Any]]) -> Any:
         estimator.solver_ = fitted["solver_"]
         estimator.rcond_ = math.nan if fitted["rcond_"] is None else float(fitted["rcond_"])
     if name in _SEARCHES:
-        _restore_search(estimator, fitted, arrays, n)
+        _restore_search(estimator, fitted, arrays, header.n_bytes)
     elif "coef" in arrays:
-        _restore_ridge(estimator, fitted, arrays, n)
+        estimator.term_coef_ = arrays["coef"]
+        estimator.precision_ = fitted["precision_"]
+        estimator.n_refinements_ = fitted["n_refinements_"]
+        if f"{_GAMMA_RESULTS}gamma" in arrays:
+            estimator.gamma_results_ = {
+                key: arrays[f"{_GAMMA_RESULTS}{key}"] for key in ("gamma", "score")
+            }
     if name in _CLASSIFIERS:
         _restore_classes(estimator, fitted, arrays)
     if "statistics" in fitted:
         _restore_statistics(estimator, fitted["statistics"], arrays)
     if name == "GegenbauerClassifierCV":
-        _restore_probabilities(estimator, arrays)
+        estimator.probability_maps_ = [
+            ProbabilityMap(float(scale), bias.copy())
+            for scale, bias in zip(
+                arrays["probability_scales"], arrays["probability_biases"], strict=True
+            )
+        ]
     return estimator
 
 
@@ -971,7 +1320,7 @@ def _restore_parameters(name: str, parameters: dict[str, Any]) -> Any:
         elif key == "feature_range" and value is not None:
             values[key] = _restore_range(value)
         elif key == "cv":  # a list would pass for splits
-            _require_type(value, (int, type(None)), "parameters['cv']")
+            _require(value, _Entry((int, type(None))), "parameters['cv']")
             values[key] = value
         elif key == "scoring" and value not in (None, *get_scorer_names()):
             raise ModelFileError(
@@ -983,7 +1332,7 @@ def _restore_parameters(name: str, parameters: dict[str, Any]) -> Any:
     estimator.set_params(**values)
     try:
         estimator._validate_params()
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ModelFileError(f"parameters: {error}") from error
     return estimator
 
@@ -994,18 +1343,19 @@ def _restore_value(value: Any, name: str) -> Any:
         if "components" not in value:
             return _restore_component(value, name)
         _require_keys(value, {"components"}, name)
-        _require_type(value["components"], (list,), name)
+        _require(value["components"], _Entry((list,)), name)
         return _restore_spectrum(value["components"], name)
     if isinstance(value, list) and any(isinstance(item, dict) for item in value):
         return _restore_spectrum(value, name).components
     for item in value if isinstance(value, list) else [value]:
-        _require_type(item, (bool, int, float, str, type(None)), name)
+        if isinstance(item, (list, dict)):
+            raise ModelFileError(f"{name} must not hold {_show(item)}.")
     return tuple(value) if isinstance(value, list) else value
 
 
 def _restore_range(pairs: Any) -> tuple[tuple[float, float], ...]:
     if not isinstance(pairs, list) or not all(
-        isinstance(pair, list) and len(pair) == 2 and all(map(_is_number, pair)) for pair in pairs
+        isinstance(pair, list) and len(pair) == 2 and all(map(_is_double, pair)) for pair in pairs
     ):
         raise ModelFileError(f"feature_range must be a list of pairs; got {_show(pairs)}.")
     return tuple((float(lower), float(upper)) for lower, upper in pairs)
@@ -1017,19 +1367,18 @@ def _restore_class_weight(pairs: list[Any]) -> dict[Any, float]:
             not isinstance(pair, list)
             or len(pair) != 2
             or not isinstance(pair[0], (str, int, float))
-            or not _is_number(pair[1])
+            or not _is_double(pair[1])
         ):
             raise ModelFileError(
                 f"class_weight must be a list of [label, weight] pairs; it holds {_show(pair)}."
             )
-    return {label: float(weight) for label, weight in pairs}
+    weights = {label: float(weight) for label, weight in pairs}
+    if len(weights) < len(pairs):
+        raise ModelFileError("class_weight must not hold a label twice.")
+    return weights
 
 
-def _restore_scaling(
-    fitted: dict[str, Any], arrays: dict[str, NDArray[Any]], n_features: int
-) -> InputScaling:
-    for key, dtype in (("lower", "float64"), ("upper", "float64"), ("constant", "bool")):
-        _require_array(arrays, key, {np.dtype(dtype)}, (n_features,))
+def _restore_scaling(fitted: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> InputScaling:
     scaling: InputScaling = _build(
         InputScaling,
         arrays["lower"],
@@ -1041,7 +1390,9 @@ def _restore_scaling(
     return scaling
 
 
-def _restore_basis(arguments: dict[str, Any], indices: NDArray[np.int32]) -> TensorBasis:
+def _restore_basis(
+    arguments: dict[str, Any], indices: NDArray[np.int32], n_bytes: int
+) -> TensorBasis:
     """Build the basis anew, once it is known to be as large as the file says."""
     _require_keys(arguments, set(_BASIS_ARGUMENTS), "fitted['basis']")
     arguments = {
@@ -1054,6 +1405,7 @@ def _restore_basis(arguments: dict[str, Any], indices: NDArray[np.int32]) -> Ten
             f"{arguments['n_terms']!r} and n_features={arguments['n_features']!r}."
         )
     n_features = arguments.pop("n_features")
+    _require_few_weights(arguments["spectrum"], n_features, n_bytes)
     if arguments["index_set"] != "largest_weight":
         counted = _build(
             count_terms,
@@ -1076,27 +1428,14 @@ def _restore_basis(arguments: dict[str, Any], indices: NDArray[np.int32]) -> Ten
     return basis
 
 
-def _restore_ridge(
-    estimator: Any, fitted: dict[str, Any], arrays: dict[str, NDArray[Any]], n_terms: int
-) -> None:
-    n_dims = arrays["coef"].ndim
-    shape = (n_terms,) if n_dims == 1 else (n_terms, None)
-    _require_array(arrays, "coef", {np.dtype("float64")}, shape)
-    estimator.term_coef_ = arrays["coef"]
-    estimator.precision_ = fitted["precision_"]
-    estimator.n_refinements_ = fitted["n_refinements_"]
-
-
 def _restore_search(
-    estimator: Any, fitted: dict[str, Any], arrays: dict[str, NDArray[Any]], n: int
+    estimator: Any, fitted: dict[str, Any], arrays: dict[str, NDArray[Any]], n_bytes: int
 ) -> None:
-    """Restore an estimator that chose by itself, with n terms, or n rows and all terms."""
+    """Restore an estimator that chose by itself, with a basis, or samples and all terms."""
     finite = "basis" in fitted
     m = estimator.n_features_in_
-    weights = "coef" if finite else "dual_coef"
-    _, n_outputs = _require_doubles(arrays, weights, (n, None))
-    _require_doubles(arrays, "intercept", (n_outputs,))
-    setattr(estimator, "term_coef_" if finite else "dual_coef_", arrays[weights])
+    weights = arrays["coef" if finite else "dual_coef"]
+    setattr(estimator, "term_coef_" if finite else "dual_coef_", weights)
     estimator.intercept_ = arrays["intercept"]
     estimator._all_terms = not finite
     if fitted["spectrum_"] is None:
@@ -1105,6 +1444,7 @@ def _restore_search(
         estimator.spectrum_, estimator._margin = None, 0.0
     else:
         estimator.spectrum_ = _restore_spectrum(fitted["spectrum_"], "spectrum_")
+        _require_few_weights(estimator.spectrum_, m, n_bytes)
     if finite:
         estimator.lam_ = estimator.basis_.lam
         if estimator.spectrum_ is not None and estimator.spectrum_ != estimator.basis_.spectrum:
@@ -1114,64 +1454,35 @@ def _restore_search(
         estimator.lam_, estimator.n_terms_ = estimator.kernel_.lam, math.inf
         estimator.X_fit_ = arrays["X_fit"]
     estimator.gamma_ = float(fitted["gamma_"])
-    if estimator.gamma_ <= 0:
-        raise ModelFileError(f"gamma_ must be positive; got {estimator.gamma_}.")
     estimator.best_score_ = float(fitted["best_score_"])
     estimator.n_search_rows_ = fitted["n_search_rows_"]
     estimator._y_was_flat = flat = fitted["y_was_flat"]
-    if flat and n_outputs != 1:
-        raise ModelFileError(f"y_was_flat is true, and there are {n_outputs} outputs.")
-    single = n_outputs == 1 if isinstance(estimator, GegenbauerClassifierCV) else flat
-    _require_doubles(arrays, "loo_predictions", (None,) if single else (None, n_outputs))
+    if flat and weights.shape[1] != 1:
+        raise ModelFileError(f"y_was_flat is true, and there are {weights.shape[1]} outputs.")
     estimator.loo_predictions_ = arrays["loo_predictions"]
     estimator.cv_results_ = {}
     if f"{_RESULTS}score" in arrays:
         axes = _AXES[1] if estimator.spectrum_ is None else _AXES[0]
-        whole = {np.dtype("int64")}
-        sizes = tuple(
-            _require_array(arrays, name, whole, (None,))[0]
-            if name == f"{_RESULTS}n_terms"
-            else _require_doubles(arrays, name, (None,))[0]
-            for name in (f"{_RESULTS}{axis}" for axis in axes)
-        )
-        _require_doubles(arrays, f"{_RESULTS}score", sizes)
         estimator.cv_results_ = {key: arrays[f"{_RESULTS}{key}"] for key in (*axes, "score")}
     if isinstance(estimator, GegenbauerRegressorCV):
-        _restore_uncertainty(estimator, fitted, arrays, None if finite else n, n_outputs)
+        _restore_uncertainty(estimator, fitted, arrays)
 
 
 def _restore_uncertainty(
-    estimator: Any,
-    fitted: dict[str, Any],
-    arrays: dict[str, NDArray[Any]],
-    n_rows: int | None,
-    n_outputs: int,
+    estimator: Any, fitted: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> None:
     """Restore what standard deviations and intervals of a regressor are made of."""
-    n_rows, _ = _require_doubles(arrays, "residuals", (n_rows, n_outputs))
     estimator._left_out_residuals = arrays["residuals"]
     estimator._row_weight = arrays.get("row_weight")
-    if estimator._row_weight is not None:
-        _require_doubles(arrays, "row_weight", (n_rows,))
-        if not (estimator._row_weight > 0).all():
-            raise ModelFileError("tensor 'row_weight' must be positive.")
-    if estimator.spectrum_ is not None:
-        _require_doubles(arrays, "relevances", (estimator.n_features_in_,))
-    _require_doubles(arrays, "noise_variance", (n_outputs,))
     estimator.noise_variance_ = arrays["noise_variance"]
-    if not (estimator.noise_variance_ >= 0).all():
-        raise ModelFileError("tensor 'noise_variance' must not be negative or NaN.")
     estimator.effective_dof_ = float(fitted["effective_dof_"])
-    estimator._free_constant = free = fitted["free_constant"]
+    estimator._free_constant = fitted["free_constant"]
     leverage = fitted["free_leverage"]
-    if (leverage is None) != estimator._all_terms or (leverage is not None and leverage < 0):
+    if (leverage is None) != estimator._all_terms:
         raise ModelFileError(
-            f"free_leverage must be null for all terms, else a number from 0 up; got {leverage}."
+            f"free_leverage must be null for all terms, else a number; got {_show(leverage)}."
         )
     if leverage is not None:
-        size = estimator.n_terms_ - free
-        _require_doubles(arrays, "posterior", (size, size))
-        _require_doubles(arrays, "mean_features", (size if free else 0,))
         estimator._posterior = arrays["posterior"]
         estimator._mean_features = arrays["mean_features"]
         estimator._free_leverage = float(leverage)
@@ -1179,14 +1490,22 @@ def _restore_uncertainty(
 
 def _restore_spectrum(components: list[Any], name: str) -> Spectrum:
     """Build a spectrum, and so check it."""
-    if not 1 <= len(components) <= _MAX_COMPONENTS:
-        raise ModelFileError(f"{name} must have 1 to {_MAX_COMPONENTS} components.")
     spectrum: Spectrum = _build(Spectrum, [_restore_component(part, name) for part in components])
     return spectrum
 
 
+def _require_few_weights(spectrum: Any, n_features: int, n_bytes: int) -> None:
+    """Refuse a spectrum whose weights would take much more than the file is long."""
+    n_parts = len(spectrum.components) if isinstance(spectrum, Spectrum) else 1
+    if n_parts * n_features > _MAX_WEIGHTS + n_bytes // 8:
+        raise ModelFileError(
+            f"a spectrum of {n_parts} components for {n_features} inputs is larger than a file of "
+            f"{n_bytes} bytes may make it: merge components of equal decay."
+        )
+
+
 def _restore_component(entry: Any, name: str) -> Any:
-    _require_type(entry, (dict,), f"a component of {name}")
+    _require(entry, _OBJECT, f"a component of {name}")
     kind = _COMPONENTS.get(entry["kind"]) if isinstance(entry.get("kind"), str) else None
     if kind is None:
         raise ModelFileError(
@@ -1197,107 +1516,67 @@ def _restore_component(entry: Any, name: str) -> Any:
     _require_keys(values, {field.name for field in fields(kind)}, f"a component of {name}")
     for key, value in values.items():
         for number in value if key == "interaction" and isinstance(value, list) else [value]:
-            _require_type(number, (int, float), f"{name} ({key})")
+            _require(number, _NUMBER, f"{name} ({key})")
     component = kind(**values)
     _build(Spectrum, component)  # refuses numbers out of their ranges
     return component
 
 
-def _restore_probabilities(estimator: Any, arrays: dict[str, NDArray[Any]]) -> None:
-    """Restore what makes probabilities of outputs, once the classes are known."""
-    multilabel, n_classes = estimator.multilabel_, estimator.classes_.size
-    shape = (n_classes, 2) if multilabel else (1, n_classes)
-    _require_doubles(arrays, "probability_scales", shape[:1])
-    _require_doubles(arrays, "probability_biases", shape)
-    scales, biases = arrays["probability_scales"], arrays["probability_biases"]
-    if not (scales > 0).all():
-        raise ModelFileError("tensor 'probability_scales' must be positive.")
-    estimator.probability_maps_ = [
-        ProbabilityMap(float(scale), bias.copy())
-        for scale, bias in zip(scales, biases, strict=True)
-    ]
-
-
 def _restore_classes(
     estimator: Any, fitted: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> None:
-    if fitted["classes_"] is None:
-        _require_array(arrays, "classes", _LABEL_DTYPES, (None,))
+    labels = fitted["classes_"]
+    if labels is None:
         classes = arrays["classes"]
     else:
-        classes = _restore_labels(fitted["classes_"])
-    multilabel = estimator.multilabel_ = fitted["multilabel_"]
+        dtype = object if labels["dtype"] == "object" else labels["dtype"]
+        classes = np.array(labels["values"], dtype=dtype)
+    estimator.multilabel_ = fitted["multilabel_"]
     estimator.classes_ = classes
-    name = "coef" if "coef" in arrays else "dual_coef"
-    if name not in arrays:  # of a model that has not been solved for
-        return
-    weights = arrays[name]
-    n_outputs = 1 if weights.ndim == 1 else weights.shape[1]
-    expected = classes.size if multilabel or classes.size != 2 else 1
-    if classes.size < (1 if multilabel else 2) or n_outputs != expected:
-        raise ModelFileError(
-            f"{classes.size} classes and a {name} of shape {weights.shape} do not belong together."
-        )
-    flat = n_outputs == 1 and not multilabel and not isinstance(estimator, GegenbauerClassifierCV)
-    if (weights.ndim == 1) != flat:
-        raise ModelFileError(f"{name} has the wrong number of dimensions, {weights.ndim}.")
+    if estimator.multilabel_:
+        if not np.array_equal(classes, np.arange(classes.size)):
+            raise ModelFileError("the labels of a multilabel model must be 0, 1, 2, ...")
+    elif not all(first < second for first, second in itertools.pairwise(classes.tolist())):
+        raise ModelFileError("the labels must be sorted and all different.")
 
 
 def _restore_statistics(
     estimator: Any, entry: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> None:
     """Restore the sums over the rows of a model that was learned from batches."""
-    _require_keys(entry, set(_STATISTICS), "fitted['statistics']")
-    for key, types in _STATISTICS.items():
-        _require_type(entry[key], types, f"fitted['statistics'][{key!r}]")
     if entry["kind"] not in _KINDS:
         raise ModelFileError(f"the kind of its statistics, {_show(entry['kind'])}, is not known.")
     position = entry["position"]
-    if position is not None and not (
-        len(position) == 2 and _is_int(position[0]) and isinstance(position[1], str)
-    ):
-        raise ModelFileError("its position must be a number of batches and a fingerprint.")
-    n_outputs = entry["n_outputs"]
+    if position is not None:
+        if len(position) != 2:
+            raise ModelFileError("its position must be a number of batches and a fingerprint.")
+        _require(position[0], _COUNT, "its position, a number of batches and a fingerprint,")
+        _require(position[1], _TEXT, "its position, a number of batches and a fingerprint,")
+    n_outputs, n_sums = entry["n_outputs"], arrays["sums"].size
     classes = getattr(estimator, "classes_", None)
-    if n_outputs < 1 or (classes is not None and classes.size != n_outputs):
+    if n_outputs > n_sums or (classes is not None and classes.size != n_outputs):
         raise ModelFileError(f"its statistics cannot have {n_outputs} outputs.")
-    n_samples, weight_sum = entry["n_samples"], float(entry["weight_sum"])
-    eps = [float(np.finfo(kind).eps) for kind in (np.float32, np.float64)]
-    if n_samples < 1 or not 0 < weight_sum < np.inf or entry["resolution"] not in eps:
-        raise ModelFileError("the numbers of its statistics are out of range.")
-    _require_array(arrays, "sums", {np.dtype("float64")}, (None,))
+    if entry["resolution"] not in [float(np.finfo(kind).eps) for kind in (np.float32, np.float64)]:
+        raise ModelFileError("the resolution of its statistics is out of range.")
     # no more is made than the file is long: its length is asked first
     kind = _KINDS[entry["kind"]]
     expected = _build(kind._n_packed, estimator.basis_, n_outputs)
-    if arrays["sums"].size != expected:
+    if n_sums != expected:
         raise ModelFileError(
-            f"sums has {arrays['sums'].size} entries, and its statistics would have {expected}."
+            f"sums has {n_sums} entries, and its statistics would have {expected}."
         )
     statistics = _build(kind, estimator.basis_, n_outputs, scaling=estimator.scaling_)
     statistics._unpack(arrays["sums"])
-    statistics.n_samples, statistics.weight_sum = n_samples, weight_sum
+    statistics.n_samples = entry["n_samples"]
+    statistics.weight_sum = float(entry["weight_sum"])
     statistics.resolution = entry["resolution"]
     estimator.statistics_ = statistics
-    estimator.n_samples_seen_ = n_samples
+    estimator.n_samples_seen_ = entry["n_samples"]
     estimator.n_out_of_range_ = entry["n_out_of_range"]
     estimator._y_was_flat = entry["y_was_flat"]
     estimator._summed_with = estimator._sum_parameters()
     if position is not None:
         estimator._position = position
-
-
-def _restore_labels(entry: dict[str, Any]) -> NDArray[Any]:
-    _require_keys(entry, {"dtype", "values"}, "fitted['classes_']")
-    values, dtype = entry["values"], entry["dtype"]
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise ModelFileError("the labels in fitted['classes_'] must be a list of strings.")
-    if len(set(values)) != len(values):
-        raise ModelFileError("the labels are not all different.")
-    # "<U3": text of up to three characters. Wider than its longest label is never written.
-    width = max([1, *map(len, values)])
-    if dtype not in ("object", f"<U{width}"):
-        raise ModelFileError(f"the labels do not have the dtype {_show(dtype)}.")
-    return np.array(values, dtype=object if dtype == "object" else dtype)
 
 
 # ---- checks --------------------------------------------------------------------------
@@ -1313,10 +1592,12 @@ def _import_safetensors() -> None:
 
 
 def _compare_versions(written_by: str) -> None:
-    ours = metadata.version("gegenbauer")
+    if not re.fullmatch(r"[0-9A-Za-z.+_-]{1,64}", written_by):  # it is shown as it is
+        raise ModelFileError(f"library_version must be one; got {_show(written_by)}.")
+    ours = __version__
     if written_by != ours:
         warnings.warn(
-            f"the model was written by gegenbauer {written_by[:32]} and is read by {ours}; check "
+            f"the model was written by gegenbauer {written_by} and is read by {ours}; check "
             "its predictions before you rely on them.",
             ModelVersionWarning,
             stacklevel=_stacklevel(),
@@ -1324,7 +1605,9 @@ def _compare_versions(written_by: str) -> None:
 
 
 def _parse_json(text: str | bytes, name: str) -> Any:
-    """Parse JSON in the strict sense: UTF-8, no NaN, no key twice, no deep nesting."""
+    """Parse JSON in the strict sense: UTF-8, no NaN, no key twice, no deep nesting, not much."""
+    if _count_values(text) > _MAX_VALUES:
+        raise ModelFileError(f"{name} holds more than {_MAX_VALUES} values.")
     try:
         return json.loads(
             text if isinstance(text, str) else text.decode("utf-8"),
@@ -1337,6 +1620,21 @@ def _parse_json(text: str | bytes, name: str) -> Any:
         raise
     except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
         raise ModelFileError(f"{name} is not the JSON of a model file: {error}") from error
+
+
+def _count_values(text: str | bytes) -> int:
+    """Return at least the number of values, and of keys, in a text of JSON."""
+    if isinstance(text, bytes):
+        return sum(map(text.count, (b",", b":", b"[", b"{")))
+    return sum(map(text.count, (",", ":", "[", "{")))
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a pair, as "\\ud800" makes it
+        return False
+    return True
 
 
 def _refuse_constant(text: str) -> None:
@@ -1352,8 +1650,8 @@ def _finite_float(text: str) -> float:
 
 def _small_int(text: str) -> int:
     # Before int(): a sum over the number of terms, say, must not begin with a million digits.
-    if len(text) > _MAX_INT_DIGITS:
-        raise ModelFileError(f"it holds the number {text[:32]}..., which is beyond int64.")
+    if len(text.lstrip("-")) > _MAX_INT_DIGITS:
+        raise ModelFileError(f"it holds the number {text[:32]}..., which is beyond float64.")
     return int(text)
 
 
@@ -1368,7 +1666,7 @@ def _build(function: Any, *args: Any, **kwargs: Any) -> Any:
     """Call the constructor of one of our own objects; its refusal is the file's fault."""
     try:
         return function(*args, **kwargs)
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, MemoryError) as error:
         raise ModelFileError(f"{function.__name__} refuses what it holds: {error}") from error
 
 
@@ -1379,52 +1677,46 @@ def _require_keys(mapping: dict[str, Any], expected: set[str], name: str) -> Non
         raise ModelFileError(f"{name} lacks {_show(missing)} and has unknown {_show(extra)}.")
 
 
-def _require_type(value: Any, types: tuple[type, ...], name: str) -> None:
+def _require_entries(mapping: dict[str, Any], schema: dict[str, _Entry], name: str) -> None:
+    _require_keys(mapping, set(schema), name)
+    for key, entry in schema.items():
+        _require(mapping[key], entry, f"{name}[{key!r}]")
+
+
+def _require(value: Any, entry: _Entry, name: str) -> None:
+    """Check type and range of an entry of the header."""
     # bool is an int to Python, but not to the schema.
+    types = entry.types
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
         expected = ", ".join("null" if kind is type(None) else kind.__name__ for kind in types)
         raise ModelFileError(f"{name} must be one of: {expected}; got {_show(value)}.")
-
-
-def _require_array(
-    arrays: dict[str, NDArray[Any]],
-    name: str,
-    dtypes: set[np.dtype[Any]] | frozenset[np.dtype[Any]],
-    shape: tuple[int | None, ...],
-) -> tuple[int, ...]:
-    """Check an array, None in ``shape`` being any size of at least 1; return its shape."""
-    array = arrays[name]
-    right_shape = array.ndim == len(shape) and all(
-        size >= 1 if expected is None else size == expected
-        for size, expected in zip(array.shape, shape, strict=True)
-    )
-    if array.dtype not in dtypes or not right_shape:
-        wanted = " or ".join(sorted(dtype.name for dtype in dtypes))
-        sizes = ", ".join("any" if size is None else str(size) for size in shape)
-        raise ModelFileError(
-            f"tensor {name!r} must be {wanted} of shape ({sizes}); got {array.dtype} of shape "
-            f"{array.shape}."
-        )
-    if name not in _OPEN and array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ModelFileError(f"tensor {name!r} holds NaN or infinity.")
-    return array.shape
-
-
-def _require_doubles(
-    arrays: dict[str, NDArray[Any]], name: str, shape: tuple[int | None, ...]
-) -> tuple[int, ...]:
-    return _require_array(arrays, name, {np.dtype("float64")}, shape)
+    if isinstance(value, str) and float in types and value not in ("nan", "inf", "-inf"):
+        raise ModelFileError(f"{name} must be a number; got {_show(value)}.")
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if value < entry.low:
+            wanted = "positive" if entry.low == math.ulp(0.0) else f"at least {entry.low:g}"
+        elif value > entry.high:
+            wanted = f"at most {entry.high:g}"
+        else:
+            return
+        raise ModelFileError(f"{name} must be {wanted}; got {_show(value)}.")
 
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _is_double(value: Any) -> bool:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and _NUMBER.low <= value <= _NUMBER.high
+
+
+# Not repr, which follows the deepest nesting and spells the longest list.
+_SHORT: Final = reprlib.Repr()
+_SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxlong, _SHORT.maxother = 3, 80, 80, 80
 
 
 def _show(value: Any) -> str:
     """Return a value for an error, cut short: it comes from a stranger."""
-    text = repr(value)
+    text = _SHORT.repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."

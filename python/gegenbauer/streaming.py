@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _num_samples
 
-from gegenbauer._arrays import as_matrix, check_number
+from gegenbauer._arrays import BeyondRangeError, as_matrix, check_number
 from gegenbauer.basis import InputScaling
 from gegenbauer.basis_search import PAPER_GAMMAS
 from gegenbauer.batches import StreamError, as_batches
@@ -344,7 +344,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
                 if checkpoint is not None and n_done > saved:
                     try:
                         checkpoint.write(work, n_done, source.fingerprint(n_done))
-                    except OSError as another:
+                    except (OSError, TypeError, ValueError) as another:
                         error.add_note(f"Beside that, {another}")
                 raise
             if checkpoint is not None and n_done > saved:
@@ -491,11 +491,17 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         if held_out is not None:
             judge = self._judge(held_out)
             scores = judge._squared_errors(weights, coding) / judge.weight_sum
-        losses = np.where(accurate, scores.sum(axis=1), np.inf)
         if not accurate.any():
             raise ValueError(
                 f"all of gammas are too small for the accuracy of sums, the largest being "
                 f"{values.max():g}: give larger ones"
+            )
+        losses = np.where(accurate, scores.sum(axis=1), np.inf)
+        losses = np.where(np.isnan(losses), np.inf, losses)
+        if losses.min() == np.inf:
+            raise BeyondRangeError(
+                "the squared errors are beyond the range of float64",
+                "y or sample_weight is too large, scale it down",
             )
         # of equals the largest, as everywhere
         best = float(values[np.flatnonzero(losses == losses.min())[-1]])
@@ -524,10 +530,9 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """Compare parameters: numbers in any kind of sequence, or what else they are."""
-    sequences = [isinstance(value, (np.ndarray, list, tuple)) for value in (a, b)]
-    if any(sequences):
-        return all(sequences) and np.array_equal(np.asarray(a), np.asarray(b))
+    """Compare parameters: what holds several values by these, whatever holds them."""
+    if np.ndim(a) or np.ndim(b):
+        return np.array_equal(np.asarray(a), np.asarray(b))
     return bool(a == b)
 
 

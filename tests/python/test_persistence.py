@@ -1,21 +1,29 @@
 from __future__ import annotations
 
+import contextlib
 import copy
+import fcntl
 import json
+import math
 import os
 import pickle
 import re
+import signal
 import struct
+import subprocess
 import sys
+import tracemalloc
 import warnings
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, reject, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import KFold
@@ -24,13 +32,18 @@ from sklearn.preprocessing import StandardScaler
 
 import gegenbauer
 from gegenbauer import (
+    Checkpoint,
     GegenbauerClassifier,
     GegenbauerClassifierCV,
+    GegenbauerDecay,
     GegenbauerFeatures,
     GegenbauerRegressor,
     GegenbauerRegressorCV,
+    GeometricDecay,
     ModelFileError,
     ModelVersionWarning,
+    PowerDecay,
+    Spectrum,
     load,
     persistence,
     save,
@@ -282,6 +295,10 @@ def same(one, other):
         return all(map(same, vars(one).values(), vars(other).values()))
     if isinstance(one, gegenbauer.TensorBasis):
         return np.array_equal(one.indices, other.indices)
+    if isinstance(one, np.generic):
+        one = one.item()
+    if isinstance(one, float) and math.isnan(one):
+        return math.isnan(other)
     return type(one) is type(other) and one == other
 
 
@@ -370,6 +387,335 @@ class TestSearches:
             save(model, tmp_path / "model")
 
 
+# ---- whatever fit takes ----------------------------------------------------------------
+
+INPUTS = np.random.default_rng(5).uniform(size=(24, 2))
+
+
+def several(values):
+    """Draw a kind of sequence that holds the values of a parameter."""
+    values = list(values)
+    return st.sampled_from(
+        [values, tuple(values), np.array(values), pd.Series(values), pd.Index(values)]
+    )
+
+
+def spectra(*, with_none):
+    weights = st.floats(0.01, 2)
+    q = st.one_of(weights, st.tuples(weights, weights), st.just(np.array([0.5, 0.1])))
+    s = st.sampled_from([1, 2.0, np.float32(1.5), Fraction(3, 2)])
+    part = st.one_of(
+        st.builds(PowerDecay, q, s),
+        st.builds(GeometricDecay, q, st.floats(0.1, 0.9)),
+        st.builds(GegenbauerDecay, q, st.just(0.3)),
+    )
+    parts = st.lists(part, min_size=1, max_size=40)
+    return st.one_of(
+        st.none() if with_none else st.just("auto"),
+        st.tuples(weights, weights),
+        part,
+        parts,
+        parts.map(Spectrum),
+    )
+
+
+BIG = [10**6, 2**62, sys.maxsize, 10**18, 10**30, np.int64(2**62)]
+FEW = [1, 5, np.int32(6), np.uint8(7)]
+LABELS = {
+    "wide": np.array(["a", "b"], dtype="<U9"),
+    "swapped text": np.array(["a", "Ж"], dtype=">U3"),
+    "of 4000": np.array(["a" * 4000, "b"]),
+    "too wide": np.array(["a", "b"], dtype="<U140000"),
+    "object": np.array(["", "b\0"], dtype=object),
+    "text of numpy": np.array([np.str_("a"), np.str_("b c")], dtype=object),
+    "half a pair": np.array(["\ud800", "\U0001f600"], dtype=object),
+    "strings": np.array(["a", "b"]).astype(np.dtypes.StringDType()),
+    "pandas": pd.Series(["a", "bbb"]),
+    "category": pd.Series(["a", "bbb"]).astype("category"),
+    "Int64": pd.Series([3, 7]).astype("Int64"),
+    "bool": np.array([False, True]),
+    "uint64": np.array([3, 2**64 - 1], dtype=np.uint64),
+    "ids": np.array([10**18, 10**18 + 1]),
+    "int8": np.array([-128, 127], dtype=np.int8),
+    "swapped": np.array([1, 2], dtype=">i4"),
+    "float16": np.array([0, 2048], dtype=np.float16),
+    "integers": np.array([0, 1], dtype=object),
+}
+
+
+@st.composite
+def ridges(draw):
+    """Draw parameters of the estimators of given terms."""
+    bounds = np.array([[0, 1], [-1, 2]])
+    return {
+        "n_terms": draw(st.sampled_from([*FEW, *BIG])),
+        "degree": draw(st.one_of(st.sampled_from([1, np.int16(3)]), several([2, 1]))),
+        "lam": draw(st.sampled_from([0, 0.05, np.float32(0.3), -0.25, Fraction(1, 2)])),
+        "gamma": draw(st.sampled_from([1, 2.0**-6, 10**20, np.float16(0.5), 1e-300, 9e299])),
+        "max_interaction": draw(st.sampled_from([None, 1, 2**62])),
+        "spectrum": draw(spectra(with_none=True)),
+        "index_set": draw(st.sampled_from(["tensor", "largest_weight"])),
+        "feature_range": draw(
+            st.sampled_from([None, bounds, pd.DataFrame(bounds), bounds.tolist(), list(bounds)])
+        ),
+        "n_jobs": draw(st.sampled_from([None, 1, np.int64(1)])),
+        "penalize_constant": draw(st.booleans()),
+    }
+
+
+@st.composite
+def searches(draw):
+    """Draw parameters of the estimators that choose by themselves."""
+    given = {
+        "gammas": draw(st.one_of(st.just("auto"), several([1e-3, 0.1]), st.just({1e-3, 1e-2}))),
+        "search_rows": draw(st.sampled_from([10, *BIG])),
+        "kernel_rows": draw(st.sampled_from([0, 100, np.int64(2**62)])),
+        "penalize_constant": draw(st.booleans()),
+        "cv": draw(st.sampled_from([None, 3, np.int8(2)])),
+    }
+    if draw(st.booleans()):
+        sizes = st.one_of(st.sampled_from([4, range(2, 9, 3), np.uint8(5)]), several([3, 6]))
+        lams = st.one_of(st.sampled_from([None, 0.5, np.float32(0.25)]), several([0.05, 0.5]))
+        return given | {"spectrum": None, "n_terms": draw(sizes), "lam": draw(lams)}
+    weighted = {
+        "spectrum": draw(spectra(with_none=False)),
+        "n_terms": draw(st.sampled_from([None, 7])),
+    }
+    return given | weighted
+
+
+@st.composite
+def streams(draw, *, classify):
+    """Draw an estimator without a fit, and a function that makes batches for it."""
+    cls = GegenbauerClassifier if classify else GegenbauerRegressor
+    blank = cls(
+        n_terms=draw(st.integers(1, 6)),
+        engine=draw(st.sampled_from(["auto", "primal", "moments"])),
+        feature_range=draw(st.sampled_from([None, [[0.2, 0.6], [0.0, 1.0]]])),
+    )
+    bits = (INPUTS > 0.5).astype(int)
+    Y = draw(
+        st.sampled_from(
+            [bits[:, 0], bits[:, :1], bits, np.zeros(24, dtype=int)]
+            if classify
+            else [INPUTS[:, 0], INPUTS[:, :1], INPUTS, np.zeros(24)]
+        )
+    )
+    return blank, lambda rows: (INPUTS[rows], Y[rows])
+
+
+def fit_or_not(fit):
+    """Return what fit returns, and nothing where it refuses its arguments."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return fit()
+        except (ValueError, TypeError, OverflowError, np.linalg.LinAlgError):
+            return reject()
+
+
+def assert_comes_back(model, folder):
+    """Save and load a model; all that it holds and predicts is the same, and so is the file."""
+    path = folder / "model"
+    save(model, path)
+    again = load(path)
+    assert type(again) is type(model)
+    assert vars(again).keys() == vars(model).keys()
+    parameters = again.get_params(deep=False)
+    for name, value in model.get_params(deep=False).items():
+        assert persistence._plain_parameter(name, value) == persistence._plain_parameter(
+            name, parameters[name]
+        )
+    for name, value in vars(model).items():
+        if name in parameters or name == "_summed_with":
+            continue
+        if name == "classes_":  # text wider than it could be is kept as objects
+            assert again.classes_.tolist() == value.tolist()
+            assert again.classes_.dtype in (value.dtype.newbyteorder("="), object)
+        else:
+            assert same(value, getattr(again, name)), name
+    written = path.read_bytes()
+    save(again, path)
+    assert path.read_bytes() == written
+    if "statistics_" in vars(model) and not is_solvable(model):
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_array_equal(again.predict(INPUTS), model.predict(INPUTS))
+
+
+def is_solvable(model):
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            copy.copy(model).predict(INPUTS)
+    except (ValueError, np.linalg.LinAlgError):
+        return False
+    return True
+
+
+class TestWhateverFitTakes:
+    """It comes back, or `save` says which attribute does not before it writes anything."""
+
+    @settings(max_examples=20)
+    @given(ridges(), st.sampled_from([GegenbauerRegressor, GegenbauerClassifier]))
+    def test_parameters_of_given_terms(self, tmp_path_factory, parameters, cls):
+        y = (INPUTS[:, 0] > 0.5).astype(int)
+        for fit in (
+            lambda model: model.fit(INPUTS, y),
+            lambda model: model.fit_stream([(INPUTS[:12], y[:12]), (INPUTS[12:], y[12:])]),
+        ):
+            model = fit_or_not(lambda fit=fit: fit(cls(**parameters)))
+            assert_comes_back(model, tmp_path_factory.mktemp("model"))
+
+    @settings(max_examples=12)
+    @given(searches(), st.sampled_from([GegenbauerRegressorCV, GegenbauerClassifierCV]))
+    def test_parameters_of_searches(self, tmp_path_factory, parameters, cls):
+        model = cls(**parameters)
+        y = (INPUTS[:, 0] > 0.5).astype(int)
+        assert_comes_back(
+            fit_or_not(lambda: model.fit(INPUTS, y)), tmp_path_factory.mktemp("model")
+        )
+
+    @settings(max_examples=25)
+    @given(ridges(), searches())
+    def test_parameters_set_after_the_fit(self, tmp_path_factory, of_terms, of_searches):
+        """They are of the next fit, which may refuse them; the model does not depend on them."""
+        for model, parameters in (
+            (fitted("regressor"), of_terms),
+            (fitted_search("regressor-fixed"), of_searches),
+        ):
+            changed = copy.copy(model).set_params(**parameters)
+            fit_or_not(changed._validate_params)
+            assert_comes_back(changed, tmp_path_factory.mktemp("model"))
+
+    @pytest.mark.parametrize("kind", LABELS)
+    @pytest.mark.parametrize("weights", [None, "balanced", "dict"])
+    @pytest.mark.parametrize(
+        "cls", [GegenbauerClassifier, GegenbauerClassifierCV], ids=lambda cls: cls.__name__
+    )
+    def test_labels(self, tmp_path, cls, kind, weights):
+        labels = LABELS[kind]
+        codes = (INPUTS[:, 0] > 0.5).astype(int)
+        y = labels.take(codes) if hasattr(labels, "take") else labels[codes]
+        if isinstance(y, pd.Series):
+            y = y.reset_index(drop=True)
+        if weights == "dict":
+            weights = dict(zip(np.asarray(labels).tolist(), [1, np.float32(2.5)], strict=True))
+        parameters = {"n_terms": 6, "class_weight": weights}
+        if cls is GegenbauerClassifierCV:
+            parameters["spectrum"] = (0.5, 2.0)
+        assert_comes_back(cls(**parameters).fit(INPUTS, y), tmp_path)
+        if cls is GegenbauerClassifier and weights != "balanced":
+            stream = cls(**parameters).fit_stream([(INPUTS[:5], y[:5]), (INPUTS[5:], y[5:])])
+            assert_comes_back(stream, tmp_path)
+
+    def test_labels_of_another_kind(self, tmp_path):
+        y = (INPUTS[:, 0] > 0.5).astype(np.longdouble)
+        model = GegenbauerClassifier(n_terms=3).fit(INPUTS, y)
+        with pytest.raises(TypeError, match=r"classes_ has dtype float128; .* y\.astype\(str\)"):
+            save(model, tmp_path / "model")
+        assert not list(tmp_path.iterdir())
+
+    @settings(max_examples=30)
+    @given(st.data())
+    def test_states(self, tmp_path_factory, data):
+        """Learned, merged and forgotten in any way, solved for or not, with any weights."""
+        classify = data.draw(st.booleans())
+        blank, batch_of = data.draw(streams(classify=classify))
+        model, learned = blank, []
+        for _ in range(data.draw(st.integers(1, 4))):
+            rows = slice(*sorted(data.draw(st.lists(st.integers(0, 24), min_size=2, max_size=2))))
+            weight = data.draw(st.sampled_from([None, 1.0, 1e17, 1e-17, 1e-300, 5e-324]))
+            action = data.draw(st.sampled_from(["learn", "learn", "forget", "double", "choose"]))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                with contextlib.suppress(ValueError, np.linalg.LinAlgError):
+                    if action == "learn":
+                        batch = (*batch_of(rows), weight)
+                        model = model + clone(blank).fit_stream([batch])
+                        learned.append(batch)
+                    elif action == "forget" and learned:
+                        model = copy.copy(model).forget(*learned.pop())
+                    elif action == "double":
+                        model = model + model
+                    elif action == "choose":
+                        model = copy.copy(model).choose_gamma([1e-3, 1.0])
+        if "statistics_" not in vars(model):
+            reject()
+        if data.draw(st.booleans()) and is_solvable(model):
+            model.predict(INPUTS)
+        folder = tmp_path_factory.mktemp("model")
+        assert_comes_back(model, folder)
+        if is_solvable(model):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model.predict(INPUTS)
+            save(model, folder / "model", statistics=False)
+            assert_array_equal(load(folder / "model").predict(INPUTS), model.predict(INPUTS))
+
+    def test_all_samples_forgotten(self, tmp_path):
+        y = INPUTS[:, 0]
+        model = GegenbauerRegressor(n_terms=5).partial_fit(INPUTS, y).forget(INPUTS, y)
+        assert_comes_back(model, tmp_path)
+        again = load(tmp_path / "model").partial_fit(INPUTS, y)
+        expected = GegenbauerRegressor(n_terms=5).fit(INPUTS, y).predict(INPUTS)
+        assert_allclose(again.predict(INPUTS), expected, atol=1e-9)
+
+    def test_weights_that_sum_to_zero_after_rounding(self, tmp_path):
+        y, heavy = INPUTS[:, 0], np.full(24, 1e17)
+        model = GegenbauerRegressor(n_terms=5).partial_fit(INPUTS, y, sample_weight=heavy)
+        model.partial_fit(INPUTS, y).forget(INPUTS, y, sample_weight=heavy)
+        assert (model.n_samples_seen_, model.statistics_.weight_sum) == (24, 0.0)
+        assert_comes_back(model, tmp_path)
+
+    def test_weights_at_the_end_of_float64(self, tmp_path):
+        for cls in (GegenbauerRegressorCV, GegenbauerClassifierCV):
+            for weight in (5e-324, 1e-300, 1e300):
+                y = (INPUTS[:, 0] > 0.5).astype(int)
+                model = cls(spectrum=None, n_terms=5)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    try:
+                        model.fit(INPUTS, y, np.full(24, weight))
+                    except ValueError:
+                        continue
+                assert_comes_back(model, tmp_path)
+
+    @settings(max_examples=12)
+    @given(st.data())
+    def test_checkpoints(self, tmp_path_factory, data):
+        """A stream that is interrupted anywhere and goes on is the stream that is not."""
+        kind = data.draw(st.sampled_from(sorted(LABELS)))
+        parameters = data.draw(ridges()) | {"n_terms": 6, "degree": 3, "index_set": "tensor"}
+        parameters["spectrum"] = data.draw(st.sampled_from([None, (0.5, 1), PowerDecay(0.5, 2)]))
+        codes = (INPUTS[:, 0] > 0.5).astype(int)
+        labels = np.asarray(LABELS[kind])
+        if data.draw(st.booleans()):  # a class that is not seen before the end
+            codes = np.sort(codes)
+        batches = [(INPUTS[k : k + 6], labels[codes[k : k + 6]]) for k in range(0, 24, 6)]
+        parameters["class_weight"] = data.draw(
+            st.sampled_from([None, dict(zip(labels.tolist(), [0.5, 2], strict=True))])
+        )
+        stop = data.draw(st.integers(1, 3))
+        model = GegenbauerClassifier(**parameters)
+        whole = fit_or_not(lambda: clone(model).fit_stream(batches))
+        path = tmp_path_factory.mktemp("run") / "run"
+
+        def broken():
+            yield from batches[:stop]
+            raise KeyboardInterrupt
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with pytest.raises(KeyboardInterrupt):
+                clone(model).fit_stream(broken(), checkpoint=Checkpoint(path))
+            resumed = clone(model).fit_stream(batches, checkpoint=Checkpoint(path))
+        assert resumed.statistics_ == whole.statistics_
+        assert resumed.classes_.tolist() == whole.classes_.tolist()
+        assert resumed.n_samples_seen_ == 24
+
+
 class TestSave:
     def test_only_files_are_replaced(self, tmp_path):
         pipe = tmp_path / "pipe"
@@ -426,6 +772,125 @@ class TestSave:
         for call in (lambda: save(None, tmp_path / "model"), lambda: load(tmp_path / "model")):
             with pytest.raises(ImportError, match=r"pip install 'gegenbauer\[io\]'"):
                 call()
+
+    def test_too_many_values(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(persistence, "_MAX_VALUES", 20)
+        with pytest.raises(ValueError, match=r"or are more than 20; .* no room"):
+            save(fitted("regressor"), tmp_path / "model")
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize(
+        ("parameters", "error", "message"),
+        [
+            ({"n_terms": 10**309}, ValueError, "n_terms is an int of more than 309 digits"),
+            ({"degree": [object()]}, TypeError, "degree must be None, .* it holds <object"),
+            ({"feature_range": [["a", "b"]]}, TypeError, "feature_range must hold a pair"),
+            ({"feature_range": [[0, 10**400]]}, TypeError, "feature_range must hold a pair"),
+        ],
+    )
+    def test_parameters_without_a_place_in_the_format(self, tmp_path, parameters, error, message):
+        with pytest.raises(error, match=message):
+            save(fitted("regressor").set_params(**parameters), tmp_path / "model")
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize(
+        ("weight", "error", "message"),
+        [
+            ({(1, 2): 1.0, 0: 1, 1: 1, 2: 1}, TypeError, r"labels of class_weight .* \(1, 2\)"),
+            ({None: 1.0, 0: 1, 1: 1, 2: 1}, TypeError, "labels of class_weight .* None"),
+            ({7: np.inf, 0: 1, 1: 1, 2: 1}, TypeError, "class_weight of 7 .* holds inf"),
+        ],
+    )
+    def test_class_weight_without_a_place_in_the_format(self, tmp_path, weight, error, message):
+        """A dict that names all classes may name anything else, too."""
+        model = fitted("classifier-int", class_weight=weight)
+        with pytest.raises(error, match=message):
+            save(model, tmp_path / "model")
+        assert not list(tmp_path.iterdir())
+
+    def test_what_was_written_is_read_before_a_file_is_replaced(self, tmp_path, monkeypatch):
+        path = tmp_path / "model"
+        path.write_bytes(b"precious")
+        fsync = os.fsync
+
+        def damage(descriptor):
+            os.lseek(descriptor, -1, os.SEEK_END)
+            os.write(descriptor, b"?")
+            fsync(descriptor)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", damage)
+            with pytest.raises(OSError, match="does not hold what was written"):
+                save(fitted("regressor"), path)
+        with monkeypatch.context() as patch:
+            restore = persistence._restore_parameters
+            patch.setattr(
+                persistence,
+                "_restore_parameters",
+                lambda *given: restore(*given).set_params(gamma=7.0),
+            )
+            with pytest.raises(ModelFileError, match="would come back changed"):
+                save(fitted("regressor"), path)
+        with monkeypatch.context() as patch:
+            patch.setattr(persistence, "_MAX_WEIGHTS", -1000)
+            with pytest.raises(ModelFileError, match=r"1 components for 2 inputs"):
+                save(fitted("regressor"), path)
+        assert path.read_bytes() == b"precious"
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_what_a_killed_save_left_is_removed(self, tmp_path):
+        path = tmp_path / "model (1).safetensors"
+        code = (
+            "import os, signal, sys, gegenbauer\n"
+            "model = gegenbauer.GegenbauerRegressor(n_terms=2).fit([[0.0], [1.0]], [1.0, 2.0])\n"
+            "os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)\n"
+            "gegenbauer.save(model, sys.argv[1])\n"
+        )
+        for _ in range(2):
+            done = subprocess.run([sys.executable, "-c", code, path], check=False)
+            assert done.returncode == -signal.SIGKILL
+            (left,) = tmp_path.iterdir()  # one, for the second has removed that of the first
+        others = {tmp_path / f"{left.name}x", tmp_path / ".model.0123456789abcdef.tmp"}
+        for other in others:
+            other.touch()
+        save(fitted("regressor"), path)
+        assert set(tmp_path.iterdir()) == {path} | others
+
+    def test_a_save_at_the_same_time_is_left_alone(self, tmp_path, monkeypatch):
+        path, fsync = tmp_path / "model", os.fsync
+        outer, inner = fitted("regressor"), fitted("classifier-int")
+
+        def save_another(descriptor):
+            monkeypatch.setattr(os, "fsync", fsync)
+            save(inner, path)
+            assert type(load(path)) is type(inner)
+            fsync(descriptor)
+
+        monkeypatch.setattr(os, "fsync", save_another)
+        save(outer, path)
+        assert type(load(path)) is type(outer)
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_a_file_taken_for_a_leftover_is_made_again(self, tmp_path, monkeypatch):
+        flock, taken = fcntl.flock, []
+
+        def late(descriptor, operation):
+            if operation == fcntl.LOCK_EX and not taken:  # another save was faster
+                taken.extend(tmp_path.iterdir())
+                taken[0].unlink()
+            flock(descriptor, operation)
+
+        monkeypatch.setattr(fcntl, "flock", late)
+        save(fitted("regressor"), tmp_path / "model")
+        assert taken
+        assert list(tmp_path.iterdir()) == [tmp_path / "model"]
+
+    @pytest.mark.parametrize("name", ["m" * 255, "\U0001f600" * 63, "[a-z]*"])
+    def test_any_name(self, tmp_path, name):
+        for _ in range(2):
+            save(fitted("regressor"), tmp_path / name)
+            load(tmp_path / name)
+        assert list(tmp_path.iterdir()) == [tmp_path / name]
 
     @pytest.mark.parametrize("step", ["fsync", "replace"])
     @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
@@ -529,6 +994,16 @@ class Parts:
 @pytest.fixture
 def parts(tmp_path):
     return Parts(fitted("classifier-int"), tmp_path)
+
+
+def peak_memory(call):
+    """Return how many bytes a call has held at most."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def refused(path, message):
@@ -772,20 +1247,21 @@ class TestHostile:
     @pytest.mark.parametrize(
         ("name", "array", "message"),
         [
-            ("coef", np.full((6, 3), np.nan), "coef' holds NaN or infinity"),
-            ("coef", np.full((6, 3), np.inf), "coef' holds NaN or infinity"),
+            ("coef", np.full((6, 3), np.nan), "coef' must be finite; it holds nan"),
+            ("coef", np.full((6, 3), np.inf), "coef' must be finite; it holds inf"),
             ("coef", np.zeros((6, 3), np.float32), "coef' must be float64 .* got float32"),
             ("coef", np.zeros((6, 2)), "3 classes and a coef"),
             ("coef", np.zeros((5, 3)), r"coef' must be float64 of shape \(6, any\)"),
             ("coef", np.zeros(6), "3 classes and a coef"),
-            ("coef", np.zeros((6, 3, 1)), "coef'"),
-            ("coef", np.zeros((6, 0)), "coef'"),
-            ("coef", np.zeros(()), "coef'"),
+            ("coef", np.zeros((6, 3, 1)), "coef"),
+            ("coef", np.zeros((6, 3, 1, 1)), "coef' has 4 dimensions; no tensor .* more than 3"),
+            ("coef", np.zeros((6, 0)), "coef"),
+            ("coef", np.zeros(()), "3 classes and a coef"),
             ("indices", np.zeros((6, 2), np.int64), "indices' must be int32"),
             ("indices", np.zeros((6, 2), np.int32), "not those that this version"),
             ("indices", np.zeros((0, 2), np.int32), "indices'"),
             ("indices", np.zeros(12, np.int32), "indices'"),
-            ("lower", np.array([0, np.nan]), "lower' holds NaN"),
+            ("lower", np.array([0, np.nan]), "lower' must be finite; it holds nan"),
             ("lower", np.array([0.0, 5.0]), "lower must not exceed upper"),
             ("lower", np.zeros(2, np.float32), "lower' must be float64"),
             ("constant", np.zeros(2, np.uint8), "constant' must be bool"),
@@ -794,8 +1270,10 @@ class TestHostile:
             ("upper", np.ones(2, np.int64), "upper' must be"),
             ("classes", np.array([0, 1]), "2 classes and a coef"),
             ("classes", np.zeros((3, 1), int), "classes'"),
-            ("classes", np.zeros(0, int), "classes'"),
-            ("classes", np.array([0, 1, np.nan]), "classes' holds NaN"),
+            ("classes", np.zeros(0, int), "0 classes"),
+            ("classes", np.array([0, 1, np.nan]), "classes' must be finite; it holds nan"),
+            ("classes", np.array([0, 2, 1]), "labels must be sorted and all different"),
+            ("classes", np.array([0, 1, 1]), "labels must be sorted and all different"),
             ("more", np.zeros(2), "unknown .*more"),
         ],
     )
@@ -841,14 +1319,19 @@ class TestHostile:
         [
             ({"dtype": "<U4", "values": ["a", "bbbb"]}, None),
             ({"dtype": "object", "values": ["a", "bbbb"]}, None),
-            ({"dtype": "<U9", "values": ["a", "bbbb"]}, "dtype '<U9'"),
+            ({"dtype": "<U9", "values": ["a", "bbbb"]}, None),
+            ({"dtype": "<U999999", "values": ["a", "bbbb"]}, "dtype '<U999999'"),
+            ({"dtype": ">U9", "values": ["a", "bbbb"]}, "dtype '>U9'"),
+            ({"dtype": "<U04", "values": ["a", "bbbb"]}, "dtype '<U04'"),
             ({"dtype": "<U2", "values": ["a", "bbbb"]}, "dtype '<U2'"),
             ({"dtype": "<U999999999999", "values": ["a", "b"]}, "dtype"),
             ({"dtype": "O", "values": ["a", "b"]}, "dtype 'O'"),
             ({"dtype": ["<U1"], "values": ["a", "b"]}, "dtype"),
             ({"dtype": "object", "values": ["a", 1]}, "list of strings"),
             ({"dtype": "object", "values": "ab"}, "list of strings"),
-            ({"dtype": "object", "values": ["a", "a"]}, "not all different"),
+            ({"dtype": "object", "values": ["a", "a"]}, "all different"),
+            ({"dtype": "object", "values": ["b", "a"]}, "must be sorted"),
+            ({"dtype": "<U1", "values": ["b", "a"]}, "must be sorted"),
             ({"dtype": "object", "values": ["a"]}, "1 classes"),
             ({"dtype": "object", "values": []}, "0 classes"),
             ({"dtype": "object", "values": ["a", "b", "c"]}, "3 classes"),
@@ -865,9 +1348,78 @@ class TestHostile:
         else:
             refused(path, message)
 
+    def test_wide_labels_take_no_more_memory_than_the_file_allows(self, tmp_path):
+        parts = Parts(fitted("classifier-str"), tmp_path)
+        values = [*(f"l{k}" for k in range(3999)), "x" * 100_000]
+        parts.entries["fitted"]["classes_"] = {"dtype": "<U100000", "values": sorted(values)}
+        peak = peak_memory(lambda: refused(parts.write(), "dtype '<U100000'"))
+        assert peak < 2**20 + 10 * parts.path.stat().st_size
+
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("lists", "[" + "[]," * 5_000_000 + "[]]"),
+            ("objects", "[" + "{}," * 5_000_000 + "{}]"),
+            ("numbers", "[" + "1," * 7_000_000 + "1]"),
+            ("keys", "{" + ",".join(f'"{k:x}":1' for k in range(1_200_000)) + "}"),
+            ("nested", "[" * 7_000_000),
+        ],
+    )
+    def test_json_of_many_values(self, parts, name, text):
+        """Fifty bytes for each two of the file, and a call for each number."""
+        parts.entries["parameters"] = text
+        path = parts.write()
+        peak = peak_memory(lambda: refused(path, "more than 1048576 values"))
+        assert peak < 6 * path.stat().st_size, name
+
+    def test_json_of_as_many_values_as_there_may_be(self, parts):
+        text = "[" + "[]," * (persistence._MAX_VALUES // 2 - 100) + "[]]"
+        parts.entries["parameters"] = text
+        path = parts.write()
+        peak = peak_memory(lambda: refused(path, "parameters must be a JSON object"))
+        assert peak < 2**26 + 10 * path.stat().st_size
+
+    @pytest.mark.parametrize("n_dimensions", [4, 101, 80_000])
+    def test_shape_of_many_dimensions(self, parts, n_dimensions):
+        """A product of so many sizes takes minutes, and its digits cannot be shown."""
+        n_header = int.from_bytes(parts.raw[:8], "little")
+        whole = json.loads(parts.raw[8 : 8 + n_header])
+        whole["coef"]["shape"] = [999_999_999_999_999_999] * n_dimensions
+        path = parts.with_header(json.dumps(whole).encode(), parts.raw[8 + n_header :])
+        refused(path, f"'coef' has {n_dimensions} dimensions; no tensor .* more than 3")
+
+    def test_sizes_that_no_array_can_have(self, parts):
+        n_header = int.from_bytes(parts.raw[:8], "little")
+        for sizes in ([0, 10**17, 10**17], [2**63], [10**300, 1], [0, 2**62]):
+            whole = json.loads(parts.raw[8 : 8 + n_header])
+            whole["coef"] |= {"shape": sizes, "data_offsets": [0, 0]}
+            whole["indices"]["data_offsets"] = [0, 48]
+            path = parts.with_header(json.dumps(whole).encode(), parts.raw[8 + n_header :])
+            refused(path, "coef|gaps")
+
+    @pytest.mark.parametrize("text", ["\ud800", "1.0\x1b[2J", "", "1" * 65])
+    def test_version_that_is_none(self, parts, text):
+        parts.entries["library_version"] = text
+        refused(parts.write(), "__metadata__ must hold strings|library_version must be one")
+
+    def test_numbers_of_many_digits(self, parts):
+        for digits, message in ((309, "gamma"), (310, "beyond float64"), (5000, "beyond float64")):
+            parts.entries["parameters"]["gamma"] = f"@{digits}"
+            text = json.dumps(parts.entries["parameters"])
+            parts.entries["parameters"] = text.replace(f'"@{digits}"', "-" + "9" * digits)
+            refused(parts.write(), message)
+            parts.entries["parameters"] = json.loads(text)
+
+    def test_class_weight_with_a_label_twice(self, parts):
+        parts.entries["parameters"]["class_weight"] = [[1, 2.0], [True, 3.0]]
+        refused(parts.write(), "label twice")
+
     def test_multilabel_and_classes_agree(self, parts, tmp_path):
         parts.entries["fitted"]["multilabel_"] = True
         assert load(parts.write()).predict([[0.5, 0.5]]).shape == (1, 3)
+        good = parts.tensors["classes"]
+        parts.tensors["classes"] = good + 1
+        refused(parts.write(), "multilabel model must be 0, 1, 2")
         binary = Parts(fitted("classifier-bool"), tmp_path)
         binary.entries["fitted"]["multilabel_"] = True
         refused(binary.write(), "do not belong together|dimensions")
@@ -918,18 +1470,21 @@ class TestHostileSearches:
             if array.dtype.kind == "f":
                 parts.tensors[name] = np.zeros(array.shape, np.float16)
                 refused(parts.write(), f"{name}' must be ")
-                if name not in persistence._OPEN and array.size:
+                if not persistence._TENSORS[name].unknown and array.size:
                     parts.tensors[name] = np.full_like(array, np.nan)
-                    refused(parts.write(), "NaN or infinity")
+                    refused(parts.write(), "must be .*; it holds nan")
             parts.tensors[name] = array
 
     @pytest.mark.parametrize(
         ("kind", "name", "value", "message"),
         [
-            ("regressor", "noise_variance", -1.0, "must not be negative or NaN"),
-            ("regressor", "noise_variance", np.nan, "must not be negative or NaN"),
-            ("regressor-weights", "row_weight", 0.0, "row_weight' must be positive"),
-            ("classifier", "probability_scales", -1.0, "must be positive"),
+            ("regressor", "noise_variance", -1.0, "must be of at least 0; it holds -1"),
+            ("regressor", "noise_variance", np.nan, "must be of at least 0; it holds nan"),
+            ("regressor-weights", "row_weight", 0.0, "row_weight' must be finite and positive"),
+            ("classifier", "probability_scales", -1.0, "must be finite and positive"),
+            ("regressor", "relevances", -1.0, "must be finite and of at least 0"),
+            ("classifier-paper", "cv_results.n_terms", 0, "must be finite and of at least 1"),
+            ("classifier-paper", "cv_results.lam", -0.6, "must be finite and of at least -0.5"),
         ],
     )
     def test_values_of_tensors(self, tmp_path, kind, name, value, message):
@@ -940,15 +1495,18 @@ class TestHostileSearches:
     @pytest.mark.parametrize(
         ("kind", "key", "value", "message"),
         [
-            ("regressor", "gamma_", 0, "gamma_ must be positive"),
+            ("regressor", "gamma_", 0, "gamma_'\\] must be positive"),
+            ("regressor", "gamma_", 10**308 * 9, "gamma_'\\] must be at most"),
+            ("regressor", "best_score_", "much", "best_score_'\\] must be a number"),
+            ("regressor", "n_search_rows_", -1, "n_search_rows_'\\] must be at least 0"),
             ("regressor", "gamma_", "1", "gamma_"),
             ("regressor", "best_score_", None, "best_score_"),
             ("regressor", "n_search_rows_", 1.5, "n_search_rows_"),
             ("regressor", "y_was_flat", 1, "y_was_flat"),
-            ("regressor-outputs", "y_was_flat", True, "there are 2 outputs"),
+            ("regressor-outputs", "y_was_flat", True, "loo_predictions' must be .* of shape"),
             ("regressor", "free_leverage", 0.5, "free_leverage must be null"),
             ("regressor-terms", "free_leverage", None, "free_leverage must be null"),
-            ("regressor-terms", "free_leverage", -0.5, "free_leverage must be null"),
+            ("regressor-terms", "free_leverage", -0.5, "free_leverage'\\] must be at least 0"),
             ("regressor-terms", "free_constant", False, "posterior'"),
             ("regressor-terms", "effective_dof_", [1], "effective_dof_"),
             ("regressor", "basis", {}, "lacks"),
@@ -956,7 +1514,7 @@ class TestHostileSearches:
             ("classifier", "multilabel_", True, "probability"),
             ("classifier", "spectrum_", None, "the list of tensors"),
             ("classifier-paper", "spectrum_", [], "the list of tensors"),
-            ("classifier", "spectrum_", [], "1 to 16 components"),
+            ("classifier", "spectrum_", [], "Spectrum refuses .* must be a pair"),
             ("classifier", "spectrum_", [1], "a component of spectrum_"),
             ("classifier", "spectrum_", [{}], "must be one of PowerDecay, GeometricDecay"),
             ("classifier", "spectrum_", [{"kind": ["x"]}], "must be one of PowerDecay"),
@@ -1041,7 +1599,7 @@ class TestHostileHalves:
                 refused(parts.write(), r".")
             if array.dtype.kind == "f":
                 parts.tensors[name] = np.full_like(array, np.nan)
-                refused(parts.write(), "NaN or infinity")
+                refused(parts.write(), "must be .*; it holds nan")
             parts.tensors[name] = array
         parts.tensors["other"] = np.ones(1)
         refused(parts.write(), "unknown .*other")
@@ -1051,19 +1609,23 @@ class TestHostileHalves:
         [
             ("kind", "os.system", "kind of its statistics, 'os.system', is not known"),
             ("kind", "gram", "sums has"),
-            ("n_samples", 0, "out of range"),
+            ("n_samples", -1, "n_samples'\\] must be at least 0"),
+            ("n_samples", 2**63, "n_samples'\\] must be at most"),
             ("n_samples", 1.5, "must be one of: int"),
-            ("weight_sum", -1.0, "out of range"),
+            ("weight_sum", 9 * 10**308, "weight_sum'\\] must be at most"),
             ("weight_sum", None, "must be one of"),
             ("resolution", 0.5, "out of range"),
-            ("n_outputs", 0, "cannot have 0 outputs"),
-            ("n_outputs", 10**9, "sums has"),
+            ("n_outputs", 0, "n_outputs'\\] must be at least 1"),
+            ("n_outputs", 2, "sums has"),
+            ("n_outputs", 10**9, "cannot have 1000000000 outputs"),
+            ("n_outputs", 2**59 - 32, "n_outputs'\\] must be at most"),
             ("n_out_of_range", "x", "must be one of: int"),
             ("y_was_flat", 1, "must be one of: bool"),
             ("solved", True, "lacks"),
             ("solved", None, "."),
             ("position", [1], "a number of batches and a fingerprint"),
             ("position", ["a", "b"], "a number of batches and a fingerprint"),
+            ("position", [-1, "b"], "a number of batches and a fingerprint"),
             ("code", 1, "unknown .*code"),
         ],
     )
