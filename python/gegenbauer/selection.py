@@ -29,6 +29,7 @@ from gegenbauer._arrays import (
     check_number,
     check_threads,
     require_memory,
+    require_plain,
 )
 from gegenbauer._dispatch import core
 from gegenbauer.basis import TensorBasis, check_scaling
@@ -383,6 +384,8 @@ def _rounding(eigenvalues: Doubles, gammas: Doubles, n: int) -> Doubles:
 
 
 def _check_folds(folds: Sequence[npt.ArrayLike], n: int) -> list[npt.NDArray[np.intp]]:
+    for rows in folds:
+        require_plain(rows, "folds", wanted="sequences of row numbers")
     parts = [np.asarray(rows) for rows in folds]
     if len(parts) < 2:
         raise ValueError(f"folds must be at least two sequences of row numbers, got {len(parts)}")
@@ -1380,6 +1383,7 @@ def _check_sizes(n_terms: npt.ArrayLike | None, most: int) -> npt.NDArray[np.int
     """Return numbers of terms, ascending."""
     if n_terms is None:
         return np.arange(1, most + 1)
+    require_plain(n_terms, "n_terms", wanted="whole numbers")
     values = np.atleast_1d(np.asarray(n_terms))
     if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "iu":
         raise TypeError(f"n_terms must be a sequence of whole numbers, got {n_terms!r}")
