@@ -22,12 +22,14 @@ import numpy as np
 
 from gegenbauer._angle_grid import TAPS, AngleGrid, count_nodes
 from gegenbauer._arrays import (
+    CLIP,
     as_matrix,
     as_weights,
     check_choice,
     check_flag,
     check_number,
     check_threads,
+    require_finite,
     require_memory,
     require_plain,
 )
@@ -162,6 +164,7 @@ def leave_one_out(
     require_memory(8.0 * n * n, f"the kernel matrix of {n} rows", "use fewer rows")
     factor = np.zeros((n, n), order="F")
     kernel._plan.accumulate(data, box, root, not free, factor, threads)
+    _require_finite_kernel(factor)
     diagonal = factor.diagonal() + gamma
     factor[np.diag_indices(n)] = diagonal
     core.cholesky_in_place(factor, threads)
@@ -214,7 +217,19 @@ def _gram(
         core.assemble_moments(plan, statistic, gram, n_threads)
     else:
         core.accumulate_gram(plan, *rows, gram, n_threads)
+    require_finite(
+        gram, "the sums are", f"{CLIP}; or Y or sample_weight is too large", name_row=False
+    )
     return gram
+
+
+def _require_finite_kernel(K: Doubles) -> None:
+    require_finite(
+        K,
+        "some values of the kernel are",
+        f"{CLIP}; or sample_weight or the spectrum is too large",
+        name_row=False,
+    )
 
 
 class _PrimalSpectrum:
@@ -605,6 +620,7 @@ class RidgePath:
             accumulate(self.model._plan, self._X_used, box, self._scale, K, self._threads)
         else:
             self.model._plan.accumulate(self._X_used, box, self._scale, True, K, self._threads)
+        _require_finite_kernel(K)
         self._band = core.BandForm(K, self._scale if self._free else None, self._threads)
         self._missing = False
 

@@ -29,6 +29,7 @@ from gegenbauer import (
     RidgePath,
     SpectrumKernel,
     TensorBasis,
+    TotalDegreeKernel,
     count_terms,
     eval_gegenbauer,
     kernel_sobol_indices,
@@ -36,6 +37,7 @@ from gegenbauer import (
     leave_one_out,
     predict,
     predict_kernel,
+    prefix_surface,
     search_basis,
     search_gamma,
     solve_kernel,
@@ -43,6 +45,7 @@ from gegenbauer import (
     term_sobol_indices,
 )
 from gegenbauer import dask as on_dask
+from gegenbauer._arrays import BeyondRangeError
 
 N = 12
 DAYS = np.datetime64("2020-01-01") + np.arange(N)
@@ -501,3 +504,76 @@ def test_dask_is_missing():
     )
     assert "needs Dask" in found.stdout, found.stderr
     assert "extra 'dask'" in found.stdout
+
+
+# --- Inputs far outside ---------------------------------------------------------------------------
+
+# inputs of about 1e-3, and a sample at 0.9, which is a small number but 900 ranges away
+NARROW = InputScaling([0.0], [1e-3], domain=(0, 1), clip=False)
+NEAR = np.linspace(0.0, 1e-3, 20)[:, np.newaxis]
+FAR = np.vstack([NEAR[:19], [[0.9]]])
+STEEP = TensorBasis(1, degree=150)
+STEEP_KERNEL = TotalDegreeKernel(1, 150)
+RISE = np.linspace(-1.0, 2.0, 20)
+FOLDS = np.array_split(np.arange(20), 4)
+
+FAR_OUT = {
+    "evaluate": lambda: STEEP.evaluate(FAR, scaling=NARROW),
+    "evaluate, float32": lambda: TensorBasis(1, degree=20).evaluate(
+        FAR, scaling=NARROW, dtype=np.float32
+    ),
+    "evaluate into": lambda: STEEP.evaluate(FAR, scaling=NARROW, out=np.empty((20, 151))),
+    "predict": lambda: predict(STEEP, FAR, np.ones(151), scaling=NARROW),
+    **{
+        f"solve_ridge, {engine}, {solver}": lambda engine=engine, solver=solver: solve_ridge(
+            STEEP, FAR, RISE, 1e-3, scaling=NARROW, engine=engine, solver=solver
+        )
+        for engine in ("auto", "primal", "moments", "dual", "kernel")
+        for solver in ("auto", "orthogonal")
+    },
+    "kernel": lambda: STEEP_KERNEL(FAR, scaling=NARROW),
+    "kernel, others": lambda: STEEP_KERNEL(NEAR, FAR, scaling=NARROW),
+    "diagonal": lambda: STEEP_KERNEL.diagonal(FAR, scaling=NARROW),
+    "solve_kernel": lambda: solve_kernel(STEEP_KERNEL, FAR, RISE, 1e-3, scaling=NARROW),
+    "predict_kernel": lambda: predict_kernel(STEEP_KERNEL, FAR, NEAR, RISE, scaling=NARROW),
+    "leave_one_out": lambda: leave_one_out(STEEP_KERNEL, FAR, RISE, 1e-3, scaling=NARROW),
+    "GramStatistics": lambda: GramStatistics.from_data(STEEP, FAR, RISE, scaling=NARROW),
+    "MomentStatistics": lambda: MomentStatistics.from_data(STEEP, FAR, RISE, scaling=NARROW),
+    "kfold_predictions": lambda: kfold_predictions(STEEP, FAR, RISE, FOLDS, [1e-3], scaling=NARROW),
+    **{
+        f"RidgePath, {method}": lambda method=method: RidgePath(
+            STEEP, FAR, RISE, scaling=NARROW, method=method
+        )
+        for method in ("auto", "svd", "dual", "primal")
+    },
+    "RidgePath of a kernel": lambda: RidgePath(STEEP_KERNEL, FAR, RISE, scaling=NARROW),
+    "predict of a path": lambda: RidgePath(STEEP, NEAR, RISE, scaling=NARROW).predict(
+        FAR, [1e-9, 1e-3]
+    ),
+    "prefix_surface": lambda: prefix_surface(STEEP, FAR, RISE, [1e-3], scaling=NARROW),
+    "prefix_surface, test": lambda: prefix_surface(
+        STEEP, NEAR, RISE, [1e-3], scaling=NARROW, X_test=FAR, Y_test=RISE
+    ),
+    **{
+        f"{cls.__name__}.{method}": lambda cls=cls, method=method: getattr(
+            cls(n_terms=151, out_of_range="extrapolate").fit(
+                NEAR, LABELS[:1].repeat(20) + (RISE > 0)
+            ),
+            method,
+        )(FAR)
+        for cls, method in (
+            (GegenbauerFeatures, "transform"),
+            (GegenbauerRegressor, "predict"),
+            (GegenbauerClassifier, "predict"),
+            (GegenbauerClassifier, "decision_function"),
+        )
+    },
+}
+
+
+@pytest.mark.filterwarnings("ignore:The linear system of this fit is ill-conditioned")
+@pytest.mark.parametrize("call", FAR_OUT)
+def test_far_outside(call):
+    """An error that says so, and neither infinities nor what came of them."""
+    with pytest.raises(BeyondRangeError, match=r"clip|is too large"):
+        FAR_OUT[call]()
