@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import itertools
 import operator
 import os
@@ -14,13 +15,14 @@ import numpy as np
 from gegenbauer._dispatch import default_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Iterator
 
     import numpy.typing as npt
 
 __all__ = [
     "CLIP",
     "BeyondRangeError",
+    "NotNumbersError",
     "TooLargeError",
     "as_matrix",
     "as_weights",
@@ -32,8 +34,11 @@ __all__ = [
     "check_out",
     "check_threads",
     "memory_limit",
+    "naming_columns",
     "require_finite",
     "require_memory",
+    "require_plain",
+    "shown",
 ]
 
 
@@ -44,6 +49,12 @@ _WORTH_A_LOOK = 1e8
 
 MAX_THREADS = 1024
 _MAX_INTEGER = 2**62
+
+# Longest text of a value that an error shows
+_MAX_SHOWN = 60
+
+# Entries of object arrays, of which float() or NumPy makes numbers of some unit
+_TIMES = (np.datetime64, np.timedelta64, dt.date, dt.time, dt.timedelta)
 
 
 class TooLargeError(MemoryError, ValueError):
@@ -61,6 +72,19 @@ class BeyondRangeError(ValueError):
         return ": ".join(self.args)
 
 
+class NotNumbersError(TypeError, ValueError):
+    """Masked entries, dates or times, which NumPy would take for numbers in silence."""
+
+
+def shown(value: object) -> str:
+    """Show what came, shortened, for an error."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to write integers of more than some thousand digits
+        return f"{type(value).__name__} of more digits than can be shown"
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
+
+
 def check_integer(value: object, name: str, *, minimum: int) -> int:
     """Return `value` as an int; it must be an integer from `minimum` up and no bool."""
     if isinstance(value, (bool, np.bool_)):
@@ -68,11 +92,11 @@ def check_integer(value: object, name: str, *, minimum: int) -> int:
     try:
         result = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+        raise TypeError(f"{name} must be an integer, got {shown(value)}") from None
     if result < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, got {result}")
+        raise ValueError(f"{name} must be at least {minimum}, got {shown(result)}")
     if result > _MAX_INTEGER:
-        raise ValueError(f"{name} must be at most {_MAX_INTEGER}, got {result}")
+        raise ValueError(f"{name} must be at most {_MAX_INTEGER}, got {shown(result)}")
     return result
 
 
@@ -84,15 +108,20 @@ def check_flag(value: object, name: str) -> bool:
 
 
 def check_number(value: object, name: str, *, minimum: float, open_below: bool = False) -> float:
-    """Return `value` as a float; it must be finite and not below (or at, if open) `minimum`."""
-    if isinstance(value, (bool, np.bool_, str, bytes)):
-        raise TypeError(f"{name} must be a number, got {value!r}")
+    """Return `value` as a float; it must be finite and not below (or at, if open) `minimum`.
+
+    It may be any real number: a fraction, a decimal, an integer of any size within float64.
+    """
+    if isinstance(value, (bool, np.bool_, str, bytes, np.ma.MaskedArray, *_TIMES)):
+        raise TypeError(f"{name} must be a number, got {shown(value)}")
     try:
         result = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number, got {value!r}") from None
-    except OverflowError:  # of integers and fractions, whose digits would fill the screen
-        raise ValueError(f"{name} must be within the range of float64") from None
+        raise TypeError(f"{name} must be a number, got {shown(value)}") from None
+    except OverflowError:
+        raise ValueError(
+            f"{name} must be within the range of float64, got {shown(value)}"
+        ) from None
     low = result <= minimum if open_below else result < minimum
     if low or not np.isfinite(result):
         bound = f"greater than {minimum}" if open_below else f"of at least {minimum}"
@@ -115,6 +144,175 @@ def check_threads(n_threads: int | None) -> int:
     if result > MAX_THREADS:  # each takes memory, and no machine has so many processors
         raise ValueError(f"n_threads must be at most {MAX_THREADS}, got {result}")
     return result
+
+
+# --- What is taken for numbers --------------------------------------------------------------------
+
+
+def _columns(value: Any) -> Iterable[tuple[Any, Any]] | None:
+    """Return names and values of the columns of a table, whose library need not be known."""
+    if getattr(value, "ndim", 2) != 2:
+        return None
+    if hasattr(value, "dtypes") and hasattr(value, "items"):  # pandas
+        return list(value.items())
+    if hasattr(value, "iter_columns"):  # polars, narwhals
+        return zip(value.columns, value.iter_columns(), strict=True)
+    if hasattr(value, "itercolumns"):  # Arrow
+        return zip(value.column_names, value.itercolumns(), strict=True)
+    return None
+
+
+def _is_masked(value: Any) -> bool:
+    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+
+
+def _holds(values: Any) -> str | None:
+    """Say what there is in an array, column or sequence that is not to be taken for numbers."""
+    if isinstance(values, (list, tuple)) and any(_is_masked(entry) for entry in values):
+        return "masked entries"
+    if _is_masked(values):
+        return "masked entries"
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    if kind == "O":  # it may hold anything, as those of other libraries
+        try:
+            values = np.asarray(values)
+        except (TypeError, ValueError):  # no array at all, which others say better
+            return None
+        kind = values.dtype.kind
+    if kind in "mM":
+        return "dates or times"
+    if kind == "V":
+        return "records"
+    if kind == "O":
+        types = {*map(type, values.ravel().tolist())}
+        if any(issubclass(one, np.ma.MaskedArray) for one in types):
+            return "masked entries"
+        # pandas derives its missing value from dates
+        if any(issubclass(one, _TIMES) and one.__name__ != "NaTType" for one in types):
+            return "dates or times"
+    return None
+
+
+_REMEDIES = {
+    "masked entries": "fill or remove them; {name}.filled(value) is an array without a mask",
+    "dates or times": "turn them into numbers that mean something, such as days since a day",
+    "records": "make columns of them, by numpy.lib.recfunctions.structured_to_unstructured",
+}
+
+
+def require_plain(
+    value: object, name: str, *, wanted: str = "real numbers", times: bool = False
+) -> None:
+    """Refuse what NumPy would take for numbers in silence: the gate for all that a caller gives.
+
+    Masked arrays pass if no entry is masked. The columns of tables are looked at one by one, by
+    their types where these tell enough.
+
+    Parameters
+    ----------
+    value : object
+        An array, table, column or sequence; sparse matrices and scalars pass.
+    name : str
+        For messages.
+    wanted : str
+        What the argument must hold, for messages.
+    times : bool
+        Let dates and times pass, where entries are but told apart.
+
+    Raises
+    ------
+    NotNumbersError
+        When there are masked entries, dates, times or records.
+    """
+    if value is None or isinstance(value, (str, bytes)) or hasattr(value, "toarray"):
+        return
+    if hasattr(value, "iloc") and hasattr(value, "columns"):  # most columns need no look
+        kinds = [getattr(dtype, "kind", "O") for dtype in value.dtypes]  # type: ignore[attr-defined]
+        value = value.iloc[:, [at for at, kind in enumerate(kinds) if kind not in "biuf"]]
+    columns = _columns(value)
+    for column, values in [(None, value)] if columns is None else columns:
+        found = _holds(values)
+        if found is not None and not (times and found == "dates or times"):
+            where = "" if column is None else f" in column {column!r}"
+            raise NotNumbersError(
+                f"{name} must hold {wanted}, got {found}{where}: "
+                f"{_REMEDIES[found].format(name=name)}"
+            )
+
+
+def _as_float(entry: object) -> None:
+    """Convert an entry as NumPy does, to which None is NaN; raise as float() does."""
+    if entry is not None:
+        float(entry)  # type: ignore[arg-type]
+
+
+def _unreadable(values: Any) -> tuple[int, Any, Exception] | None:
+    """Find the first entry of a column that is no number, and why."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "OUST":  # objects and text; others are numbers of one kind
+        return None
+    try:
+        array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        for row, entry in enumerate(array.tolist()):
+            try:
+                _as_float(entry)
+            except (TypeError, ValueError, OverflowError) as error:
+                return row, entry, error
+    return None
+
+
+def _advice(entry: object) -> str:
+    if isinstance(entry, (str, bytes)):
+        return (
+            "encode text, for example by sklearn.preprocessing.OneHotEncoder in a "
+            "ColumnTransformer, or leave the column out"
+        )
+    if type(entry).__name__ in ("NAType", "NaTType"):
+        return "fill missing values, as sklearn.impute.SimpleImputer does, or remove the rows"
+    return "turn it into numbers, or leave the column out"
+
+
+@contextlib.contextmanager
+def naming_columns(value: Any, name: str) -> Iterator[None]:
+    """Let an error of a conversion to numbers say which column and entry it is, and what to do.
+
+    Parameters
+    ----------
+    value : object
+        What is converted, with two dimensions (or one).
+    name : str
+        For messages.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Of the kind that came; OverflowError becomes ValueError.
+    """
+    try:
+        yield
+    except (TypeError, ValueError, OverflowError) as error:
+        columns: Any = _columns(value)
+        if columns is None:
+            try:
+                array = np.asarray(value)
+            except (TypeError, ValueError):
+                raise error from None
+            columns = enumerate(array.T if array.ndim == 2 else [array] if array.ndim == 1 else [])
+        else:
+            columns = ((f"{at} ({label!r})", values) for at, (label, values) in enumerate(columns))
+        problems = [(column, _unreadable(values)) for column, values in columns]
+        found = [(column, *problem) for column, problem in problems if problem is not None]
+        if not found:
+            raise
+        column, row, entry, reason = found[0]
+        what = "an integer beyond float64" if isinstance(reason, OverflowError) else reason
+        more = f" (and {len(found) - 1} more columns are alike)" if len(found) > 1 else ""
+        kind = TypeError if isinstance(reason, TypeError) else ValueError
+        raise kind(
+            f"{name} must hold real numbers, but column {column} does not, first in row {row}"
+            f"{more}: {what}; {_advice(entry)}"
+        ) from None
 
 
 def _describe_bad_entry(array: npt.NDArray[Any], name: str) -> str:
@@ -156,19 +354,16 @@ def as_matrix(
     ValueError
         When the shape is wrong, the array is empty or an entry is not finite.
     """
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise ValueError(f"{name} must have no masked entries: fill or remove them")
     if hasattr(value, "toarray"):
         raise TypeError(f"{name} must be dense, got a sparse matrix: pass {name}.toarray()")
+    require_plain(value, name)
     try:
         array = np.asarray(value)
     except ValueError:
         raise ValueError(f"{name} must be rectangular, got rows of unequal length") from None
     if array.dtype == object:
-        try:
+        with naming_columns(value, name):
             array = array.astype(np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise TypeError(f"{name} must hold real numbers, got dtype object") from None
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
     if one_dimensional and array.ndim == 1:

@@ -95,6 +95,27 @@ def _choose(requested: str | None, available: Sequence[str], best: str) -> str:
     )
 
 
+def processors() -> int:
+    """Return how many processors this process may use, as joblib counts them.
+
+    Raises
+    ------
+    ValueError
+        When the environment variable ``LOKY_MAX_CPU_COUNT``, which joblib looks at, is no number.
+    """
+    from joblib import cpu_count
+
+    limit = os.environ.get("LOKY_MAX_CPU_COUNT", "1")
+    try:
+        int(limit)
+    except ValueError:
+        raise ValueError(
+            f"the environment variable LOKY_MAX_CPU_COUNT must be a number of processors, got "
+            f"{limit!r}: set it to one, or unset it"
+        ) from None
+    return max(int(cpu_count()), 1)
+
+
 def default_threads() -> int:
     """Return the number of threads used when none is given.
 
@@ -113,14 +134,12 @@ def default_threads() -> int:
     >>> default_threads() >= 1
     True
     """
-    from joblib import cpu_count
-
-    count = int(cpu_count())
+    count = processors()
     # OpenMP allows a list, one number a nesting level.
     limit = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
     if limit.isascii() and limit.isdigit() and int(limit) > 0:
         count = min(count, int(limit))
-    return max(count, 1)
+    return count
 
 
 def show_versions() -> None:

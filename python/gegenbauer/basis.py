@@ -22,6 +22,7 @@ from gegenbauer._arrays import (
     check_threads,
     require_finite,
     require_memory,
+    require_plain,
 )
 from gegenbauer._dispatch import core
 from gegenbauer.spectrum import Spectrum, as_spectrum, core_spectrum
@@ -87,6 +88,7 @@ def eval_gegenbauer(
         raise ValueError(f"degree must be at most 100000, got {degree}")
     lam = check_number(lam, "lam", minimum=-0.5, open_below=True)
     check_choice(normalization, "normalization", ("raw", "orthonormal"))
+    require_plain(x, "x")
     try:
         points = np.asarray(x)
     except ValueError:
@@ -243,6 +245,7 @@ class InputScaling:
         if constant is None:
             self.is_constant = _is_constant(self.lower, self.upper, np.finfo(np.float64).eps)
         else:
+            require_plain(constant, "constant", wanted="one flag for each column")
             self.is_constant = np.array(constant, dtype=bool)
             if self.is_constant.shape != self.lower.shape:
                 raise ValueError("constant must have one entry for each column")
@@ -416,6 +419,13 @@ def _check_domain(domain: object) -> tuple[float, float]:
     if (low, high) not in DOMAINS:
         raise ValueError(f"domain must be (0, 1) or (-1, 1), got {domain!r}")
     return low, high
+
+
+def _leaves_domain(data: npt.NDArray[Any], scaling: InputScaling | None) -> bool:
+    """Tell whether some entry lies outside of the domain of the polynomials, once it is scaled."""
+    if scaling is None:
+        return bool(np.abs(data).max() > 1)
+    return not scaling.clip and bool(scaling.outside(data).any())
 
 
 def check_scaling(scaling: InputScaling | None, n_features: int, owner: str) -> Any:
@@ -664,7 +674,8 @@ class TensorBasis:
         Raises
         ------
         ValueError, TypeError
-            For X or `out` of wrong shape, type or content, and results beyond float32.
+            For X or `out` of wrong shape, type or content, and results beyond the range of their
+            type, as far outside of the domain.
         """
         data = as_matrix(X, "X", n_columns=self.n_features)
         box = self._box(scaling)
@@ -692,8 +703,7 @@ class TensorBasis:
         # Inside of the domain float64 holds every value, and so does float32 those of nearly every
         # basis; looking costs as much as making them.
         held = out.dtype == np.float64 or self._plan.fits_float32
-        outside = scaling is None or not scaling.clip
-        if not held or (outside and np.abs(data).max() > 1):
+        if not held or _leaves_domain(data, scaling):
             require_finite(
                 out,
                 "some results are",

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gegenbauer._arrays import check_integer
+from gegenbauer._arrays import check_integer, require_plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,6 +97,8 @@ def _witness(X: Any, y: Any, sample_weight: Any) -> str:
         if values is None or not n_rows:
             parts.append(None)
             continue
+        if not hasattr(values, "shape"):
+            require_plain(values, "a batch")  # before masks are lost
         array = values if hasattr(values, "shape") else np.asarray(values)
         at = np.unique(np.linspace(0, n_rows - 1, _WITNESSES).astype(np.intp))
         rows = array.iloc[at] if hasattr(array, "iloc") else array[at[at < len(array)]]
@@ -141,6 +143,8 @@ class ArrayBatches:
     ) -> None:
         self.batch_rows = check_integer(batch_rows, "batch_rows", minimum=1)
         arrays = {"X": X, "y": y, "sample_weight": sample_weight}
+        for name, values in arrays.items():
+            require_plain(values, name, wanted="numbers" if name != "y" else "numbers or labels")
         self._arrays = {
             name: values if hasattr(values, "shape") else np.asarray(values)
             for name, values in arrays.items()

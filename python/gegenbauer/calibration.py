@@ -160,8 +160,15 @@ class ProbabilityMap:
     bias: Doubles
 
     def __call__(self, outputs: Doubles) -> Doubles:
-        """Return probabilities (n, K) of outputs (n, K), or (n, 1) of two classes."""
-        return np.exp(_log_softmax(self.logits(outputs)))
+        """Return probabilities (n, K) of outputs (n, K), or (n, 1) of two classes.
+
+        They depend on differences of scores alone, of which the largest is zero, so that no
+        product overflows but those of classes whose probability is zero.
+        """
+        scores = class_scores(outputs)
+        with np.errstate(over="ignore"):
+            below = self.scale * (scores - scores.max(axis=-1, keepdims=True))
+        return np.exp(_log_softmax(below + self.bias))
 
     def logits(self, outputs: Doubles) -> Doubles:
         """Return the logarithms of the probabilities, up to a constant for each row."""

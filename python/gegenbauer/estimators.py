@@ -8,16 +8,18 @@ refer to the paper: the weights are ``eq.weights_solution1``, the output is
 
 from __future__ import annotations
 
+import copy
 import warnings
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gegenbauer.features import _CLIP, _advising, _stacklevel
+from gegenbauer._locks import exclusive
+from gegenbauer.features import _CLIP, Range, _advising, _stacklevel
 from gegenbauer.ridge import predict, solve_ridge
 from gegenbauer.streaming import _ClassStream, _RealStream, _StreamEstimator
 
@@ -49,7 +51,7 @@ class _GegenbauerEstimator(_StreamEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_StreamEstimator._parameter_constraints,
-        "gamma": [Interval(Real, 0, None, closed="left")],
+        "gamma": [Range(Real, 0, None, closed="left")],
         "penalize_constant": ["boolean"],
         "engine": [StrOptions({"auto", "primal", "moments", "dual", "kernel"})],
         "solver": [StrOptions({"auto", "cholesky", "orthogonal"})],
@@ -100,25 +102,35 @@ class _GegenbauerEstimator(_StreamEstimator):
             warnings.warn(
                 f"The linear system of this fit is ill-conditioned: its reciprocal condition "
                 f"number is about {self.rcond_:.1e}, and the weights may be inaccurate. Use a "
-                f"larger gamma (now {self.gamma:g}), fewer terms (now {self.n_terms_}), or "
+                f"larger gamma (now {float(self.gamma):g}), fewer terms (now {self.n_terms_}), or "
                 f"{way_out}.",
                 IllConditionedWarning,
                 stacklevel=_stacklevel(),
             )
 
+    def _as_it_is(self) -> Self:
+        """Return a copy with its weights: another thread may go on learning meanwhile."""
+        model = copy.copy(self)
+        if "term_coef_" in vars(model):
+            return model
+        with exclusive(self):
+            self.term_coef_  # noqa: B018  # solved for here, so that they are solved for once
+            return copy.copy(self)
+
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         """Return the outputs (S, K), or (S,) where ``term_coef_`` is one-dimensional."""
         check_is_fitted(self)
-        X = self._validate_inputs(X, reset=False)
-        self._apply_range_policy(X)
-        single = self.term_coef_.ndim == 1
+        model = self._as_it_is()
+        X = model._validate_inputs(X, reset=False)
+        model._apply_range_policy(X)
+        single = model.term_coef_.ndim == 1
         with _advising(f"{_CLIP}, or term_coef_ is too large, fit with a larger gamma"):
             outputs = predict(
-                self.basis_,
+                model.basis_,
                 X,
-                self.term_coef_[:, np.newaxis] if single else self.term_coef_,
-                scaling=self._current_scaling(),
-                n_threads=self._n_threads(),
+                model.term_coef_[:, np.newaxis] if single else model.term_coef_,
+                scaling=model._current_scaling(),
+                n_threads=model._n_threads(),
             )
         return outputs[:, 0] if single else outputs
 
@@ -633,7 +645,6 @@ class GegenbauerClassifier(_ClassStream, _GegenbauerEstimator):
         AttributeError
             The estimator was learned by ``fit``, which keeps no sums; or ``engine``, ``solver`` or
             ``class_weight="balanced"`` need all rows at once.
-
         """
         return self._on_copy("_take_in", X, y, sample_weight, classes)
 

@@ -10,6 +10,7 @@ left to the functional layer.
 from __future__ import annotations
 
 import copy
+import math
 import sys
 import warnings
 from contextlib import contextmanager
@@ -17,7 +18,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import assert_all_finite
 
@@ -27,7 +27,9 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gegenbauer._arrays import MAX_THREADS, BeyondRangeError
+from gegenbauer._arrays import MAX_THREADS, BeyondRangeError, naming_columns, require_plain
+from gegenbauer._dispatch import processors
+from gegenbauer._locks import exclusive
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms
 from gegenbauer.spectrum import COMPONENTS, Spectrum
 
@@ -52,6 +54,34 @@ _MAX_LISTED = 5
 _CLIP = "X lies too far outside of the range seen in fit, set out_of_range='clip'"
 
 
+class Range(Interval):  # type: ignore[misc]  # scikit-learn is untyped
+    """An interval in which any real number may lie.
+
+    scikit-learn asks NumPy whether a number is NaN, which knows no fractions.
+    """
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        if isinstance(val, np.timedelta64) or not isinstance(val, self.type):  # to NumPy an integer
+            return False
+        if self.type is Integral:
+            return bool(super().is_satisfied_by(val))
+        try:
+            number = float(val)
+        except OverflowError:  # the functions on arrays refuse it in better words
+            sign = 1 if val > 0 else -1
+            number = math.copysign(sys.float_info.max, sign)
+        return bool(super().is_satisfied_by(number))
+
+
+class Pairs(Options):  # type: ignore[misc]
+    """Pairs of numbers, also as lists, as JSON and YAML give them."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        pair = tuple(val) if isinstance(val, list) else val
+        numbers = isinstance(pair, tuple) and all(isinstance(edge, Real) for edge in pair)
+        return numbers and pair in self.options
+
+
 class OutOfRangeWarning(UserWarning):
     """Rows lie outside of the range of the inputs seen in ``fit`` (``out_of_range="warn"``)."""
 
@@ -66,8 +96,8 @@ class _InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "out_of_range": [StrOptions({"clip", "warn", "error", "extrapolate"})],
         "n_jobs": [
-            Interval(Integral, None, -1, closed="right"),
-            Interval(Integral, 1, MAX_THREADS, closed="both"),
+            Range(Integral, None, -1, closed="right"),
+            Range(Integral, 1, MAX_THREADS, closed="both"),
             None,
         ],
     }
@@ -88,11 +118,15 @@ class _InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
         return self._on_copy("_fit", *args)
 
     def _on_copy(self, name: str, *args: Any) -> Self:
-        """Call a method that changes a copy, and take over its state if it succeeds."""
+        """Call a method that changes a copy, and take over its state if it succeeds.
+
+        Threads wait for each other, so that what each of them learns is kept.
+        """
         self._validate_params()
-        changed = copy.copy(self)
-        getattr(changed, name)(*args)
-        self.__dict__ = changed.__dict__
+        with exclusive(self):
+            changed = copy.copy(self)
+            getattr(changed, name)(*args)
+            self.__dict__ = changed.__dict__
         return self
 
     def _fit(self, *args: Any) -> None:
@@ -104,8 +138,9 @@ class _InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
         """Return X (S, m) as finite float64 or float32, without a copy where possible."""
         if not reset:
             self._validate_params()  # they may have been set after the fit
-        _refuse_dates(X)
-        X = validate_data(self, X, reset=reset, dtype=_FLOAT_DTYPES, ensure_all_finite=False)
+        require_plain(X, "X")
+        with naming_columns(X, "X"):
+            X = validate_data(self, X, reset=reset, dtype=_FLOAT_DTYPES, ensure_all_finite=False)
         self._require_finite(X)
         return X  # type: ignore[no-any-return]
 
@@ -124,7 +159,10 @@ class _InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
             )
             more = "" if columns.size <= _MAX_LISTED else f" and {columns.size - _MAX_LISTED} more"
             what = str(error).partition("\n")[0]  # what follows advises other estimators
-            raise ValueError(f"{what} Found in {listed}{more}.") from None
+            raise ValueError(
+                f"{what} Found in {listed}{more}. Remove these rows or columns, or fill them in, "
+                "as sklearn.impute.SimpleImputer does for NaN."
+            ) from None
 
     def _column_name(self, column: int) -> str:
         names = getattr(self, "feature_names_in_", None)
@@ -172,7 +210,10 @@ class _InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
         )
 
     def _n_threads(self) -> int | None:
-        return None if self.n_jobs is None else int(effective_n_jobs(self.n_jobs))
+        """Return the number of threads, which are ours: no backend of joblib has a say in it."""
+        if self.n_jobs is None or self.n_jobs > 0:
+            return self.n_jobs
+        return max(1, processors() + 1 + self.n_jobs)
 
     def count_out_of_range(self, X: Any) -> int:
         """Count the rows with at least one value outside of the range seen in ``fit``.
@@ -199,14 +240,14 @@ class _BasisEstimator(_InputEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_InputEstimator._parameter_constraints,
-        "n_terms": [Interval(Integral, 1, None, closed="left"), None],
-        "degree": [Interval(Integral, 0, None, closed="left"), "array-like", None],
-        "lam": [Interval(Real, -0.5, None, closed="neither")],
+        "n_terms": [Range(Integral, 1, None, closed="left"), None],
+        "degree": [Range(Integral, 0, None, closed="left"), "array-like", None],
+        "lam": [Range(Real, -0.5, None, closed="neither")],
         "index_set": [StrOptions({"total_degree", "tensor", "hyperbolic_cross", "largest_weight"})],
-        "max_interaction": [Interval(Integral, 1, None, closed="left"), None],
+        "max_interaction": [Range(Integral, 1, None, closed="left"), None],
         "order": [StrOptions({"grlex", "grlex_ascending", "grevlex"})],
         "spectrum": [StrOptions({"orthonormal"}), tuple, list, Spectrum, *COMPONENTS, None],
-        "domain": [Options(tuple, {(0, 1), (-1, 1)})],
+        "domain": [Pairs(tuple, {(0, 1), (-1, 1)})],
         "feature_range": ["array-like", None],
     }
 
@@ -237,9 +278,10 @@ class _BasisEstimator(_InputEstimator):
         """Return the box of ``feature_range``, None without one."""
         if self.feature_range is None:
             return None
+        require_plain(self.feature_range, "feature_range")
         try:
             ends = np.asarray(self.feature_range, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             ends = np.empty(0)
         if ends.shape != (n_features, 2) or not (
             np.isfinite(ends).all() and (ends[:, 0] <= ends[:, 1]).all()
@@ -301,17 +343,6 @@ def _advising(advice: str) -> Iterator[None]:
         yield
     except BeyondRangeError as error:
         raise BeyondRangeError(error.found, advice) from None
-
-
-def _refuse_dates(X: Any) -> None:
-    """Refuse times and dates, which NumPy would take for numbers of nanoseconds or days."""
-    dtypes = getattr(X, "dtypes", None)
-    kinds = [getattr(dtype, "kind", "") for dtype in (dtypes if dtypes is not None else ())]
-    kinds.append(getattr(getattr(X, "dtype", None), "kind", ""))
-    if "m" in kinds or "M" in kinds:
-        raise TypeError(
-            "X must hold numbers, got dates or times: turn them into numbers that mean something"
-        )
 
 
 def _stacklevel() -> int:

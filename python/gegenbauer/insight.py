@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from gegenbauer._arrays import as_matrix, check_choice, check_integer, check_number
+from gegenbauer._arrays import (
+    as_matrix,
+    check_choice,
+    check_integer,
+    check_number,
+    require_plain,
+)
 from gegenbauer.basis import TensorBasis, check_scaling, common_polynomials, eval_gegenbauer
 from gegenbauer.kernel import SpectrumKernel
 
@@ -160,6 +166,7 @@ def _check_extent(extent: float) -> float:
 
 
 def _check_fixed(fixed: npt.ArrayLike | None, n_features: int) -> npt.NDArray[np.bool_]:
+    require_plain(fixed, "fixed", wanted="one flag for each input")
     still = np.zeros(n_features, bool) if fixed is None else np.asarray(fixed, dtype=bool)
     if still.shape != (n_features,):
         raise ValueError(f"fixed must have one entry for each of {n_features} inputs")
@@ -263,7 +270,12 @@ def kernel_sobol_indices(
     data = as_matrix(X_train, "X_train", n_columns=m)
     n = data.shape[0]
     C = as_matrix(dual_coef, "dual_coef", n_rows=n, keep_float32=False, one_dimensional=True)
-    shift = np.zeros(C.shape[1]) if intercept is None else np.asarray(intercept, dtype=np.float64)
+    shift: Doubles = np.zeros(C.shape[1])
+    if intercept is not None:
+        shift = as_matrix(
+            intercept, "intercept", n_rows=C.shape[1], n_columns=1,
+            keep_float32=False, one_dimensional=True,
+        )[:, 0]  # fmt: skip
     check_scaling(scaling, m, "kernel")
     most = kernel.max_degree or _MOST_DEGREES
     basis = TensorBasis(

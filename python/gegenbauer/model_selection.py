@@ -18,10 +18,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_clas
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from gegenbauer._arrays import check_flag, check_integer, check_number, check_threads
+from gegenbauer._arrays import (
+    check_flag,
+    check_integer,
+    check_number,
+    check_threads,
+    require_finite,
+    require_plain,
+)
 from gegenbauer._dispatch import core
 from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.basis_search import PAPER_GAMMAS, search_basis
@@ -33,7 +40,7 @@ from gegenbauer.calibration import (
     log_loss,
 )
 from gegenbauer.estimators import _PAPER_LAM, _PAPER_N_TERMS
-from gegenbauer.features import _CLIP, _advising, _stacklevel
+from gegenbauer.features import _CLIP, Range, _advising, _stacklevel
 from gegenbauer.kernel import SpectrumKernel, predict_kernel, solve_kernel
 from gegenbauer.progress import CallbackSupportMixin, Progress, with_callbacks
 from gegenbauer.ridge import predict, solve_ridge
@@ -209,6 +216,7 @@ def _listed(values: Any, name: str) -> list[Any]:
 def _checked_groups(groups: Any, n: int) -> NDArray[Any] | None:
     if groups is None:
         return None
+    require_plain(groups, "groups", wanted="the group of each row", times=True)
     found = np.asarray(groups)
     if found.shape != (n,):
         raise ValueError(
@@ -227,6 +235,7 @@ def _checked_split(pair: Any, k: int, n: int) -> tuple[Rows, Rows]:
         ) from None
     parts = []
     for part, name in ((train, "training"), (test, "test")):
+        require_plain(part, f"split {k} of cv", wanted=f"places of {name} rows")
         rows = np.asarray(part)
         if rows.shape == (n,) and rows.dtype == bool:
             rows = np.flatnonzero(rows)
@@ -261,13 +270,13 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         **_TargetEstimator._parameter_constraints,
         "spectrum": [StrOptions({"auto"}), tuple, list, Spectrum, *COMPONENTS, None],
         "gammas": [StrOptions({"auto"}), "array-like"],
-        "n_terms": [Interval(Integral, 1, None, closed="left"), "array-like", None],
-        "lam": [Interval(Real, -0.5, None, closed="neither"), "array-like", None],
+        "n_terms": [Range(Integral, 1, None, closed="left"), "array-like", None],
+        "lam": [Range(Real, -0.5, None, closed="neither"), "array-like", None],
         "cv": ["cv_object"],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
         "penalize_constant": ["boolean"],
-        "search_rows": [Interval(Integral, 10, None, closed="left")],
-        "kernel_rows": [Interval(Integral, 0, None, closed="left")],
+        "search_rows": [Range(Integral, 10, None, closed="left")],
+        "kernel_rows": [Range(Integral, 0, None, closed="left")],
         "verbose": ["verbose"],
     }
 
@@ -1288,6 +1297,8 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    multilabel_ : bool
+        Whether y was a table of 0 and 1.
     spectrum_ : Spectrum or None
         The weights of the terms; None for ``spectrum=None``.
     lam_ : float
@@ -1564,15 +1575,19 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         """Return logits: of the second class, of each class, or of each label."""
         outputs = self._raw_outputs(X)
-        logits = [
-            make.logits(part)
-            for make, part in zip(self.probability_maps_, self._questions(outputs), strict=True)
-        ]
-        if self.multilabel_:
-            return np.column_stack([pair[:, 1] - pair[:, 0] for pair in logits])
-        if outputs.shape[1] == 1:
-            return np.asarray(logits[0][:, 1] - logits[0][:, 0])
-        return logits[0]
+        with np.errstate(over="ignore"):
+            logits = [
+                make.logits(part)
+                for make, part in zip(self.probability_maps_, self._questions(outputs), strict=True)
+            ]
+            if self.multilabel_:
+                found = np.column_stack([pair[:, 1] - pair[:, 0] for pair in logits])
+            elif outputs.shape[1] == 1:
+                found = logits[0][:, 1:] - logits[0][:, :1]
+            else:
+                found = logits[0]
+        require_finite(found, "some logits are", _CLIP)
+        return found[:, 0] if outputs.shape[1] == 1 and not self.multilabel_ else found
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of the classes.

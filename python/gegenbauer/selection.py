@@ -22,13 +22,16 @@ import numpy as np
 
 from gegenbauer._angle_grid import TAPS, AngleGrid, count_nodes
 from gegenbauer._arrays import (
+    CLIP,
     as_matrix,
     as_weights,
     check_choice,
     check_flag,
     check_number,
     check_threads,
+    require_finite,
     require_memory,
+    require_plain,
 )
 from gegenbauer._dispatch import core
 from gegenbauer.basis import TensorBasis, check_scaling
@@ -161,6 +164,7 @@ def leave_one_out(
     require_memory(8.0 * n * n, f"the kernel matrix of {n} rows", "use fewer rows")
     factor = np.zeros((n, n), order="F")
     kernel._plan.accumulate(data, box, root, not free, factor, threads)
+    _require_finite_kernel(factor)
     diagonal = factor.diagonal() + gamma
     factor[np.diag_indices(n)] = diagonal
     core.cholesky_in_place(factor, threads)
@@ -213,7 +217,19 @@ def _gram(
         core.assemble_moments(plan, statistic, gram, n_threads)
     else:
         core.accumulate_gram(plan, *rows, gram, n_threads)
+    require_finite(
+        gram, "the sums are", f"{CLIP}; or Y or sample_weight is too large", name_row=False
+    )
     return gram
+
+
+def _require_finite_kernel(K: Doubles) -> None:
+    require_finite(
+        K,
+        "some values of the kernel are",
+        f"{CLIP}; or sample_weight or the spectrum is too large",
+        name_row=False,
+    )
 
 
 class _PrimalSpectrum:
@@ -383,6 +399,8 @@ def _rounding(eigenvalues: Doubles, gammas: Doubles, n: int) -> Doubles:
 
 
 def _check_folds(folds: Sequence[npt.ArrayLike], n: int) -> list[npt.NDArray[np.intp]]:
+    for rows in folds:
+        require_plain(rows, "folds", wanted="sequences of row numbers")
     parts = [np.asarray(rows) for rows in folds]
     if len(parts) < 2:
         raise ValueError(f"folds must be at least two sequences of row numbers, got {len(parts)}")
@@ -602,6 +620,7 @@ class RidgePath:
             accumulate(self.model._plan, self._X_used, box, self._scale, K, self._threads)
         else:
             self.model._plan.accumulate(self._X_used, box, self._scale, True, K, self._threads)
+        _require_finite_kernel(K)
         self._band = core.BandForm(K, self._scale if self._free else None, self._threads)
         self._missing = False
 
@@ -1380,6 +1399,7 @@ def _check_sizes(n_terms: npt.ArrayLike | None, most: int) -> npt.NDArray[np.int
     """Return numbers of terms, ascending."""
     if n_terms is None:
         return np.arange(1, most + 1)
+    require_plain(n_terms, "n_terms", wanted="whole numbers")
     values = np.atleast_1d(np.asarray(n_terms))
     if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "iu":
         raise TypeError(f"n_terms must be a sequence of whole numbers, got {n_terms!r}")

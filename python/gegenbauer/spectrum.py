@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Union
 
 import numpy as np
 
-from gegenbauer._arrays import check_integer, check_number, require_memory
+from gegenbauer._arrays import check_integer, check_number, require_memory, require_plain
 from gegenbauer._dispatch import core
 
 if TYPE_CHECKING:
@@ -310,6 +310,7 @@ class Spectrum:
         ValueError, TypeError
             When the spectrum is one for another number of inputs, or indices are no multi-indices.
         """
+        require_plain(indices, "indices", wanted="integers")
         table = np.asarray(indices)
         if table.ndim != 2 or table.dtype.kind not in "iu" or (table.size and table.min() < 0):
             raise ValueError(

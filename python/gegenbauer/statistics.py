@@ -24,6 +24,7 @@ from gegenbauer._arrays import (
     require_memory,
 )
 from gegenbauer._dispatch import core
+from gegenbauer._locks import exclusive
 from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.ridge import RidgeSolution
 from gegenbauer.selection import _as_gammas, _PrimalSpectrum
@@ -181,6 +182,12 @@ class _Statistics:
         statistics
             This object.
         """
+        with exclusive(self):  # threads wait for each other, so that all samples are kept
+            return self._update(X, Y, sample_weight, widen, n_threads)
+
+    def _update(
+        self, X: Any, Y: Any, sample_weight: Any, widen: bool, n_threads: int | None
+    ) -> Self:
         data = as_matrix(X, "X", n_columns=self.basis.n_features)
         resolution = max(self.resolution, float(np.finfo(data.dtype).eps))
         start = self
@@ -205,9 +212,14 @@ class _Statistics:
             "X (without scaling), Y or sample_weight is too large",
             name_row=False,
         )
-        self.scaling, self.resolution, self._sums = start.scaling, resolution, sums
-        self.n_samples += data.shape[0]
-        self.weight_sum += float(data.shape[0] if weights is None else weights.sum())
+        # in one step, which neither an interrupt nor another thread can cut
+        vars(self).update(
+            scaling=start.scaling,
+            resolution=resolution,
+            _sums=sums,
+            n_samples=self.n_samples + data.shape[0],
+            weight_sum=self.weight_sum + float(data.shape[0] if weights is None else weights.sum()),
+        )
         return self
 
     def rescaled(self, scaling: InputScaling) -> Self:
@@ -298,6 +310,7 @@ class _Statistics:
         return self.rescaled(box), other.rescaled(box)
 
     def _combine(self, other: Self, sign: int) -> Self:
+        """Add or subtract; both are copies, since other threads may update meanwhile."""
         resolution = max(self.resolution, other.resolution)
         mine = self
         if self.basis.n_features == other.basis.n_features:
@@ -323,14 +336,22 @@ class _Statistics:
         return result
 
     def __add__(self, other: object) -> Self:
-        return self._combine(other, 1) if isinstance(other, type(self)) else NotImplemented
+        return (
+            copy.copy(self)._combine(copy.copy(other), 1)
+            if isinstance(other, type(self))
+            else NotImplemented
+        )
 
     def __radd__(self, other: object) -> Self:
         """Return a copy for 0, with which `sum` begins."""
         return copy.copy(self) if isinstance(other, int) and other == 0 else NotImplemented
 
     def __sub__(self, other: object) -> Self:
-        return self._combine(other, -1) if isinstance(other, type(self)) else NotImplemented
+        return (
+            copy.copy(self)._combine(copy.copy(other), -1)
+            if isinstance(other, type(self))
+            else NotImplemented
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Pack what travels."""
@@ -698,12 +719,6 @@ class MomentStatistics(_Statistics):
         Maps the inputs to the domain of the polynomials. Inputs must lie in [-1, 1] after it:
         moments of points far outside grow like the square of the polynomials.
 
-    Raises
-    ------
-    ValueError
-        Where inputs and degree are so many that moments do not pay and their plan would be too
-        large: more than 28 inputs at degree 3, or 14 at degree 5.
-
     Attributes
     ----------
     n_samples : int
@@ -712,6 +727,12 @@ class MomentStatistics(_Statistics):
         Sum of their weights (their number without weights).
     resolution : float
         Relative spacing of the coarsest numbers in X that were seen: of float32 or float64.
+
+    Raises
+    ------
+    ValueError
+        Where inputs and degree are so many that moments do not pay and their plan would be too
+        large: more than 28 inputs at degree 3, or 14 at degree 5.
 
     See Also
     --------

@@ -17,7 +17,8 @@ from scipy.sparse import issparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _num_samples
 
-from gegenbauer._arrays import BeyondRangeError, as_matrix, check_number
+from gegenbauer._arrays import BeyondRangeError, as_matrix, check_number, require_plain
+from gegenbauer._locks import exclusive
 from gegenbauer.basis import InputScaling
 from gegenbauer.basis_search import PAPER_GAMMAS
 from gegenbauer.batches import StreamError, as_batches
@@ -52,6 +53,15 @@ SOLUTION = ("term_coef_", "engine_", "solver_", "precision_", "rcond_", "n_refin
 
 # Parameters that do not count in the sums over rows: half-fitted models may differ in them.
 _OF_THE_SOLVE = {"gamma", "penalize_constant", "solver", "precision", "engine", "n_jobs"}
+
+# What these estimators are asked for and others have.
+_ELSEWHERE = {
+    "predict_proba": "GegenbauerClassifierCV has it, whose probabilities are fitted to "
+    "leave-one-out outputs",
+    "predict_interval": "GegenbauerRegressorCV has it, whose intervals are those of leave-one-out "
+    "residuals",
+    "coef_": "the weights of the terms are in term_coef_",
+}
 
 # For the choice between ways of summing: a solve costs nothing beside so many rows.
 _MANY_ROWS = 10**9
@@ -100,14 +110,19 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
     def __getattr__(self, name: str) -> Any:
         # Asked only for what is not there: the solution of sums that have changed.
         if name in SOLUTION and "statistics_" in self.__dict__:
-            self._solve_statistics()
-            return self.__dict__[name]
+            with exclusive(self):  # the solution must be that of the sums that are there then
+                if name not in self.__dict__:
+                    self._solve_statistics()
+                return self.__dict__[name]
         if name == "partial_fit":  # which is there, but not now: say why
             try:
                 self._can_go_on()
             except ValueError as error:
                 raise AttributeError(f"no partial_fit here: {error}", name=name) from None
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        hint = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self
+        )
 
     def __sklearn_is_fitted__(self) -> bool:
         return bool(self.__dict__.keys() & {"term_coef_", "statistics_"})
@@ -142,7 +157,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
             except np.linalg.LinAlgError as error:
                 raise np.linalg.LinAlgError(
                     f"{error} (the rows are gone, so there is no other way than from their sums: "
-                    f"choose a larger gamma than {self.gamma:g} by choose_gamma or refit)"
+                    f"choose a larger gamma than {float(self.gamma):g} by choose_gamma or refit)"
                 ) from None
         flat = self._y_was_flat and solution.weights.shape[1] == 1
         self._keep_solution(solution, flat=flat, least_rcond=LEAST_RCOND)
@@ -351,7 +366,8 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
                 checkpoint.write(work, n_done, source.fingerprint(n_done))
         if "statistics_" not in work.__dict__:
             raise ValueError("the batches held no rows (of positive weight)")
-        self.__dict__ = work.__dict__
+        with exclusive(self):
+            self.__dict__ = work.__dict__
         return self
 
     def _with_batch(self, batch: Any, classes: Any) -> tuple[Self, int]:
@@ -373,15 +389,15 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         """Return a model of the rows of both half-fitted models."""
         if type(other) is not type(self):
             return NotImplemented
-        for one, another in ((self, other), (other, self)):
+        result, another = copy.copy(self), copy.copy(other)  # others may learn meanwhile
+        for one, remaining in ((result, another), (another, result)):
             if not vars(one).keys() & {"statistics_", "term_coef_"}:  # it has learned no rows yet
-                return copy.copy(another)
+                return remaining
             one._require_statistics()
-        self._require_alike(other)
-        result = copy.copy(self)
-        mine, others = result._align(other)
+        result._require_alike(another)
+        mine, others = result._align(another)
         result._set_statistics(mine + others)
-        result.n_out_of_range_ = self.n_out_of_range_ + other.n_out_of_range_
+        result.n_out_of_range_ += another.n_out_of_range_
         return result
 
     def __radd__(self, other: object) -> Self:
@@ -482,6 +498,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
 
     def _choose_gamma(self, gammas: Any, held_out: Any) -> None:
         self._require_statistics()
+        require_plain(gammas, "gammas")
         given = PAPER_GAMMAS if gammas is None else np.atleast_1d(gammas)
         values = as_matrix(given, "gammas", one_dimensional=True, keep_float32=False)[:, 0]
         coding, penalize = self._coding(), bool(self.penalize_constant)
@@ -577,6 +594,7 @@ class _ClassStream(_ClassTargets, _StreamEstimator):
                     "come, since a batch may lack some"
                 )
             return
+        require_plain(classes, "classes", wanted="labels (int, bool or str)")
         labels = np.asarray(classes)
         if labels.ndim != 1:
             raise ValueError(f"classes must be a sequence of labels, got {classes!r}")

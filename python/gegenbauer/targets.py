@@ -18,17 +18,20 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples, validate_data
 
-from gegenbauer._arrays import check_number, require_memory
-from gegenbauer.features import _FLOAT_DTYPES, _InputEstimator, _refuse_dates
+from gegenbauer._arrays import (
+    check_number,
+    naming_columns,
+    require_memory,
+    require_plain,
+    shown,
+)
+from gegenbauer.features import _FLOAT_DTYPES, _InputEstimator
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Longest list of labels that an error spells out.
 _MAX_LISTED = 5
-
-# Longest text of a value that an error shows.
-_MAX_SHOWN = 60
 
 
 class _TargetEstimator(_InputEstimator):
@@ -54,17 +57,19 @@ class _TargetEstimator(_InputEstimator):
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None, NDArray[np.intp]]:
         """Return X and y, checked, weights and places of the rows of positive weight."""
-        _refuse_dates(X)
-        X, y = validate_data(
-            self,
-            X,
-            self._prepare_y(y),
-            reset=reset,
-            dtype=_FLOAT_DTYPES,
-            ensure_all_finite=False,
-            multi_output=True,
-            y_numeric=self._y_is_numeric,
-        )
+        require_plain(X, "X")
+        y = self._prepare_y(y)
+        with naming_columns(X, "X"):
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                reset=reset,
+                dtype=_FLOAT_DTYPES,
+                ensure_all_finite=False,
+                multi_output=True,
+                y_numeric=self._y_is_numeric,
+            )
         self._require_finite(X)
         weight = _checked_sample_weight(sample_weight, X.shape[0])
         places = np.arange(X.shape[0])
@@ -119,6 +124,7 @@ class _RealTargets(MultiOutputMixin, RegressorMixin, _TargetEstimator):  # type:
     def _prepare_y(self, y: Any) -> Any:
         if issparse(y):
             raise TypeError("y must be dense, got a sparse matrix: pass y.toarray()")
+        require_plain(y, "y")
         values = np.asarray(y) if y is not None else np.empty(0)
         if values.dtype.kind in "OUSTmM":
             try:
@@ -160,6 +166,32 @@ class _RealTargets(MultiOutputMixin, RegressorMixin, _TargetEstimator):  # type:
         """
         return self._outputs(X)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R^2, the share of the variance of y that is explained.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            True targets.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        float
+            At most 1, and 0 for the mean of y; averaged over the outputs if there are several.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict`; or y or sample_weight holds masked entries, dates or times.
+        """
+        require_plain(y, "y")
+        require_plain(sample_weight, "sample_weight")
+        return float(super().score(X, y, sample_weight))
+
 
 class _ClassTargets(ClassifierMixin, _TargetEstimator):  # type: ignore[misc]
     """Classes, coded as +1 and -1.
@@ -182,7 +214,10 @@ class _ClassTargets(ClassifierMixin, _TargetEstimator):  # type: ignore[misc]
     multilabel_: bool
 
     def _prepare_y(self, y: Any) -> Any:
-        return y if y is None or issparse(y) else _plain_labels(np.asarray(y), type(self).__name__)
+        if y is None or issparse(y):
+            return y
+        require_plain(y, "y", wanted="labels (int, bool or str)")
+        return _plain_labels(np.asarray(y), type(self).__name__)
 
     def _encode_targets(
         self, y: Any, weight: NDArray[np.float64] | None
@@ -279,6 +314,32 @@ class _ClassTargets(ClassifierMixin, _TargetEstimator):  # type: ignore[misc]
         labels: NDArray[Any] = self.classes_[codes]
         return labels
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, the share of the samples whose label is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            True labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        float
+            Between 0 and 1. For multilabel y, a sample counts if all of its labels are predicted.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict`; or y or sample_weight holds masked entries, dates or times.
+        """
+        require_plain(y, "y", wanted="labels (int, bool or str)")
+        require_plain(sample_weight, "sample_weight")
+        return float(super().score(X, y, sample_weight))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
@@ -292,12 +353,13 @@ def _checked_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.flo
     if isinstance(sample_weight, Real):
         weight_of_all = check_number(sample_weight, "sample_weight", minimum=0)
         sample_weight = np.full(n_samples, weight_of_all)
+    require_plain(sample_weight, "sample_weight")
     try:
         sample_weight = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"sample_weight must hold numbers, one for each of the {n_samples} rows of X, or be "
-            f"one number; got {_shown(sample_weight)}"
+            f"one number; got {shown(sample_weight)}"
         ) from None
     weight: NDArray[np.float64] = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
@@ -311,12 +373,6 @@ def _checked_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.flo
         row = int((weight < 0).argmax())
         raise ValueError(f"sample_weight must not be negative; got {weight[row]:g} in row {row}.")
     return weight
-
-
-def _shown(value: Any) -> str:
-    """Show what came, shortened, for an error."""
-    text = repr(value)
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 def _plain_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
@@ -388,7 +444,7 @@ def _indicator_columns(y: NDArray[Any], name: str) -> NDArray[np.bool_]:
 def _describe_labels(y: NDArray[Any]) -> str:
     """Say which dtype and which values y has, for an error."""
     seen = dict.fromkeys(np.asarray(y).ravel().tolist())
-    listed = ", ".join(repr(value) for value in list(seen)[:_MAX_LISTED])
+    listed = ", ".join(shown(value) for value in list(seen)[:_MAX_LISTED])
     more = "" if len(seen) <= _MAX_LISTED else f", ... ({len(seen)} different values)"
     return f"y of dtype {y.dtype} and shape {y.shape} with the values {listed}{more}"
 

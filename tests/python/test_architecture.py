@@ -18,7 +18,7 @@ CPP = ROOT / "cpp"
 # A module may use its own layer and those before it, never in a circle.
 PYTHON_LAYERS = [
     ["_cpu", "_core", "_core_avx2", "_core_avx512"],
-    ["_dispatch"],
+    ["_dispatch", "_locks"],
     ["_arrays"],
     ["spectrum"],
     [

@@ -9,6 +9,14 @@ own, since sums over rows in different boxes and of different classes merge exac
 
 from __future__ import annotations
 
+try:
+    import dask.array  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        "gegenbauer.dask needs Dask, which comes with the extra 'dask': pip install '.[dask]' in a "
+        "clone of the repository"
+    ) from error
+
 from gegenbauer.dask.estimators import (
     GegenbauerClassifier,
     GegenbauerFeatures,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import dask
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
@@ -249,6 +250,10 @@ def _framed(values: NDArray[Any], X: Any, names: Any) -> Any:
 class _Supervised(_OnDask):
     """Predictions and their score, common to all estimators that have targets."""
 
+    def _targets(self, y: Any) -> Any:
+        """Return y in the form that the tasks take."""
+        return y
+
     def _rows_of_weight(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         _refuse_collection(X, y, sample_weight)
         return super()._rows_of_weight(X, y, sample_weight, reset=reset)
@@ -298,6 +303,19 @@ class _Classes(_Supervised):
     """Outputs of classes."""
 
     classes_: NDArray[Any]
+
+    def _targets(self, y: Any) -> Any:
+        shape: tuple[Any, ...] = getattr(y, "shape", ())
+        if len(shape) != 2 or shape[1] != 1:
+            return y
+        # as in memory, but once, and here rather than in every task
+        warnings.warn(
+            f"A column-vector y was passed when a 1d array was expected: pass "
+            f"{'y.iloc[:, 0]' if _is_frame(y) else 'y[:, 0]'}, of shape (n_samples,).",
+            DataConversionWarning,
+            stacklevel=_stacklevel(),
+        )
+        return y.iloc[:, 0] if hasattr(y, "iloc") else y[:, 0]
 
     def decision_function(self, X: Any) -> Any:
         """Return the outputs of the network.
@@ -367,7 +385,7 @@ class _Learner(_Supervised):
         if not _is_ours(X):
             super()._take_in(X, y, sample_weight, classes, grow)
             return
-        rows = _Rows.of(X, y, sample_weight)
+        rows = _Rows.of(X, self._targets(y), sample_weight)
         if classes is None and not grow:
             classes = self.__dict__.get("classes_")
         model = self._for_a_task(**self._task_params(rows))
@@ -457,7 +475,8 @@ def _count_hits(model: Any, rows: _Rows) -> _Hits:
 
 
 def _sum_errors(model: Any, rows: _Rows) -> _Errors:
-    Y = np.asarray(rows.y, dtype=np.float64).reshape(_num_samples(rows.X), -1)
+    y = model._prepare_y(rows.y)
+    Y = np.asarray(y, dtype=np.float64).reshape(_num_samples(rows.X), -1)
     weight = _checked_sample_weight(rows.weight, len(Y))
     weight = np.ones(len(Y)) if weight is None else weight
     total = float(weight.sum())

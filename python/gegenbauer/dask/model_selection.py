@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import column_or_1d
-from sklearn.utils._param_validation import Interval
 
 from gegenbauer import model_selection
 from gegenbauer._arrays import check_flag, check_threads, require_memory
@@ -24,6 +23,7 @@ from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.basis_search import PAPER_GAMMAS
 from gegenbauer.dask.estimators import _Classes, _Supervised, _with_client
 from gegenbauer.dask.partitions import _gather, _is_ours, _require_inputs, _Rows
+from gegenbauer.features import Range
 from gegenbauer.model_selection import _PASSING, _Data, _warn_of_light
 from gegenbauer.ridge import predict
 from gegenbauer.selection import _moments_pay, _PrimalSpectrum, _rounding
@@ -293,7 +293,7 @@ class _SearchOnDask(_Supervised, model_selection._GegenbauerCV):
     ) -> None:
         for name in _PASSING:
             self.__dict__.pop(name, None)
-        rows = self._partitions = _Rows.of(X, y, sample_weight)
+        rows = self._partitions = _Rows.of(X, self._targets(y), sample_weight)
         grid = self._basis_grid()
         most = -(-_MOST_SHARES * _SAMPLE // len(rows))
         found = _gather(
@@ -437,7 +437,7 @@ class _SearchOnDask(_Supervised, model_selection._GegenbauerCV):
 
 
 _LEFT_OUT = ("scoring", "kernel_rows")
-_CV: dict[str, list[Any]] = {"cv": [Interval(Integral, 2, None, closed="left")]}
+_CV: dict[str, list[Any]] = {"cv": [Range(Integral, 2, None, closed="left")]}
 
 
 class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups

@@ -12,6 +12,7 @@ import numpy as np
 from dask.utils import is_dataframe_like, is_series_like
 from sklearn.utils.validation import _num_samples
 
+from gegenbauer._arrays import require_plain
 from gegenbauer.batches import StreamError
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def _beside(X: Any, other: Any, name: str) -> Any:
                 f"is not known, got {type(other).__name__}: pass {how} for X, or {name} as a "
                 "column of the same dataframe"
             )
+        require_plain(other, name)
         values = np.asarray(other)
         if values.ndim == 0 or len(values) != sum(sizes):
             raise ValueError(

@@ -1,0 +1,269 @@
+"""Several threads or processes at one estimator: nothing is lost, and nothing depends on joblib."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from gegenbauer import (
+    GegenbauerClassifier,
+    GegenbauerFeatures,
+    GegenbauerRegressor,
+    GramStatistics,
+    MomentStatistics,
+    TensorBasis,
+    default_threads,
+)
+from gegenbauer import dask as on_dask
+from gegenbauer._locks import _LOCKS, exclusive
+
+N_THREADS, N_CALLS = 8, 40
+X = np.linspace(0.0, 1.0, 4)[:, np.newaxis]
+Y = np.array([0.0, 1.0, 0.0, 1.0])
+
+
+@pytest.fixture(autouse=True)
+def switch_often():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def in_threads(*calls):
+    """Run each call in a thread of its own, and raise what one of them raised."""
+    errors = []
+
+    def run(call):
+        try:
+            call()
+        except BaseException as error:  # it is raised below
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def often(call):
+    return lambda: [call() for _ in range(N_CALLS)]
+
+
+def classify(model):
+    return model.partial_fit(X, Y.astype(int), classes=[0, 1])
+
+
+LEARNERS = {
+    "regressor": (lambda: GegenbauerRegressor(3), lambda m: m.partial_fit(X, Y)),
+    "classifier": (lambda: GegenbauerClassifier(3), classify),
+    "Dask": (lambda: on_dask.GegenbauerRegressor(3), lambda m: m.partial_fit(X, Y)),
+}
+COPIES = {
+    "itself": lambda m: m,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda m: pickle.loads(pickle.dumps(m)),
+    "clone": clone,
+}
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+@pytest.mark.parametrize("made", COPIES)
+def test_no_sample_is_lost(kind, made):
+    make, learn = LEARNERS[kind]
+    model = COPIES[made](learn(make()))
+    before = 0 if made == "clone" else len(X)
+    in_threads(*[often(lambda: learn(model))] * N_THREADS)
+    assert model.n_samples_seen_ == before + N_THREADS * N_CALLS * len(X)
+    assert model.statistics_.weight_sum == model.n_samples_seen_
+    alone = learn(make())
+    np.testing.assert_allclose(
+        model.statistics_._sums, alone.statistics_._sums * (model.n_samples_seen_ / len(X)), 1e-12
+    )
+
+
+def test_samples_come_and_go():
+    model = GegenbauerRegressor(3, feature_range=[[0, 1]]).partial_fit(X, Y)
+    come = often(lambda: model.partial_fit(X, Y))
+    in_threads(come, come, come, come)
+    go = often(lambda: model.forget(X, Y))
+    in_threads(come, go, go, go)
+    assert model.n_samples_seen_ == (1 + (4 + 1 - 3) * N_CALLS) * len(X)
+
+
+@pytest.mark.parametrize("cls", [GramStatistics, MomentStatistics])
+def test_statistics(cls):
+    statistics = cls(TensorBasis(1, degree=2))
+    in_threads(*[often(lambda: statistics.update(X, Y))] * N_THREADS)
+    assert statistics.n_samples == statistics.weight_sum == N_THREADS * N_CALLS * len(X)
+    one = cls.from_data(statistics.basis, X, Y)
+    np.testing.assert_allclose(statistics._sums, one._sums * N_THREADS * N_CALLS, rtol=1e-12)
+
+
+def test_predictions_while_others_learn():
+    """Each is that of some number of batches: weights and range belong together.
+
+    Batch k widens the range to [0, k]; its targets are x / 10 everywhere, so that every state of
+    the model predicts 0.02 at 0.2, and weights in the range of another state do not.
+    """
+    model = GegenbauerRegressor(2, gamma=0, out_of_range="extrapolate")
+    model.partial_fit([[0.0], [1.0]], [0.0, 0.1])
+    done, wrong = threading.Event(), []
+
+    def learn():
+        try:
+            for k in range(2, 200):
+                model.partial_fit([[0.0], [float(k)]], [0.0, k / 10])
+        finally:
+            done.set()
+
+    def look():
+        while not done.is_set():
+            value = float(model.predict([[0.2]])[0])
+            if abs(value - 0.02) > 1e-6:
+                wrong.append(value)
+
+    in_threads(learn, look, look)
+    assert not wrong
+
+
+def test_a_prediction_is_of_one_state(monkeypatch):
+    """As above, but another thread always learns between the look at the weights and the range."""
+    model = GegenbauerRegressor(2, gamma=0, out_of_range="extrapolate")
+    model.partial_fit([[0.0], [1.0]], [0.0, 0.1])
+    current = GegenbauerRegressor._current_scaling
+
+    def learn_meanwhile(self):
+        in_threads(lambda: model.partial_fit([[0.0], [9.0]], [0.0, 0.9]))
+        return current(self)
+
+    monkeypatch.setattr(GegenbauerRegressor, "_current_scaling", learn_meanwhile)
+    assert abs(float(model.predict([[0.2]])[0]) - 0.02) < 1e-12
+
+
+def test_solved_for_once(monkeypatch):
+    model = GegenbauerRegressor(3).partial_fit(X, Y)
+    solved = []
+    solve = GegenbauerRegressor._solve_statistics
+    monkeypatch.setattr(
+        GegenbauerRegressor, "_solve_statistics", lambda self: (solved.append(1), solve(self))
+    )
+    in_threads(*[lambda: model.predict(X)] * N_THREADS)
+    assert len(solved) == 1
+
+
+def test_sums_while_others_learn():
+    model, fixed = (
+        GegenbauerRegressor(3).partial_fit(X, Y),
+        GegenbauerRegressor(3).partial_fit(X, Y),
+    )
+    seen = []
+
+    def add():
+        both = model + fixed
+        seen.append(both.n_samples_seen_ - both.statistics_.weight_sum)
+
+    in_threads(often(lambda: model.partial_fit(X, Y)), often(add), often(add))
+    assert set(seen) == {0}
+
+
+def test_locks_go_with_their_objects():
+    model = GegenbauerRegressor(3).partial_fit(X, Y)
+    assert exclusive(model) is exclusive(model)
+    assert exclusive(model) is not exclusive(copy.copy(model))
+    key = id(model)
+    assert key in _LOCKS
+    del model
+    assert key not in _LOCKS
+
+
+def learn_in_child(model):
+    return model.partial_fit(X, Y).n_samples_seen_
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only where processes fork")
+def test_a_fork_inherits_no_lock_that_is_held():
+    model = GegenbauerRegressor(3).partial_fit(X, Y)
+    holds, free = threading.Event(), threading.Event()
+
+    def hold():
+        with exclusive(model):
+            holds.set()
+            free.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    holds.wait()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+            child = os.fork()
+        if child == 0:
+            os._exit(0 if learn_in_child(model) == 2 * len(X) else 1)
+        assert os.waitpid(child, 0)[1] == 0
+    finally:
+        free.set()
+        thread.join()
+
+
+# --- Numbers of threads ---------------------------------------------------------------------------
+
+
+def fit_in_worker(n_jobs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = GegenbauerRegressor(3, n_jobs=n_jobs).fit(X, Y)
+        return model._n_threads(), model.predict(X).tolist()
+
+
+@pytest.mark.parametrize("n_jobs", [2, -1])
+def test_workers_of_multiprocessing(n_jobs):
+    """They are daemons, of which joblib's own workers may not start; threads may."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.apply(fit_in_worker, (n_jobs,))
+    assert found == fit_in_worker(n_jobs)
+    if n_jobs > 0:
+        assert found[0] == n_jobs
+
+
+def test_n_jobs():
+    assert GegenbauerFeatures(n_jobs=3)._n_threads() == 3
+    assert GegenbauerFeatures()._n_threads() is None
+    every = GegenbauerFeatures(n_jobs=-1)._n_threads()
+    assert every >= default_threads() >= 1
+    assert GegenbauerFeatures(n_jobs=-2)._n_threads() == max(1, every - 1)
+    assert GegenbauerFeatures(n_jobs=-1000)._n_threads() == 1
+
+
+@pytest.mark.parametrize("n_jobs", ["None", "-1"])
+def test_limit_of_loky_that_is_no_number(n_jobs):
+    program = (
+        "from gegenbauer import GegenbauerRegressor\n"
+        f"GegenbauerRegressor(3, n_jobs={n_jobs}).fit([[0.0], [1.0]], [0, 1])"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "LOKY_MAX_CPU_COUNT": "x"},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    last = found.stderr.strip().splitlines()[-1]
+    assert last.startswith(
+        "ValueError: the environment variable LOKY_MAX_CPU_COUNT must be a number of processors, "
+        "got 'x'"
+    )
