@@ -40,6 +40,9 @@ and for models learned from batches, unless they were saved without
 ``sums``      float64, (n,)       ``statistics_``: the moments, or the columns of the lower
                                   triangle of [G, Y]'[G, Y]; ``fitted`` then has the entry
                                   ``statistics``, and ``coef`` is there if it was solved for
+``shift``     float64, (K,)       Y in these sums is the targets less this. Missing in older
+                                  files: there Y is the targets, and inputs that are
+                                  ``constant`` were put to 0 before they were summed
 ============  ==================  ====================================================
 
 and for the estimators that choose by themselves
@@ -421,6 +424,7 @@ def _put_statistics(
     """Describe the sums over the rows of a model that was learned from batches."""
     statistics = estimator.statistics_
     tensors["sums"] = statistics._packed()
+    tensors["shift"] = statistics._shift
     fitted["statistics"] = {
         "kind": next(kind for kind, cls in _KINDS.items() if type(statistics) is cls),
         "n_samples": int(statistics.n_samples),
@@ -878,7 +882,7 @@ def _expected_tensors(header: _Header) -> set[str]:
         if name != "GegenbauerFeatures" and _is_solved(fitted):
             expected.add("coef")
     if "statistics" in fitted:
-        expected.add("sums")
+        expected |= {"sums"} | ({"shift"} & header.tensors.keys())
     if name in _CLASSIFIERS and fitted.get("classes_") is None:
         expected.add("classes")
     if name not in _SEARCHES:
@@ -1277,6 +1281,11 @@ def _restore_statistics(
     statistics._unpack(arrays["sums"])
     statistics.n_samples, statistics.weight_sum = n_samples, weight_sum
     statistics.resolution = entry["resolution"]
+    if "shift" in arrays:
+        _require_array(arrays, "shift", {np.dtype("float64")}, (n_outputs,))
+        statistics._shift = arrays["shift"]
+    else:
+        statistics._take_old_sums()
     estimator.statistics_ = statistics
     estimator.n_samples_seen_ = n_samples
     estimator.n_out_of_range_ = entry["n_out_of_range"]
