@@ -757,17 +757,19 @@ class TestPrefixSurface:
                 prefix_surface(*arguments, **options)
 
 
+@pytest.fixture(scope="module")
+def clustered():
+    """20,000 samples of two inputs that crowd at one end of their range."""
+    rng = np.random.default_rng(0)
+    X = 2 * rng.beta(30, 1, size=(20_000, 2)) - 1
+    y = np.sin(5 * X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=20_000)
+    return X, y[:, np.newaxis]
+
+
 class TestClusteredSamples:
     """Sums of features do not resolve these penalties; the features themselves do."""
 
     ALPHAS = (1e-4, 1e-2, 1.0)
-
-    @pytest.fixture(scope="class")
-    def samples(self):
-        rng = np.random.default_rng(0)
-        X = 2 * rng.beta(30, 1, size=(20_000, 2)) - 1
-        y = np.sin(5 * X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=20_000)
-        return X, y[:, np.newaxis]
 
     @staticmethod
     def refits(G, Y, G_new, alphas):
@@ -782,8 +784,8 @@ class TestClusteredSamples:
         return np.array(found)
 
     @pytest.mark.parametrize("lam", [1.0, 2.0])
-    def test_folds_and_path(self, samples, lam):
-        X, Y = samples
+    def test_folds_and_path(self, clustered, lam):
+        X, Y = clustered
         basis = TensorBasis(2, degree=30, lam=lam)
         G = basis.evaluate(X)
         rows = np.arange(0, 20_000, 2)
@@ -801,8 +803,8 @@ class TestClusteredSamples:
             refit = self.refits(G[others], Y[others], G[[row]], self.ALPHAS)
             assert np.abs(left_out[:, [k]] - refit).max() <= 1e-8
 
-    def test_the_estimator_that_chooses(self, samples):
-        X, Y = samples
+    def test_the_estimator_that_chooses(self, clustered):
+        X, Y = clustered
         model = GegenbauerRegressorCV(
             spectrum=None, lam=[2.0], n_terms=[496], gammas=self.ALPHAS, cv=5,
             penalize_constant=True,
