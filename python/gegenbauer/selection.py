@@ -313,14 +313,20 @@ class _PrimalSpectrum:
             # the first row belongs to the constant: what is below has nothing of it
             self.mean_features = R[0, 1:n_terms] / R[0, 0]
             self.mean_left = R[0, n_terms:] / R[0, 0]
-        U, sigma, Vt = np.linalg.svd(R[first:, first:n_terms])
-        self.vectors = Vt.T
-        self.eigenvalues = np.zeros(n_terms - first)
-        self.eigenvalues[: sigma.size] = sigma**2
-        self.projected = np.zeros((n_terms - first, self.means.size))
-        self.projected[: sigma.size] = (
-            sigma[:, np.newaxis] * (U.T @ R[first:, n_terms:])[: sigma.size]
-        )
+        from scipy.linalg.lapack import dgejsv
+
+        # Jacobi rotations know small singular values of columns of very different sizes, too
+        n = n_terms - first
+        A = np.zeros((max(n, R.shape[0] - first), n))
+        A[: R.shape[0] - first] = R[first:, first:n_terms]
+        z = np.zeros((A.shape[0], self.means.size))
+        z[: R.shape[0] - first] = R[first:, n_terms:]
+        sigma, U, self.vectors, scale, _, info = dgejsv(A, joba=0, jobu=0, jobv=0)
+        if info != 0:
+            raise np.linalg.LinAlgError("the singular values of the features did not converge")
+        sigma = sigma * (scale[0] / scale[1])
+        self.eigenvalues = sigma**2
+        self.projected = sigma[:, np.newaxis] * (U.T @ z)
 
     def coordinates(self, gammas: Doubles) -> Doubles:
         """Return the weights in the eigenvectors, shape (r, n_gammas, n_outputs).

@@ -477,12 +477,12 @@ class TestLargeMeans:
         expected = path.gcv(self.GAMMAS)
         fit = solve_ridge(basis, X, plain, 0.1, sample_weight=weight, penalize_constant=False)
         for found in (got, merged, *ones, more):
-            assert_allclose(
-                found.gcv(self.GAMMAS, penalize_constant=False), expected, rtol=1e-9
-            )
+            assert_allclose(found.gcv(self.GAMMAS, penalize_constant=False), expected, rtol=1e-9)
             weights = found.solve(0.1, penalize_constant=False).weights
             assert_allclose(weights[1:], fit.weights[1:], rtol=0, atol=1e-11)
-            assert_allclose(weights[0] - offset, fit.weights[0], rtol=0, atol=1e-11 + 4e-16 * offset)
+            assert_allclose(
+                weights[0] - offset, fit.weights[0], rtol=0, atol=1e-11 + 4e-16 * offset
+            )
             errors = found.squared_error(fit.weights + offset * (np.arange(28) == 0)[:, None])
             residuals = plain - basis.evaluate(X) @ fit.weights
             assert_allclose(errors, weight @ residuals**2, rtol=1e-11 + 1e-14 * offset**0.75)
