@@ -78,6 +78,14 @@ void bind_moments(py::module_& m) {
       py::arg("basis"), py::arg("statistic").noconvert(), py::arg("n_targets"), py::arg("scales"), py::arg("shifts"),
       "statistic := that of the samples scale x + shift.");
   m.def(
+      "shift_targets",
+      [](const TensorBasis& basis, Array<double> statistic, const std::vector<double>& shifts) {
+        const auto& plan = basis.plan<MomentPlan>();
+        plan.shift_targets(contiguous(statistic, plan.size(static_cast<Index>(shifts.size())), "statistic"), shifts);
+      },
+      py::arg("basis"), py::arg("statistic").noconvert(), py::arg("shifts"),
+      "statistic := that of the targets plus a shift each.");
+  m.def(
       "form_coefficients",
       [](const TensorBasis& basis, Array<double> form, Array<double> coefficients, int n_threads) {
         const auto& plan = basis.plan<MomentPlan>();

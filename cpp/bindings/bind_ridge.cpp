@@ -162,6 +162,8 @@ void bind_ridge(py::module_& m) {
             {"primal", cost.primal}, {"moments", cost.moments}, {"dual", cost.dual}, {"kernel", cost.kernel}};
       },
       py::call_guard<py::gil_scoped_release>(), py::arg("basis"), py::arg("n_samples"), py::arg("n_outputs"));
+  m.def("moments_resolve", &moments_resolve, py::call_guard<py::gil_scoped_release>(), py::arg("basis"),
+        py::arg("weight"), py::arg("penalty"));
 }
 
 }  // namespace gegenbauer::bindings

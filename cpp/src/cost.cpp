@@ -81,6 +81,12 @@ FitCost fit_cost(const TensorBasis& basis, Index n_samples, Index n_outputs) {
   return cost;
 }
 
+bool moments_resolve(const TensorBasis& basis, double weight, double penalty) {
+  if (!MomentPlan::exists(basis)) return false;
+  const double error = std::numeric_limits<double>::epsilon() * weight * basis.plan<MomentPlan>().squared_bounds();
+  return penalty >= 1000 * error;
+}
+
 Engine FitCost::cheapest() const {
   const double least = std::min({primal, moments, dual, kernel});
   if (dual == least) return Engine::dual;

@@ -343,6 +343,32 @@ void MomentPlan::substitute(double* statistic, Index n_targets, const std::vecto
   }
 }
 
+void MomentPlan::shift_targets(double* statistic, const std::vector<double>& shifts) const {
+  const auto n_targets = static_cast<Index>(shifts.size());
+  double* with_targets = statistic + n_moments_;
+  double* products = with_targets + n_targets * n_target_moments_;
+  const auto left = size_of(left_.part_of_term.front());
+  const Index right = right_.part_sum[size_of(right_.part_of_term.front())];
+  const double weight = statistic[sum_start_[size_of(left_.part_sum[left])] + right];
+  const auto sum = [&](Index k) { return with_targets[k * n_target_moments_ + part_start_[left] + right]; };
+  // the products first, which need the sums of the targets as they were
+  for (Index k = 0; k < n_targets; ++k) {
+    for (Index j = 0; j <= k; ++j) {
+      const double a = shifts[size_of(k)];
+      const double b = shifts[size_of(j)];
+      products[k * n_targets + j] += a * sum(j) + b * sum(k) + a * b * weight;
+      products[j * n_targets + k] = products[k * n_targets + j];
+    }
+  }
+  for (Index k = 0; k < n_targets; ++k) {
+    for (std::size_t a = 0; a < part_need_.size(); ++a) {
+      const double* moments = statistic + sum_start_[size_of(left_.part_sum[a])];
+      double* own = with_targets + k * n_target_moments_ + part_start_[a];
+      for (Index i = 0; i < part_need_[a]; ++i) own[i] += shifts[size_of(k)] * moments[i];
+    }
+  }
+}
+
 // Columns: matrix := matrix B' for the rows [0, n_rows), input by input; a column gives to higher ones only. The
 // adjoint, matrix := matrix B, takes the same steps backwards. Some rows of all columns are worked on side by side.
 template <bool adjoint>

@@ -56,12 +56,9 @@ Matrix Problem::kernel(Engine engine, Precision precision) const {
 }
 
 bool Problem::moments_are_accurate() const {
-  if (!MomentPlan::exists(design_.basis)) return false;
   double weight = 0.0;
   for (Index s = 0; s < n_samples(); ++s) weight += scale(s) * scale(s);
-  const double error =
-      std::numeric_limits<double>::epsilon() * weight * design_.basis.plan<MomentPlan>().squared_bounds();
-  return options_.gamma >= 1000 * error;
+  return moments_resolve(design_.basis, weight, options_.gamma);
 }
 
 Matrix Problem::transposed_product(const Matrix& r) const {

@@ -38,6 +38,9 @@ __all__ = ["InputScaling", "TensorBasis", "count_terms", "eval_gegenbauer"]
 
 _MOST_KEPT_TERMS = 50_000
 
+# Relative spacing of the coarsest numbers that are taken
+_COARSEST = float(np.finfo(np.float32).eps)
+
 INDEX_SETS = ("total_degree", "tensor", "hyperbolic_cross", "largest_weight")
 ORDERS = ("grlex", "grlex_ascending", "grevlex")
 DOMAINS = ((0.0, 1.0), (-1.0, 1.0))
@@ -347,14 +350,23 @@ class InputScaling:
         constant = self.is_constant & other.is_constant & _is_constant(lower, upper, eps)
         return InputScaling(lower, upper, domain=self.domain, clip=self.clip, constant=constant)
 
-    def _substitution(
-        self, wider: InputScaling
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return scale and shift, column by column, from this domain to that of a wider box.
+    def _opened(self) -> InputScaling:
+        """Return the box without the flags of columns that are narrow, but have a range.
 
-        A row that is mapped to u by this box is mapped to ``scale u + shift`` by the other, which
-        must contain this one.
+        They are mapped like the others, exactly: entries of a column so narrow are few numbers that
+        are equally spaced. Wide columns that are to be ignored stay so, wherever their entries lie.
         """
+        narrow = self.is_constant & (self.lower < self.upper)
+        narrow &= _is_constant(self.lower, self.upper, _COARSEST)
+        if not narrow.any():
+            return self
+        return InputScaling(
+            self.lower, self.upper, domain=self.domain, clip=self.clip,
+            constant=self.is_constant & ~narrow,
+        )  # fmt: skip
+
+    def _require_inside(self, wider: InputScaling) -> None:
+        """Refuse a box that does not contain this one."""
         outside = (wider.lower > self.lower) | (wider.upper < self.upper)
         outside |= wider.is_constant & ~self.is_constant
         if outside.any():
@@ -364,6 +376,15 @@ class InputScaling:
                 f"{self.upper[t]:.6g}], which [{wider.lower[t]:.6g}, {wider.upper[t]:.6g}] does "
                 "not contain"
             )
+
+    def _substitution(
+        self, wider: InputScaling
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return scale and shift, column by column, from this domain to that of a wider box.
+
+        A row that is mapped to u by this box is mapped to ``scale u + shift`` by the other, which
+        must contain this one.
+        """
         low, high = wider.domain
         half = np.where(wider.is_constant, 1.0, 0.5 * wider.upper - 0.5 * wider.lower)
         own_half = 0.5 * self.upper - 0.5 * self.lower

@@ -151,9 +151,10 @@ def _decompose(
     alone = active.sum(axis=1) == 1
     total = np.array([squares[active[:, t]].sum(axis=0) for t in range(n_features)])
     first = np.array([squares[active[:, t] & alone].sum(axis=0) for t in range(n_features)])
-    constant = np.flatnonzero(~active.any(axis=1))[0]
-    mean = coefficients[constant]
-    variance = squares.sum(axis=0) - squares[constant]
+    varies = active.any(axis=1)
+    mean = coefficients[~varies][0]
+    # of the parts themselves: a mean that is taken out of all again would take their digits along
+    variance = squares[varies].sum(axis=0)
     unit = np.where(variance > 0, variance, 1.0)
     return SobolIndices(mean, variance, first / unit, total / unit)
 

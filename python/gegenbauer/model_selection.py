@@ -1063,7 +1063,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
             method = "svd" if 3 * data.n < self.basis_.n_terms else "primal"
             path = RidgePath(
                 self.basis_, data.X, data.Y, sample_weight=data.weight, method=method,
-                **self._options(),
+                tolerance=TRUSTED, **self._options(),
             )  # fmt: skip
             self._posterior, self._mean_features, self._free_leverage = path.posterior(self.gamma_)
             self.effective_dof_ = float(path.effective_dof([self.gamma_])[0])

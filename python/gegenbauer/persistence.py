@@ -40,6 +40,9 @@ and for models learned from batches, unless they were saved without
 ``sums``      float64, (n,)       ``statistics_``: the moments, or the columns of the lower
                                   triangle of [G, Y]'[G, Y]; ``fitted`` then has the entry
                                   ``statistics``, and ``coef`` is there if it was solved for
+``shift``     float64, (K,)       Y in these sums is the targets less this. Missing in older
+                                  files: there Y is the targets, and inputs that are
+                                  ``constant`` were put to 0 before they were summed
 ============  ==================  ====================================================
 
 and for models whose penalty was chosen by ``choose_gamma``
@@ -301,6 +304,7 @@ _TENSORS: Final[dict[str, _Tensor]] = {
     "coef": _doubles(),
     "classes": _Tensor(_LABEL_DTYPES),
     "sums": _doubles(),
+    "shift": _doubles(),
     "X_fit": _of_type("float64", "float32"),
     "dual_coef": _doubles(),
     "intercept": _doubles(),
@@ -544,6 +548,7 @@ def _put_statistics(
     """Describe the sums over the rows of a model that was learned from batches."""
     statistics = estimator.statistics_
     tensors["sums"] = statistics._packed()
+    tensors["shift"] = statistics._shift
     fitted["statistics"] = {
         "kind": next(kind for kind, cls in _KINDS.items() if type(statistics) is cls),
         "n_samples": int(statistics.n_samples),
@@ -1127,6 +1132,8 @@ def _expected_shapes(header: _Header) -> dict[str, _Shape]:
             shapes[f"{_GAMMA_RESULTS}score"] = (size(f"{_GAMMA_RESULTS}gamma", 0),)
     if "statistics" in fitted:
         shapes["sums"] = (None,)
+        if "shift" in given:
+            shapes["shift"] = (fitted["statistics"]["n_outputs"],)
     if name in _CLASSIFIERS and fitted["classes_"] is None:
         shapes["classes"] = (None,)
     if name in _SEARCHES:
@@ -1570,6 +1577,10 @@ def _restore_statistics(
     statistics.n_samples = entry["n_samples"]
     statistics.weight_sum = float(entry["weight_sum"])
     statistics.resolution = entry["resolution"]
+    if "shift" in arrays:
+        statistics._shift = arrays["shift"]
+    else:
+        statistics._take_old_sums()
     estimator.statistics_ = statistics
     estimator.n_samples_seen_ = entry["n_samples"]
     estimator.n_out_of_range_ = entry["n_out_of_range"]

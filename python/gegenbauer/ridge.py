@@ -125,6 +125,47 @@ def fit_cost(basis: TensorBasis, n_samples: int, n_outputs: int = 1) -> dict[str
     return core.fit_cost(basis._plan, n_samples, n_outputs)
 
 
+# Between ways of summing only, a solve costs nothing beside so many samples.
+MANY_SAMPLES = 10**9
+
+
+def moments_serve(
+    basis: TensorBasis,
+    n_outputs: int,
+    *,
+    n_samples: int = MANY_SAMPLES,
+    weight: float | None = None,
+    penalty: float = 0.0,
+) -> bool:
+    """Decide whether sums that nothing refines are to come from moments, not from features.
+
+    They must cost less, and round no worse where it matters. For 0 <= lam <= 1/2 they round as
+    features do, since no term is much smaller inside of the domain than its Chebyshev coefficients.
+    For other lam the penalty has to cover their rounding, which is that of the ends of the domain
+    wherever the samples lie. (`solve_ridge` asks for the latter in any case and refines what is
+    left.)
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms.
+    n_outputs : int
+        Number of targets.
+    n_samples : int
+        Number of samples of each sum.
+    weight : float, optional
+        Sum of their weights, if it is known.
+    penalty : float
+        The smallest that will be asked for, 0 if it is not known.
+    """
+    cost = fit_cost(basis, n_samples, n_outputs)
+    if not cost["moments"] < cost["primal"]:
+        return False
+    if 0 <= basis.lam <= 0.5:
+        return True
+    return core.moments_resolve(basis._plan, float(weight or n_samples), penalty)
+
+
 def solve_ridge(
     basis: TensorBasis,
     X: npt.ArrayLike,

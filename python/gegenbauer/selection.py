@@ -14,6 +14,8 @@ sums of products of ``z = L^-1 Q'u`` for the unit vector u of row i: ``d_i = gam
 
 from __future__ import annotations
 
+import itertools
+import operator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -36,7 +38,7 @@ from gegenbauer._arrays import (
 from gegenbauer._dispatch import core
 from gegenbauer.basis import TensorBasis, check_scaling
 from gegenbauer.kernel import SpectrumKernel, TotalDegreeKernel, predict_kernel
-from gegenbauer.ridge import fit_cost, predict
+from gegenbauer.ridge import fit_cost, moments_serve, predict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -64,6 +66,10 @@ _SMALL = 4e8
 
 # The same for a triangular factor for each gamma
 _SMALL_SURFACE = 1e7
+
+# Estimated rounding of sums, relative to the targets, up to which they are good enough: estimates
+# are a thousand times too large and more
+_RESOLVED = 1e-6
 
 # Doubles of features that the primal method holds at once
 _BLOCK = 4e6
@@ -199,11 +205,6 @@ def cheapest_method(n_rows: int, n_terms: int) -> str:
     return "dual" if n_rows <= n_terms else "primal"
 
 
-def _moments_pay(basis: TensorBasis, n_samples: int, n_outputs: int) -> bool:
-    cost = fit_cost(basis, n_samples, n_outputs)
-    return cost["moments"] < cost["primal"]
-
-
 def _gram(
     plan: Any, rows: tuple[Any, Any, Doubles, Doubles], by_moments: bool, n_threads: int
 ) -> Doubles:
@@ -232,39 +233,138 @@ def _require_finite_kernel(K: Doubles) -> None:
     )
 
 
+def _triangle(
+    basis: TensorBasis,
+    X: npt.NDArray[Any],
+    scaled_Y: Doubles,
+    scale: Doubles,
+    scaling: InputScaling | None,
+    n_threads: int,
+) -> Doubles:
+    """Return R, upper triangular, with R'R = [G, Y]'[G, Y] of samples scaled, block by block.
+
+    By Householder reflections of the features themselves: it has the digits that their products
+    lose, at twice the price. Costs 2 n (L + K)^2 multiply-adds.
+    """
+    size = basis.n_terms + scaled_Y.shape[1]
+    block = max(size, int(_BLOCK / size))
+    R = np.zeros((0, size))
+    for first in range(0, X.shape[0], block):
+        rows = slice(first, first + block)
+        G = basis.evaluate(X[rows], scaling=scaling, n_threads=n_threads)
+        G *= scale[rows, np.newaxis]
+        R = _stacked([R, np.hstack([G, scaled_Y[rows]])])
+    return R
+
+
+def _stacked(parts: Sequence[Doubles]) -> Doubles:
+    """Return the triangle of matrices that stand one above the other."""
+    return np.asarray(np.linalg.qr(np.vstack(parts), mode="r"))
+
+
+def sums_of_others(
+    parts: Sequence[Any], add: Callable[[Any, Any], Any] = operator.add
+) -> list[Any]:
+    """Return for each of two parts or more the sum of the others, without any subtraction."""
+    before = [*itertools.accumulate(parts[:-1], add)]
+    after = [*itertools.accumulate(parts[:0:-1], add)][::-1]
+    inner = [add(one, other) for one, other in zip(before[:-1], after[1:], strict=True)]
+    return [after[0], *inner, before[-1]]
+
+
 class _PrimalSpectrum:
     """Eigenvectors of normal equations, the larger eigenvalues first.
 
     Without the constant where that is free: it is the mean of what the other terms leave.
+
+    Parameters
+    ----------
+    sums : ndarray, shape (n_terms + n_outputs, n_terms + n_outputs)
+        Their lower triangle [G, Y]'[G, Y], or the upper triangle R of `_triangle`.
+    n_terms : int
+        Number of terms.
+    free : bool
+        Whether the constant is.
+    means : ndarray, shape (n_outputs,), optional
+        What has been taken from the targets before.
+    triangle : bool
+        Which of both it is.
     """
 
-    def __init__(self, gram: Doubles, n_terms: int, *, free: bool) -> None:
+    def __init__(
+        self,
+        sums: Doubles,
+        n_terms: int,
+        *,
+        free: bool,
+        means: Doubles | None = None,
+        triangle: bool = False,
+    ) -> None:
+        n_outputs = sums.shape[1] - n_terms
+        self.means = np.zeros(n_outputs) if means is None else means
+        self.mean_features = np.zeros(0)
+        self.mean_left = np.zeros(n_outputs)
+        self._free = free
+        (self._of_triangle if triangle else self._of_sums)(sums, n_terms)
+        self.mean_targets = self.means + self.mean_left
+
+    def _of_sums(self, gram: Doubles, n_terms: int) -> None:
         cross = gram[n_terms:, :n_terms].T.copy()
         C = gram[:n_terms, :n_terms]
-        self.mean_features = np.zeros(0)
-        self.mean_targets = np.zeros(cross.shape[1])
-        if free:
+        if self._free:
             # term 0 is the constant, so its row of the Gram matrix sums the others
             weight = C[0, 0]
             self.mean_features = C[1:, 0] / weight
-            self.mean_targets = cross[0] / weight
+            self.mean_left = cross[0] / weight
             C = C[1:, 1:] - weight * np.outer(self.mean_features, self.mean_features)
-            cross = cross[1:] - weight * np.outer(self.mean_features, self.mean_targets)
+            cross = cross[1:] - weight * np.outer(self.mean_features, self.mean_left)
         eigenvalues, V = np.linalg.eigh(C, UPLO="L")
         self.vectors = V[:, ::-1]
         self.eigenvalues = eigenvalues[::-1].clip(min=0.0)
         self.projected = self.vectors.T @ cross
-        self._free = free
+
+    def _of_triangle(self, R: Doubles, n_terms: int) -> None:
+        first = int(self._free)
+        if self._free:
+            # the first row belongs to the constant: what is below has nothing of it
+            self.mean_features = R[0, 1:n_terms] / R[0, 0]
+            self.mean_left = R[0, n_terms:] / R[0, 0]
+        from scipy.linalg.lapack import dgejsv
+
+        # Jacobi rotations know small singular values of columns of very different sizes, too
+        n = n_terms - first
+        A = np.zeros((max(n, R.shape[0] - first), n))
+        A[: R.shape[0] - first] = R[first:, first:n_terms]
+        z = np.zeros((A.shape[0], self.means.size))
+        z[: R.shape[0] - first] = R[first:, n_terms:]
+        sigma, U, self.vectors, scale, _, info = dgejsv(A, joba=0, jobu=0, jobv=0)
+        if info != 0:
+            raise np.linalg.LinAlgError("the singular values of the features did not converge")
+        sigma = sigma * (scale[0] / scale[1])
+        self.eigenvalues = sigma**2
+        self.projected = sigma[:, np.newaxis] * (U.T @ z)
+
+    def coordinates(self, gammas: Doubles) -> Doubles:
+        """Return the weights in the eigenvectors, shape (r, n_gammas, n_outputs).
+
+        They fit what is left of the targets: a constant that is penalised counts as it is.
+        """
+        column = gammas[:, np.newaxis]
+        pull = np.zeros((self.eigenvalues.size, 1, 1))
+        if not self._free:
+            pull = column * self.vectors[0][:, np.newaxis, np.newaxis] * self.means
+        whole = self.eigenvalues[:, np.newaxis, np.newaxis] + column
+        return np.asarray((self.projected[:, np.newaxis, :] - pull) / whole)
 
     def weights(self, gammas: Doubles) -> Doubles:
         """Return those of the fits, shape (n_terms, n_gammas * n_outputs)."""
-        inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
-        shrunk = inverse[:, :, np.newaxis] * self.projected[:, np.newaxis, :]
-        weights = self.vectors @ shrunk.reshape(inverse.shape[0], -1)
-        if not self._free:
-            return weights
-        constants = np.tile(self.mean_targets, gammas.size) - self.mean_features @ weights
-        return np.vstack([constants, weights])
+        found = self.coordinates(gammas)
+        weights = self.vectors @ found.reshape(found.shape[0], -1)
+        means = np.tile(self.mean_targets, gammas.size)
+        if self._free:
+            return np.vstack([means - self.mean_features @ weights, weights])
+        weights[0] += means
+        return np.asarray(weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,12 +396,14 @@ def kfold_predictions(
     sample_weight: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
+    tolerance: float = _RESOLVED,
     n_threads: int | None = None,
 ) -> KFoldPredictions:
     """Predict each fold by the fit to all others, for every gamma, in one pass over the rows.
 
-    Normal equations add: those without a fold are the total minus the fold's own. So K-fold costs
-    as many sums as one fit, and one eigendecomposition of size n_terms a fold.
+    Normal equations add: those without a fold are the sums of the others. So K-fold costs
+    as many sums as one fit, and one eigendecomposition of size n_terms a fold. Where sums do not
+    resolve the penalties, triangles of the features take their place.
 
     Parameters
     ----------
@@ -316,7 +418,7 @@ def kfold_predictions(
         every fit.
     gammas : array_like, shape (n_gammas,)
         Penalties, > 0.
-    sample_weight, scaling, penalize_constant, n_threads
+    sample_weight, scaling, penalize_constant, tolerance, n_threads
         As for `RidgePath`.
 
     Returns
@@ -355,7 +457,7 @@ def kfold_predictions(
     parts = _check_folds(folds, n)
     n_outputs = targets.shape[1]
     require_memory(
-        8.0 * (2.0 + len(parts)) * (terms + n_outputs) ** 2
+        8.0 * (2.0 + 3.0 * len(parts)) * (terms + n_outputs) ** 2
         + 8.0 * values.size * targets.size
         + 24.0 * terms * terms,
         f"the normal equations of {terms} terms and {len(parts)} folds",
@@ -363,38 +465,58 @@ def kfold_predictions(
     )
     box = check_scaling(scaling, basis.n_features, "basis")
     root = np.ones(n) if weights is None else np.sqrt(weights)
-    scaled = root[:, np.newaxis] * targets
-    by_moments = _moments_pay(basis, n // len(parts), n_outputs)
-
-    def gram(rows: npt.NDArray[np.intp]) -> Doubles:
-        some = (data[rows], box, scaled[rows], root[rows])
-        return _gram(basis._plan, some, by_moments, threads)
-
-    grams = [gram(rows) for rows in parts]
-    others = np.setdiff1d(np.arange(n), np.concatenate(parts))
-    total = gram(others) if others.size else np.zeros_like(grams[0])
-    for own in grams:
-        total += own
-    predictions = np.full((values.size, n, n_outputs), np.nan)
-    error = np.zeros(values.size)
-    for rows, own in zip(parts, grams, strict=True):
-        left = root.sum() - root[rows].sum()
-        if left <= 0:
+    for rows in parts:
+        if not np.delete(root, rows).any():
             raise ValueError("every fold must leave rows of positive weight to fit")
-        spectrum = _PrimalSpectrum(total - own, terms, free=free)
+    # sums of what the targets leave of their mean, which would take their digits along
+    means = (root**2) @ targets / (root @ root)
+    scaled = root[:, np.newaxis] * (targets - means)
+    others = np.setdiff1d(np.arange(n), np.concatenate(parts))
+    groups = [*parts, others] if others.size else parts
+
+    def spectra(triangle: bool) -> list[_PrimalSpectrum]:
+        def sums(rows: npt.NDArray[np.intp]) -> Doubles:
+            if triangle:
+                return _triangle(basis, data[rows], scaled[rows], root[rows], scaling, threads)
+            some = (data[rows], box, scaled[rows], root[rows])
+            return _gram(basis._plan, some, by_moments, threads)
+
+        by_moments = not triangle and moments_serve(
+            basis, n_outputs, n_samples=n // len(parts),
+            weight=float(root @ root), penalty=float(values.min()),
+        )  # fmt: skip
+        add = (lambda one, other: _stacked([one, other])) if triangle else operator.add
+        rest = sums_of_others([sums(rows) for rows in groups], add)[: len(parts)]
+        return [
+            _PrimalSpectrum(own, terms, free=free, means=means, triangle=triangle) for own in rest
+        ]
+
+    def rounding(found: list[_PrimalSpectrum], triangle: bool) -> Doubles:
+        errors = [_rounding(one.eigenvalues, values, n, triangle=triangle) for one in found]
+        return np.asarray(np.max(errors, axis=0))
+
+    found = spectra(False)
+    error = rounding(found, False)
+    if error.max() > tolerance:
+        found = spectra(True)
+        error = rounding(found, True)
+    predictions = np.full((values.size, n, n_outputs), np.nan)
+    for rows, spectrum in zip(parts, found, strict=True):
         outputs = predict(
             basis, data[rows], spectrum.weights(values), scaling=scaling, n_threads=threads
         )
         predictions[:, rows] = outputs.reshape(-1, values.size, n_outputs).transpose(1, 0, 2)
-        error = np.maximum(error, _rounding(spectrum.eigenvalues, values, n))
     return KFoldPredictions(values, predictions, error)
 
 
-def _rounding(eigenvalues: Doubles, gammas: Doubles, n: int) -> Doubles:
-    """Estimate rounding by products of features, relative to the targets."""
+def _rounding(eigenvalues: Doubles, gammas: Doubles, n: int, *, triangle: bool = False) -> Doubles:
+    """Estimate rounding by products of features, or by their triangle, relative to the targets."""
     if eigenvalues.size == 0:
         return np.full(gammas.size, _EPS)
-    condition = eigenvalues[0] / (eigenvalues[-1] + gammas)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        condition = np.nan_to_num(eigenvalues[0] / (eigenvalues[-1] + gammas), nan=np.inf)
+    if triangle:
+        condition = np.sqrt(condition)
     return np.asarray(np.minimum(4.0 * _EPS * np.sqrt(n) * (1.0 + condition), 1.0))
 
 
@@ -459,6 +581,11 @@ class RidgePath:
         For many rows of few inputs G'G comes from Chebyshev moments, and what is asked at the rows
         from polynomials that cost less than the features.
         ``"auto"`` takes the first while it costs less than 4e8 multiply-adds, then the smaller one.
+    tolerance : float
+        Estimated rounding, relative to the targets, of answers by ``"primal"``. The first question
+        for a gamma beyond it factorises the features themselves, block by block, which costs more
+        and knows the square roots of the eigenvalues; all answers come from these then. Infinity
+        keeps to the sums.
     n_threads : int, optional
         By default what `gegenbauer.default_threads` says; the linear algebra of NumPy has threads
         of its own.
@@ -499,6 +626,7 @@ class RidgePath:
     """
 
     _shifted: _Shifted | None = None
+    _by_triangle = False  # the primal way, when sums did not resolve a penalty
 
     def __init__(
         self,
@@ -510,6 +638,7 @@ class RidgePath:
         scaling: InputScaling | None = None,
         penalize_constant: bool = True,
         method: str = "auto",
+        tolerance: float = _RESOLVED,
         n_threads: int | None = None,
     ) -> None:
         if not isinstance(model, (TensorBasis, TotalDegreeKernel, SpectrumKernel)):
@@ -522,6 +651,7 @@ class RidgePath:
         check_scaling(scaling, model.n_features, "model")
         self._free = not check_flag(penalize_constant, "penalize_constant")
         self._threads = check_threads(n_threads)
+        self.tolerance = float(tolerance)
         data = as_matrix(X, "X", n_columns=model.n_features)
         targets = as_matrix(
             Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True
@@ -669,14 +799,46 @@ class RidgePath:
             f"the eigenvectors of {terms} terms",
             "lower n_terms or degree",
         )
-        plan, rows = self.model._plan, (self._X_used, self._box(), self._scaled_Y, self._scale)
-        self._has_moments = _moments_pay(self.model, self._scale.size, self.n_outputs)
-        gram = _gram(plan, rows, self._has_moments, self._threads)
-        spectrum = _PrimalSpectrum(gram, terms, free=self._free)
+        weight = float(self._scale @ self._scale)
+        self._has_moments = moments_serve(
+            self.model, self.n_outputs, n_samples=self._scale.size, weight=weight
+        )
+        rows = (self._X_used, self._box(), self._without_means(), self._scale)
+        gram = _gram(self.model._plan, rows, self._has_moments, self._threads)
+        self._set_primal(gram)
+
+    def _without_means(self) -> Doubles:
+        """Return the scaled targets; if the constant is free what they leave of their means."""
+        self._means = np.zeros(self.n_outputs)
+        if self._free:
+            squares = self._scale**2
+            self._means = squares @ self._Y_used / squares.sum()
+        return (self._Y_used - self._means) * self._scale[:, np.newaxis]
+
+    def _set_primal(self, sums: Doubles) -> None:
+        spectrum = _PrimalSpectrum(
+            sums, self.model.n_terms, free=self._free, means=self._means,  # type: ignore[union-attr]
+            triangle=self._by_triangle,
+        )  # fmt: skip
         self._mean_features, self._mean_Y = spectrum.mean_features, spectrum.mean_targets
         self._V, self.eigenvalues = spectrum.vectors, spectrum.eigenvalues
         self._projected = spectrum.projected
         self._missing = self._scale.size - int(self._free) > self.eigenvalues.size
+
+    def _resolve(self, gammas: Doubles) -> None:
+        """Factorise the features themselves where their sums do not resolve the penalties."""
+        if self.method != "primal" or self._by_triangle:
+            return
+        if self._estimated_error(gammas, np.ones(gammas.size)).max() <= self.tolerance:
+            return
+        assert isinstance(self.model, TensorBasis)
+        triangle = _triangle(
+            self.model, self._X_used, self._without_means(), self._scale, self._scaling,
+            self._threads,
+        )  # fmt: skip
+        self._by_triangle = True
+        self._has_moments = False  # whose polynomials would round like the sums
+        self._set_primal(triangle)
 
     def _box(self) -> Any:
         return None if self._scaling is None else self._scaling._map
@@ -692,6 +854,7 @@ class RidgePath:
         values = _as_gammas(gammas)
         if values.min() < 0:
             raise ValueError(f"gammas must not be negative, got {values.min()}")
+        self._resolve(values)
         if values.min() == 0 and not self._has_full_rank():
             raise ValueError(
                 "gamma = 0 has a leave-one-out solution only where the terms have full rank at "
@@ -705,8 +868,12 @@ class RidgePath:
             return 0
         size = max(self._n_free_rows, self.eigenvalues.size)
         # singular values, not their squares, are resolved by the decomposition of G itself
-        resolution = (size * _EPS) ** 2 if self.method == "svd" else size * _EPS
+        resolution = (size * _EPS) ** 2 if self._knows_roots else size * _EPS
         return int((self.eigenvalues > resolution * self.eigenvalues[0]).sum())
+
+    @property
+    def _knows_roots(self) -> bool:
+        return self.method == "svd" or self._by_triangle
 
     def _has_full_rank(self) -> bool:
         return self._rank() == self.eigenvalues.size
@@ -731,8 +898,10 @@ class RidgePath:
         elif self.eigenvalues.size == 0:
             return np.full(gammas.size, _EPS)
         else:
-            condition = self.eigenvalues[0] / (self.eigenvalues[-1] + gammas)
-        if self.method == "svd":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                condition = self.eigenvalues[0] / (self.eigenvalues[-1] + gammas)
+            condition = np.nan_to_num(condition, nan=np.inf)
+        if self._knows_roots:
             condition = np.sqrt(condition)
         grown = 1.0 + condition
         if self._missing or self.method == "primal":  # differences, relative to what is left
@@ -1016,6 +1185,7 @@ class RidgePath:
         """
         gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
         free = 1.0 / float(self._scale @ self._scale) if self._free else 0.0
+        self._resolve(np.array([gamma]))
         if self.method == "primal":
             return self._V / np.sqrt(self.eigenvalues + gamma), self._mean_features, free
         if self.method != "svd":

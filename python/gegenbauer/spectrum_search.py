@@ -694,13 +694,15 @@ class Candidate:
         self._X, self._Y, self._weights, self._options = X, Y, weights, options
         self._chunk = max(1, int(_HELD / Y.size))
         pairs: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp] | None]]
+        self._tolerance = np.inf  # sums, as long as they tell anything
         pairs = [(np.arange(X.shape[0]), None)] if splits is None else [*splits]
         self._folds = self._find_folds(splits)
         self._paths = [] if self._folds else [
             (
                 RidgePath(
                     model, X[train], Y[train],
-                    sample_weight=None if weights is None else weights[train], **options,
+                    sample_weight=None if weights is None else weights[train],
+                    tolerance=self._tolerance, **options,
                 ),
                 test,
             )
@@ -728,7 +730,7 @@ class Candidate:
             assert isinstance(self.model, TensorBasis)
             folds = kfold_predictions(
                 self.model, self._X, self._Y, self._folds, gammas,
-                sample_weight=self._weights, **self._options,
+                sample_weight=self._weights, tolerance=self._tolerance, **self._options,
             )  # fmt: skip
             for rows in self._folds:
                 yield folds.predictions[:, rows], folds.error, rows
@@ -740,7 +742,20 @@ class Candidate:
                 yield path.predict(self._X[test], gammas), path.rounding(gammas), test
 
     def scores(self, gammas: Doubles, score: Score) -> Doubles:
-        """Return the score, infinity where float64 does not carry it."""
+        """Return the score, infinity where float64 does not carry it.
+
+        Where the sums of features carry none of them, the features themselves are asked, and from
+        then on.
+        """
+        found = self._scores(gammas, score)
+        if self._tolerance > TRUSTED and not np.isfinite(found).any():
+            self._tolerance = TRUSTED
+            for path, _ in self._paths:
+                path.tolerance = TRUSTED
+            found = self._scores(gammas, score)
+        return found
+
+    def _scores(self, gammas: Doubles, score: Score) -> Doubles:
         found = np.zeros(gammas.size)
         for first in range(0, gammas.size, self._chunk):
             some = slice(first, first + self._chunk)

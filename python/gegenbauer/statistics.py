@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    Doubles: TypeAlias = npt.NDArray[np.float64]
+
     # Targets are Y A + b of what was summed: A (n_outputs, K) and b (K,)
-    Coding: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+    Coding: TypeAlias = tuple[Doubles, Doubles]
 
 __all__ = ["GramStatistics", "MomentStatistics"]
 
@@ -54,7 +56,14 @@ def _positive(gammas: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 class _Statistics:
-    """What the statistics share: bookkeeping, sums and differences, and the solve."""
+    """What the statistics share: bookkeeping, sums and differences, and the solve.
+
+    Two things keep digits that the numbers as they come would lose. Targets are summed as their
+    differences from `_shift`, their mean so far: the constant is a term, so that G'DY follows from
+    G'D(Y - shift) exactly, and a large mean takes no digits of the spread with it. And inputs are
+    summed in `_open_box`, where a column that looks constant so far is mapped like any other; it
+    is put to 0 when the sums are used. So nothing is forgotten when its range grows later.
+    """
 
     _engine: ClassVar[str]
 
@@ -70,6 +79,7 @@ class _Statistics:
         self.resolution = _EPS
         self.n_samples = 0
         self.weight_sum = 0.0
+        self._shift = np.zeros(self.n_outputs)
         self._sums = self._zeros()
 
     def _require_matrices(self, number: float, what: str) -> None:
@@ -101,6 +111,10 @@ class _Statistics:
         """Return the sums over samples whose scaled inputs u are scale u + shift instead."""
         raise NotImplementedError
 
+    def _with_targets_raised(self, by: Doubles) -> Doubles:
+        """Return the sums of the targets Y + by in place of Y."""
+        raise NotImplementedError
+
     def _spread(self, places: npt.NDArray[np.intp], n_outputs: int) -> npt.NDArray[np.float64]:
         """Return the sums with output k at `places[k]` of more outputs, which are zero."""
         raise NotImplementedError
@@ -118,8 +132,56 @@ class _Statistics:
         """Return the number of entries of `_packed`."""
         raise NotImplementedError
 
+    def _assemble(self, n_threads: int) -> npt.NDArray[np.float64]:
+        """Return [G, Y]'D[G, Y] of what is summed, in Fortran order: the lower triangle counts."""
+        raise NotImplementedError
+
+    @property
+    def _open_box(self) -> InputScaling | None:
+        """The box in which inputs are summed."""
+        return None if self.scaling is None else self.scaling._opened()
+
+    def _with_ends(self, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Put what lies beyond a narrow column that is to be ignored to its end."""
+        box = self._open_box
+        if self.scaling is None or box is None or box.clip:
+            return X
+        for t in np.flatnonzero(self.scaling.is_constant & ~box.is_constant):
+            low, high = box.lower[t], box.upper[t]
+            if X[:, t].min() < low or X[:, t].max() > high:
+                X = X.astype(np.float64)
+                X[:, t] = X[:, t].clip(low, high)
+        return X
+
     def _augmented(self, n_threads: int) -> npt.NDArray[np.float64]:
-        """Return [G, Y]'D[G, Y] in Fortran order, of which the lower triangle counts."""
+        """Return [G, Y - shift]'D[G, Y - shift] in the box of `scaling`, as `_assemble` does."""
+        box = self._open_box
+        if self.scaling is None or box is None:
+            return self._assemble(n_threads)
+        closed = self.scaling.is_constant & ~box.is_constant
+        if not closed.any():
+            return self._assemble(n_threads)
+        settled = copy.copy(self)
+        settled._sums = self._substitute(np.where(closed, 0.0, 1.0), np.zeros(closed.size))
+        return settled._assemble(n_threads)
+
+    def _whole(self, n_threads: int) -> npt.NDArray[np.float64]:
+        """Return [G, Y]'D[G, Y], likewise."""
+        raised = copy.copy(self)
+        raised._sums, raised._shift = self._shifted_to(np.zeros(self.n_outputs)), self._shift * 0.0
+        return raised._augmented(n_threads)
+
+    def _shifted_to(self, shift: Doubles) -> Doubles:
+        """Return the sums of Y - shift."""
+        by = self._shift - shift
+        return self._with_targets_raised(by) if by.any() and self.n_samples else self._sums
+
+    def _target_sums(self) -> Doubles:
+        """Return the sums of w (y - shift), shape (n_outputs,)."""
+        raise NotImplementedError
+
+    def _target_products(self) -> Doubles:
+        """Return (Y - shift)'D(Y - shift), shape (n_outputs, n_outputs): the lower triangle."""
         raise NotImplementedError
 
     @classmethod
@@ -202,24 +264,27 @@ class _Statistics:
         )  # fmt: skip
         weights = as_weights(sample_weight, data.shape[0])
         scale = None if weights is None else np.sqrt(weights)
-        if scale is not None:
-            targets = targets * scale[:, np.newaxis]
-        with np.errstate(over="ignore"):
-            sums = start._sums + start._accumulate(data, targets, scale, check_threads(n_threads))
+        data = start._with_ends(data)
+        part = copy.copy(start)
+        part.resolution, part.n_samples = resolution, data.shape[0]
+        part.weight_sum = float(data.shape[0] if weights is None else weights.sum())
+        with np.errstate(over="ignore", invalid="ignore"):
+            if part.weight_sum > 0:
+                shares = (1.0 if weights is None else weights[:, np.newaxis]) / part.weight_sum
+                part._shift = (targets * shares).sum(axis=0)
+            targets = targets - part._shift
+            if scale is not None:
+                targets *= scale[:, np.newaxis]
+            part._sums = start._accumulate(data, targets, scale, check_threads(n_threads))
+            whole = start._combine(part, 1)
         require_finite(
-            sums,
+            whole._sums,
             "the sums are",
             "X (without scaling), Y or sample_weight is too large",
             name_row=False,
         )
         # in one step, which neither an interrupt nor another thread can cut
-        vars(self).update(
-            scaling=start.scaling,
-            resolution=resolution,
-            _sums=sums,
-            n_samples=self.n_samples + data.shape[0],
-            weight_sum=self.weight_sum + float(data.shape[0] if weights is None else weights.sum()),
-        )
+        vars(self).update(vars(whole))
         return self
 
     def rescaled(self, scaling: InputScaling) -> Self:
@@ -255,7 +320,8 @@ class _Statistics:
             )
         result = copy.copy(self)
         result.scaling = scaling
-        scale, shift = self.scaling._substitution(scaling)
+        self.scaling._require_inside(scaling)
+        scale, shift = self.scaling._opened()._substitution(scaling._opened())
         if self.n_samples and not ((scale == 1.0) & (shift == 0.0)).all():
             result._sums = self._substitute(scale, shift)
         return result
@@ -290,6 +356,8 @@ class _Statistics:
         result = copy.copy(self)
         result.n_outputs = n_outputs
         result._sums = self._spread(at, n_outputs)
+        result._shift = np.zeros(n_outputs)
+        result._shift[at] = self._shift
         return result
 
     def _matches(self, other: _Statistics) -> bool:
@@ -330,10 +398,20 @@ class _Statistics:
             )
         result = copy.copy(mine)
         result.resolution = resolution
-        result._sums = mine._sums + sign * other._sums
+        result._shift = mine._shift if sign < 0 else mine._common_shift(other)
+        result._sums = mine._shifted_to(result._shift) + sign * other._shifted_to(result._shift)
         result.n_samples = self.n_samples + sign * other.n_samples
         result.weight_sum = self.weight_sum + sign * other.weight_sum
         return result
+
+    def _common_shift(self, other: Self) -> Doubles:
+        """Return the mean of the targets of both, whichever comes first."""
+        if not other.weight_sum:
+            return self._shift
+        if not self.weight_sum:
+            return other._shift
+        totals = [one.weight_sum * one._shift + one._target_sums() for one in (self, other)]
+        return np.asarray((totals[0] + totals[1]) / (self.weight_sum + other.weight_sum))
 
     def __add__(self, other: object) -> Self:
         return (
@@ -360,6 +438,21 @@ class _Statistics:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._unpack(state["_sums"])
+        if "_shift" not in state:
+            self._take_old_sums()
+
+    def _take_old_sums(self) -> None:
+        """Complete sums of version 0.1.0: of Y as it is, columns that look constant put to 0.
+
+        Where such a column has a range, its samples are put into the middle of it.
+        """
+        self._shift = np.zeros(self.n_outputs)
+        if self.scaling is None or not self.n_samples:
+            return
+        closed = self.scaling.is_constant & ~self.scaling._opened().is_constant
+        if closed.any():
+            middle = 0.5 * sum(self.scaling.domain)
+            self._sums = self._substitute(np.where(closed, 0.0, 1.0), np.where(closed, middle, 0.0))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
@@ -368,6 +461,7 @@ class _Statistics:
             self._matches(other)
             and self.n_samples == other.n_samples
             and self.weight_sum == other.weight_sum
+            and np.array_equal(self._shift, other._shift)
             and np.array_equal(self._packed(), other._packed())
         )
 
@@ -392,13 +486,13 @@ class _Statistics:
     def cross(self) -> npt.NDArray[np.float64]:
         """G'DY, shape (n_terms, n_outputs), a copy."""
         n = self.basis.n_terms
-        return np.ascontiguousarray(self._augmented(check_threads(None))[n:, :n].T)
+        return np.ascontiguousarray(self._whole(check_threads(None))[n:, :n].T)
 
     @property
     def target_gram(self) -> npt.NDArray[np.float64]:
         """Y'DY, shape (n_outputs, n_outputs), a symmetric copy."""
         n = self.basis.n_terms
-        lower = np.tril(self._augmented(check_threads(None))[n:, n:])
+        lower = np.tril(self._whole(check_threads(None))[n:, n:])
         return lower + np.tril(lower, -1).T
 
     def solve(
@@ -439,38 +533,55 @@ class _Statistics:
         gamma = check_number(gamma, "gamma", minimum=0)
         penalize_constant = check_flag(penalize_constant, "penalize_constant")
         threads = check_threads(n_threads)
-        system = self._system(coding, threads)
-        result = core.solve_gram(system, self.basis.n_terms, gamma, penalize_constant, threads)
+        system, means = self._system(coding, threads)
+        n = self.basis.n_terms
+        # Solved for what is missing to the constant that the means alone would get; a free constant
+        # gets all of them.
+        weight, penalty = system[0, 0], gamma if penalize_constant else 0.0
+        whole = weight + penalty if weight > 0 else 1.0
+        system[n:, 1:n] += np.outer(means * (penalty / whole), system[1:n, 0])
+        result = core.solve_gram(system, n, gamma, penalize_constant, threads)
+        result["weights"][0] += means * (weight / whole)
         return replace(RidgeSolution(**result), engine=self._engine)
 
-    def _system(self, coding: Coding | None, n_threads: int) -> npt.NDArray[np.float64]:
-        """Return [G, T]'D[G, T] in Fortran order, of which the lower triangle counts.
+    def _system(self, coding: Coding | None, n_threads: int) -> tuple[Doubles, Doubles]:
+        """Return [G, T - t]'D[G, T - t] in Fortran order, lower triangle, and t of shape (K,).
 
-        The targets T are Y itself, or ``Y A + b`` for a coding (A, b).
+        The targets T are Y itself, or ``Y A + b`` for a coding (A, b); t is about their mean.
         """
         if self.n_samples == 0:
             raise ValueError("the statistics hold no samples: call update first")
         self._require_matrices(2, "the normal matrix")
         whole = self._augmented(n_threads)
         if coding is None:
-            return whole
+            return whole.copy(order="F"), self._shift
         matrix, offset = coding
         n = self.basis.n_terms
-        # term 0 is 1, so that its sums are those of the other factor alone
-        cross, ones = whole[n:, :n], whole[:n, 0]
         square = np.tril(whole[n:, n:])
         square += np.tril(square, -1).T
-        sums = matrix.T @ whole[n:, 0]
         result = np.zeros((n + offset.size, n + offset.size), order="F")
         result[:n, :n] = whole[:n, :n]
-        result[n:, :n] = matrix.T @ cross + np.outer(offset, ones)
-        result[n:, n:] = (
-            matrix.T @ square @ matrix
-            + np.outer(sums, offset)
-            + np.outer(offset, sums)
-            + whole[0, 0] * np.outer(offset, offset)
-        )
-        return result
+        result[n:, :n] = matrix.T @ whole[n:, :n]
+        result[n:, n:] = matrix.T @ square @ matrix
+        return result, self._shift @ matrix + offset
+
+    def _spectrum(
+        self, coding: Coding | None, *, free: bool, n_threads: int
+    ) -> tuple[_PrimalSpectrum, Doubles]:
+        """Return the eigenvectors, and the lower triangle that `_system` makes."""
+        system, means = self._system(coding, n_threads)
+        return _PrimalSpectrum(system, self.basis.n_terms, free=free, means=means), system
+
+    def _in_units(self, coding: Coding | None) -> tuple[Coding, float]:
+        """Return a coding into targets of about one, and their unit, a power of two.
+
+        Scores are squares of squares of targets, which would leave float64 long before these do.
+        """
+        matrix, offset = coding or (np.eye(self.n_outputs), np.zeros(self.n_outputs))
+        spread = np.sqrt(np.diag(self._target_products()) / (self.weight_sum or 1.0))
+        largest = max((spread @ np.abs(matrix)).max(), np.abs(self._shift @ matrix + offset).max())
+        unit = 2.0 ** np.floor(np.log2(largest)) if largest > 0 else 1.0
+        return (matrix / unit, offset / unit), float(unit)
 
     def gcv(
         self, gammas: npt.ArrayLike, *, penalize_constant: bool = True, n_threads: int | None = None
@@ -497,7 +608,9 @@ class _Statistics:
         ValueError, TypeError
             For gammas that are not positive, or statistics of no samples.
         """
-        return self._gcv(gammas, None, penalize_constant, n_threads)[0]
+        coding, unit = self._in_units(None)
+        with np.errstate(over="ignore"):
+            return self._gcv(gammas, coding, penalize_constant, n_threads)[0] * unit * unit
 
     def _gcv(
         self,
@@ -505,22 +618,23 @@ class _Statistics:
         coding: Coding | None,
         penalize_constant: bool,
         n_threads: int | None,
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    ) -> tuple[Doubles, Doubles, npt.NDArray[np.bool_]]:
         """Return scores (n_gammas, K), weights (n_terms, n_gammas K), and which are accurate."""
         values = _positive(gammas)
         n_terms, n = self.basis.n_terms, self.n_samples
         free = not check_flag(penalize_constant, "penalize_constant")
-        system = self._system(coding, check_threads(n_threads))
-        spectrum = _PrimalSpectrum(system, n_terms, free=free)
-        left = spectrum.eigenvalues[:, np.newaxis] + values
-        squares = spectrum.projected**2
-        total = np.diag(system[n_terms:, n_terms:]) - free * system[0, 0] * spectrum.mean_targets**2
-        explained = ((left + values) / left**2).T @ squares
-        error = (total - explained).clip(min=0.0)
-        dof = (spectrum.eigenvalues[:, np.newaxis] / left).sum(axis=0) + free
-        scores: npt.NDArray[np.float64] = (
-            n * error / np.maximum(n - dof, _EPS * n)[:, np.newaxis] ** 2
+        spectrum, system = self._spectrum(coding, free=free, n_threads=check_threads(n_threads))
+        total = np.diag(system[n_terms:, n_terms:]) - free * system[0, 0] * spectrum.mean_left**2
+        # what is left of centred targets by the weights c in the eigenvectors
+        c = spectrum.coordinates(values)
+        p = spectrum.projected[:, np.newaxis, :]
+        explained = ((2.0 * p - spectrum.eigenvalues[:, np.newaxis, np.newaxis] * c) * c).sum(
+            axis=0
         )
+        error = (total - explained).clip(min=0.0)
+        shrink = values / (spectrum.eigenvalues[:, np.newaxis] + values)
+        left = shrink.sum(axis=0) + (n - free - spectrum.eigenvalues.size)
+        scores: Doubles = n * error / np.maximum(left, _EPS * n)[:, np.newaxis] ** 2
         largest, smallest = spectrum.eigenvalues[:1].sum(), spectrum.eigenvalues[-1:].sum()
         accurate = smallest + values >= LEAST_RCOND * (largest + values)
         return np.asarray(scores), spectrum.weights(values), accurate
@@ -545,19 +659,23 @@ class _Statistics:
             weights, "weights", n_rows=self.basis.n_terms, n_columns=self.n_outputs,
             keep_float32=False,
         )  # fmt: skip
-        return np.asarray(self._squared_errors(given, None)[0])
+        coding, unit = self._in_units(None)
+        with np.errstate(over="ignore"):
+            return np.asarray(self._squared_errors(given / unit, coding)[0] * unit * unit)
 
     def _squared_errors(
         self, weights: npt.NDArray[np.float64], coding: Coding | None
     ) -> npt.NDArray[np.float64]:
         """Return those of n sets of weights (n_terms, n K), shape (n, K)."""
         n = self.basis.n_terms
-        system = self._system(coding, check_threads(None))
+        system, means = self._system(coding, check_threads(None))
         gram = np.tril(system[:n, :n])
         gram += np.tril(gram, -1).T
         cross = system[n:, :n].T
         n_outputs = cross.shape[1]
         n_sets = weights.shape[1] // n_outputs
+        weights = weights.copy()
+        weights[0] -= np.tile(means, n_sets)  # both sides of a difference without their mean
         squares = np.einsum("lk,lk->k", weights, gram @ weights)
         products = np.einsum("lk,lk->k", weights, np.tile(cross, n_sets))
         errors = np.tile(np.diag(system[n:, n:]), n_sets) - 2.0 * products + squares
@@ -626,7 +744,7 @@ class GramStatistics(_Statistics):
         n_threads: int,
     ) -> npt.NDArray[np.float64]:
         part = self._zeros()
-        box = self.basis._box(self.scaling)
+        box = self.basis._box(self._open_box)
         core.accumulate_gram(self.basis._plan, X, box, Y, row_scale, part, n_threads)
         return part
 
@@ -664,6 +782,21 @@ class GramStatistics(_Statistics):
                 changed += shares[n, j] * matrix[[place[k.tobytes()] for k in lower]]
             matrix[rows] = changed
 
+    def _with_targets_raised(self, by: Doubles) -> Doubles:
+        n = self.basis.n_terms
+        sums = self._sums.copy(order="F")
+        ones, own = sums[:n, 0], self._sums[n:, 0]  # term 0 is 1
+        sums[n:, n:] += np.outer(own, by) + np.outer(by, own) + np.outer(by, by) * ones[0]
+        sums[n:, :n] += np.outer(by, ones)
+        return sums
+
+    def _target_sums(self) -> Doubles:
+        return self._sums[self.basis.n_terms :, 0]
+
+    def _target_products(self) -> Doubles:
+        n = self.basis.n_terms
+        return self._sums[n:, n:]
+
     def _spread(self, places: npt.NDArray[np.intp], n_outputs: int) -> npt.NDArray[np.float64]:
         n = self.basis.n_terms
         result = np.zeros((n + n_outputs, n + n_outputs), order="F")
@@ -689,7 +822,7 @@ class GramStatistics(_Statistics):
         size = basis.n_terms + n_outputs
         return size * (size + 1) // 2
 
-    def _augmented(self, n_threads: int) -> npt.NDArray[np.float64]:  # noqa: ARG002
+    def _assemble(self, n_threads: int) -> npt.NDArray[np.float64]:  # noqa: ARG002
         return self._sums
 
 
@@ -771,7 +904,7 @@ class MomentStatistics(_Statistics):
         n_threads: int,
     ) -> npt.NDArray[np.float64]:
         part = self._zeros()
-        box = self.basis._box(self.scaling)
+        box = self.basis._box(self._open_box)
         core.accumulate_moments(self.basis._plan, X, box, Y, row_scale, part, n_threads)
         return part
 
@@ -783,6 +916,20 @@ class MomentStatistics(_Statistics):
             self.basis._plan, sums, self.n_outputs, scale.tolist(), shift.tolist()
         )
         return sums
+
+    def _with_targets_raised(self, by: Doubles) -> Doubles:
+        sums = self._sums.copy()
+        core.shift_targets(self.basis._plan, sums, by.tolist())
+        return sums
+
+    def _target_sums(self) -> Doubles:
+        # those with the constant come first in what belongs to an output
+        n_moments = core.count_moments(self.basis._plan, 0)
+        with_output = core.count_moments(self.basis._plan, 1) - n_moments - 1
+        return self._sums[n_moments : n_moments + self.n_outputs * with_output : with_output]
+
+    def _target_products(self) -> Doubles:
+        return self._sums[-(self.n_outputs**2) :].reshape(self.n_outputs, -1)
 
     def _spread(self, places: npt.NDArray[np.intp], n_outputs: int) -> npt.NDArray[np.float64]:
         # moments, then for each output those with it, then the products of outputs
@@ -810,7 +957,7 @@ class MomentStatistics(_Statistics):
     def _n_packed(basis: TensorBasis, n_outputs: int) -> int:
         return int(core.count_moments(basis._plan, n_outputs))
 
-    def _augmented(self, n_threads: int) -> npt.NDArray[np.float64]:
+    def _assemble(self, n_threads: int) -> npt.NDArray[np.float64]:
         self._require_matrices(1, "the normal matrix")
         size = self.basis.n_terms + self.n_outputs
         gram = np.zeros((size, size), order="F")

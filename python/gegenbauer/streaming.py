@@ -24,7 +24,7 @@ from gegenbauer.basis_search import PAPER_GAMMAS
 from gegenbauer.batches import StreamError, as_batches
 from gegenbauer.features import _advising, _BasisEstimator
 from gegenbauer.progress import RowProgress
-from gegenbauer.ridge import fit_cost
+from gegenbauer.ridge import MANY_SAMPLES, fit_cost, moments_serve
 from gegenbauer.statistics import LEAST_RCOND, GramStatistics, MomentStatistics
 from gegenbauer.targets import (
     _MAX_LISTED,
@@ -62,9 +62,6 @@ _ELSEWHERE = {
     "residuals",
     "coef_": "the weights of the terms are in term_coef_",
 }
-
-# For the choice between ways of summing: a solve costs nothing beside so many rows.
-_MANY_ROWS = 10**9
 
 
 class _StreamEstimator(_BasisEstimator, _TargetEstimator):
@@ -188,12 +185,11 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
 
     def _statistics_kind(self) -> type[Statistics]:
         """Return the cheaper way of summing, or the one that was asked for."""
-        cost = fit_cost(self.basis_, _MANY_ROWS)
-        if self.engine == "primal" or not np.isfinite(cost["moments"]):
-            return GramStatistics
-        # beyond these lam, moments lose digits (see MomentStatistics)
-        pays = cost["moments"] < cost["primal"] and 0 <= self.lam <= 0.5
-        return MomentStatistics if self.engine == "moments" or pays else GramStatistics
+        if self.engine == "moments":
+            possible = np.isfinite(fit_cost(self.basis_, MANY_SAMPLES)["moments"])
+            return MomentStatistics if possible else GramStatistics
+        serve = self.engine == "auto" and moments_serve(self.basis_, 1)
+        return MomentStatistics if serve else GramStatistics
 
     # ---- learning ----------------------------------------------------------------
 
@@ -501,7 +497,8 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         require_plain(gammas, "gammas")
         given = PAPER_GAMMAS if gammas is None else np.atleast_1d(gammas)
         values = as_matrix(given, "gammas", one_dimensional=True, keep_float32=False)[:, 0]
-        coding, penalize = self._coding(), bool(self.penalize_constant)
+        coding, unit = self.statistics_._in_units(self._coding())
+        penalize = bool(self.penalize_constant)
         scores, weights, accurate = self.statistics_._gcv(
             values, coding, penalize, self._n_threads()
         )
@@ -523,7 +520,8 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         # of equals the largest, as everywhere
         best = float(values[np.flatnonzero(losses == losses.min())[-1]])
         self._refit(best)
-        self.gamma_results_ = {"gamma": values, "score": -losses}
+        with np.errstate(over="ignore"):
+            self.gamma_results_ = {"gamma": values, "score": -losses * unit * unit}
 
     def _judge(self, held_out: Any) -> Statistics:
         """Sum rows that are held out: within the present range, and of the present classes."""

@@ -398,3 +398,47 @@ class TestSympy:
         logits = model.probability_maps_[0].logits(outputs)
         expected = logits if n_classes == 3 else logits[:, 1] - logits[:, 0]
         assert_allclose(model.decision_function(X), expected, rtol=1e-7, atol=1e-7)
+
+
+class TestLargeMeans:
+    """A constant that is added to a function changes its mean and nothing else."""
+
+    OFFSETS = (0.0, 1e3, 1e6, 1e8, 1e10, 1e12)
+
+    @pytest.mark.parametrize("offset", OFFSETS)
+    @pytest.mark.parametrize("lam", [0.0, 0.5, 2.0])
+    def test_terms(self, offset, lam):
+        """Offset + x + 2 y + 3 x y on [-1, 1]^2: parts 1/3, 4/3 and 9/9 of the variance 8/3."""
+        basis = TensorBasis(2, degree=2, lam=lam)
+        # the terms are multiples of x, y, x y that depend on lam
+        unit = basis.evaluate([[1.0, 1.0]])[0]
+        weights = np.array([offset, 1 / unit[1], 2 / unit[2], 0, 3 / unit[4], 0])
+        found = term_sobol_indices(basis, weights, domain=(-1, 1))
+        assert_allclose(found.mean, offset, rtol=1e-15, atol=1e-15)
+        assert_allclose(found.variance, 8 / 3, rtol=1e-14)
+        assert_allclose(found.first_order[:, 0], [1 / 8, 4 / 8], rtol=1e-14)
+        assert_allclose(found.total[:, 0], [4 / 8, 7 / 8], rtol=1e-14)
+
+    @pytest.mark.parametrize("offset", OFFSETS)
+    def test_estimators(self, offset):
+        """x + y^2 of uniform inputs has parts 1/12 and 4/45 on the unit square."""
+        nodes, _ = np.polynomial.legendre.leggauss(8)
+        x = np.concatenate([[0.0], (nodes + 1) / 2, [1.0]])  # the box is the unit square
+        X = np.array(list(itertools.product(x, x, [0.0, 0.5, 1.0])))
+        f = X[:, 0] + X[:, 1] ** 2
+        exact = np.array([1 / 12, 4 / 45, 0.0]) / (1 / 12 + 4 / 45)
+        plain = GegenbauerRegressor(
+            degree=4, n_terms=None, spectrum="orthonormal", gamma=1e-10, penalize_constant=False
+        )
+        finite = GegenbauerRegressorCV(n_terms=60)
+        models = [plain, finite, GegenbauerRegressorCV(), GegenbauerRegressorCV(cv=3, n_terms=60)]
+        # what float64 has left of the function beside its mean
+        left = 4 * np.finfo(float).eps * offset
+        for model in models:
+            found = sobol_indices(model.fit(X, f + offset))
+            tolerance = max(2e-3, 10 * left)
+            assert_allclose(found.total[:, 0], exact, atol=tolerance)
+            assert_allclose(found.first_order[:, 0], exact, atol=tolerance)
+            assert_allclose(found.total.sum(), 1, atol=tolerance)
+            if model is plain:
+                assert_allclose(found.variance, 1 / 12 + 4 / 45, atol=tolerance)

@@ -440,3 +440,203 @@ class TestScores:
         p = make_problem(90, 3, 40)
         for cls, engine in ((GramStatistics, "primal"), (MomentStatistics, "moments")):
             assert cls.from_data(p.basis, p.X, p.Y).solve(1.0).engine == engine
+
+
+class TestLargeMeans:
+    """A constant that is added to the targets is taken out of their sums again, exactly."""
+
+    GAMMAS = 2.0 ** np.arange(-16, 12, 4)
+
+    @staticmethod
+    def problem(offset):
+        """Targets of spread 0.4 that float64 holds with and without the offset."""
+        rng = np.random.default_rng(5)
+        X = rng.uniform(-1, 1, (120, 2))
+        y = np.sin(3 * X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=120)
+        plain = (np.column_stack([y, -2 * y]) + offset) - offset
+        return X, plain, plain + offset, TensorBasis(2, degree=6, spectrum="orthonormal")
+
+    @pytest.mark.parametrize("offset", [0.0, 1e4, 1e8, 1e10])
+    def test_scores_and_weights(self, statistics_of, offset):
+        X, plain, raised, basis = self.problem(offset)
+        cls = type(statistics_of(make_problem(5, 2, 3)))
+        weight = np.random.default_rng(0).uniform(0.5, 2, 120)
+        rng = np.random.default_rng(1)
+        parts = np.array_split(rng.permutation(120), 7)
+
+        def sums(rows):
+            return cls.from_data(basis, X[rows], raised[rows], sample_weight=weight[rows])
+
+        got = cls.from_data(basis, X, raised, sample_weight=weight)
+        merged = sum(sums(rows) for rows in parts)
+        ones = [cls(basis, 2)]
+        for row in rng.permutation(120):
+            ones[0].update(X[[row]], raised[[row]], sample_weight=weight[[row]])
+        more = got + sums(np.arange(50)) - sums(np.arange(50))
+        path = RidgePath(basis, X, plain, sample_weight=weight, penalize_constant=False)
+        expected = path.gcv(self.GAMMAS)
+        fit = solve_ridge(basis, X, plain, 0.1, sample_weight=weight, penalize_constant=False)
+        for found in (got, merged, *ones, more):
+            assert_allclose(found.gcv(self.GAMMAS, penalize_constant=False), expected, rtol=1e-9)
+            weights = found.solve(0.1, penalize_constant=False).weights
+            assert_allclose(weights[1:], fit.weights[1:], rtol=0, atol=1e-11)
+            assert_allclose(
+                weights[0] - offset, fit.weights[0], rtol=0, atol=1e-11 + 4e-16 * offset
+            )
+            errors = found.squared_error(fit.weights + offset * (np.arange(28) == 0)[:, None])
+            residuals = plain - basis.evaluate(X) @ fit.weights
+            assert_allclose(errors, weight @ residuals**2, rtol=1e-11 + 1e-14 * offset**0.75)
+            assert_allclose(found.target_gram, raised.T @ (weight[:, None] * raised), rtol=1e-13)
+            cross = basis.evaluate(X).T @ (weight[:, None] * raised)
+            assert_allclose(found.cross, cross, rtol=0, atol=1e-13 * np.abs(cross).max())
+
+    @pytest.mark.parametrize("offset", [0.0, 1e8])
+    def test_a_penalised_constant(self, statistics_of, offset):
+        """Its fit is not that without the offset; here both are known from the samples."""
+        X, _, raised, basis = self.problem(offset)
+        got = type(statistics_of(make_problem(5, 2, 3))).from_data(basis, X, raised)
+        G = basis.evaluate(X)
+        for gamma in (1e-9, 1e-3, 1.0, 1e6):
+            expected = solve_ridge(basis, X, raised, gamma)
+            found = got.solve(gamma)
+            assert_allclose(
+                G @ found.weights, G @ expected.weights, rtol=0, atol=1e-12 * (1 + offset)
+            )
+            path = RidgePath(basis, X, raised, method="svd")
+            assert_allclose(got.gcv([gamma]), path.gcv([gamma]), rtol=1e-6)
+
+    def test_weights_are_repetition(self, statistics_of):
+        X, _, raised, basis = self.problem(1e8)
+        cls = type(statistics_of(make_problem(5, 2, 3)))
+        counts = np.random.default_rng(0).integers(0, 4, 120)
+        rows = np.repeat(np.arange(120), counts)
+        got = cls.from_data(basis, X, raised, sample_weight=counts)
+        expected = cls.from_data(basis, X[rows], raised[rows])
+        assert_allclose(
+            got.solve(0.1, penalize_constant=False).weights[1:],
+            expected.solve(0.1, penalize_constant=False).weights[1:],
+            atol=1e-12,
+        )
+        given = np.zeros((28, 2))
+        given[0] = 1e8
+        assert_allclose(got.squared_error(given), expected.squared_error(given), rtol=1e-12)
+
+    def test_sums_that_were_pickled_without_a_shift(self, statistics_of):
+        """As those of versions that summed the targets as they are."""
+        p = make_problem(60, 2, 15)
+        statistics = statistics_of(p)
+        state = statistics.__getstate__()
+        old = type(statistics).__new__(type(statistics))
+        raised = type(statistics).__new__(type(statistics))
+        raised.__dict__.update(statistics.__dict__)
+        raised._sums, raised._shift = statistics._shifted_to(np.zeros(2)), np.zeros(2)
+        del state["_shift"]
+        old.__setstate__({**state, "_sums": raised._packed()})
+        same_statistics(old, statistics)
+        assert_allclose(old.target_gram, statistics.target_gram, rtol=1e-13)
+        same_statistics(old + statistics_of(p), statistics + statistics)
+
+    def test_squares_beyond_the_range(self, statistics_of):
+        """Targets whose squares float64 holds have scores, and weights."""
+        p = make_problem(90, 3, 40)
+        scale = 2.0**500
+        plain, scaled = statistics_of(p), statistics_of(p._replace(Y=p.Y * scale))
+        gammas = 2.0 ** np.arange(-8, 9, 4)
+        assert_allclose(scaled.gcv(gammas) / scale / scale, plain.gcv(gammas), rtol=1e-12)
+        weights = plain.solve(1.0).weights
+        assert_allclose(scaled.solve(1.0).weights / scale, weights, rtol=1e-9)
+        errors = scaled.squared_error(weights * scale) / scale / scale
+        assert_allclose(errors, plain.squared_error(weights), rtol=1e-12)
+
+
+class TestNarrowColumns:
+    """Columns that look constant so far are summed with all their digits."""
+
+    @staticmethod
+    def columns(kind):
+        rng = np.random.default_rng(0)
+        if kind == "float32":
+            x = np.sort((1000 + rng.uniform(-1e-3, 1e-3, 120)).astype(np.float32))
+        elif kind == "nanoseconds":
+            x = np.sort(1.7e18 + rng.integers(-3000, 3000, 120))
+        else:  # constant, then not
+            x = np.concatenate([np.full(60, 3.0), 3.0 + np.arange(60.0)])
+        other = rng.uniform(size=120).astype(x.dtype)
+        return np.column_stack([x, other])
+
+    @pytest.mark.parametrize("kind", ["float32", "nanoseconds", "constant"])
+    @pytest.mark.parametrize("domain", [(0.0, 1.0), (-1.0, 1.0)])
+    @pytest.mark.parametrize("size", [1, 7, 60])
+    def test_any_split_is_one_sum(self, statistics_of, kind, domain, size):
+        X = self.columns(kind)
+        Y = np.random.default_rng(1).normal(size=(120, 2))
+        cls = type(statistics_of(make_problem(5, 2, 3)))
+        basis = TensorBasis(2, degree=4, lam=0.5)
+        whole = InputScaling.fit(X, domain=domain)
+        assert whole.is_constant.tolist() == [False, False]
+        expected = cls.from_data(basis, X, Y, scaling=whole)
+        parts = [slice(first, first + size) for first in range(0, 120, size)]
+
+        def box(rows):
+            return InputScaling.fit(X[rows], domain=domain)
+
+        widened = cls(basis, 2, scaling=box(parts[0]))
+        for rows in parts:
+            widened.update(X[rows], Y[rows], widen=True)
+        merged = sum(
+            cls.from_data(basis, X[rows], Y[rows], scaling=box(rows)) for rows in parts[::-1]
+        )
+        for got in (widened, merged):
+            assert got.scaling == whole
+            assert_allclose(got.gram, expected.gram, rtol=0, atol=1e-11 * 120)
+            assert_allclose(got.cross, expected.cross, rtol=0, atol=1e-11 * 120)
+
+    @pytest.mark.parametrize("clip", [True, False])
+    def test_a_column_that_stays_narrow_is_ignored(self, statistics_of, clip):
+        """And one that is flagged is, whatever values come later."""
+        X = self.columns("float32")[:20]
+        Y = np.random.default_rng(1).normal(size=(20, 2))
+        cls = type(statistics_of(make_problem(5, 2, 3)))
+        basis = TensorBasis(2, degree=30, lam=0.5)
+        box = InputScaling.fit(X, clip=clip)
+        assert box.is_constant.tolist() == [True, False]
+        G = basis.evaluate(np.column_stack([np.zeros(20), box.transform(X)[:, 1]]))
+        later = X.copy()
+        later[::3, 0] = 1e6
+        for data in (X, later):
+            got = cls.from_data(basis, data, Y, scaling=box)
+            assert_allclose(got.gram, G.T @ G, rtol=0, atol=1e-10)
+            assert_allclose(got.cross, G.T @ Y, rtol=0, atol=1e-10)
+        wide = InputScaling([0, 0], [1, 1], clip=clip, constant=[True, False])
+        G = basis.evaluate(np.column_stack([np.zeros(20), wide.transform(X)[:, 1]]))
+        assert_allclose(
+            cls.from_data(basis, later, Y, scaling=wide).gram, G.T @ G, rtol=0, atol=1e-10
+        )
+
+    def test_sums_of_older_versions(self, statistics_of):
+        """They had put narrow columns to 0, and knew of these no more than the middle."""
+        X = self.columns("float32")
+        Y = np.random.default_rng(1).normal(size=(120, 2))
+        cls = type(statistics_of(make_problem(5, 2, 3)))
+        basis = TensorBasis(2, degree=4)
+        box = InputScaling.fit(X[:20])
+        got = cls.from_data(basis, X[:20], Y[:20], scaling=box)
+        closed = np.array([0.0, 1.0])
+        state = got.__getstate__()
+        put_to_zero = _with(got, got._substitute(closed, np.zeros(2)))
+        state["_sums"] = _with(got, put_to_zero._shifted_to(np.zeros(2)))._packed()
+        del state["_shift"]
+        old = cls.__new__(cls)
+        old.__setstate__(state)
+        same_statistics(old, got)
+        old.update(X[20:], Y[20:], widen=True)
+        middle = X.astype(np.float64)
+        middle[:20, 0] = 0.5 * (middle[:20, 0].min() + middle[:20, 0].max())
+        expected = cls.from_data(basis, middle, Y, scaling=InputScaling.fit(X))
+        same_statistics(old, expected, 1e-11)
+
+
+def _with(statistics, sums):
+    twin = pickle.loads(pickle.dumps(statistics))
+    twin._sums = sums
+    return twin

@@ -160,6 +160,48 @@ class TestOneFit:
         assert_array_equal(got.scaling_.is_constant, [False, False, True])
         assert gap(got, whole, X) <= 1e-10
 
+    @pytest.mark.parametrize("engine", ["primal", "moments"])
+    @pytest.mark.parametrize("kind", ["fine", "coarse", "nanoseconds", "one sample"])
+    def test_batches_that_look_constant(self, engine, kind):
+        """Sorted, so that each is narrow beside its magnitude, and the whole is not."""
+        rng = np.random.default_rng(0)
+        if kind == "fine":
+            x = (1000 + rng.uniform(-1e-3, 1e-3, 200)).astype(np.float32)
+        elif kind == "coarse":
+            x = (1000 + rng.uniform(-1e-2, 1e-2, 200)).astype(np.float32)
+        elif kind == "nanoseconds":
+            x = 1.7e18 + rng.integers(-3000, 3000, 200)
+        else:
+            x = 3.0 + np.arange(200.0)
+        X = np.sort(x)[:, np.newaxis]
+        y = (np.arange(200) > 100) + 0.05 * rng.normal(size=200)
+        model = GegenbauerRegressor(n_terms=4, gamma=1e-3, engine=engine)
+        parts = [slice(0, 1), *(slice(i, i + 20) for i in range(1, 200, 20))]
+        whole = clone(model).fit(X, y)
+        streamed = clone(model).fit_stream([(X[rows], y[rows]) for rows in parts])
+        merged = sum(clone(model).fit_stream([(X[rows], y[rows])]) for rows in parts[::-1])
+        assert whole.score(X, y) > 0.7
+        for got in (streamed, merged):
+            assert got.scaling_ == whole.scaling_
+            assert gap(got, whole, X) <= 1e-10
+        forgotten = streamed.forget(X[50:90], y[50:90])
+        X, y = np.delete(X, slice(50, 90), axis=0), np.delete(y, slice(50, 90))
+        assert gap(forgotten, clone(model).fit(X, y), X) <= 1e-8
+
+    def test_a_checkpoint_of_narrow_batches(self, tmp_path):
+        X = np.sort((1000 + np.linspace(-1e-3, 1e-3, 60)).astype(np.float32))[:, np.newaxis]
+        y = 1e8 + np.sin(np.arange(60.0))
+        first, rest = slice(0, 20), slice(20, 60)
+        model = GegenbauerRegressor(n_terms=4, gamma=1e-3, penalize_constant=False)
+        expected = clone(model).fit(X, y)
+        got = clone(model).partial_fit(X[first], y[first])
+        assert got.scaling_.is_constant.all()
+        save(got, tmp_path / "model.safetensors")
+        for twin in (load(tmp_path / "model.safetensors"), pickle.loads(pickle.dumps(got))):
+            assert twin.statistics_ == got.statistics_
+            twin.partial_fit(X[rest], y[rest])
+            assert_allclose(twin.predict(X), expected.predict(X), rtol=0, atol=1e-6)
+
     def test_class_weight(self):
         _, X, y, more = task("four")
         model = GegenbauerClassifier(class_weight={"a": 3.0, "c": 0.5}, **OPTIONS)
@@ -579,6 +621,52 @@ class TestGamma:
             losses.append(((p - t) ** 2).reshape(80, -1).sum(axis=1).mean())
         assert_allclose(-got.gamma_results_["score"], losses, rtol=1e-7)
         assert got.gamma == self.GAMMAS[np.argmin(losses)]
+
+    @pytest.mark.parametrize("engine", ["primal", "moments"])
+    @pytest.mark.parametrize("offset", [0.0, 1e6, 1e8])
+    def test_a_constant_added_to_the_targets_changes_no_choice(self, engine, offset):
+        rng = np.random.default_rng(0)
+        X, X_new = rng.uniform(size=(300, 2)), rng.uniform(size=(100, 2))
+        y = np.sin(6 * X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=300)
+        y_new = np.sin(6 * X_new[:, 0]) * X_new[:, 1]
+        model = GegenbauerRegressor(
+            degree=8, n_terms=None, spectrum="orthonormal", penalize_constant=False, engine=engine
+        )
+        parts = [slice(200, 300), slice(0, 20), slice(20, 200)]
+        model.fit_stream([(X[rows], y[rows] + offset) for rows in parts])
+        again = (X[50:90], y[50:90] + offset)
+        model.partial_fit(*again).forget(*again)
+        gammas = 2.0 ** np.arange(-20, 21, 2)
+        path = RidgePath(model.basis_, X, y, scaling=model.scaling_, penalize_constant=False)
+        expected = path.gcv(gammas)[:, 0]
+        model.choose_gamma(gammas)
+        # the offset rounds the targets themselves
+        rtol = 1e-8 + 1e-15 * offset
+        assert_allclose(-model.gamma_results_["score"], expected, rtol=rtol)
+        assert model.gamma == gammas[expected.argmin()]
+        expected = ((path.predict(X_new, gammas)[:, :, 0] - y_new) ** 2).mean(axis=1)
+        held_out = [(X_new[rows], y_new[rows] + offset) for rows in (slice(30), slice(30, 100))]
+        model.choose_gamma(gammas, held_out=held_out)
+        assert_allclose(-model.gamma_results_["score"], expected, rtol=10 * rtol)
+        assert model.gamma == gammas[expected.argmin()]
+
+    @pytest.mark.parametrize("scale", [2.0**-400, 2.0**480, 2.0**495, 2.0**505])
+    def test_squares_of_targets_near_the_end_of_float64(self, scale):
+        X, y = rows()
+        model = GegenbauerRegressor(**OPTIONS)
+        expected = clone(model).partial_fit(X[:160], y[:160])
+        got = clone(model).partial_fit(X[:160], y[:160] * scale)
+        for held_out in (None, [(X[160:], y[160:])]):
+            scaled = held_out and [(X[160:], y[160:] * scale)]
+            expected.choose_gamma(self.GAMMAS, held_out=held_out)
+            got.choose_gamma(self.GAMMAS, held_out=scaled)
+            assert got.gamma == expected.gamma
+            assert_allclose(got.predict(X) / scale, expected.predict(X), rtol=1e-9, atol=1e-9)
+            assert_allclose(
+                got.gamma_results_["score"] / scale / scale,
+                expected.gamma_results_["score"],
+                rtol=1e-9,
+            )
 
     def test_refit(self):
         X, y = rows()

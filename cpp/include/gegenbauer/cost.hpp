@@ -28,4 +28,9 @@ struct FitCost {
 /// Cost O(L) beside that of a plan for the moments, which is made only if moments can be the cheapest way.
 [[nodiscard]] FitCost fit_cost(const TensorBasis& basis, Index n_samples, Index n_outputs);
 
+/// Whether a Gram matrix by moments is off by so much less than a penalty, >= 0, that this does no harm: the bound of
+/// its error in the spectral norm, eps times the sum of the weights times MomentPlan::squared_bounds(), is a thousandth
+/// of it at most. No where there is no plan. Cost O(1) once the plan is made.
+[[nodiscard]] bool moments_resolve(const TensorBasis& basis, double weight, double penalty);
+
 }  // namespace gegenbauer

@@ -92,6 +92,10 @@ class MomentPlan {
   /// Cost size(K) times the degree for each input that changes.
   void substitute(double* statistic, Index n_targets, const std::vector<Substitution>& maps) const;
 
+  /// Statistic of the targets y_k + shifts[k], from that of the targets y_k: a constant is a term, so that the sums
+  /// with a target take shares of the moments. Cost size(K) - size(0) multiply-adds.
+  void shift_targets(double* statistic, const std::vector<double>& shifts) const;
+
   /// gram := lower triangle of [G, Y]'[G, Y], shape (L + K, L + K). Cost about L^2 times the total degree, in flops.
   void assemble(const double* statistic, MatrixRef gram, const Control& control) const;
 

@@ -25,8 +25,8 @@ from gegenbauer.dask.estimators import _Classes, _Supervised, _with_client
 from gegenbauer.dask.partitions import _gather, _is_ours, _require_inputs, _Rows
 from gegenbauer.features import Range
 from gegenbauer.model_selection import _PASSING, _Data, _warn_of_light
-from gegenbauer.ridge import predict
-from gegenbauer.selection import _moments_pay, _PrimalSpectrum, _rounding
+from gegenbauer.ridge import moments_serve, predict
+from gegenbauer.selection import _rounding, sums_of_others
 from gegenbauer.spectrum_search import NO_SCORE, TRUSTED
 from gegenbauer.statistics import GramStatistics, MomentStatistics
 from gegenbauer.targets import _class_factors, _describe_labels, _indicator_columns, _label_kind
@@ -50,9 +50,6 @@ _MOST_SHARES = 4
 _GAMMAS = np.concatenate([
     2.0 ** np.arange(-45.0, -30.0), PAPER_GAMMAS, 2.0 ** np.arange(31.0, 41.0),
 ])  # fmt: skip
-
-# For the choice between ways of summing: a solve costs nothing beside so many rows
-_MANY_ROWS = 10**9
 
 
 # --- The first pass ---------------------------------------------------------------------------
@@ -386,14 +383,13 @@ class _SearchOnDask(_Supervised, model_selection._GegenbauerCV):
             f"outputs of {data.n} rows for {gammas.size} gammas",
             "give fewer gammas or outputs",
         )
-        pays = _moments_pay(basis, _MANY_ROWS, K) and 0 <= basis.lam <= 0.5  # see streaming
+        kind = MomentStatistics if moments_serve(basis, K) else GramStatistics
         model = self._for_a_task()
         model.__dict__.update(
             {name: value for name, value in self.__dict__.items() if name.endswith("_in_")}
         )
         common = _Sums(
-            model, self._coding(), MomentStatistics if pays else GramStatistics, basis,
-            self.scaling_, K, int(self.cv),
+            model, self._coding(), kind, basis, self.scaling_, K, int(self.cv),
         )  # fmt: skip
         folds = _gather(self.client, "sum", _sum_folds, common, self._partitions, _add_folds)
         total = self._sum = sum(folds)
@@ -401,13 +397,12 @@ class _SearchOnDask(_Supervised, model_selection._GegenbauerCV):
         fold_of = self._sampled.folds(int(self.cv))
         outputs = np.zeros((gammas.size, data.n, K))
         errors, rounding = np.zeros(gammas.size), np.zeros(gammas.size)
-        for number, fold in enumerate(folds):
+        for number, (fold, rest) in enumerate(zip(folds, sums_of_others(folds), strict=True)):
             if fold.n_samples == 0:
                 continue
-            rest = total - fold
             if rest.weight_sum <= 0:
                 raise ValueError("every fold must leave rows of positive weight to fit")
-            spectrum = _PrimalSpectrum(rest._system(None, threads), basis.n_terms, free=free)
+            spectrum, _ = rest._spectrum(None, free=free, n_threads=threads)
             weights = spectrum.weights(gammas)
             errors += fold._squared_errors(weights, None).mean(axis=1)
             rounding = np.maximum(
@@ -514,7 +509,7 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
     def _judge_noise(self, data: _Data) -> None:  # noqa: ARG002  # it is a sample
         free, total = self._free_constant, self._sum
         threads = check_threads(self._n_threads())
-        spectrum = _PrimalSpectrum(total._system(None, threads), self.basis_.n_terms, free=free)
+        spectrum, _ = total._spectrum(None, free=free, n_threads=threads)
         kept = spectrum.eigenvalues + self.gamma_
         self._posterior = spectrum.vectors / np.sqrt(kept)
         self._mean_features = spectrum.mean_features
