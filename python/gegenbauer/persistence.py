@@ -60,6 +60,7 @@ and for the estimators that choose by themselves
 ``noise_variance``       float64, (K,)         ``noise_variance_``
 ``residuals``            float64, (n, K)       of distinct rows, each left out
 ``row_weight``           float64, (n,)         of distinct rows, if they have weights
+``left_out_share``       float64, (n,)         of these weights, if not all is left out with a row
 ``posterior``,           float64, (p, p),      what leverages of new rows are made of, as
 ``mean_features``        (p,) or (0,)          `RidgePath.posterior` returns it, in models
                                                of a finite set
@@ -462,6 +463,8 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
     tensors["residuals"] = estimator._left_out_residuals
     if estimator._row_weight is not None:
         tensors["row_weight"] = estimator._row_weight
+    if estimator._left_out_share is not None:
+        tensors["left_out_share"] = estimator._left_out_share
     fitted |= {
         "effective_dof_": float(estimator.effective_dof_),
         "free_constant": bool(estimator._free_constant),
@@ -896,7 +899,7 @@ def _expected_tensors(header: _Header) -> set[str]:
     expected |= {"noise_variance", "residuals"} | (set() if raw else {"relevances"})
     if finite:
         expected |= {"posterior", "mean_features"}
-    return expected | ({"row_weight"} & header.tensors.keys())
+    return expected | ({"row_weight", "left_out_share"} & header.tensors.keys())
 
 
 def _is_solved(fitted: dict[str, Any]) -> bool:
@@ -1155,6 +1158,11 @@ def _restore_uncertainty(
         _require_doubles(arrays, "row_weight", (n_rows,))
         if not (estimator._row_weight > 0).all():
             raise ModelFileError("tensor 'row_weight' must be positive.")
+    estimator._left_out_share = share = arrays.get("left_out_share")
+    if share is not None:
+        _require_doubles(arrays, "left_out_share", (n_rows,))
+        if not ((share > 0) & (share <= 1)).all():
+            raise ModelFileError("tensor 'left_out_share' must lie above 0 and up to 1.")
     if estimator.spectrum_ is not None:
         _require_doubles(arrays, "relevances", (estimator.n_features_in_,))
     _require_doubles(arrays, "noise_variance", (n_outputs,))
