@@ -98,10 +98,14 @@ _MOST_EXTREME = 1e140
 # Rows from which the level of a basis is estimated
 _LEVEL_ROWS = 1000
 
-# What the best of several models gains in -log p of all samples left out from noise, and how many
-# times the trace of the kernel matrix a penalty is that leaves nothing of it
-_LUCK = 3.0
+# What the best of some hundred models gains from noise in -log p of all samples left out, about
+# the logarithm of their number; a loss of less than half is never taken for that
+_LUCK = 6.0
+
+# A penalty so many times the trace of the kernel matrix leaves nothing of the model, which is a bad
+# sign where it gains less than so many times what chance does
 _RUNAWAY = 100.0
+_DOUBT = 2.0
 
 # Leave-one-out predictions (doubles) that are held at once
 _HELD = 2e7
@@ -174,9 +178,14 @@ class _Data:
         return {"sample_weight": self.weight, "left_out_share": self.share}
 
     @property
-    def n_left_out(self) -> float:
-        """How many samples are left out, each by itself."""
+    def n_samples(self) -> float:
+        """How many samples there are, each of which is left out by itself."""
         return float(self.n if self.share is None else (1.0 / self.share).sum())
+
+    @property
+    def unit(self) -> float:
+        """Mean weight of a sample."""
+        return 1.0 if self.weight is None else float(self.weight.sum()) / self.n_samples
 
     def take(self, rows: Rows) -> _Data:
         weight = None if self.weight is None else self.weight[rows]
@@ -448,10 +457,10 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
             left_out = self._fit_paper(data, grid, score, splits, progress)
         else:
             left_out = self._fit_spectrum(data, score, splits, progress)
+        self._warn_of_underfitting(data, score, splits)
         self._finish(data, left_out)
         self._put_back(raw_X, used, n_rows)
         self._warn_at_edges(grid)
-        self._warn_of_underfitting(data, score, splits)
 
     def _fit_spectrum(
         self, data: _Data, score: Score, splits: Splits, progress: Progress
@@ -680,7 +689,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         options = {"sample_weight": data.weight, **self._options()}
         values = kernel.diagonal(data.X, scaling=self.scaling_)
         level = float(np.average(values, weights=data.weight)) - (not self.penalize_constant)
-        check_level(level, f"spectrum={self.spectrum!r}")
+        level = data.unit * check_level(level, f"spectrum={self.spectrum!r}")
         gammas = np.array(GAMMAS) * level
         return self._best_of(kernel, data, gammas, self._make_score(data), splits, options)[0]
 
@@ -746,7 +755,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         return float(gammas[at]), float(values[at]), candidate.predictions(float(gammas[at]))
 
     def _level(self, basis: TensorBasis, data: _Data) -> float:
-        """Estimate the mean squared length of a row of penalised terms."""
+        """Estimate the mean squared length of the penalised terms of a sample, times its weight."""
         rows, weight = _spread(data.n, _LEVEL_ROWS), data.weight
         if weight is not None:  # as from the rows that weights count
             rows, counted = np.arange(data.n), np.cumsum(weight)
@@ -756,7 +765,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
                 weight = None
         squares = basis.evaluate(data.X[rows], scaling=self.scaling_) ** 2
         lengths = squares[:, 0 if self.penalize_constant else 1 :].sum(axis=1)
-        level = float(np.average(lengths, weights=weight))
+        level = float(np.average(lengths, weights=weight)) * data.unit
         return level if level > 0 else 1.0  # a free constant alone has no penalty
 
     # ---- what came of it ---------------------------------------------------------
@@ -771,40 +780,42 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         if self._pooled:
             constants, tests = [np.concatenate(constants, axis=1)], [np.concatenate(tests)]
         constant = np.mean([score(c, rows)[0] for c, rows in zip(constants, tests, strict=True)])
-        loss = -self.best_score_
-        if loss >= constant - self._chance(constant, data):
+        loss, chance = -self.best_score_, self._chance(constant, data)
+        if loss >= constant - chance:
             warnings.warn(
-                f"the model is no better than a constant: the best score of samples left out, "
-                f"best_score_, is {-loss:.4g}, and {-constant:.4g} that of always predicting the "
-                "mean of y. The inputs tell nothing of y that can be told from chance by "
-                f"{data.n_left_out:.6g} samples: check that each x belongs to its y, that inputs "
-                "are coded sensibly and hold what y depends on, or give more samples",
+                f"the model is no better than a constant: its best score of samples left out is "
+                f"{-loss:.4g}, and {-constant:.4g} that of always predicting the mean of y. The "
+                f"inputs tell nothing of y that {data.n_samples:.6g} samples can tell from "
+                "chance: check that each x belongs to its y, that inputs are coded sensibly and "
+                "hold what y depends on, or give more samples",
                 UnderfittingWarning,
                 stacklevel=_stacklevel(),
             )
-        elif self._gamma_grid() is None and self.gamma_ >= _RUNAWAY * self._trace(data):
+        elif (
+            self._gamma_grid() is None
+            and loss >= constant - _DOUBT * chance
+            and self.gamma_ >= _RUNAWAY * self._trace(data)
+        ):
             warnings.warn(
-                f"the penalty ran away, to gamma_ = {self.gamma_:.3g}, which leaves the model less "
-                f"than {1 / _RUNAWAY:g} degrees of freedom: what it predicts differs from a "
-                "constant by next to nothing, before calibration. Samples are too few or too noisy "
-                "for the inputs: check how the inputs are coded, give more samples, or the "
-                "penalties to choose from (gammas)",
+                f"the penalty ran away, to gamma = {self.gamma_:.3g}, which leaves the model less "
+                f"than {1 / _RUNAWAY:g} degrees of freedom: its outputs differ from a constant by "
+                "next to nothing, before calibration. Samples are too few or too noisy for the "
+                "inputs: check how the inputs are coded, or give more samples",
                 UnderfittingWarning,
                 stacklevel=_stacklevel(),
             )
 
-    def _chance(self, loss: float, data: _Data) -> float:
-        """Return by how much the best of several models may beat a constant by chance."""
+    def _chance(self, constant: float, data: _Data) -> float:
+        """Return by how much the best of all models tried may beat the constant by chance."""
         raise NotImplementedError
 
     def _trace(self, data: _Data) -> float:
-        """Return the sum of the squared lengths of the rows of penalised terms."""
-        total = float(data.n if data.weight is None else data.weight.sum())
+        """Return the sum of the eigenvalues of the kernel matrix, of penalised terms."""
         if not hasattr(self, "kernel_"):
-            return total * self._level(self.basis_, data)
+            return data.n_samples * self._level(self.basis_, data)
         lengths = self.kernel_.diagonal(data.X, scaling=self.scaling_)
         lengths -= not self.penalize_constant
-        return total * float(np.average(lengths, weights=data.weight))
+        return float(lengths.sum() if data.weight is None else lengths @ data.weight)
 
     # ---- predicting --------------------------------------------------------------
 
@@ -1150,11 +1161,10 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
 
         return _scored_by(self.scoring, shell, data, self._labels(data))
 
-    def _chance(self, loss: float, data: _Data) -> float:
-        # -log p of n samples with the likeliest noise is n / 2 log(loss)
-        if self.scoring is not None:
-            return 0.0
-        return float(loss * -np.expm1(-2.0 * _LUCK / data.n_left_out))
+    def _chance(self, constant: float, data: _Data) -> float:
+        # -log p of n samples with the likeliest noise is n / 2 log(squared error)
+        share = min(0.5, -np.expm1(-2.0 * _LUCK / data.n_samples))
+        return 0.0 if self.scoring is not None else constant * share
 
     def _stratified(self, data: _Data, most: int) -> Rows:
         order = np.lexsort((*data.X.T[::-1], *data.Y.T[::-1]))
@@ -1640,8 +1650,8 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
 
         return _scored_by(self.scoring, shell, data, self._labels(data))
 
-    def _chance(self, loss: float, data: _Data) -> float:  # noqa: ARG002
-        return 0.0 if self.scoring is not None else _LUCK / data.n_left_out
+    def _chance(self, constant: float, data: _Data) -> float:
+        return 0.0 if self.scoring is not None else min(0.5 * constant, _LUCK / data.n_samples)
 
     def _stratified(self, data: _Data, most: int) -> Rows:
         if data.n <= most:
@@ -1687,8 +1697,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
             slopes = np.hstack([slope for _, slope in parts]) / len(parts)
             return float(np.mean([value for value, _ in parts])), slopes
 
-        n_rows = float(data.n if data.weight is None else data.weight.sum())
-        price = _PRICE * (data.X.shape[1] - 1) / n_rows
+        price = _PRICE * (data.X.shape[1] - 1) / data.n_samples
         score, best = self._make_score(data), (found.score - price, found.kernel, found.gamma)
         for start, relative in found.starts:
             kernel, gamma = learn_spectrum(

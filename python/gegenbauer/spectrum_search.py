@@ -240,23 +240,26 @@ class _Problem:
         require_memory(32.0 * self.n**2, f"the matrices of {self.n} rows", "use fewer rows")
         self.root = np.ones(self.n) if weights is None else np.sqrt(weights)
         self.share = self.root**2 / (self.root**2).sum()
+        # how many samples there are, each of which is left out by itself, and their mean weight
+        self.n_samples = float(self.n if share is None else (1.0 / share).sum())
+        self.unit = float((self.root**2).sum()) / self.n_samples
         self.scaled_Y = self.root[:, np.newaxis] * targets
         self._diagonal = np.asfortranarray(np.diag(self.share))
 
     def level(self, kernel: SpectrumKernel) -> float:
-        """Mean diagonal of K, of the penalised terms alone."""
+        """Mean diagonal of D K D for each sample, of the penalised terms alone."""
         values = kernel._plan.evaluate_diagonal(self.X, self.box, self.threads)
-        return float(self.share @ values) - self.free
+        return (float(self.share @ values) - self.free) * self.unit
 
     def level_gradient(self, kernel: SpectrumKernel) -> Doubles:
         """Differentiate the level by log q."""
         found: Doubles = kernel._plan.log_gradient(self.X, self.box, self._diagonal, self.threads)
-        return found
+        return found * self.unit
 
     def judge(self, kernel: SpectrumKernel, gamma: float) -> SpectrumObjective:
         """Evaluate the objective and its derivatives."""
         n, n_outputs = self.scaled_Y.shape
-        n_samples = n if self.left_out is None else float((1.0 / self.left_out).sum())
+        n_samples = self.n_samples
         factor = np.zeros((n, n), order="F")
         kernel._plan.accumulate(
             self.X, self.box, self.root, not self.free, factor, self.threads
@@ -353,7 +356,8 @@ def learn_spectrum(
         which share 1 / n_features.
     gamma : float, optional
         Start of the search, relative to the mean diagonal of the kernel matrix (of its penalised
-        terms); by default the best of a few for the first spectrum.
+        terms) times the mean weight of a sample; by default the best of a few for the first
+        spectrum.
     objective : {"marginal_likelihood", "squared_error"} or callable
         See `spectrum_objective`.
     sample_weight, left_out_share, scaling, penalize_constant, n_threads
@@ -407,7 +411,7 @@ def learn_spectrum(
     if (start <= 0).any():
         raise ValueError("components must start with positive interactions (q)")
     log_start = np.log(start)
-    check_level(problem.level(first), f"components={components!r}")
+    check_level(problem.level(first) / problem.unit, f"components={components!r}")
     if gamma is not None:
         gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
     if prior is not None:
@@ -446,8 +450,7 @@ def learn_spectrum(
         if prior is None:
             return found.value, slope
         price, by_p = _price(p - p_start, prior)
-        n_rows = (problem.root**2).sum()
-        return found.value + price / n_rows, slope + by_p / n_rows
+        return found.value + price / problem.n_samples, slope + by_p / problem.n_samples
 
     steps = itertools.count(1)
     result = minimize(
@@ -555,7 +558,8 @@ def search_spectrum(
     interactions : sequence of float, optional
         The q to try; by default 4^-6 to 4^2, divided by the number of inputs.
     gammas : sequence of float
-        The penalties to try, relative to the mean diagonal of the kernel matrix.
+        The penalties to try, relative to the mean diagonal of the kernel matrix times the mean
+        weight of a sample.
     widen : bool
         Go on beyond the ends of the grids of q and gamma, by their last step and at most 4 times,
         while the best value is at an end.
@@ -609,12 +613,14 @@ def search_spectrum(
     done = itertools.count(1)
     if prior is not None:
         prior = check_number(prior, "prior", minimum=0, open_below=True)
-    n_rows = float(data.shape[0] if weights is None else weights.sum())
+    share = check_share(left_out_share, data.shape[0])
+    n_samples = float(data.shape[0] if share is None else (1.0 / share).sum())
+    unit = 1.0 if weights is None else float(weights.sum()) / n_samples
 
     def priced() -> Doubles:
         if prior is None:
             return scores
-        price = np.log(q_grid * m) ** 2 / (2 * prior**2 * n_rows)
+        price = np.log(q_grid * m) ** 2 / (2 * prior**2 * n_samples)
         return np.asarray(scores + price[:, np.newaxis])
 
     def judge() -> Doubles:
@@ -626,9 +632,9 @@ def search_spectrum(
                     kernel = SpectrumKernel(m, PowerDecay(float(q), float(s)))
                     diagonal = kernel.diagonal(data, scaling=scaling, n_threads=n_threads)
                     level = float(np.average(diagonal, weights=weights)) - (not penalize_constant)
-                    check_level(level, f"interaction {q:g}")
+                    level = unit * check_level(level, f"interaction {q:g}")
                     candidate = Candidate(
-                        kernel, data, targets, weights, splits, left_out_share=left_out_share,
+                        kernel, data, targets, weights, splits, left_out_share=share,
                         pooled=pooled, scaling=scaling, penalize_constant=penalize_constant,
                         n_threads=n_threads,
                     )  # fmt: skip

@@ -328,10 +328,10 @@ class _SearchOnDask(_Supervised, model_selection._GegenbauerCV):
             left_out = self._fit_paper(data, grid, score, splits, progress)
         else:
             left_out = self._fit_spectrum(data, score, splits, progress)
+        self._warn_of_underfitting(data, score, splits)
         self._finish(data, left_out)
         self.loo_targets_ = sample.y
         self._warn_at_edges(grid)
-        self._warn_of_underfitting(data, score, splits)
         del self._partitions, self._sampled, self._sum
 
     def _keep_kind(self, found: _Look) -> None:
