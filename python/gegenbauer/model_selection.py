@@ -102,10 +102,8 @@ _LEVEL_ROWS = 1000
 # the logarithm of their number; a loss of less than half is never taken for that
 _LUCK = 6.0
 
-# A penalty so many times the trace of the kernel matrix leaves nothing of the model, which is a bad
-# sign where it gains less than so many times what chance does
+# A penalty so many times the trace of the kernel matrix leaves nothing of the model
 _RUNAWAY = 100.0
-_DOUBT = 2.0
 
 # Leave-one-out predictions (doubles) that are held at once
 _HELD = 2e7
@@ -126,7 +124,7 @@ class LightWeightsWarning(UserWarning):
 
 
 class UnderfittingWarning(UserWarning):
-    """The chosen model is no better than a constant, or its penalty left nothing of it."""
+    """The model that was chosen is no better than a constant, as far as samples left out tell."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,11 +191,6 @@ class _Data:
         given = None if self.given is None else self.given[originals]
         taken = _Data(self.X[rows], self.Y[rows], weight, at, given)
         return taken if self.share is None else taken.left_out_by_sample()
-
-    def mean(self, rows: Rows) -> Doubles:
-        """Return the mean target of some rows."""
-        weight = None if self.weight is None else self.weight[rows]
-        return np.asarray(np.average(self.Y[rows], axis=0, weights=weight))
 
     def originals(self, rows: Rows) -> tuple[Rows, Rows]:
         """Return the original rows that some rows stand for, and the place of each among these."""
@@ -771,39 +764,46 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
     # ---- what came of it ---------------------------------------------------------
 
     def _warn_of_underfitting(self, data: _Data, score: Score, splits: Splits) -> None:
-        """Warn where a constant would do, or where the penalty left nothing of the model."""
-        constants, tests = [], []
+        """Warn where a constant would do, by the score of samples left out that chose the model."""
+        if not np.ptp(data.Y, axis=0).any():  # and it does: there is nothing to learn
+            return
+        constant, loss = self._score_of_constants(data, score, splits), -self.best_score_
+        if not loss >= constant - self._chance(constant, data):
+            return
+        ran_away = ""
+        if self._gamma_grid() is None and self.gamma_ >= _RUNAWAY * self._trace(data):
+            ran_away = (
+                f"The penalty ran away, to gamma = {self.gamma_:.3g}, which leaves less than "
+                f"{1 / _RUNAWAY:g} degrees of freedom. "
+            )
+        warnings.warn(
+            "the model is no better than a constant, as far as samples left out can tell: their "
+            f"score is {-loss:.4g}, and {-constant:.4g} that of always predicting the mean of y. "
+            f"{ran_away}What the inputs tell of y cannot be told from chance by "
+            f"{data.n_samples:.6g} samples: check that each x belongs to its y, that inputs are "
+            "coded sensibly and hold what y depends on, or give more samples",
+            UnderfittingWarning,
+            stacklevel=_stacklevel(),
+        )
+
+    def _score_of_constants(self, data: _Data, score: Score, splits: Splits) -> float:
+        """Score the mean target, of the training part of each split; NaN if a scorer refuses it."""
         everything = np.arange(data.n)
+        constants, tests = [], []
         for train, test in splits or [(everything, everything)]:
-            constants.append(np.tile(data.mean(train), (1, test.size, 1)))
+            weight = None if data.weight is None else data.weight[train]
+            mean = np.average(data.Y[train], axis=0, weights=weight)
+            constants.append(np.tile(mean, (1, test.size, 1)))
             tests.append(test)
         if self._pooled:
             constants, tests = [np.concatenate(constants, axis=1)], [np.concatenate(tests)]
-        constant = np.mean([score(c, rows)[0] for c, rows in zip(constants, tests, strict=True)])
-        loss, chance = -self.best_score_, self._chance(constant, data)
-        if loss >= constant - chance:
-            warnings.warn(
-                f"the model is no better than a constant: its best score of samples left out is "
-                f"{-loss:.4g}, and {-constant:.4g} that of always predicting the mean of y. The "
-                f"inputs tell nothing of y that {data.n_samples:.6g} samples can tell from "
-                "chance: check that each x belongs to its y, that inputs are coded sensibly and "
-                "hold what y depends on, or give more samples",
-                UnderfittingWarning,
-                stacklevel=_stacklevel(),
-            )
-        elif (
-            self._gamma_grid() is None
-            and loss >= constant - _DOUBT * chance
-            and self.gamma_ >= _RUNAWAY * self._trace(data)
-        ):
-            warnings.warn(
-                f"the penalty ran away, to gamma = {self.gamma_:.3g}, which leaves the model less "
-                f"than {1 / _RUNAWAY:g} degrees of freedom: its outputs differ from a constant by "
-                "next to nothing, before calibration. Samples are too few or too noisy for the "
-                "inputs: check how the inputs are coded, or give more samples",
-                UnderfittingWarning,
-                stacklevel=_stacklevel(),
-            )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a correlation, say, warns of constants
+                found = [score(c, rows)[0] for c, rows in zip(constants, tests, strict=True)]
+        except Exception:  # a scorer of the user's own may need predictions that differ
+            return np.nan
+        return float(np.mean(found))
 
     def _chance(self, constant: float, data: _Data) -> float:
         """Return by how much the best of all models tried may beat the constant by chance."""

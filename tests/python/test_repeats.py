@@ -277,7 +277,7 @@ class TestWhatIsLeftOut:
         model = GegenbauerClassifierCV(spectrum=(0.3, 2), gammas=[3.0]).fit(X, y)
         assert len(model.X_fit_) <= 32  # of 16 kinds and two labels
         T = np.where(y == 1, 1.0, -1.0)[:, np.newaxis]
-        others = [(y[(X == x).all(axis=1)] != label).any() for x, label in zip(X, y, strict=True)]
+        others = [(y[(x == X).all(axis=1)] != label).any() for x, label in zip(X, y, strict=True)]
         assert np.sum(others) > 100
         for i in np.flatnonzero(others)[::40]:
             keep = np.arange(200) != i
@@ -491,8 +491,25 @@ class TestUnderfittingWarning:
         kind().fit(X, y)
 
 
-def test_a_penalty_that_runs_away():
-    """Samples far from each other: better than chance by the mean of the others alone."""
-    X, y = switches(100, n_inputs=4)
-    with pytest.warns(UnderfittingWarning, match="penalty ran away, to gamma_ ="):
-        GegenbauerClassifierCV(spectrum=(2.0, 1.0)).fit(X, y)
+def test_a_penalty_that_runs_away_is_named():
+    X, y = noise(GegenbauerRegressorCV, 4)
+    with pytest.warns(UnderfittingWarning, match="The penalty ran away, to gamma = .*e"):
+        GegenbauerRegressorCV().fit(X, y)
+
+
+def test_scorers_that_need_predictions_that_differ():
+    """Such a scorer has no verdict on a constant, and the fit goes on."""
+
+    def correlation(model, X, y):
+        predictions = model.predict(X)
+        if np.ptp(predictions) == 0:
+            raise ValueError("constant")
+        return float(np.corrcoef(predictions, y)[0, 1])
+
+    X, y = curves(40)
+    GegenbauerRegressorCV(spectrum=(0.3, 2), scoring=correlation).fit(X, y)
+
+
+def test_constant_targets_are_no_reason_to_warn():
+    X, _ = curves(20)
+    GegenbauerRegressorCV().fit(X, np.full(20, 3.0))
