@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         GegenbauerRegressorCV,
         GridEdgeWarning,
         LightWeightsWarning,
+        UnderfittingWarning,
     )
     from gegenbauer.persistence import Checkpoint, ModelFileError, ModelVersionWarning, load, save
 
@@ -108,6 +109,7 @@ __all__ = [
     "TensorBasis",
     "TooLargeError",
     "TotalDegreeKernel",
+    "UnderfittingWarning",
     "__version__",
     "count_terms",
     "default_threads",
@@ -157,6 +159,7 @@ _LAZY = {
     "save": "persistence",
     "StreamError": "batches",
     "TableBatches": "batches",
+    "UnderfittingWarning": "model_selection",
     "sobol_indices": "explain",
     "to_sympy": "explain",
 }

@@ -16,7 +16,7 @@ import numpy as np
 
 from gegenbauer._arrays import as_matrix, as_weights, check_integer, check_number
 from gegenbauer.basis import TensorBasis
-from gegenbauer.selection import prefix_surface
+from gegenbauer.selection import check_share, prefix_surface
 from gegenbauer.spectrum_search import NO_SCORE, TRUSTED, Candidate, widened
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def search_basis(
     gammas: Sequence[float] = PAPER_GAMMAS,
     widen: bool = True,
     sample_weight: npt.ArrayLike | None = None,
+    left_out_share: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
     splits: Splits = None,
@@ -114,6 +115,8 @@ def search_basis(
         best lam, while the best value is at an end.
     sample_weight : array_like, shape (n_samples,), optional
         Positive.
+    left_out_share : array_like, shape (n_samples,), optional
+        As for `RidgePath.leave_one_out`; without splits.
     scaling, penalize_constant, n_threads
         As for `RidgePath`.
     splits : sequence of (training rows, test rows), optional
@@ -150,6 +153,7 @@ def search_basis(
     data = as_matrix(X, "X")
     targets = as_matrix(Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True)
     weights = as_weights(sample_weight, data.shape[0])
+    share = check_share(left_out_share, data.shape[0])
     lam_grid = np.unique([check_number(v, "lams", minimum=-0.5, open_below=True) for v in lams])
     sizes = np.unique([check_integer(v, "n_terms", minimum=1) for v in n_terms])
     grid = np.unique(
@@ -159,7 +163,7 @@ def search_basis(
         if values.size == 0:
             raise ValueError(f"{name} must not be empty")
     problem = _Problem(
-        data, targets, weights, score, sizes, splits, pooled, itertools.count(1), callback,
+        data, targets, weights, share, score, sizes, splits, pooled, itertools.count(1), callback,
         {"scaling": scaling, "penalize_constant": penalize_constant, "n_threads": n_threads},
     )  # fmt: skip
     scores = np.stack([problem.scores(lam, grid) for lam in lam_grid.tolist()])
@@ -199,6 +203,7 @@ class _Problem:
     X: npt.NDArray[Any]
     Y: Doubles
     weights: Doubles | None
+    share: Doubles | None
     score: Score
     sizes: npt.NDArray[np.intp]
     splits: Splits
@@ -226,7 +231,7 @@ class _Problem:
         for place, size in enumerate(self.sizes.tolist()):
             candidate = Candidate(
                 self._basis(size, lam), self.X, self.Y, self.weights, self.splits,
-                pooled=self.pooled, **self.options,
+                left_out_share=self.share, pooled=self.pooled, **self.options,
             )  # fmt: skip
             found[place] = candidate.scores(gammas, self.score)
             self._tell()
@@ -245,6 +250,7 @@ class _Problem:
                 score=partial(self._score_of, rows),
                 X_test=None if test is None else self.X[test],
                 sample_weight=None if self.weights is None else self.weights[train],
+                left_out_share=self.share if test is None else None,
                 **self.options,
             )  # fmt: skip
             untrusted = (surface.error > TRUSTED)[:, np.newaxis] | np.isnan(surface.scores)

@@ -84,6 +84,7 @@ __all__ = [
     "GegenbauerRegressorCV",
     "GridEdgeWarning",
     "LightWeightsWarning",
+    "UnderfittingWarning",
 ]
 
 # Terms of the finite set that is used where rows are too many for a kernel
@@ -100,6 +101,16 @@ _PRICE = 1.0
 
 # Targets whose standard deviation is further from one have variances beyond float64
 _MOST_EXTREME = 1e140
+
+# Rows from which the level of a basis is estimated
+_LEVEL_ROWS = 1000
+
+# What the best of some hundred models gains from noise in -log p of all samples left out, about
+# the logarithm of their number; a loss of less than half is never taken for that
+_LUCK = 6.0
+
+# A penalty so many times the trace of the kernel matrix leaves nothing of the model
+_RUNAWAY = 100.0
 
 # Leave-one-out predictions (doubles) that are held at once
 _HELD = 2e7
@@ -119,6 +130,10 @@ class LightWeightsWarning(UserWarning):
     """Weights of rows, which count them, are so small that hardly any row is left."""
 
 
+class UnderfittingWarning(UserWarning):
+    """The model that was chosen is no better than a constant, as far as samples left out tell."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Data:
     """Rows of data, with targets as the solves take them."""
@@ -128,27 +143,61 @@ class _Data:
     weight: Doubles | None
     back: Rows  # row of each original row
     given: Doubles | None = None  # weight of each original row, where the user gave any
+    share: Doubles | None = None  # of the weight of each row that is left out with it; None: all
 
     @classmethod
     def merge(
-        cls, X: NDArray[Any], Y: Doubles, weight: Doubles | None, given: Doubles | None
-    ) -> _Data:
-        """Make identical rows one of more weight, in leaving out as elsewhere."""
-        both = np.hstack([X.astype(np.float64), Y])
+        cls,
+        X: NDArray[Any],
+        Y: Doubles,
+        weight: Doubles | None,
+        given: Doubles | None = None,
+        splits: Splits = None,
+    ) -> tuple[_Data, Splits]:
+        """Make identical rows that are in the same parts of all splits one of more weight."""
+        key = np.hstack([X.astype(np.float64), Y])
+        if splits is not None:
+            key = np.column_stack([key, _parts(splits, len(X))])
         _, first, places, counts = np.unique(
-            both, axis=0, return_index=True, return_inverse=True, return_counts=True
+            key, axis=0, return_index=True, return_inverse=True, return_counts=True
         )
         back = places.reshape(-1)
-        total = np.bincount(back, weights=weight).astype(np.float64)
-        if weight is None and (counts == 1).all():
-            return cls(X[first], Y[first], None, back, given)
-        return cls(X[first], Y[first], total, back, given)
+        if splits is not None:
+            # a row that comes twice in a part does so still
+            times = [[np.bincount(part, minlength=len(X))[first] for part in s] for s in splits]
+            rows = np.arange(first.size)
+            splits = [(np.repeat(rows, train), np.repeat(rows, test)) for train, test in times]
+        total = None
+        if weight is not None or (counts > 1).any():
+            total = np.bincount(back, weights=weight).astype(np.float64)
+        data = cls(X[first], Y[first], total, back, given)
+        return data if splits is not None else data.left_out_by_sample(), splits
+
+    def left_out_by_sample(self) -> _Data:
+        """Find out what is left out with each row, see `_left_out_share`."""
+        return replace(self, share=_left_out_share(self.X, self.Y, self.weight))
+
+    @property
+    def leaving_out(self) -> dict[str, Any]:
+        """What the searches want to know of weights."""
+        return {"sample_weight": self.weight, "left_out_share": self.share}
+
+    @property
+    def n_samples(self) -> float:
+        """How many samples there are, each of which is left out by itself."""
+        return float(self.n if self.share is None else (1.0 / self.share).sum())
+
+    @property
+    def unit(self) -> float:
+        """Mean weight of a sample."""
+        return 1.0 if self.weight is None else float(self.weight.sum()) / self.n_samples
 
     def take(self, rows: Rows) -> _Data:
         weight = None if self.weight is None else self.weight[rows]
         originals, at = self.originals(rows)
         given = None if self.given is None else self.given[originals]
-        return _Data(self.X[rows], self.Y[rows], weight, at, given)
+        taken = _Data(self.X[rows], self.Y[rows], weight, at, given)
+        return taken if self.share is None else taken.left_out_by_sample()
 
     def originals(self, rows: Rows) -> tuple[Rows, Rows]:
         """Return the original rows that some rows stand for, and the place of each among these."""
@@ -161,6 +210,33 @@ class _Data:
     @property
     def n(self) -> int:
         return int(self.X.shape[0])
+
+
+def _parts(splits: Sequence[tuple[Rows, Rows]], n: int) -> Rows:
+    """Return a number for each of n rows: alike for those that are in the same parts of splits."""
+    kind = np.zeros(n, dtype=np.intp)
+    for pair in splits:
+        for part in pair:
+            times = np.bincount(part, minlength=n)
+            _, kind = np.unique(kind * (times.max() + 1) + times, return_inverse=True)
+    return kind
+
+
+def _left_out_share(X: NDArray[Any], Y: Doubles, weight: Doubles | None) -> Doubles | None:
+    """Return the share of the weight of each row that is left out with it; None for all of it.
+
+    Rows are distinct samples (x, y), and their weights count how many are equal. These may be one
+    sample and its copies, or as many samples that agree, as they do where x and y have few values.
+    They are taken for one, and left out together, where all samples at their x have the same y, or
+    where their y occurs at this x alone. Elsewhere one of them is left out at a time: without all
+    that agree, only those at the same x that disagree would be left.
+    """
+    if weight is None:
+        return None
+    x, y = _distinct(X), _distinct(Y)
+    agree = (np.bincount(x) == 1)[x] | (np.bincount(y) == 1)[y]
+    share = np.where(agree, 1.0, 1.0 / np.maximum(weight, 1.0))
+    return None if (share == 1).all() else share
 
 
 def _warn_of_light(weight: Doubles) -> None:
@@ -254,6 +330,12 @@ def _checked_split(pair: Any, k: int, n: int) -> tuple[Rows, Rows]:
             )
         parts.append(rows.astype(np.intp))
     return parts[0], parts[1]
+
+
+def _distinct(X: NDArray[Any]) -> Rows:
+    """Return a number for each row: alike for those that are equal."""
+    places: Rows = np.unique(X, axis=0, return_inverse=True)[1]
+    return places.reshape(-1)
 
 
 def _spread(n: int, most: int) -> Rows:
@@ -361,15 +443,12 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
                 f"{type(self).__name__} needs at least two rows, to leave one out; got "
                 f"n_samples = {len(X)}"
             )
-        if self.cv is None:
-            data = _Data.merge(X, targets, weight, given)
-        else:  # splits are of the rows as they are
-            data = _Data(X, targets, weight, np.arange(len(X)), given)
         grid = self._basis_grid()
+        splits = self._make_splits(raw_y, used, groups)
+        data, splits = _Data.merge(X, targets, weight, given, splits)
         self.scaling_ = self._make_scaling(X)
         data = self._standardised(data)
         score = self._make_score(data)
-        splits = self._make_splits(raw_y, used, groups)
         self._all_terms = grid is None and self.n_terms is None and data.n <= self.kernel_rows
         if self._all_terms and self.out_of_range == "extrapolate":
             raise ValueError(
@@ -380,6 +459,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
             left_out = self._fit_paper(data, grid, score, splits, progress)
         else:
             left_out = self._fit_spectrum(data, score, splits, progress)
+        self._warn_of_underfitting(data, score, splits)
         self._finish(data, left_out)
         self._put_back(raw_X, used, n_rows)
         self._warn_at_edges(grid)
@@ -388,7 +468,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         self, data: _Data, score: Score, splits: Splits, progress: Progress
     ) -> Doubles:
         """Choose a spectrum on few rows, and fit all terms or those of largest weight."""
-        rows = self._stratified(data, int(self.search_rows))
+        rows = self._search_sample(data, int(self.search_rows))
         self.n_search_rows_ = int(rows.size)
         few, few_splits = data.take(rows), _restricted(splits, rows, data.n)
         self.cv_results_, self.lam_ = {}, 0.0
@@ -418,6 +498,18 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
                 grid = np.array(GAMMAS) * self._level(basis, data)
             return self._fit_terms(data, basis, grid, score, splits)
 
+    def _search_sample(self, data: _Data, most: int) -> Rows:
+        """Return about so many rows that stand for all, with all rows of each distinct x."""
+        if data.n <= most:
+            return np.arange(data.n)
+        group = _distinct(data.X)
+        _, heads = np.unique(group, return_index=True)
+        heads = np.sort(heads)
+        share = max(2, round(most * heads.size / data.n))
+        chosen = heads[self._stratified(data.take(heads), share)]
+        rows = np.flatnonzero(np.isin(group, group[chosen]))
+        return rows[_spread(rows.size, 2 * most)]
+
     def _fit_paper(
         self,
         data: _Data,
@@ -432,7 +524,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
             found = search_basis(
                 data.X, data.Y, score, lams=grid[0], n_terms=grid[1],
                 gammas=PAPER_GAMMAS if gammas is None else gammas.tolist(), widen=gammas is None,
-                sample_weight=data.weight, splits=splits, pooled=self._pooled,
+                **data.leaving_out, splits=splits, pooled=self._pooled,
                 callback=lambda k: progress.step(f"basis {k}"), **self._options(),
             )  # fmt: skip
         self.cv_results_ = {
@@ -599,7 +691,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         options = {"sample_weight": data.weight, **self._options()}
         values = kernel.diagonal(data.X, scaling=self.scaling_)
         level = float(np.average(values, weights=data.weight)) - (not self.penalize_constant)
-        check_level(level, f"spectrum={self.spectrum!r}")
+        level = data.unit * check_level(level, f"spectrum={self.spectrum!r}")
         gammas = np.array(GAMMAS) * level
         return self._best_of(kernel, data, gammas, self._make_score(data), splits, options)[0]
 
@@ -610,8 +702,9 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         grid = self._gamma_grid()
         if grid is None:
             gamma, best, left_out = search_gamma(
-                kernel, data.X, data.Y, score, gamma, splits=splits, pooled=self._pooled, **options
-            )
+                kernel, data.X, data.Y, score, gamma, splits=splits, pooled=self._pooled,
+                left_out_share=data.share, **options,
+            )  # fmt: skip
         else:
             gamma, best, left_out = self._best_of(kernel, data, grid, score, splits, options)
         fit = solve_kernel(kernel, data.X, data.Y, gamma, **options)
@@ -654,7 +747,8 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         others = {key: value for key, value in options.items() if key != "sample_weight"}
         weight = options["sample_weight"]
         candidate = Candidate(
-            model, data.X, data.Y, weight, splits, pooled=self._pooled, **others
+            model, data.X, data.Y, weight, splits, left_out_share=data.share,
+            pooled=self._pooled, **others,
         )  # fmt: skip
         values = candidate.scores(gammas, score)
         at = int(np.flatnonzero(values == values.min())[-1])
@@ -663,11 +757,74 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         return float(gammas[at]), float(values[at]), candidate.predictions(float(gammas[at]))
 
     def _level(self, basis: TensorBasis, data: _Data) -> float:
-        """Estimate the mean squared length of a row of penalised terms."""
-        rows = _spread(data.n, 1000)
+        """Estimate the mean squared length of the penalised terms of a sample, times its weight."""
+        rows, weight = _spread(data.n, _LEVEL_ROWS), data.weight
+        if weight is not None:  # as from the rows that weights count
+            rows, counted = np.arange(data.n), np.cumsum(weight)
+            if counted[-1] > _LEVEL_ROWS:
+                places = np.linspace(0.0, counted[-1] - 1.0, _LEVEL_ROWS).round()
+                rows = np.searchsorted(counted, places, side="right").clip(max=data.n - 1)
+                weight = None
         squares = basis.evaluate(data.X[rows], scaling=self.scaling_) ** 2
-        level = float(squares[:, 0 if self.penalize_constant else 1 :].sum(axis=1).mean())
+        lengths = squares[:, 0 if self.penalize_constant else 1 :].sum(axis=1)
+        level = float(np.average(lengths, weights=weight)) * data.unit
         return level if level > 0 else 1.0  # a free constant alone has no penalty
+
+    # ---- what came of it ---------------------------------------------------------
+
+    def _warn_of_underfitting(self, data: _Data, score: Score, splits: Splits) -> None:
+        """Warn where a constant would do, by the score of samples left out that chose the model."""
+        if not np.ptp(data.Y, axis=0).any():  # and it does: there is nothing to learn
+            return
+        constant, loss = self._score_of_constants(data, score, splits), -self.best_score_
+        if not loss >= constant - self._chance(constant, data):
+            return
+        ran_away = ""
+        if self._gamma_grid() is None and self.gamma_ >= _RUNAWAY * self._trace(data):
+            ran_away = (
+                f"The penalty ran away, to gamma = {self.gamma_:.3g}, which leaves less than "
+                f"{1 / _RUNAWAY:g} degrees of freedom. "
+            )
+        warnings.warn(
+            "the model is no better than a constant, as far as samples left out can tell: their "
+            f"score is {-loss:.4g}, and {-constant:.4g} that of always predicting the mean of y. "
+            f"{ran_away}What the inputs tell of y cannot be told from chance by "
+            f"{data.n_samples:.6g} samples: check that each x belongs to its y, that inputs are "
+            "coded sensibly and hold what y depends on, or give more samples",
+            UnderfittingWarning,
+            stacklevel=_stacklevel(),
+        )
+
+    def _score_of_constants(self, data: _Data, score: Score, splits: Splits) -> float:
+        """Score the mean target, of the training part of each split; NaN if a scorer refuses it."""
+        everything = np.arange(data.n)
+        constants, tests = [], []
+        for train, test in splits or [(everything, everything)]:
+            weight = None if data.weight is None else data.weight[train]
+            mean = np.average(data.Y[train], axis=0, weights=weight)
+            constants.append(np.tile(mean, (1, test.size, 1)))
+            tests.append(test)
+        if self._pooled:
+            constants, tests = [np.concatenate(constants, axis=1)], [np.concatenate(tests)]
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a correlation, say, warns of constants
+                found = [score(c, rows)[0] for c, rows in zip(constants, tests, strict=True)]
+        except Exception:  # a scorer of the user's own may need predictions that differ
+            return np.nan
+        return float(np.mean(found))
+
+    def _chance(self, constant: float, data: _Data) -> float:
+        """Return by how much the best of all models tried may beat the constant by chance."""
+        raise NotImplementedError
+
+    def _trace(self, data: _Data) -> float:
+        """Return the sum of the eigenvalues of the kernel matrix, of penalised terms."""
+        if not hasattr(self, "kernel_"):
+            return data.n_samples * self._level(self.basis_, data)
+        lengths = self.kernel_.diagonal(data.X, scaling=self.scaling_)
+        lengths -= not self.penalize_constant
+        return float(lengths.sum() if data.weight is None else lengths @ data.weight)
 
     # ---- predicting --------------------------------------------------------------
 
@@ -1013,6 +1170,11 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
 
         return _scored_by(self.scoring, shell, data, self._labels(data))
 
+    def _chance(self, constant: float, data: _Data) -> float:
+        # -log p of n samples with the likeliest noise is n / 2 log(squared error)
+        share = min(0.5, -np.expm1(-2.0 * _LUCK / data.n_samples))
+        return 0.0 if self.scoring is not None else constant * share
+
     def _stratified(self, data: _Data, most: int) -> Rows:
         order = np.lexsort((*data.X.T[::-1], *data.Y.T[::-1]))
         return np.sort(order[_spread(data.n, most)])
@@ -1025,8 +1187,9 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
     ) -> tuple[Spectrum, float]:
         if data.n < 3:
             return Spectrum((1.0 / data.X.shape[1], 2.0)), 1e-3
+        data, _ = _Data.merge(data.X, data.Y, data.weight)  # where splits told equal rows apart
         kernel, gamma = learn_spectrum(
-            data.X, data.Y, objective=self.search, sample_weight=data.weight,
+            data.X, data.Y, objective=self.search, **data.leaving_out,
             callback=lambda k: progress.step(f"spectrum, step {k}"), **self._options(),
         )  # fmt: skip
         return kernel.spectrum, gamma
@@ -1038,7 +1201,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
             self.term_coef_ = self.term_coef_ * self._unit
         self.intercept_ = self.intercept_ * self._unit + self._center
         self._free_constant = not self.penalize_constant
-        self._row_weight = data.weight
+        self._row_weight, self._left_out_share = data.weight, data.share
         self._left_out_residuals = (data.Y - left_out) * self._unit
         self._judge_noise(data)
         values = (left_out * self._unit + self._center)[data.back]
@@ -1156,6 +1319,8 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
             for first in range(0, len(outputs), block):
                 rows = slice(first, first + block)
                 shift = self._smoother(X[rows])[tested]  # (rows of the fit, rows here)
+                if self._left_out_share is not None:
+                    shift *= self._left_out_share[tested, np.newaxis]
                 for k in range(outputs.shape[1]):
                     e = residuals[:, k : k + 1]
                     without = outputs[rows, k] - shift * e
@@ -1496,6 +1661,9 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
 
         return _scored_by(self.scoring, shell, data, self._labels(data))
 
+    def _chance(self, constant: float, data: _Data) -> float:
+        return 0.0 if self.scoring is not None else min(0.5 * constant, _LUCK / data.n_samples)
+
     def _stratified(self, data: _Data, most: int) -> Rows:
         if data.n <= most:
             return np.arange(data.n)
@@ -1512,7 +1680,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
 
     def _learn(self, data: _Data, splits: Splits, progress: Progress) -> tuple[Spectrum, float]:
         found = search_spectrum(
-            data.X, data.Y, self._make_score(data), splits=splits, sample_weight=data.weight,
+            data.X, data.Y, self._make_score(data), splits=splits, **data.leaving_out,
             prior=PRIOR if self.scoring is None else None, pooled=self._pooled,
             callback=lambda k: progress.step(f"spectrum {k}"), **self._options(),
         )  # fmt: skip
@@ -1540,18 +1708,17 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
             slopes = np.hstack([slope for _, slope in parts]) / len(parts)
             return float(np.mean([value for value, _ in parts])), slopes
 
-        n_rows = float(data.n if data.weight is None else data.weight.sum())
-        price = _PRICE * (data.X.shape[1] - 1) / n_rows
+        price = _PRICE * (data.X.shape[1] - 1) / data.n_samples
         score, best = self._make_score(data), (found.score - price, found.kernel, found.gamma)
         for start, relative in found.starts:
             kernel, gamma = learn_spectrum(
                 data.X, data.Y, components=start.spectrum, gamma=relative, objective=loss,
-                sample_weight=data.weight, prior=_SPREAD, max_iter=_STEPS, **self._options(),
+                **data.leaving_out, prior=_SPREAD, max_iter=_STEPS, **self._options(),
             )  # fmt: skip
             progress.step("weights of inputs")
             try:
                 left_out = leave_one_out(
-                    kernel, data.X, data.Y, gamma, sample_weight=data.weight, **self._options()
+                    kernel, data.X, data.Y, gamma, **data.leaving_out, **self._options()
                 )
             except np.linalg.LinAlgError:
                 continue

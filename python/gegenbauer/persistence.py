@@ -70,6 +70,7 @@ and for the estimators that choose by themselves
 ``noise_variance``       float64, (K,)         ``noise_variance_``
 ``residuals``            float64, (n, K)       of distinct rows, each left out
 ``row_weight``           float64, (n,)         of distinct rows, if they have weights
+``left_out_share``       float64, (n,)         of these weights, if not all is left out with a row
 ``posterior``,           float64, (p, p),      what leverages of new rows are made of, as
 ``mean_features``        (p,) or (0,)          `RidgePath.posterior` returns it, in models
                                                of a finite set
@@ -324,6 +325,7 @@ _TENSORS: Final[dict[str, _Tensor]] = {
     "noise_variance": _doubles(low=0.0, high=math.inf),
     "residuals": _MEASURED,
     "row_weight": _doubles(low=math.ulp(0.0)),
+    "left_out_share": _doubles(low=math.ulp(0.0), high=1.0),
     "posterior": _doubles(),
     "mean_features": _doubles(),
 }
@@ -590,6 +592,8 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
     tensors["residuals"] = estimator._left_out_residuals
     if estimator._row_weight is not None:
         tensors["row_weight"] = estimator._row_weight
+    if estimator._left_out_share is not None:
+        tensors["left_out_share"] = estimator._left_out_share
     fitted |= {
         "effective_dof_": _open_number(estimator.effective_dof_),
         "free_constant": bool(estimator._free_constant),
@@ -1172,8 +1176,8 @@ def _expected_of_search(
     shapes["residuals"] = (None if finite else n, n_outputs)
     if not raw:
         shapes["relevances"] = (given.get("lower", (None,))[0],)
-    if "row_weight" in given:
-        shapes["row_weight"] = (given.get("residuals", (None,))[0],)
+    for key in {"row_weight", "left_out_share"} & given.keys():
+        shapes[key] = (given.get("residuals", (None,))[0],)
     if finite and n is not None:
         rest = n - fitted["free_constant"]
         shapes["posterior"] = (rest, rest)
@@ -1481,6 +1485,7 @@ def _restore_uncertainty(
     """Restore what standard deviations and intervals of a regressor are made of."""
     estimator._left_out_residuals = arrays["residuals"]
     estimator._row_weight = arrays.get("row_weight")
+    estimator._left_out_share = arrays.get("left_out_share")
     estimator.noise_variance_ = arrays["noise_variance"]
     estimator.effective_dof_ = float(fitted["effective_dof_"])
     estimator._free_constant = fitted["free_constant"]

@@ -90,7 +90,7 @@ class LeaveOneOutPredictions:
         Penalties.
     predictions : ndarray, shape (n_gammas, n_samples, n_outputs)
         ``predictions[g, i]`` is the prediction at row i of the fit with ``gammas[g]`` to all rows
-        but i (whatever the weight of row i: a row that stands for several is left out whole).
+        but i. Row i is left out with all of its weight, or the share of it that was asked for.
     leverages : ndarray, shape (n_gammas, n_samples)
         Derivatives of the fitted values by their own targets, times the row's weight: 0 to 1.
     error : ndarray, shape (n_gammas,)
@@ -111,13 +111,16 @@ def leave_one_out(
     gamma: float,
     *,
     sample_weight: npt.ArrayLike | None = None,
+    left_out_share: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
     n_threads: int | None = None,
 ) -> LeaveOneOutPredictions:
     """Predict each row by the fit without it, for one gamma, by Cholesky.
 
-    At about a quarter of the price of `RidgePath`, which answers for all gammas.
+    At about a quarter of the price of `RidgePath`, which answers for all gammas. What is left out
+    with a row is the same: all of its weight, or `left_out_share` of it, and no other row, however
+    equal.
 
     Parameters
     ----------
@@ -127,6 +130,8 @@ def leave_one_out(
         As for `RidgePath`, but with weights that are positive.
     gamma : float
         Penalty, > 0.
+    left_out_share : array_like, shape (n_samples,), optional
+        As for `RidgePath.leave_one_out`.
 
     Returns
     -------
@@ -163,6 +168,7 @@ def leave_one_out(
     weights = as_weights(sample_weight, n)
     if weights is not None and not weights.all():
         raise ValueError("sample_weight must be positive: leave rows of weight zero out")
+    share = check_share(left_out_share, n)
     if free and n < 2:
         raise ValueError("a free constant needs at least two rows, got one")
     root = np.ones(n) if weights is None else np.sqrt(weights)
@@ -184,12 +190,29 @@ def leave_one_out(
         A = A - np.outer(side, side @ (root[:, np.newaxis] * targets)) / along
         inverse = inverse - side**2 / along
         leverages = 1.0 - gamma * inverse
-    left_out = A / inverse[:, np.newaxis] / root[:, np.newaxis]
+    complements = inverse if share is None else (1.0 - share) / gamma + share * inverse
+    left_out = A / complements[:, np.newaxis] / root[:, np.newaxis]
     condition = float(diagonal.sum()) / gamma
     error = np.minimum(np.array([4.0 * _EPS * (1.0 + condition)]), 1.0)
     return LeaveOneOutPredictions(
         np.array([gamma]), (targets - left_out)[np.newaxis], leverages[np.newaxis], error
     )
+
+
+def check_share(left_out_share: npt.ArrayLike | None, n_rows: int) -> Doubles | None:
+    """Return the share of each row's weight that is left out with it; None for all of it."""
+    if left_out_share is None:
+        return None
+    share = as_matrix(
+        left_out_share, "left_out_share", n_rows=n_rows, n_columns=1, keep_float32=False,
+        one_dimensional=True,
+    )[:, 0]  # fmt: skip
+    if share.min() <= 0 or share.max() > 1:
+        raise ValueError(
+            "left_out_share must lie above 0 and up to 1, which leaves out all of a row's weight; "
+            f"got {share.min():.6g} to {share.max():.6g}"
+        )
+    return np.asarray(share, dtype=np.float64)
 
 
 def _as_gammas(gammas: npt.ArrayLike) -> Doubles:
@@ -925,13 +948,24 @@ class RidgePath:
         values = self._check_gammas(gammas)
         return self._estimated_error(values, np.ones(values.size))
 
-    def leave_one_out(self, gammas: npt.ArrayLike) -> LeaveOneOutPredictions:
-        """Predict each row by the fit without it.
+    def leave_one_out(
+        self, gammas: npt.ArrayLike, *, left_out_share: npt.ArrayLike | None = None
+    ) -> LeaveOneOutPredictions:
+        r"""Predict each row by the fit without it.
+
+        A row is left out with all of its weight, or with a given share of it, and alone: rows
+        that equal it stay. With the residual :math:`e_i` and leverage :math:`h_i` of the fit to
+        all rows, the residual at row i of the fit without its share :math:`s_i` is
+        :math:`e_i / (1 - s_i h_i)`.
 
         Parameters
         ----------
         gammas : array_like, shape (n_gammas,)
             Penalties, >= 0; 0 where the terms have full rank at the rows.
+        left_out_share : array_like, shape (n_samples,), optional
+            Share of the weight of each row that is left out with it, above 0 up to 1: all of it
+            by default. A row of weight 5 that stands for five samples, of which one is to be left
+            out, has 1/5.
 
         Returns
         -------
@@ -954,6 +988,8 @@ class RidgePath:
         array([4. , 3.5, 1.5])
         """
         values = self._check_gammas(gammas)
+        share = check_share(left_out_share, self.n_samples)
+        share = None if share is None else share[self._used]
         shape = (values.size, self.n_samples, self.n_outputs)
         require_memory(
             8.0 * values.size * self.n_samples * (2 * self.n_outputs + 1),
@@ -964,8 +1000,12 @@ class RidgePath:
         leverages = np.zeros(shape[:2])
         smallest = np.full(values.size, np.inf)
         used = np.arange(self.n_samples)[self._used]
-        for rows, residuals, complements, leverage in self._residuals(values):
+        for rows, residuals, complements, leverage, unit in self._residuals(values):
             at = rows if used.size == self.n_samples else used[rows]
+            if share is not None:
+                part = share[rows]
+                kept = np.where(part < 1, unit[:, np.newaxis], 0.0) * (1.0 - part)
+                complements = kept + part * complements
             with np.errstate(divide="ignore", invalid="ignore"):
                 residuals /= complements[:, :, np.newaxis]
                 if self.sample_weight is not None:
@@ -981,10 +1021,12 @@ class RidgePath:
             values, predictions, leverages, self._estimated_error(values, smallest)
         )
 
-    def _residuals(self, gammas: Doubles) -> Iterator[tuple[slice, Doubles, Doubles, Doubles]]:
-        """Yield rows, scaled residuals (n_gammas, n, K), d and leverages (n_gammas, n).
+    def _residuals(
+        self, gammas: Doubles
+    ) -> Iterator[tuple[slice, Doubles, Doubles, Doubles, Doubles]]:
+        """Yield rows, scaled residuals (n_gammas, n, K), d and leverages (n_gammas, n), and a unit.
 
-        Residuals and d may both be divided by gamma.
+        Residuals and d may both be divided by gamma: the unit (n_gammas,) is what one has become.
         """
         n_gammas, n_outputs = gammas.size, self.n_outputs
         rows = self._scale.size
@@ -994,7 +1036,9 @@ class RidgePath:
             e = found.solutions.reshape(rows, n_gammas, n_outputs).transpose(1, 0, 2).copy()
             d = found.inverse_diagonal.T
             leverage = 1.0 - (gammas + found.shift)[:, np.newaxis] * d
-            yield slice(0, rows), e, d, leverage.clip(min=0.0)
+            with np.errstate(divide="ignore"):
+                unit = 1.0 / (gammas + found.shift)
+            yield slice(0, rows), e, d, leverage.clip(min=0.0), unit
             return
         if self.method == "svd":
             shrink, whole = self._shrinkage(gammas)
@@ -1008,7 +1052,9 @@ class RidgePath:
             leverage = (squares @ kept).T
             if self._free:
                 leverage = leverage + self._scale**2 / (self._scale @ self._scale)
-            yield slice(0, rows), e, d, leverage
+            with np.errstate(divide="ignore"):
+                unit = whole if self._missing else 1.0 / gammas
+            yield slice(0, rows), e, d, leverage, unit
             return
         with np.errstate(divide="ignore"):
             inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
@@ -1029,7 +1075,8 @@ class RidgePath:
                 h *= scale**2
             complements = 1.0 - h
             # rounding may take a leverage of one beyond it
-            yield rows_, residuals, np.maximum(complements, _EPS, out=complements), h
+            complements = np.maximum(complements, _EPS, out=complements)
+            yield rows_, residuals, complements, h, np.ones(n_gammas)
 
     def _blocks(self, n: int, width: int) -> Iterator[slice]:
         """Cut n rows into blocks, for so many numbers a row."""
@@ -1237,7 +1284,7 @@ class RidgePath:
             return (shrink**2).T @ squares + rest, shrink.T @ squares + rest
         inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
         total = np.zeros((gammas.size, self.n_outputs))
-        for _, e, _, _ in self._residuals(gammas):
+        for _, e, _, _, _ in self._residuals(gammas):
             total += np.einsum("gik,gik->gk", e, e)
         # e'y = |e|^2 + gamma |W|^2, a sum of what is positive
         return total, total + gammas[:, np.newaxis] * ((inverse**2).T @ self._projected**2)
@@ -1430,6 +1477,7 @@ def prefix_surface(
     X_test: npt.ArrayLike | None = None,
     Y_test: npt.ArrayLike | None = None,
     sample_weight: npt.ArrayLike | None = None,
+    left_out_share: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
     n_threads: int | None = None,
@@ -1463,6 +1511,8 @@ def prefix_surface(
         not needed.
     sample_weight, scaling, penalize_constant, n_threads
         As for `RidgePath`, with positive weights.
+    left_out_share : array_like, shape (n_samples,), optional
+        As for `RidgePath.leave_one_out`; without X_test.
 
     Returns
     -------
@@ -1495,6 +1545,7 @@ def prefix_surface(
     weights = as_weights(sample_weight, n)
     if weights is not None and not weights.all():
         raise ValueError("sample_weight must be positive: leave rows of weight zero out")
+    share = check_share(left_out_share, n)
     values = _as_gammas(gammas)
     if values.min() <= 0:
         raise ValueError(f"gammas must be positive, got {values.min()}")
@@ -1561,7 +1612,9 @@ def prefix_surface(
         Q, z = np.array(features, order="F"), cross.copy(order="F")
         core.solve_lower(factor, Q, threads)
         core.solve_lower(factor, z, threads)
-        scores[g] = _running_scores(Q, z, sizes, scaled if left_out else None, root, score)
+        scores[g] = _running_scores(
+            Q, z, sizes, scaled if left_out else None, share, root, score
+        )  # fmt: skip
     return PrefixSurface(values, sizes, scores, error)
 
 
@@ -1586,6 +1639,7 @@ def _running_scores(
     z: Doubles,
     sizes: npt.NDArray[np.intp],
     scaled: Doubles | None,
+    share: Doubles | None,
     root: Doubles,
     score: Callable[[Doubles], Doubles],
 ) -> Doubles:
@@ -1609,7 +1663,8 @@ def _running_scores(
             h[0] += leverage
             h = np.cumsum(h, axis=0)
             leverage = h[-1]
-            left = np.maximum(1.0 - h[at], _EPS)[:, :, np.newaxis]
+            h = h[at] if share is None else share * h[at]
+            left = np.maximum(1.0 - h, _EPS)[:, :, np.newaxis]
             predictions = (scaled - (scaled - predictions) / left) / root[:, np.newaxis]
         if at.size:
             found[wanted] = score(predictions)

@@ -10,6 +10,11 @@ A = C^-1 D Y and the residuals left out e = A / diag(C^-1):
 - a loss of the residuals left out has, with H = dLoss/de, U = H / diag(C^-1) and
   v_i = sum_k H_ik e_ik / diag(C^-1)_i, the derivative ``C^-1 diag(v) C^-1 - sym(C^-1 U A')``.
 
+Where a share s_i of a row's weight is left out, c_i = (1 - s_i) / gamma + s_i diag(C^-1)_i takes
+the place of diag(C^-1)_i, and v_i s_i that of v_i; gamma has sum_i v_i (1 - s_i) / gamma^2 more.
+Such a row stands for 1 / s_i samples that agree. So the likelihood has their number N in the place
+of n, and falls with ``(N - n) / 2 log(gamma)`` as well.
+
 With a free constant, K leaves it out and ``B = C^-1 - C^-1 u u' C^-1 / (u' C^-1 u)``, where u is
 the diagonal of D, takes the place of C^-1; its derivative is the same, -B dC B.
 """
@@ -36,7 +41,13 @@ from gegenbauer._arrays import (
 from gegenbauer._dispatch import core
 from gegenbauer.basis import TensorBasis, check_scaling
 from gegenbauer.kernel import SpectrumKernel, predict_kernel, solve_kernel
-from gegenbauer.selection import RidgePath, cheapest_method, kfold_predictions, leave_one_out
+from gegenbauer.selection import (
+    RidgePath,
+    cheapest_method,
+    check_share,
+    kfold_predictions,
+    leave_one_out,
+)
 from gegenbauer.spectrum import GeometricDecay, PowerDecay, Spectrum
 
 if TYPE_CHECKING:
@@ -125,6 +136,7 @@ def spectrum_objective(
     *,
     objective: str | Loss = "marginal_likelihood",
     sample_weight: npt.ArrayLike | None = None,
+    left_out_share: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
     n_threads: int | None = None,
@@ -149,6 +161,9 @@ def spectrum_objective(
         alone.
     sample_weight : array_like, shape (n_samples,), optional
         Positive.
+    left_out_share : array_like, shape (n_samples,), optional
+        As for `RidgePath.leave_one_out`. For the likelihood, row i is the mean of
+        ``1 / left_out_share[i]`` samples that agree.
     scaling : InputScaling, optional
         Maps X to the domain of the polynomials.
     penalize_constant : bool
@@ -180,8 +195,9 @@ def spectrum_objective(
         raise TypeError(f"kernel must be a SpectrumKernel, got {type(kernel).__name__}")
     gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
     problem = _Problem(
-        X, Y, kernel.n_features, objective, sample_weight, scaling, penalize_constant, n_threads
-    )
+        X, Y, kernel.n_features, objective, sample_weight, left_out_share, scaling,
+        penalize_constant, n_threads,
+    )  # fmt: skip
     return problem.judge(kernel, gamma)
 
 
@@ -195,6 +211,7 @@ class _Problem:
         n_features: int | None,
         objective: str | Loss,
         sample_weight: npt.ArrayLike | None,
+        left_out_share: npt.ArrayLike | None,
         scaling: InputScaling | None,
         penalize_constant: bool,
         n_threads: int | None,
@@ -209,10 +226,12 @@ class _Problem:
             Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True
         )  # fmt: skip
         weights = as_weights(sample_weight, data.shape[0])
+        share = check_share(left_out_share, data.shape[0])
         if weights is not None and not weights.all():
             used = weights > 0
             data, targets, weights = data[used], targets[used], weights[used]
-        self.X, self.Y = data, targets
+            share = None if share is None else share[used]
+        self.X, self.Y, self.left_out = data, targets, share
         self.n_features = data.shape[1]
         self.box = check_scaling(scaling, self.n_features, "kernel")
         self.n = data.shape[0]
@@ -221,22 +240,26 @@ class _Problem:
         require_memory(32.0 * self.n**2, f"the matrices of {self.n} rows", "use fewer rows")
         self.root = np.ones(self.n) if weights is None else np.sqrt(weights)
         self.share = self.root**2 / (self.root**2).sum()
+        # how many samples there are, each of which is left out by itself, and their mean weight
+        self.n_samples = float(self.n if share is None else (1.0 / share).sum())
+        self.unit = float((self.root**2).sum()) / self.n_samples
         self.scaled_Y = self.root[:, np.newaxis] * targets
         self._diagonal = np.asfortranarray(np.diag(self.share))
 
     def level(self, kernel: SpectrumKernel) -> float:
-        """Mean diagonal of K, of the penalised terms alone."""
+        """Mean diagonal of D K D for each sample, of the penalised terms alone."""
         values = kernel._plan.evaluate_diagonal(self.X, self.box, self.threads)
-        return float(self.share @ values) - self.free
+        return (float(self.share @ values) - self.free) * self.unit
 
     def level_gradient(self, kernel: SpectrumKernel) -> Doubles:
         """Differentiate the level by log q."""
         found: Doubles = kernel._plan.log_gradient(self.X, self.box, self._diagonal, self.threads)
-        return found
+        return found * self.unit
 
     def judge(self, kernel: SpectrumKernel, gamma: float) -> SpectrumObjective:
         """Evaluate the objective and its derivatives."""
         n, n_outputs = self.scaled_Y.shape
+        n_samples = self.n_samples
         factor = np.zeros((n, n), order="F")
         kernel._plan.accumulate(
             self.X, self.box, self.root, not self.free, factor, self.threads
@@ -259,16 +282,21 @@ class _Problem:
                 return failed
             B -= np.outer(side / along, side)
             log_det += np.log(along)
-            n -= 1
+            n_samples -= 1
         A = B @ self.scaled_Y
+        by_gamma = 0.0  # beside what goes by C
         if self.objective == "marginal_likelihood":
             quadratic = np.einsum("ik,ik->k", self.scaled_Y, A)
             if not (quadratic > 0).all():
                 return failed
-            value = 0.5 * np.log(quadratic / n).mean() + 0.5 * log_det / n
-            M = (0.5 / n) * B - (0.5 / n_outputs) * (A / quadratic) @ A.T
+            # samples that agree differ in nothing but the noise
+            by_gamma = 0.5 * (1.0 - (n - self.free) / n_samples) / gamma
+            value = 0.5 * np.log(quadratic / n_samples).mean() + 0.5 * log_det / n_samples
+            value += by_gamma * gamma * np.log(gamma)
+            M = (0.5 / n_samples) * B - (0.5 / n_outputs) * (A / quadratic) @ A.T
         else:
-            diagonal = B.diagonal()[:, np.newaxis]
+            share = np.ones(n) if self.left_out is None else self.left_out
+            diagonal = ((1.0 - share) / gamma + share * B.diagonal())[:, np.newaxis]
             if not (diagonal > 0).all():
                 return failed
             e = A / diagonal  # times the root of the weight
@@ -284,8 +312,9 @@ class _Problem:
                 H = e / (total * n_outputs)
             v = (H * e).sum(axis=1) / diagonal[:, 0]
             side = B @ (H / diagonal)
-            M = (B * v) @ B - 0.5 * (side @ A.T + A @ side.T)
-        by_log_gamma = gamma * float(np.trace(M))
+            M = (B * (share * v)) @ B - 0.5 * (side @ A.T + A @ side.T)
+            by_gamma = float(v @ (1.0 - share)) / gamma**2
+        by_log_gamma = gamma * (float(np.trace(M)) + by_gamma)
         M *= self.root[:, np.newaxis]
         M *= self.root
         gradient = kernel._plan.log_gradient(
@@ -302,6 +331,7 @@ def learn_spectrum(
     gamma: float | None = None,
     objective: str | Loss = "marginal_likelihood",
     sample_weight: npt.ArrayLike | None = None,
+    left_out_share: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
     prior: float | None = None,
@@ -326,10 +356,11 @@ def learn_spectrum(
         which share 1 / n_features.
     gamma : float, optional
         Start of the search, relative to the mean diagonal of the kernel matrix (of its penalised
-        terms); by default the best of a few for the first spectrum.
+        terms) times the mean weight of a sample; by default the best of a few for the first
+        spectrum.
     objective : {"marginal_likelihood", "squared_error"} or callable
         See `spectrum_objective`.
-    sample_weight, scaling, penalize_constant, n_threads
+    sample_weight, left_out_share, scaling, penalize_constant, n_threads
         As for `spectrum_objective`.
     prior : float, optional
         For objectives that are means of -log p over the rows: holds the logarithms of all q
@@ -368,8 +399,8 @@ def learn_spectrum(
 
     max_iter = check_integer(max_iter, "max_iter", minimum=1)
     problem = _Problem(
-        X, Y, None, objective, sample_weight, scaling, penalize_constant, n_threads
-    )  # fmt: skip
+        X, Y, None, objective, sample_weight, left_out_share, scaling, penalize_constant, n_threads
+    )
     m = problem.n_features
     if components is None:
         share = 1.0 / (3 * m)
@@ -380,7 +411,7 @@ def learn_spectrum(
     if (start <= 0).any():
         raise ValueError("components must start with positive interactions (q)")
     log_start = np.log(start)
-    check_level(problem.level(first), f"components={components!r}")
+    check_level(problem.level(first) / problem.unit, f"components={components!r}")
     if gamma is not None:
         gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
     if prior is not None:
@@ -419,8 +450,7 @@ def learn_spectrum(
         if prior is None:
             return found.value, slope
         price, by_p = _price(p - p_start, prior)
-        n_rows = (problem.root**2).sum()
-        return found.value + price / n_rows, slope + by_p / n_rows
+        return found.value + price / problem.n_samples, slope + by_p / problem.n_samples
 
     steps = itertools.count(1)
     result = minimize(
@@ -501,6 +531,7 @@ def search_spectrum(
     widen: bool = True,
     prior: float | None = None,
     sample_weight: npt.ArrayLike | None = None,
+    left_out_share: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
     splits: Splits = None,
@@ -527,7 +558,8 @@ def search_spectrum(
     interactions : sequence of float, optional
         The q to try; by default 4^-6 to 4^2, divided by the number of inputs.
     gammas : sequence of float
-        The penalties to try, relative to the mean diagonal of the kernel matrix.
+        The penalties to try, relative to the mean diagonal of the kernel matrix times the mean
+        weight of a sample.
     widen : bool
         Go on beyond the ends of the grids of q and gamma, by their last step and at most 4 times,
         while the best value is at an end.
@@ -537,6 +569,8 @@ def search_spectrum(
         where scores are compared. By default there is none.
     sample_weight, scaling, penalize_constant, n_threads
         As for `RidgePath`.
+    left_out_share : array_like, shape (n_samples,), optional
+        As for `RidgePath.leave_one_out`; without splits.
     splits : sequence of (train, test), optional
         Indices of rows. The score is then the mean of those of the test rows of each split.
     pooled : bool
@@ -579,12 +613,14 @@ def search_spectrum(
     done = itertools.count(1)
     if prior is not None:
         prior = check_number(prior, "prior", minimum=0, open_below=True)
-    n_rows = float(data.shape[0] if weights is None else weights.sum())
+    share = check_share(left_out_share, data.shape[0])
+    n_samples = float(data.shape[0] if share is None else (1.0 / share).sum())
+    unit = 1.0 if weights is None else float(weights.sum()) / n_samples
 
     def priced() -> Doubles:
         if prior is None:
             return scores
-        price = np.log(q_grid * m) ** 2 / (2 * prior**2 * n_rows)
+        price = np.log(q_grid * m) ** 2 / (2 * prior**2 * n_samples)
         return np.asarray(scores + price[:, np.newaxis])
 
     def judge() -> Doubles:
@@ -596,10 +632,11 @@ def search_spectrum(
                     kernel = SpectrumKernel(m, PowerDecay(float(q), float(s)))
                     diagonal = kernel.diagonal(data, scaling=scaling, n_threads=n_threads)
                     level = float(np.average(diagonal, weights=weights)) - (not penalize_constant)
-                    check_level(level, f"interaction {q:g}")
+                    level = unit * check_level(level, f"interaction {q:g}")
                     candidate = Candidate(
-                        kernel, data, targets, weights, splits, pooled=pooled, scaling=scaling,
-                        penalize_constant=penalize_constant, n_threads=n_threads,
+                        kernel, data, targets, weights, splits, left_out_share=share,
+                        pooled=pooled, scaling=scaling, penalize_constant=penalize_constant,
+                        n_threads=n_threads,
                     )  # fmt: skip
                     tried[key] = (candidate, level, {})
                     if callback is not None:
@@ -666,6 +703,8 @@ class Candidate:
     splits : sequence of (training rows, test rows) or None
         None for leave-one-out. Splits whose training rows are all but their test rows, of a basis
         with fewer terms than rows, take one sum over the rows (`kfold_predictions`).
+    left_out_share : ndarray, shape (n_samples,), or None
+        As for `RidgePath.leave_one_out`; without splits.
     pooled : bool
         Score the predictions of all test rows together, not those of each part, of which the mean
         is taken.
@@ -686,10 +725,12 @@ class Candidate:
         weights: Doubles | None,
         splits: Splits,
         *,
+        left_out_share: npt.ArrayLike | None = None,
         pooled: bool = False,
         **options: Any,
     ) -> None:
         self.model = model
+        self._share = left_out_share
         self._pooled = pooled
         self._X, self._Y, self._weights, self._options = X, Y, weights, options
         self._chunk = max(1, int(_HELD / Y.size))
@@ -736,7 +777,7 @@ class Candidate:
                 yield folds.predictions[:, rows], folds.error, rows
         for path, test in self._paths:
             if test is None:
-                found = path.leave_one_out(gammas)
+                found = path.leave_one_out(gammas, left_out_share=self._share)
                 yield found.predictions, found.error, np.arange(self._X.shape[0])
             else:
                 yield path.predict(self._X[test], gammas), path.rounding(gammas), test
@@ -809,6 +850,7 @@ def search_gamma(
     *,
     step: float = 2.0,
     sample_weight: npt.ArrayLike | None = None,
+    left_out_share: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
     splits: Splits = None,
@@ -821,8 +863,8 @@ def search_gamma(
 
     Parameters
     ----------
-    kernel, X, Y, sample_weight, scaling, penalize_constant, n_threads
-        As for `leave_one_out`.
+    kernel, X, Y, sample_weight, left_out_share, scaling, penalize_constant, n_threads
+        As for `leave_one_out`; left_out_share without splits.
     score, splits, pooled
         As for `search_spectrum`.
     start : float
@@ -860,7 +902,10 @@ def search_gamma(
 
     def left_out(gamma: float) -> tuple[float, Doubles]:
         if splits is None:
-            found = leave_one_out(kernel, data, targets, gamma, sample_weight=weights, **options)
+            found = leave_one_out(
+                kernel, data, targets, gamma, sample_weight=weights,
+                left_out_share=left_out_share, **options,
+            )  # fmt: skip
             return float(score(found.predictions, everything)[0]), found.predictions[0]
         predictions = np.full(targets.shape, np.nan)
         values = []

@@ -32,7 +32,7 @@ __all__ = ["GegenbauerClassifier", "GegenbauerFeatures", "GegenbauerRegressor"]
 # Large attributes that do not travel with a prediction, unless it needs them
 _HEAVY = {
     "statistics_", "loo_predictions_", "loo_targets_", "_left_out_residuals", "_row_weight",
-    "_posterior",
+    "_left_out_share", "_posterior",
 }  # fmt: skip
 
 

@@ -325,6 +325,7 @@ class _SearchOnDask(_Supervised, model_selection._GegenbauerCV):
             left_out = self._fit_paper(data, grid, score, splits, progress)
         else:
             left_out = self._fit_spectrum(data, score, splits, progress)
+        self._warn_of_underfitting(data, score, splits)
         self._finish(data, left_out)
         self.loo_targets_ = sample.y
         self._warn_at_edges(grid)
@@ -563,7 +564,7 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
         """
         if not _is_ours(X):
             return self._plain.predict_interval(self, X, coverage)
-        needs = ("_left_out_residuals", "_row_weight")
+        needs = ("_left_out_residuals", "_row_weight", "_left_out_share")
         return tuple(
             self._lazily("predict_interval", X, needs=needs, part=part, coverage=coverage)
             for part in (0, 1)
