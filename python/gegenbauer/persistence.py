@@ -59,6 +59,7 @@ and for the estimators that choose by themselves
                                                there is a spectrum
 ``noise_variance``       float64, (K,)         ``noise_variance_``
 ``residuals``            float64, (n, K)       of distinct rows, each left out
+``prior_variance``       float64, (K,)         of the outputs in units of the kernel
 ``row_weight``           float64, (n,)         of distinct rows, if they have weights
 ``posterior``,           float64, (p, p),      what leverages of new rows are made of, as
 ``mean_features``        (p,) or (0,)          `RidgePath.posterior` returns it, in models
@@ -66,7 +67,7 @@ and for the estimators that choose by themselves
 =======================  ====================  ========================================
 
 Files of the same ``format_version`` may lack parameters that are newer than they are,
-``precision_`` and ``checksum``.
+``precision_``, ``prior_variance`` and ``checksum``.
 
 With the index set in the file, any program can evaluate a model. Here it also binds the
 memory that a file can ask for to its own size, and finds out if the order of terms were ever
@@ -204,7 +205,9 @@ _AXES: Final = (("smoothness", "interaction", "relative_gamma"), ("lam", "n_term
 _RESULTS: Final = "cv_results."
 
 # Tensors that may hold infinity or NaN, since what they stand for may be unknown.
-_OPEN: Final = {"loo_predictions", "residuals", "noise_variance", f"{_RESULTS}score"}
+_OPEN: Final = {
+    "loo_predictions", "residuals", "noise_variance", "prior_variance", f"{_RESULTS}score"
+}  # fmt: skip
 
 # Largest header that is written and read: some hundred thousand names of inputs or labels.
 _MAX_HEADER_BYTES: Final = 16 * 2**20
@@ -459,6 +462,7 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
     if estimator.spectrum_ is not None:
         tensors["relevances"] = estimator.relevances_
     tensors["noise_variance"] = estimator.noise_variance_
+    tensors["prior_variance"] = estimator._prior_variance
     tensors["residuals"] = estimator._left_out_residuals
     if estimator._row_weight is not None:
         tensors["row_weight"] = estimator._row_weight
@@ -896,7 +900,7 @@ def _expected_tensors(header: _Header) -> set[str]:
     expected |= {"noise_variance", "residuals"} | (set() if raw else {"relevances"})
     if finite:
         expected |= {"posterior", "mean_features"}
-    return expected | ({"row_weight"} & header.tensors.keys())
+    return expected | ({"row_weight", "prior_variance"} & header.tensors.keys())
 
 
 def _is_solved(fitted: dict[str, Any]) -> bool:
@@ -1161,6 +1165,12 @@ def _restore_uncertainty(
     estimator.noise_variance_ = arrays["noise_variance"]
     if not (estimator.noise_variance_ >= 0).all():
         raise ModelFileError("tensor 'noise_variance' must not be negative or NaN.")
+    # older files lack it, where it is that of the fit
+    prior = arrays.get("prior_variance", estimator.noise_variance_ / estimator.gamma_)
+    _require_doubles({"prior_variance": prior}, "prior_variance", (n_outputs,))
+    if not (prior >= 0).all():
+        raise ModelFileError("tensor 'prior_variance' must not be negative or NaN.")
+    estimator._prior_variance = prior
     estimator.effective_dof_ = float(fitted["effective_dof_"])
     estimator._free_constant = free = fitted["free_constant"]
     leverage = fitted["free_leverage"]

@@ -107,7 +107,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
                 self._can_go_on()
             except ValueError as error:
                 raise AttributeError(f"no partial_fit here: {error}", name=name) from None
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return super().__getattr__(name)
 
     def __sklearn_is_fitted__(self) -> bool:
         return bool(self.__dict__.keys() & {"term_coef_", "statistics_"})

@@ -36,6 +36,23 @@ class _TargetEstimator(_InputEstimator):
 
     _y_is_numeric: ClassVar[bool]
 
+    if not TYPE_CHECKING:  # a type checker is to go on finding names that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            own = getattr(type(self), name, None)
+            if isinstance(own, property):  # which has refused, and says why
+                return own.__get__(self)
+            if name == "coef_":
+                raise AttributeError(
+                    f"{type(self).__name__} has no coef_, which scikit-learn's selectors take for "
+                    "one number for each input: term_coef_ holds one for each term, the row of "
+                    "basis_.indices; what each input is worth, sobol_indices tells",
+                    name=name,
+                )
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
+            )
+
     def _checked_rows(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64] | None, NDArray[np.intp]]:
