@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         IllConditionedWarning,
     )
     from gegenbauer.explain import polynomial_text, sobol_indices, to_sympy
-    from gegenbauer.features import GegenbauerFeatures, OutOfRangeWarning
+    from gegenbauer.features import GegenbauerFeatures, OutlierWarning, OutOfRangeWarning
     from gegenbauer.model_selection import (
         GegenbauerClassifierCV,
         GegenbauerRegressorCV,
@@ -95,6 +95,7 @@ __all__ = [
     "ModelVersionWarning",
     "MomentStatistics",
     "OutOfRangeWarning",
+    "OutlierWarning",
     "PowerDecay",
     "PrefixSurface",
     "RidgePath",
@@ -154,6 +155,7 @@ _LAZY = {
     "ModelFileError": "persistence",
     "ModelVersionWarning": "persistence",
     "OutOfRangeWarning": "features",
+    "OutlierWarning": "features",
     "load": "persistence",
     "polynomial_text": "explain",
     "save": "persistence",

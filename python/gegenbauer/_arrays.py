@@ -24,6 +24,7 @@ __all__ = [
     "BeyondRangeError",
     "NotNumbersError",
     "TooLargeError",
+    "apart",
     "as_matrix",
     "as_weights",
     "available_memory",
@@ -38,6 +39,7 @@ __all__ = [
     "require_finite",
     "require_memory",
     "require_plain",
+    "shortest",
     "shown",
 ]
 
@@ -134,6 +136,31 @@ def check_choice(value: object, name: str, choices: Collection[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
     return value
+
+
+def apart(*values: float) -> list[str]:
+    """Return numbers as text of six digits, or of as many as it takes to tell them apart.
+
+    Examples
+    --------
+    >>> apart(1.0, 2 / 3), apart(1e9, 1e9 + 1)
+    (['1', '0.666667'], ['1000000000', '1000000001'])
+    """
+    texts = [f"{float(value):.6g}" for value in values]
+    if len(set(texts)) == len({float(value) for value in values}):
+        return texts
+    return [shortest(value) for value in values]
+
+
+def shortest(value: float) -> str:
+    """Return the shortest text that float() reads as this number.
+
+    Examples
+    --------
+    >>> shortest(3.0), shortest(0.1), shortest(1e23)
+    ('3', '0.1', '1e+23')
+    """
+    return repr(float(value)).removesuffix(".0")
 
 
 def check_threads(n_threads: int | None) -> int:

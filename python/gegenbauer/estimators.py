@@ -174,10 +174,10 @@ class GegenbauerRegressor(_RealStream, _GegenbauerEstimator):
         Smallest and largest value of each input, where they are known beforehand, as of a
         simulator; None for those of the rows of ``fit``. Rows beyond are treated as
         ``out_of_range`` says, in ``fit`` too.
-    out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
+    out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: clip them
-        to it, clip and give one warning, raise an error, or evaluate the polynomials there,
-        which grow fast; non-finite results are an error.
+        to it in silence ("clip") or with one warning ("warn"), raise an error, or evaluate the
+        polynomials there, which grow fast; non-finite results are an error.
     penalize_constant : bool, default=True
         Whether gamma also penalises the constant term, as in the paper.
     engine : {"auto", "primal", "moments", "dual", "kernel"}, default="auto"
@@ -251,7 +251,7 @@ class GegenbauerRegressor(_RealStream, _GegenbauerEstimator):
         spectrum: SpectrumLike = None,
         domain: tuple[float, float] = (0, 1),
         feature_range: Any = None,
-        out_of_range: str = "clip",
+        out_of_range: str = "warn",
         penalize_constant: bool = True,
         engine: str = "auto",
         solver: str = "auto",
@@ -454,10 +454,10 @@ class GegenbauerClassifier(_ClassStream, _GegenbauerEstimator):
         Smallest and largest value of each input, where they are known beforehand, as of a
         simulator; None for those of the rows of ``fit``. Rows beyond are treated as
         ``out_of_range`` says, in ``fit`` too.
-    out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
+    out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: clip them
-        to it, clip and give one warning, raise an error, or evaluate the polynomials there,
-        which grow fast; non-finite results are an error.
+        to it in silence ("clip") or with one warning ("warn"), raise an error, or evaluate the
+        polynomials there, which grow fast; non-finite results are an error.
     penalize_constant : bool, default=True
         Whether gamma also penalises the constant term, as in the paper.
     engine : {"auto", "primal", "moments", "dual", "kernel"}, default="auto"
@@ -546,7 +546,7 @@ class GegenbauerClassifier(_ClassStream, _GegenbauerEstimator):
         spectrum: SpectrumLike = None,
         domain: tuple[float, float] = (0, 1),
         feature_range: Any = None,
-        out_of_range: str = "clip",
+        out_of_range: str = "warn",
         penalize_constant: bool = True,
         engine: str = "auto",
         solver: str = "auto",

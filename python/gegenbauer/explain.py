@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gegenbauer._arrays import check_integer
-from gegenbauer.basis import TensorBasis, common_polynomials
+from gegenbauer._arrays import check_integer, shortest
+from gegenbauer.basis import TensorBasis
 from gegenbauer.insight import SobolIndices, kernel_sobol_indices, term_sobol_indices
 from gegenbauer.spectrum import Spectrum
 
@@ -117,6 +117,47 @@ def _names(estimator: Any, names: Sequence[str] | None) -> list[str]:
     return found
 
 
+class _Polynomial(NamedTuple):
+    """Terms of one output, the weightiest first, as products of polynomials all inputs share."""
+
+    indices: npt.NDArray[np.int32]  # (n_terms, n_features); 0 for inputs that are constant
+    weights: Doubles  # (n_terms,)
+    one: TensorBasis  # of one input: the polynomials
+    raw: bool  # whether they are the raw ones, else orthonormal
+
+
+def _polynomial(estimator: Any, output: int) -> _Polynomial:
+    """Return the polynomial of an output without terms that rounding swallows.
+
+    A term weighs as much as its weight times its largest value on the domain. Those that weigh less
+    than the resolution of float64 times the weightiest one are below its rounding.
+    """
+    basis, coef, shift = _terms_of(estimator, output)
+    scaling = estimator.scaling_
+    # the raw polynomials as they are, else orthonormal ones times the weights of the spectrum:
+    # those are the same for all inputs, and known without the spectrum
+    raw = basis.spectrum == Spectrum.paper(basis.lam)
+    one = TensorBasis(
+        1, degree=basis.max_degree, lam=basis.lam, spectrum=None if raw else "orthonormal"
+    )
+    if not raw:
+        coef = coef * basis.spectrum.term_weights(basis.indices)
+    # constant inputs are scaled to 0
+    at_zero = one.evaluate([[0.0]])[0]
+    rows = basis.indices.copy()
+    coef = coef * at_zero[rows[:, scaling.is_constant]].prod(axis=1)
+    rows[:, scaling.is_constant] = 0
+    rows, place = np.unique(rows, axis=0, return_inverse=True)  # the constant comes first
+    merged = np.zeros(len(rows))
+    np.add.at(merged, place.ravel(), coef)
+    merged[0] += shift
+    largest = np.abs(one.evaluate(np.linspace(*scaling.domain, 201)[:, np.newaxis])).max(axis=0)
+    sizes = np.abs(merged) * largest[rows].prod(axis=1)
+    n_terms = max(1, np.count_nonzero(sizes > np.finfo(np.float64).eps * sizes.max()))
+    order = np.argsort(-sizes, kind="stable")[:n_terms]
+    return _Polynomial(rows[order], merged[order], one, raw)
+
+
 def polynomial_text(
     estimator: Any,
     *,
@@ -147,9 +188,10 @@ def polynomial_text(
     -------
     str
         The polynomial in one line, and in two more what its ``Cn(x)`` is: which polynomial of
-        `eval_gegenbauer`, and from which range each input is scaled. Inputs that were constant in
+        `eval_gegenbauer`, and from which range each input is scaled, with all digits. With
+        ``digits=17`` and all terms the text is the model, to rounding. Inputs that were constant in
         ``fit`` have gone into the constant. A term weighs as much as its weight times its largest
-        value on the domain.
+        value on the domain; terms below the rounding of the weightiest one are left out.
 
     Raises
     ------
@@ -162,60 +204,41 @@ def polynomial_text(
     --------
     >>> import numpy as np
     >>> from gegenbauer import GegenbauerRegressor, polynomial_text
-    >>> X = np.random.default_rng(0).uniform(size=(100, 2))
+    >>> X = np.random.default_rng(0).integers(0, 11, size=(100, 2)) / 10
     >>> model = GegenbauerRegressor(degree=2, n_terms=None, lam=0.5, gamma=1e-9)
     >>> model = model.fit(X, 1 + 3 * X[:, 0] * X[:, 1])
     >>> print(polynomial_text(model, max_terms=2, digits=3))
-    2.95 C1(x0) C1(x1) + 1 + 4 more terms
+    3 C1(x0) C1(x1) + 1 + 4 more terms
     Cn(x): raw Gegenbauer polynomial of degree n, lam = 0.5, of x scaled to [0, 1]
-    from x0 in [0.00641, 0.997], x1 in [0.00274, 0.995]
+    from x0 in [0, 1], x1 in [0, 1]
     """
-    basis, coef, shift = _terms_of(estimator, output)
     max_terms = check_integer(max_terms, "max_terms", minimum=1)
     digits = check_integer(digits, "digits", minimum=1)
+    found = _polynomial(estimator, output)
     inputs = _names(estimator, names)
     scaling = estimator.scaling_
     low, high = scaling.domain
-    # the raw polynomials as they are, else orthonormal ones times the weights of the spectrum:
-    # those are the same for all inputs, and known without the spectrum
-    raw = basis.spectrum == Spectrum.paper(basis.lam)
-    one = TensorBasis(
-        1, degree=basis.max_degree, lam=basis.lam, spectrum=None if raw else "orthonormal"
-    )
-    if not raw:
-        coef = coef * basis.spectrum.term_weights(basis.indices)
-    # constant inputs are scaled to 0
-    at_zero = one.evaluate([[0.0]])[0]
-    rows = basis.indices.copy()
-    coef = coef * at_zero[rows[:, scaling.is_constant]].prod(axis=1)
-    rows[:, scaling.is_constant] = 0
-    rows, place = np.unique(rows, axis=0, return_inverse=True)  # the constant comes first
-    merged = np.zeros(len(rows))
-    np.add.at(merged, place.ravel(), coef)
-    merged[0] += shift
-    largest = np.abs(one.evaluate(np.linspace(low, high, 201)[:, np.newaxis])).max(axis=0)
-    sizes = np.abs(merged) * largest[rows].prod(axis=1)
-    order = np.argsort(-sizes, kind="stable")[: max(1, np.count_nonzero(sizes))]
     text = ""
-    for term in order[:max_terms]:
-        sign = "-" if merged[term] < 0 else "+"
-        factors = [f"C{rows[term, t]}({inputs[t]})" for t in np.flatnonzero(rows[term])]
-        text += f" {sign} " + " ".join([f"{abs(merged[term]):.{digits}g}", *factors])
+    shown = found.indices[:max_terms]
+    for row, weight in zip(shown, found.weights[:max_terms], strict=True):
+        sign = "-" if weight < 0 else "+"
+        factors = [f"C{row[t]}({inputs[t]})" for t in np.flatnonzero(row)]
+        text += f" {sign} " + " ".join([f"{abs(weight):.{digits}g}", *factors])
     text = text.removeprefix(" + ")
     if text.startswith(" - "):
         text = f"-{text[3:]}"
-    more = order.size - max_terms
+    more = len(found.weights) - max_terms
     if more > 0:
         text += f" + {more} more term{'s' if more > 1 else ''}"
-    used = np.flatnonzero(rows[order[:max_terms]].any(axis=0))
+    used = np.flatnonzero(shown.any(axis=0))
     if used.size:
         ranges = ", ".join(
-            f"{inputs[t]} in [{scaling.lower[t]:.{digits}g}, {scaling.upper[t]:.{digits}g}]"
+            f"{inputs[t]} in [{shortest(scaling.lower[t])}, {shortest(scaling.upper[t])}]"
             for t in used
         )
         text += (
-            f"\nCn(x): {'raw' if raw else 'orthonormal'} Gegenbauer polynomial of degree n, "
-            f"lam = {basis.lam}, of x scaled to [{low:g}, {high:g}]\nfrom {ranges}"
+            f"\nCn(x): {'raw' if found.raw else 'orthonormal'} Gegenbauer polynomial of degree n, "
+            f"lam = {found.one.lam}, of x scaled to [{low:g}, {high:g}]\nfrom {ranges}"
         )
     return text
 
@@ -238,9 +261,10 @@ def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = N
     Returns
     -------
     sympy.Expr
-        A sum of products of univariate polynomials, as in the model; ``sympy.expand`` multiplies
-        it out, which loses digits for high degrees. It holds on the range seen in ``fit``: nothing
-        is clipped.
+        A sum of products of univariate polynomials, as in the model, without terms below the
+        rounding of the weightiest one; ``sympy.expand`` multiplies it out, which loses digits for
+        high degrees. It holds on the range seen in ``fit``: nothing is clipped. Its symbols are
+        those of ``sympy.Symbol(name)``.
 
     Raises
     ------
@@ -252,42 +276,40 @@ def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = N
     Examples
     --------
     >>> import numpy as np
+    >>> import sympy
     >>> from gegenbauer import GegenbauerRegressor, to_sympy
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> model = GegenbauerRegressor(degree=1, n_terms=None, gamma=1e-9).fit(X, 2 * X[:, 0] + 1)
     >>> expression = to_sympy(model, names=["length (cm)"])
-    >>> [str(symbol) for symbol in expression.free_symbols]
-    ['length (cm)']
+    >>> float(expression.diff(sympy.Symbol("length (cm)")).round(6))
+    2.0
     """
     try:
         import sympy
     except ImportError:
         raise ImportError("to_sympy needs SymPy: run pip install 'gegenbauer[sympy]'") from None
-    basis, coef, shift = _terms_of(estimator, output)
-    # not sympy.symbols, which splits names at blanks and reads colons as ranges
-    symbols = [sympy.Symbol(name, real=True) for name in _names(estimator, names)]
+    found = _polynomial(estimator, output)
+    # not sympy.symbols, which splits names at blanks and reads colons as ranges; and without
+    # assumptions, which would make another symbol than sympy.Symbol(name)
+    symbols = [sympy.Symbol(name) for name in _names(estimator, names)]
     scaling = estimator.scaling_
     low, high = scaling.domain
-    one, weights = common_polynomials(basis)
     # interpolated at as many Chebyshev points as they have coefficients
-    size = basis.max_degree + 1
+    size = int(found.indices.max(initial=0)) + 1
     points = np.cos((np.arange(size) + 0.5) * np.pi / size)
-    values = one.evaluate(points[:, np.newaxis])
+    values = found.one.evaluate(points[:, np.newaxis])[:, :size]
     fitted = np.polynomial.chebyshev.chebfit(points, values, size - 1)
     univariate = [np.polynomial.chebyshev.cheb2poly(fitted[: n + 1, n]) for n in range(size)]
+    total: Any = sympy.Integer(0)
     factors: dict[tuple[int, int], Any] = {}
-    for t, symbol in enumerate(symbols):
-        if scaling.is_constant[t]:
-            u: Any = sympy.Integer(0)
-        else:
-            span = float(scaling.upper[t] - scaling.lower[t])
-            u = low + (high - low) * (symbol - float(scaling.lower[t])) / span
-        for n in range(1, basis.max_degree + 1):
-            factors[t, n] = sum(float(c) * u**k for k, c in enumerate(univariate[n]) if c != 0)
-    total: Any = sympy.Float(shift)
-    for row, weight in zip(basis.indices, weights * coef, strict=True):
+    for row, weight in zip(found.indices, found.weights, strict=True):
         term: Any = sympy.Float(float(weight))
         for t in np.flatnonzero(row).tolist():
-            term *= factors[t, int(row[t])]
+            n = int(row[t])
+            if (t, n) not in factors:
+                span = float(scaling.upper[t] - scaling.lower[t])
+                u = low + (high - low) * (symbols[t] - float(scaling.lower[t])) / span
+                factors[t, n] = sum(float(c) * u**k for k, c in enumerate(univariate[n]) if c != 0)
+            term *= factors[t, n]
         total += term
     return total

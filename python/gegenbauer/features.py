@@ -27,7 +27,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gegenbauer._arrays import MAX_THREADS, BeyondRangeError, naming_columns, require_plain
+from gegenbauer._arrays import MAX_THREADS, BeyondRangeError, apart, naming_columns, require_plain
 from gegenbauer._dispatch import processors
 from gegenbauer._locks import exclusive
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from gegenbauer.spectrum import SpectrumLike
 
-__all__ = ["GegenbauerFeatures", "OutOfRangeWarning"]
+__all__ = ["GegenbauerFeatures", "OutOfRangeWarning", "OutlierWarning"]
 
 # Types that the compiled core reads as they are; every other dtype becomes the first.
 _FLOAT_DTYPES = [np.float64, np.float32]
@@ -50,6 +50,14 @@ _DEFAULT_FEATURES_DEGREE = 2
 
 # Longest list of columns that an error spells out.
 _MAX_LISTED = 5
+
+# An input has outliers if all samples but this share fill no larger part of its range ...
+_BULKS = ((0.01, 0.01), (0.1, 0.001))
+# ... or if all but so many, and no larger share, end in a gap so many times as wide as they lie
+_MOST_APART, _SHARE_APART, _LEAST_GAP = 20, 0.01, 4.0
+
+# Samples that are looked at first, evenly spread, and how many it takes
+_MOST_LOOKED_AT, _FEWEST_LOOKED_AT = 2000, 20
 
 _CLIP = "X lies too far outside of the range seen in fit, set out_of_range='clip'"
 
@@ -83,7 +91,14 @@ class Pairs(Options):  # type: ignore[misc]
 
 
 class OutOfRangeWarning(UserWarning):
-    """Rows lie outside of the range of the inputs seen in ``fit`` (``out_of_range="warn"``)."""
+    """Samples lie outside of the range of the inputs seen in ``fit`` (``out_of_range="warn"``)."""
+
+
+class OutlierWarning(UserWarning):
+    """Nearly all samples of an input fill a tiny part of its range, which is scaled to the domain.
+
+    The polynomials hardly tell such samples apart. Clip the outliers, or transform the input.
+    """
 
 
 class _InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -192,21 +207,70 @@ class _InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
         n_outside = int(np.count_nonzero(outside))
         if n_outside == 0:
             return
-        row = int(outside.argmax())
-        lower, upper = self.scaling_.lower, self.scaling_.upper
-        beyond = ((X[row] < lower) | (X[row] > upper)) & ~self.scaling_.is_constant
-        column = int(beyond.argmax())
         message = (
-            f"{n_outside} of {len(X)} rows lie outside of the range seen in fit; the first is "
-            f"row {row}, where {self._column_name(column)} is {X[row, column]:.6g} and the "
-            f"range is [{lower[column]:.6g}, {upper[column]:.6g}]."
+            f"{n_outside} of {len(X)} samples lie outside of the range seen in fit: "
+            f"{self._describe_outside(X, outside)}."
         )
         if self.out_of_range == "error":
             raise ValueError(
                 f"{message} Set out_of_range to 'clip', 'warn' or 'extrapolate' to accept them."
             )
         warnings.warn(
-            f"{message} They are clipped to it.", OutOfRangeWarning, stacklevel=_stacklevel()
+            f"{message} They are clipped to it; out_of_range='clip' does so without a warning.",
+            OutOfRangeWarning,
+            stacklevel=_stacklevel(),
+        )
+
+    def _describe_outside(self, X: NDArray[Any], outside: NDArray[np.bool_]) -> str:
+        """Name the columns of samples outside of the box, with one example each."""
+        places = np.flatnonzero(outside)
+        lower, upper = self.scaling_.lower, self.scaling_.upper
+        beyond = (X[places] < lower) | (X[places] > upper)
+        beyond &= ~self.scaling_.is_constant
+        columns = np.flatnonzero(beyond.any(axis=0))
+        parts = []
+        for column in columns[:_MAX_LISTED].tolist():
+            first = int(places[int(beyond[:, column].argmax())])
+            value, low, high = apart(X[first, column], lower[column], upper[column])
+            n = np.count_nonzero(beyond[:, column])
+            parts.append(
+                f"{self._column_name(column)} in {n} of them (first in row {first}, where it is "
+                f"{value} and the range is [{low}, {high}])"
+            )
+        more = columns.size - _MAX_LISTED
+        return ", ".join(parts) + (f" and {more} more columns" if more > 0 else "")
+
+    def _warn_of_outliers(self, X: NDArray[Any]) -> None:
+        """Warn of inputs of which nearly all samples fill a small part of the fitted box."""
+        if len(X) < _FEWEST_LOOKED_AT:
+            return
+        step = -(-len(X) // _MOST_LOOKED_AT)
+        some = np.sort(X[::step], axis=0)
+        found = []
+        for t in np.flatnonzero(~self.scaling_.is_constant).tolist():
+            lower, upper = self.scaling_.lower[t], self.scaling_.upper[t]
+            bulk = _bulk(X[:, t], some[:, t].astype(np.float64), float(lower), float(upper))
+            if bulk is None:
+                continue
+            share, low, high = bulk
+            part = (0.5 * high - 0.5 * low) / (0.5 * upper - 0.5 * lower)
+            texts = apart(low, high, lower, upper)
+            found.append(
+                f"{100 * share:.4g} per cent of the samples of {self._column_name(t)} fill "
+                f"{100 * part:.2g} per cent of its range (they lie in [{texts[0]}, {texts[1]}] of "
+                f"[{texts[2]}, {texts[3]}])"
+            )
+        if not found:
+            return
+        more = len(found) - _MAX_LISTED
+        given = ", pass feature_range" if hasattr(self, "feature_range") else ""
+        warnings.warn(
+            f"{'; '.join(found[:_MAX_LISTED])}{f'; and {more} more columns' if more > 0 else ''}. "
+            "The polynomials, which span the range, hardly tell such samples apart: clip the few "
+            f"that lie outside{given}, or transform the column (its logarithm, or scikit-learn's "
+            "QuantileTransformer).",
+            OutlierWarning,
+            stacklevel=_stacklevel(),
         )
 
     def _n_threads(self) -> int | None:
@@ -270,6 +334,7 @@ class _BasisEstimator(_InputEstimator):
         box = self._given_box(X.shape[1])
         if box is None:
             self.scaling_ = InputScaling.fit(X, domain=self.domain, clip=self._clips)
+            self._warn_of_outliers(X)
             return
         self.scaling_ = box
         self._apply_range_policy(X)
@@ -345,6 +410,58 @@ def _advising(advice: str) -> Iterator[None]:
         raise BeyondRangeError(error.found, advice) from None
 
 
+def _bulk(
+    column: NDArray[Any], some: NDArray[np.float64], lower: float, upper: float
+) -> tuple[float, float, float] | None:
+    """Return the share of nearly all samples of an input, and where they lie, if it has outliers.
+
+    That is if they fill a tiny part of the range, or a small one beyond which there is nothing but
+    a wide gap before the outliers; a tail that thins out needs more to be one. Samples that are
+    nearly all equal have none: they are told apart from the others.
+
+    Parameters
+    ----------
+    column : ndarray, shape (n_samples,)
+        All samples.
+    some : ndarray, shape (n_some,)
+        Some of them, sorted.
+    lower, upper : float
+        The range.
+    """
+    half = 0.5 * upper - 0.5 * lower  # a range may be beyond float64, its half is not
+
+    def narrowest(values: NDArray[np.float64], left: int) -> tuple[float, float]:
+        at = int((0.5 * values[left - 1 :] - 0.5 * values[: values.size - left + 1]).argmin())
+        return float(values[at]), float(values[at + left - 1])
+
+    for share, part in _BULKS:
+        left = some.size - max(1, int(share * some.size))
+        low, high = narrowest(some, left)
+        if 0 < 0.5 * high - 0.5 * low < part * half:
+            return left / some.size, low, high
+    # no gap is so wide where the usual samples fill more than its counterpart
+    left = some.size - max(1, int(_SHARE_APART * some.size))
+    low, high = narrowest(some, left)
+    if (1.0 + _LEAST_GAP) * (0.5 * high - 0.5 * low) > half:
+        return None
+    most = min(_MOST_APART, max(1, int(_SHARE_APART * column.size)))
+    last = column.size - most - 1
+    low_ends = 0.5 * np.sort(np.partition(column, most)[: most + 1]).astype(np.float64)
+    high_ends = 0.5 * np.sort(np.partition(column, last)[last:]).astype(np.float64)
+    for n_low in range(most + 1):
+        for n_high in range(most + 1 - n_low):
+            low, high = low_ends[n_low], high_ends[most - n_high]
+            gaps = []
+            if n_low:
+                gaps.append(low - low_ends[n_low - 1])
+            if n_high:
+                gaps.append(high_ends[most - n_high + 1] - high)
+            if gaps and high > low and min(gaps) >= 2.0 * _LEAST_GAP * 0.5 * (high - low):
+                share = 1.0 - (n_low + n_high) / column.size
+                return share, float(2.0 * low), float(2.0 * high)
+    return None
+
+
 def _stacklevel() -> int:
     """Return the stack level, for the function that warns, of the caller's own code.
 
@@ -405,10 +522,10 @@ class GegenbauerFeatures(TransformerMixin, _BasisEstimator):  # type: ignore[mis
         Smallest and largest value of each input, where they are known beforehand, as of a
         simulator; None for those of the rows of ``fit``. Rows beyond are treated as
         ``out_of_range`` says, in ``fit`` too.
-    out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
-        What to do with values outside of the range seen in ``fit``: clip them to it, clip
-        and give one warning, raise an error, or evaluate the polynomials there, which grow
-        fast; non-finite results are an error.
+    out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
+        What to do with values outside of the range seen in ``fit``: clip them to it in
+        silence ("clip") or with one warning ("warn"), raise an error, or evaluate the
+        polynomials there, which grow fast; non-finite results are an error.
     n_jobs : int or None, default=None
         Number of threads, 1 to 1024; None or -1 for all that joblib counts, None at most
         OMP_NUM_THREADS where that is set. The result has the same bits for any number.
@@ -454,7 +571,7 @@ class GegenbauerFeatures(TransformerMixin, _BasisEstimator):  # type: ignore[mis
         spectrum: SpectrumLike = None,
         domain: tuple[float, float] = (0, 1),
         feature_range: Any = None,
-        out_of_range: str = "clip",
+        out_of_range: str = "warn",
         n_jobs: int | None = None,
     ) -> None:
         self.n_terms = n_terms

@@ -10,12 +10,25 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import cache
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from scipy.special import ndtri, softmax
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics import (
+    explained_variance_score,
+    get_scorer,
+    get_scorer_names,
+    mean_absolute_error,
+    mean_absolute_percentage_error,
+    mean_squared_error,
+    median_absolute_error,
+    r2_score,
+    root_mean_squared_error,
+)
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import StrOptions
@@ -70,7 +83,7 @@ from gegenbauer.targets import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -102,9 +115,6 @@ _PRICE = 1.0
 # Targets whose standard deviation is further from one have variances beyond float64
 _MOST_EXTREME = 1e140
 
-# Rows from which the level of a basis is estimated
-_LEVEL_ROWS = 1000
-
 # What the best of some hundred models gains from noise in -log p of all samples left out, about
 # the logarithm of their number; a loss of less than half is never taken for that
 _LUCK = 6.0
@@ -115,10 +125,27 @@ _RUNAWAY = 100.0
 # Leave-one-out predictions (doubles) that are held at once
 _HELD = 2e7
 
+# Scorers of scikit-learn whose metric has a value for each output, of which it takes the mean
+_METRICS_BY_OUTPUT: dict[Any, Any] = {
+    "explained_variance": explained_variance_score,
+    "neg_mean_absolute_error": mean_absolute_error,
+    "neg_mean_absolute_percentage_error": mean_absolute_percentage_error,
+    "neg_mean_squared_error": mean_squared_error,
+    "neg_median_absolute_error": median_absolute_error,
+    "neg_root_mean_squared_error": root_mean_squared_error,
+    "r2": r2_score,
+}
+
+# Samples over which the kernel, or the squared lengths of a basis, are averaged
+_MOST_FOR_A_MEAN = 1000
+
+# Points on the way from the wall of the box inwards at which the prior is asked
+_N_INWARD = 32
+
 # What only some fits leave behind: a fit with other parameters must not find it
 _PASSING = (
     "X_fit_", "dual_coef_", "kernel_", "basis_", "term_coef_", "_posterior", "_mean_features",
-    "_free_leverage", "_margin",
+    "_free_leverage", "_prior_variance", "_margin",
 )  # fmt: skip
 
 
@@ -447,6 +474,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         splits = self._make_splits(raw_y, used, groups)
         data, splits = _Data.merge(X, targets, weight, given, splits)
         self.scaling_ = self._make_scaling(X)
+        self._warn_of_outliers(X)
         data = self._standardised(data)
         score = self._make_score(data)
         self._all_terms = grid is None and self.n_terms is None and data.n <= self.kernel_rows
@@ -758,11 +786,11 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
 
     def _level(self, basis: TensorBasis, data: _Data) -> float:
         """Estimate the mean squared length of the penalised terms of a sample, times its weight."""
-        rows, weight = _spread(data.n, _LEVEL_ROWS), data.weight
+        rows, weight = _spread(data.n, _MOST_FOR_A_MEAN), data.weight
         if weight is not None:  # as from the rows that weights count
             rows, counted = np.arange(data.n), np.cumsum(weight)
-            if counted[-1] > _LEVEL_ROWS:
-                places = np.linspace(0.0, counted[-1] - 1.0, _LEVEL_ROWS).round()
+            if counted[-1] > _MOST_FOR_A_MEAN:
+                places = np.linspace(0.0, counted[-1] - 1.0, _MOST_FOR_A_MEAN).round()
                 rows = np.searchsorted(counted, places, side="right").clip(max=data.n - 1)
                 weight = None
         squares = basis.evaluate(data.X[rows], scaling=self.scaling_) ** 2
@@ -883,7 +911,12 @@ class _RegressorShell(RegressorMixin, _Shell):  # type: ignore[misc]
 
 
 class _ClassifierShell(ClassifierMixin, _Shell):  # type: ignore[misc]
-    def __init__(self, outputs: Any, probabilities: Any, classes: Any) -> None:
+    """Outputs (n, K), or (n,) of two classes, with classes as scikit-learn has them.
+
+    Those of multilabel targets are a list, of a pair for each output.
+    """
+
+    def __init__(self, outputs: Any, probabilities: Callable[[], Doubles], classes: Any) -> None:
         super().__init__(outputs)
         self.probabilities = probabilities
         self.classes = classes
@@ -896,9 +929,11 @@ class _ClassifierShell(ClassifierMixin, _Shell):  # type: ignore[misc]
         return self.outputs
 
     def predict_proba(self, X: Any) -> Any:  # noqa: ARG002
-        return self.probabilities
+        return self.probabilities()
 
     def predict(self, X: Any) -> Any:  # noqa: ARG002
+        if isinstance(self.classes, list):
+            return (self.outputs > 0).astype(np.intp)
         if self.outputs.ndim == 1:
             return self.classes[(self.outputs > 0).astype(np.intp)]
         return self.classes[self.outputs.argmax(axis=1)]
@@ -915,36 +950,51 @@ def _checked_score(value: Any, scoring: Any) -> float:
         ) from None
 
 
-def _scored_by(scoring: Any, shell: Any, data: _Data, labels: NDArray[Any]) -> Score:
+def _scored_by(scoring: Any, shells: Any, data: _Data, labels: NDArray[Any]) -> Score:
     """Turn a scorer, of which more is better, into a score of predictions.
 
     It sees the original rows, equal ones as often as they came, and only weights that were given.
+    ``shells`` makes an estimator of each prediction. Metrics by outputs judge all predictions in
+    one call, as further outputs.
     """
-    scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
+    by_name = isinstance(scoring, str)
+    scorer = get_scorer(scoring) if by_name else scoring
+    metric = _METRICS_BY_OUTPUT.get(scoring) if by_name else None
+
+    def all_at_once(known: list[Any], y: Any, options: dict[str, Any]) -> list[float]:
+        outputs = np.stack([each.outputs for each in known], axis=-1)  # (n, [K,] n_predictions)
+        y = np.broadcast_to(y[..., np.newaxis], outputs.shape).reshape(len(y), -1)
+        values = metric(y, outputs.reshape(y.shape), multioutput="raw_values", **options)
+        return [*np.asarray(values).reshape(-1, len(known)).mean(axis=0)]
 
     def score(predictions: Doubles, rows: Rows) -> Doubles:
         originals, at = data.originals(rows)
         merged = rows[at]
         arguments = {} if data.given is None else {"sample_weight": data.given[originals]}
         weights = None if data.weight is None else data.weight[rows]
-        found = []
-        for p in predictions:
-            known = shell(p, rows, weights, at)
-            try:
-                value = scorer(known, data.X[merged], labels[merged], **arguments)
-            except Exception as error:
-                if arguments and isinstance(error, TypeError) and "sample_weight" in str(error):
-                    raise TypeError(
-                        f"scoring={scoring!r} takes no sample_weight, but weights were given: "
-                        "choose a scorer that takes them, or fit without weights"
-                    ) from error
-                if not isinstance(scoring, str):  # is the user's own, and so is its error
-                    raise
-                raise ValueError(
-                    f"scoring={scoring!r} cannot score these targets or their predictions: {error}"
+        known = shells(predictions, rows, weights, at)
+        X, y = data.X[merged], labels[merged]
+        try:
+            if metric is not None:
+                sign = -1.0 if scoring.startswith("neg_") else 1.0
+                values = [sign * value for value in all_at_once(known, y, arguments)]
+            else:
+                # what is checked here was checked before; a user's own scorer may think otherwise
+                quick = {"assume_finite": True, "skip_parameter_validation": True}
+                with config_context(**(quick if by_name else {})):
+                    values = [scorer(each, X, y, **arguments) for each in known]
+        except Exception as error:
+            if arguments and isinstance(error, TypeError) and "sample_weight" in str(error):
+                raise TypeError(
+                    f"scoring={scoring!r} takes no sample_weight, but weights were given: "
+                    "choose a scorer that takes them, or fit without weights"
                 ) from error
-            found.append(-_checked_score(value, scoring))
-        return np.array(found)
+            if not by_name:  # is the user's own, and so is its error
+                raise
+            raise ValueError(
+                f"scoring={scoring!r} cannot score these targets or their predictions: {error}"
+            ) from error
+        return np.array([-_checked_score(value, scoring) for value in values])
 
     return score
 
@@ -994,7 +1044,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         ``spectrum=None``.
     kernel_rows : int, default=5000
         Most rows whose model is kept as dual coefficients of all terms.
-    out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
+    out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``, which is
         taken to be one per cent wider on either side: see :class:`GegenbauerRegressor`.
         "extrapolate" is for finite sets of terms only.
@@ -1083,7 +1133,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         penalize_constant: bool = False,
         search_rows: int = 500,
         kernel_rows: int = 5000,
-        out_of_range: str = "clip",
+        out_of_range: str = "warn",
         verbose: bool | int = False,
         n_jobs: int | None = None,
     ) -> None:
@@ -1164,11 +1214,13 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
 
             return squared_error
 
-        def shell(outputs: Doubles, _: Rows, __: Doubles | None, at: Rows) -> _RegressorShell:
-            values = (outputs * self._unit + self._center)[at]
-            return _RegressorShell(values[:, 0] if values.shape[1] == 1 else values)
+        def shells(
+            predictions: Doubles, _: Rows, __: Doubles | None, at: Rows
+        ) -> list[_RegressorShell]:
+            values = (predictions * self._unit + self._center)[:, at]
+            return [_RegressorShell(v[:, 0] if v.shape[1] == 1 else v) for v in values]
 
-        return _scored_by(self.scoring, shell, data, self._labels(data))
+        return _scored_by(self.scoring, shells, data, self._labels(data))
 
     def _chance(self, constant: float, data: _Data) -> float:
         # -log p of n samples with the likeliest noise is n / 2 log(squared error)
@@ -1204,6 +1256,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         self._row_weight, self._left_out_share = data.weight, data.share
         self._left_out_residuals = (data.Y - left_out) * self._unit
         self._judge_noise(data)
+        self._prior_variance = self._judge_prior(data)
         values = (left_out * self._unit + self._center)[data.back]
         self.loo_predictions_ = values[:, 0] if self._y_was_flat else values
         del self._center, self._unit
@@ -1238,6 +1291,29 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
             squares.sum(axis=0), left, weight, self.effective_dof_
         )
 
+    def _judge_prior(self, data: _Data) -> Doubles:
+        """Return the variance of each output in units of the kernel, (n_outputs,).
+
+        The fit takes it for that of the noise by gamma, which says too little of targets without
+        noise: their prior is to vary over the samples at least as much as they do.
+        """
+        rows = _spread(data.n, _MOST_FOR_A_MEAN)
+        weight = np.ones(rows.size) if data.weight is None else data.weight[rows]
+        share = weight / weight.sum()
+        if hasattr(self, "dual_coef_"):
+            K = self.kernel_(data.X[rows], scaling=self.scaling_, n_threads=self._n_threads())
+            spread = float(share @ K.diagonal() - share @ K @ share)
+        else:
+            G = self.basis_.evaluate(
+                data.X[rows], scaling=self.scaling_, n_threads=self._n_threads()
+            )
+            spread = float((share @ (G - share @ G) ** 2).sum())
+        least = self.noise_variance_ / self.gamma_
+        if not spread > 0:
+            return least
+        signal = (self._unit**2 - self.noise_variance_).clip(min=0.0)
+        return np.maximum(least, signal / spread)
+
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         outputs = self._raw_outputs(X)
         return outputs[:, 0] if self._y_was_flat else outputs
@@ -1251,7 +1327,9 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
             Inputs.
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation as well,
-            :math:`\sigma \sqrt{1 + h(x)}` with the leverage h that the row would have. Where
+            :math:`\sigma \sqrt{1 + h(x)}` with the leverage h that the row would have. Outside of
+            the range seen in ``fit`` it grows with the distance, since a clipped prediction says
+            little there: to the variance that the prior has in the inputs that are outside. Where
             rows are few for the number of inputs it is too small, since a spectrum that is learned
             has seen every row: see :meth:`predict_interval` for how much.
 
@@ -1271,8 +1349,9 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         outputs = self._outputs(X)
         if not return_std:
             return outputs
-        h = self._leverages(self._validate_inputs(X, reset=False))
-        std = np.sqrt(np.outer(1.0 + h, self.noise_variance_))
+        X = self._validate_inputs(X, reset=False)
+        variance = np.outer(1.0 + self._leverages(X), self.noise_variance_)
+        std = np.sqrt(variance + self._variance_outside(X))
         return outputs, std[:, 0] if self._y_was_flat else std
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
@@ -1285,7 +1364,8 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         coverage = 0.9, 0.88 were inside with 100 rows, 0.82 with 50, 0.61 with 20. Give the
         spectrum, or one learned on other rows, where rows are that few. With a finite set of
         terms the models without a row are taken for the one with all rows. With ``cv``, only rows
-        of a test part count.
+        of a test part count. Outside of the range seen in ``fit`` intervals widen with the
+        distance, as standard deviations do: see :meth:`predict`.
 
         Parameters
         ----------
@@ -1308,6 +1388,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         if coverage >= 1:
             raise ValueError(f"coverage must lie between 0 and 1, got {coverage}")
         outputs = self._raw_outputs(X)
+        X = self._validate_inputs(X, reset=False)
         residuals = self._left_out_residuals
         sizes = np.ones(len(residuals)) if self._row_weight is None else self._row_weight
         tested = np.isfinite(residuals).all(axis=1)
@@ -1315,7 +1396,6 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         if hasattr(self, "dual_coef_"):
             lower, upper = np.empty_like(outputs), np.empty_like(outputs)
             block = max(1, int(_HELD / len(residuals)))
-            X = self._validate_inputs(X, reset=False)
             for first in range(0, len(outputs), block):
                 rows = slice(first, first + block)
                 shift = self._smoother(X[rows])[tested]  # (rows of the fit, rows here)
@@ -1329,6 +1409,12 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         else:  # the same width everywhere
             reach = _upper_quantile(np.abs(residuals), sizes, coverage)
             lower, upper = outputs - reach, outputs + reach
+        beyond = self._variance_outside(X)
+        out = beyond.any(axis=1)
+        if out.any():
+            more = np.sqrt(beyond[out]) * ndtri(0.5 + 0.5 * coverage)
+            lower[out] = outputs[out] - _wider(outputs[out] - lower[out], more)
+            upper[out] = outputs[out] + _wider(upper[out] - outputs[out], more)
         if self._y_was_flat:
             return lower[:, 0], upper[:, 0]
         return lower, upper
@@ -1367,6 +1453,42 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
             right += np.outer(side, (1.0 - root @ right) / (root @ side))
         return np.asarray(right * root[:, np.newaxis])
 
+    def _variance_outside(self, X: NDArray[Any]) -> Doubles:
+        r"""Return how much variance leaving the box adds, (n_samples, n_outputs), 0 inside of it.
+
+        A clipped prediction is that of the wall, w, and its further error the increment of the
+        function from there. Increments are known inside, by the prior: from the wall to a point r
+        as far inside as x is outside, K(r, r) + K(w, w) - 2 K(r, w) in units of the prior variance,
+        of which the largest up to that distance is taken. It is 0 at the wall, grows with the
+        distance, is that of the inputs that are outside alone, and ends above their part of the
+        prior variance K(w, w).
+        """
+        added = np.zeros((len(X), self._prior_variance.size))
+        box = self._current_scaling()
+        outside = np.flatnonzero(box.outside(X))
+        if not box.clip or outside.size == 0:
+            return added
+        free = InputScaling(
+            box.lower, box.upper, domain=box.domain, clip=False, constant=box.is_constant
+        )
+        low, high = box.domain
+        with np.errstate(over="ignore"):  # infinitely far is far
+            at = free.transform(X[outside])
+        wall = at.clip(low, high)
+        inward = (wall - at).clip(low - high, high - low)
+        steps = np.sin(np.linspace(0.0, 0.5 * np.pi, _N_INWARD + 1)) ** 2  # dense at both ends
+        for i, start, way in zip(outside.tolist(), wall, inward, strict=True):
+            path = start + np.outer(steps, way)
+            if hasattr(self, "dual_coef_"):
+                own, with_wall = self.kernel_.diagonal(path), self.kernel_(path, path[:1])[:, 0]
+                largest = float((own + own[0] - 2.0 * with_wall).max())
+            else:
+                G = self.basis_.evaluate(path)
+                largest = float(((G - G[0]) ** 2).sum(axis=1).max())
+            if largest > 0:
+                added[i] = largest * self._prior_variance
+        return added
+
     def _leverages(self, X: NDArray[Any]) -> Doubles:
         """Return the leverages that new rows of weight one would have before they are fitted."""
         if not hasattr(self, "dual_coef_"):
@@ -1386,6 +1508,13 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         if self._free_constant:
             h += (1.0 - root @ solved) ** 2 / (root @ side) - 1.0
         return np.asarray((h / self.gamma_).clip(min=0.0))
+
+
+def _wider(reach: Doubles, more: Doubles) -> Doubles:
+    """Return how far an interval reaches with a further, independent deviation."""
+    size = np.abs(reach)
+    with np.errstate(invalid="ignore"):  # of infinite intervals, which stay so
+        return np.where(np.isfinite(size), reach + (np.hypot(size, more) - size), reach)
 
 
 def _upper_quantile(values: Doubles, sizes: Doubles, coverage: float) -> Doubles:
@@ -1446,7 +1575,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         ``spectrum=None``.
     kernel_rows : int, default=5000
         Most rows whose model is kept as dual coefficients of all terms.
-    out_of_range : {"clip", "warn", "error", "extrapolate"}, default="clip"
+    out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: see
         :class:`GegenbauerClassifier`. "extrapolate" is for finite sets of terms only.
     class_weight : dict, "balanced" or None, default=None
@@ -1552,7 +1681,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         penalize_constant: bool = True,
         search_rows: int = 500,
         kernel_rows: int = 5000,
-        out_of_range: str = "clip",
+        out_of_range: str = "warn",
         class_weight: dict[Any, float] | str | None = None,
         verbose: bool | int = False,
         n_jobs: int | None = None,
@@ -1650,16 +1779,31 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
 
             return log_loss
 
-        def shell(outputs: Doubles, rows: Rows, weights: Doubles | None, at: Rows) -> Any:
-            if self.multilabel_:
-                return _RegressorShell((outputs[at] > 0).astype(int))
-            scores = class_scores(outputs)
-            beta = best_temperatures(scores, codes[0][rows], weights)[0]
-            probabilities = ProbabilityMap(float(beta), np.zeros(scores.shape[1]))(outputs)
-            flat = outputs[:, 0] if outputs.shape[1] == 1 else outputs
-            return _ClassifierShell(flat[at], probabilities[at], self.classes_)
+        classes = [np.arange(2)] * data.Y.shape[1] if self.multilabel_ else self.classes_
 
-        return _scored_by(self.scoring, shell, data, self._labels(data))
+        def shells(
+            predictions: Doubles, rows: Rows, weights: Doubles | None, at: Rows
+        ) -> list[Any]:
+            @cache
+            def probabilities() -> Doubles:
+                parts = []
+                for outputs, code in zip(self._questions(predictions), codes, strict=True):
+                    scores = class_scores(outputs)
+                    beta = best_temperatures(scores, code[rows], weights)[0]
+                    parts.append(softmax(beta[:, np.newaxis, np.newaxis] * scores, axis=-1))
+                if self.multilabel_:
+                    return np.stack([part[..., 1] for part in parts], axis=-1)
+                return parts[0]
+
+            flat = predictions[..., 0] if data.Y.shape[1] == 1 else predictions
+            if self.multilabel_:
+                flat = predictions
+            return [
+                _ClassifierShell(flat[k][at], lambda k=k: probabilities()[k][at], classes)
+                for k in range(len(predictions))
+            ]
+
+        return _scored_by(self.scoring, shells, data, self._labels(data))
 
     def _chance(self, constant: float, data: _Data) -> float:
         return 0.0 if self.scoring is not None else min(0.5 * constant, _LUCK / data.n_samples)

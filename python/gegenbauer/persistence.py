@@ -69,6 +69,7 @@ and for the estimators that choose by themselves
                                                there is a spectrum
 ``noise_variance``       float64, (K,)         ``noise_variance_``
 ``residuals``            float64, (n, K)       of distinct rows, each left out
+``prior_variance``       float64, (K,)         of the outputs in units of the kernel
 ``row_weight``           float64, (n,)         of distinct rows, if they have weights
 ``left_out_share``       float64, (n,)         of these weights, if not all is left out with a row
 ``posterior``,           float64, (p, p),      what leverages of new rows are made of, as
@@ -77,7 +78,7 @@ and for the estimators that choose by themselves
 =======================  ====================  ========================================
 
 Files of the same ``format_version`` may lack parameters that are newer than they are,
-``precision_`` and ``checksum``.
+``precision_``, ``prior_variance`` and ``checksum``.
 
 A file is taken for hostile until it is loaded. Each number of the header has a range, and each
 tensor a type, a shape and a range; headers and shapes are checked before anything is allocated or
@@ -323,6 +324,7 @@ _TENSORS: Final[dict[str, _Tensor]] = {
     "probability_biases": _doubles(),
     "relevances": _doubles(low=0.0),
     "noise_variance": _doubles(low=0.0, high=math.inf),
+    "prior_variance": _doubles(low=0.0, high=math.inf),
     "residuals": _MEASURED,
     "row_weight": _doubles(low=math.ulp(0.0)),
     "left_out_share": _doubles(low=math.ulp(0.0), high=1.0),
@@ -589,6 +591,7 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
     if estimator.spectrum_ is not None:
         tensors["relevances"] = estimator.relevances_
     tensors["noise_variance"] = estimator.noise_variance_
+    tensors["prior_variance"] = estimator._prior_variance
     tensors["residuals"] = estimator._left_out_residuals
     if estimator._row_weight is not None:
         tensors["row_weight"] = estimator._row_weight
@@ -1178,6 +1181,8 @@ def _expected_of_search(
         shapes["relevances"] = (given.get("lower", (None,))[0],)
     for key in {"row_weight", "left_out_share"} & given.keys():
         shapes[key] = (given.get("residuals", (None,))[0],)
+    if "prior_variance" in given:
+        shapes["prior_variance"] = (n_outputs,)
     if finite and n is not None:
         rest = n - fitted["free_constant"]
         shapes["posterior"] = (rest, rest)
@@ -1486,7 +1491,9 @@ def _restore_uncertainty(
     estimator._left_out_residuals = arrays["residuals"]
     estimator._row_weight = arrays.get("row_weight")
     estimator._left_out_share = arrays.get("left_out_share")
-    estimator.noise_variance_ = arrays["noise_variance"]
+    estimator.noise_variance_ = noise = arrays["noise_variance"]
+    # older files lack it, where it is that of the fit
+    estimator._prior_variance = arrays.get("prior_variance", noise / estimator.gamma_)
     estimator.effective_dof_ = float(fitted["effective_dof_"])
     estimator._free_constant = fitted["free_constant"]
     leverage = fitted["free_leverage"]

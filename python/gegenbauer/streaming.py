@@ -54,15 +54,6 @@ SOLUTION = ("term_coef_", "engine_", "solver_", "precision_", "rcond_", "n_refin
 # Parameters that do not count in the sums over rows: half-fitted models may differ in them.
 _OF_THE_SOLVE = {"gamma", "penalize_constant", "solver", "precision", "engine", "n_jobs"}
 
-# What these estimators are asked for and others have.
-_ELSEWHERE = {
-    "predict_proba": "GegenbauerClassifierCV has it, whose probabilities are fitted to "
-    "leave-one-out outputs",
-    "predict_interval": "GegenbauerRegressorCV has it, whose intervals are those of leave-one-out "
-    "residuals",
-    "coef_": "the weights of the terms are in term_coef_",
-}
-
 
 class _StreamEstimator(_BasisEstimator, _TargetEstimator):
     """An estimator that may learn from batches, beside ``fit``. See the module.
@@ -116,10 +107,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
                 self._can_go_on()
             except ValueError as error:
                 raise AttributeError(f"no partial_fit here: {error}", name=name) from None
-        hint = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
-        raise AttributeError(
-            f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self
-        )
+        return super().__getattr__(name)
 
     def __sklearn_is_fitted__(self) -> bool:
         return bool(self.__dict__.keys() & {"term_coef_", "statistics_"})

@@ -33,11 +33,33 @@ if TYPE_CHECKING:
 # Longest list of labels that an error spells out.
 _MAX_LISTED = 5
 
+# What estimators are asked for and do not have, and where it is.
+_ELSEWHERE = {
+    "coef_": "scikit-learn's selectors take it for one number for each input: term_coef_ holds one "
+    "for each term, the row of basis_.indices; what each input is worth, sobol_indices tells",
+    "predict_proba": "GegenbauerClassifierCV has it, whose probabilities are fitted to "
+    "leave-one-out outputs",
+    "predict_interval": "GegenbauerRegressorCV has it, whose intervals are those of leave-one-out "
+    "residuals",
+}
+
 
 class _TargetEstimator(_InputEstimator):
     """Checking of the rows. Subclasses turn y into targets (S, K) in ``_encode_targets``."""
 
     _y_is_numeric: ClassVar[bool]
+
+    if not TYPE_CHECKING:  # a type checker is to go on finding names that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            own = getattr(type(self), name, None)
+            if isinstance(own, property):  # which has refused, and says why
+                return own.__get__(self)
+            hint = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}{hint}",
+                name=name, obj=self,
+            )  # fmt: skip
 
     def _checked_rows(
         self, X: Any, y: Any, sample_weight: Any

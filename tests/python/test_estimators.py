@@ -567,7 +567,7 @@ class TestRange:
 
     def test_warn(self):
         model = self.model("warn").fit(self.X, self.y)
-        with pytest.warns(OutOfRangeWarning, match="2 of 3 rows") as caught:
+        with pytest.warns(OutOfRangeWarning, match="2 of 3 samples") as caught:
             result = model.predict(self.outside)
         assert len(caught) == 1
         assert caught[0].filename == __file__
@@ -575,7 +575,7 @@ class TestRange:
 
     def test_error(self):
         model = self.model("error").fit(self.X, self.y)
-        with pytest.raises(ValueError, match=r"2 of 3 rows .* row 1, .* column 0 is 3 .* \[0, 1\]"):
+        with pytest.raises(ValueError, match=r"2 of 3 samples .* column 0 in 2 of them .* row 1, where it is 3 .* \[0, 1\]"):
             model.predict(self.outside)
 
     def test_extrapolate(self):

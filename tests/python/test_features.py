@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import cloudpickle
 import numpy as np
@@ -132,20 +133,37 @@ class TestRange:
         assert_array_equal(features.transform(self.outside), features.transform(clipped))
 
     def test_warn_clips_and_warns_once_with_the_count(self):
-        features = GegenbauerFeatures(degree=3, out_of_range="warn").fit(self.X)
-        with pytest.warns(
-            OutOfRangeWarning, match="2 of 3 rows .* row 1, .* column 0 is 2"
-        ) as all_:
+        features = GegenbauerFeatures(degree=3).fit(self.X)
+        with pytest.warns(OutOfRangeWarning) as all_:
             result = features.transform(self.outside)
         assert len(all_) == 1
         assert all_[0].filename == __file__
-        assert_array_equal(result, GegenbauerFeatures(degree=3).fit(self.X).transform(self.outside))
-        features.transform(self.X)  # no warning inside of the range
+        assert str(all_[0].message) == (
+            "2 of 3 samples lie outside of the range seen in fit: column 0 in 1 of them (first in "
+            "row 1, where it is 2 and the range is [0, 1]), column 1 in 1 of them (first in row 2, "
+            "where it is -7 and the range is [-1, 3]). They are clipped to it; "
+            "out_of_range='clip' does so without a warning."
+        )
+        silent = clone(features).set_params(out_of_range="clip").fit(self.X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert_array_equal(result, silent.transform(self.outside))
+            features.transform(self.X)  # inside of the range there is nothing to say
+
+    def test_the_numbers_of_the_warning_differ(self):
+        features = GegenbauerFeatures(degree=1).fit([[1.7e9], [1.7e9 + 60]])
+        with pytest.warns(OutOfRangeWarning, match=r"is 1700000061 .* \[1700000000, 1700000060\]"):
+            features.transform([[1.7e9 + 61]])
+
+    def test_no_more_columns_than_can_be_read(self):
+        features = GegenbauerFeatures(degree=1).fit(np.vstack([np.zeros(9), np.ones(9)]))
+        with pytest.warns(OutOfRangeWarning, match=r"column 4 .* and 4 more columns\. They"):
+            features.transform(np.full((1, 9), 2.0))
 
     def test_error_names_row_column_and_range(self):
         frame = pd.DataFrame(self.X, columns=["a", "b"])
         features = GegenbauerFeatures(degree=3, out_of_range="error").fit(frame)
-        with pytest.raises(ValueError, match=r"2 of 3 rows .* \('a'\) is 2 and .* \[0, 1\]"):
+        with pytest.raises(ValueError, match=r"2 of 3 samples .* \('a'\) .* is 2 and .* \[0, 1\]"):
             features.transform(frame.assign(a=[0, 2, 0.5], b=[0, 0, -7.0]))
         features.transform(frame)
 

@@ -312,6 +312,30 @@ class TestText:
         model.fit([[1.0], [2.0]], [0.0, 0.0])
         assert polynomial_text(model) == "0"
 
+    def test_ranges_have_all_their_digits(self):
+        """Seconds since 1970: with four digits they would all be 1.7e9, and the model lost."""
+        X = 1.7e9 + np.arange(60.0)[:, np.newaxis] / 7
+        model = GegenbauerRegressor(degree=4, n_terms=None, gamma=1e-9).fit(X, np.sin(X[:, 0] / 3))
+        text = polynomial_text(model, digits=17)
+        low, high = re.search(r"x0 in \[(\S+), (\S+)\]", text).groups()
+        assert (float(low), float(high)) == (X[0, 0], X[-1, 0])
+        assert polynomial_text(model).splitlines()[2] == text.splitlines()[2]
+        whole = GegenbauerRegressor(degree=1, n_terms=None).fit([[1987.0], [2021.0]], [0.0, 1.0])
+        assert polynomial_text(whole).endswith("from x0 in [1987, 2021]")
+
+    def test_terms_below_the_rounding_of_the_largest_are_left_out(self):
+        pytest.importorskip("sympy")
+        rng = np.random.default_rng(0)
+        model = GegenbauerRegressor(degree=2, n_terms=None, lam=0.5)
+        model.fit(rng.uniform(size=(40, 2)), rng.normal(size=40))
+        order = {tuple(k): i for i, k in enumerate(model.basis_.indices.tolist())}
+        model.term_coef_ = np.full(6, 1e-17)
+        model.term_coef_[order[1, 1]] = 3.0
+        assert polynomial_text(model).splitlines()[0] == "3 C1(x0) C1(x1)"
+        assert to_sympy(model).is_Mul
+        model.term_coef_[order[0, 1]] = 1e-15
+        assert polynomial_text(model).splitlines()[0] == "3 C1(x0) C1(x1) + 1e-15 C1(x1)"
+
     def test_arguments(self):
         for options, message in [
             ({"output": 1}, "output must be below 1, got 1"),
@@ -341,17 +365,30 @@ class TestSympy:
         model = GegenbauerRegressor(**options).fit(X, Y)
         for k in range(2):
             expression = to_sympy(model, output=k)
-            symbols = sympy.symbols(["x0", "x1", "x2"], real=True)
+            symbols = sympy.symbols(["x0", "x1", "x2"])
             assert expression.free_symbols <= set(symbols)
             evaluate = sympy.lambdify(symbols, expression)
             assert_allclose(evaluate(*X.T), model.predict(X)[:, k], rtol=1e-9, atol=1e-9)
+
+    def test_symbols_are_those_of_their_names(self):
+        """No assumption makes them other symbols: derivatives and values go by the name."""
+        sympy = pytest.importorskip("sympy")
+        k = np.linspace(0, 1, 20)
+        model = GegenbauerRegressor(degree=2, n_terms=None, gamma=1e-12)
+        model.fit(np.column_stack([k, (1 + k) ** 3]), 2 * k + 3 * k**2)
+        expression = to_sympy(model, names=["k", "m"])
+        slope = sympy.diff(expression, sympy.Symbol("k")).subs({"k": 0.25, "m": 1.25**3})
+        h = 1e-4
+        at = [[0.25 - h, 1.25**3], [0.25 + h, 1.25**3]]
+        assert float(slope) == pytest.approx(np.diff(model.predict(at))[0] / (2 * h), rel=1e-6)
+        assert not expression.subs({"k": 0.5, "m": 2.0}).free_symbols
 
     def test_intercepts_and_chosen_models(self):
         sympy = pytest.importorskip("sympy")
         rng = np.random.default_rng(0)
         X = rng.uniform(-3, 5, (60, 2))
         model = GegenbauerRegressorCV(spectrum=(0.5, 2.0), n_terms=15).fit(X, X[:, 0] * X[:, 1])
-        evaluate = sympy.lambdify(sympy.symbols(["x0", "x1"], real=True), to_sympy(model))
+        evaluate = sympy.lambdify(sympy.symbols(["x0", "x1"]), to_sympy(model))
         assert_allclose(evaluate(*X.T), model.predict(X), rtol=1e-9, atol=1e-9)
 
     def test_any_text_is_a_name(self):
@@ -361,7 +398,7 @@ class TestSympy:
         model = GegenbauerRegressor(degree=2, n_terms=None).fit(X, X[:, 0] * X[:, 1] + X[:, 2])
         names = ["sepal length (cm)", "a:3, b", "lambda", "2 * x"]
         expression = to_sympy(model, names=names)
-        symbols = [sympy.Symbol(name, real=True) for name in names]
+        symbols = [sympy.Symbol(name) for name in names]
         assert expression.free_symbols == set(symbols)
         evaluate = sympy.lambdify(symbols, expression)
         assert_allclose(evaluate(*X.T), model.predict(X), rtol=1e-9, atol=1e-9)
@@ -385,7 +422,7 @@ class TestSympy:
         X, y = load_iris(return_X_y=True)
         X, y = X[:, 1:], np.minimum(y, n_classes - 1)
         model = GegenbauerClassifierCV(spectrum=(0.5, 2.0), n_terms=15).fit(X, y)
-        symbols = sympy.symbols(["x0", "x1", "x2"], real=True)
+        symbols = sympy.symbols(["x0", "x1", "x2"])
         outputs = np.column_stack(
             [
                 sympy.lambdify(symbols, to_sympy(model, output=k))(*X.T)

@@ -552,7 +552,7 @@ def test_polynomials_as_text_and_sympy(rng):
     y = X[:, 0] ** 2 + X[:, 1]
     options = {"n_terms": 20, "index_set": "largest_weight", "gamma": 1e-6}
     model = GegenbauerRegressor(spectrum=MIXED, **options).fit(X, y)
-    evaluate = sympy.lambdify(sympy.symbols(["x0", "x1", "x2"], real=True), to_sympy(model))
+    evaluate = sympy.lambdify(sympy.symbols(["x0", "x1", "x2"]), to_sympy(model))
     assert_allclose(evaluate(*X.T), model.predict(X), rtol=1e-9, atol=1e-9)
     # the weightiest term first: by its coefficient times its largest value
     largest = np.abs(model.term_coef_) * np.abs(

@@ -372,9 +372,9 @@ class TestFeatureRange:
         inside = np.clip(X, *np.transpose(self.RANGE))
         assert_allclose(clipped.predict(X), clone(model).fit(inside, y).predict(inside), rtol=1e-9)
         for fit in ("fit", "partial_fit"):
-            with pytest.warns(OutOfRangeWarning, match="2 of 300 rows lie outside"):
+            with pytest.warns(OutOfRangeWarning, match="2 of 300 samples lie outside"):
                 getattr(clone(model).set_params(out_of_range="warn"), fit)(X, y)
-            with pytest.raises(ValueError, match="row 3, where column 0 is 5"):
+            with pytest.raises(ValueError, match="column 0 in 2 of them .first in row 3, where it is 5"):
                 getattr(clone(model).set_params(out_of_range="error"), fit)(X, y)
         beyond = clone(model).set_params(out_of_range="extrapolate")
         apart = clone(beyond).partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])

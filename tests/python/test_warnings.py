@@ -1,0 +1,293 @@
+"""Warnings of tables that mislead, and uncertainties where predictions are clipped."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import datasets
+from sklearn.feature_selection import RFE, SelectFromModel
+
+from gegenbauer import (
+    GegenbauerClassifier,
+    GegenbauerClassifierCV,
+    GegenbauerFeatures,
+    GegenbauerRegressor,
+    GegenbauerRegressorCV,
+    OutlierWarning,
+    OutOfRangeWarning,
+    Spectrum,
+    load,
+    save,
+)
+
+# ---- outliers ------------------------------------------------------------------------
+
+
+def outliers_of(x, **parameters):
+    """Return the messages of `OutlierWarning`, of inputs that a transformer is fitted to."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        X = x if np.ndim(x) == 2 else np.reshape(x, (-1, 1))
+        GegenbauerFeatures(degree=1, **parameters).fit(X)
+    return [str(w.message) for w in caught if w.category is OutlierWarning]
+
+
+class TestOutliers:
+    rng = np.random.default_rng(0)
+
+    @pytest.mark.parametrize("n", [20, 100, 600, 5000])
+    @pytest.mark.parametrize("wild", [10.0, -10.0, 1e3, -1e6, 1e300, 1.7e308])
+    def test_one_wild_value(self, n, wild):
+        x = self.rng.uniform(size=n)
+        x[7] = wild
+        (message,) = outliers_of(x)
+        assert "of column 0 fill" in message
+        assert "clip" in message
+        assert "feature_range" in message
+        assert "transform the column" in message
+
+    @pytest.mark.parametrize("values", [[-999.0] * 5, [50.0, -50.0], [30.0, 31.0, 4000.0]])
+    def test_some_wild_values_on_either_side(self, values):
+        x = self.rng.normal(size=600)
+        x[: len(values)] = values
+        assert len(outliers_of(x)) == 1
+
+    def test_codes_for_missing_values(self):
+        x = self.rng.normal(size=400)
+        x[::20] = -99999.0
+        assert "95" not in outliers_of(x)[0]  # the share that is told is one that was looked at
+        assert "fill 0.00" in outliers_of(x)[0]
+
+    def test_the_share_and_the_part_are_right(self):
+        x = np.append(np.linspace(0, 1, 199), 20.0)
+        (message,) = outliers_of(pd.DataFrame({"age": x, "even": np.arange(200.0)}))
+        assert message.startswith(
+            "99.5 per cent of the samples of column 0 ('age') fill 5 per cent of its range (they "
+            "lie in [0, 1] of [0, 20])."
+        )
+
+    @pytest.mark.parametrize("n", [20, 200, 3000])
+    @pytest.mark.parametrize(
+        "draw",
+        [
+            lambda rng, n: rng.normal(size=n),
+            lambda rng, n: rng.uniform(size=n),
+            lambda rng, n: rng.exponential(size=n),
+            lambda rng, n: rng.lognormal(0, 0.5, n),
+            lambda rng, n: rng.poisson(0.3, n).astype(float),
+            lambda rng, n: (rng.uniform(size=n) < 0.02).astype(float),
+            lambda rng, n: np.append(np.ones(n - 1), 7.0),
+            lambda rng, n: np.full(n, 3.0),
+            lambda rng, n: np.logspace(-3, 3, n),
+            lambda rng, n: np.repeat([0.0, 1.0, 1000.0], -(-n // 3)),
+        ],
+    )  # fmt: skip
+    def test_ordinary_inputs(self, draw, n):
+        rng = np.random.default_rng(1)
+        for _ in range(20):
+            assert outliers_of(draw(rng, n)) == []
+
+    def test_a_long_tail_of_many_samples(self):
+        """It is wide, but there is no gap before its end."""
+        assert outliers_of(np.random.default_rng(2).lognormal(0, 1, 100_000)) == []
+
+    @pytest.mark.parametrize(
+        "read",
+        [
+            datasets.load_iris, datasets.load_wine, datasets.load_breast_cancer,
+            datasets.load_diabetes, datasets.load_digits, datasets.load_linnerud,
+        ],
+    )  # fmt: skip
+    def test_real_tables(self, read):
+        assert outliers_of(read(return_X_y=True)[0]) == []
+
+    def test_few_samples_are_not_judged(self):
+        assert outliers_of([[0.0], [0.001], [1.0]]) == []
+
+    def test_a_range_that_is_given_is_meant(self):
+        x = self.rng.uniform(size=100)
+        x[3] = 1000.0
+        assert outliers_of(x, feature_range=[[0, 1000]]) == []
+
+    @pytest.mark.parametrize(
+        "model",
+        [
+            GegenbauerClassifier(n_terms=5),
+            GegenbauerRegressor(n_terms=5),
+            GegenbauerClassifierCV(spectrum=(0.5, 2.0)),
+            GegenbauerRegressorCV(spectrum=(0.5, 2.0)),
+        ],
+        ids=lambda model: type(model).__name__,
+    )
+    def test_all_estimators(self, model):
+        X = self.rng.uniform(size=(60, 2))
+        X[3, 1] = 500.0
+        y = (X[:, 0] > 0.5).astype(int)
+        with pytest.warns(OutlierWarning, match="column 1 fill") as caught:
+            model.fit(X, y)
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+        assert ("feature_range" in str(caught[0].message)) == hasattr(model, "feature_range")
+
+
+# ---- outside of the range ------------------------------------------------------------
+
+
+def line_model():
+    """A model of 1 and T1(u) alone, of one input."""
+    x = np.linspace(0, 1, 40)[:, np.newaxis]
+    y = 3 * x[:, 0] + np.cos(20 * x[:, 0])
+    return GegenbauerRegressorCV(spectrum=(0.5, 2.0), n_terms=2).fit(x, y), x, y
+
+
+def variance_at(model, x):
+    return model.predict(np.atleast_2d(x), return_std=True)[1] ** 2
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [GegenbauerFeatures, GegenbauerRegressor, GegenbauerClassifier, GegenbauerRegressorCV,
+     GegenbauerClassifierCV],
+)  # fmt: skip
+def test_the_default_is_to_warn(kind):
+    assert kind().out_of_range == "warn"
+
+
+class TestOutside:
+    def test_one_warning_a_call(self):
+        model, *_ = line_model()
+        for call in (model.predict, lambda X: model.predict(X, return_std=True),
+                     model.predict_interval):  # fmt: skip
+            with pytest.warns(OutOfRangeWarning, match="2 of 3 samples .* column 0 in 2") as caught:
+                call([[0.5], [7.0], [-4.0]])
+            assert len(caught) == 1
+
+    def test_of_a_line_by_the_formula(self):
+        """K(u, v) = 1 + 2 q u v, whose increments from the wall have the variance 2 q d^2."""
+        model, x, y = line_model()
+        lower, upper = model.scaling_.lower[0], model.scaling_.upper[0]
+        u = model.scaling_.transform(x)[:, 0]
+        signal = y.var() - model.noise_variance_[0]
+        prior = max(model.noise_variance_[0] / model.gamma_, signal / (2 * 0.5 * u.var()))
+        wall = variance_at(model, [upper])[0]
+        for d in (0.0, 1e-6, 0.1, 0.7, 1.3, 2.0, 5.0, 1e300):
+            at = upper + d * 0.5 * (upper - lower)
+            expected = wall + prior * 2 * 0.5 * min(d, 2.0) ** 2
+            assert_allclose(variance_at(model, [at]), expected, rtol=1e-6)
+
+    def test_the_kernel_of_all_terms_as_many_terms(self):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(size=(60, 2))
+        y = np.sin(3 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=60)
+        options = {"spectrum": (0.3, 3.0), "gammas": [0.1, 0.5]}
+        whole = GegenbauerRegressorCV(**options).fit(X, y)
+        finite = GegenbauerRegressorCV(n_terms=1500, **options).fit(X, y)
+        assert whole.gamma_ == finite.gamma_
+        Z = np.array([[0.5, 0.5], [1.1, 0.5], [0.5, -0.3], [1.6, 2.0], [9.0, -9.0]])
+        assert_allclose(variance_at(whole, Z), variance_at(finite, Z), rtol=1e-3)
+        widths = [np.subtract(*m.predict_interval(Z)[::-1]) for m in (whole, finite)]
+        assert_allclose(widths[0], widths[1], rtol=0.05)  # jackknife+ and its short form
+
+    @pytest.mark.parametrize("options", [{}, {"n_terms": 60}, {"spectrum": None, "n_terms": 40}])
+    def test_grows_from_the_wall_to_more_than_the_prior(self, options):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(size=(120, 2))
+        y = np.sin(3 * X[:, 0]) * (1 + X[:, 1]) + 0.1 * rng.normal(size=120)
+        model = GegenbauerRegressorCV(**options).fit(X, y)
+        edge = model.scaling_.upper[0]
+        way = edge + np.array([0.0, 1e-9, 1e-3, 0.01, 0.1, 0.3, 0.6, 1.0, 4.0])
+        Z = np.column_stack([way, np.full(way.size, 0.4)])
+        variance = variance_at(model, Z)
+        lower, upper = model.predict_interval(Z)
+        for values in (variance, upper - lower):
+            assert (np.diff(values) >= -1e-9 * values[0]).all()
+            assert values[1] == pytest.approx(values[0], rel=1e-3)
+        # far outside in all inputs it is more than all that the prior knows
+        corner = model.scaling_.transform([[edge, model.scaling_.upper[1]]])
+        if "n_terms" in options:
+            own = (model.basis_.evaluate(corner)[0, 1:] ** 2).sum()
+        else:
+            own = model.kernel_.diagonal(corner)[0] - 1.0
+        far = variance_at(model, [[90.0, 90.0]])
+        assert far > model.noise_variance_ * (1 + own / model.gamma_)
+        # and of the order of the targets' own, which a guess has
+        assert far > 0.5 * y.var()
+
+    def test_without_noise_it_is_not_for_nothing(self):
+        """The penalty is tiny there, and so is what it says of the size of the function."""
+        X = np.random.default_rng(0).uniform(size=(200, 3))
+        model = GegenbauerRegressorCV().fit(X, np.sin(X.sum(axis=1)))
+        lower, upper = model.predict_interval([[5, 0.5, 0.5], [0.5, 0.5, 0.5]])
+        assert upper[0] - lower[0] > 0.5
+        assert upper[1] - lower[1] < 1e-3
+
+    def test_inputs_that_do_not_matter_may_lie_anywhere(self):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(size=(150, 2))
+        model = GegenbauerRegressorCV().fit(X, np.sin(6 * X[:, 0]))
+        near, far = variance_at(model, [[0.5, 0.5], [0.5, 30.0]])
+        assert far < 0.01 * variance_at(model, [[30.0, 0.5]])
+        assert near < far
+
+    def test_inside_of_the_box_nothing_changes(self):
+        model, *_ = line_model()
+        Z = np.array([[0.2], [0.7], [1.005]])
+        together = model.predict_interval(np.vstack([Z, [[40.0]]]))
+        for ends, alone in zip(together, model.predict_interval(Z), strict=True):
+            assert_array_equal(ends[:3], alone)
+
+    def test_extrapolations_are_as_wide_as_their_features_say(self):
+        model, *_ = line_model()
+        model.set_params(out_of_range="extrapolate")
+        assert variance_at(model, [3.0]) > variance_at(model, [2.0])
+
+    def test_a_saved_model(self, tmp_path):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(size=(50, 2))
+        Y = np.column_stack([X[:, 0], X[:, 0] * X[:, 1]]) + 0.1 * rng.normal(size=(50, 2))
+        model = GegenbauerRegressorCV(spectrum=Spectrum((0.5, 2.0))).fit(X, Y)
+        save(model, tmp_path / "m.st")
+        Z = [[0.5, 3.0], [-1.0, 0.5]]
+        assert_array_equal(
+            load(tmp_path / "m.st").predict(Z, return_std=True)[1],
+            model.predict(Z, return_std=True)[1],
+        )
+
+
+# ---- coefficients of terms are none of inputs ----------------------------------------
+
+
+class TestTermCoefficients:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+
+    @pytest.mark.parametrize(
+        "model",
+        [
+            GegenbauerRegressor(n_terms=3), GegenbauerRegressor(n_terms=20),
+            GegenbauerClassifier(n_terms=3), GegenbauerRegressorCV(spectrum=(0.5, 2.0), n_terms=3),
+            GegenbauerClassifierCV(spectrum=(0.5, 2.0)),
+        ],
+        ids=str,
+    )  # fmt: skip
+    def test_selectors_refuse_them(self, model):
+        y = (self.X[:, 1] > 0).astype(int)
+        model.fit(self.X, y)
+        assert not hasattr(model, "coef_")
+        with pytest.raises(AttributeError, match="term_coef_ holds one for each term"):
+            model.coef_  # noqa: B018
+        with pytest.raises(ValueError, match="should have `coef_` or `feature_importances_`"):
+            SelectFromModel(model).fit(self.X, y).get_support()
+        with pytest.raises(ValueError, match="should have `coef_` or `feature_importances_`"):
+            RFE(model, n_features_to_select=1).fit(self.X, y)
+
+    def test_other_names_are_not_there_as_everywhere(self):
+        model = GegenbauerRegressor()
+        with pytest.raises(AttributeError, match="'GegenbauerRegressor' object has no attribute"):
+            model.nothing  # noqa: B018
+        with pytest.raises(AttributeError, match="has no spectrum"):
+            GegenbauerRegressorCV().relevances_  # noqa: B018
