@@ -215,6 +215,14 @@ def check_share(left_out_share: npt.ArrayLike | None, n_rows: int) -> Doubles | 
     return np.asarray(share, dtype=np.float64)
 
 
+def _without_share(d: Doubles, unit: Doubles, share: Doubles | None) -> Doubles:
+    """Return 1 - share h of d = 1 - h, all of it in units of what one is, (n_gammas, 1 or n)."""
+    if share is None:
+        return d
+    kept = np.where(share < 1, unit, 0.0) * (1.0 - share)
+    return np.asarray(kept + share * d)
+
+
 def _as_gammas(gammas: npt.ArrayLike) -> Doubles:
     column = as_matrix(gammas, "gammas", n_columns=1, keep_float32=False, one_dimensional=True)
     return np.asarray(column[:, 0], dtype=np.float64)
@@ -562,6 +570,34 @@ def _check_folds(folds: Sequence[npt.ArrayLike], n: int) -> list[npt.NDArray[np.
     return [rows.astype(np.intp) for rows in parts]
 
 
+def _distinct(X: npt.NDArray[Any]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the first sample of each distinct input, and for each sample which of them it is."""
+    _, first, group = np.unique(X + 0.0, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # in the order of the samples
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return first[order], rank[group.ravel()]
+
+
+class _Reflection:
+    """The Householder reflection that takes the scales of samples to the first axis.
+
+    What is orthogonal to a free constant are then the rows from the second on.
+    """
+
+    def __init__(self, scale: Doubles) -> None:
+        self._v = scale / np.linalg.norm(scale)
+        self._v[0] += np.copysign(1.0, self._v[0])
+
+    def apply(self, matrix: Doubles) -> Doubles:
+        v = self._v
+        return matrix - np.outer(v, (2.0 / (v @ v)) * (v @ matrix))
+
+    def lift(self, U: Doubles) -> Doubles:
+        """Undo it for vectors without their first entry."""
+        return self.apply(np.vstack([np.zeros((1, U.shape[1])), U]))
+
+
 @dataclass(frozen=True, eq=False)
 class _Shifted:
     """Answers of `core.BandForm.solve` for K + gamma I."""
@@ -621,7 +657,7 @@ class RidgePath:
         Of the above.
     eigenvalues : ndarray
         Of G G' (rows scaled, and without the mean where the constant is free) that are not zero by
-        the shape of G, from the largest on.
+        the shape of G, from the largest on; by ``"svd"`` nor by inputs that occur more than once.
     n_samples, n_outputs : int
         Rows (also those of weight zero) and targets.
     targets : ndarray, shape (n_samples, n_outputs)
@@ -722,37 +758,61 @@ class RidgePath:
         G *= scale[:, np.newaxis]
         return G
 
-    def _reflect(self, matrix: Doubles) -> Doubles:
-        """Apply the Householder reflection that takes the row scales to the first axis.
-
-        What is orthogonal to a free constant are then the rows from the second on.
-        """
-        v = self._scale / np.linalg.norm(self._scale)
-        v = v.copy()
-        v[0] += np.copysign(1.0, v[0])
-        return matrix - np.outer(v, (2.0 / (v @ v)) * (v @ matrix))
-
-    def _lift(self, U: Doubles) -> Doubles:
-        """Undo the reflection for vectors without their first entry."""
-        return self._reflect(np.vstack([np.zeros((1, U.shape[1])), U]))
-
     def _decompose(self) -> None:
-        rows, terms = self._scale.size, self.model.n_terms  # type: ignore[union-attr]
+        """Take the singular values of features at distinct inputs.
+
+        Copies of an input are one sample of their mean target and their summed weight; what their
+        targets differ by no function of the inputs can reach. Said here, that is exact, where
+        rounding would leave a singular value of 1e-17 and its vector a trace in all other samples,
+        which a tiny gamma makes the largest number of all.
+        """
+        inputs = self._X_used
+        if self._scaling is not None:  # which may clip
+            inputs = self._scaling.transform(inputs)
+        first, group = _distinct(inputs)
+        squares = self._scale**2
+        mass = np.bincount(group, squares)
+        scale = np.sqrt(mass)
+        rows, terms = first.size, self.model.n_terms  # type: ignore[union-attr]
         require_memory(
             8.0 * (3 * rows * terms + 2 * min(rows, terms) ** 2),
             f"the decomposition of {rows} x {terms} features",
             "choose method='dual' or 'primal'",
         )
-        G = self._features(self._X_used, self._scale)
-        Y = self._scaled_Y
-        if self._free:
-            G, Y = self._reflect(G)[1:], self._reflect(Y)[1:]
-        if G.shape[1] == 0:
-            U, sigma, self._V = np.zeros((G.shape[0], 0)), np.zeros(0), np.zeros((0, 0))
+        share = squares / mass[group]
+        means = self._Y_used[first]  # the shift keeps equal targets equal
+        shifted = self._Y_used - means[group]
+        for column, of_group in zip(shifted.T, means.T, strict=True):
+            of_group += np.bincount(group, share * column, minlength=rows)
+        G, Y = self._features(self._X_used[first], scale), scale[:, np.newaxis] * means
+        reflection = _Reflection(scale) if self._free else None
+        if reflection is not None:
+            G, Y = reflection.apply(G)[1:], reflection.apply(Y)[1:]
+        if G.shape[1] == 0 or G.shape[0] == 0:
+            U, sigma = np.zeros((G.shape[0], 0)), np.zeros(0)
+            self._V = np.zeros((G.shape[1], 0))
         else:
             U, sigma, Vt = np.linalg.svd(G, full_matrices=False)
             self._V = Vt.T
-        self._set_spectral(U, sigma**2, Y)
+        self.eigenvalues = sigma**2
+        self._projected = U.T @ Y
+        self._missing = U.shape[0] > U.shape[1]
+        rest = Y - U @ self._projected if self._missing else np.zeros_like(Y)
+        if reflection is not None:
+            U, rest = reflection.lift(U), reflection.lift(rest)
+        beyond = np.zeros(rows)  # of each unit vector, what G cannot reach
+        if self._missing:
+            gone = np.einsum("ij,ij->i", U, U)
+            if self._free:
+                gone += mass / mass.sum()
+            beyond = (1.0 - gone).clip(min=0.0)
+        # from distinct inputs to samples
+        root = np.sqrt(share)
+        others = mass[group] - squares  # exactly zero where there are none
+        self._U = root[:, np.newaxis] * U[group]
+        self._rest_Y = root[:, np.newaxis] * rest[group]
+        self._rest_Y += self._scale[:, np.newaxis] * (self._Y_used - means[group])
+        self._rest = others / mass[group] + share * beyond[group]
 
     def _factor_dual(self) -> None:
         rows = self._scale.size
@@ -786,25 +846,6 @@ class RidgePath:
         if band.shape[1] <= band.shape[0]:  # all of it is a band
             band = band[: band.shape[1]]
         return np.asarray(eigvals_banded(band, lower=True)[::-1].clip(min=0.0))
-
-    def _set_spectral(self, U: Doubles, eigenvalues: Doubles, Y: Doubles) -> None:
-        """Keep an orthonormal basis U of what G can reach, and what it cannot reach of Y."""
-        self.eigenvalues = eigenvalues
-        self._projected = U.T @ Y
-        missing = U.shape[0] > U.shape[1]
-        rest = Y - U @ self._projected if missing else np.zeros_like(Y)
-        if self._free:
-            rest = self._lift(rest)
-            U = self._lift(U)
-        self._U = U
-        self._rest_Y = rest
-        self._rest = np.zeros(U.shape[0])
-        if missing:
-            gone = np.einsum("ij,ij->i", U, U)
-            if self._free:
-                gone += self._scale**2 / (self._scale @ self._scale)
-            self._rest = (1.0 - gone).clip(min=0.0)
-        self._missing = missing
 
     def _solve_shifted(self, gammas: Doubles) -> _Shifted:
         """Solve with the band for all gammas; the last answers are kept for the next question."""
@@ -873,6 +914,11 @@ class RidgePath:
         """Rows that are left when a free constant is taken out."""
         return self._scale.size - int(self._free)
 
+    @property
+    def _leaves_residuals(self) -> bool:
+        """Whether terms without a penalty cannot reach all targets."""
+        return self._missing or (self.method == "svd" and bool(self._rest.any()))
+
     def _check_gammas(self, gammas: npt.ArrayLike) -> Doubles:
         values = _as_gammas(gammas)
         if values.min() < 0:
@@ -901,20 +947,8 @@ class RidgePath:
     def _has_full_rank(self) -> bool:
         return self._rank() == self.eigenvalues.size
 
-    def _shrinkage(self, gammas: Doubles) -> tuple[Doubles, Doubles]:
-        """Return s, shape (r, n_gammas), and what belongs to the part that G cannot reach.
-
-        All may be divided by gamma: residuals and one minus leverages are proportional to it where
-        G reaches everything, also in the limit of gamma = 0.
-        """
-        with np.errstate(divide="ignore"):
-            inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
-        if self._missing:
-            return gammas * inverse, np.ones(gammas.size)
-        return inverse, np.zeros(gammas.size)
-
-    def _estimated_error(self, gammas: Doubles, smallest: Doubles) -> Doubles:
-        """Estimate rounding relative to the residuals, given the smallest one minus leverage."""
+    def _estimated_error(self, gammas: Doubles, amplification: Doubles) -> Doubles:
+        """Estimate rounding, given how much larger it is in what is asked for than in residuals."""
         if self.method == "dual":
             condition = self._band.largest / (self._band.smallest + gammas)
             condition = np.where(self._solve_shifted(gammas).shift > 0, np.inf, condition)
@@ -926,10 +960,7 @@ class RidgePath:
             condition = np.nan_to_num(condition, nan=np.inf)
         if self._knows_roots:
             condition = np.sqrt(condition)
-        grown = 1.0 + condition
-        if self._missing or self.method == "primal":  # differences, relative to what is left
-            with np.errstate(divide="ignore"):
-                grown = grown / smallest
+        grown = (1.0 + condition) * amplification
         return np.asarray(np.minimum(4.0 * _EPS * np.sqrt(self._n_free_rows) * grown, 1.0))
 
     def rounding(self, gammas: npt.ArrayLike) -> Doubles:
@@ -961,7 +992,8 @@ class RidgePath:
         Parameters
         ----------
         gammas : array_like, shape (n_gammas,)
-            Penalties, >= 0; 0 where the terms have full rank at the rows.
+            Penalties, >= 0; 0 where the terms have full rank at the rows (by ``"svd"`` at distinct
+            inputs).
         left_out_share : array_like, shape (n_samples,), optional
             Share of the weight of each row that is left out with it, above 0 up to 1: all of it
             by default. A row of weight 5 that stands for five samples, of which one is to be left
@@ -998,14 +1030,10 @@ class RidgePath:
         )
         predictions = np.empty(shape)
         leverages = np.zeros(shape[:2])
-        smallest = np.full(values.size, np.inf)
+        amplification = np.ones(values.size)
         used = np.arange(self.n_samples)[self._used]
-        for rows, residuals, complements, leverage, unit in self._residuals(values):
+        for rows, residuals, complements, leverage, grown in self._residuals(values, share):
             at = rows if used.size == self.n_samples else used[rows]
-            if share is not None:
-                part = share[rows]
-                kept = np.where(part < 1, unit[:, np.newaxis], 0.0) * (1.0 - part)
-                complements = kept + part * complements
             with np.errstate(divide="ignore", invalid="ignore"):
                 residuals /= complements[:, :, np.newaxis]
                 if self.sample_weight is not None:
@@ -1013,20 +1041,22 @@ class RidgePath:
             np.subtract(self._Y_used[rows], residuals, out=residuals)
             predictions[:, at] = residuals
             leverages[:, at] = leverage
-            smallest = np.minimum(smallest, complements.min(axis=1))
+            amplification = np.maximum(amplification, grown)
         if used.size < self.n_samples:
             unused = np.setdiff1d(np.arange(self.n_samples), used)
             predictions[:, unused] = self.predict(self._X[unused], values)
         return LeaveOneOutPredictions(
-            values, predictions, leverages, self._estimated_error(values, smallest)
+            values, predictions, leverages, self._estimated_error(values, amplification)
         )
 
     def _residuals(
-        self, gammas: Doubles
+        self, gammas: Doubles, share: Doubles | None = None
     ) -> Iterator[tuple[slice, Doubles, Doubles, Doubles, Doubles]]:
-        """Yield rows, scaled residuals (n_gammas, n, K), d and leverages (n_gammas, n), and a unit.
+        """Yield rows, scaled residuals (n_gammas, n, K), d and leverages (n_gammas, n).
 
-        Residuals and d may both be divided by gamma: the unit (n_gammas,) is what one has become.
+        Residuals divided by d are those of samples left out, each with a share (n,) of its weight.
+        Both may be divided by gamma. The last is how much division by d makes of rounding,
+        (n_gammas,).
         """
         n_gammas, n_outputs = gammas.size, self.n_outputs
         rows = self._scale.size
@@ -1038,23 +1068,31 @@ class RidgePath:
             leverage = 1.0 - (gammas + found.shift)[:, np.newaxis] * d
             with np.errstate(divide="ignore"):
                 unit = 1.0 / (gammas + found.shift)
-            yield slice(0, rows), e, d, leverage.clip(min=0.0), unit
+            d = _without_share(d, unit[:, np.newaxis], share)
+            yield slice(0, rows), e, d, leverage.clip(min=0.0), np.ones(n_gammas)
             return
         if self.method == "svd":
-            shrink, whole = self._shrinkage(gammas)
-            shrunk = shrink[:, :, np.newaxis] * self._projected[:, np.newaxis, :]
-            e = self._U @ shrunk.reshape(shrink.shape[0], n_gammas * n_outputs)
+            with np.errstate(divide="ignore"):
+                inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
+            shrunk = inverse[:, :, np.newaxis] * self._projected[:, np.newaxis, :]
+            e = self._U @ shrunk.reshape(inverse.shape[0], n_gammas * n_outputs)
             e = e.reshape(rows, n_gammas, n_outputs).transpose(1, 0, 2)
-            e = e + whole[:, np.newaxis, np.newaxis] * self._rest_Y
             squares = self._U**2
-            d = (squares @ shrink).T + whole[:, np.newaxis] * self._rest
-            kept = self.eigenvalues[:, np.newaxis] / (self.eigenvalues[:, np.newaxis] + gammas)
+            d = (squares @ inverse).T
+            # Where G reaches all of a sample both are proportional to gamma, and divided by it
+            # they have a limit at zero.
+            partly = self._rest > 0
+            factor = np.where(partly, gammas[:, np.newaxis], 1.0)
+            e = factor[:, :, np.newaxis] * e + np.where(partly, self._rest_Y.T, 0.0).T
+            d = factor * d + self._rest
+            kept = self.eigenvalues[:, np.newaxis] * inverse
             leverage = (squares @ kept).T
             if self._free:
                 leverage = leverage + self._scale**2 / (self._scale @ self._scale)
             with np.errstate(divide="ignore"):
-                unit = whole if self._missing else 1.0 / gammas
-            yield slice(0, rows), e, d, leverage, unit
+                unit = np.where(partly, 1.0, 1.0 / gammas[:, np.newaxis])
+            d = _without_share(d, unit, share)
+            yield slice(0, rows), e, d, leverage, self._amplification(gammas, shrunk, e, d)
             return
         with np.errstate(divide="ignore"):
             inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
@@ -1074,9 +1112,35 @@ class RidgePath:
                 residuals *= scale[:, np.newaxis]
                 h *= scale**2
             complements = 1.0 - h
+            part = None if share is None else share[rows_]
+            complements = _without_share(complements, np.ones((1, 1)), part)
             # rounding may take a leverage of one beyond it
-            complements = np.maximum(complements, _EPS, out=complements)
-            yield rows_, residuals, complements, h, np.ones(n_gammas)
+            np.maximum(complements, _EPS, out=complements)
+            yield rows_, residuals, complements, h, 1.0 / complements.min(axis=1)
+
+    def _amplification(self, gammas: Doubles, shrunk: Doubles, e: Doubles, d: Doubles) -> Doubles:
+        """Compare rounding of singular vectors with what residuals and d of a sample are sums of.
+
+        Each entry of U is off by as much as the vectors of the largest shrinkage are, whatever its
+        size, and that is seen where e and d are made of smaller shrinkages only. A sample whose
+        copies or whose noise no function can reach has a d that nothing hides.
+        """
+        floor = self.eigenvalues[-1:] + gammas if self.eigenvalues.size else np.ones(gammas.size)
+        largest = np.ones(gammas.size) if self._missing else gammas / floor
+        unit = np.where(self._rest > 0, largest[:, np.newaxis], 1.0 / floor[:, np.newaxis])
+        size = (floor**2 * (shrunk**2).sum(axis=(0, 2))) ** 0.5
+        if self._missing:
+            size = np.hypot(size, np.linalg.norm(self._rest_Y))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inverse = unit / d
+            left_out = np.linalg.norm(e / d[:, :, np.newaxis], axis=(1, 2))
+            of_residuals = (
+                size * np.linalg.norm(inverse, axis=1) / (left_out * len(self._rest) ** 0.5)
+            )
+        of_residuals = np.nan_to_num(of_residuals, nan=0.0, posinf=np.inf)
+        # d is a sum of squares, but where it is what is left of one
+        of_complements = inverse.max(axis=1) ** (1.0 if self._missing else 0.5)
+        return np.asarray(of_complements + of_residuals)
 
     def _blocks(self, n: int, width: int) -> Iterator[slice]:
         """Cut n rows into blocks, for so many numbers a row."""
@@ -1284,7 +1348,7 @@ class RidgePath:
             return (shrink**2).T @ squares + rest, shrink.T @ squares + rest
         inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
         total = np.zeros((gammas.size, self.n_outputs))
-        for _, e, _, _, _ in self._residuals(gammas):
+        for _, e, *_ in self._residuals(gammas):
             total += np.einsum("gik,gik->gk", e, e)
         # e'y = |e|^2 + gamma |W|^2, a sum of what is positive
         return total, total + gammas[:, np.newaxis] * ((inverse**2).T @ self._projected**2)
@@ -1307,7 +1371,7 @@ class RidgePath:
         """
         values = self._check_gammas(gammas)
         n = self._scale.size
-        if values.min() == 0 and not self._missing:
+        if values.min() == 0 and not self._leaves_residuals:
             raise ValueError(
                 "gamma = 0 leaves no residual where there are as many terms as rows: use positive "
                 "gammas"

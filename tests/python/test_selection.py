@@ -521,10 +521,76 @@ def test_gamma_of_zero_with_more_terms_than_rows():
         assert_allclose(found[i], p.G[i] @ W, rtol=1e-8)
 
 
+@pytest.mark.parametrize("free", [False, True])
+def test_gamma_of_zero_of_repeated_samples(free):
+    """Fewer distinct samples than terms: the limit of small penalties, of samples and copies."""
+    p = make_problem(12, 2, 20, n_outputs=1, lam=0.5)
+    X = p.X[[0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 1, 2]]
+    path = RidgePath(p.basis, X, p.Y, penalize_constant=not free)
+    found = path.leave_one_out([0.0]).predictions[0]
+    true = exact_refits(p.basis.evaluate(X), p.Y, 1e-30, np.ones(12), free=free)
+    assert relative(found, true, p.Y) <= 1e-12
+    assert path.gcv([0.0]).shape == (1, 1)
+
+
+@pytest.mark.parametrize(("kind", "scaled"), [("none", False), ("zeros", False), ("some", True)])
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("shape", [(9, 2, 8), (9, 1, 4)])
+def test_repeated_samples_of_any_penalty(shape, free, kind, scaled):
+    """Noise of copies is orthogonal to all functions, and no singular value of 1e-17 says less."""
+    p = make_problem(*shape, n_outputs=1, lam=0.5)
+    X = p.X[[0, 1, 2, 3, 4, 5, 0, 1, 0]]
+    scaling = None
+    if scaled:  # clips two that differ to the same
+        X[[4, 5]] = [[-1.0] * shape[1], [-2.0] * shape[1]]
+        scaling = InputScaling(np.zeros(shape[1]), np.ones(shape[1]))
+    weights = rows_weights(kind, 9)
+    path = RidgePath(
+        p.basis, X, p.Y, sample_weight=weights, penalize_constant=not free, scaling=scaling
+    )
+    assert path.method == "svd"
+    gammas = 10.0 ** np.array([-18.0, -10.0, -2.0])
+    found = path.leave_one_out(gammas)
+    assert (found.error <= 1e-9).all()
+    G = p.basis.evaluate(X, scaling=scaling)
+    for g, gamma in enumerate(gammas):
+        true = exact_refits(G, p.Y, gamma, np.ones(9) if weights is None else weights, free=free)
+        assert relative(found.predictions[g], true, p.Y) <= min(1e-12, found.error[g])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("method", METHODS)
+def test_the_error_is_no_smaller_than_it_says(method, seed):
+    """Against 60 digits, where samples or inputs nearly say the same and penalties are tiny."""
+    rng = np.random.default_rng(seed)
+    for kind in ("plain", "near", "equal inputs", "repeated"):
+        n, m, terms = int(rng.choice([5, 8])), int(rng.choice([1, 2])), int(rng.choice([4, 7]))
+        X, Y = rng.uniform(size=(n, m)), rng.normal(size=(n, 1))
+        copies = X[rng.integers(0, n // 2, n - n // 2)]
+        if kind == "near":
+            X[n // 2 :] = copies + 10.0 ** -rng.integers(3, 12) * rng.normal(size=copies.shape)
+        if kind == "equal inputs":
+            X[:] = X[:, :1]
+        if kind == "repeated":
+            X[n // 2 :] = copies
+        weights, free = rng.uniform(0.1, 2, n), bool(rng.integers(2))
+        basis = TensorBasis(m, n_terms=terms, lam=float(rng.choice([0.05, 0.5])))
+        gamma = 10.0 ** -float(rng.choice([4, 8, 10, 12, 14, 16, 20]))
+        true = exact_refits(basis.evaluate(X), Y, gamma, weights, free=free)
+        path = RidgePath(
+            basis, X, Y, sample_weight=weights, penalize_constant=not free, method=method
+        )
+        found = path.leave_one_out([gamma])
+        off = relative(found.predictions[0], true, Y)
+        assert found.error[0] == 1 or off <= 10 * found.error[0], (kind, gamma)
+
+
 def test_gamma_of_zero_needs_full_rank():
     p = make_problem(30, 2, 10)
-    twice = np.vstack([p.X[:5]] * 6)
-    path = RidgePath(p.basis, twice, p.Y)
+    path = RidgePath(p.basis, p.X[:, [0, 0]], p.Y)
+    with pytest.raises(ValueError, match=r"4 of 10"):
+        path.leave_one_out([1.0, 0.0])
+    path = RidgePath(p.basis, np.vstack([p.X[:5]] * 6), p.Y, method="primal")
     with pytest.raises(ValueError, match=r"5 of 10"):
         path.leave_one_out([1.0, 0.0])
     with pytest.raises(ValueError, match="no residual"):
