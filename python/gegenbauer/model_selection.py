@@ -21,7 +21,14 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from gegenbauer._arrays import check_flag, check_integer, check_number, check_threads
+from gegenbauer._arrays import (
+    CLIP,
+    check_flag,
+    check_integer,
+    check_number,
+    check_threads,
+    require_finite,
+)
 from gegenbauer._dispatch import core
 from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.basis_search import PAPER_GAMMAS, search_basis
@@ -1099,8 +1106,11 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         outputs = self._outputs(X)
         if not return_std:
             return outputs
-        h = self._leverages(self._validate_inputs(X, reset=False))
-        std = np.sqrt(np.outer(1.0 + h, self.noise_variance_))
+        with np.errstate(over="ignore", invalid="ignore"):
+            h = self._leverages(self._validate_inputs(X, reset=False))
+        require_finite(h, "some leverages are", CLIP)
+        # roots first: their product is finite where the variances are
+        std = np.outer(np.sqrt(1.0 + h), np.sqrt(self.noise_variance_))
         return outputs, std[:, 0] if self._y_was_flat else std
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
