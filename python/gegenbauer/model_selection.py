@@ -35,6 +35,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from gegenbauer._arrays import (
+    CLIP,
     check_flag,
     check_integer,
     check_number,
@@ -1350,8 +1351,12 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         if not return_std:
             return outputs
         X = self._validate_inputs(X, reset=False)
-        variance = np.outer(1.0 + self._leverages(X), self.noise_variance_)
-        std = np.sqrt(variance + self._variance_outside(X))
+        with np.errstate(over="ignore", invalid="ignore"):
+            h = self._leverages(X)
+        require_finite(h, "some leverages are", CLIP)
+        # roots first: their product is finite where the variances are
+        inside = np.outer(np.sqrt(1.0 + h), np.sqrt(self.noise_variance_))
+        std = np.hypot(inside, np.sqrt(self._variance_outside(X)))
         return outputs, std[:, 0] if self._y_was_flat else std
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:

@@ -356,7 +356,10 @@ def uses(model, path: Path):
             model.predict(X) if not hasattr(model, "classes_") else model.predict(X) is None
         )
     if hasattr(model, "predict_interval"):
-        found["std"] = lambda: model.predict(X, return_std=True)[1]
+        known = np.isfinite(model.noise_variance_)  # infinite where it could not be estimated
+        found["std"] = lambda: np.where(
+            known, np.reshape(model.predict(X, return_std=True)[1], (5, -1)), 0.0
+        )
         found["interval"] = lambda: np.nan_to_num(
             np.array(model.predict_interval(X)), nan=np.nan, posinf=0.0, neginf=0.0
         )

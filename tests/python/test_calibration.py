@@ -10,7 +10,13 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax
 
-from gegenbauer.calibration import best_temperatures, class_scores, fit_probabilities, log_loss
+from gegenbauer.calibration import (
+    ProbabilityMap,
+    best_temperatures,
+    class_scores,
+    fit_probabilities,
+    log_loss,
+)
 
 
 def scores(n, n_classes, seed=0, strength=1.5):
@@ -25,6 +31,16 @@ def test_two_classes_of_one_output():
     logits = class_scores(outputs)
     assert_allclose(logits[:, 1] - logits[:, 0], outputs[:, 0])
     assert class_scores(logits) is logits
+
+
+@pytest.mark.parametrize("scale", [1e308, 9e307])
+@pytest.mark.parametrize("outputs", [[[2.0]], [[2.0, -2.0, 1.0]]])
+def test_scores_beyond_float64_are_an_error(scale, outputs):
+    """Neither they nor their differences, such as of 9e307 and -9e307, may become infinite."""
+    make = ProbabilityMap(scale, np.zeros(max(2, len(outputs[0]))))
+    for call in (make, make.logits):
+        with pytest.raises(ValueError, match=r"scores of classes are .* first in row 0"):
+            call(np.array(outputs))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 6])

@@ -610,10 +610,11 @@ class TestWhateverFitTakes:
             stream = cls(**parameters).fit_stream([(INPUTS[:5], y[:5]), (INPUTS[5:], y[5:])])
             assert_comes_back(stream, tmp_path)
 
+    @pytest.mark.skipif(np.longdouble is np.float64, reason="there is no longer float")
     def test_labels_of_another_kind(self, tmp_path):
         y = (INPUTS[:, 0] > 0.5).astype(np.longdouble)
         model = GegenbauerClassifier(n_terms=3).fit(INPUTS, y)
-        with pytest.raises(TypeError, match=r"classes_ has dtype float128; .* y\.astype\(str\)"):
+        with pytest.raises(TypeError, match=r"classes_ has dtype float.*; .* y\.astype\(str\)"):
             save(model, tmp_path / "model")
         assert not list(tmp_path.iterdir())
 
@@ -1569,19 +1570,24 @@ class TestHostileSearches:
 
 
 def half_fitted(kind):
-    """Return a model that has learned some batches, solved for or not."""
+    """Return a model that has learned some batches, solved for or not.
+
+    Its sums are asked for: which are cheaper depends on the processor.
+    """
     rng = np.random.default_rng(3)
     X = rng.uniform(size=(50, 2))
+    parameters = {"n_terms": 6, "engine": "primal" if "gram" in kind else "moments"}
     if "classifier" in kind:
-        model = GegenbauerClassifier(n_terms=6).partial_fit(X, X[:, 0] > 0.5, classes=[False, True])
+        model = GegenbauerClassifier(**parameters)
+        model.partial_fit(X, X[:, 0] > 0.5, classes=[False, True])
     else:
-        model = GegenbauerRegressor(n_terms=6).partial_fit(X, X[:, 0])
+        model = GegenbauerRegressor(**parameters).partial_fit(X, X[:, 0])
     if "solved" in kind:
         model.predict(X)
     return model
 
 
-HALVES = ["half-regressor", "half-classifier-solved"]
+HALVES = ["half-regressor", "half-regressor-gram", "half-classifier-gram-solved"]
 
 
 class TestHostileHalves:
@@ -1631,6 +1637,7 @@ class TestHostileHalves:
     )
     def test_entries(self, tmp_path, key, value, message):
         parts = Parts(half_fitted("half-regressor"), tmp_path)
+        assert parts.entries["fitted"]["statistics"]["kind"] == "moments"
         parts.entries["fitted"]["statistics"][key] = value
         refused(parts.write(), message)
 
@@ -1641,7 +1648,7 @@ class TestHostileHalves:
             refused(parts.write(), r".")
 
     def test_classes_and_outputs_agree(self, tmp_path):
-        parts = Parts(half_fitted("half-classifier-solved"), tmp_path)
+        parts = Parts(half_fitted("half-classifier-gram-solved"), tmp_path)
         parts.entries["fitted"]["statistics"]["n_outputs"] = 3
         refused(parts.write(), "cannot have 3 outputs")
 

@@ -7,6 +7,7 @@ import pickle
 import signal
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -374,7 +375,9 @@ class TestFeatureRange:
         for fit in ("fit", "partial_fit"):
             with pytest.warns(OutOfRangeWarning, match="2 of 300 samples lie outside"):
                 getattr(clone(model).set_params(out_of_range="warn"), fit)(X, y)
-            with pytest.raises(ValueError, match="column 0 in 2 of them .first in row 3, where it is 5"):
+            with pytest.raises(
+                ValueError, match="column 0 in 2 of them .first in row 3, where it is 5"
+            ):
                 getattr(clone(model).set_params(out_of_range="error"), fit)(X, y)
         beyond = clone(model).set_params(out_of_range="extrapolate")
         apart = clone(beyond).partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
@@ -685,6 +688,10 @@ class TestGamma:
             model.choose_gamma([0.0, 1.0])
         with pytest.raises(TypeError, match="gammas must hold real numbers"):
             model.choose_gamma("many")
+        huge = GegenbauerRegressor(n_terms=3).partial_fit(X, 1e152 * np.sign(X[:, 0]))
+        message = "squared errors are beyond the range of float64"
+        with np.errstate(over="ignore"), pytest.raises(ValueError, match=message):
+            huge.choose_gamma()
         with pytest.raises(ValueError, match="gamma must be a finite number"):
             model.refit(-1.0)
         with pytest.raises(ValueError, match="held_out has no rows"):
@@ -924,6 +931,56 @@ class TestCheckpoint:
             GegenbauerRegressor().fit_stream([], checkpoint="run")
         with pytest.raises(ValueError, match="every_rows"):
             Checkpoint(tmp_path / "run", every_rows=0)
+
+    def test_goes_on_from_a_single_class(self, tmp_path):
+        """A stream that is sorted by class, its labels as wide as the longest that will come."""
+        X, _ = rows()
+        X = X[np.argsort(X[:, 0])]
+        y = np.where(X[:, 0] > 0, "out", "in")
+        batches = [(X[k : k + 40], y[k : k + 40]) for k in range(0, 240, 40)]
+        whole = GegenbauerClassifier(**OPTIONS).fit_stream(batches)
+        for stop in range(1, 6):
+            checkpoint = Checkpoint(tmp_path / f"{stop}")
+
+            def broken(stop=stop):
+                yield from batches[:stop]
+                raise KeyboardInterrupt
+
+            with pytest.raises(KeyboardInterrupt):
+                GegenbauerClassifier(**OPTIONS).fit_stream(broken(), checkpoint=checkpoint)
+            got = GegenbauerClassifier(**OPTIONS).fit_stream(batches, checkpoint=checkpoint)
+            assert got.statistics_ == whole.statistics_
+            assert_array_equal(got.classes_, ["in", "out"], strict=True)
+
+    @pytest.mark.parametrize("make", [pd.DataFrame, np.asarray, list], ids=lambda f: f.__name__)
+    def test_parameters_in_any_kind_of_sequence(self, tmp_path, make):
+        X, y = rows()
+        bounds = np.column_stack([X.min(axis=0), X.max(axis=0)])
+        model = GegenbauerRegressor(n_terms=9, feature_range=make(bounds))
+        half = clone(model).partial_fit(X[:50], y[:50]).partial_fit(X[50:99], y[50:99])
+        batches = [(X[:50], y[:50]), (X[50:99], y[50:99])]
+        clone(model).fit_stream(batches[:1], checkpoint=Checkpoint(tmp_path / "run"))
+        got = clone(model).fit_stream(batches, checkpoint=Checkpoint(tmp_path / "run"))
+        assert got.statistics_ == half.statistics_
+        assert (load(tmp_path / "run") + half).n_samples_seen_ == 198
+
+    @pytest.mark.skipif(np.longdouble is np.float64, reason="there is no longer float")
+    def test_labels_that_a_checkpoint_cannot_keep(self, tmp_path):
+        X, _ = rows()
+        y = (X[:, 0] > 0).astype(np.longdouble)
+        checkpoint = Checkpoint(tmp_path / "run")
+        with pytest.raises(TypeError, match="classes_ has dtype float"):
+            GegenbauerClassifier(**OPTIONS).fit_stream([(X, y)], checkpoint=checkpoint)
+
+        def broken():
+            yield X, y
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt) as caught:
+            GegenbauerClassifier(**OPTIONS).fit_stream(broken(), checkpoint=checkpoint)
+        (note,) = caught.value.__notes__
+        assert "classes_ has dtype float" in note
+        assert not list(tmp_path.iterdir())
 
     def test_interrupt_while_a_batch_is_learned(self, tmp_path):
         model, _X, _y, batches = TestStream().batches("real")
