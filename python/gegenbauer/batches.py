@@ -363,10 +363,10 @@ class TableBatches:
     The columns of all files are looked at when the object is made, which reads no more than the
     ends of Parquet files and the headers of CSV files. The types of the columns of a CSV file are
     those of its first few megabytes, and its fields are those that Python's
-    ``csv.reader(strict=True, skipinitialspace=True)`` reads, without blank lines. Columns that stand in the names of folders alone
-    (``year=2026``) are not read, nor is what pandas wrote as an index. Memory does not grow with
-    the rows: it is a few batches, some 3 MB for each column of Parquet files, whose reader holds a
-    page of every one, and what the model needs.
+    ``csv.reader(strict=True, skipinitialspace=True)`` reads, without blank lines. Columns that
+    stand in the names of folders alone (``year=2026``) are not read, nor is what pandas wrote as an
+    index. Memory does not grow with the rows: it is a few batches, some 3 MB for each column of
+    Parquet files, whose reader holds a page of every one, and what the model needs.
 
     Parameters
     ----------

@@ -7,6 +7,8 @@ import io
 import re
 from pathlib import Path
 
+import hypothesis
+import hypothesis.strategies as st
 import numpy as np
 import pytest
 
@@ -371,6 +373,46 @@ def test_where_pieces_end_does_not_matter(write, monkeypatch, n_bytes):
             with monkeypatch.context() as patch:
                 patch.setattr(_csv_text, "_BLOCK", n_bytes + offset)
                 assert rows(path, separator) == whole, text
+
+
+PIECES = [
+    ",", ",", "\n", "\r\n", "\r", '"', '""', " ", "a", "b ", '"a"', '" b"', '"x\r\ny"', '"p\nq"',
+    '"k,l"', '"q""q"', '5" x', '"""z"""', "é", '"é"', '"\r"', " 1", ',"', '",',
+]  # fmt: skip
+
+
+@hypothesis.given(
+    parts=st.lists(st.sampled_from(PIECES), max_size=30), block=st.sampled_from([1, 2, 3, 5, 8, 99])
+)
+@hypothesis.settings(max_examples=300)
+def test_any_text_is_what_the_csv_module_reads(tmp_path_factory, parts, block):
+    """The same records, or both refuse it."""
+    text = "".join(parts)
+    # The csv module does not say whether it read a line of blanks, or of a pair of quotes.
+    hypothesis.assume(not re.search(r'(^|[\r\n]) *""([\r\n]|$)', text))
+    path = tmp_path_factory.getbasetemp() / "any.csv"
+    path.write_bytes(text.encode())
+    try:
+        header, rows = independent(path, ",")
+        if any(len(row) != len(header) for row in rows):
+            raise ValueError
+    except (csv.Error, ValueError):
+        expected = None
+    else:
+        expected = [header, *rows]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_csv_text, "_BLOCK", block)
+        patch.setattr(_csv_text, "_MISSING", ["missing"])
+        try:
+            file = CsvText(path, ",")
+            names = [str(place) for place in range(len(file.header))]
+            tables = list(file.tables(names, names))
+        except CsvError:
+            found = None
+        else:
+            rows = [list(row.values()) for table in tables for row in table.to_pylist()]
+            found = [file.header, *rows]
+    assert found == expected
 
 
 def test_a_record_has_an_end(write, monkeypatch):
