@@ -10,12 +10,11 @@ name of the file. Rows are counted from 0, within each file; a header is no row.
 
 from __future__ import annotations
 
-import csv
 import difflib
 import hashlib
+import itertools
 import mmap
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gegenbauer._arrays import check_integer, require_plain
+from gegenbauer._column_types import are_numbers, no_classes, read_as, typed
+from gegenbauer._csv_text import CsvError, CsvText
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,20 +44,12 @@ _DECODED_ROWS, _DECODED_NUMBERS = 16384, 500_000
 # Rows of a batch, evenly spread, that tell it from another one.
 _WITNESSES = 64
 
-# Bytes of a column that are read from a Parquet file at once, of the text of a CSV file, and of
-# the end of a file for its fingerprint: there, Parquet keeps the statistics of all columns.
+# Bytes of a column that are read from a Parquet file at once, and of the end of a file for its
+# fingerprint: there, Parquet keeps the statistics of all columns.
 _COLUMN_BUFFER = 1 << 16
-_CSV_BLOCK = 1 << 22
 _TAIL = 1 << 16
 
 _ENDINGS = (".parquet", ".csv")
-
-# As in pandas.read_csv, so that a file means the same however it is read.
-_MISSING = [
-    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
-    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
-]  # fmt: skip
-_TRUE, _FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
 
 # Separators that a header is searched for when it seems to have been split at the wrong one.
 _OTHER_SEPARATORS = (";", "\t", "|", ",")
@@ -217,16 +210,19 @@ def _rows(values: Any, begin: int, end: int) -> Any:
 
 
 def _release(values: Any) -> None:
-    """Let the system take back the pages of a memory map; what is read again is read again.
+    """Let the system take back the pages of a map of a file that can only be read.
 
-    Else they count as memory of this process until the system is short of it.
+    Else they count as memory of this process until the system is short of it. What is read again
+    comes from the file again. Of any other memory it would be lost.
     """
     root = values
     while isinstance(root, np.ndarray):
-        if isinstance(root, np.memmap) and root.mode == "c":
-            return  # changes that are in memory alone would be lost
         root = root.base
-    if isinstance(root, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+    if not isinstance(root, mmap.mmap) or not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    with memoryview(root) as view:
+        read_only = view.readonly
+    if read_only:
         root.madvise(mmap.MADV_DONTNEED)
 
 
@@ -370,10 +366,11 @@ class TableBatches:
 
     The columns of all files are looked at when the object is made, which reads no more than the
     ends of Parquet files and the headers of CSV files. The types of the columns of a CSV file are
-    those of its first few megabytes. Columns that stand in the names of folders alone
-    (``year=2026``) are not read, nor is what pandas wrote as an index. Memory does not grow with
-    the rows: it is a few batches, some 3 MB for each column of Parquet files, whose reader holds a
-    page of every one, and what the model needs.
+    those of its first few megabytes, and its fields are those that Python's
+    ``csv.reader(strict=True, skipinitialspace=True)`` reads, without blank lines. Columns that
+    stand in the names of folders alone (``year=2026``) are not read, nor is what pandas wrote as an
+    index. Memory does not grow with the rows: it is a few batches, some 3 MB for each column of
+    Parquet files, whose reader holds a page of every one, and what the model needs.
 
     Parameters
     ----------
@@ -392,7 +389,7 @@ class TableBatches:
         Rows of a batch; the last one of each file may have fewer. None for 65536, or fewer where
         there are more than some 30 columns.
     separator : str, default=","
-        What stands between the columns of a CSV file.
+        What stands between the columns of a CSV file: one character of ASCII.
     as_labels : bool or None, default=None
         False takes the target for real numbers, True for classes, which decimal numbers with a
         fraction are not; None for whatever it is.
@@ -457,8 +454,8 @@ class TableBatches:
         for name, column in names.items():
             if not isinstance(column, str):
                 raise TypeError(f"{name} must be the name of a column, got {type(column).__name__}")
-        if len(separator) != 1 or separator in '"\r\n':
-            raise ValueError(f"separator must be one character, got {separator!r}")
+        if len(separator) != 1 or separator in '"\r\n' or not separator.isascii():
+            raise ValueError(f"separator must be one character of ASCII, got {separator!r}")
         for name, columns in (("inputs", inputs), ("ignore", ignore)):
             if isinstance(columns, str):
                 raise TypeError(f"{name} must be a sequence of names, got a str: [{columns!r}]")
@@ -527,8 +524,9 @@ class TableBatches:
         for name in self._used:
             file.require(name, as_in=first.name)
         if all_known:
+            left_out = set(ignore)
             for name in file.columns:
-                if name not in first.columns and name not in ignore:
+                if name not in first.columns and name not in left_out:
                     raise StreamError(
                         f"{first.all_rows()}: there is no column {name!r} as in {file.name}; name "
                         "it in ignore, or name the inputs"
@@ -692,7 +690,7 @@ class TableBatches:
         y = np.empty(n_rows, dtype=dtype)
         if dtype.kind == "f":
             self._fill(y, name, file, first, pieces)
-            fraction = y != np.rint(y) if self._as_labels else np.zeros(0, dtype=bool)
+            fraction = no_classes(y) if self._as_labels else np.zeros(0, dtype=bool)
             if fraction.any():
                 row = int(fraction.argmax())
                 raise StreamError(
@@ -704,7 +702,7 @@ class TableBatches:
         for piece in pieces:
             end = begin + piece.num_rows
             values = _present(piece, name, file, first + begin)
-            y[begin:end] = _text(values, file) if dtype.kind == "O" else _plain(values)
+            y[begin:end] = _text(values) if dtype.kind == "O" else _plain(values)
             begin = end
         return y
 
@@ -772,8 +770,8 @@ class _File:
     ----------
     name : str
         As it is shown.
-    columns : list of str
-        Names of all columns.
+    columns : dict of str to None
+        Names of all columns, in their order.
     types : dict
         Types of Arrow of the columns, as far as they are known.
     n_rows : int or None
@@ -785,7 +783,7 @@ class _File:
     """
 
     most: int
-    columns: list[str]
+    columns: dict[str, None]
     n_rows: int | None
 
     def __init__(self, name: str, path: Path) -> None:
@@ -799,7 +797,7 @@ class _File:
         if column in self.columns:
             return
         near = difflib.get_close_matches(column, self.columns, n=1)
-        shown = ", ".join(repr(name) for name in self.columns[:10])
+        shown = ", ".join(repr(name) for name in itertools.islice(self.columns, 10))
         more = f" and {len(self.columns) - 10} more" if len(self.columns) > 10 else ""
         raise StreamError(
             f"{self.all_rows()}: there is no column {column!r}"
@@ -843,11 +841,12 @@ class _File:
     def count(self) -> None:
         """Find out the number of rows."""
 
-    def _require_different_names(self) -> None:
-        twice = [name for name, n in Counter(self.columns).items() if n > 1]
-        if twice:
+    def _set_columns(self, names: Sequence[str]) -> None:
+        self.columns = dict.fromkeys(names)
+        if len(self.columns) < len(names):
+            twice = next(name for name, n in Counter(names).items() if n > 1)
             raise StreamError(
-                f"{self.all_rows()}: there are several columns {twice[0]!r}; give every column a "
+                f"{self.all_rows()}: there are several columns {twice!r}; give every column a "
                 "name of its own"
             )
 
@@ -860,7 +859,10 @@ class _File:
             yield
         except StreamError:
             raise
-        except (pa.ArrowException, OSError, csv.Error) as error:
+        except CsvError as fault:
+            rows = "all rows" if fault.row is None else _span(fault.row)
+            raise StreamError(f"{rows} of {self.name}: {fault}") from fault
+        except (pa.ArrowException, OSError) as error:
             raise self._unreadable(error, first) from error
 
     def _read_on(self, pieces: Iterator[Any], start: int) -> Iterator[Any]:
@@ -896,8 +898,7 @@ class _ParquetFile(_File):
             groups = range(metadata.num_row_groups)
             self._groups = [metadata.row_group(group).num_rows for group in groups]
         index = _index_columns(schema)
-        self.columns = [name for name in schema.names if name not in index]
-        self._require_different_names()
+        self._set_columns([name for name in schema.names if name not in index])
         self.types = {field.name: field.type for field in schema}
 
     def _open(self) -> Any:
@@ -942,25 +943,14 @@ class _CsvFile(_File):
 
     def __init__(self, name: str, path: Path, separator: str) -> None:
         super().__init__(name, path)
-        self._separator = separator
         self.n_rows = None
-        with self._reading(), self._text() as stream:
-            rows = csv.reader(stream, delimiter=separator, skipinitialspace=True)
-            header = next(filter(None, rows), None)
-            if header is None:
-                raise StreamError(f"all rows of {name}: the file is empty; it needs a header")
-            self._n_header_lines = rows.line_num
-            if next(filter(None, rows), None) is None:
-                self.n_rows = 0
-        try:
-            "".join(header).encode()
-        except UnicodeEncodeError:
-            raise StreamError(
-                f"all rows of {name}: the header is not UTF-8 text; save the file as CSV in UTF-8"
-            ) from None
+        with self._reading():
+            self._text = CsvText(path, separator)
+        if not self._text.has_rows:
+            self.n_rows = 0
+        header = self._text.header
         # As pandas calls columns without a name.
-        self.columns = [text or f"Unnamed: {place}" for place, text in enumerate(header)]
-        self._require_different_names()
+        self._set_columns([text or f"Unnamed: {place}" for place, text in enumerate(header)])
         other = next((c for c in _OTHER_SEPARATORS if c != separator and c in header[0]), None)
         if len(header) == 1 and other is not None:
             raise StreamError(
@@ -968,94 +958,76 @@ class _CsvFile(_File):
                 f"separator={other!r}"
             )
 
-    def _text(self) -> Any:
-        # Bytes that are no text are for Arrow to refuse, which knows the row.
-        return self.path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
-
     def look(self, columns: Sequence[str]) -> None:
         """Set the types of columns to those of the first few megabytes."""
         import pyarrow as pa
 
-        piece = next(self._read(dict.fromkeys(columns, pa.string())), None)
+        piece = next(self._tables(columns), None)
         for name in columns:
-            values = None if piece is None else piece.column(name).drop_null()
-            if values is None or len(values) == 0:
+            texts = None if piece is None else piece.column(name).drop_null()
+            if texts is None or len(texts) == 0:
                 self.types[name] = pa.float64()  # values may follow; that some lack, we say then
                 continue
-            self.types[name] = _type_of_text(values)
-            self._examples[name] = _first_foreign(values)
+            self.types[name] = typed(texts).type
+            if _kind(self.types[name]) == _TEXT:
+                self._examples[name] = _first_foreign(texts)
 
     def pieces(self, types: dict[str, Any], first: int) -> Iterator[Any]:
         """Yield record batches from a row on; at the end, the number of rows is known."""
+        import pyarrow as pa
+
         if self.n_rows == 0:
             return
         start = 0
-        for piece in self._read(types):
+        for piece in self._tables(list(types)):
             if start + piece.num_rows > first:
-                yield piece.slice(max(0, first - start))
+                skipped = max(0, first - start)
+                columns = [
+                    self._column(piece.column(place).slice(skipped), name, type_, start + skipped)
+                    for place, (name, type_) in enumerate(types.items())
+                ]
+                yield pa.RecordBatch.from_arrays(columns, list(types))
             start += piece.num_rows
         self.n_rows = start
 
-    def count(self) -> None:
-        """Read the file to its end for its number of rows."""
+    def _column(self, texts: Any, name: str, type_: Any, first: int) -> Any:
+        """Return texts, of which the first row is given, as values of a type."""
         import pyarrow as pa
 
-        for _ in self.pieces({self.columns[0]: pa.string()}, 0):
-            pass
+        try:
+            return read_as(texts, type_)
+        except pa.ArrowInvalid:
+            row, text = _first_of_another_kind(texts, type_)
+        wanted = _TRUTH if _kind(type_) == _TRUTH else _NUMBERS
+        whole = pa.types.is_integer(type_)
+        raise StreamError(
+            f"{_span(first + row)} of {self.name}: column {name!r} holds {text[:40]!r}, but "
+            f"{'whole ' * whole}{wanted} in rows before; give it one type in all rows"
+            + (", or as_labels=False for decimal numbers" if whole else "")
+        )
 
-    def _read(self, types: dict[str, Any]) -> Iterator[Any]:
-        from pyarrow import csv as arrow_csv
+    def count(self) -> None:
+        """Read the file to its end for its number of rows."""
+        first = next(iter(self.columns))
+        self.n_rows = sum(piece.num_rows for piece in self._tables([first]))
 
+    def frame(self) -> Any:
+        """Return all columns of all rows, each of the type that all of its values have."""
+        import pandas as pd
+        import pyarrow as pa
+
+        pieces = list(self._tables(list(self.columns)))
+        if not pieces:
+            return pd.DataFrame({name: [] for name in self.columns})
+        table = pa.Table.from_batches(pieces)
+        del pieces
+        return pd.DataFrame(
+            {name: typed(table.column(place)).to_numpy() for place, name in enumerate(self.columns)}
+        )
+
+    def _tables(self, columns: Sequence[str]) -> Iterator[Any]:
         with self._reading(0):
-            stream = arrow_csv.open_csv(
-                str(self.path),
-                read_options=arrow_csv.ReadOptions(
-                    use_threads=False,  # with threads, errors do not know the row
-                    block_size=_CSV_BLOCK,
-                    column_names=self.columns,
-                    skip_rows=self._n_header_lines,
-                ),
-                parse_options=arrow_csv.ParseOptions(
-                    delimiter=self._separator, newlines_in_values=True
-                ),
-                convert_options=arrow_csv.ConvertOptions(
-                    column_types=types,
-                    include_columns=list(types),
-                    null_values=_MISSING,
-                    strings_can_be_null=True,
-                    true_values=_TRUE,
-                    false_values=_FALSE,
-                ),
-            )
-        with stream:
-            yield from self._read_on(stream, 0)
-
-    def _unreadable(self, error: Exception, first: int | None) -> StreamError:
-        """Name the row and the column, if the error does."""
-        text = " ".join(str(error).split())
-        found = re.search(r"Row #(\d+): ", text)
-        if found is None:
-            return super()._unreadable(error, first)
-        row = int(found[1]) - self._n_header_lines - 1
-        where = f"{_span(row)} of {self.name}"
-        value = re.search(
-            r"column #(\d+): .*CSV conversion error to (\w+): invalid value '(.*)'$", text
-        )
-        if value is None:
-            reason = re.sub(r"^CSV conversion error to \w+: ", "", text[found.end() :])
-            reason = reason.partition(": ")[0]
-            return StreamError(
-                f"{where}: {reason[:1].lower()}{reason[1:]}; repair that line, or give separator "
-                f"if it is not {self._separator!r}"
-            )
-        wanted = {"double": _NUMBERS, "float": _NUMBERS, "bool": _TRUTH}.get(
-            value[2], "whole numbers"
-        )
-        return StreamError(
-            f"{where}: column {self.columns[int(value[1])]!r} holds {value[3][:40]!r}, but "
-            f"{wanted} in rows before; give it one type in all rows"
-            + (", or as_labels=False for decimal numbers" if wanted == "whole numbers" else "")
-        )
+            yield from self._text.tables(list(self.columns), columns)
 
 
 # ---- columns of Arrow ----------------------------------------------------------------
@@ -1104,36 +1076,23 @@ def _number_dtype(type_: Any) -> np.dtype[Any]:
     return np.dtype(np.int64 if types.is_integer(type_) else np.float64)
 
 
-def _type_of_text(values: Any) -> Any:
-    """Return the type of Arrow that all of some texts can be read as."""
+def _first_foreign(texts: Any) -> str:
+    """Return the first of some strings, not all of them numbers, that is none."""
+    place = are_numbers(texts).index(False).as_py()
+    text: str = texts[place].as_py()
+    return text
+
+
+def _first_of_another_kind(texts: Any, type_: Any) -> tuple[int, str]:
+    """Return place and text of the first string that cannot be read as a type."""
     import pyarrow as pa
-    from pyarrow import compute
 
-    trimmed = compute.utf8_trim_whitespace(values)
-    for type_ in (pa.int64(), pa.float64()):
+    for place, text in enumerate(texts):
         try:
-            compute.cast(trimmed, type_)
+            read_as(pa.array([text.as_py()], pa.string()), type_)
         except pa.ArrowInvalid:
-            continue
-        return type_
-    truth = pa.array([*_TRUE, *_FALSE])
-    if compute.all(compute.is_in(trimmed, value_set=truth)).as_py():
-        return pa.bool_()
-    return pa.string()
-
-
-def _first_foreign(values: Any) -> str:
-    """Return the first text that is no number; the first of all if they are numbers."""
-    texts: list[str] = values.to_pylist()
-
-    def is_number(text: str) -> bool:
-        try:
-            float(text)
-        except ValueError:
-            return False
-        return True
-
-    return next((text for text in texts if not is_number(text)), texts[0])
+            return place, text.as_py()
+    raise AssertionError("all of them can be read")
 
 
 def _present(piece: Any, name: str, file: _File, first: int) -> Any:
@@ -1164,12 +1123,10 @@ def _plain(column: Any) -> NDArray[Any]:
     return values
 
 
-def _text(column: Any, file: _File) -> NDArray[Any]:
+def _text(column: Any) -> NDArray[Any]:
     """Return a column of text as an array of str, of which equal ones are one object."""
-    from pyarrow import compute, types
+    from pyarrow import types
 
-    if isinstance(file, _CsvFile):  # as pandas with skipinitialspace
-        column = compute.utf8_ltrim(column, characters=" ")
     if not types.is_dictionary(column.type):
         column = column.dictionary_encode()
     words: NDArray[Any] = column.dictionary.to_numpy(zero_copy_only=False)

@@ -340,9 +340,14 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
                         checkpoint.write(work, n_done, source.fingerprint(n_done))
                         saved = n_done
             except BaseException as error:  # an interrupt, too: what was learned is not lost
-                if checkpoint is not None and n_done > saved:
+                if checkpoint is not None and "statistics_" in work.__dict__:
                     try:
-                        checkpoint.write(work, n_done, source.fingerprint(n_done))
+                        if n_done > saved:
+                            checkpoint.write(work, n_done, source.fingerprint(n_done))
+                        error.add_note(
+                            f"The {n_done} batches before are kept in {checkpoint.path}, and the "
+                            "same call goes on behind them."
+                        )
                     except (OSError, TypeError, ValueError) as another:
                         error.add_note(f"Beside that, {another}")
                 raise

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import decimal
 import itertools
+import mmap
+import multiprocessing.shared_memory
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +20,7 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
+from gegenbauer import GegenbauerRegressor
 from gegenbauer.batches import ArrayBatches, StreamError, TableBatches, as_batches
 
 
@@ -118,6 +122,58 @@ class TestArrays:
         source = ArrayBatches(mapped, np.zeros(1000), batch_rows=300)
         for _ in range(2):
             assert np.array_equal(np.concatenate([batch.X for batch in source.start()]), X)
+
+    @pytest.mark.skipif(not hasattr(mmap, "MADV_DONTNEED"), reason="POSIX only")
+    @pytest.mark.parametrize(
+        "kind",
+        ["anonymous", "shared", "copy", "private", "file", "read", "shared memory",
+         "memmap r", "memmap r+", "memmap w+", "memmap c", "view of memmap c", "buffer"],
+    )  # fmt: skip
+    def test_no_memory_is_lost(self, folder, rng, kind):
+        """What was written into a map is there after it was read as batches, again and again."""
+        n = 4096
+        values = rng.random((n, 2))
+        Path("X").write_bytes(values.tobytes())
+        written = True
+        shared, file = None, os.open("X", os.O_RDWR)
+        if kind in ("anonymous", "shared", "buffer"):
+            flags = mmap.MAP_ANONYMOUS | (mmap.MAP_SHARED if kind == "shared" else mmap.MAP_PRIVATE)
+            root = mmap.mmap(-1, values.nbytes, flags=flags)
+            X = np.ndarray((n, 2), buffer=root)
+            if kind == "buffer":
+                X = np.frombuffer(memoryview(root)).reshape(n, 2)
+        elif kind == "shared memory":
+            shared = multiprocessing.shared_memory.SharedMemory(create=True, size=values.nbytes)
+            X = np.ndarray((n, 2), buffer=shared.buf)
+        elif "memmap" in kind:
+            X = np.memmap("X", mode=kind.split()[-1], shape=(n, 2), dtype=float)
+            X = np.asarray(X)[:] if kind.startswith("view") else X
+            written = X.flags.writeable
+        elif kind == "private":
+            root = mmap.mmap(file, 0, flags=mmap.MAP_PRIVATE)
+            X = np.ndarray((n, 2), buffer=root)
+        else:
+            access = {"copy": mmap.ACCESS_COPY, "file": mmap.ACCESS_WRITE, "read": mmap.ACCESS_READ}
+            root = mmap.mmap(file, 0, access=access[kind])
+            X = np.ndarray((n, 2), buffer=root)
+            written = kind != "read"
+        if written:
+            values += 10
+            X[:] = values
+        y = X[:, 0]
+        source = ArrayBatches(X, y, batch_rows=300)
+        for _ in range(2):
+            batches = list(source.start())
+            assert np.array_equal(np.concatenate([batch.X for batch in batches]), values)
+            assert np.array_equal(np.concatenate([batch.y for batch in batches]), values[:, 0])
+        model = GegenbauerRegressor(n_terms=3).fit_stream(source)
+        assert model.scaling_.lower.tolist() == values.min(axis=0).tolist()
+        assert np.array_equal(X, values)
+        os.close(file)
+        if shared is not None:
+            del X, y, source, batches
+            shared.close()
+            shared.unlink()
 
     @pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="Linux only")
     def test_memory_map_is_given_back(self, folder):
@@ -452,7 +508,10 @@ class TestTables:
             ({"target": "y", "inputs": ["a", "y"]}, "column 'y' is used twice"),
             ({"target": "y", "sample_weight": "y"}, "column 'y' is used twice"),
             ({"target": "y", "ignore": ["a", "b"]}, "no column of t.* is left as an input"),
-            ({"target": "y", "separator": "ab"}, "separator must be one character, got 'ab'"),
+            (
+                {"target": "y", "separator": "ab"},
+                "separator must be one character of ASCII, got 'ab'",
+            ),
             ({"target": "y", "batch_rows": 0}, "batch_rows must be at least 1, got 0"),
         ],
     )
@@ -747,7 +806,7 @@ class TestCsv:
 
     def test_text_in_a_later_row(self, folder, monkeypatch):
         """Beyond the rows by which the types are chosen."""
-        monkeypatch.setattr("gegenbauer.batches._CSV_BLOCK", 4096)
+        monkeypatch.setattr("gegenbauer._csv_text._BLOCK", 4096)
         lines = [f"{k / 8},{k},{k % 2}" for k in range(3000)]
         for number, message in [
             (0, "column 'a' holds 'x', but numbers in rows before; give it one type in all rows"),
@@ -761,7 +820,7 @@ class TestCsv:
             assert refused("t.csv", "y").startswith(f"row 2345 of t.csv: {message}")
 
     def test_decimal_number_in_a_later_row(self, folder, monkeypatch):
-        monkeypatch.setattr("gegenbauer.batches._CSV_BLOCK", 4096)
+        monkeypatch.setattr("gegenbauer._csv_text._BLOCK", 4096)
         text = "a,y\n" + "".join(f"{k},{k}\n" for k in range(3000)) + "3000,0.5\n"
         Path("t.csv").write_text(text)
         assert refused("t.csv", "y").startswith("row 3000 of t.csv: column 'y' holds '0.5', but ")
@@ -785,9 +844,13 @@ class TestCsv:
 
     def test_no_text(self, folder):
         Path("t.csv").write_bytes(b"a,y\n1,u\n2,\xff\n")
-        assert refused("t.csv", "y").startswith("row 1 of t.csv: invalid UTF8 data; ")
+        assert refused("t.csv", "y").startswith(
+            "row 1 of t.csv: this is not UTF-8 text (it holds the byte 0xff); save the file as CSV"
+        )
         Path("t.csv").write_bytes(b"a\xff,y\n1,u\n2,v\n")
-        assert refused("t.csv", "y").startswith("all rows of t.csv: the header is not UTF-8 text;")
+        assert refused("t.csv", "y").startswith(
+            "all rows of t.csv: this is not UTF-8 text (it holds the byte 0xff); save the file"
+        )
 
     @hypothesis.given(
         data=st.one_of(

@@ -991,9 +991,17 @@ class TestCheckpoint:
             yield from batches[3:]
 
         checkpoint = Checkpoint(tmp_path / "run")
-        with handling(signal.SIGINT, signal.default_int_handler), pytest.raises(KeyboardInterrupt):
+        with (
+            handling(signal.SIGINT, signal.default_int_handler),
+            pytest.raises(KeyboardInterrupt) as caught,
+        ):
             clone(model).fit_stream(interrupted(), checkpoint=checkpoint)
         assert load(tmp_path / "run").n_samples_seen_ == 90
+        (note,) = caught.value.__notes__
+        assert note == (
+            f"The 3 batches before are kept in {checkpoint.path}, and the same call goes on behind "
+            "them."
+        )
 
 
 class TestFiles:

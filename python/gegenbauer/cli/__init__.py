@@ -61,8 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run([argument for argument in arguments if argument != _DEBUG])
         sys.stdout.flush()
         return code
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        notes = getattr(interrupt, "__notes__", [])
+        print(": ".join(["interrupted", *notes]), file=sys.stderr)
         _leave_reader()
         return _INTERRUPTED
     except BrokenPipeError:

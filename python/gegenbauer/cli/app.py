@@ -143,7 +143,8 @@ def fit(
     gamma: Annotated[
         str | None,
         typer.Option(
-            metavar="NUMBER", help="Ridge penalty, from 0 up; also written as 2^-12.",
+            metavar="NUMBER", help="Ridge penalty, from 0 up; also written as 2^-12. With "
+            "--stream also 'auto': the best of 2^-30 to 2^30 by generalised cross-validation.",
             show_default="2^-12", rich_help_panel=_MODEL_PANEL,
         ),
     ] = None,
@@ -228,11 +229,17 @@ def fit(
         raise typer.BadParameter("several tables need --stream", param_hint="TABLE")
     if not stream and checkpoint is not None:
         raise typer.BadParameter("needs --stream", param_hint="--checkpoint")
+    choose_gamma = gamma == "auto"
+    if choose_gamma and not stream:
+        raise typer.BadParameter(
+            "'auto' needs --stream; of a table in memory, gegenbauer tune chooses all settings",
+            param_hint="--gamma",
+        )
     parameters = {
         "n_terms": _terms(terms, degree),
         "degree": _degree(degree),
         "lam": _number(lam, "--lam", above=-0.5),
-        "gamma": _number(gamma, "--gamma", least=0.0),
+        "gamma": None if choose_gamma else _number(gamma, "--gamma", least=0.0),
         "domain": None if domain is None else tuple(int(end) for end in domain.split(",")),
         "index_set": index_set and index_set.value,
         "max_interaction": max_interaction,
@@ -265,7 +272,7 @@ def fit(
     if stream:
         from gegenbauer.cli import stream as streaming
 
-        streaming.run(tables, checkpoint=checkpoint, **options)
+        streaming.run(tables, checkpoint=checkpoint, choose_gamma=choose_gamma, **options)
     else:
         from gegenbauer.cli.fit import run
 
@@ -476,8 +483,8 @@ def _spectrum(text: str | None) -> str | tuple[float, ...] | None:
 
 def _separator(text: str) -> str:
     text = "\t" if text in ("tab", r"\t") else text
-    if len(text) != 1 or text in '"\r\n':
+    if len(text) != 1 or text in '"\r\n' or not text.isascii():
         raise typer.BadParameter(
-            f"{text!r} is neither one character nor 'tab'", param_hint="--separator"
+            f"{text!r} is neither one character of ASCII nor 'tab'", param_hint="--separator"
         )
     return text

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
+from gegenbauer._column_types import are_numbers, no_classes
 from gegenbauer.cli.choices import Task
 from gegenbauer.cli.words import UserError, count, did_you_mean, listed, quoted
 
@@ -38,7 +40,7 @@ _MIN_ROWS_A_CLASS = 5
 # The rows of at most so many different values are counted.
 MAX_COUNTED = 100_000
 
-# What pandas reads from a CSV file as a missing value.
+# What is read from a CSV file as a missing value.
 _MISSING = "no value (blank, NA, None or the like)"
 
 
@@ -55,7 +57,7 @@ class Seen:
     first : object
         Value of the first row.
     fraction : float or None
-        First value that is no whole number, of decimal ones.
+        First value that names no class, of decimal ones: no whole number, or of more than 53 bits.
     n_values : int or None
         Number of different values; None if it is not known, for there are more than MAX_COUNTED
         or some with a fraction.
@@ -121,7 +123,8 @@ def choose_inputs(table: pd.DataFrame, target: str, ignored: Sequence[str]) -> p
         require_column(name, table, "--ignore")
     if target in ignored:
         raise UserError(f"{quoted(target)} is both --target and --ignore; give it once")
-    names = [name for name in table.columns if name != target and name not in set(ignored)]
+    left_out = {target, *ignored}
+    names = [name for name in table.columns if name not in left_out]
     if not names:
         raise UserError(
             f"no column is left as an input beside the target {quoted(target)}; the table must "
@@ -157,7 +160,8 @@ def select_inputs(table: pd.DataFrame, names: Sequence[str] | None, n_inputs: in
         return numeric_inputs(table, can_ignore=False)
     missing = [name for name in names if name not in table.columns]
     if missing:
-        near = did_you_mean(missing[0], [c for c in table.columns if c not in names])
+        needed = set(names)
+        near = did_you_mean(missing[0], [c for c in table.columns if c not in needed])
         advice = f"{near} Rename it" if near else "add it" if len(missing) == 1 else "add them"
         raise UserError(
             f"the table lacks {count(len(missing), 'column')} that the model needs: "
@@ -204,18 +208,23 @@ def numeric_inputs(table: pd.DataFrame, *, can_ignore: bool) -> pd.DataFrame:
 
 def _as_numbers(column: pd.Series[Any]) -> NDArray[np.floating[Any]] | None:
     """Return a column as floats, with NaN for missing values; None if it holds anything else."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+        return column.to_numpy(dtype=np.float32 if column.dtype == np.float32 else np.float64)
     kind = pd.api.types.infer_dtype(column, skipna=True)
     if kind == "categorical":
         return _as_numbers(column.astype(column.cat.categories.dtype))
     if kind not in ("integer", "floating", "mixed-integer-float", "boolean", "decimal", "empty"):
         return None
-    dtype = np.float32 if column.dtype == np.float32 else np.float64
-    return column.to_numpy(dtype=dtype, na_value=np.nan)
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _foreign(column: pd.Series[Any]) -> NDArray[np.bool_]:
-    """Tell which values are there, and neither are numbers nor read as some."""
-    return (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy(dtype=bool)
+    """Tell which values are there, and are no numbers when they are read as text."""
+    present = column.notna().to_numpy(dtype=bool)
+    texts = pa.array([str(value) for value in column[present]], pa.string())
+    foreign = np.zeros(len(column), dtype=bool)
+    foreign[present] = ~are_numbers(texts).to_numpy(zero_copy_only=False).astype(bool)
+    return foreign
 
 
 def _first_foreign(column: pd.Series[Any]) -> str:
@@ -301,7 +310,7 @@ def read_target(table: pd.DataFrame, name: str, task: Task) -> Target:
 def _see(kind: str, values: NDArray[Any]) -> Seen:
     fraction = None
     if kind == "decimal":
-        fractions = values != np.rint(values)
+        fractions = no_classes(values)
         fraction = float(values[fractions.argmax()]) if fractions.any() else None
     if fraction is not None:
         return Seen(kind, values.size, values[0], fraction, None, None)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
+    "describe_choice",
     "describe_parameters",
     "describe_solution",
     "describe_spectrum",
@@ -51,6 +52,15 @@ def describe_terms(model: Any) -> str:
     if basis.max_interaction is not None:
         text += f", with at most {count(basis.max_interaction, 'input')} in a term"
     return text
+
+
+def describe_choice(model: Any) -> str:
+    """Say which penalty a model chose by ``choose_gamma``, and from which."""
+    tried = model.gamma_results_["gamma"]
+    return (
+        f"{number(model.gamma)}, the best by generalised cross-validation of {tried.size} from "
+        f"{number(tried.min())} to {number(tried.max())}"
+    )
 
 
 def describe_parameters(model: Any) -> str:

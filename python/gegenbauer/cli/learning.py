@@ -171,7 +171,7 @@ def read_lesson(
 def warn_of_unnamed(inputs: Iterable[str], steps: Steps) -> None:
     """Warn of inputs that have no name in their file."""
     for name in inputs:
-        if re.fullmatch(r"Unnamed: \d+", name):  # pandas called it so
+        if re.fullmatch(r"Unnamed: \d+", name):  # its reader called it so
             steps.warn(
                 f"a column without a name is used as the input {quoted(name)}; if it counts the "
                 f"rows, leave it out with --ignore {quoted(name)}"

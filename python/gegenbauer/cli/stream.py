@@ -11,18 +11,24 @@ from __future__ import annotations
 import copy
 import time
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 from pyarrow import compute
 
-from gegenbauer.batches import Batch, StreamError, TableBatches, _type_of_text
+from gegenbauer._column_types import are_numbers, no_classes, read_as, typed
+from gegenbauer.batches import Batch, StreamError, TableBatches
 from gegenbauer.cli.choices import Task
 from gegenbauer.cli.columns import MAX_COUNTED, Seen, Target, choose_task, refuse_slip
-from gegenbauer.cli.describe import describe_parameters, describe_solution, describe_terms
+from gegenbauer.cli.describe import (
+    describe_choice,
+    describe_parameters,
+    describe_solution,
+    describe_terms,
+)
 from gegenbauer.cli.learning import (
     MIN_ROWS_A_PART,
     describe_accuracy,
@@ -40,7 +46,7 @@ from gegenbauer.estimators import GegenbauerClassifier, GegenbauerRegressor
 from gegenbauer.persistence import Checkpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -49,8 +55,9 @@ __all__ = ["run"]
 
 _MAX_FILES_SHOWN = 4
 
-# What the target is read as when it is classes.
-_DTYPES = {"text": object, "truth": bool, "whole": np.int64, "decimal": np.float64}
+# What the target is read as when it is classes; whole numbers by their range.
+_DTYPES = {"text": object, "truth": bool, "decimal": np.float64}
+_WHOLE = [np.iinfo(np.int64), np.iinfo(np.uint64)]
 
 
 def run(
@@ -65,6 +72,7 @@ def run(
     seed: int,
     separator: str,
     checkpoint: Path | None,
+    choose_gamma: bool,
 ) -> None:
     """Look at the target, learn from all batches, score rows held out, save and report.
 
@@ -91,6 +99,8 @@ def run(
     checkpoint : Path or None
         Where to keep what was learned so far; there, an interrupted run goes on. Rows held out
         have a file of their own beside it.
+    choose_gamma : bool
+        Whether the penalty is chosen by generalised cross-validation, from the sums over the rows.
 
     Raises
     ------
@@ -111,7 +121,9 @@ def run(
                 f"--out {out} is where --checkpoint keeps what was learned; give another file"
             )
     scores = validation_fraction > 0
-    with Steps(total=3 + scores + (out is not None)) as steps:
+    parts: list[_Part] = []
+    n_steps = 3 + scores + (out is not None)
+    with Steps(total=n_steps) as steps, _telling_of_interrupts(parts, checkpoint):
         steps.begin("looking at the target")
         start = time.perf_counter()
         with refusals(steps.warn):
@@ -127,7 +139,7 @@ def run(
         start = time.perf_counter()
         estimator = (GegenbauerClassifier if chosen.classify else GegenbauerRegressor)(**parameters)
         split = _Split(validation_fraction, seed)
-        parts = [_Part(estimator, rows, split) for rows in (("other", "held out")[: 1 + scores])]
+        parts += [_Part(estimator, rows, split) for rows in ("other", "held out")[: 1 + scores]]
         with refusals(steps.warn):
             earlier = _learn(parts, source, checkpoint, _Pace(steps, chosen.seen.n_rows))
             for part in parts:
@@ -139,12 +151,16 @@ def run(
             steps.begin("predicting the rows held out")
             start = time.perf_counter()
             with refusals(steps.warn):
-                validation = _score(parts[0].model, source, split, _Pace(steps, chosen.seen.n_rows))
+                trial = copy.copy(parts[0].model)
+                if choose_gamma:  # by its own rows, so that the score is of those held out
+                    trial.choose_gamma()
+                validation = _score(trial, source, split, _Pace(steps, chosen.seen.n_rows))
             predicting = time.perf_counter() - start
         steps.begin("solving")
         start = time.perf_counter()
         with refusals(steps.warn):
-            model = sum(part.model for part in parts).refit()
+            model = sum(part.model for part in parts)
+            model = model.choose_gamma() if choose_gamma else model.refit()
         solving = time.perf_counter() - start
         kept = keep(model, out, steps)
     n_rows = chosen.seen.n_rows
@@ -165,6 +181,7 @@ def run(
             *describe_data(source.inputs, chosen, task, rows),
             ("terms", describe_terms(model)),
             ("parameters", describe_parameters(model)),
+            *([("gamma", describe_choice(model))] if choose_gamma else []),
             ("solved by", describe_solution(model)),
             ("validation", validation),
             ("time", ", ".join(times)),
@@ -191,7 +208,7 @@ def _look_at_target(source: TableBatches, task: Task, steps: Steps) -> Target:
     if chosen == Task.regression:
         source._set_target(np.dtype(np.float64))
     elif source.format == "csv":
-        source._set_target(np.dtype(_DTYPES[seen.kind]))
+        source._set_target(survey.dtype())
     return Target(chosen, reason, seen)
 
 
@@ -208,6 +225,7 @@ class _Survey:
         self._from_text = from_text
         self._kind = ""
         self._n_rows = 0
+        self._range = 0, 0  # of whole numbers
         self._first: Any = None
         self._fraction: float | None = None
         # Of texts as they are, for what they stand for may change with the last one.
@@ -221,17 +239,18 @@ class _Survey:
             return
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-        type_ = column.type
-        if self._from_text:
-            column = compute.utf8_ltrim(column, characters=" ")
-            type_ = _type_of_text(column)
-        kind = _kind_of(type_)
-        if kind == "decimal" and not self._from_text:
-            column = _cast(column, pa.float64())
-        if kind == "decimal" and self._fraction is None:
-            values = _cast(column, pa.float64()).to_numpy(zero_copy_only=False)
-            fractions = values[(values != np.rint(values)) & ~np.isnan(values)]
-            self._fraction = float(fractions[0]) if fractions.size else None
+        values = typed(column) if self._from_text else column
+        kind = _kind_of(values.type)
+        if kind == "decimal":
+            values = compute.cast(values, pa.float64())
+            column = column if self._from_text else values
+            if self._fraction is None:
+                found = values.to_numpy(zero_copy_only=False)
+                fractions = found[no_classes(found) & ~np.isnan(found)]
+                self._fraction = float(fractions[0]) if fractions.size else None
+        elif kind == "whole":
+            ends = compute.min_max(values).as_py()
+            self._range = min(self._range[0], ends["min"]), max(self._range[1], ends["max"])
         if self._counts is not None:
             counted = compute.value_counts(column)
             for value, n in zip(*(part.to_pylist() for part in counted.flatten()), strict=True):
@@ -246,15 +265,17 @@ class _Survey:
         self._n_rows += len(column)
 
     def _count_foreign(self, column: Any, file: str, first: int) -> None:
-        texts = column.to_pandas().astype(object)
-        foreign = pd.to_numeric(texts, errors="coerce").isna().to_numpy()
+        foreign = ~are_numbers(column).to_numpy(zero_copy_only=False).astype(bool)
         if self.n_foreign == 0 and foreign.any():
             row = int(foreign.argmax())
-            self.first_foreign = f"{quoted(texts.iloc[row])} in row {first + row} of {file}"
+            self.first_foreign = f"{quoted(column[row].as_py())} in row {first + row} of {file}"
         self.n_foreign += int(np.count_nonzero(foreign))
 
     def seen(self) -> Seen:
         """Return what was seen of all rows."""
+        if self._kind == "whole" and self.dtype().kind == "f":
+            # Beyond 64 bits, signs included; then the largest are among these.
+            self._kind, self._fraction = "decimal", float(self._range[1])
         counts, fraction = self._counts, self._fraction if self._kind == "decimal" else None
         if counts is None or fraction is not None:
             return Seen(
@@ -268,15 +289,22 @@ class _Survey:
             {value: merged[value] for value in sorted(merged)},
         )  # fmt: skip
 
+    def dtype(self) -> np.dtype[Any]:
+        """Return the type that holds all values."""
+        if self._kind != "whole":
+            return np.dtype(_DTYPES[self._kind])
+        least, most = self._range
+        fitting = [kind.dtype for kind in _WHOLE if kind.min <= least and most <= kind.max]
+        return np.dtype(fitting[0] if fitting else np.float64)
+
     def _values(self, values: list[Any]) -> list[Any]:
         """Turn values into what they stand for, now that all are known."""
         if self._kind == "decimal":
             return [float(value) for value in values]
         if self._from_text and self._kind == "truth":
-            return [value.strip().casefold() == "true" for value in values]
+            return list(read_as(pa.array(values, pa.string()), pa.bool_()).to_pylist())
         if self._from_text and self._kind == "whole":
-            found: list[Any] = _cast(pa.array(values), pa.int64()).to_pylist()
-            return found
+            return [int(value) for value in values]
         return values
 
 
@@ -293,12 +321,6 @@ def _join(kind: str, other: str) -> str:
     if not kind or kind == other:
         return other
     return "decimal" if {kind, other} == {"whole", "decimal"} else "text"
-
-
-def _cast(column: Any, type_: Any) -> Any:
-    if _kind_of(column.type) == "text":
-        column = compute.utf8_trim_whitespace(column)
-    return compute.cast(column, type_)
 
 
 # ---- learning ------------------------------------------------------------------------
@@ -402,6 +424,21 @@ def _learn(parts: list[_Part], source: TableBatches, checkpoint: Path | None, pa
     return earlier
 
 
+@contextmanager
+def _telling_of_interrupts(parts: list[_Part], checkpoint: Path | None) -> Iterator[None]:
+    """Say of an interrupt where that is kept which was learned."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        n_rows = sum(part.n_rows for part in parts)
+        if checkpoint is not None and n_rows:
+            interrupt.add_note(
+                f"what was learned of {count(n_rows, 'row')} is kept in {checkpoint}, and the same "
+                "command goes on from there"
+            )
+        raise
+
+
 def _require_enough(part: _Part, parts: list[_Part], fraction: float) -> None:
     n_rows = sum(each.n_rows for each in parts)
     if len(parts) > 1 and part.n_rows < MIN_ROWS_A_PART:
@@ -423,8 +460,7 @@ def _require_enough(part: _Part, parts: list[_Part], fraction: float) -> None:
 
 
 def _score(model: Any, source: TableBatches, split: _Split, pace: _Pace) -> str:
-    """Predict the rows held out by a model that has not seen them."""
-    model = copy.copy(model)
+    """Predict the rows held out by a model that has not seen them, and is for this alone."""
     if model.out_of_range in ("warn", "error"):  # is for predictions, not for the score
         model.set_params(out_of_range="clip")
     scores = _Right() if hasattr(model, "classes_") else _Errors()

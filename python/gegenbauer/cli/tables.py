@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Literal
 import pandas as pd
 import pyarrow as pa
 
+from gegenbauer.batches import StreamError, _CsvFile, _ParquetFile
 from gegenbauer.cli.output import interruptible
-from gegenbauer.cli.words import UserError, did_you_mean, listed, printable, quoted
+from gegenbauer.cli.words import UserError, did_you_mean, in_options, printable, quoted
 from gegenbauer.persistence import _write_atomically
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ __all__ = ["check_output", "read_table", "require_file", "write_bytes", "write_t
 
 TABLE_ENDINGS = (".csv", ".parquet")
 PICTURE_ENDINGS = (".svg", ".png", ".pdf")
-
-# Separators that a header is searched for when it seems to have been split at the wrong one.
-_OTHER_SEPARATORS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
 
 
 def require_file(path: Path, what: str) -> None:
@@ -80,72 +77,26 @@ def read_table(path: Path, separator: str = ",") -> pd.DataFrame:
     require_file(path, "table")
     ending = _ending(path, "table")
     try:
-        if ending == ".csv":
-            table = interruptible(lambda: _read_csv(path, separator))
-        else:
-            table = interruptible(lambda: pd.read_parquet(path, engine="pyarrow"))
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{_show(path)} is not UTF-8 text (it holds the byte "
-            f"{error.object[error.start]:#04x}); save it as CSV in UTF-8"
-        ) from error
-    except pd.errors.EmptyDataError:
-        raise UserError(
-            f"{_show(path)} is empty; it must have a header and one row a sample"
-        ) from None
-    except pd.errors.ParserWarning:
-        raise UserError(
-            f"{_show(path)} has rows with more fields than its header; complete the header, or "
-            "give --separator if it is not a comma"
-        ) from None
-    except pd.errors.ParserError as error:
-        reason = str(error).strip().removeprefix("Error tokenizing data. C error: ")
-        raise UserError(
-            f"{_show(path)} is damaged or no CSV file: {reason}; repair that line, or give "
-            "--separator if it is not a comma"
-        ) from error
+        table = interruptible(lambda: _read(path, ending, separator))
+    except StreamError as error:
+        raise UserError(in_options(str(error))) from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UserError(
             f"{_show(path)} cannot be read as a {ending} file: {_first_sentence(error)}; it "
             "may be truncated or of another kind: write it anew"
         ) from error
     table.columns = table.columns.map(str)
-    twice = table.columns[table.columns.duplicated()].unique().tolist()
-    if twice:
-        raise _named_twice(path, twice)
     if len(table) == 0:
         raise UserError(f"{_show(path)} has a header but no rows; it needs one row a sample")
     return table
 
 
-def _read_csv(path: Path, separator: str) -> pd.DataFrame:
-    options = {"sep": separator, "skipinitialspace": True, "index_col": False}
-    header = pd.read_csv(  # type: ignore[call-overload]
-        path, header=None, nrows=1, dtype=str, keep_default_na=False, **options
-    )
-    names = header.iloc[0].tolist()
-    twice = [name for name in dict.fromkeys(names) if name and names.count(name) > 1]
-    if twice:  # pandas would give them numbers
-        raise _named_twice(path, twice)
-    other = next((sep for sep in _OTHER_SEPARATORS if sep != separator and sep in names[0]), None)
-    if len(names) == 1 and other is not None:
-        raise UserError(
-            f"the header of {_show(path)} is a single name, {quoted(names[0])}; "
-            f"give --separator {_OTHER_SEPARATORS[other]}"
-        )
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        # In one piece, so that a column has one type from its first row to its last.
-        return pd.read_csv(  # type: ignore[call-overload,no-any-return]
-            path, low_memory=False, **options
-        )
-
-
-def _named_twice(path: Path, names: list[str]) -> UserError:
-    return UserError(
-        f"the header of {_show(path)} has {listed(names)} more than once; give every column a "
-        "name of its own"
-    )
+def _read(path: Path, ending: str, separator: str) -> pd.DataFrame:
+    if ending == ".csv":
+        frame: pd.DataFrame = _CsvFile(_show(path), path, separator).frame()
+        return frame
+    _ParquetFile(_show(path), path)  # which refuses names that come twice
+    return pd.read_parquet(path, engine="pyarrow")
 
 
 def _first_sentence(error: Exception) -> str:

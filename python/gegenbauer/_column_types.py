@@ -1,0 +1,118 @@
+"""What columns of text hold: numbers, true and false, or text; one set of rules for all readers.
+
+A number is what Python's ``float`` takes, but for underscores and digits beyond ASCII; true and
+false are the words, in capitals or not. Of either there may be blanks at both ends. A column is of
+the first kind that all of its values are of: whole numbers of 64 bits with a sign or without, any
+numbers, true and false, text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["are_numbers", "no_classes", "read_as", "typed"]
+
+# From here on, whole numbers are no longer one apart in float64.
+_NO_NEIGHBOURS = 2.0**53
+
+_NUMBER = r"(?i)^\s*[+-]?((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan)\s*$"
+
+
+def typed(texts: Any) -> Any:
+    """Return strings as what all of them can be read as.
+
+    Parameters
+    ----------
+    texts : Array or ChunkedArray of strings
+        Nulls are values that are missing.
+
+    Returns
+    -------
+    Array or ChunkedArray of int64, uint64, double, bool or string
+        Without any values, of double.
+    """
+    import pyarrow as pa
+
+    try:
+        numbers = _cast(texts, pa.float64())
+    except pa.ArrowInvalid:
+        try:
+            return read_as(texts, pa.bool_())
+        except pa.ArrowInvalid:
+            return texts
+    if texts.null_count == len(texts):
+        return numbers
+    values = (numbers.drop_null() if numbers.null_count else numbers).to_numpy()
+    if np.any(values != np.rint(values)):
+        return numbers
+    for type_ in (pa.int64(), pa.uint64()):
+        try:
+            return _cast(texts, type_)
+        except pa.ArrowInvalid:  # as for 1.0, 1e3, or more than 64 bits
+            continue
+    return numbers
+
+
+def read_as(texts: Any, type_: Any) -> Any:
+    """Return strings as values of a type of Arrow.
+
+    Parameters
+    ----------
+    texts : Array or ChunkedArray of strings
+        Nulls stay.
+    type_ : int64, uint64, double, float, bool or string
+        What to read them as.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        One of them cannot be read so.
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if pa.types.is_string(type_):
+        return texts
+    if pa.types.is_boolean(type_):
+        words = compute.utf8_lower(compute.utf8_trim_whitespace(texts))
+        true, false = compute.equal(words, "true"), compute.equal(words, "false")
+        if compute.all(compute.or_(true, false)).as_py() is False:
+            raise pa.ArrowInvalid("neither true nor false")
+        return true
+    if pa.types.is_integer(type_):  # for which Arrow takes 0x10, too
+        _cast(texts, pa.float64())
+    return _cast(texts, type_)
+
+
+def _cast(texts: Any, type_: Any) -> Any:
+    """Return strings as numbers, with blanks at their ends or a plus sign as well."""
+    import pyarrow as pa
+
+    try:
+        return texts.cast(type_)
+    except pa.ArrowInvalid:
+        from pyarrow import compute
+
+        plain = compute.utf8_trim_whitespace(texts)
+        if compute.any(compute.starts_with(plain, "+")).as_py():  # else it is not worth its time
+            plain = compute.replace_substring_regex(
+                plain, pattern=r"^\+([0-9.iInN])", replacement=r"\1"
+            )
+        return plain.cast(type_)
+
+
+def are_numbers(texts: Any) -> Any:
+    """Tell which strings are numbers; null for null."""
+    from pyarrow import compute
+
+    return compute.match_substring_regex(texts, pattern=_NUMBER)
+
+
+def no_classes(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which numbers name no class: fractions, and what float64 cannot tell from others."""
+    return np.asarray((values != np.rint(values)) | (np.abs(values) >= _NO_NEIGHBOURS))

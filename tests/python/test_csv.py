@@ -1,0 +1,460 @@
+"""A CSV file means the same in memory and as a stream: what Python's csv module and float read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+
+from gegenbauer import _csv_text
+from gegenbauer._csv_text import CsvError, CsvText
+from gegenbauer.batches import StreamError, TableBatches, _CsvFile
+from gegenbauer.cli.choices import Task
+from gegenbauer.cli.columns import choose_inputs, read_target
+from gegenbauer.cli.output import Steps
+from gegenbauer.cli.stream import _look_at_target
+from gegenbauer.cli.tables import read_table
+from gegenbauer.cli.words import UserError, refusals
+
+# Values of the target, which are repeated; the input counts the rows.
+VALUES = {
+    "words": ["a", "b", "a", "c"],
+    "quoted words": ['"a"', '"b"'],
+    "blanks before quotes": [' "a"', '  "b"'],
+    "blanks before words": [" a", "  b", "a"],
+    "blanks within quotes": ['" a"', '"a"', '"b "'],
+    "blanks behind words": ["a ", "a", "b"],
+    "tabs before words": ["\ta", "a"],
+    "separators in quotes": ['"a, b"', '"c"'],
+    "separators behind blanks and quotes": [' "a, b"', ' "c, "'],
+    "doubled quotes": ['"say ""a"""', '"b"'],
+    "nothing but doubled quotes": ['""""', '""""""'],
+    "quotes within words": ['5" pipe', '6" pipe', '6"" pipe'],
+    "quotes at the end of words": ['5"', '6"'],
+    "quotes within and about words": ['5" pipe', '"6"" pipe"', ' "a"', "b"],
+    "quotes behind blanks within words": ['a "b" c', "d"],
+    "line feeds in quotes": ['"a\nb"', '"c"'],
+    "CRLF in quotes": ['"a\r\nb"', '"c\r\n"'],
+    "CR in quotes": ['"a\rb"', '"\r"'],
+    "blank lines in quotes": ['"a\n\nb"', '"\n\n"'],
+    "blanks behind line feeds in quotes": ['"a\n b"', '"a,  b"'],
+    "records in quotes": ['"1,a\n2,b"', '"c"'],
+    "Unicode": ["café", "naïve", "日本", "🙂"],
+    "Unicode in quotes": ['"café, noir"', ' "日本"'],
+    "blanks of Unicode": ["\u00a0a", "a", "\u3000a"],
+    "combining marks": ["e\u0301", "é"],
+    "apostrophes": ["'a'", "'b c'"],
+    "backslashes": [r"a\n", r"b\\", r'"c\"'],
+    "comments": ["#a", "b"],
+    "formulas": ["=1+1", "@b"],
+    "percent": ["5%", "6%"],
+    "money": ["$5", "$6"],
+    "thousands in quotes": ['"1,000"', '"2,000"'],
+    "decimal commas in quotes": ['"1,5"', '"2,5"'],
+    "dates": ["2026-01-01", "2026-01-02"],
+    "times": ["12:30:00", "12:31:00"],
+    "times of days": ["2026-01-01 12:30:00", "2026-01-01T12:30:00Z"],
+    "lengths of time": ["1 days", "2 days"],
+    "words and numbers": ["1", "a", "2.5"],
+    "words that begin as numbers": ["1a", "2b"],
+    "true and false": ["True", "False"],
+    "true and false in capitals": ["TRUE", "FALSE"],
+    "true and false in small letters": ["true", "false"],
+    "true and false in any letters": ["tRUE", "False", "faLSE"],
+    "true and false with blanks": [" True", "False "],
+    "true and false in quotes": ['"True"', ' "False"'],
+    "true and numbers": ["True", "0", "1"],
+    "true and words": ["True", "no"],
+    "yes and no": ["yes", "no"],
+    "T and F": ["T", "F"],
+    "zero and one": ["0", "1"],
+    "plus and minus one": ["+1", "-1"],
+    "plus and minus one, padded": [" +1", "-1 "],
+    "whole numbers": ["3", "1", "-2"],
+    "whole numbers in quotes": ['"3"', '"1"'],
+    "whole numbers in quotes with blanks": ['" 3"', '"1 "'],
+    "whole numbers with blanks": ["  3", "1 "],
+    "whole numbers with tabs": ["\t3", "1\t"],
+    "leading zeros": ["007", "08", "7"],
+    "minus zero": ["-0", "0", "1"],
+    "at the end of int64": [str(2**63 - 1), str(-(2**63))],
+    "beyond int64": [str(2**63), str(2**63 + 1)],
+    "at the end of uint64": [str(2**64 - 1), "0"],
+    "beyond int64 with signs": [str(2**63), "-1"],
+    "beyond uint64": [str(2**64), "0"],
+    "more than 64 bits": [str(2**70), str(2**70 + 1)],
+    "beyond 2^53": [str(2**53), str(2**53 + 1)],
+    "decimal numbers": ["0.5", "1.25", "-2"],
+    "decimal numbers in quotes": ['"0.5"', ' "1.25"'],
+    "decimal numbers with plus": ["+0.5", "-.5"],
+    "whole numbers with a point": ["1.0", "0.0"],
+    "points at ends": ["1.", ".5"],
+    "exponents": ["1e3", "2E-3", "-1.5e+2"],
+    "whole exponents": ["1e0", "2e0"],
+    "all digits": ["0.1234567890123456789", "12345678901234567890.5"],
+    "hard to round": ["9007199254740993", "2.2250738585072011e-308", "1e23", "8.41e21"],
+    "tiny": ["5e-324", "1e-400", "0.25"],
+    "single and double": ["0.1", "16777217"],
+    "hexadecimal": ["0x10", "0x11"],
+    "hexadecimal floats": ["0x1p3", "0x1p4"],
+    "octal": ["0o7", "0o10"],
+    "underscores": ["1_000", "2_000"],
+    "digits of Unicode": ["１", "２"],
+    "Fortran's exponents": ["1d3", "2d3"],
+    "two signs": ["+-1", "--1"],
+    "a sign alone": ["-", "+"],
+    "an exponent alone": ["1e", "e1"],
+    "complex": ["1j", "2j"],
+    "fractions": ["1/2", "1/3"],
+    "NaN in parentheses": ["nan(1)", "a"],
+    "question marks": ["?", "1", "2"],
+}  # fmt: skip
+
+# Whole files that can be read.
+TEXTS = {
+    "no end of the last line": "x,y\n1,a\n2,b\n3,a\n4,b",
+    "ends with CRLF": "x,y\r\n1,a\r\n2,b\r\n3,a\r\n4,b\r\n",
+    "ends with CR": "x,y\r1,a\r2,b\r3,a\r4,b\r",
+    "ends that differ": "x,y\n1,a\r\n2,b\r3,a\n4,b\r\n",
+    "blank lines": "\n\nx,y\n\n1,a\n\n\n2,b\n3,a\n4,b\n\n\n",
+    "lines of blanks": "  \nx,y\n   \n1,a\n2,b\n \n3,a\n4,b\n  ",
+    "blank lines with CRLF": "x,y\r\n\r\n1,a\r\n\r\n2,b\r\n3,a\r\n4,b\r\n\r\n",
+    "byte order mark": "\ufeffx,y\n1,a\n2,b\n3,a\n4,b\n",
+    "byte order mark before a quote": '\ufeff"x","y"\n1,a\n2,b\n3,a\n4,b\n',
+    "byte order mark before a blank line": "\ufeff\nx,y\n1,a\n2,b\n3,a\n4,b\n",
+    "quoted header": '"x", "y"\n1,a\n2,b\n3,a\n4,b\n',
+    "header of several lines": '"a\nb",y\n1,a\n2,b\n3,a\n4,b\n',
+    "header with a separator": '"a,b",y\n1,a\n2,b\n3,a\n4,b\n',
+    "header with blanks": " x , y\n1,a\n2,b\n3,a\n4,b\n",
+    "header with quotes within": 'x",y\n1,a\n2,b\n3,a\n4,b\n',
+    "header of Unicode": "größe,y\n1,a\n2,b\n3,a\n4,b\n",
+    "header that is a number": "1,y\n1,a\n2,b\n3,a\n4,b\n",
+    "a column without a name": ",y\n1,a\n2,b\n3,a\n4,b\n",
+    "columns without names": ",z,,y\n1,2,3,a\n2,3,4,b\n3,4,5,a\n4,5,6,b\n",
+    "blanks before inputs": "x,y\n 1,a\n  2,b\n 3,a\n4,b\n",
+    "blanks behind inputs": "x,y\n1 ,a\n2  ,b\n3\t,a\n4,b\n",
+    "quoted inputs": 'x,y\n"1",a\n "2",b\n"3",a\n"4",b\n',
+    "inputs of true and false": "x,y\nTrue,a\nfalse,b\ntRUE,a\nFALSE,b\n",
+    "inputs of whole numbers and others": "x,y\n1,a\n2.5,b\n-3,a\n+4,b\n",
+    "inputs beyond 64 bits": f"x,y\n{2**70},a\n{-(2**80)},b\n3,a\n4,b\n",
+    "many inputs": ",".join(f"x{k}" for k in range(300)) + ",y\n" + "".join(
+        ",".join(str(k * row / 7) for k in range(300)) + f",{'ab'[row % 2]}\n" for row in range(4)),
+}  # fmt: skip
+
+# Other separators.
+SEPARATED = {
+    "semicolons": (";", 'x;y\n1;a\n2; "b;c"\n3;a\n4;"b;c"\n'),
+    "semicolons and commas": (";", "x;y\n1;a,b\n2;c\n3;a,b\n4;c\n"),
+    "tabs": ("\t", "x\ty\n1\ta b\n2\tc\n3\ta b\n4\tc\n"),
+    "tabs and quotes": ("\t", 'x\ty\n1\t "a\tb"\n2\tc\n3\t"a\tb"\n4\tc\n'),
+    "bars": ("|", 'x|"y"\n1|a\n2|"b|c"\n3|a\n4|"b|c"\n'),
+    "blanks": (" ", 'x y\n1 a\n2   "b c"\n  3 a\n4 "b c"\n'),
+    "letters": ("t", "xty\n1ta\n2tb\n3ta\n4tb\n"),
+    "characters of expressions": ("^", "x^y\n1^a\n2^b\n3^a\n4^b\n"),
+}
+
+# What is refused, and by which words; in rows that begin 0, or in a column.
+REFUSED = {
+    "empty": ("", "empty"),
+    "blank": ("\n \n\r\n", "empty"),
+    "byte order mark alone": ("\ufeff", "empty"),
+    "header alone": ("x,y\n", "rows"),
+    "header alone without an end": ("x,y", "rows"),
+    "header and blank lines": ("x,y\n\n  \n", "rows"),
+    "one column": ("y\na\nb\n", "input"),
+    "one name twice": ("x,x,y\n1,2,a\n2,3,b\n", "several columns 'x'"),
+    "a number for a column without a name": (",Unnamed: 0,y\n1,2,a\n2,3,b\n", "several columns"),
+    "quote never closed": ('x,y\n1,a\n2,"b\n3,a\n4,b\n', "row 1 .*never closed"),
+    "quote never closed in an input": ('x,y\n1,a\n"2,b\n3,a\n', "row 1 .*never closed"),
+    "quote never closed in the header": ('x,"y\n1,a\n2,b\n', "all rows .*never closed"),
+    "quote alone at the end": ('x,y\n1,a\n2,b\n3,"', "row 2 .*never closed"),
+    "quote not closed before others": (
+        'x,y\n1,"a"\n2,"b\n3,"a"\n4,"b"\n', "row 1 .*text follows a field in quotes"),
+    "text behind a quote": ('x,y\n1,"a"b\n2,b\n', "row 0 .*text follows a field in quotes"),
+    "blank behind a quote": ('x,y\n1,"a" \n2,b\n', "row 0 .*text follows a field in quotes"),
+    "quotes not doubled": ('x,y\n1,"say "a""\n2,b\n', "row 0 .*text follows a field in quotes"),
+    "a field less": ("x,y,z\n1,a,2\n2,b\n3,a,4\n", "row 1 .*expected 3 columns, got 2"),
+    "a field more": ("x,y\n1,a\n2,b\n3,a,4\n", "row 2 .*expected 2 columns, got 3"),
+    "separators at the end": ("x,y\n1,a,\n2,b,\n", "row 0 .*expected 2 columns, got 3"),
+    "separators at the end of the header, too": ("x,y,\n1,a,\n2,b,\n", "'Unnamed: 2' holds no"),
+    "rows counted without blank lines": ("x,y\n\n1,a\n\n  \n2\n", "row 1 .*expected 2"),
+    "rows counted with lines in quotes": ('x,y\n1,"a\nb"\n2\n', "row 1 .*expected 2"),
+    "semicolons": ("x;y\n1;a\n2;b\n", "separator"),
+    "tabs": ("x\ty\n1\ta\n2\tb\n", "separator"),
+    "Latin": ("x,y\n1,a\n2,caf\u00e9\n".encode("latin-1"), "row 1 .*UTF-8.*0xe9"),
+    "Latin in the header": ("caf\u00e9,y\n1,a\n".encode("latin-1"), "all rows .*UTF-8.*0xe9"),
+    "UTF-16": ("x,y\n1,a\n".encode("utf-16"), "UTF-8"),
+    "no value": ("x,y\n1,a\n,b\n3,a\n", "'x' holds no value"),
+    "no value in quotes": ('x,y\n1,a\n"",b\n3,a\n', "'x' holds no value"),
+    "no value in the target": ("x,y\n1,a\n2,\n3,a\n", "'y' holds no value"),
+    "no value at all": ("x,z,y\n1,,a\n2,,b\n", "'z' holds no value"),
+    "NA": ("x,y\n1,a\nNA,b\n", "'x' holds no value"),
+    "NA behind a blank": ("x,y\n1,a\n NA,b\n", "'x' holds no value"),
+    "NaN": ("x,y\n1,a\nNaN,b\n", "'x' holds no value"),
+    "NAN": ("x,y\n1,a\nNAN,b\n", "'x' holds no value"),
+    "null in the target": ("x,y\n1,null\n2,b\n", "'y' holds no value"),
+    "infinity": ("x,y\n1,a\ninf,b\n", "'x' holds infinity"),
+    "minus infinity": ("x,y\n1,a\n-Infinity,b\n", "'x' holds infinity"),
+    "beyond float64": ("x,y\n1,a\n1e999,b\n", "'x' holds infinity"),
+    "infinity in the target": ("x,y\n1,0.5\n2,inf\n3,1\n", "'y' holds infinity|'y'"),
+    "words as inputs": ("x,y\n1,a\nDream,b\n", "'x' .*'Dream'"),
+    "dates as inputs": ("x,y\n2026-01-01,a\n2026-01-02,b\n", "'x' .*'2026-01-01'"),
+    "true and numbers as inputs": ("x,y\nTrue,a\n2,b\n", "'x' .*'True'"),
+    "hexadecimal inputs": ("x,y\n1,a\n0x10,b\n", "'x' .*'0x10'"),
+    "underscores in inputs": ("x,y\n1,a\n1_0,b\n", "'x' .*'1_0'"),
+    "decimal commas": ('x,y\n1,a\n"1,5",b\n', "'x' .*'1,5'"),
+    "blanks in quotes as inputs": ('x,y\n1,a\n"  ",b\n', "'x' .*'  '"),
+}  # fmt: skip
+
+
+def of_values(values) -> str:
+    values = values * (8 // len(values) + 2)
+    return "x,y\n" + "".join(f"{row},{value}\n" for row, value in enumerate(values))
+
+
+READ = (
+    {f"values: {name}": (",", of_values(values)) for name, values in VALUES.items()}
+    | {f"file: {name}": (",", text) for name, text in TEXTS.items()}
+    | {f"separator: {name}": case for name, case in SEPARATED.items()}
+)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text: str | bytes) -> Path:
+        path = tmp_path / "t.csv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def in_memory(path: Path, separator: str, task: Task):
+    table = read_table(path, separator)
+    target = read_target(table, "y", task)
+    X = choose_inputs(table, "y", [])
+    return X.columns.tolist(), X.to_numpy().tolist(), target.values, target.task, target.seen
+
+
+def streamed(path: Path, separator: str, task: Task):
+    with refusals(print):
+        source = TableBatches(path, "y", separator=separator)
+        target = _look_at_target(source, task, Steps(1))
+        batches = list(source.start())
+    X = np.concatenate([batch.X for batch in batches])
+    y = np.concatenate([batch.y for batch in batches])
+    return list(source.inputs), X.tolist(), y, target.task, target.seen
+
+
+def result(read, *arguments):
+    try:
+        return read(*arguments)
+    except UserError as error:
+        return str(error)
+
+
+def independent(path: Path, separator: str) -> tuple[list[str], list[list[str]]]:
+    """Return the header and all other rows as texts."""
+    stream = io.StringIO(path.read_bytes().decode("utf-8-sig"), newline="")
+    rows = csv.reader(stream, delimiter=separator, skipinitialspace=True, strict=True)
+    header, *others = [row for row in rows if row not in ([], [""])]
+    return header, others
+
+
+def as_seen(text: str, kind: str):
+    if kind == "text":
+        return text
+    if kind == "truth":
+        return {"true": True, "false": False}[text.strip().lower()]
+    return int(text) if kind == "whole" else float(text)
+
+
+def test_so_many_files():
+    assert len(READ) + len(REFUSED) >= 120
+
+
+@pytest.mark.parametrize("name", READ)
+def test_read_alike(write, name):
+    separator, text = READ[name]
+    path = write(text)
+    header, rows = independent(path, separator)
+    place = header.index("y")
+    results = {task: (result(in_memory, path, separator, task),
+                      result(streamed, path, separator, task)) for task in Task}  # fmt: skip
+    assert not all(isinstance(memory, str) for memory, _ in results.values()), results
+    for task, (memory, stream) in results.items():
+        if isinstance(memory, str) or isinstance(stream, str):
+            assert isinstance(memory, str), (task, memory)
+            assert isinstance(stream, str), (task, stream)
+            assert "'y'" in memory
+            assert "'y'" in stream
+            continue
+        assert memory[:2] == stream[:2]
+        assert memory[2].dtype == stream[2].dtype
+        assert memory[2].tolist() == stream[2].tolist()
+        assert memory[3:] == stream[3:]
+        names, X, y, chosen, seen = memory
+        inputs = [[*row[:place], *row[place + 1 :]] for row in rows]
+        assert len(names) == len(header) - 1
+        truth = {"true": 1.0, "false": 0.0}
+        assert [[truth[v.lower()] if v.lower() in truth else float(v) for v in row]
+                for row in inputs] == X  # fmt: skip
+        expected = [as_seen(row[place], seen.kind) for row in rows]
+        if chosen == Task.regression:
+            expected = [float(value) for value in expected]
+        assert y.tolist() == expected
+
+
+KINDS = {
+    "plus and minus one": "whole", "plus and minus one, padded": "whole", "leading zeros": "whole",
+    "beyond int64": "whole", "at the end of uint64": "whole", "beyond uint64": "decimal",
+    "beyond int64 with signs": "decimal", "whole numbers with a point": "decimal",
+    "true and false in any letters": "truth", "true and false with blanks": "truth",
+    "true and numbers": "text", "words and numbers": "text", "hexadecimal": "text",
+    "underscores": "text", "dates": "text", "whole numbers in quotes with blanks": "whole",
+    "more than 64 bits": "decimal", "exponents": "decimal", "whole exponents": "decimal",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_kinds(write, name):
+    table = read_table(write(of_values(VALUES[name])))
+    task = Task.regression if KINDS[name] == "decimal" else Task.classification
+    seen = read_target(table, "y", task).seen
+    assert seen.kind == KINDS[name]
+
+
+def test_labels_that_float64_cannot_tell_apart_are_no_classes(write):
+    path = write(of_values(VALUES["more than 64 bits"]))
+    for read in (in_memory, streamed):
+        assert "which are no classes" in result(read, path, ",", Task.classification)
+        assert read(path, ",", Task.auto)[3] == Task.regression
+    with pytest.raises(StreamError, match=r"row 0 of t\.csv: column 'y', .* which is no class"):
+        list(TableBatches(path, "y", as_labels=True).start())
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_alike(write, name):
+    text, words = REFUSED[name]
+    path = write(text)
+    for read in (in_memory, streamed):
+        for task in Task:
+            error = result(read, path, ",", task)
+            assert isinstance(error, str), error
+            assert "t.csv" in error or "column" in error
+            if task == Task.auto:  # another task may be refused because of the target before
+                assert re.search(words, error), error
+
+
+@pytest.mark.parametrize("n_bytes", [1, 7, 64])
+def test_where_pieces_end_does_not_matter(write, monkeypatch, n_bytes):
+    """Each border between two pieces lies everywhere once, within quotes and CRLF as well."""
+
+    def rows(path, separator):
+        try:
+            file = CsvText(path, separator)
+            names = [str(place) for place in range(len(file.header))]
+            tables = list(file.tables(names, names))
+        except CsvError as fault:
+            return fault.row, str(fault)
+        return [file.header, *(row for table in tables for row in table.to_pylist())]
+
+    texts = [*READ.values(), *((",", text) for text, _ in REFUSED.values())]
+    for separator, text in texts:
+        path = write(text)
+        whole = rows(path, separator)
+        for offset in range(3):
+            with monkeypatch.context() as patch:
+                patch.setattr(_csv_text, "_BLOCK", n_bytes + offset)
+                assert rows(path, separator) == whole, text
+
+
+PIECES = [
+    ",", ",", "\n", "\r\n", "\r", '"', '""', " ", "a", "b ", '"a"', '" b"', '"x\r\ny"', '"p\nq"',
+    '"k,l"', '"q""q"', '5" x', '"""z"""', "é", '"é"', '"\r"', " 1", ',"', '",',
+]  # fmt: skip
+
+
+@hypothesis.given(
+    parts=st.lists(st.sampled_from(PIECES), max_size=30), block=st.sampled_from([1, 2, 3, 5, 8, 99])
+)
+@hypothesis.settings(max_examples=300)
+def test_any_text_is_what_the_csv_module_reads(tmp_path_factory, parts, block):
+    """The same records, or both refuse it."""
+    text = "".join(parts)
+    # The csv module does not say whether it read a line of blanks, or of a pair of quotes.
+    hypothesis.assume(not re.search(r'(^|[\r\n]) *""([\r\n]|$)', text))
+    path = tmp_path_factory.getbasetemp() / "any.csv"
+    path.write_bytes(text.encode())
+    try:
+        header, rows = independent(path, ",")
+        if any(len(row) != len(header) for row in rows):
+            raise ValueError
+    except (csv.Error, ValueError):
+        expected = None
+    else:
+        expected = [header, *rows]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_csv_text, "_BLOCK", block)
+        patch.setattr(_csv_text, "_MISSING", ["missing"])
+        try:
+            file = CsvText(path, ",")
+            names = [str(place) for place in range(len(file.header))]
+            tables = list(file.tables(names, names))
+        except CsvError:
+            found = None
+        else:
+            rows = [list(row.values()) for table in tables for row in table.to_pylist()]
+            found = [file.header, *rows]
+    assert found == expected
+
+
+def test_a_record_has_an_end(write, monkeypatch):
+    """A quote that is not closed does not take all of a large file into memory."""
+    monkeypatch.setattr(_csv_text, "_BLOCK", 1 << 10)
+    monkeypatch.setattr(_csv_text, "_MAX_RECORD", 1 << 20)
+    path = write('x,y\n1,a\n2,"b\n' + "3,a\n" * 1_000_000)
+    with pytest.raises(StreamError, match=r"row 1 of t\.csv: no end of the row within 1 MB"):
+        list(TableBatches(path, "y").start())
+
+
+class CountedName(str):
+    """A name that counts how often it is compared with another."""
+
+    __slots__ = ()
+    n_compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        type(self).n_compared += 1
+        return super().__eq__(other)
+
+    __hash__ = str.__hash__
+
+
+def test_forty_thousand_columns(write):
+    """The work is linear in their number."""
+    n = 40_000
+    header = ",".join(f"x{place}" for place in range(n))
+    path = write(f"{header},y\n" + "".join(("1," * n) + f"{row}.5\n" for row in range(3)))
+    table = read_table(path)
+    assert table.shape == (3, n + 1)
+    assert table["y"].tolist() == [0.5, 1.5, 2.5]
+    names = [CountedName(f"x{place}") for place in range(n)]
+    CountedName.n_compared = 0
+    (batch,) = TableBatches(path, "y", inputs=names, ignore=names).start()
+    assert batch.X.shape == (3, n)
+    assert CountedName.n_compared < 20 * n
+    CountedName.n_compared = 0
+    file = _CsvFile("t.csv", path, ",")
+    file._set_columns(names)
+    for name in names:
+        file.require(name)
+    with pytest.raises(StreamError, match="several columns 'x7'; give every column a name of its"):
+        file._set_columns([*names, CountedName("x7")])
+    assert CountedName.n_compared < 20 * n
