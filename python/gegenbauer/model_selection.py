@@ -363,6 +363,11 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
             )
         if self.cv is None:
             data = _Data.merge(X, targets, weight, given)
+            if data.n < 2:
+                raise ValueError(
+                    f"{type(self).__name__} needs at least two different samples, to leave one "
+                    f"out; all {len(X)} are the same"
+                )
         else:  # splits are of the rows as they are
             data = _Data(X, targets, weight, np.arange(len(X)), given)
         grid = self._basis_grid()
