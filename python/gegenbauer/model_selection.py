@@ -896,6 +896,14 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
     GegenbauerRegressor : With everything given, by default as in the paper.
     learn_spectrum : How the weights are found, on arrays.
 
+    Notes
+    -----
+    Inputs that are constant in ``fit`` are ignored, whatever comes in them later; where all of them
+    are, or the targets, the model is the mean of the targets. A single sample is an error, and so
+    are samples that are all the same, since nothing is left to judge by without one of them. Of two
+    samples, and of all that are fewer than an interval of the coverage needs (9 for 0.9), intervals
+    are infinite.
+
     Examples
     --------
     >>> import numpy as np
@@ -1353,6 +1361,11 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     --------
     GegenbauerClassifier : With everything given, by default as in the paper.
     search_spectrum : How the spectrum is found, on arrays.
+
+    Notes
+    -----
+    Inputs that are constant in ``fit`` are ignored, whatever comes in them later. A single sample,
+    or samples of a single class, are an error.
 
     Examples
     --------
