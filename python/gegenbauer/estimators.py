@@ -169,7 +169,7 @@ class GegenbauerRegressor(_RealStream, _GegenbauerEstimator):
         orthonormal ones, (q, s) for orthonormal ones of which each input of degree n >= 1
         carries the factor sqrt(q n^(-2s)); see :class:`Spectrum` for weights of each input.
     domain : {(0, 1), (-1, 1)}, default=(0, 1)
-        Interval to which the inputs are scaled.
+        Interval to which the inputs are scaled; a list will do.
     feature_range : array-like of shape (n_features, 2) or None, default=None
         Smallest and largest value of each input, where they are known beforehand, as of a
         simulator; None for those of the rows of ``fit``. Rows beyond are treated as
@@ -227,6 +227,15 @@ class GegenbauerRegressor(_RealStream, _GegenbauerEstimator):
     --------
     GegenbauerClassifier : The same for class labels.
     solve_ridge : The same on arrays, without scikit-learn.
+
+    Notes
+    -----
+    Inputs that are constant in ``fit`` are ignored, whatever comes in them later. Where all of
+    them are, as with a single sample, the model is a constant: the mean of the targets, shrunk by
+    ``gamma`` unless ``penalize_constant=False``. Two samples are the corners of the box.
+
+    An estimator may be used by several threads: calls that change it wait for each other, and
+    predictions are of one state.
 
     Examples
     --------
@@ -449,7 +458,7 @@ class GegenbauerClassifier(_ClassStream, _GegenbauerEstimator):
         orthonormal ones, (q, s) for orthonormal ones of which each input of degree n >= 1
         carries the factor sqrt(q n^(-2s)); see :class:`Spectrum` for weights of each input.
     domain : {(0, 1), (-1, 1)}, default=(0, 1)
-        Interval to which the inputs are scaled.
+        Interval to which the inputs are scaled; a list will do.
     feature_range : array-like of shape (n_features, 2) or None, default=None
         Smallest and largest value of each input, where they are known beforehand, as of a
         simulator; None for those of the rows of ``fit``. Rows beyond are treated as
@@ -515,6 +524,15 @@ class GegenbauerClassifier(_ClassStream, _GegenbauerEstimator):
     See Also
     --------
     GegenbauerRegressor : The same for real targets.
+
+    Notes
+    -----
+    Inputs that are constant in ``fit`` are ignored, whatever comes in them later. Where all of
+    them are, the model is a constant, and predicts the class of most weight. A single sample, or
+    samples of a single class, are an error in ``fit``; in a stream they may be the beginning.
+
+    An estimator may be used by several threads: calls that change it wait for each other, and
+    predictions are of one state.
 
     Examples
     --------

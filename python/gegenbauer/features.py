@@ -517,7 +517,7 @@ class GegenbauerFeatures(TransformerMixin, _BasisEstimator):  # type: ignore[mis
         orthonormal ones, (q, s) for orthonormal ones of which each input of degree n >= 1
         carries the factor sqrt(q n^(-2s)); see :class:`Spectrum` for weights of each input.
     domain : {(0, 1), (-1, 1)}, default=(0, 1)
-        Interval to which the inputs are scaled.
+        Interval to which the inputs are scaled; a list will do.
     feature_range : array-like of shape (n_features, 2) or None, default=None
         Smallest and largest value of each input, where they are known beforehand, as of a
         simulator; None for those of the rows of ``fit``. Rows beyond are treated as

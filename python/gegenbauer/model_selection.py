@@ -474,6 +474,11 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         grid = self._basis_grid()
         splits = self._make_splits(raw_y, used, groups)
         data, splits = _Data.merge(X, targets, weight, given, splits)
+        if data.n < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two different samples, to leave one "
+                f"out; all {len(X)} are the same"
+            )
         self.scaling_ = self._make_scaling(X)
         self._warn_of_outliers(X)
         data = self._standardised(data)
@@ -1099,6 +1104,14 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
     GegenbauerRegressor : With everything given, by default as in the paper.
     learn_spectrum : How the weights are found, on arrays.
 
+    Notes
+    -----
+    Inputs that are constant in ``fit`` are ignored, whatever comes in them later; where all of them
+    are, or the targets, the model is the mean of the targets. A single sample is an error, and so
+    are samples that are all the same, since nothing is left to judge by without one of them. Of two
+    samples, and of all that are fewer than an interval of the coverage needs (9 for 0.9), intervals
+    are infinite.
+
     Examples
     --------
     >>> import numpy as np
@@ -1647,6 +1660,11 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     --------
     GegenbauerClassifier : With everything given, by default as in the paper.
     search_spectrum : How the spectrum is found, on arrays.
+
+    Notes
+    -----
+    Inputs that are constant in ``fit`` are ignored, whatever comes in them later. A single sample,
+    or samples of a single class, are an error.
 
     Examples
     --------

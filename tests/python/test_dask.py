@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import r2_score
 from sklearn.model_selection import PredefinedSplit
 
@@ -226,6 +227,27 @@ class TestClassifier:
         assert found.dtype == y.dtype
         assert found.compute().tolist() == local.predict(X).tolist()
         assert model.score(dX, dy) == pytest.approx(local.score(X, y), abs=1e-15)
+
+    @pytest.mark.parametrize("form", ["array", "frame", "in memory"])
+    @pytest.mark.parametrize("search", [False, True])
+    def test_labels_in_a_column(self, rows, labels, form, search):
+        """As in memory: taken, with the warning of scikit-learn, and once."""
+        X, y = rows[0][:400], labels[:400]
+        cls = GegenbauerClassifierCV if search else GegenbauerClassifier
+        dX, dy = chunked(X, y, chunk=100)
+        expected = cls(n_terms=30).fit(dX, dy)
+        column = y[:, np.newaxis]
+        if form == "array":
+            column = da.from_array(column, chunks=(100, 1))
+        elif form == "frame":
+            column = dd.from_pandas(pd.DataFrame({"label": y}), npartitions=4)
+        with pytest.warns(DataConversionWarning, match="column-vector y was passed") as caught:
+            model = cls(n_terms=30).fit(dX, column)
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+        assert model.classes_.tolist() == ["low", "middle", "top"]
+        found = model.to_local().decision_function(X)
+        np.testing.assert_array_equal(found, expected.to_local().decision_function(X))
 
     @pytest.mark.parametrize("weighed", [False, True])
     def test_balanced_classes(self, rows, labels, weighed):

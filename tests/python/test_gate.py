@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from scipy.special import softmax
 from sklearn.model_selection import GroupKFold
 
 import gegenbauer
@@ -46,6 +47,7 @@ from gegenbauer import (
 )
 from gegenbauer import dask as on_dask
 from gegenbauer._arrays import BeyondRangeError
+from gegenbauer.calibration import ProbabilityMap
 
 N = 12
 DAYS = np.datetime64("2020-01-01") + np.arange(N)
@@ -577,3 +579,63 @@ def test_far_outside(call):
     """An error that says so, and neither infinities nor what came of them."""
     with pytest.raises(BeyondRangeError, match=r"clip|is too large"):
         FAR_OUT[call]()
+
+
+# --- Probabilities far outside --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_probabilities_of_any_finite_outputs(scale):
+    """exp and its arguments overflow; what they stand for does not."""
+    most = np.finfo(float).max
+    two = ProbabilityMap(scale, np.array([0.5, -0.5]))(np.array([[most], [-most], [0.0]]))
+    expected = 1 / (1 + np.exp(1.0))
+    np.testing.assert_allclose(two, [[0, 1], [1, 0], [1 - expected, expected]], atol=1e-15)
+    three = ProbabilityMap(scale, np.array([0.0, 1.0, -1.0]))(
+        np.array([[most, -most, 0.0], [-most, -most, -most], [most, most, -most]])
+    )
+    e = np.exp([0.0, 1.0, -1.0])
+    np.testing.assert_allclose(
+        three, [[1, 0, 0], e / e.sum(), [*(e[:2] / e[:2].sum()), 0]], atol=1e-15
+    )
+
+
+def test_probabilities_near_are_the_softmax():
+    rng = np.random.default_rng(0)
+    outputs, bias = rng.normal(size=(50, 4)), rng.normal(size=4)
+    expected = softmax(3.7 * outputs + bias, axis=1)
+    np.testing.assert_allclose(ProbabilityMap(3.7, bias)(outputs), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, "multilabel"])
+def test_predict_proba_far_outside(n_classes):
+    """Probabilities as long as outputs are finite, then an error; logits give out earlier."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 2))
+    y = (X[:, 0] > 0.5).astype(int) + (n_classes == 3) * (X[:, 1] > 0.5)
+    if n_classes == "multilabel":
+        y = np.column_stack([y, X[:, 1] > 0.3])
+    model = GegenbauerClassifierCV(n_terms=20, out_of_range="extrapolate").fit(X, y)
+    # so steep that logits overflow where outputs do not
+    model.probability_maps_ = [ProbabilityMap(1e9, m.bias) for m in model.probability_maps_]
+    far = (X[:5] + 0.1)[:, ::-1]
+    probable = logits = 0
+    for exponent in np.linspace(20, 160, 281):
+        try:
+            proba = model.predict_proba(far * 10**exponent)
+        except BeyondRangeError:
+            proba = None
+        else:
+            probable += 1
+            assert np.isfinite(proba).all()
+            assert ((proba >= 0) & (proba <= 1)).all()
+            if n_classes != "multilabel":
+                np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-14)
+        try:
+            decision = model.decision_function(far * 10**exponent)
+        except BeyondRangeError:
+            continue
+        logits += 1
+        assert np.isfinite(decision).all()
+        assert proba is not None
+    assert 0 < logits < probable < 281
