@@ -863,6 +863,16 @@ CASES: tuple[Case, ...] = (
         S=40,
         m=5,
     ),
+    _case(
+        "fit-outputs",
+        "a fit of many outputs, whose products with each other nobody needs",
+        fit,
+        {"S": 4_000, "m": 2, "degree": 13, "K": 1_000},
+        {"scikit-learn": 1 / 1.5},
+        S=60,
+        degree=2,
+        K=40,
+    ),
     *(
         _case(
             f"engine-{S}-{m}-{degree}-{K}",
@@ -880,6 +890,7 @@ CASES: tuple[Case, ...] = (
             (1000, 4, 6, 5),
             (1000, 13, 3, 1),
             (3000, 6, 5, 5),
+            (4000, 2, 13, 300),
             (3000, 20, 3, 1),
             (30_000, 2, 30, 1),
             (30_000, 6, 6, 1),

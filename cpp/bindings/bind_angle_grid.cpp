@@ -10,9 +10,9 @@ void bind_for(py::class_<AngleGrid>& grid) {
   grid.def(
       "evaluate",
       [](const AngleGrid& self, const Array<Scalar>& x, const BoxMap* box, Array<double> values, int n_threads) {
-        const Samples samples(view(x, "X"), box);
+        const Samples rows = samples(x, box, self.n_inputs());
         const StridedView<double> out = mutable_view(values, "values");
-        without_gil(n_threads, [&](const Control& control) { self.evaluate(samples, out, control); });
+        without_gil(n_threads, [&](const Control& control) { self.evaluate(rows, out, control); });
       },
       py::arg("X").noconvert(), py::arg("box").none(true), py::arg("values").noconvert(), py::arg("n_threads"),
       "values := the functions at the samples, by columns.");
@@ -22,7 +22,7 @@ void bind_for(py::class_<AngleGrid>& grid) {
 
 void bind_angle_grid(py::module_& m) {
   m.attr("angle_taps") = kAngleTaps;
-  py::class_<AngleGrid> grid(m, "AngleGrid");
+  auto grid = bind_class<AngleGrid>(m, "AngleGrid", "Polynomials of few inputs from a grid in the angles.");
   grid.def(py::init([](std::vector<Index> steps, const Array<double>& values, const Array<double>& window) {
              return AngleGrid(std::move(steps), view(values, "values"), view(window, "window"));
            }),

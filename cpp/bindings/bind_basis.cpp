@@ -41,9 +41,9 @@ template <class Scalar>
 void def_evaluate(py::class_<TensorBasis>& cls) {
   const auto evaluate = [](const TensorBasis& basis, const auto& x, const BoxMap* box, Array<Scalar> out,
                            int n_threads) {
-    const auto in = view(x, "X");
+    const Samples rows = samples(x, box, basis.n_inputs());
     const auto target = mutable_view(out, "out");
-    without_gil(n_threads, [&](const Control& control) { evaluate_terms(basis, Samples(in, box), target, control); });
+    without_gil(n_threads, [&](const Control& control) { evaluate_terms(basis, rows, target, control); });
   };
   cls.def(
       "evaluate",
@@ -71,11 +71,14 @@ void bind_basis(py::module_& m) {
   m.def(
       "eval_gegenbauer",
       [](const Array<double>& x, Index degree, double lam, const std::string& normalization) {
-        require(x.ndim() == 1 && (x.shape(0) <= 1 || x.strides(0) == sizeof(double)), "x must be contiguous");
+        constexpr Index most_degrees = 100'000;
+        require(degree >= 0 && degree <= most_degrees, "degree must lie between 0 and ", most_degrees, ", got ",
+                degree);
+        const double* points = entries(x, x.size(), "x");
+        const Index n = x.size();
+        room_for({n, degree + 1}, "the result");
         const Recurrence recurrence(lam, degree, normalization_from(normalization));
-        const Index n = x.shape(0);
         Array<double> out({n, degree + 1});
-        const double* points = x.data();
         double* values = out.mutable_data();
         without_gil(1, [&](const Control& control) {
           constexpr Index block = 64;
@@ -110,7 +113,9 @@ void bind_basis(py::module_& m) {
   m.def(
       "squared_weights",
       [](Index n_inputs, const std::vector<Component>& components, Index degree) {
-        require(degree >= 0, "degree must not be negative, got ", degree);
+        constexpr Index most = 10'000'000;
+        require(degree >= 0 && degree <= most, "degree must lie between 0 and ", most, ", got ", degree);
+        room_for({2, n_inputs, degree + 1}, "the table of the weights");
         const Spectrum spectrum = spectrum_from(n_inputs, components);
         Array<double> out({n_inputs, degree + 1});
         auto v = out.mutable_unchecked<2>();
@@ -124,14 +129,14 @@ void bind_basis(py::module_& m) {
       },
       py::arg("n_inputs"), py::arg("spectrum"), py::arg("degree"), "v_t(n), shape (n_inputs, degree + 1).");
 
-  py::class_<BoxMap>(m, "BoxMap", py::module_local(), "Affine map of a box onto the domain, column by column.")
+  bind_class<BoxMap>(m, "BoxMap", "Affine map of a box onto the domain, column by column.")
       .def(py::init([](std::vector<double> half_lower, std::vector<double> half_range, std::vector<double> span,
                        std::vector<double> offset, bool clip) {
              return BoxMap{std::move(half_lower), std::move(half_range), std::move(span), std::move(offset), clip};
            }),
            py::arg("half_lower"), py::arg("half_range"), py::arg("span"), py::arg("offset"), py::arg("clip"));
 
-  py::class_<TensorBasis> basis(m, "TensorBasis", py::module_local(), "Immutable plan: index set and recurrence.");
+  auto basis = bind_class<TensorBasis>(m, "TensorBasis", "Immutable plan: index set and recurrence.");
   basis.def(
       py::init([](Index n_inputs, const std::string& index_set, std::optional<Index> degree, std::vector<Index> degrees,
                   std::optional<Index> n_terms, std::optional<Index> max_inputs, const std::string& order, double lam,
@@ -140,6 +145,9 @@ void bind_basis(py::module_& m) {
         const IndexSetSpec spec =
             make_spec(n_inputs, index_set, degree, std::move(degrees), n_terms, max_inputs, order, spectrum);
         const Normalization kind = normalization_from(normalization);
+        // larger sets are refused as such
+        if (const TermCount count = count_terms(spec); count.is_exact() && count.exact < 1'000'000'000)
+          room_for({2, static_cast<Index>(count.exact)}, "the index set");
         return without_gil(1, [&](const Control& control) {
           return TensorBasis(spec, lam, kind, term_spectrum(kind, spectrum), control);
         });
@@ -156,7 +164,9 @@ void bind_basis(py::module_& m) {
       "substitution",
       [](const TensorBasis& b, Index column, double scale, double shift) {
         require(column >= 0 && column < b.n_inputs(), "column must lie between 0 and ", b.n_inputs() - 1);
-        return to_numpy(b.recurrences()[column].substituted({scale, shift}));
+        const Recurrence& recurrence = b.recurrences()[column];
+        room_for({2, recurrence.degree() + 1, recurrence.degree() + 1}, "the matrix of the substitution");
+        return to_numpy(recurrence.substituted({scale, shift}));
       },
       py::arg("column"), py::arg("scale"), py::arg("shift"),
       "c with p_n(scale x + shift) = sum over j of c[n, j] p_j(x), for the polynomials of that input.");

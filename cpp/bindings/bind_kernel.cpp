@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <memory>
+#include <utility>
 
 #include "bindings.hpp"
 #include "gegenbauer/kernel_ridge.hpp"
@@ -16,18 +16,18 @@ void def_operations(py::class_<ProductKernel>& cls) {
   cls.def(
       "evaluate_symmetric",
       [](const ProductKernel& kernel, const Array<Scalar>& x, const BoxMap* box, Array<double> out, int n_threads) {
-        const Samples samples(view(x, "X"), box);
+        const Samples rows = samples(x, box, kernel.n_inputs());
         const auto target = mutable_view(out, "out");
-        without_gil(n_threads, [&](const Control& control) { evaluate_symmetric(kernel, samples, target, control); });
+        without_gil(n_threads, [&](const Control& control) { evaluate_symmetric(kernel, rows, target, control); });
       },
       py::arg("X").noconvert(), py::arg("box").none(true), py::arg("out").noconvert(), py::arg("n_threads"));
   cls.def(
       "evaluate_diagonal",
       [](const ProductKernel& kernel, const Array<Scalar>& x, const BoxMap* box, int n_threads) {
-        const Samples samples(view(x, "X"), box);
-        Array<double> out(samples.rows());
+        const Samples rows = samples(x, box, kernel.n_inputs());
+        Array<double> out(room_for({rows.rows()}, "the diagonal"));
         double* target = out.mutable_data();
-        without_gil(n_threads, [&](const Control& control) { evaluate_diagonal(kernel, samples, target, control); });
+        without_gil(n_threads, [&](const Control& control) { evaluate_diagonal(kernel, rows, target, control); });
         return out;
       },
       py::arg("X").noconvert(), py::arg("box").none(true), py::arg("n_threads"));
@@ -35,11 +35,11 @@ void def_operations(py::class_<ProductKernel>& cls) {
       "accumulate",
       [](const ProductKernel& kernel, const Array<Scalar>& x, const BoxMap* box,
          const std::optional<Array<double>>& row_scale, bool with_constant, Array<double> out, int n_threads) {
-        const Samples samples(view(x, "X"), box);
-        const double* scale = optional_data(row_scale, samples.rows(), "row_scale");
+        const Samples rows = samples(x, box, kernel.n_inputs());
+        const double* scale = optional_entries(row_scale, rows.rows(), "row_scale");
         MatrixRef target = matrix(out, "kernel");
         without_gil(n_threads, [&](const Control& control) {
-          accumulate_product_kernel(kernel, samples, scale,
+          accumulate_product_kernel(kernel, rows, scale,
                                     with_constant ? ConstantTerm::included : ConstantTerm::left_out, target, control);
         });
       },
@@ -51,11 +51,11 @@ void def_operations(py::class_<ProductKernel>& cls) {
       [](const ProductKernel& kernel, const Array<Scalar>& x, const BoxMap* box, const Array<double>& y,
          const std::optional<Array<double>>& row_scale, double gamma, bool penalize_constant, double max_bytes,
          int n_threads) {
-        const Samples samples(view(x, "X"), box);
-        const double* scale = optional_data(row_scale, samples.rows(), "row_scale");
-        const auto targets = view(y, "Y");
+        const Samples rows = samples(x, box, kernel.n_inputs());
+        const double* scale = optional_entries(row_scale, rows.rows(), "row_scale");
+        const auto wanted = targets(y, rows.rows());
         const KernelRidgeSolution solution = without_gil(n_threads, [&](const Control& control) {
-          return solve_kernel_ridge(kernel, samples, scale, targets, {gamma, penalize_constant, max_bytes}, control);
+          return solve_kernel_ridge(kernel, rows, scale, wanted, {gamma, penalize_constant, max_bytes}, control);
         });
         py::dict out;
         out["dual_coef"] = to_numpy(solution.coefficients);
@@ -76,10 +76,12 @@ void def_operations(py::class_<ProductKernel>& cls) {
 template <class Scalar>
 Array<double> log_gradient(const SpectrumKernel& kernel, const Array<Scalar>& x, const BoxMap* box,
                            Array<double> weights, int n_threads) {
-  const Samples samples(view(x, "X"), box);
+  const Samples rows = samples(x, box, kernel.n_inputs());
   const MatrixRef m = matrix(weights, "weights");
-  Matrix gradient(kernel.n_inputs(), static_cast<Index>(kernel.spectrum().components().size()));
-  without_gil(n_threads, [&](const Control& control) { spectrum_log_gradient(kernel, samples, m, gradient, control); });
+  const auto n_components = static_cast<Index>(kernel.spectrum().components().size());
+  room_for({2, kernel.n_inputs(), n_components}, "the gradient");
+  Matrix gradient(kernel.n_inputs(), n_components);
+  without_gil(n_threads, [&](const Control& control) { spectrum_log_gradient(kernel, rows, m, gradient, control); });
   return to_numpy(gradient);
 }
 
@@ -89,8 +91,8 @@ void def_pairs(py::class_<ProductKernel>& cls) {
       "evaluate",
       [](const ProductKernel& kernel, const Array<Left>& x, const Array<Right>& z, const BoxMap* box, Array<double> out,
          int n_threads) {
-        const Samples left(view(x, "X"), box);
-        const Samples right(view(z, "Z"), box);
+        const Samples left = samples(x, box, kernel.n_inputs());
+        const Samples right = samples(z, box, kernel.n_inputs(), "Z");
         const auto target = mutable_view(out, "out");
         without_gil(n_threads,
                     [&](const Control& control) { evaluate_rectangle(kernel, left, right, target, control); });
@@ -101,9 +103,9 @@ void def_pairs(py::class_<ProductKernel>& cls) {
       "apply",
       [](const ProductKernel& kernel, const Array<Left>& x, const Array<Right>& z, const BoxMap* box,
          const Array<double>& coefficients, Array<double> out, int n_threads) {
-        const Samples left(view(x, "X"), box);
-        const Samples right(view(z, "Z"), box);
-        const auto c = view(coefficients, "coefficients");
+        const Samples left = samples(x, box, kernel.n_inputs());
+        const Samples right = samples(z, box, kernel.n_inputs(), "Z");
+        const auto c = targets(coefficients, right.rows(), "coefficients");
         const auto target = mutable_view(out, "out");
         without_gil(n_threads, [&](const Control& control) {
           apply_kernel(kernel, left, right, ConstantTerm::included, c, target, control);
@@ -117,7 +119,7 @@ void def_pairs(py::class_<ProductKernel>& cls) {
 }  // namespace
 
 void bind_kernel(py::module_& m) {
-  py::class_<ProductKernel> kernel(m, "ProductKernel", py::module_local(), "Sum over terms that are not enumerated.");
+  auto kernel = bind_class<ProductKernel>(m, "ProductKernel", "Sum over terms that are not enumerated.");
   kernel.def_property_readonly("n_inputs", &ProductKernel::n_inputs);
   kernel.def("table_bytes", &kernel_table_bytes, py::arg("n_samples"));
   kernel.def("solve_bytes", &estimate_kernel_ridge_bytes, py::arg("n_samples"), py::arg("n_outputs"), py::arg("gamma"));
@@ -128,21 +130,30 @@ void bind_kernel(py::module_& m) {
   def_pairs<float, double>(kernel);
   def_pairs<float, float>(kernel);
 
-  py::class_<TotalDegreeKernel, ProductKernel>(m, "TotalDegreeKernel", py::module_local(), "Truncated product.")
+  bind_class<TotalDegreeKernel, ProductKernel>(m, "TotalDegreeKernel", "Truncated product.")
       .def(py::init([](Index n_inputs, Index degree, double lam, const std::string& normalization,
                        const std::vector<Component>& spectrum, std::optional<Index> max_inputs) {
+             constexpr Index most_degrees = 1000;
+             require(degree >= 0 && degree <= most_degrees, "degree must lie between 0 and ", most_degrees, ", got ",
+                     degree);
              const Normalization kind = normalization_from(normalization);
-             const std::vector<Index> degrees(static_cast<std::size_t>(std::max<Index>(n_inputs, 1)), degree);
-             return TotalDegreeKernel(
-                 n_inputs, degree,
-                 Recurrences(lam, degrees, kind, term_spectrum(kind, spectrum_from(n_inputs, spectrum))), max_inputs);
+             const Spectrum weights = spectrum_from(n_inputs, spectrum);
+             room_for({4, weights.n_groups(), degree + 1}, "the recurrences of the kernel");
+             const std::vector<Index> degrees(static_cast<std::size_t>(n_inputs), degree);
+             return TotalDegreeKernel(n_inputs, degree, Recurrences(lam, degrees, kind, term_spectrum(kind, weights)),
+                                      max_inputs);
            }),
            py::arg("n_inputs"), py::arg("degree"), py::arg("lam"), py::arg("normalization"), py::arg("spectrum"),
            py::arg("max_inputs"));
 
-  py::class_<SpectrumKernel, ProductKernel>(m, "SpectrumKernel", py::module_local(), "All terms of a spectrum.")
+  bind_class<SpectrumKernel, ProductKernel>(m, "SpectrumKernel", "All terms of a spectrum.")
       .def(py::init([](Index n_inputs, double lam, const std::vector<Component>& spectrum, Index max_degree) {
-             return SpectrumKernel(spectrum_from(n_inputs, spectrum), lam, max_degree);
+             constexpr Index most_degrees = 10'000;
+             require(max_degree >= 0 && max_degree <= most_degrees, "max_degree must lie between 0 (none) and ",
+                     most_degrees, ", got ", max_degree);
+             Spectrum weights = spectrum_from(n_inputs, spectrum);
+             room_for({n_inputs, SpectrumKernel::numbers_an_input(weights, lam, max_degree)}, "the kernel");
+             return SpectrumKernel(std::move(weights), lam, max_degree);
            }),
            py::arg("n_inputs"), py::arg("lam"), py::arg("spectrum"), py::arg("max_degree"))
       .def_property_readonly("n_degrees", &SpectrumKernel::n_degrees)

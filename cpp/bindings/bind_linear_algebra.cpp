@@ -6,6 +6,15 @@
 
 namespace gegenbauer::bindings {
 
+namespace {
+
+void require_duration(double seconds) {
+  constexpr double most = 60;
+  require(seconds >= 0 && seconds <= most, "seconds must lie between 0 and ", most, ", got ", seconds);
+}
+
+}  // namespace
+
 void bind_linear_algebra(py::module_& m) {
   m.def(
       "cholesky_in_place",
@@ -40,10 +49,10 @@ void bind_linear_algebra(py::module_& m) {
         return Array<double>(diagonal.size(), diagonal.data());
       },
       py::arg("factor").noconvert(), py::arg("n_threads"), "Diagonal of (L L')^-1, given L.");
-  py::class_<BandForm>(m, "BandForm", py::module_local(), "A symmetric matrix as Q B Q' with a band B.")
+  bind_class<BandForm>(m, "BandForm", "A symmetric matrix as Q B Q' with a band B.")
       .def(py::init([](Array<double> lower, const std::optional<Array<double>>& without, int n_threads) {
              const MatrixRef k = matrix(lower, "matrix");
-             const double* v = optional_data(without, k.rows(), "without");
+             const double* v = optional_entries(without, k.rows(), "without");
              const Vector left_out = v == nullptr ? Vector() : Vector(Eigen::Map<const Vector>(v, k.rows()));
              return without_gil(n_threads, [&](const Control& control) { return BandForm(k, left_out, control); });
            }),
@@ -56,9 +65,10 @@ void bind_linear_algebra(py::module_& m) {
       .def(
           "solve",
           [](const BandForm& form, const Array<double>& gammas, Array<double> right, int n_threads) {
-            const double* first = optional_data(gammas, gammas.size(), "gammas");
-            const Vector values = Eigen::Map<const Vector>(first, gammas.size());
+            const double* first = entries(gammas, gammas.size(), "gammas");
             const MatrixRef target = matrix(right, "right");
+            room_for({target.rows() + 8, gammas.size(), 2 * target.cols() + 10}, "the solutions");
+            const Vector values = Eigen::Map<const Vector>(first, gammas.size());
             const ShiftedSolutions found =
                 without_gil(n_threads, [&](const Control& control) { return form.solve(values, target, control); });
             const auto copy = [](const Vector& v) { return Array<double>(v.size(), v.data()); };
@@ -70,12 +80,15 @@ void bind_linear_algebra(py::module_& m) {
   m.def(
       "measure_flops",
       [](double seconds, int n_threads) {
+        require_duration(seconds);
         return without_gil(n_threads, [&](const Control& control) { return measure_flops(seconds, control); });
       },
       py::arg("seconds"), py::arg("n_threads"), "Multiply-adds on registers, flops a second.");
   m.def(
       "measure_read_bandwidth",
       [](double seconds, Index n_bytes, int n_threads) {
+        require_duration(seconds);
+        room_for({n_bytes / 8}, "the buffer");
         return without_gil(n_threads,
                            [&](const Control& control) { return measure_read_bandwidth(seconds, n_bytes, control); });
       },

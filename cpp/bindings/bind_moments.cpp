@@ -5,11 +5,16 @@ namespace gegenbauer::bindings {
 
 namespace {
 
-double* contiguous(Array<double>& array, Index size, const char* name) {
-  require(array.ndim() == 1 && array.shape(0) == size && (size <= 1 || array.strides(0) == sizeof(double)), name,
-          " must be contiguous with ", size, " entries, got ", array.ndim() == 1 ? array.shape(0) : -1);
-  return array.mutable_data();
+/// Numbers in a statistic of so many targets
+Index statistic_size(const TensorBasis& basis, Index n_targets, TargetProducts products) {
+  constexpr Index most = Index{1} << 31;
+  require(n_targets >= 0 && n_targets <= most, "a statistic must have 0 to ", most, " targets, got ", n_targets);
+  const auto& plan = basis.plan<MomentPlan>();
+  checked_product({n_targets, plan.size(1, TargetProducts::left_out) + n_targets}, "the statistic");
+  return plan.size(n_targets, products);
 }
+
+TargetProducts products_from(bool included) { return included ? TargetProducts::included : TargetProducts::left_out; }
 
 std::vector<Substitution> substitutions(const std::vector<double>& scales, const std::vector<double>& shifts) {
   require(scales.size() == shifts.size(), "scales and shifts must have the same length");
@@ -23,26 +28,29 @@ void bind_for(py::module_& m) {
   m.def(
       "accumulate_moments",
       [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const Array<double>& y,
-         const std::optional<Array<double>>& row_scale, Array<double> statistic, int n_threads) {
-        const Samples samples(view(x, "X"), box);
-        const Design design{basis, samples, optional_data(row_scale, samples.rows(), "row_scale"), view(y, "Y")};
+         const std::optional<Array<double>>& row_scale, Array<double> statistic, int n_threads, bool target_products) {
+        const Samples rows = samples(x, box, basis.n_inputs());
+        const Design design{basis, rows, optional_entries(row_scale, rows.rows(), "row_scale"),
+                            targets(y, rows.rows())};
+        const TargetProducts products = products_from(target_products);
+        double* out = mutable_entries(statistic, statistic_size(basis, design.targets.cols, products), "statistic");
         const auto& plan = basis.plan<MomentPlan>();
-        double* out = contiguous(statistic, plan.size(design.targets.cols), "statistic");
-        without_gil(n_threads, [&](const Control& control) { plan.accumulate(design, out, control); });
+        without_gil(n_threads, [&](const Control& control) { plan.accumulate(design, out, control, products); });
       },
       py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true), py::arg("Y").noconvert(),
       py::arg("row_scale").noconvert().none(true), py::arg("statistic").noconvert(), py::arg("n_threads"),
-      "statistic += that of the samples; targets are scaled by the caller.");
+      py::arg("target_products") = true, "statistic += that of the samples; targets are scaled by the caller.");
   m.def(
       "evaluate_forms",
       [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, Array<double> coefficients,
          Array<double> values, int n_threads) {
-        const Samples samples(view(x, "X"), box);
+        const Samples rows = samples(x, box, basis.n_inputs());
         const auto& plan = basis.plan<MomentPlan>();
         const StridedView<double> out = mutable_view(values, "values");
-        require(samples.cols() == basis.n_inputs(), "X must have ", basis.n_inputs(), " columns");
-        const double* in = contiguous(coefficients, plan.size(0) * out.cols, "coefficients");
-        without_gil(n_threads, [&](const Control& control) { plan.evaluate_forms(samples, in, out, control); });
+        require(out.rows == rows.rows(), "values must have ", rows.rows(), " rows, got ", out.rows);
+        const double* in =
+            entries(coefficients, checked_product({plan.size(0), out.cols}, "the coefficients"), "coefficients");
+        without_gil(n_threads, [&](const Control& control) { plan.evaluate_forms(rows, in, out, control); });
       },
       py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true), py::arg("coefficients").noconvert(),
       py::arg("values").noconvert(), py::arg("n_threads"), "values := quadratic forms in the features, by columns.");
@@ -53,8 +61,11 @@ void bind_for(py::module_& m) {
 void bind_moments(py::module_& m) {
   m.def(
       "count_moments",
-      [](const TensorBasis& basis, Index n_targets) { return basis.plan<MomentPlan>().size(n_targets); },
-      py::call_guard<py::gil_scoped_release>(), py::arg("basis"), py::arg("n_targets"));
+      [](const TensorBasis& basis, Index n_targets, bool target_products) {
+        const TargetProducts products = products_from(target_products);
+        return without_gil(1, [&](const Control&) { return statistic_size(basis, n_targets, products); });
+      },
+      py::arg("basis"), py::arg("n_targets"), py::arg("target_products") = true);
   bind_for<double>(m);
   bind_for<float>(m);
   m.def(
@@ -62,26 +73,31 @@ void bind_moments(py::module_& m) {
       [](const TensorBasis& basis, Array<double> statistic, Array<double> gram, int n_threads) {
         const auto& plan = basis.plan<MomentPlan>();
         const MatrixRef target = matrix(gram, "gram");
-        const double* in = contiguous(statistic, plan.size(target.rows() - basis.n_terms()), "statistic");
+        const Index n_targets = target.rows() - basis.n_terms();
+        require(n_targets >= 0 && (target.cols() == target.rows() || target.cols() == basis.n_terms()),
+                "gram must have ", basis.n_terms(), " rows or more and as many columns, or ", basis.n_terms(),
+                ", got shape (", target.rows(), ", ", target.cols(), ")");
+        const TargetProducts products = products_from(target.cols() == target.rows());
+        const double* in = entries(statistic, statistic_size(basis, n_targets, products), "statistic");
         without_gil(n_threads, [&](const Control& control) { plan.assemble(in, target, control); });
       },
       py::arg("basis"), py::arg("statistic").noconvert(), py::arg("gram").noconvert(), py::arg("n_threads"),
-      "gram := lower triangle of [G, Y]'[G, Y].");
+      "gram := lower triangle of [G, Y]'[G, Y], or its first columns, [G, Y]'G.");
   m.def(
       "substitute_moments",
       [](const TensorBasis& basis, Array<double> statistic, Index n_targets, const std::vector<double>& scales,
          const std::vector<double>& shifts) {
-        const auto& plan = basis.plan<MomentPlan>();
-        double* out = contiguous(statistic, plan.size(n_targets), "statistic");
-        plan.substitute(out, n_targets, substitutions(scales, shifts));
+        const Index size = statistic_size(basis, n_targets, TargetProducts::included);
+        basis.plan<MomentPlan>().substitute(mutable_entries(statistic, size, "statistic"), n_targets,
+                                            substitutions(scales, shifts));
       },
       py::arg("basis"), py::arg("statistic").noconvert(), py::arg("n_targets"), py::arg("scales"), py::arg("shifts"),
       "statistic := that of the samples scale x + shift.");
   m.def(
       "shift_targets",
       [](const TensorBasis& basis, Array<double> statistic, const std::vector<double>& shifts) {
-        const auto& plan = basis.plan<MomentPlan>();
-        plan.shift_targets(contiguous(statistic, plan.size(static_cast<Index>(shifts.size())), "statistic"), shifts);
+        const Index size = statistic_size(basis, static_cast<Index>(shifts.size()), TargetProducts::included);
+        basis.plan<MomentPlan>().shift_targets(mutable_entries(statistic, size, "statistic"), shifts);
       },
       py::arg("basis"), py::arg("statistic").noconvert(), py::arg("shifts"),
       "statistic := that of the targets plus a shift each.");
@@ -90,7 +106,7 @@ void bind_moments(py::module_& m) {
       [](const TensorBasis& basis, Array<double> form, Array<double> coefficients, int n_threads) {
         const auto& plan = basis.plan<MomentPlan>();
         const MatrixRef target = matrix(form, "form");
-        double* out = contiguous(coefficients, plan.size(0), "coefficients");
+        double* out = mutable_entries(coefficients, plan.size(0), "coefficients");
         without_gil(n_threads, [&](const Control& control) { plan.form_coefficients(target, out, control); });
       },
       py::arg("basis"), py::arg("form").noconvert(), py::arg("coefficients").noconvert(), py::arg("n_threads"),

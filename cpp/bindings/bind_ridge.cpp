@@ -60,8 +60,9 @@ void bind_for(py::module_& m) {
       [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const Array<double>& y,
          const RowScale& row_scale, double gamma, bool penalize_constant, const std::string& engine,
          const std::string& solver, bool float64_products, double max_bytes, int n_threads) {
-        const Samples samples(view(x, "X"), box);
-        const Design design{basis, samples, optional_data(row_scale, samples.rows(), "row_scale"), view(y, "Y")};
+        const Samples rows = samples(x, box, basis.n_inputs());
+        const Design design{basis, rows, optional_entries(row_scale, rows.rows(), "row_scale"),
+                            targets(y, rows.rows())};
         const RidgeOptions options{gamma,
                                    penalize_constant,
                                    engine_from(engine),
@@ -79,10 +80,10 @@ void bind_for(py::module_& m) {
       "predict",
       [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const Array<double>& weights,
          Array<double> out, int n_threads) {
-        const Samples samples(view(x, "X"), box);
+        const Samples rows = samples(x, box, basis.n_inputs());
         const auto w = view(weights, "weights");
         const auto target = mutable_view(out, "out");
-        without_gil(n_threads, [&](const Control& control) { predict(basis, samples, w, target, control); });
+        without_gil(n_threads, [&](const Control& control) { predict(basis, rows, w, target, control); });
       },
       py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true), py::arg("weights").noconvert(),
       py::arg("out").noconvert(), py::arg("n_threads"));
@@ -91,22 +92,24 @@ void bind_for(py::module_& m) {
       "accumulate_gram",
       [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const Array<double>& y,
          const RowScale& row_scale, Array<double> gram, int n_threads, const std::string& precision) {
-        const Samples samples(view(x, "X"), box);
-        const Design design{basis, samples, optional_data(row_scale, samples.rows(), "row_scale"), view(y, "Y")};
+        const Samples rows = samples(x, box, basis.n_inputs());
+        const Design design{basis, rows, optional_entries(row_scale, rows.rows(), "row_scale"),
+                            targets(y, rows.rows())};
         MatrixRef target = matrix(gram, "gram");
         const Precision kind = precision_from(precision);
         without_gil(n_threads, [&](const Control& control) { accumulate_gram(design, target, control, kind); });
       },
       py::arg("basis"), py::arg("X").noconvert(), py::arg("box").none(true), py::arg("Y").noconvert(),
       py::arg("row_scale").noconvert().none(true), py::arg("gram").noconvert(), py::arg("n_threads"),
-      py::arg("precision") = "float64", "gram += lower triangle of [G, Y]'[G, Y]; targets are scaled by the caller.");
+      py::arg("precision") = "float64",
+      "gram += lower triangle of [G, Y]'[G, Y], or its first columns, [G, Y]'G; targets are scaled by the caller.");
 
   m.def(
       "accumulate_kernel",
       [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const RowScale& row_scale,
          Array<double> kernel, int n_threads, const std::string& precision) {
-        const Samples samples(view(x, "X"), box);
-        const Design design{basis, samples, optional_data(row_scale, samples.rows(), "row_scale"), {}};
+        const Samples rows = samples(x, box, basis.n_inputs());
+        const Design design{basis, rows, optional_entries(row_scale, rows.rows(), "row_scale"), {}};
         MatrixRef target = matrix(kernel, "kernel");
         const Precision kind = precision_from(precision);
         without_gil(n_threads, [&](const Control& control) { accumulate_kernel(design, 0, target, control, kind); });
@@ -119,8 +122,8 @@ void bind_for(py::module_& m) {
       "accumulate_total_degree_kernel",
       [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const RowScale& row_scale,
          Array<double> kernel, int n_threads) {
-        const Samples samples(view(x, "X"), box);
-        const Design design{basis, samples, optional_data(row_scale, samples.rows(), "row_scale"), {}};
+        const Samples rows = samples(x, box, basis.n_inputs());
+        const Design design{basis, rows, optional_entries(row_scale, rows.rows(), "row_scale"), {}};
         const MatrixRef target = matrix(kernel, "kernel");
         without_gil(n_threads,
                     [&](const Control& control) { accumulate_total_degree_kernel(design, 0, target, control); });
@@ -149,21 +152,25 @@ void bind_ridge(py::module_& m) {
       "estimate_bytes",
       [](const TensorBasis& basis, Index n_samples, Index n_outputs, double gamma, bool penalize_constant,
          const std::string& engine, const std::string& solver) {
-        return estimate_bytes(basis, n_samples, n_outputs,
-                              {gamma, penalize_constant, engine_from(engine), solver_from(solver)});
+        const RidgeOptions options{gamma, penalize_constant, engine_from(engine), solver_from(solver)};
+        return without_gil(1, [&](const Control&) { return estimate_bytes(basis, n_samples, n_outputs, options); });
       },
-      py::call_guard<py::gil_scoped_release>(), py::arg("basis"), py::arg("n_samples"), py::arg("n_outputs"),
-      py::arg("gamma"), py::arg("penalize_constant"), py::arg("engine"), py::arg("solver"));
+      py::arg("basis"), py::arg("n_samples"), py::arg("n_outputs"), py::arg("gamma"), py::arg("penalize_constant"),
+      py::arg("engine"), py::arg("solver"));
   m.def(
       "fit_cost",
       [](const TensorBasis& basis, Index n_samples, Index n_outputs) {
-        const FitCost cost = fit_cost(basis, n_samples, n_outputs);
+        const FitCost cost = without_gil(1, [&](const Control&) { return fit_cost(basis, n_samples, n_outputs); });
         return std::map<std::string, double>{
             {"primal", cost.primal}, {"moments", cost.moments}, {"dual", cost.dual}, {"kernel", cost.kernel}};
       },
-      py::call_guard<py::gil_scoped_release>(), py::arg("basis"), py::arg("n_samples"), py::arg("n_outputs"));
-  m.def("moments_resolve", &moments_resolve, py::call_guard<py::gil_scoped_release>(), py::arg("basis"),
-        py::arg("weight"), py::arg("penalty"));
+      py::arg("basis"), py::arg("n_samples"), py::arg("n_outputs"));
+  m.def(
+      "moments_resolve",
+      [](const TensorBasis& basis, double weight, double penalty) {
+        return without_gil(1, [&](const Control&) { return moments_resolve(basis, weight, penalty); });
+      },
+      py::arg("basis"), py::arg("weight"), py::arg("penalty"));
 }
 
 }  // namespace gegenbauer::bindings

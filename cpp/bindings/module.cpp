@@ -23,6 +23,31 @@ void translate(std::exception_ptr pending) {
 
 }  // namespace
 
+namespace gegenbauer::bindings {
+
+Index checked_product(std::initializer_list<Index> sizes, const char* what) {
+  Index bytes = sizeof(double);
+  bool fits = true;
+  for (const Index size : sizes) {
+    require(size >= 0, what, ": a size must not be negative, got ", size);
+    fits = !__builtin_mul_overflow(bytes, size, &bytes) && fits;
+    if (size == 0) return 0;
+  }
+  if (!fits) throw TooLarge(std::string(what) + " would be larger than any memory: ask for less");
+  return bytes / Index{sizeof(double)};
+}
+
+Index room_for(std::initializer_list<Index> sizes, const char* what) {
+  constexpr Index worth_a_look = 10'000'000;
+  const Index size = checked_product(sizes, what);
+  if (size >= worth_a_look)
+    py::module_::import("gegenbauer._arrays")
+        .attr("require_memory")(static_cast<double>(sizeof(double)) * static_cast<double>(size), what, "ask for less");
+  return size;
+}
+
+}  // namespace gegenbauer::bindings
+
 // The name differs between the flavours; everything else is the same.
 PYBIND11_MODULE(GEGENBAUER_MODULE_NAME, m, pybind11::mod_gil_not_used()) {
   namespace py = pybind11;

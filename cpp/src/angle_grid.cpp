@@ -65,6 +65,8 @@ AngleGrid::AngleGrid(std::vector<Index> steps, StridedView<const double> values,
   require(!steps_.empty(), "a grid needs an input");
   for (std::size_t t = steps_.size(); t-- > 0;) {
     require(steps_[t] >= 1, "steps must be positive, got ", steps_[t]);
+    // no product of more than there are values, so that none is beyond the range of Index
+    require(steps_[t] <= values.rows && n_nodes_ <= values.rows, "values must have one row a node, got ", values.rows);
     stride_[t] = n_nodes_;
     n_nodes_ *= steps_[t] + 1 + 2 * kAngleMargin;
   }
@@ -106,7 +108,8 @@ void AngleGrid::place(const Samples& samples, Index first, Index count, Scratch&
     const double per_angle = static_cast<double>(steps) / std::numbers::pi;
     for (Index s = 0; s < count; ++s) {
       const double angle = std::acos(std::clamp(x[s], -1.0, 1.0)) * per_angle;
-      const Index below = std::clamp<Index>(static_cast<Index>(angle), 0, steps - 1);
+      // an angle that is no number counts as 0
+      const auto below = static_cast<Index>(std::min(std::max(0.0, angle), static_cast<double>(steps - 1)));
       scratch.order[size_of(s)].first += below * stride_[size_of(t)];
       x[s] = 2.0 * (angle - static_cast<double>(below)) - 1.0;
     }

@@ -591,6 +591,7 @@ BandForm::BandForm(const ConstMatrixRef& lower, const Vector& v, const Control& 
       size_(v.size() > 0 ? n_ - 1 : n_),
       band_(static_cast<std::size_t>(ceiling(size_, kWidth) * kRow), 0.0),
       rows_(padded(n_), padded(n_)) {
+  require(n_ >= 1, "the matrix must not be empty");
   require(lower.cols() == n_, "the matrix must be square, got shape (", n_, ", ", lower.cols(), ")");
   require(v.size() == 0 || (v.size() == n_ && n_ > 1), "a vector to leave out must have ", n_, " entries, got ",
           v.size());

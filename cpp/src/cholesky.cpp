@@ -204,6 +204,7 @@ void solve_factored(const ConstMatrixRef& factor, MatrixRef right, const Control
 Vector inverse_diagonal(const ConstMatrixRef& factor, const Control& control) {
   constexpr Index block = 256;
   const Index n = factor.rows();
+  require(factor.cols() == n, "the factor must be square, got shape (", n, ", ", factor.cols(), ")");
   Vector diagonal(n);
   Matrix columns;
   for (Index begin = 0; begin < n; begin += block) {
@@ -242,6 +243,7 @@ Vector product(const ConstMatrixRef& lower, const Vector& x, const Control& cont
 
 SpectrumEstimate estimate_spectrum(const ConstMatrixRef& factor, const Control& control) {
   const Index n = factor.rows();
+  require(factor.cols() == n, "the factor must be square, got shape (", n, ", ", factor.cols(), ")");
   constexpr int steps = 4;
   // a fixed start without structure: the fractional parts of multiples of the golden ratio, of mixed signs
   Vector start(n);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gegenbauer/error.hpp"
 #include "gegenbauer/moments.hpp"
 #include "gegenbauer/packet.hpp"
 #include "gegenbauer/total_degree_kernel.hpp"
@@ -50,11 +51,15 @@ double moments_cost(const TensorBasis& basis, double s, double l, double k, doub
   return fixed + s * (kStaircase * counts.products + kPackedTerm * counts.rows + kTableEntry * counts.table_entries);
 }
 
-// Entries of the lower triangle of an (n, n) matrix as they are computed: whole panels against panels
-double triangle(double n) {
+// Entries of the first columns of the lower triangle of an (n, n) matrix as they are computed: whole panels against
+// panels
+double triangle(double n, double n_cols) {
   const double panels = std::ceil(n / kPanel);
-  return panels * (panels + 1) / 2 * kPanel * kPanel;
+  const double left_out = panels - std::ceil(n_cols / kPanel);
+  return (panels * (panels + 1) - left_out * (left_out + 1)) / 2 * kPanel * kPanel;
 }
+
+double triangle(double n) { return triangle(n, n); }
 
 // GG' of l terms from features
 double kernel_cost(double s, double l) { return triangle(s) * l * kProduct + s * l * kTableEntry; }
@@ -62,6 +67,8 @@ double kernel_cost(double s, double l) { return triangle(s) * l * kProduct + s *
 }  // namespace
 
 FitCost fit_cost(const TensorBasis& basis, Index n_samples, Index n_outputs) {
+  require(n_samples >= 0 && n_outputs >= 0, "numbers of samples and outputs must not be negative, got ", n_samples,
+          " and ", n_outputs);
   const auto s = static_cast<double>(n_samples);
   const auto l = static_cast<double>(basis.n_terms());
   const auto k = static_cast<double>(n_outputs);
@@ -69,7 +76,7 @@ FitCost fit_cost(const TensorBasis& basis, Index n_samples, Index n_outputs) {
   const double refine = refinement(basis, s, k);
   const double primal_rest = kFactorization * l * l * l / 6 + 10 * l * l * (k + 4) + refine;
   const double tables = static_cast<double>(basis.n_factors()) * kTableEntry;
-  cost.primal = s * (triangle(l + k) * kProduct + l * kPackedTerm + tables);
+  cost.primal = s * (triangle(l + k, l) * kProduct + l * kPackedTerm + tables);
   const double dual_rest = kFactorization * s * s * s / 6 + 10 * s * s * (k + 4) + 2 * refine;
   cost.dual = kernel_cost(s, l) + dual_rest;
   cost.moments = moments_cost(basis, s, l, k, std::min(cost.primal, cost.dual)) + primal_rest;

@@ -353,6 +353,7 @@ void apply_symmetric(const ProductKernel& kernel, const Samples& samples, Consta
 }
 
 double kernel_table_bytes(const ProductKernel& kernel, Index n_samples) {
+  require(n_samples >= 0, "the number of samples must not be negative, got ", n_samples);
   return 16.0 * static_cast<double>(block_rows(kernel, n_samples)) * static_cast<double>(kernel.table_size());
 }
 

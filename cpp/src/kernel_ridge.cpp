@@ -255,6 +255,7 @@ KernelRidgeSolution solve_kernel_ridge(const ProductKernel& kernel, const Sample
 }
 
 double estimate_kernel_ridge_bytes(const ProductKernel& kernel, Index n_samples, Index n_outputs, double gamma) {
+  require(n_outputs >= 0, "the number of outputs must not be negative, got ", n_outputs);
   const auto s = static_cast<double>(n_samples);
   return kernel_table_bytes(kernel, n_samples) +
          8 * (s * s * (gamma > 0 ? 1 : 3) + 8 * s * static_cast<double>(n_outputs));

@@ -212,7 +212,8 @@ MomentCounts MomentPlan::counts(Index n_targets) const {
                               right_basis_.n_terms())};
 }
 
-void MomentPlan::accumulate(const Design& design, double* statistic, const Control& control) const {
+void MomentPlan::accumulate(const Design& design, double* statistic, const Control& control,
+                            TargetProducts products) const {
   const Samples& samples = design.samples;
   const Index n_targets = design.targets.cols;
   require(samples.cols() == design.basis.n_inputs() && design.basis.n_terms() == n_terms_,
@@ -229,6 +230,7 @@ void MomentPlan::accumulate(const Design& design, double* statistic, const Contr
           for (Index s = 0; s < count; ++s) out[(k + 1) * stride + s] = scale(first + s) * design.targets(first + s, k);
       },
       statistic, control);
+  if (products == TargetProducts::left_out) return;
   double* target_gram = statistic + staircase.size();
   for (Index k = 0; k < n_targets; ++k)
     for (Index j = 0; j < n_targets; ++j) {
@@ -319,6 +321,7 @@ void substitute_columns(double* statistic, const std::vector<StaircaseRow>& rows
 void MomentPlan::substitute(double* statistic, Index n_targets, const std::vector<Substitution>& maps) const {
   const std::size_t n_left = left_.sums.front().size();
   const std::size_t n_right = right_.sums.front().size();
+  require(n_targets >= 0, "the number of targets must not be negative, got ", n_targets);
   require(maps.size() == std::max(n_left, size_of(right_input_) + n_right),
           "there must be one map for each input, got ", maps.size());
   std::int32_t degree = 0;
@@ -478,12 +481,14 @@ void MomentPlan::assemble_chebyshev(const double* statistic, MatrixRef gram, con
 
 void MomentPlan::assemble(const double* statistic, MatrixRef gram, const Control& control) const {
   const Index n_targets = gram.rows() - n_terms_;
-  require(n_targets >= 0 && gram.cols() == gram.rows(), "gram must be square with at least ", n_terms_, " rows");
+  require(n_targets >= 0 && (gram.cols() == gram.rows() || gram.cols() == n_terms_),
+          "gram must be square with at least ", n_terms_, " rows, or have ", n_terms_, " columns");
   // [C; Y'T] B', then (C B')' B' = B C B'
   assemble_chebyshev(statistic, gram, control);
   change_basis<false>(gram, gram.rows(), control);
   transpose(gram, n_terms_, control);
   change_basis<false>(gram, n_terms_, control);
+  if (gram.cols() == n_terms_) return;
   const double* target_gram = statistic + n_moments_ + n_targets * n_target_moments_;
   for (Index k = 0; k < n_targets; ++k)
     for (Index j = 0; j < n_targets; ++j) gram(n_terms_ + k, n_terms_ + j) = target_gram[k * n_targets + j];

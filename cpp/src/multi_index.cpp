@@ -102,6 +102,8 @@ TermCount count_tensor(const IndexSetSpec& spec, Index degree) {
     if (d == 0) continue;
     used = std::min(used + 1, ways.size() - 1);
     for (std::size_t j = used; j >= 1; --j) ways[j] = ways[j] + ways[j - 1] * count_of(static_cast<std::uint64_t>(d));
+    // beyond all numbers, and more inputs make it no less
+    if (!std::isfinite(ways[used / 2].approximate) || !std::isfinite(ways[used].approximate)) break;
   }
   TermCount total = count_of(0);
   for (const TermCount& way : ways) total = total + way;

@@ -171,11 +171,14 @@ template <class T>
 void accumulate_gram_in(const Design& design, MatrixRef gram, const Control& control) {
   const Index n_samples = design.samples.rows();
   const Index n = gram.rows();
+  const Index n_cols = gram.cols();
   const Index block = block_length<T>(n, n_samples);
   const Sides<T> sides[2] = {{{n, block}, {}}, {{n, block}, {}}};
-  const double work = 0.5 * static_cast<double>(n_samples) * static_cast<double>(n) * static_cast<double>(n);
-  accumulate_samples(design, sides, block, triangle_tiles(0, sides[0].left.n_panels()),
-                     {gram.data(), gram.outerStride(), n, n, true}, work, control,
+  const double work =
+      0.5 * static_cast<double>(n_samples) * static_cast<double>(n_cols) * static_cast<double>(2 * n - n_cols);
+  std::vector<Tile> tiles = triangle_tiles(0, sides[0].left.n_panels());
+  std::erase_if(tiles, [&](const Tile& tile) { return tile.col_begin * kPanelOf<T> >= n_cols; });
+  accumulate_samples(design, sides, block, tiles, {gram.data(), gram.outerStride(), n, n_cols, true}, work, control,
                      [&](Index first, Index depth, const Scratch<T>& scratch, const Sides<T>& to) {
                        pack_samples(design, first, depth, scratch, to.left);
                      });
@@ -202,7 +205,8 @@ void accumulate_gram(const Design& design, MatrixRef gram, const Control& contro
   const Index n_terms = design.basis.n_terms();
   const Index n_targets = design.targets.cols;
   const Index n = n_terms + n_targets;
-  require(gram.rows() == n && gram.cols() == n, "gram must have shape (", n, ", ", n, ")");
+  require(gram.rows() == n && (gram.cols() == n || gram.cols() == n_terms), "gram must have shape (", n, ", ", n,
+          ") or (", n, ", ", n_terms, ")");
   if (precision == Precision::float64 || !design.basis.fits_float32()) {
     accumulate_gram_in<double>(design, gram, control);
     return;
@@ -210,7 +214,7 @@ void accumulate_gram(const Design& design, MatrixRef gram, const Control& contro
   accumulate_gram_in<float>({design.basis, design.samples, design.row_scale, {}}, gram.topLeftCorner(n_terms, n_terms),
                             control);
   accumulate_cross(design, gram.bottomLeftCorner(n_targets, n_terms), control);
-  accumulate_targets(design, gram.bottomRightCorner(n_targets, n_targets), control);
+  if (gram.cols() == n) accumulate_targets(design, gram.bottomRightCorner(n_targets, n_targets), control);
 }
 
 namespace {

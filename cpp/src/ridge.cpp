@@ -94,17 +94,19 @@ RidgeSolution solve_gram(const ConstMatrixRef& gram, Index n_terms, double gamma
 }
 
 double estimate_bytes(const TensorBasis& basis, Index n_samples, Index n_outputs, const RidgeOptions& options) {
+  require(n_samples >= 0 && n_outputs >= 0, "numbers of samples and outputs must not be negative, got ", n_samples,
+          " and ", n_outputs);
   const auto s = static_cast<double>(n_samples);
   const auto l = static_cast<double>(basis.n_terms());
   const auto k = static_cast<double>(n_outputs);
   if (wants_orthogonal(options)) return orthogonal_bytes(s, l, k, is_wide(options, n_samples, basis.n_terms()));
   const Engine engine = choose_engine(basis, n_samples, n_outputs, options);
   const double n = is_dual(engine) ? s : l + k;
-  double doubles = common_doubles(s, l, k) + n * n + std::max(1e6, 1024 * n);
+  double doubles = common_doubles(s, l, k) + n * (is_dual(engine) ? s : l) + std::max(1e6, 1024 * n);
   if (engine == Engine::moments && MomentPlan::exists(basis)) {
     // the statistic, its runs of samples, and the plan
-    doubles +=
-        5 * static_cast<double>(basis.plan<MomentPlan>().size(n_outputs)) + 5e6 + basis.plan<BasisHalves>().plan_work();
+    doubles += 5 * static_cast<double>(basis.plan<MomentPlan>().size(n_outputs, TargetProducts::left_out)) + 5e6 +
+               basis.plan<BasisHalves>().plan_work();
   }
   return 8 * doubles;
 }

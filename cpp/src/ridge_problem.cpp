@@ -30,13 +30,13 @@ Precision Problem::precision(Engine engine) const {
 }
 
 Matrix Problem::gram(Engine engine, Precision precision) const {
-  const Index n = n_terms() + n_outputs();
-  Matrix gram = zeros(n, n, control_);
+  Matrix gram = zeros(n_terms() + n_outputs(), n_terms(), control_);
   const Design design = with_targets(targets());
   if (engine == Engine::moments) {
     const auto& plan = design_.basis.plan<MomentPlan>();
-    std::vector<double> statistic(static_cast<std::size_t>(plan.size(n_outputs())), 0.0);
-    plan.accumulate(design, statistic.data(), control_);
+    constexpr auto products = TargetProducts::left_out;
+    std::vector<double> statistic(static_cast<std::size_t>(plan.size(n_outputs(), products)), 0.0);
+    plan.accumulate(design, statistic.data(), control_, products);
     plan.assemble(statistic.data(), gram, control_);
   } else {
     accumulate_gram(design, gram, control_, precision);

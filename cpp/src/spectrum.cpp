@@ -76,7 +76,9 @@ std::vector<double> SpectrumComponent::log_decay(Index degree) const {
 
 Spectrum::Spectrum(Index n_inputs, std::vector<SpectrumComponent> components)
     : n_inputs_(n_inputs), components_(std::move(components)) {
+  constexpr Index most = 10'000'000;
   require(n_inputs >= 1, "n_features must be at least 1, got ", n_inputs);
+  require(n_inputs <= most, "n_features must be at most ", most, ", got ", n_inputs);
   require(!components_.empty(), "a spectrum needs at least one component");
   bool alike = true;
   for (const SpectrumComponent& c : components_) {

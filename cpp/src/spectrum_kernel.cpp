@@ -74,7 +74,20 @@ Index degrees_needed(const SpectrumComponent& c, double lam) {
   return n;
 }
 
+// Whether a component needs no sum.
+bool is_closed(const SpectrumComponent& c, double lam, Index max_degree) {
+  return lam == 0.0 && max_degree == 0 && (closed_power(c) > 0 || c.kind == Kind::geometric);
+}
+
 }  // namespace
+
+Index SpectrumKernel::numbers_an_input(const Spectrum& spectrum, double lam, Index max_degree) {
+  Index degrees = 0;
+  for (const SpectrumComponent& c : spectrum.components())
+    if (!is_closed(c, lam, max_degree))
+      degrees = std::max(degrees, max_degree > 0 ? max_degree : degrees_needed(c, lam));
+  return 4 + static_cast<Index>(spectrum.components().size()) + degrees;
+}
 
 SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree)
     : spectrum_(std::move(spectrum)),
@@ -88,7 +101,7 @@ SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree)
   const std::vector<SpectrumComponent>& components = spectrum_.components();
   for (Index j = 0; j < static_cast<Index>(components.size()); ++j) {
     const SpectrumComponent& c = components[static_cast<std::size_t>(j)];
-    const bool closed = lam == 0.0 && max_degree == 0;
+    const bool closed = is_closed(c, lam, max_degree);
     if (const int s = closed_power(c); closed && s > 0) {
       power_ = std::max(power_, s);
       const double multiple = c.decay(1)[1];
@@ -96,7 +109,7 @@ SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree)
         for (Index i = 0; i < 4; ++i)
           cubic_[static_cast<std::size_t>(4 * t + i)] +=
               spectrum_.interaction(j, t) * multiple * kClosed[s - 1][i] * (i == 0 ? 2 : 1);
-    } else if (closed && c.kind == Kind::geometric) {
+    } else if (closed) {
       geometric_.push_back({c.parameter, {}});
       for (Index t = 0; t < n_inputs_; ++t) geometric_.back().weights.push_back(spectrum_.interaction(j, t));
     } else {

@@ -138,7 +138,7 @@ void Staircase::accumulate(const Samples& samples, Index n_factors, const Factor
   const double work = static_cast<double>(n_samples) *
                       static_cast<double>(padded + 4 * (static_cast<Index>(order_.size()) + right_.n_terms()));
   const Index n_threads = std::min<Index>(control.threads_for(work), n_runs);
-  const Index wave = std::clamp<Index>(4'000'000 / std::max<Index>(1, padded), n_threads, 16);
+  const Index wave = std::max(n_threads, std::min<Index>(4'000'000 / std::max<Index>(1, padded), 16));
   std::vector<Scratch> scratch;
   for (Index i = 0; i < n_threads; ++i) scratch.push_back(make_scratch(samples, n_factors));
   const AlignedBuffer partial = make_aligned(size_of(wave * padded));

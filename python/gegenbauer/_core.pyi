@@ -57,7 +57,7 @@ class TensorBasis:
         self, X: _Samples, box: BoxMap | None, out: npt.NDArray[Any], n_threads: int
     ) -> None: ...
 
-def count_moments(basis: TensorBasis, n_targets: int) -> int: ...
+def count_moments(basis: TensorBasis, n_targets: int, target_products: bool = ...) -> int: ...
 def accumulate_moments(
     basis: TensorBasis,
     X: _Samples,
@@ -66,6 +66,7 @@ def accumulate_moments(
     row_scale: _Doubles | None,
     statistic: _Doubles,
     n_threads: int,
+    target_products: bool = ...,
 ) -> None: ...
 def assemble_moments(
     basis: TensorBasis, statistic: _Doubles, gram: _Doubles, n_threads: int

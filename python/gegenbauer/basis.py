@@ -406,22 +406,21 @@ class InputScaling:
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        state = (self.lower, self.upper, self.domain, self.clip, self.is_constant)
-        return (_restore_scaling, state)
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the arguments that make this scaling again; what the core keeps is not pickled."""
+        return {
+            "lower": self.lower,
+            "upper": self.upper,
+            "domain": self.domain,
+            "clip": self.clip,
+            "constant": self.is_constant,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return f"InputScaling(n_features={self.n_features}, domain={self.domain}, clip={self.clip})"
-
-
-def _restore_scaling(
-    lower: npt.ArrayLike,
-    upper: npt.ArrayLike,
-    domain: tuple[float, float],
-    clip: bool,
-    constant: npt.ArrayLike,
-) -> InputScaling:
-    return InputScaling(lower, upper, domain=domain, clip=clip, constant=constant)
 
 
 def _is_constant(
@@ -769,8 +768,12 @@ class TensorBasis:
     def __hash__(self) -> int:
         return hash((self.n_features, self.n_terms, self.lam))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_restore_basis, (self._parameters(),))
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the arguments that make this basis again; the core's plan is not pickled."""
+        return self._parameters()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
     def __repr__(self) -> str:
         default = {
@@ -781,10 +784,6 @@ class TensorBasis:
         n_features = shown.pop("n_features")
         rest = "".join(f", {key}={value!r}" for key, value in shown.items())
         return f"TensorBasis({n_features}{rest})"
-
-
-def _restore_basis(parameters: dict[str, Any]) -> TensorBasis:
-    return TensorBasis(**parameters)
 
 
 def common_polynomials(basis: TensorBasis) -> tuple[TensorBasis, npt.NDArray[np.float64]]:

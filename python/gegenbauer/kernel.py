@@ -161,17 +161,17 @@ class _Kernel(ABC):
     def __hash__(self) -> int:
         return hash((type(self), *self._parameters().items()))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_restore, (type(self), self._parameters()))
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the arguments that make this kernel again; the core's plan is not pickled."""
+        return self._parameters()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
     def __repr__(self) -> str:
         shown = {k: v for k, v in self._parameters().items() if v is not None}
         inner = ", ".join(f"{key}={value!r}" for key, value in shown.items())
         return f"{type(self).__name__}({inner})"
-
-
-def _restore(kind: type[_Kernel], parameters: dict[str, Any]) -> _Kernel:
-    return kind(**parameters)
 
 
 class TotalDegreeKernel(_Kernel):

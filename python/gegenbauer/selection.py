@@ -239,13 +239,12 @@ def cheapest_method(n_rows: int, n_terms: int) -> str:
 def _gram(
     plan: Any, rows: tuple[Any, Any, Doubles, Doubles], by_moments: bool, n_threads: int
 ) -> Doubles:
-    """Sum the normal equations of rows (X, box, scaled targets, scale): lower triangle."""
+    """Sum the normal equations of rows (X, box, scaled targets, scale): lower triangle, no Y'Y."""
     n_outputs = rows[2].shape[1]
-    size = plan.n_terms + n_outputs
-    gram = np.zeros((size, size), order="F")
+    gram = np.zeros((plan.n_terms + n_outputs, plan.n_terms), order="F")
     if by_moments:
-        statistic = np.zeros(core.count_moments(plan, n_outputs))
-        core.accumulate_moments(plan, *rows, statistic, n_threads)
+        statistic = np.zeros(core.count_moments(plan, n_outputs, False))
+        core.accumulate_moments(plan, *rows, statistic, n_threads, False)
         core.assemble_moments(plan, statistic, gram, n_threads)
     else:
         core.accumulate_gram(plan, *rows, gram, n_threads)

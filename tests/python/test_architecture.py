@@ -221,3 +221,14 @@ class TestCpp:
     def test_core_knows_no_python(self, path):
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"#\s*include\s*[<\"](pybind11|Python\.h)", text)
+
+    def test_bindings_share_classes_and_the_release_of_the_gil(self):
+        shared = re.compile(r"gil_scoped|call_guard|PyEval_|py::class_<[^>]*>\s*\w*\(")
+        found = {
+            path.name
+            for path in (CPP / "bindings").glob("*.cpp")
+            if shared.search(path.read_text(encoding="utf-8"))
+        }
+        assert found == set()
+        header = (CPP / "bindings" / "bindings.hpp").read_text(encoding="utf-8")
+        assert header.count("PyEval_RestoreThread") == 1

@@ -35,10 +35,11 @@ class AngleGrid {
   /// Cost 2 kAngleTaps^m flops a sample and function, and 2 kAngleTaps (degree + 1) m flops a sample for the weights.
   void evaluate(const Samples& samples, StridedView<double> values, const Control& control) const;
 
+  [[nodiscard]] Index n_inputs() const { return static_cast<Index>(steps_.size()); }
+
  private:
   struct Scratch;
   void place(const Samples& samples, Index first, Index count, Scratch& scratch) const;
-  [[nodiscard]] Index n_inputs() const { return static_cast<Index>(steps_.size()); }
 
   std::vector<Index> steps_;
   std::vector<Index> stride_;  // of each input, in nodes

@@ -53,6 +53,9 @@ struct MomentCounts {
   double table_entries;  ///< univariate values and Chebyshev terms of both halves
 };
 
+/// Whether a statistic holds Y'Y, which costs K^2 a sample. No solution needs it.
+enum class TargetProducts { left_out, included };
+
 /// Where the moments of a basis lie, and how they make up its Gram matrix. Kept with a basis as
 /// basis.plan<MomentPlan>().
 ///
@@ -74,7 +77,10 @@ class MomentPlan {
   MomentPlan& operator=(const MomentPlan&) = delete;
 
   /// Numbers in the statistic: the moments, those with the targets, then Y'Y. Statistics of disjoint samples add.
-  [[nodiscard]] Index size(Index n_targets) const { return n_moments_ + n_targets * (n_target_moments_ + n_targets); }
+  [[nodiscard]] Index size(Index n_targets, TargetProducts products = TargetProducts::included) const {
+    const Index squares = products == TargetProducts::included ? n_targets : 0;
+    return n_moments_ + n_targets * (n_target_moments_ + squares);
+  }
 
   [[nodiscard]] MomentCounts counts(Index n_targets) const;
 
@@ -83,9 +89,10 @@ class MomentPlan {
   /// the sum of the weights times these sums of its two terms, so the whole matrix by eps times that weight times this.
   [[nodiscard]] double squared_bounds() const { return squared_bounds_; }
 
-  /// statistic[0 .. size(K)) += that of the samples. Cost 2 size(K) flops a sample and as much again for every input
-  /// and degree of the tables.
-  void accumulate(const Design& design, double* statistic, const Control& control) const;
+  /// statistic[0 .. size(K, products)) += that of the samples. Cost 2 size(K, products) flops a sample and as much
+  /// again for every input and degree of the tables.
+  void accumulate(const Design& design, double* statistic, const Control& control,
+                  TargetProducts products = TargetProducts::included) const;
 
   /// Statistic of the samples scale_t x_t + shift_t, from that of the samples x_t; one map for each input. Maps of
   /// [-1, 1] into itself lose nothing (see Recurrence::substituted), so the box of the inputs may grow at any time.
@@ -96,7 +103,8 @@ class MomentPlan {
   /// with a target take shares of the moments. Cost size(K) - size(0) multiply-adds.
   void shift_targets(double* statistic, const std::vector<double>& shifts) const;
 
-  /// gram := lower triangle of [G, Y]'[G, Y], shape (L + K, L + K). Cost about L^2 times the total degree, in flops.
+  /// gram := lower triangle of [G, Y]'[G, Y], shape (L + K, L + K); or, of a statistic without Y'Y, its first columns
+  /// alone, shape (L + K, L). Cost about (L + K) L times the total degree, in flops.
   void assemble(const double* statistic, MatrixRef gram, const Control& control) const;
 
   /// Writes the quadratic form x -> g(x)'M g(x) in the features g as a polynomial: it is the sum of size(0)

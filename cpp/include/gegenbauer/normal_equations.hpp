@@ -18,8 +18,9 @@ namespace gegenbauer {
 enum class Precision { float64, float32 };
 
 /// gram += lower triangle of [G, Y]' [G, Y]: (L + K, L + K), column-major; its last rows are Y'G and Y'Y, which are
-/// float64 in either precision. The strict upper part is undefined afterwards. Cost S (L + K)^2 flops, in float32 at
-/// nearly twice the rate and another S K L for Y'G; memory 8 kB a term, or 8 MB if that is more.
+/// float64 in either precision. The strict upper part is undefined afterwards. A gram of shape (L + K, L) leaves out
+/// Y'Y, which no solution needs. Cost S (L + K)^2 flops, or S L (L + 2 K) without Y'Y; in float32 at nearly twice the
+/// rate and another S K L for Y'G; memory 8 kB a term, or 8 MB if that is more.
 void accumulate_gram(const Design& design, MatrixRef gram, const Control& control,
                      Precision precision = Precision::float64);
 

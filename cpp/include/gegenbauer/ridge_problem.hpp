@@ -64,7 +64,7 @@ class Problem {
   /// data each of which costs as much as some dozens of the n sums a term (or sample).
   [[nodiscard]] Precision precision(Engine engine) const;
 
-  /// lower triangle of [G, Y]'[G, Y] by features or by moments
+  /// first columns, [G, Y]'G, of the lower triangle of [G, Y]'[G, Y], by features or by moments
   [[nodiscard]] Matrix gram(Engine engine, Precision precision) const;
 
   /// lower triangle of GG' over the penalised terms, from features or by a truncated product

@@ -30,6 +30,10 @@ class SpectrumKernel final : public ProductKernel {
   /// std::invalid_argument when the sum diverges or needs more than kMaxDegrees degrees.
   SpectrumKernel(Spectrum spectrum, double lam, Index max_degree = 0);
 
+  /// Numbers that such a kernel keeps of each input, for those who ask for memory first; throws as the constructor
+  /// does.
+  [[nodiscard]] static Index numbers_an_input(const Spectrum& spectrum, double lam, Index max_degree);
+
   /// Degrees that are summed one by one; 0 when all components have closed forms.
   [[nodiscard]] Index n_degrees() const { return n_degrees_; }
 
