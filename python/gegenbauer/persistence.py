@@ -40,9 +40,9 @@ and for models learned from batches, unless they were saved without
 ``sums``      float64, (n,)       ``statistics_``: the moments, or the columns of the lower
                                   triangle of [G, Y]'[G, Y]; ``fitted`` then has the entry
                                   ``statistics``, and ``coef`` is there if it was solved for
-``shift``     float64, (K,)       Y in these sums is the targets less this. Missing in older
-                                  files: there Y is the targets, and inputs that are
-                                  ``constant`` were put to 0 before they were summed
+``shift``     float64, (K,)       Y in these sums is the targets less this, and ``constant``
+                                  inputs that have a range were summed like others. Missing in
+                                  older files: there neither is so
 ============  ==================  ====================================================
 
 and for the estimators that choose by themselves
@@ -168,6 +168,7 @@ _STATISTICS: Final[dict[str, tuple[type, ...]]] = {
     "n_out_of_range": (int,),
     "y_was_flat": (bool,),
     "solved": (bool,),
+    "shifted": (bool,),  # missing in older files: false
     "position": (list, type(None)),  # of a checkpoint: number of batches, their fingerprint
 }
 _KINDS: Final[dict[str, Any]] = {"gram": GramStatistics, "moments": MomentStatistics}
@@ -434,6 +435,7 @@ def _put_statistics(
         "n_out_of_range": int(estimator.n_out_of_range_),
         "y_was_flat": bool(estimator._y_was_flat),
         "solved": "term_coef_" in vars(estimator),
+        "shifted": True,
         "position": position,
     }
 
@@ -882,7 +884,9 @@ def _expected_tensors(header: _Header) -> set[str]:
         if name != "GegenbauerFeatures" and _is_solved(fitted):
             expected.add("coef")
     if "statistics" in fitted:
-        expected |= {"sums"} | ({"shift"} & header.tensors.keys())
+        expected.add("sums")
+        if isinstance(fitted["statistics"], dict) and fitted["statistics"].get("shifted") is True:
+            expected.add("shift")
     if name in _CLASSIFIERS and fitted.get("classes_") is None:
         expected.add("classes")
     if name not in _SEARCHES:
@@ -1251,6 +1255,7 @@ def _restore_statistics(
     estimator: Any, entry: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> None:
     """Restore the sums over the rows of a model that was learned from batches."""
+    entry.setdefault("shifted", False)
     _require_keys(entry, set(_STATISTICS), "fitted['statistics']")
     for key, types in _STATISTICS.items():
         _require_type(entry[key], types, f"fitted['statistics'][{key!r}]")
@@ -1281,7 +1286,7 @@ def _restore_statistics(
     statistics._unpack(arrays["sums"])
     statistics.n_samples, statistics.weight_sum = n_samples, weight_sum
     statistics.resolution = entry["resolution"]
-    if "shift" in arrays:
+    if entry["shifted"]:
         _require_array(arrays, "shift", {np.dtype("float64")}, (n_outputs,))
         statistics._shift = arrays["shift"]
     else:
