@@ -40,9 +40,9 @@ and for models learned from batches, unless they were saved without
 ``sums``      float64, (n,)       ``statistics_``: the moments, or the columns of the lower
                                   triangle of [G, Y]'[G, Y]; ``fitted`` then has the entry
                                   ``statistics``, and ``coef`` is there if it was solved for
-``shift``     float64, (K,)       Y in these sums is the targets less this. Missing in older
-                                  files: there Y is the targets, and inputs that are
-                                  ``constant`` were put to 0 before they were summed
+``shift``     float64, (K,)       Y in these sums is the targets less this, and ``constant``
+                                  inputs that have a range were summed like others. Missing in
+                                  older files: there neither is so
 ============  ==================  ====================================================
 
 and for models whose penalty was chosen by ``choose_gamma``
@@ -209,6 +209,7 @@ _STATISTICS: Final[dict[str, _Entry]] = {
     "n_out_of_range": _Entry((int,), -(2**63), 2**63 - 1),
     "y_was_flat": _FLAG,
     "solved": _FLAG,
+    "shifted": _FLAG,  # missing in older files: false
     "position": _Entry((list, type(None))),  # of a checkpoint: number of batches, fingerprint
 }
 _KINDS: Final[dict[str, Any]] = {"gram": GramStatistics, "moments": MomentStatistics}
@@ -562,6 +563,7 @@ def _put_statistics(
         "n_out_of_range": int(estimator.n_out_of_range_),
         "y_was_flat": bool(estimator._y_was_flat),
         "solved": "term_coef_" in vars(estimator),
+        "shifted": True,
         "position": position,
     }
 
@@ -1090,6 +1092,7 @@ def _check_fitted(header: _Header) -> None:
         schema |= _FITTED_CLASSIFIER
     _require_entries(fitted, schema, "fitted")
     if "statistics" in fitted:
+        fitted["statistics"].setdefault("shifted", False)
         _require_entries(fitted["statistics"], _STATISTICS, "fitted['statistics']")
     if fitted.get("classes_") is not None:
         _check_labels(fitted["classes_"])
@@ -1139,7 +1142,7 @@ def _expected_shapes(header: _Header) -> dict[str, _Shape]:
             shapes[f"{_GAMMA_RESULTS}score"] = (size(f"{_GAMMA_RESULTS}gamma", 0),)
     if "statistics" in fitted:
         shapes["sums"] = (None,)
-        if "shift" in given:
+        if fitted["statistics"]["shifted"]:
             shapes["shift"] = (fitted["statistics"]["n_outputs"],)
     if name in _CLASSIFIERS and fitted["classes_"] is None:
         shapes["classes"] = (None,)
@@ -1592,7 +1595,7 @@ def _restore_statistics(
     statistics.n_samples = entry["n_samples"]
     statistics.weight_sum = float(entry["weight_sum"])
     statistics.resolution = entry["resolution"]
-    if "shift" in arrays:
+    if entry["shifted"]:
         statistics._shift = arrays["shift"]
     else:
         statistics._take_old_sums()

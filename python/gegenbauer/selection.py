@@ -18,6 +18,7 @@ import itertools
 import operator
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -181,13 +182,15 @@ def leave_one_out(
     factor[np.diag_indices(n)] = diagonal
     core.cholesky_in_place(factor, threads)
     inverse = core.inverse_diagonal(factor, threads)
-    right = np.asfortranarray(np.column_stack([root[:, np.newaxis] * targets, root]))
+    # a free constant takes their means, which would take their digits along
+    scaled = root[:, np.newaxis] * (targets - _weighted_means(targets, root) if free else targets)
+    right = np.asfortranarray(np.column_stack([scaled, root]))
     core.solve_factored(factor, right, threads)
     A, side = right[:, :-1], right[:, -1]
     leverages = 1.0 - gamma * inverse
     if free:
         along = root @ side
-        A = A - np.outer(side, side @ (root[:, np.newaxis] * targets)) / along
+        A = A - np.outer(side, side @ scaled) / along
         inverse = inverse - side**2 / along
         leverages = 1.0 - gamma * inverse
     complements = inverse if share is None else (1.0 - share) / gamma + share * inverse
@@ -226,6 +229,18 @@ def _without_share(d: Doubles, unit: Doubles, share: Doubles | None) -> Doubles:
 def _as_gammas(gammas: npt.ArrayLike) -> Doubles:
     column = as_matrix(gammas, "gammas", n_columns=1, keep_float32=False, one_dimensional=True)
     return np.asarray(column[:, 0], dtype=np.float64)
+
+
+def _check_tolerance(tolerance: object) -> float:
+    if not isinstance(tolerance, Real) or not float(tolerance) >= 0:
+        raise ValueError(f"tolerance must be a number >= 0, or infinity, got {tolerance!r}")
+    return float(tolerance)
+
+
+def _weighted_means(Y: Doubles, root: Doubles) -> Doubles:
+    """Return the means of the columns, given the square roots of the weights."""
+    squares = root**2
+    return np.asarray(squares @ Y / squares.sum())
 
 
 def cheapest_method(n_rows: int, n_terms: int) -> str:
@@ -485,6 +500,7 @@ def kfold_predictions(
     if values.min() <= 0:
         raise ValueError(f"gammas must be positive, got {values.min()}")
     parts = _check_folds(folds, n)
+    tolerance = _check_tolerance(tolerance)
     n_outputs = targets.shape[1]
     require_memory(
         8.0 * (2.0 + 3.0 * len(parts)) * (terms + n_outputs) ** 2
@@ -499,7 +515,7 @@ def kfold_predictions(
         if not np.delete(root, rows).any():
             raise ValueError("every fold must leave rows of positive weight to fit")
     # sums of what the targets leave of their mean, which would take their digits along
-    means = (root**2) @ targets / (root @ root)
+    means = _weighted_means(targets, root)
     scaled = root[:, np.newaxis] * (targets - means)
     others = np.setdiff1d(np.arange(n), np.concatenate(parts))
     groups = [*parts, others] if others.size else parts
@@ -709,7 +725,7 @@ class RidgePath:
         check_scaling(scaling, model.n_features, "model")
         self._free = not check_flag(penalize_constant, "penalize_constant")
         self._threads = check_threads(n_threads)
-        self.tolerance = float(tolerance)
+        self.tolerance = _check_tolerance(tolerance)
         data = as_matrix(X, "X", n_columns=model.n_features)
         targets = as_matrix(
             Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True
@@ -724,7 +740,11 @@ class RidgePath:
         self._X_used = data[used]
         self._scale = np.ones(self._X_used.shape[0]) if weights is None else np.sqrt(weights[used])
         self._Y_used = targets[used]
-        self._scaled_Y = self._Y_used * self._scale[:, np.newaxis]
+        # a free constant takes their means, which would take their digits along
+        self._means = np.zeros(self.n_outputs)
+        if self._free and self._scale.size:
+            self._means = _weighted_means(self._Y_used, self._scale)
+        self._scaled_Y = (self._Y_used - self._means) * self._scale[:, np.newaxis]
         if self._free and self._scale.size < 2:
             raise ValueError("a free constant needs at least two rows of positive weight, got one")
         self.method = self._choose(check_choice(method, "method", METHODS))
@@ -866,17 +886,9 @@ class RidgePath:
         self._has_moments = moments_serve(
             self.model, self.n_outputs, n_samples=self._scale.size, weight=weight
         )
-        rows = (self._X_used, self._box(), self._without_means(), self._scale)
+        rows = (self._X_used, self._box(), self._scaled_Y, self._scale)
         gram = _gram(self.model._plan, rows, self._has_moments, self._threads)
         self._set_primal(gram)
-
-    def _without_means(self) -> Doubles:
-        """Return the scaled targets; if the constant is free what they leave of their means."""
-        self._means = np.zeros(self.n_outputs)
-        if self._free:
-            squares = self._scale**2
-            self._means = squares @ self._Y_used / squares.sum()
-        return (self._Y_used - self._means) * self._scale[:, np.newaxis]
 
     def _set_primal(self, sums: Doubles) -> None:
         spectrum = _PrimalSpectrum(
@@ -896,7 +908,7 @@ class RidgePath:
             return
         assert isinstance(self.model, TensorBasis)
         triangle = _triangle(
-            self.model, self._X_used, self._without_means(), self._scale, self._scaling,
+            self.model, self._X_used, self._scaled_Y, self._scale, self._scaling,
             self._threads,
         )  # fmt: skip
         self._by_triangle = True
@@ -1639,7 +1651,8 @@ def prefix_surface(
 
         score = squared_error
 
-    scaled = root[:, np.newaxis] * targets
+    means = _weighted_means(targets, root) if free else np.zeros(n_outputs)
+    scaled = root[:, np.newaxis] * (targets - means)
     gram = _gram(basis._plan, (data, box, scaled, root), False, threads)
     cross = np.asfortranarray(gram[terms:, :terms].T)
     square = np.asfortranarray(gram[:terms, :terms])
@@ -1676,7 +1689,8 @@ def prefix_surface(
         core.solve_lower(factor, Q, threads)
         core.solve_lower(factor, z, threads)
         scores[g] = _running_scores(
-            Q, z, sizes, scaled if left_out else None, share, root, score
+            Q, z, sizes, scaled if left_out else None, share, root,
+            lambda found: score(found + means),
         )  # fmt: skip
     return PrefixSurface(values, sizes, scores, error)
 

@@ -399,10 +399,14 @@ class _Statistics:
         result = copy.copy(mine)
         result.resolution = resolution
         result._shift = mine._shift if sign < 0 else mine._common_shift(other)
-        result._sums = mine._shifted_to(result._shift) + sign * other._shifted_to(result._shift)
+        result._sums = mine._joined(other, sign, result._shift)
         result.n_samples = self.n_samples + sign * other.n_samples
         result.weight_sum = self.weight_sum + sign * other.weight_sum
         return result
+
+    def _joined(self, other: Self, sign: int, shift: Doubles) -> Doubles:
+        """Return the sums of Y - shift over the samples of both, or of one without the other."""
+        return self._shifted_to(shift) + sign * other._shifted_to(shift)
 
     def _common_shift(self, other: Self) -> Doubles:
         """Return the mean of the targets of both, whichever comes first."""
@@ -782,12 +786,22 @@ class GramStatistics(_Statistics):
                 changed += shares[n, j] * matrix[[place[k.tobytes()] for k in lower]]
             matrix[rows] = changed
 
-    def _with_targets_raised(self, by: Doubles) -> Doubles:
+    def _gain(self, by: Doubles) -> Doubles:
+        """Return what the rows of the targets gain when these are raised: the others stay."""
         n = self.basis.n_terms
+        ones, own = self._sums[:n, 0], self._sums[n:, 0]  # term 0 is 1
+        products = np.outer(own, by) + np.outer(by, own) + np.outer(by, by) * ones[0]
+        return np.hstack([np.outer(by, ones), products])
+
+    def _with_targets_raised(self, by: Doubles) -> Doubles:
         sums = self._sums.copy(order="F")
-        ones, own = sums[:n, 0], self._sums[n:, 0]  # term 0 is 1
-        sums[n:, n:] += np.outer(own, by) + np.outer(by, own) + np.outer(by, by) * ones[0]
-        sums[n:, :n] += np.outer(by, ones)
+        sums[self.basis.n_terms :] += self._gain(by)
+        return sums
+
+    def _joined(self, other: Self, sign: int, shift: Doubles) -> Doubles:
+        sums = self._sums + other._sums if sign > 0 else self._sums - other._sums
+        gains = self._gain(self._shift - shift), other._gain(other._shift - shift)
+        sums[self.basis.n_terms :] += gains[0] + sign * gains[1]
         return sums
 
     def _target_sums(self) -> Doubles:

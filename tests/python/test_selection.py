@@ -23,6 +23,7 @@ from gegenbauer import (
     TooLargeError,
     TotalDegreeKernel,
     kfold_predictions,
+    leave_one_out,
     predict_kernel,
     prefix_surface,
     selection,
@@ -184,11 +185,12 @@ def test_every_pass_equals_refits(way, lam, free, kind, monkeypatch):
     p = make_problem(*TALL, lam=lam)
     weights = rows_weights(kind, len(p.X))
     monkeypatch.setattr(RidgePath, "_pass_costs", lambda self, n_gammas: {way: 0.0})
-    monkeypatch.setattr(selection, "_moments_pay", lambda *_: True)
+    monkeypatch.setattr(selection, "moments_serve", lambda *_, **__: True)
     monkeypatch.setattr(selection, "_BLOCK", 70.0)  # blocks of rows
     path = RidgePath(
-        p.basis, p.X, p.Y, sample_weight=weights, penalize_constant=not free, method="primal"
-    )
+        p.basis, p.X, p.Y, sample_weight=weights, penalize_constant=not free, method="primal",
+        tolerance=np.inf,
+    )  # fmt: skip
     found = path.leave_one_out(GAMMAS)
     for g, gamma in enumerate(GAMMAS):
         true = refits(p.G, p.Y, gamma, weights, free=free)
@@ -215,9 +217,9 @@ def test_what_pays_is_used(m, degree, way, monkeypatch):
     gammas = 10.0 ** np.arange(-4, 3)
     costs = RidgePath(basis, X, y, method="primal")._pass_costs(gammas.size)
     assert min(costs, key=costs.__getitem__) == way
-    found = RidgePath(basis, X, y, method="primal").leave_one_out(gammas)
+    found = RidgePath(basis, X, y, method="primal", tolerance=np.inf).leave_one_out(gammas)
     monkeypatch.setattr(RidgePath, "_pass_costs", lambda *_: {"features": 0.0})
-    monkeypatch.setattr(selection, "_moments_pay", lambda *_: False)
+    monkeypatch.setattr(selection, "moments_serve", lambda *_, **__: False)
     path = RidgePath(basis, X, y, method="primal")
     features = path.leave_one_out(gammas)
     assert_allclose(found.predictions, features.predictions, rtol=0, atol=1e-9)
@@ -234,7 +236,7 @@ def test_rows_beyond_the_domain(scaled, way, monkeypatch):
     X = 2.5 * p.X - 0.7
     scaling = InputScaling([0.0, 0.0], [1.0, 1.0], clip=False) if scaled else None
     monkeypatch.setattr(RidgePath, "_pass_costs", lambda *_: {way: 0.0})
-    monkeypatch.setattr(selection, "_moments_pay", lambda *_: True)
+    monkeypatch.setattr(selection, "moments_serve", lambda *_, **__: True)
     path = RidgePath(p.basis, X, p.Y, method="primal", scaling=scaling)
     found = path.leave_one_out([1e-3, 1.0])
     G = p.basis.evaluate(X, scaling=scaling)
@@ -247,11 +249,11 @@ def test_rows_beyond_the_domain(scaled, way, monkeypatch):
 @pytest.mark.parametrize("kind", ["none", "zeros"])
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("shape", [TALL, WIDE])
-def test_folds_by_subtraction_equal_refits(shape, free, kind, by_moments, monkeypatch):
+def test_folds_equal_refits(shape, free, kind, by_moments, monkeypatch):
     p = make_problem(*shape, lam=0.5)
     n = shape[0]
     weights = rows_weights(kind, n)
-    monkeypatch.setattr(selection, "_moments_pay", lambda *_: by_moments)
+    monkeypatch.setattr(selection, "moments_serve", lambda *_, **__: by_moments)
     folds = [np.arange(0, n - 3, 3), np.arange(1, n - 3, 3)]
     gammas = np.array([1e-3, 1.0, 1e3])
     options = {"penalize_constant": not free}
@@ -895,3 +897,59 @@ class TestClusteredSamples:
         # and the one of all samples, likewise
         everything = self.refits(G, Y, G[test], [model.gamma_])[0, :, 0]
         assert np.abs(model.predict(X[test]) - everything).max() <= 1e-8
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e9])
+def test_a_free_constant_takes_what_is_added_to_the_targets(offset):
+    """Predictions move by it, scores do not, up to what float64 has left of the targets."""
+    p = make_problem(60, 2, 15)
+    Y = (p.Y + offset) - offset
+    raised = Y + offset
+    weight = np.random.default_rng(0).uniform(0.5, 2, 60)
+    gammas = 10.0 ** np.arange(-6, 3, 2)
+    options = {"sample_weight": weight, "penalize_constant": False}
+    size = 1e-9 + 1e-15 * offset
+
+    def same(found, expected, shift=0.0):
+        assert np.abs((found - shift) - expected).max() <= size * np.abs(expected).max()
+
+    for method in METHODS:
+        plain, path = (RidgePath(p.basis, p.X, T, method=method, **options) for T in (Y, raised))
+        same(
+            path.leave_one_out(gammas).predictions, plain.leave_one_out(gammas).predictions, offset
+        )
+        same(path.predict(p.X[:9] + 0.01, gammas), plain.predict(p.X[:9] + 0.01, gammas), offset)
+        same(path.gcv(gammas), plain.gcv(gammas))
+        same(path.log_marginal_likelihood(gammas), plain.log_marginal_likelihood(gammas))
+    folds = np.arange(60).reshape(3, 20)
+    found, expected = (
+        kfold_predictions(p.basis, p.X, T, folds, gammas, **options) for T in (raised, Y)
+    )
+    same(found.predictions, expected.predictions, offset)
+    found, expected = (prefix_surface(p.basis, p.X, T, gammas, **options) for T in (raised, Y))
+    same(found.scores, expected.scores)
+    kernel = TotalDegreeKernel(2, 4)
+    found, expected = (leave_one_out(kernel, p.X, T, 0.1, **options) for T in (raised, Y))
+    same(found.predictions, expected.predictions, offset)
+
+
+def test_a_fold_that_outweighs_all_others_leaves_them_as_they_are():
+    """The sums without it are those of the others, not what is left of the whole."""
+    p = make_problem(90, 2, 10)
+    weight = np.ones(90)
+    weight[:30] = 1e14
+    folds = np.arange(90).reshape(3, 30)
+    found = kfold_predictions(p.basis, p.X, p.Y, folds, [0.1], sample_weight=weight)
+    fit = solve_ridge(p.basis, p.X[30:], p.Y[30:], 0.1)
+    assert_allclose(found.predictions[0, :30], p.G[:30] @ fit.weights, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("tolerance", [-1.0, np.nan, "some"])
+def test_a_tolerance_is_a_number(tolerance):
+    p = make_problem(30, 2, 6)
+    with pytest.raises(ValueError, match="tolerance must be a number >= 0"):
+        RidgePath(p.basis, p.X, p.Y, tolerance=tolerance)
+    with pytest.raises(ValueError, match="tolerance must be a number >= 0"):
+        kfold_predictions(
+            p.basis, p.X, p.Y, [np.arange(9), np.arange(9, 30)], [1.0], tolerance=tolerance
+        )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 import gegenbauer
 from gegenbauer import (
@@ -98,6 +99,15 @@ def models():
             X, np.c_[half, third > 1]
         ),
     )
+
+    # batches, one of whose inputs is narrow beside its magnitude in the first of them
+    for engine in ("primal", "moments"):
+        narrow = X.copy()
+        narrow[:20, 2] = 0.5 + 5e-16 * np.arange(20) / 20
+        model = GegenbauerRegressor(n_terms=20, gamma=0.01, engine=engine)
+        model.partial_fit(narrow[:20], 3 + y[:20])
+        yield f"regressor-stream-narrow-{engine}", model
+        yield f"regressor-stream-{engine}", model + clone(model).partial_fit(X[20:], 3 + y[20:])
 
 
 def outputs(model, X):
