@@ -1036,7 +1036,8 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         have Chebyshev polynomials, and no such parameter.
     cv : int, splitter, iterable or None, default=None
         How rows are left out to choose gamma: None for exact leave-one-out, which costs no
-        further fits; else as in scikit-learn. Splitters by groups take ``groups`` of ``fit``.
+        further fits (see ``loo_predictions_`` for samples that are equal); else as in
+        scikit-learn. Splitters by groups take ``groups`` of ``fit``.
     scoring : str, callable or None, default=None
         What the best gamma is the best of: a scorer of scikit-learn; None for the smallest
         mean squared error.
@@ -1074,8 +1075,11 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
     cv_results_ : dict of ndarray
         With ``spectrum=None``, what was tried, as in :class:`GegenbauerClassifierCV`; else empty.
     loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        Prediction of each row of ``fit`` by the model without it (with ``cv``, of those rows
-        that were in a test part). Identical rows are one row of more weight.
+        Prediction of each sample of ``fit`` by the model without it (with ``cv``, of those
+        that were in a test part). Samples that are equal are left out together where all at their
+        x have the same target, or where their target occurs at that x alone, as with copies; else
+        one at a time, as where inputs and targets have few values. With fewer than about ten
+        samples an input they are optimistic: see :meth:`predict_interval`.
     relevances_ : ndarray of shape (n_features,)
         Sum of the weights of each input; not with ``spectrum=None``.
     noise_variance_ : ndarray of shape (n_outputs,)
@@ -1190,6 +1194,11 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         ------
         ValueError
             X, y, sample_weight, groups or a parameter is not as it has to be.
+
+        Warns
+        -----
+        UnderfittingWarning
+            The model that was chosen is no better than a constant, as far as samples left out tell.
         """
         self._fit_on_copy(X, y, sample_weight, groups)
         return self
@@ -1582,8 +1591,8 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         Parameters to choose from with ``spectrum=None``; None for the paper's 0.05. Other spectra
         have Chebyshev polynomials, and no such parameter.
     cv : int, splitter, iterable or None, default=None
-        How rows are left out: None for exact leave-one-out, which costs no further fits; else
-        as in scikit-learn. Splitters by groups take ``groups`` of ``fit``.
+        How rows are left out: None for exact leave-one-out, which costs no further fits (see
+        ``loo_predictions_`` for samples that are equal); else as in scikit-learn. Splitters by groups take ``groups`` of ``fit``.
     scoring : str, callable or None, default=None
         What is to be the best: a scorer of scikit-learn; None for the smallest log-loss.
     penalize_constant : bool, default=True
@@ -1622,22 +1631,27 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         at the best temperature, or that of ``scoring``.
     cv_results_ : dict of ndarray
         What was tried: "smoothness" (n_s,), "interaction" (n_q,), "relative_gamma" (n_gammas,)
-        (relative to the mean diagonal of the kernel matrix) and "score" (n_s, n_q, n_gammas), from
-        which a choice by log-loss takes the prior, (ln q n_features)^2 / 32 by the weight of the
-        search rows. The best of each s is where the weights of the inputs are learned from.
+        (relative to the mean diagonal of the kernel matrix, times the mean weight of a sample)
+        and "score" (n_s, n_q, n_gammas), from
+        which a choice by log-loss takes the prior, (ln q n_features)^2 / 32 by the number of
+        samples of the search. The best of each s is where the weights of the inputs are learned from.
         With ``spectrum=None`` "lam" (n_lams,), "n_terms" (n_sizes,), "gamma" (n_gammas,) and
         "score" (n_lams, n_sizes, n_gammas). Scores are minus infinity where rounding errors would
         count, and NaN where nothing was tried. Empty for a spectrum that is given.
     loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        Output for each row of ``fit`` by the model without it, before calibration. Identical
-        rows are one row of more weight.
+        Output for each sample of ``fit`` by the model without it, before calibration (with ``cv``,
+        of those that were in a test part). Samples that are equal are left out together where all
+        at their x have the same label, as copies have; else one at a time, as where inputs have
+        few values.
     relevances_ : ndarray of shape (n_features,)
         Sum of the weights of each input; not with ``spectrum=None``.
     probability_maps_ : list of ProbabilityMap
         What makes probabilities of outputs: one, or one for each label of a multilabel y.
     loo_probabilities_ : ndarray of shape (n_samples, n_classes)
         Probabilities of ``loo_predictions_``, to see how well they are calibrated: see
-        :class:`gegenbauer.display.ReliabilityDisplay`.
+        :class:`gegenbauer.display.ReliabilityDisplay`. With fewer than about ten samples an input
+        they are optimistic, since a spectrum that is learned has seen every sample: judge such a
+        model by other samples, or by ``cross_val_score``.
     kernel_, X_fit_, dual_coef_, intercept_
         With all terms: the kernel, the distinct rows, and the coefficients (n_rows, n_outputs) of
         ``kernel_(X, X_fit_, scaling=scaling_) @ dual_coef_ + intercept_``.
@@ -1748,6 +1762,11 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         ------
         ValueError
             X, y, sample_weight, groups or a parameter is not as it has to be.
+
+        Warns
+        -----
+        UnderfittingWarning
+            The model that was chosen is no better than a constant, as far as samples left out tell.
         """
         self._fit_on_copy(X, y, sample_weight, groups)
         return self
@@ -1945,7 +1964,11 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
 
     @property
     def loo_probabilities_(self) -> Doubles:
-        """Probabilities for each row of ``fit``, of outputs by the model without it."""
+        """Probabilities for each sample of ``fit``, of outputs by the model without it.
+
+        With fewer than about ten samples an input they are optimistic, since a spectrum that is
+        learned has seen every sample.
+        """
         check_is_fitted(self)
         outputs = self.loo_predictions_
         return self._probabilities(outputs[:, np.newaxis] if outputs.ndim == 1 else outputs)

@@ -1,19 +1,143 @@
-"""Checks of scikit-learn on the estimators that choose by themselves; none is expected to fail."""
+"""Checks of scikit-learn on all estimators, in many settings; what fails by design is named."""
 
 from __future__ import annotations
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gegenbauer import GegenbauerClassifierCV, GegenbauerRegressorCV
-
-
-@parametrize_with_checks(
-    [
-        GegenbauerClassifierCV(),
-        GegenbauerClassifierCV(spectrum=None, n_terms=[10, 30]),
-        GegenbauerRegressorCV(),
-        GegenbauerRegressorCV(spectrum=None, lam=[0.05, 0.5], n_terms=20),
-    ]
+from gegenbauer import (
+    GegenbauerClassifier,
+    GegenbauerClassifierCV,
+    GegenbauerFeatures,
+    GegenbauerRegressor,
+    GegenbauerRegressorCV,
+    GeometricDecay,
+    PowerDecay,
+    Spectrum,
 )
+
+# Settings of the sets of terms, with few of them for speed
+TERMS = [
+    {"n_terms": 15},
+    {"n_terms": 1},
+    {"n_terms": 15, "lam": -0.4},
+    {"n_terms": 15, "lam": 0.0},
+    {"n_terms": 15, "lam": 2.0},
+    {"n_terms": 15, "domain": (-1, 1)},
+    {"n_terms": 15, "order": "grevlex"},
+    {"n_terms": 15, "order": "grlex_ascending"},
+    {"n_terms": 15, "max_interaction": 1},
+    {"n_terms": 15, "spectrum": "orthonormal"},
+    {"n_terms": 15, "spectrum": (0.5, 2.0), "index_set": "largest_weight"},
+    {"n_terms": 15, "spectrum": PowerDecay(0.5, 1.0), "index_set": "largest_weight"},
+    {"n_terms": 15, "spectrum": GeometricDecay(0.5, 0.3), "index_set": "largest_weight"},
+    {"n_terms": None, "degree": 0},
+    {"n_terms": None, "degree": 1, "max_interaction": 1},
+    {"n_terms": None, "degree": 2, "index_set": "hyperbolic_cross"},
+    {"n_terms": 15, "out_of_range": "error"},
+    {"n_terms": 15, "out_of_range": "warn"},
+    {"n_terms": 15, "out_of_range": "extrapolate"},
+    {"n_terms": 15, "n_jobs": 1},
+]
+
+SOLVES = [
+    {"n_terms": 15, "engine": "primal"},
+    {"n_terms": 15, "engine": "dual"},
+    {"n_terms": 15, "engine": "kernel"},
+    {"n_terms": 15, "engine": "moments"},
+    {"n_terms": 15, "solver": "cholesky"},
+    {"n_terms": 15, "solver": "orthogonal"},
+    {"n_terms": 15, "precision": "float64"},
+    {"n_terms": 15, "gamma": 1e-8},
+    {"n_terms": 15, "gamma": 10.0},
+    {"n_terms": 15, "penalize_constant": False},
+    {"n_terms": 15, "penalize_constant": False, "engine": "dual", "solver": "orthogonal"},
+]
+
+# Settings of the estimators that choose by themselves
+CHOICES = [
+    {},
+    {"spectrum": (0.5, 2.0)},
+    {"spectrum": PowerDecay(0.5, 1.0)},
+    {"spectrum": Spectrum([PowerDecay(0.3, 2.0), GeometricDecay(0.1, 0.2)])},
+    {"spectrum": (0.5, 2.0), "gammas": [0.1]},
+    {"gammas": [0.01, 0.1, 1.0]},
+    {"n_terms": 20},
+    {"spectrum": (0.5, 2.0), "n_terms": 20},
+    {"kernel_rows": 0, "spectrum": (0.5, 2.0), "n_terms": 20},
+    {"search_rows": 20},
+    {"spectrum": None, "n_terms": 20},
+    {"spectrum": None, "n_terms": [10, 30]},
+    {"spectrum": None, "lam": [0.05, 0.5], "n_terms": 20},
+    {"spectrum": None, "n_terms": 10, "gammas": [1e-3, 1.0]},
+    {"cv": 3, "spectrum": (0.5, 2.0)},
+    {"cv": 3, "spectrum": (0.5, 2.0), "n_terms": 20},
+    {"cv": 3, "gammas": [0.1]},
+    {"cv": 3, "spectrum": None, "n_terms": [5, 10]},
+    {"spectrum": (0.5, 2.0), "n_terms": 20, "out_of_range": "extrapolate"},
+    {"spectrum": (0.5, 2.0), "out_of_range": "warn"},
+    {"spectrum": (0.5, 2.0), "n_jobs": 1},
+]
+
+CLASSIFIER_CHOICES = [
+    {"penalize_constant": False},
+    {"spectrum": (0.5, 2.0), "scoring": "accuracy"},
+    {"spectrum": (0.5, 2.0), "class_weight": "balanced"},
+    {"spectrum": (0.5, 2.0), "scoring": "neg_log_loss", "cv": 3},
+]
+
+REGRESSOR_CHOICES = [
+    {"penalize_constant": True},
+    {"spectrum": (0.5, 2.0), "scoring": "r2"},
+    {"search": "squared_error", "search_rows": 20},
+    {"spectrum": (0.5, 2.0), "scoring": "neg_mean_absolute_error", "cv": 3},
+]
+
+SETTINGS = [
+    *(GegenbauerFeatures(**options) for options in TERMS),
+    *(GegenbauerClassifier(**options) for options in [*TERMS, *SOLVES]),
+    GegenbauerClassifier(n_terms=15, class_weight="balanced"),
+    *(GegenbauerRegressor(**options) for options in [*TERMS, *SOLVES]),
+    *(GegenbauerClassifierCV(**options) for options in [*CHOICES, *CLASSIFIER_CHOICES]),
+    *(GegenbauerRegressorCV(**options) for options in [*CHOICES, *REGRESSOR_CHOICES]),
+]
+
+QUICK = [
+    GegenbauerClassifierCV(),
+    GegenbauerClassifierCV(spectrum=(0.5, 2.0), n_terms=20),
+    GegenbauerClassifierCV(spectrum=None, n_terms=[10, 30]),
+    GegenbauerRegressorCV(),
+    GegenbauerRegressorCV(cv=3, gammas=[0.1]),
+    GegenbauerRegressorCV(spectrum=None, lam=[0.05, 0.5], n_terms=20),
+]
+
+
+def by_design(estimator):
+    """Name the checks that a setting fails because it does what it was asked to."""
+    parameters = estimator.get_params()
+    failing = {}
+    if parameters.get("n_terms") == 1 or parameters.get("degree") == 0:
+        reason = "one term is a constant, which learns nothing"
+        failing |= dict.fromkeys(LEARNING, reason)
+    return failing
+
+
+LEARNING = [
+    "check_classifiers_train",
+    "check_classifiers_classes",
+    "check_regressors_train",
+]
+
+
+# Many of the tables that are checked are noise
+@pytest.mark.filterwarnings("ignore::gegenbauer.UnderfittingWarning")
+@parametrize_with_checks(QUICK, xfail_strict=True)
 def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::gegenbauer.UnderfittingWarning")
+@parametrize_with_checks(SETTINGS, expected_failed_checks=by_design, xfail_strict=True)
+def test_checks_in_all_settings(estimator, check):
     check(estimator)
