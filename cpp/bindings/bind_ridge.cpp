@@ -48,6 +48,7 @@ py::dict to_dict(const RidgeSolution& solution) {
   out["correction"] = solution.report.correction;
   out["precision"] = solution.report.float32_products ? "float32" : "float64";
   out["rank"] = solution.report.rank;
+  out["error"] = solution.report.error;
   return out;
 }
 

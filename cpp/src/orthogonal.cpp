@@ -85,17 +85,18 @@ void solve_upper_transposed(const ConstMatrixRef& upper, MatrixRef right, const 
 MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, const Control& control, double size) {
   const Index n = a.cols();
   require(a.rows() == n && b.rows() == n, "the matrix must be square and fit the right-hand side");
-  std::vector<Index> order(static_cast<std::size_t>(n));
+  MinimumNormSolution result;
+  std::vector<Index>& order = result.order;
+  order.resize(static_cast<std::size_t>(n));
   for (Index j = 0; j < n; ++j) order[static_cast<std::size_t>(j)] = j;
   Vector norms = a.colwise().norm();
   Vector reference = norms;
   Vector scratch(std::max(n, b.cols()));
-  MinimumNormSolution result;
   if (!norms.allFinite()) {  // every pivot would be below the first one, and the solution a silent zero
     result.solution = Matrix::Constant(n, b.cols(), std::numeric_limits<double>::quiet_NaN());
     return result;
   }
-  double first_pivot = 0.0;
+  double& first_pivot = result.first_pivot;
   Index rank = 0;
   for (; rank < n; ++rank) {
     control.check();
@@ -140,17 +141,39 @@ MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, 
   Matrix y(n, b.cols());
   if (rank == n) {
     y = b;
-    solve_upper(a, y, control);
+    result.upper = std::move(a);
+    solve_upper(result.upper, y, control);
   } else {
     // [R11 R12]' = Z T: the shortest solution of [R11 R12] y = c is Z T'^-1 c
-    const HouseholderQr right(a.topRows(rank).triangularView<Eigen::Upper>().toDenseMatrix().transpose(), control);
+    result.right.emplace(a.topRows(rank).triangularView<Eigen::Upper>().toDenseMatrix().transpose(), control);
+    result.upper = result.right->upper();
     y.setZero();
     y.topRows(rank) = b.topRows(rank);
-    solve_upper_transposed(right.upper(), y.topRows(rank), control);
-    right.apply(y, control);
+    solve_upper_transposed(result.upper, y.topRows(rank), control);
+    result.right->apply(y, control);
   }
   for (Index j = 0; j < n; ++j) result.solution.row(order[static_cast<std::size_t>(j)]) = y.row(j);
   return result;
+}
+
+// With columns in the order of their pivots A is Q R, or Q [T' 0] Z', and Q cancels in A'A.
+void MinimumNormSolution::solve_normal(Matrix& x, const Control& control) const {
+  const Index n = x.rows();
+  Matrix y(n, x.cols());
+  for (Index j = 0; j < n; ++j) y.row(j) = x.row(order[static_cast<std::size_t>(j)]);
+  if (right) {
+    right->apply_transposed(y, control);
+    solve_upper(upper, y.topRows(rank), control);
+    solve_upper_transposed(upper, y.topRows(rank), control);
+    y.bottomRows(n - rank).setZero();
+    right->apply(y, control);
+  } else if (rank == n) {
+    solve_upper_transposed(upper, y, control);
+    solve_upper(upper, y, control);
+  } else {
+    y.setZero();
+  }
+  for (Index j = 0; j < n; ++j) x.row(order[static_cast<std::size_t>(j)]) = y.row(j);
 }
 
 }  // namespace gegenbauer

@@ -38,15 +38,14 @@ Engine next_best(const TensorBasis& basis, const Problem& problem) {
   return cost.cheapest();
 }
 
-// Whether an orthogonal solver is to factor rows: where it can, unless an engine of the terms was asked for.
-bool is_wide(const RidgeOptions& options, Index n_samples, Index n_terms) {
-  return n_samples <= n_terms && (options.engine == Engine::automatic || is_dual(options.engine));
-}
+// Whether an orthogonal solver is to factor G' rather than G: where it can, whatever engine was asked for. It costs
+// less, and QR of G below sqrt(gamma) I would lose eps |G| / sqrt(gamma) of the weights to directions that G has not.
+bool is_wide(Index n_samples, Index n_terms) { return n_samples <= n_terms; }
 
 // Targets, residuals, weights and their corrections
 double common_doubles(double s, double l, double k) { return 4 * (s + l) * k; }
 
-// [G, sqrt(gamma) I]' and triangles of the rows; or triangles of the terms and a block of rows
+// G', its triangle and [R'; sqrt(gamma) I]; or triangles of the terms and a block of rows
 double orthogonal_bytes(double s, double l, double k, bool wide) {
   const double n = l + k;
   return 8 * (common_doubles(s, l, k) + (wide ? (l + 4 * s) * s : (4 * n + 512) * n));
@@ -60,7 +59,7 @@ RidgeSolution solve_ridge(const Design& design, const RidgeOptions& options, con
   require(design.targets.rows == design.samples.rows(), "Y has ", design.targets.rows, " rows but X has ",
           design.samples.rows());
   const Problem problem(design, options, control);
-  const bool wide = is_wide(options, problem.n_samples(), problem.n_terms());
+  const bool wide = is_wide(problem.n_samples(), problem.n_terms());
   if (!wants_orthogonal(options)) {
     Engine engine = choose_engine(design.basis, problem.n_samples(), problem.n_outputs(), options);
     if (engine == Engine::moments && !problem.moments_are_accurate()) engine = next_best(design.basis, problem);
@@ -88,8 +87,9 @@ RidgeSolution solve_gram(const ConstMatrixRef& gram, Index n_terms, double gamma
   RidgeSolution result;
   result.weights = gram.bottomLeftCorner(n_outputs, n_terms).transpose();
   solve_factored(factor, result.weights, control);
-  result.report = {Engine::primal, "cholesky", estimate_spectrum(factor, control).reciprocal_condition(), 0, 0.0,
-                   false,          n_terms};
+  const double rcond = estimate_spectrum(factor, control).reciprocal_condition();
+  const double error = std::numeric_limits<double>::epsilon() / rcond;  // nothing to refine from
+  result.report = {Engine::primal, "cholesky", rcond, 0, 0.0, false, n_terms, error};
   return result;
 }
 
@@ -99,7 +99,7 @@ double estimate_bytes(const TensorBasis& basis, Index n_samples, Index n_outputs
   const auto s = static_cast<double>(n_samples);
   const auto l = static_cast<double>(basis.n_terms());
   const auto k = static_cast<double>(n_outputs);
-  if (wants_orthogonal(options)) return orthogonal_bytes(s, l, k, is_wide(options, n_samples, basis.n_terms()));
+  if (wants_orthogonal(options)) return orthogonal_bytes(s, l, k, is_wide(n_samples, basis.n_terms()));
   const Engine engine = choose_engine(basis, n_samples, n_outputs, options);
   const double n = is_dual(engine) ? s : l + k;
   double doubles = common_doubles(s, l, k) + n * (is_dual(engine) ? s : l) + std::max(1e6, 1024 * n);

@@ -1,6 +1,8 @@
 #include "gegenbauer/ridge_cholesky.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "gegenbauer/cholesky.hpp"
 #include "gegenbauer/dual_system.hpp"
@@ -36,6 +38,14 @@ std::optional<SpectrumEstimate> factor_in_place(MatrixRef matrix, const Problem&
   return spectrum;
 }
 
+// A factor of products loses eps of the largest eigenvalue, so what it cannot carry refinement does not bring back.
+double error_of(const SpectrumEstimate& spectrum, const RefinementReport& refined, double residual, double weights) {
+  const double rcond = spectrum.reciprocal_condition();
+  const double lost = std::numeric_limits<double>::epsilon() / rcond;
+  return std::max({lost < 1 ? refined.remaining : lost, std::numeric_limits<double>::epsilon(),
+                   rounding_of_least_squares(rcond, std::sqrt(spectrum.largest), residual, weights)});
+}
+
 std::optional<RidgeSolution> primal_cholesky(const Problem& problem, Engine engine, Precision precision) {
   const Index n_terms = problem.n_terms();
   Matrix gram = problem.gram(engine, precision);
@@ -46,8 +56,12 @@ std::optional<RidgeSolution> primal_cholesky(const Problem& problem, Engine engi
   if (!spectrum) return std::nullopt;
   // G'Y is at hand, so the first residual costs no pass over the data
   Matrix first_residual = gram.bottomLeftCorner(problem.n_outputs(), n_terms).transpose();
-  const auto residual = [&] {
-    return result.weights.size() == 0 ? std::move(first_residual) : problem.gradient(result.weights);
+  double left = 0.0;  // of Y, at the last weights but one
+  const auto residual = [&]() -> Matrix {
+    if (result.weights.size() == 0) return std::move(first_residual);
+    const Matrix r = problem.residual(result.weights);
+    left = r.stableNorm();
+    return problem.gradient(result.weights, r);
   };
   const auto add = [&](const Matrix& correction) {
     if (result.weights.size() == 0) {
@@ -66,7 +80,8 @@ std::optional<RidgeSolution> primal_cholesky(const Problem& problem, Engine engi
                    refined.n_steps,
                    refined.last_correction,
                    precision == Precision::float32,
-                   std::min(problem.n_samples(), n_terms)};
+                   std::min(problem.n_samples(), n_terms),
+                   error_of(*spectrum, refined, left, result.weights.stableNorm())};
   return result;
 }
 
@@ -90,13 +105,16 @@ std::optional<RidgeSolution> dual_cholesky(const Problem& problem, Engine engine
   Matrix weights;
   Matrix high;
   Matrix low;
+  double left = 0.0;  // of Y, at the last weights but one
   const auto residual = [&] {
     Matrix r = Matrix::Zero(n + first, n_outputs);
     if (weights.size() == 0) {
       r.topRows(n) = problem.targets();
       return r;
     }
-    r.topRows(n) = problem.residual(weights) - gamma * high.topRows(n) - gamma * low.topRows(n);
+    const Matrix rest = problem.residual(weights);
+    left = rest.stableNorm();
+    r.topRows(n) = rest - gamma * high.topRows(n) - gamma * low.topRows(n);
     if (first > 0) r.bottomRows(1) = -u.transpose() * high.topRows(n) - u.transpose() * low.topRows(n);
     return r;
   };
@@ -122,9 +140,10 @@ std::optional<RidgeSolution> dual_cholesky(const Problem& problem, Engine engine
   const auto solve = [&](Matrix& right) { system.solve(right); };
   const RefinementReport refined = refine(residual, solve, add, kMaxRefinements, kRefinedEnough);
   if (!converged(precision, refined)) return std::nullopt;
+  const double error = error_of(*spectrum, refined, left, weights.stableNorm());
   return RidgeSolution{std::move(weights),
                        {engine, "cholesky", spectrum->reciprocal_condition(), refined.n_steps, refined.last_correction,
-                        precision == Precision::float32, std::min(n, problem.n_terms())}};
+                        precision == Precision::float32, std::min(n, problem.n_terms()), error}};
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <vector>
 
 #include "gegenbauer/cholesky.hpp"
 #include "gegenbauer/orthogonal.hpp"
@@ -21,14 +23,33 @@ double largest_norm(const ConstMatrixRef& columns) {
   return columns.cols() > 0 ? columns.colwise().stableNorm().maxCoeff() : 0.0;
 }
 
-// W += solve(gradient(W)), reported
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+// Least reciprocal condition number of normal equations whose factor can carry a correction.
+constexpr double kCorrectable = 10 * kEpsilon;
+
+// W += solve(gradient(W)) until nothing is left (the corrected semi-normal equations), where the factor allows it, and
+// the estimate of the error. Each correction takes away all but rcond^-1 eps of the error. Gradients are those of
+// features that are not rounded: others would bring back the error of W, since rounding of features is what it is.
 template <class Solve>
-void correct_once(const Problem& problem, RidgeSolution& solution, const Solve& solve) {
-  Matrix correction = problem.gradient(solution.weights);
-  solve(correction);
-  solution.report.correction = correction.norm() / std::max(solution.weights.norm(), 1e-300);
-  solution.report.n_refinements = 1;
-  solution.weights += correction;
+void correct(const Problem& problem, RidgeSolution& solution, const Solve& solve) {
+  constexpr int most = 10;
+  RidgeReport& report = solution.report;
+  if (!(report.rcond >= kCorrectable)) return;
+  const double rate = std::min(0.5, static_cast<double>(problem.n_terms()) * kEpsilon / report.rcond);
+  double previous = 0.1;
+  double left = previous;
+  for (int step = 1; step <= most && left > 0.5 * kEpsilon; ++step) {
+    Matrix correction = problem.exact_gradient(solution.weights);
+    solve(correction);
+    const double size = correction.stableNorm() / std::max(solution.weights.stableNorm(), 1e-300);
+    if (!(size < previous)) break;
+    solution.weights += correction;
+    report.n_refinements = step;
+    report.correction = previous = size;
+    left = rate * size;
+    report.error = std::max(kEpsilon, left);
+  }
 }
 
 // Takes a free constant out of a problem of which each column of `columns` is an equation, and u the constant's part of
@@ -47,21 +68,80 @@ void eliminate(const Vector& u, Matrix& columns) {
   columns.noalias() -= shared * v.head(rest).transpose();
 }
 
-// Householder reflections are accurate row by row only when large rows come before small ones, so the rows of the
-// penalty stand above those of G when they are the larger ones, and below otherwise. The constant shows the scale of G.
+// The solution of [R'; sqrt(gamma) I] V = [Y; 0] by least squares, for an upper triangle R.
+struct Penalized {
+  Matrix solution;
+  SpectrumEstimate spectrum{0.0, 0.0};
+  double residual = 0.0;
+  Index rank = 0;
+};
+
+// Where the diagonal of R is no more than the rounding of its column (of the given size), samples say no more than
+// those before them. Taken for a direction of its own, that rounding would come back as eps r / gamma of the weights, r
+// being what is left of targets that contradict each other. So R becomes Q S with a row for each of the other samples.
+//
+// Householder reflections are accurate row by row only when large rows come before small ones, so rows are sorted.
+Penalized penalized_solution(const Matrix& r, const Vector& size, const Matrix& targets, double gamma,
+                             const Control& control) {
+  const Index n = r.cols();
+  const double tolerance = 10 * kEpsilon * std::sqrt(static_cast<double>(n));
+  std::vector<Index> own;
+  std::vector<Index> repeated;
+  for (Index i = 0; i < n; ++i) (std::abs(r(i, i)) > tolerance * size(i) ? own : repeated).push_back(i);
+  Penalized result;
+  result.rank = static_cast<Index>(own.size());
+  Matrix columns = r;
+  std::optional<HouseholderQr> directions;
+  if (result.rank < n) {
+    directions.emplace(Matrix(r(Eigen::placeholders::all, own)), control);
+    Matrix others = r(Eigen::placeholders::all, repeated);
+    directions->apply_transposed(others, control);
+    columns.resize(result.rank, n);
+    columns(Eigen::placeholders::all, own) = directions->upper();
+    columns(Eigen::placeholders::all, repeated) = others.topRows(result.rank);
+  }
+  const double root = std::sqrt(gamma);
+  std::vector<double> norms(static_cast<std::size_t>(n + result.rank), root);
+  std::vector<Index> order;
+  for (Index i = 0; i < n; ++i) norms[static_cast<std::size_t>(i)] = columns.col(i).stableNorm();
+  for (Index i = 0; i < n + result.rank; ++i) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](Index i, Index j) {
+    return norms[static_cast<std::size_t>(i)] > norms[static_cast<std::size_t>(j)];
+  });
+  Matrix stacked = zeros(n + result.rank, result.rank, control);
+  Matrix right = Matrix::Zero(n + result.rank, targets.cols());
+  for (Index to = 0; to < stacked.rows(); ++to) {
+    control.check();
+    if (const Index i = order[static_cast<std::size_t>(to)]; i < n) {
+      stacked.row(to) = columns.col(i).transpose();
+      right.row(to) = targets.row(i);
+    } else {
+      stacked(to, i - n) = root;
+    }
+  }
+  const HouseholderQr qr(std::move(stacked), control);
+  qr.apply_transposed(right, control);
+  result.residual = right.bottomRows(n).stableNorm();
+  result.solution = Matrix::Zero(n, targets.cols());
+  MatrixRef solution = result.solution.topRows(result.rank);
+  solution = right.topRows(result.rank);
+  solve_upper(qr.triangle(), solution, control);
+  if (directions) directions->apply(result.solution, control);
+  result.spectrum = estimate_spectrum(qr.upper().transpose(), control);
+  return result;
+}
+
+// The same for blocks of rows: those of the penalty stand above all others when they are the larger ones, and below
+// otherwise. The constant shows the scale of G.
 bool penalty_is_larger(const Problem& problem) {
   double largest = 0.0;
   for (Index s = 0; s < problem.n_samples(); ++s) largest = std::max(largest, problem.scale(s));
   return std::sqrt(problem.options().gamma) > largest;
 }
 
-// QR of [G; sqrt(gamma) I] a block of rows at a time: only the triangle is kept, with Q'Y as its last columns.
-//
-// Where the factor can carry a correction at all, one is applied (the corrected semi-normal equations).
-constexpr double kCorrectable = 1e-8;  // reciprocal condition number
-
 }  // namespace
 
+// QR of [G; sqrt(gamma) I] a block of rows at a time: only the triangle is kept, with Q'Y as its last columns.
 RidgeSolution solve_by_rows(const Problem& problem) {
   const Index n_terms = problem.n_terms();
   const Index n = n_terms + problem.n_outputs();
@@ -84,17 +164,21 @@ RidgeSolution solve_by_rows(const Problem& problem) {
   result.report.rank = std::min(problem.n_samples(), n_terms);
   const auto r = triangle.topLeftCorner(n_terms, n_terms);
   const auto reduced = triangle.topRightCorner(n_terms, problem.n_outputs());
+  const auto estimate_error = [&](double norm) {
+    const double residual = triangle.bottomRightCorner(problem.n_outputs(), problem.n_outputs()).stableNorm();
+    result.report.error = rounding_of_least_squares(result.report.rcond, norm, residual, result.weights.stableNorm());
+  };
   if (gamma > 0) {
     result.weights = reduced;
     solve_upper(r, result.weights, problem.control());
     result.report.solver = "qr";
-    result.report.rcond = estimate_spectrum(r.transpose().eval(), problem.control()).reciprocal_condition();
-    if (result.report.rcond >= kCorrectable) {
-      correct_once(problem, result, [&](Matrix& right) {
-        solve_upper_transposed(r, right, problem.control());
-        solve_upper(r, right, problem.control());
-      });
-    }
+    const SpectrumEstimate spectrum = estimate_spectrum(r.transpose().eval(), problem.control());
+    result.report.rcond = spectrum.reciprocal_condition();
+    estimate_error(std::sqrt(spectrum.largest));
+    correct(problem, result, [&](Matrix& right) {
+      solve_upper_transposed(r, right, problem.control());
+      solve_upper(r, right, problem.control());
+    });
   } else {
     // only the first row of the triangle sees the first column, that of the constant
     const Index first = problem.first_penalized();
@@ -102,17 +186,32 @@ RidgeSolution solve_by_rows(const Problem& problem) {
     const double size = largest_norm(r.rightCols(rest));
     const MinimumNormSolution found = minimum_norm_solution(r.bottomRightCorner(rest, rest), reduced.bottomRows(rest),
                                                             rank_tolerance(problem), problem.control(), size);
+    const auto add_constant = [&](const Matrix& right, Matrix& weights) {
+      if (first > 0) weights.row(0) = (right - r.row(0).tail(rest) * weights.bottomRows(rest)) / r(0, 0);
+    };
     result.weights = Matrix::Zero(n_terms, problem.n_outputs());
     result.weights.bottomRows(rest) = found.solution;
-    if (first > 0) result.weights.row(0) = (reduced.row(0) - r.row(0) * result.weights) / r(0, 0);
+    add_constant(reduced.row(0), result.weights);
     result.report.solver = "complete_orthogonal";
     result.report.rank = found.rank + first;
     result.report.rcond = found.smallest_pivot * found.smallest_pivot;
+    estimate_error(std::max(found.first_pivot, first > 0 ? std::abs(r(0, 0)) : 0.0));
+    correct(problem, result, [&](Matrix& right) {
+      const Matrix constant = right.row(0) / r(0, 0);
+      Matrix others = right.bottomRows(rest);
+      if (first > 0) others -= r.row(0).tail(rest).transpose() * constant;
+      found.solve_normal(others, problem.control());
+      right.bottomRows(rest) = others;
+      add_constant(constant, right);
+    });
   }
   return result;
 }
 
-// LQ of [G, sqrt(gamma) I], as the QR of its transpose. A free constant leaves a row of zeros.
+// G' = Q R, so the weights are Q V, where V solves the least squares problem [R'; sqrt(gamma) I] V = [Y; 0] of as many
+// unknowns as there are samples. (LQ of [G, sqrt(gamma) I] as one matrix would find them as G'a, with a = r / gamma a
+// sum that cancels the more, the smaller gamma is beside the residual r: with samples that repeat, at 1e-14, to 1e-10
+// of the weights.) A free constant leaves a row of zeros.
 RidgeSolution solve_by_columns(const Problem& problem) {
   const Index n_terms = problem.n_terms();
   const Index first = problem.first_penalized();
@@ -120,49 +219,63 @@ RidgeSolution solve_by_columns(const Problem& problem) {
   const double gamma = problem.options().gamma;
   Vector constant(problem.n_samples());
   for (Index s = 0; s < constant.size(); ++s) constant(s) = problem.scale(s);
-  const bool penalty_first = penalty_is_larger(problem);
-  const Index features_at = penalty_first ? n : 0;
-  Matrix stacked = Matrix::Zero(gamma > 0 ? n_terms + n : n_terms, problem.n_samples());
-  const Index n_rows = stacked.rows();
-  problem.features(0, problem.n_samples(),
-                   {stacked.data() + features_at, problem.n_samples(), n_terms, stacked.outerStride(), 1});
+  Matrix features(n_terms, problem.n_samples());
+  problem.features(0, problem.n_samples(), {features.data(), problem.n_samples(), n_terms, features.outerStride(), 1});
   Matrix targets = problem.targets();
   const double length = std::max(constant.stableNorm(), std::numeric_limits<double>::min());
   constant /= length;
-  if (first > 0) stacked.row(features_at).setZero();
-  const double size = gamma > 0 ? 0.0 : largest_norm(stacked);
+  if (first > 0) features.row(0).setZero();
+  Vector sizes(problem.n_samples());
+  for (Index s = 0; s < sizes.size(); ++s) sizes(s) = features.col(s).stableNorm();
+  const double size = sizes.maxCoeff();
   if (first > 0) {
-    eliminate(constant, stacked);
+    eliminate(constant, features);
+    Index pivot = 0;
+    constant.maxCoeff(&pivot);
+    sizes(pivot) = sizes(n);  // where the last equation went
     Matrix columns = targets.transpose();
     eliminate(constant, columns);
     targets = columns.transpose();
   }
-  if (gamma > 0) stacked.middleRows(penalty_first ? 0 : n_terms, n).diagonal().setConstant(std::sqrt(gamma));
-  const HouseholderQr qr(std::move(stacked), problem.control());
-  const Matrix r = qr.upper();
+  const HouseholderQr qr(std::move(features), problem.control());
   RidgeSolution result;
-  result.report.engine = Engine::dual;
-  result.report.rank = std::min(problem.n_samples(), n_terms);
-  Matrix x = Matrix::Zero(n_rows, problem.n_outputs());
+  RidgeReport& report = result.report;
+  report.engine = Engine::dual;
+  report.rank = std::min(problem.n_samples(), n_terms);
+  result.weights = Matrix::Zero(n_terms, problem.n_outputs());
+  double rcond = 0.0;  // of what was kept
+  double norm = 0.0;
+  double residual = 0.0;
   if (gamma > 0) {
-    x.topRows(n) = targets;
-    solve_upper_transposed(r, x.topRows(n), problem.control());
-    result.report.solver = "lq";
-    result.report.rcond = estimate_spectrum(r.transpose().eval(), problem.control()).reciprocal_condition();
+    const Penalized found = penalized_solution(qr.upper(), sizes.head(n), targets, gamma, problem.control());
+    result.weights.topRows(n) = found.solution;
+    report.solver = "lq";
+    rcond = found.rank > 0 ? found.spectrum.reciprocal_condition() : 1.0;
+    report.rcond = found.rank < n ? gamma / std::max(gamma, found.spectrum.largest) : rcond;
+    norm = std::sqrt(found.spectrum.largest);
+    residual = found.residual;
   } else {
     const MinimumNormSolution found =
-        minimum_norm_solution(r.transpose(), targets, rank_tolerance(problem), problem.control(), size);
-    x.topRows(n) = found.solution;
-    result.report.solver = "complete_orthogonal";
-    result.report.rank = found.rank + first;
-    result.report.rcond = found.smallest_pivot * found.smallest_pivot;
+        minimum_norm_solution(qr.upper().transpose(), targets, rank_tolerance(problem), problem.control(), size);
+    result.weights.topRows(n) = found.solution;
+    report.solver = "complete_orthogonal";
+    report.rank = found.rank + first;
+    report.rcond = rcond = found.smallest_pivot * found.smallest_pivot;
+    norm = std::max(found.first_pivot, size);
   }
-  qr.apply(x, problem.control());
-  result.weights = x.middleRows(features_at, n_terms);
-  if (first > 0) {
-    result.weights.row(0).setZero();
-    result.weights.row(0) = constant.transpose() * problem.residual(result.weights) / length;
+  if (first > 0) norm = std::max(norm, length);
+  qr.apply(result.weights, problem.control());
+  if (first > 0 || gamma == 0.0) {
+    if (first > 0) result.weights.row(0).setZero();
+    Matrix left = problem.residual(result.weights);
+    if (first > 0) {
+      const Matrix mean = constant.transpose() * left;
+      result.weights.row(0) = mean / length;
+      left -= constant * mean;
+    }
+    if (gamma == 0.0) residual = left.stableNorm();
   }
+  report.error = rounding_of_least_squares(rcond, norm, residual, result.weights.stableNorm());
   return result;
 }
 

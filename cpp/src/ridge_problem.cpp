@@ -1,13 +1,23 @@
 #include "gegenbauer/ridge_problem.hpp"
 
+#include <cmath>
 #include <limits>
 #include <vector>
 
+#include "gegenbauer/extended_gradient.hpp"
 #include "gegenbauer/moments.hpp"
 #include "gegenbauer/predict.hpp"
 #include "gegenbauer/total_degree_kernel.hpp"
 
 namespace gegenbauer {
+
+double rounding_of_least_squares(double rcond, double norm, double residual, double weights) {
+  if (residual == 0.0 && weights == 0.0) return 0.0;
+  const double condition = 1.0 / std::sqrt(rcond);
+  const double error = std::numeric_limits<double>::epsilon() * condition *
+                       (2.0 + (residual > 0 ? (condition + 1.0) * (residual / norm) / weights : 0.0));
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
 
 Problem::Problem(const Design& design, const RidgeOptions& options, const Control& control)
     : design_(design), options_(options), control_(control), scaled_targets_(n_samples(), n_outputs()) {
@@ -76,11 +86,18 @@ Matrix Problem::product(const Matrix& weights) const {
   return r;
 }
 
-Matrix Problem::gradient(const Matrix& weights) const {
-  Matrix r = transposed_product(residual(weights));
+Matrix Problem::gradient(const Matrix& weights, const Matrix& residual) const {
+  Matrix g = transposed_product(residual);
   const Index penalized = n_terms() - first_penalized();
-  r.bottomRows(penalized) -= options_.gamma * weights.bottomRows(penalized);
-  return r;
+  g.bottomRows(penalized) -= options_.gamma * weights.bottomRows(penalized);
+  return g;
+}
+
+Matrix Problem::exact_gradient(const Matrix& weights) const {
+  Matrix g = extended_gradient(design_, weights, control_);
+  for (Index k = 0; k < g.cols(); ++k)
+    for (Index l = first_penalized(); l < g.rows(); ++l) g(l, k) = std::fma(-options_.gamma, weights(l, k), g(l, k));
+  return g;
 }
 
 void Problem::features(Index first, Index count, StridedView<double> out) const {

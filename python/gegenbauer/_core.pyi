@@ -188,6 +188,7 @@ class RidgeResult(TypedDict):
     correction: float
     precision: str
     rank: int
+    error: float
 
 def eval_gegenbauer(x: _Doubles, degree: int, lam: float, normalization: str) -> _Doubles: ...
 def count_terms(

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from gegenbauer._locks import exclusive
 from gegenbauer.features import _CLIP, Range, _advising, _stacklevel
 from gegenbauer.ridge import predict, solve_ridge
+from gegenbauer.statistics import LEAST_RCOND
 from gegenbauer.streaming import _ClassStream, _RealStream, _StreamEstimator
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ _PAPER_LAM = 0.05
 _PAPER_GAMMA = 2.0**-12
 
 
-_EPS = float(np.finfo(np.float64).eps)
+# Estimated relative error of the weights from which on a fit warns: two to three digits are left
+_LARGEST_ERROR = float(np.finfo(np.float64).eps) / LEAST_RCOND
 
 
 class IllConditionedWarning(UserWarning):
@@ -84,29 +86,34 @@ class _GegenbauerEstimator(_StreamEstimator):
                 precision=self.precision,
                 n_threads=self._n_threads(),
             )
-        self._keep_solution(solution, flat=targets.ndim == 1, least_rcond=_EPS)
+        self._keep_solution(solution, flat=targets.ndim == 1)
 
-    def _keep_solution(self, solution: RidgeSolution, *, flat: bool, least_rcond: float) -> None:
+    def _keep_solution(self, solution: RidgeSolution, *, flat: bool) -> None:
         self.term_coef_ = solution.weights[:, 0] if flat else solution.weights
         self.engine_ = solution.engine
         self.solver_ = solution.solver
         self.precision_ = solution.precision
         self.rcond_ = float(solution.rcond)
         self.n_refinements_ = int(solution.n_refinements)
-        self._warn_if_ill_conditioned(least_rcond)
+        self._warn_if_ill_conditioned(solution.error)
 
-    def _warn_if_ill_conditioned(self, least_rcond: float) -> None:
-        if self.solver_ == "cholesky" and self.rcond_ < least_rcond:
-            from_sums = "statistics_" in vars(self)
-            way_out = "fit, which refines from the rows" if from_sums else 'solver="orthogonal"'
-            warnings.warn(
-                f"The linear system of this fit is ill-conditioned: its reciprocal condition "
-                f"number is about {self.rcond_:.1e}, and the weights may be inaccurate. Use a "
-                f"larger gamma (now {float(self.gamma):g}), fewer terms (now {self.n_terms_}), or "
-                f"{way_out}.",
-                IllConditionedWarning,
-                stacklevel=_stacklevel(),
-            )
+    def _warn_if_ill_conditioned(self, error: float) -> None:
+        if error <= _LARGEST_ERROR:
+            return
+        if "statistics_" in vars(self):
+            way_out = "fit, which refines from the rows"
+        elif self.solver == "cholesky":
+            way_out = 'solver="auto", which goes on where Cholesky loses digits'
+        else:
+            way_out = "leave out inputs that repeat others"
+        warnings.warn(
+            f"The linear system of this fit is ill-conditioned: its reciprocal condition number is "
+            f"about {self.rcond_:.1e}, and rounding may change the weights by {min(error, 1):.0e} "
+            f"of their size. Use a larger gamma (now {float(self.gamma):g}), fewer terms "
+            f"(now {self.n_terms_}), or {way_out}.",
+            IllConditionedWarning,
+            stacklevel=_stacklevel(),
+        )
 
     def _as_it_is(self) -> Self:
         """Return a copy with its weights: another thread may go on learning meanwhile."""

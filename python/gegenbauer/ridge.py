@@ -42,7 +42,7 @@ SOLVERS = ("auto", "cholesky", "orthogonal")
 
 @dataclass(frozen=True, eq=False)
 class RidgeSolution:
-    """Weights and how they were found, after any fallback. Equal to itself alone.
+    r"""Weights and how they were found, after any fallback. Equal to itself alone.
 
     Attributes
     ----------
@@ -66,6 +66,13 @@ class RidgeSolution:
         case, refined to the same accuracy.
     rank : int
         min(n_samples, n_terms), or the numerical rank that gamma = 0 found.
+    error : float
+        Estimate, mostly too high, of the relative error of the weights by rounding of the features
+        and of what follows, to first order
+        :math:`\epsilon \kappa (2 + (\kappa + 1) |r| / (|G| |W|))` with the square root of
+        1 / `rcond` as :math:`\kappa` and what is left of Y as r; less where QR was refined by exact
+        features. 1 and more says that nothing is certain. Predictions near the samples may be far
+        more accurate than weights.
     """
 
     weights: npt.NDArray[np.float64]
@@ -76,6 +83,7 @@ class RidgeSolution:
     correction: float
     precision: str
     rank: int
+    error: float
 
 
 def _check_basis(basis: object) -> TensorBasis:
@@ -206,11 +214,12 @@ def solve_ridge(
         The way to the normal equations (see `RidgeSolution`). ``"auto"`` is the cheapest by
         `fit_cost`. ``"moments"`` gives way to ``"primal"`` where its rounding errors are not far
         below `gamma`, or where inputs and degree are so many that its plan would be too large.
-        Orthogonal solvers know two ways only: LQ (``"dual"``, for n_samples <= n_terms) and QR
-        (``"primal"``).
+        Orthogonal solvers know two ways only, and the shape decides: LQ (``"dual"``) for
+        n_samples <= n_terms, else QR (``"primal"``).
     solver : {"auto", "cholesky", "orthogonal"}
         ``"auto"`` is Cholesky with refinement, or an orthogonal factorisation when Cholesky fails,
-        gamma is below 1000 times the resolution of the largest eigenvalue, or gamma is 0.
+        gamma is below 1000 times the resolution of the largest eigenvalue, or gamma is 0. QR is
+        refined by gradients of features in twice the precision, where its factor can carry that.
     precision : {"auto", "float64"}
         Products of features behind a Cholesky factor. ``"auto"`` tries float32 for large sums over
         X of float32, and does them again in float64 where refinement from the data does not make

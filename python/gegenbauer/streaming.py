@@ -25,7 +25,7 @@ from gegenbauer.batches import StreamError, as_batches
 from gegenbauer.features import _advising, _BasisEstimator
 from gegenbauer.progress import RowProgress
 from gegenbauer.ridge import MANY_SAMPLES, fit_cost, moments_serve
-from gegenbauer.statistics import LEAST_RCOND, GramStatistics, MomentStatistics
+from gegenbauer.statistics import GramStatistics, MomentStatistics
 from gegenbauer.targets import (
     _MAX_LISTED,
     _class_factors,
@@ -89,7 +89,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         """Make the statistics of both alike in their outputs; ``self`` is the sum to be."""
         return self.statistics_, other.statistics_
 
-    def _keep_solution(self, solution: RidgeSolution, *, flat: bool, least_rcond: float) -> None:
+    def _keep_solution(self, solution: RidgeSolution, *, flat: bool) -> None:
         """Set the attributes that the solve finds."""
         raise NotImplementedError
 
@@ -145,7 +145,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
                     f"choose a larger gamma than {float(self.gamma):g} by choose_gamma or refit)"
                 ) from None
         flat = self._y_was_flat and solution.weights.shape[1] == 1
-        self._keep_solution(solution, flat=flat, least_rcond=LEAST_RCOND)
+        self._keep_solution(solution, flat=flat)
 
     def _require_sums_to_do(self) -> bool:
         """Refuse parameters that need all rows at once."""

@@ -178,6 +178,13 @@ void test_minimum_norm() {
   CHECK((product(product(p, a), p) - p).norm() < 1e-10);
   CHECK((product(a, p) - product(a, p).transpose()).norm() < 1e-12);
   CHECK((product(p, a) - product(p, a).transpose()).norm() < 1e-12);
+  Matrix normal = Matrix::Identity(10, 10);
+  found.solve_normal(normal, Control(1));
+  CHECK((normal - product(p, p.transpose())).norm() < 1e-10 * normal.norm());
+  const Matrix whole = positive_definite(8);
+  normal = product(whole.transpose(), whole);
+  minimum_norm_solution(whole, whole, 1e-14, Control(1)).solve_normal(normal, Control(1));
+  CHECK((normal - Matrix::Identity(8, 8)).norm() < 1e-10);
   CHECK(minimum_norm_solution(Matrix::Zero(4, 4), Matrix::Ones(4, 1), 1e-14, Control(1)).solution.norm() == 0.0);
   // what is small beside what it was computed from counts as nothing
   const Matrix noise = 1e-15 * Matrix::Identity(4, 4);

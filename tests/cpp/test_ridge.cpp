@@ -2,6 +2,7 @@
 #include "check.hpp"
 #include "gegenbauer/cost.hpp"
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/extended_gradient.hpp"
 #include "gegenbauer/predict.hpp"
 #include "gegenbauer/ridge.hpp"
 
@@ -162,6 +163,41 @@ void test_fallbacks() {
   CHECK(solution.weights.norm() == 0.0);
 }
 
+// Sums that cancel to 1e-20 of their terms, with exact numbers: Y - G W is 2^-70 at x = 1, where G = (1, 1, 1).
+void test_extended_gradient() {
+  IndexSetSpec spec;
+  spec.n_terms = 3;
+  const TensorBasis basis(spec, 0.5, Normalization::raw);
+  const Index n = 20;  // no multiple of the lanes
+  Matrix x(n, 1);
+  Matrix y(n, 2);
+  Matrix scale(n, 1);
+  for (Index s = 0; s < n; ++s) {
+    x(s, 0) = s % 2 == 0 ? 1.0 : -0.5;  // G = (1, -1/2, -1/8) at the latter
+    y(s, 0) = s % 2 == 0 ? 1.0 : 0.0;
+    y(s, 1) = 3.0;
+    scale(s, 0) = s % 2 == 0 ? 2.0 : 0.0;
+  }
+  Matrix w(3, 2);
+  w << 1.0, 1.0, -0x1p-70, 1.0, 0.0, 1.0;
+  const Samples samples(check::view(static_cast<const Matrix&>(x)));
+  const Design design{basis, samples, scale.data(), check::view(static_cast<const Matrix&>(y))};
+  for (const int threads : {1, 3}) {
+    const Matrix g = extended_gradient(design, w, Control(threads));
+    CHECK((g.col(0).array() == 40 * 0x1p-70).all());
+    CHECK((g.col(1).array() == 0.0).all());
+  }
+  // behind a box: 1/3 and its two thirds are not rounded, so that 3 x is one
+  const BoxMap box{{0.0}, {1.5}, {1.0}, {0.0}, true};
+  x.setOnes();
+  scale.setOnes();
+  y.setOnes();
+  w << 0.0, 0.0, 3.0, 3.0, 0.0, 0.0;
+  const Samples boxed(check::view(static_cast<const Matrix&>(x)), &box);
+  const Design thirds{basis, boxed, nullptr, check::view(static_cast<const Matrix&>(y))};
+  CHECK(extended_gradient(thirds, w, Control(1)).cwiseAbs().maxCoeff() < 1e-29);
+}
+
 void test_by_hand() {
   IndexSetSpec spec;
   spec.n_terms = 2;
@@ -185,6 +221,7 @@ int main() {
   test_layouts_and_boxes();
   test_solutions();
   test_fallbacks();
+  test_extended_gradient();
   test_by_hand();
   return check::report("ridge");
 }

@@ -63,7 +63,7 @@ CPP_LAYERS = [
     ],
     ["tensor_basis"],
     ["design", "depth_first", "staircase"],
-    ["normal_equations", "moments", "kernel", "predict", "leverage"],
+    ["normal_equations", "moments", "kernel", "predict", "extended_gradient", "leverage"],
     ["total_degree_kernel", "spectrum_kernel", "spectrum_gradient"],
 ]
 KNOWS_NO_BASIS = {

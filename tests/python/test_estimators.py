@@ -671,10 +671,12 @@ class TestBadInput:
 
     def test_ill_conditioning_gives_one_warning(self, rng, monkeypatch):
         def ill_conditioned(*args, **kwargs):
-            return replace(solve_ridge(*args, **kwargs), rcond=1e-19, solver="cholesky")
+            return replace(solve_ridge(*args, **kwargs), rcond=1e-19, error=3.0)
 
         monkeypatch.setattr(estimators, "solve_ridge", ill_conditioned)
-        with pytest.warns(IllConditionedWarning, match=r"1\.0e-19[\s\S]*larger gamma") as caught:
+        with pytest.warns(
+            IllConditionedWarning, match=r"1\.0e-19[\s\S]*by 1e\+00[\s\S]*larger gamma"
+        ) as caught:
             GegenbauerRegressor(n_terms=3).fit(rng.random((8, 2)), rng.random((8, 3)))
         assert len(caught) == 1
         assert caught[0].filename == __file__

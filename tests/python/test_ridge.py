@@ -17,6 +17,7 @@ import subprocess
 import sys
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import oracles
 import pytest
@@ -370,6 +371,139 @@ def test_a_solution_is_a_frozen_record():
     assert len({solution, twin, solution}) == 2
 
 
+# --- Tiny penalties: what is left of the digits ------------------------------------------------
+
+
+@pytest.mark.parametrize("gamma", [1e-12, 1e-14, 1e-16, 1e-18, 1e-22])
+@pytest.mark.parametrize("options", [{"spectrum": "orthonormal"}, {"lam": 0.5}, {"lam": 0.05}])
+def test_optimality_of_few_samples_that_repeat(options, gamma):
+    """Targets of copies differ, so that r / gamma is huge where the weights are not."""
+    for X, y, n_terms in (
+        ([[-1.0], [-1.0], [1.0]], [-0.72450395, -0.40647018, -0.6763901], 3),
+        (np.tile(make_problem(15, 6, 80).X, (2, 1)), np.random.default_rng(0).normal(size=30), 80),
+    ):
+        X, Y = np.asarray(X), np.asarray(y)[:, np.newaxis]
+        basis = TensorBasis(X.shape[1], n_terms=n_terms, **options)
+        for engine in ALL_ENGINES:
+            solution = solve_ridge(basis, X, Y, gamma, engine=engine, solver="orthogonal")
+            assert solution.solver == "lq"
+            assert oracles.optimality(basis.evaluate(X), Y)(solution.weights, gamma) <= 5e-16
+
+
+@pytest.mark.parametrize("engine", ["auto", *ENGINES])
+@pytest.mark.parametrize("gamma", [1e-12, 1e-15, 1e-20])
+def test_wide_problems_keep_their_digits_by_every_engine(engine, gamma):
+    """QR of G above sqrt(gamma) I would lose eps |G| / sqrt(gamma) of the weights."""
+    p = make_problem(12, 3, 20, lam=0.5)
+    expected = oracles.ridge_exact(p.G, p.Y, gamma, digits=90)
+    for solver in ("auto", "orthogonal"):
+        solution = solve_ridge(p.basis, p.X, p.Y, gamma, engine=engine, solver=solver)
+        assert (solution.engine, solution.solver) == ("dual", "lq")
+        assert relative(solution.weights, expected) <= 1e-12
+
+
+def alike(kind, n_samples, n_features, rng):
+    """Samples that are nearly or wholly alike, or in which inputs are."""
+    X = rng.uniform(size=(n_samples, n_features))
+    half = n_samples // 2
+    copies = X[rng.integers(0, half, n_samples - half)]
+    if kind == "near":
+        X[half:] = copies + 10.0 ** -rng.integers(3, 12) * rng.normal(size=copies.shape)
+    if kind == "repeated":
+        X[half:] = copies
+    if kind == "equal inputs":
+        X[:] = X[:, :1]
+    return X
+
+
+def exact_features(X, basis, spectrum=None):
+    """With 60 digits, Legendre: rounded features are other ones where inputs are alike."""
+    evaluate = oracles.gegenbauer if spectrum is None else oracles.orthonormal
+    degree = int(basis.indices.max())
+    with mpmath.workdps(60):
+        tables = [[evaluate(float(v), degree, 0.5) for v in x] for x in X]
+        return np.array(
+            [
+                [
+                    mpmath.fprod(values[n] for values, n in zip(table, k, strict=True))
+                    for k in basis.indices.tolist()
+                ]
+                for table in tables
+            ]
+        )
+
+
+@pytest.mark.parametrize("kind", ["plain", "near", "repeated", "equal inputs"])
+@pytest.mark.parametrize("penalize_constant", [True, False])
+@pytest.mark.parametrize("gamma", [1e-2, 1e-8, 1e-12, 1e-14, 1e-20])
+def test_the_error_is_no_smaller_than_it_says(kind, penalize_constant, gamma):
+    """Against 90 digits, where noise is left that no penalty reaches."""
+    rng = np.random.default_rng(21)
+    for n_samples, n_features, n_terms in ((6, 2, 10), (8, 1, 8), (12, 2, 6)):
+        X = alike(kind, n_samples, n_features, rng)
+        Y = rng.normal(size=(n_samples, 1))
+        basis = TensorBasis(n_features, n_terms=n_terms, lam=0.5)
+        options = {"penalize_constant": penalize_constant}
+        expected = oracles.ridge_exact(exact_features(X, basis), Y, gamma, digits=90, **options)
+        for engine, solver in itertools.product(ALL_ENGINES, ["auto", *SOLVERS]):
+            try:
+                solution = solve_ridge(basis, X, Y, gamma, engine=engine, solver=solver, **options)
+            except np.linalg.LinAlgError:
+                continue
+            off = relative(solution.weights, expected)
+            where = (engine, solver, n_samples)
+            assert solution.error >= 1 or off <= 10 * solution.error, where
+            if solution.solver == "lq" and kind in ("repeated", "equal inputs"):
+                assert solution.error <= 1e-6, where  # of what samples say by themselves
+
+
+@pytest.mark.parametrize("kind", ["plain", "near", "repeated", "equal inputs"])
+@pytest.mark.parametrize("penalize_constant", [True, False])
+@pytest.mark.parametrize("weighted", ["none", "zeros"])
+@pytest.mark.parametrize("normalization", ["raw", "orthonormal"])
+def test_many_samples_have_the_weights_of_exact_features(
+    kind, penalize_constant, weighted, normalization
+):
+    """Rounding of the features alone would cost the condition number times eps, and more."""
+    rng = np.random.default_rng(22)
+    X, Y = alike(kind, 14, 2, rng), rng.normal(size=(14, 1))
+    weight = row_weights(weighted, 14)
+    spectrum = None if normalization == "raw" else "orthonormal"
+    basis = TensorBasis(2, degree=2, lam=0.5, spectrum=spectrum)
+    exact = exact_features(X, basis, spectrum)
+    options = {"sample_weight": weight, "penalize_constant": penalize_constant}
+    for gamma in (1e-3, 1e-8, 1e-12, 1e-17):
+        expected = oracles.ridge_exact(exact, Y, gamma, digits=90, **options)
+        solution = solve_ridge(basis, X, Y, gamma, solver="orthogonal", **options)
+        assert solution.solver == "qr"
+        assert solution.correction <= 0.1
+        off = relative(solution.weights, expected)
+        assert off <= max(1e-15, 2 * solution.error), gamma
+        if kind != "equal inputs" or gamma >= 1e-12:
+            assert solution.error <= 1e-15, gamma
+
+
+@pytest.mark.parametrize("domain", [(0, 1), (-1, 1)])
+def test_equal_inputs_share_their_weight(domain):
+    """The shortest weights are symmetric; below 1e-14 rounding is larger, and the error says so."""
+    rng = np.random.default_rng(23)
+    X = np.repeat(rng.uniform(*domain, (100, 1)), 2, axis=1)
+    Y = X[:, :1] + 0.1 * rng.normal(size=(100, 1))
+    basis = TensorBasis(2, degree=3, lam=0.5)
+    mirrored = [basis.indices.tolist().index(k[::-1]) for k in basis.indices.tolist()]
+    for gamma in (1e-8, 1e-10, 1e-12, 1e-14, 1e-17, 0.0):
+        for solver in ("auto", "orthogonal"):
+            solution = solve_ridge(basis, X, Y, gamma, solver=solver)
+            off = relative(solution.weights[mirrored], solution.weights)
+            assert off <= 10 * solution.error
+            if solution.solver == "qr" and gamma >= 1e-11:
+                assert off <= 1e-15
+            if gamma == 0.0:
+                assert off <= 1e-12
+            if gamma == 1e-17:
+                assert solution.error > 1
+
+
 # --- No penalty: the Moore-Penrose solution ----------------------------------------------------
 
 
@@ -517,8 +651,7 @@ def test_free_constant_against_extended_precision(shape, factorization, gamma, w
             bar = 1e-8  # small rows may stand above large ones
         assert relative(solution.weights, expected) <= bar, where
         if solver == "orthogonal" or solution.solver != "cholesky":
-            by_terms = engine in ("primal", "moments")
-            assert solution.solver == ("qr" if by_terms else factorization), where
+            assert solution.solver == factorization, where  # the shape decides
             assert solution.engine == ("primal" if solution.solver == "qr" else "dual"), where
 
 

@@ -37,6 +37,9 @@ class Recurrence {
   /// Coefficient of x p_{n-1} in p_n, n >= 1.
   [[nodiscard]] double slope(Index n) const { return slope_[static_cast<std::size_t>(n)]; }
 
+  /// Coefficient of p_{n-2} in p_n with the sign turned, n >= 2.
+  [[nodiscard]] double drop(Index n) const { return drop_[static_cast<std::size_t>(n)]; }
+
   /// Largest |p_n| on [-1, 1], up to a factor of two (exactly the value at 1 for lam >= 0).
   [[nodiscard]] double bound(Index n) const { return bound_[static_cast<std::size_t>(n)]; }
 

@@ -31,7 +31,7 @@ RefinementReport refine(const Residual& residual, const Solve& solve, const Add&
       first = std::max(size, 1e-300);
     } else {
       const double relative = size / first;
-      if (!std::isfinite(relative) || (step > 1 && relative >= previous)) {
+      if (!std::isfinite(relative) || relative >= previous) {
         report.remaining = step > 1 ? report.last_correction : relative;
         break;
       }

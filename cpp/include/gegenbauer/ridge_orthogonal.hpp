@@ -7,10 +7,12 @@
 
 namespace gegenbauer {
 
-/// QR of [G; sqrt(gamma) I], a block of rows after the other; for any problem. Cost 2 S L^2 flops, memory O(L^2).
+/// QR of [G; sqrt(gamma) I], a block of rows after the other; for any problem. Where the factor can carry a correction,
+/// weights are refined by gradients of exact features. Cost 2 S L^2 flops, memory O(L^2).
 [[nodiscard]] RidgeSolution solve_by_rows(const Problem& problem);
 
-/// LQ of [G, sqrt(gamma) I] for S <= L, after a free constant was eliminated. Cost 2 S^2 L flops, memory O(S L).
+/// LQ of G for S <= L, after a free constant was eliminated, and QR of its triangle above sqrt(gamma) I. Cost 2 S^2 L +
+/// 8 S^3 / 3 flops, memory O(S L).
 [[nodiscard]] RidgeSolution solve_by_columns(const Problem& problem);
 
 }  // namespace gegenbauer

@@ -34,8 +34,14 @@ struct RidgeReport {
   int n_refinements = 0;
   double correction = 0.0;  ///< relative size of the last refinement
   bool float32_products = false;
-  Index rank = 0;  ///< min(S, L), or the numerical rank that gamma = 0 found
+  Index rank = 0;      ///< min(S, L), or the numerical rank that gamma = 0 found
+  double error = 0.0;  ///< estimate, mostly too high, of the relative error of the weights by rounding
 };
+
+/// What rounding of the features does to weights of least squares, to first order and relative to them (Wedin):
+/// eps k (2 + (k + 1) |r| / (|A| |W|)) for A = [G; sqrt(gamma) I] of condition number k = rcond^-1/2, with its residual
+/// r. Infinite where that is nothing to go by.
+[[nodiscard]] double rounding_of_least_squares(double rcond, double norm, double residual, double weights);
 
 struct RidgeSolution {
   Matrix weights;  ///< (L, K)
@@ -83,7 +89,13 @@ class Problem {
   [[nodiscard]] Matrix residual(const Matrix& weights) const { return scaled_targets_ - product(weights); }
 
   /// G'(Y - G W) - penalty W: what vanishes at the solution
-  [[nodiscard]] Matrix gradient(const Matrix& weights) const;
+  [[nodiscard]] Matrix gradient(const Matrix& weights) const { return gradient(weights, residual(weights)); }
+
+  /// the same for a residual that is at hand
+  [[nodiscard]] Matrix gradient(const Matrix& weights, const Matrix& residual) const;
+
+  /// the same of features that are not rounded
+  [[nodiscard]] Matrix exact_gradient(const Matrix& weights) const;
 
   /// rows [first, first + count) of G, scaled, into a view (count, L)
   void features(Index first, Index count, StridedView<double> out) const;

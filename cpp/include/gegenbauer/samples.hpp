@@ -29,6 +29,16 @@ class Samples {
   /// Whether the caller's values are float32.
   [[nodiscard]] bool are_float32() const { return floats_.data != nullptr; }
 
+  /// The map to the domain, or null.
+  [[nodiscard]] const BoxMap* map() const { return map_; }
+
+  /// The caller's values as they are.
+  [[nodiscard]] Samples unmapped() const {
+    Samples raw = *this;
+    raw.map_ = nullptr;
+    return raw;
+  }
+
   /// The rows [first, first + count).
   [[nodiscard]] Samples slice(Index first, Index count) const;
 
