@@ -431,6 +431,9 @@ class InputDisplay:
     ) -> Self:  # fmt: skip
         """Draw first-order and total Sobol' indices of one output.
 
+        They take the inputs as independent, and of an estimator as uniform over the range seen in
+        ``fit``: see `sobol_indices`, which warns where inputs are correlated.
+
         Parameters
         ----------
         indices : SobolIndices or fitted estimator of this library
@@ -446,7 +449,9 @@ class InputDisplay:
         -------
         InputDisplay
         """
+        xlabel = "share of the variance, inputs taken as independent"
         if not isinstance(indices, SobolIndices):
+            xlabel += " and uniform"
             names = getattr(indices, "feature_names_in_", None) if names is None else names
             indices = sobol_indices(indices)
         m, n_outputs = indices.total.shape
@@ -459,7 +464,7 @@ class InputDisplay:
         labels = [f"x{t}" for t in range(m)] if names is None else names
         if len(labels) != m:
             raise ValueError(f"names must have {m} entries, got {len(labels)}")
-        return cls(labels, values, xlabel="share of the variance").plot(ax=ax)
+        return cls(labels, values, xlabel=xlabel).plot(ax=ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:

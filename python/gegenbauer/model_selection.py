@@ -388,7 +388,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
             data = _Data(X, targets, weight, np.arange(len(X)), given)
         grid = self._basis_grid()
         self.scaling_ = self._make_scaling(X)
-        self._warn_of_outliers(X)
+        self._look_at_inputs(X)
         data = self._standardised(data)
         score = self._make_score(data)
         splits = self._make_splits(raw_y, used, groups)

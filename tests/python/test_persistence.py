@@ -906,7 +906,7 @@ class TestHostileSearches:
             any_number.add("residuals")
         for name in sorted(parts.tensors):
             array = parts.tensors.pop(name)
-            if name == "row_weight":  # not all models have one
+            if name in ("row_weight", "prior_variance"):  # not all models have one
                 load(parts.write())
             else:
                 refused(parts.write(), "lacks")
@@ -928,6 +928,7 @@ class TestHostileSearches:
         [
             ("regressor", "noise_variance", -1.0, "must not be negative or NaN"),
             ("regressor", "noise_variance", np.nan, "must not be negative or NaN"),
+            ("regressor", "prior_variance", np.nan, "must not be negative or NaN"),
             ("regressor-weights", "row_weight", 0.0, "row_weight' must be positive"),
             ("classifier", "probability_scales", -1.0, "must be positive"),
         ],
