@@ -130,15 +130,15 @@ class _GegenbauerEstimator(_StreamEstimator):
             solver=self.solver, precision=self.precision, **options,
         )  # fmt: skip
         missed = 1.0 - predict(self.basis_, X[1::2], ones.weights, **options)
-        lost = float(far[column] * np.sqrt(np.mean(missed**2)))
+        lost = float(far[column] * np.median(np.abs(missed)))
         if lost < _MOST_LOST:
             return
         which = "" if Y.shape[1] == 1 else f" in column {column}"
         warnings.warn(
             f"The mean of y{which} is {far[column]:.3g} times its standard deviation, and the "
-            f"constant term that has to carry it is penalised: predictions are off by some "
-            f"{lost:.2g} standard deviations for this alone. Set penalize_constant=False, or "
-            "subtract the mean from y.",
+            "constant term that has to carry it is penalised: for this alone predictions are off "
+            f"by some {lost:.2g} standard deviations. Set penalize_constant=False, or subtract the "
+            "mean from y.",
             PenalizedConstantWarning,
             stacklevel=_stacklevel(),
         )
