@@ -58,8 +58,14 @@ if TYPE_CHECKING:
         GegenbauerClassifier,
         GegenbauerRegressor,
         IllConditionedWarning,
+        PenalizedConstantWarning,
     )
-    from gegenbauer.explain import polynomial_text, sobol_indices, to_sympy
+    from gegenbauer.explain import (
+        CorrelatedInputsWarning,
+        polynomial_text,
+        sobol_indices,
+        to_sympy,
+    )
     from gegenbauer.features import GegenbauerFeatures, OutlierWarning, OutOfRangeWarning
     from gegenbauer.model_selection import (
         GegenbauerClassifierCV,
@@ -76,6 +82,7 @@ __all__ = [
     "ArrayBatches",
     "BasisSearch",
     "Checkpoint",
+    "CorrelatedInputsWarning",
     "GegenbauerClassifier",
     "GegenbauerClassifierCV",
     "GegenbauerDecay",
@@ -96,6 +103,7 @@ __all__ = [
     "MomentStatistics",
     "OutOfRangeWarning",
     "OutlierWarning",
+    "PenalizedConstantWarning",
     "PowerDecay",
     "PrefixSurface",
     "RidgePath",
@@ -144,6 +152,7 @@ __all__ = [
 _LAZY = {
     "ArrayBatches": "batches",
     "Checkpoint": "persistence",
+    "CorrelatedInputsWarning": "explain",
     "GegenbauerClassifier": "estimators",
     "GegenbauerClassifierCV": "model_selection",
     "GegenbauerFeatures": "features",
@@ -156,6 +165,7 @@ _LAZY = {
     "ModelVersionWarning": "persistence",
     "OutOfRangeWarning": "features",
     "OutlierWarning": "features",
+    "PenalizedConstantWarning": "estimators",
     "load": "persistence",
     "polynomial_text": "explain",
     "save": "persistence",

@@ -9,6 +9,7 @@ estimators as they are.
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,16 +19,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._arrays import check_choice, check_integer
 from gegenbauer.basis import TensorBasis
+from gegenbauer.basis_search import PAPER_GAMMAS
 from gegenbauer.calibration import expected_calibration_error
 from gegenbauer.explain import sobol_indices
 from gegenbauer.insight import SobolIndices
+from gegenbauer.selection import RidgePath
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
-
-    from gegenbauer.selection import RidgePath
 
     Doubles = npt.NDArray[np.float64]
 
@@ -71,6 +72,44 @@ def _errors_of(estimator: Any) -> Doubles:
     """Return the errors in ``cv_results_``, NaN where there is none."""
     scores = estimator.cv_results_["score"]
     return np.where(np.isfinite(scores), -scores, np.nan)
+
+
+def _solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[RidgePath, float]:
+    """Factorise the problem that an estimator has solved; return its penalty, too."""
+    check_is_fitted(estimator)
+    model = getattr(estimator, "kernel_", getattr(estimator, "basis_", None))
+    if model is None or not hasattr(estimator, "_checked_rows"):
+        raise TypeError(
+            "estimator must be a regressor or classifier of this library, got "
+            f"{type(estimator).__name__}"
+        )
+    gamma = estimator.gamma_ if hasattr(estimator, "gamma_") else estimator.gamma
+    weight: Doubles | None
+    if X is not None and y is not None:
+        estimator._validate_inputs(X, reset=False)
+        rows, Y, weight, _ = copy.copy(estimator)._checked_rows(X, y, sample_weight)
+        Y = Y.reshape(len(rows), -1)
+    elif X is None and y is None and {"X_fit_", "_row_weight"} <= vars(estimator).keys():
+        # targets are predictions plus residuals, which are gamma times dual coefficients
+        rows, weight = estimator.X_fit_, estimator._row_weight
+        sizes = 1.0 if weight is None else weight[:, np.newaxis]
+        Y = estimator._evaluate(rows) + gamma * estimator.dual_coef_ / sizes
+    else:
+        raise TypeError(
+            f"this {type(estimator).__name__} keeps no samples of its fit: pass X and y, those of "
+            "fit"
+        )
+    path = RidgePath(
+        model,
+        rows,
+        # where the constant is penalised, targets are taken from their mean or from zero
+        Y - getattr(estimator, "intercept_", 0.0),
+        sample_weight=weight,
+        scaling=estimator.scaling_,
+        penalize_constant=bool(estimator.penalize_constant),
+        n_threads=estimator._n_threads(),
+    )
+    return path, float(gamma)
 
 
 class PathDisplay:
@@ -139,36 +178,47 @@ class PathDisplay:
         PathDisplay
             The leave-one-out minimum is marked.
         """
+        return cls._of_path(path, gammas).plot(ax=ax)
+
+    @classmethod
+    def _of_path(cls, path: RidgePath, gammas: npt.ArrayLike) -> Self:
         values = np.sort(np.asarray(gammas, dtype=np.float64))
         weights = path.sample_weight
         squares = (path.leave_one_out(values).predictions - path.targets) ** 2
         left_out = np.average(squares.mean(axis=2), axis=1, weights=weights)
         errors = {"leave-one-out": left_out, "GCV": path.gcv(values).mean(axis=1)}
-        chosen = float(values[left_out.argmin()])
-        return cls(values, errors, chosen=chosen).plot(ax=ax)
+        return cls(values, errors, chosen=float(values[left_out.argmin()]))
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
-        """Draw what an estimator that chooses by itself has tried.
+    def from_estimator(
+        cls, estimator: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None,
+        ax: Any = None,
+    ) -> Self:  # fmt: skip
+        """Draw what an estimator has tried, or what other penalties would have done.
 
         Parameters
         ----------
-        estimator : GegenbauerClassifierCV or GegenbauerRegressorCV
-            Fitted; a regressor of all terms learns its spectrum without such a grid.
+        estimator : GegenbauerClassifierCV, GegenbauerRegressorCV or a plain estimator
+            Fitted.
+        X, y, sample_weight : optional
+            Those of ``fit``: for estimators that have tried no grid and keep no samples, that is
+            all but a `GegenbauerClassifierCV` whose spectrum was not given, those with
+            ``spectrum=None``, and a `GegenbauerRegressorCV` of all terms.
         ax : matplotlib axes, optional
             Where to draw.
 
         Returns
         -------
         PathDisplay
-            A curve for each smoothness s, at the interaction q that suits it best, or with the
-            paper's basis for each lam, at the number of terms that suits it best; the best penalty
-            is marked.
+            Of what was tried, a curve for each smoothness s, at the interaction q that suits it
+            best, or with the paper's basis for each lam, at the number of terms that suits it best;
+            the best penalty is marked. Else the leave-one-out error of the fitted terms and
+            generalised cross-validation around the penalty of the fit, which is marked.
 
         Raises
         ------
         TypeError
-            The estimator has tried no grid.
+            Samples are missing, or the estimator is none of this library.
 
         Examples
         --------
@@ -182,10 +232,16 @@ class PathDisplay:
         check_is_fitted(estimator)
         results = getattr(estimator, "cv_results_", {})
         if not results:
-            raise TypeError(
-                f"this {type(estimator).__name__} has tried no grid of penalties: draw a "
-                "RidgePath of its kernel_ with PathDisplay.from_path"
-            )
+            path, gamma = _solved_by(estimator, X, y, sample_weight)
+            around = np.array(PAPER_GAMMAS) if gamma == 0 else gamma * 2.0 ** np.arange(-16, 17)
+            display = cls._of_path(path, around)
+            display.chosen = gamma or None
+            variance = np.average(path.targets**2, axis=0, weights=path.sample_weight)
+            variance -= np.average(path.targets, axis=0, weights=path.sample_weight) ** 2
+            unit = float(variance.mean()) or 1.0
+            display.errors = {name: values / unit for name, values in display.errors.items()}
+            display.ylabel = "mean squared error / variance"
+            return display.plot(ax=ax)
         errors = _errors_of(estimator)
         by_lam = "lam" in results
         gammas = results["gamma" if by_lam else "relative_gamma"]
@@ -431,6 +487,9 @@ class InputDisplay:
     ) -> Self:  # fmt: skip
         """Draw first-order and total Sobol' indices of one output.
 
+        They take the inputs as independent, and of an estimator as uniform over the range seen in
+        ``fit``: see `sobol_indices`, which warns where inputs are correlated.
+
         Parameters
         ----------
         indices : SobolIndices or fitted estimator of this library
@@ -446,7 +505,9 @@ class InputDisplay:
         -------
         InputDisplay
         """
+        xlabel = "share of the variance, inputs taken as independent"
         if not isinstance(indices, SobolIndices):
+            xlabel += " and uniform"
             names = getattr(indices, "feature_names_in_", None) if names is None else names
             indices = sobol_indices(indices)
         m, n_outputs = indices.total.shape
@@ -459,7 +520,7 @@ class InputDisplay:
         labels = [f"x{t}" for t in range(m)] if names is None else names
         if len(labels) != m:
             raise ValueError(f"names must have {m} entries, got {len(labels)}")
-        return cls(labels, values, xlabel="share of the variance").plot(ax=ax)
+        return cls(labels, values, xlabel=xlabel).plot(ax=ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -576,6 +637,10 @@ def left_out_outcomes(
     return outcomes[known], found[known]
 
 
+# Area of the point of the bin of most samples, in square points
+_LARGEST_POINT = 90.0
+
+
 class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-learn is untyped
     """How often it came true, by the probability that was given to it, for rows left out.
 
@@ -591,6 +656,10 @@ class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-le
         Probabilities.
     expected_calibration_error : float
         Mean over the rows of the absolute difference of the two in their bin.
+    counts : ndarray of int, shape (n_bins,), optional
+        Samples in each of these bins. The error is a mean over samples, so that bins of a few
+        count for little of it, however far from the diagonal they are: the numbers are drawn
+        beside the points, whose areas they are.
     estimator_name, pos_label
         As for ``CalibrationDisplay``.
 
@@ -600,6 +669,10 @@ class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-le
         Where it was drawn.
     line_ : matplotlib line
         The curve.
+    points_ : matplotlib PathCollection or None
+        Points of the bins, by their counts.
+    labels_ : list of matplotlib Annotation
+        The counts.
 
     Examples
     --------
@@ -619,6 +692,7 @@ class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-le
         y_prob: Doubles,
         *,
         expected_calibration_error: float,
+        counts: npt.NDArray[np.intp] | None = None,
         estimator_name: str | None = None,
         pos_label: Any = None,
     ) -> None:
@@ -626,6 +700,7 @@ class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-le
             prob_true, prob_pred, y_prob, estimator_name=estimator_name, pos_label=pos_label
         )
         self.expected_calibration_error = expected_calibration_error
+        self.counts = counts
 
     def plot(self, *, ax: Any = None, **options: Any) -> Self:
         """Draw the curve.
@@ -642,7 +717,21 @@ class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-le
         ReliabilityDisplay
             Itself.
         """
-        super().plot(ax=_axes(ax), **options)
+        super().plot(ax=_axes(ax), **{"marker": "", **options})
+        self.points_, self.labels_ = None, []
+        if self.counts is not None:
+            self.points_ = self.ax_.scatter(
+                self.prob_pred,
+                self.prob_true,
+                s=_LARGEST_POINT * self.counts / self.counts.max(),
+                color=self.line_.get_color(),
+            )
+            self.labels_ = [
+                self.ax_.annotate(
+                    str(n), (x, y), xytext=(5, -9), textcoords="offset points", fontsize="x-small"
+                )
+                for n, x, y in zip(self.counts, self.prob_pred, self.prob_true, strict=True)
+            ]
         return self
 
     @classmethod
@@ -742,8 +831,9 @@ class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-le
         prob_true, prob_pred = calibration_curve(
             outcomes, found, pos_label=True, n_bins=n_bins, strategy=strategy
         )
+        counts = np.bincount(np.searchsorted(edges[1:-1], found))  # in the bins of the curve
         display = cls(
-            prob_true, prob_pred, found,
+            prob_true, prob_pred, found, counts=counts[counts > 0],
             expected_calibration_error=expected_calibration_error(outcomes, found, edges),
             estimator_name=name, pos_label=pos_label,
         )  # fmt: skip
@@ -796,13 +886,56 @@ class LeverageDisplay:
         -------
         LeverageDisplay
         """
+        return cls._of_path(path, gamma, output).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None,
+        output: int = 0, ax: Any = None,
+    ) -> Self:  # fmt: skip
+        """Draw the samples of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : GegenbauerRegressorCV, GegenbauerClassifierCV or a plain estimator
+            Fitted. Of a classifier, targets are its codes +1 and -1.
+        X, y, sample_weight : optional
+            Those of ``fit``, which all but a `GegenbauerRegressorCV` of all terms need: it keeps
+            its distinct samples.
+        output : int
+            Which output.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        LeverageDisplay
+
+        Raises
+        ------
+        TypeError
+            Samples are missing, or the estimator is none of this library.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from gegenbauer import GegenbauerRegressorCV
+        >>> from gegenbauer.display import LeverageDisplay
+        >>> model = GegenbauerRegressorCV().fit(*load_diabetes(return_X_y=True))
+        >>> LeverageDisplay.from_estimator(model).leverages.shape
+        (442,)
+        """
+        return cls._of_path(*_solved_by(estimator, X, y, sample_weight), output).plot(ax=ax)
+
+    @classmethod
+    def _of_path(cls, path: RidgePath, gamma: float, output: int) -> Self:
         found = path.leave_one_out([gamma])
         output = check_integer(output, "output", minimum=0)
         if output >= path.n_outputs:
             raise ValueError(f"output must be below {path.n_outputs}, got {output}")
         residuals = path.targets[:, output] - found.predictions[0, :, output]
         leverages = found.leverages[0]
-        return cls(leverages, residuals, float(leverages.mean())).plot(ax=ax)
+        return cls(leverages, residuals, float(leverages.mean()))
 
     def plot(self, ax: Any = None, **options: Any) -> Self:
         """Draw the points.

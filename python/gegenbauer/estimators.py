@@ -14,6 +14,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -32,7 +33,12 @@ if TYPE_CHECKING:
     from gegenbauer.ridge import RidgeSolution
     from gegenbauer.spectrum import SpectrumLike
 
-__all__ = ["GegenbauerClassifier", "GegenbauerRegressor", "IllConditionedWarning"]
+__all__ = [
+    "GegenbauerClassifier",
+    "GegenbauerRegressor",
+    "IllConditionedWarning",
+    "PenalizedConstantWarning",
+]
 
 # The estimators' own defaults: the setting of the paper.
 _PAPER_N_TERMS = 1000
@@ -46,6 +52,15 @@ _LARGEST_ERROR = float(np.finfo(np.float64).eps) / LEAST_RCOND
 
 class IllConditionedWarning(UserWarning):
     """The linear system of a fit is so ill-conditioned that its weights may be inaccurate."""
+
+
+class PenalizedConstantWarning(UserWarning):
+    """The penalty on the constant term spoils the predictions of targets far from zero."""
+
+
+# Means so many standard deviations from zero are looked into, and what the penalty on the constant
+# may cost, in standard deviations
+_FAR_FROM_ZERO, _MOST_LOST = 10.0, 0.1
 
 
 class _GegenbauerEstimator(_StreamEstimator):
@@ -87,6 +102,50 @@ class _GegenbauerEstimator(_StreamEstimator):
                 n_threads=self._n_threads(),
             )
         self._keep_solution(solution, flat=targets.ndim == 1)
+        if self.penalize_constant and is_regressor(self):
+            self._warn_if_constant_is_dear(X, targets.reshape(len(X), -1), weight)
+
+    def _warn_if_constant_is_dear(
+        self, X: NDArray[Any], Y: NDArray[np.float64], weight: NDArray[np.float64] | None
+    ) -> None:
+        """Warn where the penalty on the constant costs more than a tenth of the targets' spread.
+
+        A fit is linear in its targets: what it makes of Y beyond a fit with a free constant is the
+        mean times what it makes of targets of 1. How far that is from 1 between the samples is seen
+        by a fit to every other one; only targets whose mean is far from zero are worth it.
+        """
+        size = np.abs(Y).max(axis=0)
+        scaled = Y / np.where(size > 0, size, 1.0)
+        mean = np.average(scaled, axis=0, weights=weight)
+        spread = np.sqrt(np.average((scaled - mean) ** 2, axis=0, weights=weight))
+        far = np.where(spread > _EPS, np.abs(mean) / np.where(spread > 0, spread, 1.0), 0.0)
+        column = int(far.argmax())
+        n = len(X)
+        total = n if weight is None else float(weight.sum())
+        # of many samples, targets of 1 are missed by no more: the weight 1 of the constant alone
+        # would be penalised by gamma
+        certain = n >= 4 * self.n_terms_ and far[column] * np.sqrt(self.gamma / total) < _MOST_LOST
+        if far[column] < _FAR_FROM_ZERO or n < 4 or certain:
+            return
+        options: dict[str, Any] = {"scaling": self.scaling_, "n_threads": self._n_threads()}
+        ones = solve_ridge(
+            self.basis_, X[::2], np.ones((len(X[::2]), 1)), self.gamma,
+            sample_weight=None if weight is None else weight[::2], engine=self.engine,
+            solver=self.solver, precision=self.precision, **options,
+        )  # fmt: skip
+        missed = 1.0 - predict(self.basis_, X[1::2], ones.weights, **options)
+        lost = float(far[column] * np.median(np.abs(missed)))
+        if lost < _MOST_LOST:
+            return
+        which = "" if Y.shape[1] == 1 else f" in column {column}"
+        warnings.warn(
+            f"The mean of y{which} is {far[column]:.3g} times its standard deviation, and the "
+            "constant term that has to carry it is penalised: for this alone predictions are off "
+            f"by some {lost:.2g} standard deviations. Set penalize_constant=False, or subtract the "
+            "mean from y.",
+            PenalizedConstantWarning,
+            stacklevel=_stacklevel(),
+        )
 
     def _keep_solution(self, solution: RidgeSolution, *, flat: bool) -> None:
         self.term_coef_ = solution.weights[:, 0] if flat else solution.weights
@@ -186,7 +245,8 @@ class GegenbauerRegressor(_RealStream, _GegenbauerEstimator):
         to it in silence ("clip") or with one warning ("warn"), raise an error, or evaluate the
         polynomials there, which grow fast; non-finite results are an error.
     penalize_constant : bool, default=True
-        Whether gamma also penalises the constant term, as in the paper.
+        Whether gamma also penalises the constant term, as in the paper. False is better for targets
+        whose mean is far from zero: see `PenalizedConstantWarning`.
     engine : {"auto", "primal", "moments", "dual", "kernel"}, default="auto"
         The way to the normal equations: of the terms, from features ("primal") or from
         moments, or of the rows, from features ("dual") or from a product formula ("kernel").
@@ -321,6 +381,10 @@ class GegenbauerRegressor(_RealStream, _GegenbauerEstimator):
         -----
         IllConditionedWarning
             The weights may be inaccurate.
+        OutlierWarning
+            Nearly all samples of an input fill a tiny part of its range.
+        PenalizedConstantWarning
+            The mean of y is so large that the penalty on the constant term spoils predictions.
         UserWarning
             ``n_terms`` leaves terms of the given ``degree`` out.
         """
@@ -629,6 +693,8 @@ class GegenbauerClassifier(_ClassStream, _GegenbauerEstimator):
         -----
         IllConditionedWarning
             The weights may be inaccurate.
+        OutlierWarning
+            Nearly all samples of an input fill a tiny part of its range.
         UserWarning
             ``n_terms`` leaves terms of the given ``degree`` out.
         """

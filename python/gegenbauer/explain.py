@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._arrays import check_integer, shortest
 from gegenbauer.basis import TensorBasis
+from gegenbauer.features import _stacklevel, largest_correlation
 from gegenbauer.insight import SobolIndices, kernel_sobol_indices, term_sobol_indices
 from gegenbauer.spectrum import Spectrum
 
@@ -20,14 +22,23 @@ if TYPE_CHECKING:
 
     Doubles = npt.NDArray[np.float64]
 
-__all__ = ["polynomial_text", "sobol_indices", "to_sympy"]
+__all__ = ["CorrelatedInputsWarning", "polynomial_text", "sobol_indices", "to_sympy"]
+
+# Correlation of two inputs from which on shares of the variance are not theirs
+_CORRELATED = 0.7
+
+
+class CorrelatedInputsWarning(UserWarning):
+    """Inputs depend on each other, which Sobol' indices take to be independent."""
 
 
 def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndices:
     """Decompose the variance of the outputs of an estimator over its inputs.
 
-    The inputs are taken as independent on the range seen in ``fit``, and constant inputs as fixed.
-    For classifiers the outputs are those before calibration.
+    The inputs are taken as independent, of one distribution over the whole range seen in ``fit``,
+    and constant inputs as fixed; the samples of the fit may be neither. Of inputs that depend on
+    each other, such as two measures of size, one may get the share of both, and the box has corners
+    where there are no samples. For classifiers the outputs are those before calibration.
 
     Parameters
     ----------
@@ -44,6 +55,13 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
     ------
     TypeError
         For other estimators.
+
+    Warns
+    -----
+    CorrelatedInputsWarning
+        The correlation of two inputs in the samples of the fit (some 2000 of them, evenly spread)
+        is 0.7 or more in absolute value. Models of a finite set of terms that were loaded from a
+        file, or learned from batches, do not know.
 
     Examples
     --------
@@ -78,7 +96,24 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
             "estimator must be a regressor or classifier of this library, got "
             f"{type(estimator).__name__}"
         )
+    _warn_if_correlated(estimator)
     return found
+
+
+def _warn_if_correlated(estimator: Any) -> None:
+    known = vars(estimator).get("_correlation")
+    if known is None and "X_fit_" in vars(estimator):
+        known = largest_correlation(estimator.X_fit_)
+    if known is not None and abs(known[0]) >= _CORRELATED:
+        value, *pair = known
+        one, other = (estimator._column_name(t) for t in pair)
+        warnings.warn(
+            f"shares of the variance take the inputs as independent, but the correlation of {one} "
+            f"and {other} is {value:.2f} in the samples of the fit: what they have in common may "
+            "fall to either of them",
+            CorrelatedInputsWarning,
+            stacklevel=_stacklevel(),
+        )
 
 
 def _terms_of(estimator: Any, output: int) -> tuple[TensorBasis, Doubles, float]:

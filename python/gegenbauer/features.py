@@ -59,6 +59,9 @@ _MOST_APART, _SHARE_APART, _LEAST_GAP = 20, 0.01, 4.0
 # Samples that are looked at first, evenly spread, and how many it takes
 _MOST_LOOKED_AT, _FEWEST_LOOKED_AT = 2000, 20
 
+# Inputs of which all pairs are looked at for correlation
+_MOST_CORRELATED = 2000
+
 _CLIP = "X lies too far outside of the range seen in fit, set out_of_range='clip'"
 
 
@@ -122,6 +125,7 @@ class _InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
     n_jobs: int | None
     scaling_: InputScaling
     n_features_in_: int
+    _correlation: tuple[float, int, int]
 
     # ---- fitting -----------------------------------------------------------------
 
@@ -240,6 +244,11 @@ class _InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
         more = columns.size - _MAX_LISTED
         return ", ".join(parts) + (f" and {more} more columns" if more > 0 else "")
 
+    def _look_at_inputs(self, X: NDArray[Any]) -> None:
+        """Warn of outliers, and keep what `sobol_indices` warns of."""
+        self._warn_of_outliers(X)
+        self._correlation = largest_correlation(X)
+
     def _warn_of_outliers(self, X: NDArray[Any]) -> None:
         """Warn of inputs of which nearly all samples fill a small part of the fitted box."""
         if len(X) < _FEWEST_LOOKED_AT:
@@ -334,9 +343,10 @@ class _BasisEstimator(_InputEstimator):
         box = self._given_box(X.shape[1])
         if box is None:
             self.scaling_ = InputScaling.fit(X, domain=self.domain, clip=self._clips)
-            self._warn_of_outliers(X)
+            self._look_at_inputs(X)
             return
         self.scaling_ = box
+        self._correlation = largest_correlation(X)
         self._apply_range_policy(X)
 
     def _given_box(self, n_features: int) -> InputScaling | None:
@@ -408,6 +418,27 @@ def _advising(advice: str) -> Iterator[None]:
         yield
     except BeyondRangeError as error:
         raise BeyondRangeError(error.found, advice) from None
+
+
+def largest_correlation(X: NDArray[Any]) -> tuple[float, int, int]:
+    """Return the correlation of largest absolute value between two inputs, and which these are.
+
+    Of many samples, some are looked at; beyond some thousand inputs nothing is, and the answer 0.
+    """
+    m = X.shape[1]
+    if m < 2 or m > _MOST_CORRELATED or len(X) < 3:
+        return 0.0, 0, 0
+    values = X[:: -(-len(X) // _MOST_LOOKED_AT)].astype(np.float64)
+    values /= np.maximum(np.abs(values).max(axis=0), np.finfo(np.float64).tiny)
+    values -= values.mean(axis=0)
+    lengths = np.sqrt((values**2).sum(axis=0))
+    moving = lengths > np.finfo(X.dtype).eps * np.sqrt(len(values))
+    values[:, moving] /= lengths[moving]
+    values[:, ~moving] = 0.0
+    found = values.T @ values
+    np.fill_diagonal(found, 0.0)
+    i, j = sorted(divmod(int(np.abs(found).argmax()), m))
+    return float(found[i, j].clip(-1.0, 1.0)), i, j
 
 
 def _bulk(

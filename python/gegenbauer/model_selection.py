@@ -480,7 +480,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
                 f"out; all {len(X)} are the same"
             )
         self.scaling_ = self._make_scaling(X)
-        self._warn_of_outliers(X)
+        self._look_at_inputs(X)
         data = self._standardised(data)
         score = self._make_score(data)
         self._all_terms = grid is None and self.n_terms is None and data.n <= self.kernel_rows
@@ -1592,7 +1592,8 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         have Chebyshev polynomials, and no such parameter.
     cv : int, splitter, iterable or None, default=None
         How rows are left out: None for exact leave-one-out, which costs no further fits (see
-        ``loo_predictions_`` for samples that are equal); else as in scikit-learn. Splitters by groups take ``groups`` of ``fit``.
+        ``loo_predictions_`` for samples that are equal); else as in scikit-learn. Splitters by
+        groups take ``groups`` of ``fit``.
     scoring : str, callable or None, default=None
         What is to be the best: a scorer of scikit-learn; None for the smallest log-loss.
     penalize_constant : bool, default=True
@@ -1634,7 +1635,8 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         (relative to the mean diagonal of the kernel matrix, times the mean weight of a sample)
         and "score" (n_s, n_q, n_gammas), from
         which a choice by log-loss takes the prior, (ln q n_features)^2 / 32 by the number of
-        samples of the search. The best of each s is where the weights of the inputs are learned from.
+        samples of the search. The best of each s is where the weights of the inputs are learned
+        from.
         With ``spectrum=None`` "lam" (n_lams,), "n_terms" (n_sizes,), "gamma" (n_gammas,) and
         "score" (n_lams, n_sizes, n_gammas). Scores are minus infinity where rounding errors would
         count, and NaN where nothing was tried. Empty for a spectrum that is given.

@@ -120,7 +120,8 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         """Leave nothing of an earlier fit that the next one would not replace."""
         self._forget_solution()
         for name in (
-            "statistics_", "n_samples_seen_", "n_out_of_range_", "classes_", "_y_was_flat"
+            "statistics_", "n_samples_seen_", "n_out_of_range_", "classes_", "_y_was_flat",
+            "_correlation",
         ):  # fmt: skip
             self.__dict__.pop(name, None)
 

@@ -33,6 +33,7 @@ from sklearn.model_selection import train_test_split
 
 import gegenbauer
 from gegenbauer import (
+    CorrelatedInputsWarning,
     GegenbauerClassifier,
     GegenbauerClassifierCV,
     GegenbauerFeatures,
@@ -232,7 +233,7 @@ class TestFit:
         )
         assert result.value("terms") == "1000: all of total degree up to 9, and 285 of degree 10"
         assert result.value("parameters") == (
-            "lam 0.05, gamma 2^-12, domain [0, 1], out of range: clip"
+            "lam 0.05, gamma 2^-12, domain [0, 1], out of range: warn"
         )
         assert re.fullmatch(
             r"kernel engine, cholesky solver, float64 products, rcond \d\.\de-06, \d refinements?",
@@ -350,6 +351,7 @@ class TestFit:
             ("--domain -1,1", {"domain": (-1, 1)}),
             ("--out-of-range error", {"out_of_range": "error"}),
             ("--max-interaction 2", {"max_interaction": 2}),
+            ("--free-constant", {"penalize_constant": False}),
             ("--spectrum orthonormal", {"spectrum": "orthonormal"}),
             (
                 "--spectrum 0.5,2^1 --index-set largest_weight --terms 20",
@@ -362,13 +364,40 @@ class TestFit:
         succeed("fit", iris_csv, "--target=species", "--out=m.st", *options.split())
         assert load("m.st").get_params() == GegenbauerClassifier(**parameters).get_params()
 
+    def test_a_mean_far_from_zero(self, folder):
+        """The advice helps, where a larger gamma would make it worse."""
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
+        X.assign(y=X["a"] ** 2 + X["b"] + 1e6).to_csv("t.csv", index=False)
+        fit = ("fit", "t.csv", "--target", "y")
+        warning = "standard deviations. Give --free-constant, or subtract the mean from y."
+        result = succeed(*fit, warning=warning)
+        assert result.value("validation").endswith(
+            "no better than a guess: the mean is far from zero, try --free-constant"
+        )
+        better = succeed(*fit, "--free-constant")
+        assert float(better.value("validation").split()[1].rstrip(",")) > 0.99
+        assert better.value("parameters").endswith("constant term without penalty")
+        stream = ["--stream", "--terms", "10"]
+        assert succeed(*fit, *stream).value("validation").endswith("try --free-constant")
+        better = succeed(*fit, *stream, "--free-constant")
+        assert float(better.value("validation").split()[1].rstrip(",")) > 0.5
+
+    def test_a_wild_value(self, folder):
+        X = pd.DataFrame({"a": np.append(np.linspace(0, 1, 99), 40.0), "b": np.arange(100.0)})
+        X.assign(y=X["b"] / 7).to_csv("t.csv", index=False)
+        warning = "('a') fill 2.5 per cent of its range (they lie in [0, 1] of ["
+        result = succeed("fit", "t.csv", "--target", "y", warning=warning)
+        assert "feature_range" not in result.err  # for which there is no option
+        succeed("tune", "t.csv", "--target", "y", warning=warning)
+
     def test_help_tells_the_defaults(self):
         text = " ".join(run("fit", "--help").out.split())
         default = GegenbauerClassifier()
         assert (default.n_terms, default.lam, default.gamma) == (1000, 0.05, 2.0**-12)
         assert (default.domain, default.index_set) == ((0, 1), "total_degree")
-        assert default.out_of_range == "clip"
-        for value in ("(1000,", "(0.05)", "(2^-12)", "(0,1)", "(total_degree)", "(clip)"):
+        assert default.out_of_range == "warn"
+        for value in ("(1000,", "(0.05)", "(2^-12)", "(0,1)", "(total_degree)", "(warn)"):
             assert f"default: {value}" in text
 
     def test_choices_are_those_of_the_estimators(self):
@@ -1065,7 +1094,10 @@ class TestPredict:
         model = GegenbauerRegressor(n_terms=3, out_of_range="error").fit(X, [1.0, 2.0, 4.0])
         save(model, "m.st")
         rows = "a,b\n0.5,3\n2,9\n-1,3\n"
-        where = "2 of 3 rows lie beyond the values seen in fit; the first is data row 2, where 'a' "
+        where = (
+            "2 of 3 rows lie beyond the values seen in fit, in 'a'; the first is data row 2, where "
+            "'a' "
+        )
         error = fail("predict", "m.st", csv(rows))
         assert f"{where}is 2 and was 0 to 1; give --out-of-range clip" in error
         done = "extrapolated" if policy == "extrapolate" else "clipped to that"
@@ -1125,7 +1157,12 @@ class TestTune:
         assert right.mean() > 0.95
         assert table["right of them"] == [str(right.sum()), "50"]
         assert table["log-loss"] == [f"{log_loss(LABELS, P):.4f}", f"{np.log(3):.4f}"]
-        found = sobol_indices(expected)
+        with pytest.warns(CorrelatedInputsWarning, match="is 0.96 in the samples") as caught:
+            found = sobol_indices(expected)
+        # a note below the shares, for which no warning stands
+        note, advice = result.out.splitlines()[-2:]
+        assert note.startswith("Shares take the inputs as independent of each other and uniform")
+        assert advice == f"S{str(caught[0].message)[1:]}."
         shares = (found.total * found.variance).sum(axis=1) / found.variance.sum()
         for name, share in zip(INPUTS, shares, strict=True):
             assert table[name] == [f"{share:.4f}"]
@@ -1161,6 +1198,7 @@ class TestTune:
         assert result.value("spectrum") == (
             "of each input its own, a sum of n^-4, n^-10, 0.1^(n-1) for degree n"
         )
+        assert result.out.splitlines()[-1].startswith("Shares take the inputs as independent")
         shares = sobol_indices(expected).total[:, 0]
         assert table["idle"] == [f"{shares[2]:.4f}"]
         assert shares[2] < 0.01
@@ -1187,7 +1225,7 @@ class TestTune:
         model = load("m.st")
         (part,) = model.spectrum_.components
         assert result.value("parameters") == (
-            f"gamma {words.number(model.gamma_)}, domain [-1, 1], out of range: clip, spectrum "
+            f"gamma {words.number(model.gamma_)}, domain [-1, 1], out of range: warn, spectrum "
             f"q {part.interaction:g}, s {part.smoothness:g}"
         )
         assert result.value("solved by").startswith("kernel engine, cholesky solver, rcond ")

@@ -23,6 +23,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import PredefinedSplit
 
 import gegenbauer
+from gegenbauer import OutOfRangeWarning
 from gegenbauer.batches import StreamError
 
 da = pytest.importorskip("dask.array")
@@ -204,9 +205,10 @@ class TestRegressor:
     def test_rows_out_of_a_given_range(self, rows):
         options = {"n_terms": 10, "feature_range": [[-2, 2], [90, 110], [-1, 1]]}
         outside = int(((np.abs(rows[0] - [0, 100, 0]) > [2, 10, 1]).any(axis=1)).sum())
-        model = GegenbauerRegressor(**options).fit(*chunked(*rows))
+        with pytest.warns(OutOfRangeWarning, match=f"{outside} rows lie outside of feature_range"):
+            model = GegenbauerRegressor(**options).fit(*chunked(*rows))
         assert model.n_out_of_range_ == outside > 0
-        with pytest.raises(StreamError, match=r"partition .: .* rows lie outside"):
+        with pytest.raises(StreamError, match=r"partition .: .* samples lie outside"):
             GegenbauerRegressor(**options, out_of_range="error").fit(*chunked(*rows))
 
 

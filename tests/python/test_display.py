@@ -7,11 +7,14 @@ import itertools
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone, is_classifier
 from sklearn.calibration import calibration_curve
+from sklearn.linear_model import Ridge
 
 from gegenbauer import (
     GegenbauerClassifier,
     GegenbauerClassifierCV,
+    GegenbauerRegressor,
     GegenbauerRegressorCV,
     RidgePath,
     TensorBasis,
@@ -84,8 +87,116 @@ def test_path_of_an_estimator():
     display = PathDisplay.from_estimator(by_accuracy)
     assert display.ax_.get_ylabel() == "minus accuracy"
     assert display.ax_.get_yscale() == "linear"
-    with pytest.raises(TypeError, match="has tried no grid of penalties"):
-        PathDisplay.from_estimator(GegenbauerRegressorCV().fit(X, Y))
+
+
+class TestSolvedProblems:
+    """Displays of estimators that have tried no grid: of the problem that they have solved."""
+
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 2))
+    y = 500 + 30 * np.sin(4 * X[:, 0]) + rng.normal(size=60)
+    labels = np.where(y > 500, "high", "low")
+
+    @pytest.mark.parametrize(
+        "model",
+        [
+            GegenbauerRegressorCV(),
+            GegenbauerRegressorCV(penalize_constant=True),
+            GegenbauerRegressorCV(spectrum=(0.5, 2.0), n_terms=30),
+            GegenbauerRegressorCV(spectrum=None, n_terms=10),
+            GegenbauerRegressorCV(spectrum=None, n_terms=10, penalize_constant=True),
+        ],
+        ids=str,
+    )
+    @pytest.mark.parametrize("with_data", [False, True])
+    def test_leverages_are_of_the_fit(self, model, with_data):
+        model.fit(self.X, self.y)
+        data = (self.X, self.y) if with_data or hasattr(model, "basis_") else ()
+        display = LeverageDisplay.from_estimator(model, *data)
+        order = np.argsort(display.residuals)
+        expected = self.y - model.loo_predictions_
+        assert_allclose(display.residuals[order], np.sort(expected), rtol=1e-6, atol=1e-8)
+        assert_allclose(display.leverages.sum(), model.effective_dof_, rtol=1e-6)
+        if model.cv_results_:
+            return
+        path = PathDisplay.from_estimator(model, *data)
+        assert path.mark_.get_xdata()[0] == model.gamma_
+        at = np.flatnonzero(path.gammas == model.gamma_)[0]
+        error = np.mean(expected**2) / self.y.var()
+        assert_allclose(path.errors["leave-one-out"][at], error, rtol=1e-6)
+        assert path.ax_.get_ylabel() == "mean squared error / variance"
+
+    def test_weights(self):
+        weights = self.rng.uniform(0.5, 2.0, 60)
+        model = GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(self.X, self.y, weights)
+        kept = LeverageDisplay.from_estimator(model)
+        given = LeverageDisplay.from_estimator(model, self.X, self.y, sample_weight=weights)
+        for name in ("residuals", "leverages"):
+            assert_allclose(
+                np.sort(getattr(kept, name)), np.sort(getattr(given, name)), rtol=1e-6, atol=1e-8
+            )
+
+    @pytest.mark.parametrize(
+        "model",
+        [
+            GegenbauerClassifierCV(spectrum=(0.5, 2.0)),
+            GegenbauerClassifier(n_terms=10),
+            GegenbauerRegressor(n_terms=10, penalize_constant=False),
+            GegenbauerRegressor(n_terms=10, gamma=0.0, penalize_constant=False),
+        ],
+        ids=str,
+    )
+    def test_other_estimators_need_their_samples(self, model):
+        y = self.labels if is_classifier(model) else self.y
+        model.fit(self.X, y)
+        for kind in (PathDisplay, LeverageDisplay):
+            with pytest.raises(TypeError, match="keeps no samples of its fit: pass X and y"):
+                kind.from_estimator(model)
+        codes = np.where(y == "low", 1.0, -1.0) if is_classifier(model) else y
+        if hasattr(model, "loo_predictions_"):
+            expected = codes - model.loo_predictions_
+        else:
+            expected = [
+                codes[i]
+                - (m.decision_function if is_classifier(model) else m.predict)(self.X[[i]])[0]
+                for i in range(5)
+                for m in [
+                    clone(model)
+                    .set_params(feature_range=np.transpose([self.X.min(0), self.X.max(0)]))
+                    .fit(np.delete(self.X, i, axis=0), np.delete(y, i))
+                ]
+            ]
+        display = LeverageDisplay.from_estimator(model, self.X, y)
+        assert_allclose(display.residuals[: len(expected)], expected, rtol=1e-5, atol=1e-7)
+        path = PathDisplay.from_estimator(model, self.X, y)
+        assert np.isfinite(path.errors["leave-one-out"]).all()
+
+    def test_what_has_no_terms(self):
+        with pytest.raises(TypeError, match="regressor or classifier of this library, got Ridge"):
+            LeverageDisplay.from_estimator(Ridge().fit(self.X, self.y), self.X, self.y)
+
+
+def test_bins_show_how_many_they_hold():
+    """One sample far from the diagonal is no bad calibration, and the picture shows that."""
+    p = np.repeat([0.05, 0.45, 0.95], [100, 1, 100])
+    outcomes = np.concatenate([np.arange(100) < 5, [True], np.arange(100) < 95])
+    display = ReliabilityDisplay.from_predictions(outcomes, p)
+    assert [text.get_text() for text in display.labels_] == ["100", "1", "100"]
+    assert_array_equal(display.counts, [100, 1, 100])
+    areas = display.points_.get_sizes()
+    assert_allclose(areas[1] / areas[0], 0.01)
+    assert_allclose(
+        display.points_.get_offsets(), np.transpose([[0.05, 0.45, 0.95], [0.05, 1, 0.95]])
+    )
+    gaps = np.abs(display.prob_true - display.prob_pred)
+    assert_allclose(display.expected_calibration_error, gaps @ display.counts / 201)
+    rng = np.random.default_rng(0)
+    p = rng.uniform(size=300)
+    for strategy in ("uniform", "quantile"):
+        shown = ReliabilityDisplay.from_predictions(rng.uniform(size=300) < p, p, strategy=strategy)
+        assert shown.counts.sum() == 300
+        assert shown.counts.size == shown.prob_true.size
+        assert_allclose(shown.prob_pred @ shown.counts, p.sum())
 
 
 def test_pictures_of_the_papers_basis():

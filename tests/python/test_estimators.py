@@ -577,7 +577,7 @@ class TestRange:
         model = self.model("error").fit(self.X, self.y)
         with pytest.raises(
             ValueError,
-            match=r"2 of 3 samples .* column 0 in 2 of them .* row 1, where it is 3 .* \[0, 1\]",
+            match=r"2 of 3 samples .* column 0 in 2 .* row 1, where it is 3 .* \[0, 1\]",
         ):
             model.predict(self.outside)
 

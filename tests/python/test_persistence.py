@@ -1463,7 +1463,7 @@ class TestHostileSearches:
             any_number.add("residuals")
         for name in sorted(parts.tensors):
             array = parts.tensors.pop(name)
-            if name == "row_weight":  # not all models have one
+            if name in ("row_weight", "prior_variance"):  # not all models have one
                 load(parts.write())
             else:
                 refused(parts.write(), "lacks")
@@ -1485,6 +1485,7 @@ class TestHostileSearches:
         [
             ("regressor", "noise_variance", -1.0, "must be of at least 0; it holds -1"),
             ("regressor", "noise_variance", np.nan, "must be of at least 0; it holds nan"),
+            ("regressor", "prior_variance", np.nan, "must be of at least 0; it holds nan"),
             ("regressor-weights", "row_weight", 0.0, "row_weight' must be finite and positive"),
             ("classifier", "probability_scales", -1.0, "must be finite and positive"),
             ("regressor", "relevances", -1.0, "must be finite and of at least 0"),

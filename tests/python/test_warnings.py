@@ -9,9 +9,11 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import datasets
+from sklearn.base import clone
 from sklearn.feature_selection import RFE, SelectFromModel
 
 from gegenbauer import (
+    CorrelatedInputsWarning,
     GegenbauerClassifier,
     GegenbauerClassifierCV,
     GegenbauerFeatures,
@@ -19,9 +21,11 @@ from gegenbauer import (
     GegenbauerRegressorCV,
     OutlierWarning,
     OutOfRangeWarning,
+    PenalizedConstantWarning,
     Spectrum,
     load,
     save,
+    sobol_indices,
 )
 
 # ---- outliers ------------------------------------------------------------------------
@@ -291,3 +295,125 @@ class TestTermCoefficients:
             model.nothing  # noqa: B018
         with pytest.raises(AttributeError, match="has no spectrum"):
             GegenbauerRegressorCV().relevances_  # noqa: B018
+
+
+# ---- a penalised constant ------------------------------------------------------------
+
+
+class TestPenalizedConstant:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] ** 2 + X[:, 1]
+
+    def caught(self, model, y, **options):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(self.X, y, **options)
+        return [w for w in caught if w.category is PenalizedConstantWarning]
+
+    @pytest.mark.filterwarnings("ignore::gegenbauer.PenalizedConstantWarning")
+    @pytest.mark.parametrize("n_terms", [10, 100, 1000])
+    def test_what_it_costs_is_what_it_costs(self, n_terms):
+        """As fits to half of the samples show in the others, with and without the mean."""
+        model = GegenbauerRegressor(n_terms=n_terms)
+        (warning,) = self.caught(model, self.y + 1e6)
+        assert warning.filename == __file__
+        assert "Set penalize_constant=False, or subtract the mean" in str(warning.message)
+        told = float(str(warning.message).partition("off by some ")[2].split()[0])
+        box = np.column_stack([self.X.min(axis=0), self.X.max(axis=0)])
+        half = clone(model).set_params(feature_range=box)
+        X, y, Z = self.X[::2], self.y[::2], self.X[1::2]
+        far, near = half.fit(X, y + 1e6).predict(Z) - 1e6, half.fit(X, y).predict(Z)
+        lost = np.median(np.abs(far - near)) / self.y.std()
+        assert told == pytest.approx(lost, rel=0.1)
+        free = clone(model).set_params(penalize_constant=False)
+        assert self.caught(free, self.y + 1e6) == []
+
+    def test_of_the_outputs_the_one(self):
+        Y = np.column_stack([self.y, self.y - 1e5])
+        (warning,) = self.caught(GegenbauerRegressor(n_terms=50), Y)
+        assert "The mean of y in column 1" in str(warning.message)
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_where_it_costs_nothing_nothing_is_said(self, weighted):
+        weights = {"sample_weight": np.full(200, 2.0)} if weighted else {}
+        for model, y in [
+            (GegenbauerRegressor(penalize_constant=False), self.y + 1e6),
+            (GegenbauerRegressor(), self.y),
+            (GegenbauerRegressor(), self.y + 3),
+            (GegenbauerRegressor(gamma=1e-13, n_terms=4), self.y + 1e3),
+            (GegenbauerRegressor(n_terms=4), np.full(200, 1e6)),
+            (GegenbauerClassifier(n_terms=4), np.arange(200) == 7),
+        ]:
+            assert self.caught(model, y, **weights) == []
+
+    def test_many_samples_need_no_second_fit(self, monkeypatch):
+        from gegenbauer import estimators
+
+        calls = []
+        solve = estimators.solve_ridge
+        monkeypatch.setattr(
+            estimators, "solve_ridge", lambda *a, **k: calls.append(1) or solve(*a, **k)
+        )
+        assert self.caught(GegenbauerRegressor(n_terms=10), self.y + 20) == []
+        assert len(calls) == 1
+
+
+# ---- correlated inputs ---------------------------------------------------------------
+
+
+class TestCorrelatedInputs:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(200, 3))
+    X[:, 2] = X[:, 0] + 0.05 * rng.normal(size=200)
+    y = np.sin(3 * X[:, 0]) + X[:, 1]
+    frame = pd.DataFrame(X, columns=["carat", "table", "y"])
+
+    @pytest.mark.parametrize(
+        "model",
+        [
+            GegenbauerRegressor(n_terms=20),
+            GegenbauerRegressor(n_terms=20, feature_range=[[-1, 2]] * 3),
+            GegenbauerRegressorCV(spectrum=(0.5, 2.0)),
+            GegenbauerRegressorCV(spectrum=(0.5, 2.0), n_terms=30),
+        ],
+        ids=str,
+    )
+    def test_shares_are_not_theirs(self, model):
+        model.fit(self.frame, self.y)
+        with pytest.warns(CorrelatedInputsWarning) as caught:
+            sobol_indices(model)
+        r = np.corrcoef(self.X[:, 0], self.X[:, 2])[0, 1]
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+        assert f"column 0 ('carat') and column 2 ('y') is {r:.2f} in" in str(caught[0].message)
+
+    def test_the_threshold(self):
+        for r, told in ((0.69, False), (-0.69, False), (0.71, True), (-0.71, True)):
+            Z = np.linalg.qr(self.rng.normal(size=(100, 2)) - 0.0)[0]
+            Z -= Z.mean(axis=0)
+            Z = np.linalg.qr(Z)[0]
+            X = np.column_stack([Z[:, 0], r * Z[:, 0] + np.sqrt(1 - r * r) * Z[:, 1]])
+            X -= X.mean(axis=0)
+            model = GegenbauerRegressor(n_terms=6).fit(1e9 * X + [0, 3e9], self.y[:100])
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                sobol_indices(model)
+            assert bool(caught) == told, r
+
+    def test_constant_inputs_have_none(self):
+        X = self.X.copy()
+        X[:, 2] = 0.1
+        sobol_indices(GegenbauerRegressor(n_terms=6).fit(X, self.y))
+        sobol_indices(GegenbauerRegressor(n_terms=3).fit(X[:, :1], self.y))
+
+    def test_loaded_and_streamed_models(self, tmp_path):
+        whole = GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(self.X, self.y)
+        save(whole, tmp_path / "a.st")
+        with pytest.warns(CorrelatedInputsWarning):
+            sobol_indices(load(tmp_path / "a.st"))
+        finite = GegenbauerRegressor(n_terms=9).fit(self.X, self.y)
+        save(finite, tmp_path / "b.st")
+        sobol_indices(load(tmp_path / "b.st"))  # does not know
+        sobol_indices(clone(finite).fit_stream([(self.X, self.y)]))
+        sobol_indices(finite.fit_stream([(self.X, self.y)]))  # what fit has seen is gone

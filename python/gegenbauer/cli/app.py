@@ -148,6 +148,14 @@ def fit(
             show_default="2^-12", rich_help_panel=_MODEL_PANEL,
         ),
     ] = None,
+    free_constant: Annotated[
+        bool,
+        typer.Option(
+            "--free-constant", help="Leave the constant term without penalty: for targets whose "
+            "mean is far from zero.",
+            rich_help_panel=_MODEL_PANEL,
+        ),
+    ] = False,
     domain: Annotated[
         Domain | None,
         typer.Option(
@@ -183,7 +191,7 @@ def fit(
         typer.Option(
             metavar="POLICY", help="What predictions do with values beyond those seen here: "
             "clip, warn, error or extrapolate.",
-            show_default="clip", rich_help_panel=_MODEL_PANEL,
+            show_default="warn", rich_help_panel=_MODEL_PANEL,
         ),
     ] = None,
     validation_fraction: Annotated[
@@ -240,6 +248,7 @@ def fit(
         "degree": _degree(degree),
         "lam": _number(lam, "--lam", above=-0.5),
         "gamma": None if choose_gamma else _number(gamma, "--gamma", least=0.0),
+        "penalize_constant": False if free_constant else None,
         "domain": None if domain is None else tuple(int(end) for end in domain.split(",")),
         "index_set": index_set and index_set.value,
         "max_interaction": max_interaction,
@@ -307,7 +316,7 @@ def tune(
         typer.Option(
             metavar="POLICY", help="What predictions do with values beyond those seen here: "
             "clip, warn, error or, with --terms, extrapolate.",
-            show_default="clip",
+            show_default="warn",
         ),
     ] = None,
     jobs: Jobs = None,

@@ -160,7 +160,9 @@ def _validate(model: Any, lesson: Lesson, fraction: float, seed: int) -> _Valida
             r2_score(y_out, predicted),
             root_mean_squared_error(y_out, predicted),
             n_held_out,
+            float(np.mean(y_out)),
             float(np.std(y_out)),
+            penalized=trial.penalize_constant,
         )
     )
     return _Validation(n_held_out, split, score, fitted - start, end - fitted)

@@ -45,6 +45,8 @@ _MAX_CLASSES_SHOWN = 8
 _MAX_INPUTS_SHOWN = 6
 
 _ADVICE = "; no better than a guess: try a larger --gamma or fewer --terms"
+_ADVICE_FAR = "; no better than a guess: the mean is far from zero, try --free-constant"
+_FAR_FROM_ZERO = 10.0  # standard deviations
 
 
 @dataclass(frozen=True)
@@ -193,17 +195,23 @@ def describe_accuracy(n_right: int, n_rows: int, frequent: object, chance: float
     )
 
 
-def describe_errors(r2: float, rmse: float, n_rows: int, std: float) -> str:
+def describe_errors(
+    r2: float, rmse: float, n_rows: int, mean: float, std: float, *, penalized: bool
+) -> str:
     """Say how far off the predictions of rows held out are, beside always their mean.
 
     Examples
     --------
-    >>> describe_errors(0.75, 1.0, 12, 2.0)
+    >>> describe_errors(0.75, 1.0, 12, 5.0, 2.0, penalized=True)
     'R2 0.7500, RMSE 1 on 12 rows held out, whose standard deviation is 2'
     """
+    advice = ""
+    if r2 <= 0:
+        far = penalized and abs(mean) > _FAR_FROM_ZERO * std > 0
+        advice = _ADVICE_FAR if far else _ADVICE
     return (
         f"R2 {r2:.4f}, RMSE {rmse:.4g} on {n_rows} rows held out, whose standard deviation is "
-        f"{std:.4g}{_ADVICE if r2 <= 0 else ''}"
+        f"{std:.4g}{advice}"
     )
 
 

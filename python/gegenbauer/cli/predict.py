@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from gegenbauer._arrays import apart
 from gegenbauer.cli.columns import select_inputs
 from gegenbauer.cli.output import Steps, print_pairs
 from gegenbauer.cli.tables import check_output, read_table, require_file, write_table
-from gegenbauer.cli.words import UserError, count, printable, quoted, refusals
+from gegenbauer.cli.words import UserError, count, listed, printable, quoted, refusals
 from gegenbauer.persistence import ModelFileError, load
 
 if TYPE_CHECKING:
@@ -138,11 +139,12 @@ def _apply_range_policy(model: Any, X: Any, names: list[Any], warn: Callable[[st
     beyond = (values < scaling.lower) | (values > scaling.upper)
     beyond &= ~scaling.is_constant
     row, column = (int(place) for place in np.argwhere(beyond)[0])
+    value, low, high = apart(values[row, column], scaling.lower[column], scaling.upper[column])
     message = (
         f"{n_outside} of {count(len(values), 'row')} "
-        f"{'lies' if n_outside == 1 else 'lie'} beyond the values seen in fit; the first is data "
-        f"row {row + 1}, where {quoted(names[column])} is {values[row, column]:.6g} and was "
-        f"{scaling.lower[column]:.6g} to {scaling.upper[column]:.6g}"
+        f"{'lies' if n_outside == 1 else 'lie'} beyond the values seen in fit, in "
+        f"{listed([names[t] for t in np.flatnonzero(beyond.any(axis=0))])}; the first is data "
+        f"row {row + 1}, where {quoted(names[column])} is {value} and was {low} to {high}"
     )
     if policy == "error":
         raise UserError(f"{message}; give --out-of-range clip, warn or extrapolate to accept them")

@@ -463,7 +463,7 @@ def _score(model: Any, source: TableBatches, split: _Split, pace: _Pace) -> str:
     """Predict the rows held out by a model that has not seen them, and is for this alone."""
     if model.out_of_range in ("warn", "error"):  # is for predictions, not for the score
         model.set_params(out_of_range="clip")
-    scores = _Right() if hasattr(model, "classes_") else _Errors()
+    scores = _Right() if hasattr(model, "classes_") else _Errors(model.penalize_constant)
     for number, batch in enumerate(source.start()):
         out = split.held_out(number, len(batch.y))
         if out.any():
@@ -504,6 +504,7 @@ def _counts(y: NDArray[Any]) -> dict[Any, int]:
 class _Errors:
     """Sums the squares of errors, and of differences from the mean."""
 
+    penalized: bool  # the constant term
     n: int = 0
     mean: float = 0.0
     spread: float = 0.0
@@ -526,7 +527,9 @@ class _Errors:
         # without any spread as scikit-learn has it
         r2 = 1.0 - self.squares / self.spread if self.spread else float(self.squares == 0)
         rmse, std = np.sqrt(self.squares / self.n), np.sqrt(self.spread / self.n)
-        return describe_errors(r2, float(rmse), self.n, float(std))
+        return describe_errors(
+            r2, float(rmse), self.n, self.mean, float(std), penalized=self.penalized
+        )
 
 
 # ---- progress ------------------------------------------------------------------------

@@ -50,6 +50,12 @@ _MAX_INPUTS_SHOWN = 10
 _MAX_INPUTS_DRAWN = 20
 _N_BINS = 10
 
+_INDEPENDENT = (
+    "Shares take the inputs as independent of each other and uniform over the range of each."
+)
+
+_XLABEL = "share of the variance, inputs taken as independent and uniform"
+
 # Within so many standard deviations lie 90 % of what is normal
 _COVERAGE, _DEVIATIONS = 0.9, 1.6449
 
@@ -109,7 +115,7 @@ def run(
         fitting = time.perf_counter() - start
         kept = keep(model, out, steps)
         steps.begin("judging")
-        shares = _shares(model)
+        shares, told = _shares(model)
         scores, calibration, better = (
             _classes_told_apart if lesson.classify else _numbers_predicted
         )(model, lesson)
@@ -138,6 +144,7 @@ def run(
     print_heading("Scores of rows left out")
     print_table(("score", "this model", _baseline(lesson)), scores)
     _print_shares(lesson, shares)
+    print_paragraphs(_INDEPENDENT, *told)
     if not better:
         print_paragraphs(
             "The inputs tell nothing about the target that this model can see: it is no better "
@@ -220,13 +227,18 @@ def _coverage(model: GegenbauerRegressorCV, lesson: Lesson) -> str:
 # ---- inputs --------------------------------------------------------------------------
 
 
-def _shares(model: Any) -> NDArray[np.float64]:
-    """Return the share of the variance in which each input has a part, the mean over outputs."""
-    found = sobol_indices(model)
+def _shares(model: Any) -> tuple[NDArray[np.float64], list[str]]:
+    """Return the share of the variance in which each input has a part, the mean over outputs.
+
+    And what there is to be told of it.
+    """
+    told: list[str] = []
+    with refusals(lambda message: told.append(f"{message[:1].upper()}{message[1:]}.")):
+        found = sobol_indices(model)
     total = found.variance.sum()
     if not total > 0:
-        return np.zeros(model.n_features_in_)
-    return np.asarray(found.total @ found.variance / total)
+        return np.zeros(model.n_features_in_), told
+    return np.asarray(found.total @ found.variance / total), told
 
 
 def _print_shares(lesson: Lesson, shares: NDArray[np.float64]) -> None:
@@ -245,6 +257,7 @@ def _print_shares(lesson: Lesson, shares: NDArray[np.float64]) -> None:
 def _picture(model: Any, lesson: Lesson, shares: NDArray[np.float64], ending: str) -> bytes:
     """Draw two pictures side by side; return the file."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import AutoLocator
     from sklearn.metrics import PredictionErrorDisplay
 
     from gegenbauer.display import InputDisplay, PathDisplay, ReliabilityDisplay
@@ -264,9 +277,11 @@ def _picture(model: Any, lesson: Lesson, shares: NDArray[np.float64], ending: st
             y, model.loo_predictions_, kind="actual_vs_predicted", random_state=0, ax=left
         )
         left.set(title="rows left out", xlabel="predicted", ylabel="actual")
+        for axis in (left.xaxis, left.yaxis):  # scikit-learn divides the range by four
+            axis.set_major_locator(AutoLocator())
         order = np.argsort(-shares, kind="stable")[:_MAX_INPUTS_DRAWN]
         names = [printable(lesson.inputs.columns[t]) for t in order.tolist()]
-        InputDisplay(names, {"total": shares[order]}, xlabel="share of the variance").plot(ax=right)
+        InputDisplay(names, {"total": shares[order]}, xlabel=_XLABEL).plot(ax=right)
         right.set_title("inputs")
     data = io.BytesIO()
     figure.savefig(data, format=ending)

@@ -305,7 +305,7 @@ class _SearchOnDask(_Supervised, model_selection._GegenbauerCV):
         self._adopt(found.model)
         self.scaling_ = self._with_margin(found.box)
         sample = self._sampled = found.sample
-        self._warn_of_outliers(sample.X)
+        self._look_at_inputs(sample.X)
         weight = None
         if sample_weight is not None:
             weight = sample.weight
