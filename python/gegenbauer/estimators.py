@@ -45,9 +45,10 @@ _PAPER_N_TERMS = 1000
 _PAPER_LAM = 0.05
 _PAPER_GAMMA = 2.0**-12
 
+_EPS = float(np.finfo(np.float64).eps)
 
 # Estimated relative error of the weights from which on a fit warns: two to three digits are left
-_LARGEST_ERROR = float(np.finfo(np.float64).eps) / LEAST_RCOND
+_LARGEST_ERROR = _EPS / LEAST_RCOND
 
 
 class IllConditionedWarning(UserWarning):
