@@ -199,16 +199,19 @@ class _Statistics:
             targets = targets * scale[:, np.newaxis]
         with np.errstate(over="ignore"):
             sums = start._sums + start._accumulate(data, targets, scale, check_threads(n_threads))
-        require_finite(
-            sums,
-            "the sums are",
-            "X (without scaling), Y or sample_weight is too large",
-            name_row=False,
-        )
+        self._require_finite_sums(sums)
         self.scaling, self.resolution, self._sums = start.scaling, resolution, sums
         self.n_samples += data.shape[0]
         self.weight_sum += float(data.shape[0] if weights is None else weights.sum())
         return self
+
+    def _require_finite_sums(self, sums: npt.NDArray[np.float64] | None = None) -> None:
+        require_finite(
+            self._sums if sums is None else sums,
+            "the sums are",
+            "X (without scaling), Y or sample_weight is too large",
+            name_row=False,
+        )
 
     def rescaled(self, scaling: InputScaling) -> Self:
         """Return statistics of the same samples in a wider box.
@@ -245,7 +248,9 @@ class _Statistics:
         result.scaling = scaling
         scale, shift = self.scaling._substitution(scaling)
         if self.n_samples and not ((scale == 1.0) & (shift == 0.0)).all():
-            result._sums = self._substitute(scale, shift)
+            with np.errstate(over="ignore", invalid="ignore"):
+                result._sums = self._substitute(scale, shift)
+            result._require_finite_sums()
         return result
 
     def with_outputs(self, places: Sequence[int], n_outputs: int) -> Self:
@@ -317,7 +322,9 @@ class _Statistics:
             )
         result = copy.copy(mine)
         result.resolution = resolution
-        result._sums = mine._sums + sign * other._sums
+        with np.errstate(over="ignore"):
+            result._sums = mine._sums + sign * other._sums
+        result._require_finite_sums()
         result.n_samples = self.n_samples + sign * other.n_samples
         result.weight_sum = self.weight_sum + sign * other.weight_sum
         return result
@@ -420,6 +427,9 @@ class _Statistics:
         threads = check_threads(n_threads)
         system = self._system(coding, threads)
         result = core.solve_gram(system, self.basis.n_terms, gamma, penalize_constant, threads)
+        require_finite(
+            result["weights"], "the weights are", "Y or sample_weight is too large", name_row=False
+        )
         return replace(RidgeSolution(**result), engine=self._engine)
 
     def _system(self, coding: Coding | None, n_threads: int) -> npt.NDArray[np.float64]:
