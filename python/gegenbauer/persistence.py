@@ -1578,9 +1578,9 @@ def _restore_statistics(
     classes = getattr(estimator, "classes_", None)
     if n_outputs > n_sums or (classes is not None and classes.size != n_outputs):
         raise ModelFileError(f"its statistics cannot have {n_outputs} outputs.")
-    flat = n_outputs == 1 if classes is None else not estimator.multilabel_
-    if entry["y_was_flat"] and not flat:
-        raise ModelFileError(f"y_was_flat is true, and there are {n_outputs} outputs.")
+    flat = entry["y_was_flat"]
+    if (flat and n_outputs > 1) if classes is None else (flat == estimator.multilabel_):
+        raise ModelFileError(f"y_was_flat is {flat}, which its {n_outputs} outputs are not.")
     if entry["resolution"] not in [float(np.finfo(kind).eps) for kind in (np.float32, np.float64)]:
         raise ModelFileError("the resolution of its statistics is out of range.")
     # no more is made than the file is long: its length is asked first

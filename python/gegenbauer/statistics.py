@@ -277,15 +277,17 @@ class _Statistics:
                 targets *= scale[:, np.newaxis]
             part._sums = start._accumulate(data, targets, scale, check_threads(n_threads))
             whole = start._combine(part, 1)
+        # in one step, which neither an interrupt nor another thread can cut
+        vars(self).update(vars(whole))
+        return self
+
+    def _require_finite_sums(self) -> None:
         require_finite(
-            whole._sums,
+            self._sums,
             "the sums are",
             "X (without scaling), Y or sample_weight is too large",
             name_row=False,
         )
-        # in one step, which neither an interrupt nor another thread can cut
-        vars(self).update(vars(whole))
-        return self
 
     def rescaled(self, scaling: InputScaling) -> Self:
         """Return statistics of the same samples in a wider box.
@@ -323,7 +325,9 @@ class _Statistics:
         self.scaling._require_inside(scaling)
         scale, shift = self.scaling._opened()._substitution(scaling._opened())
         if self.n_samples and not ((scale == 1.0) & (shift == 0.0)).all():
-            result._sums = self._substitute(scale, shift)
+            with np.errstate(over="ignore", invalid="ignore"):
+                result._sums = self._substitute(scale, shift)
+            result._require_finite_sums()
         return result
 
     def with_outputs(self, places: Sequence[int], n_outputs: int) -> Self:
@@ -398,8 +402,10 @@ class _Statistics:
             )
         result = copy.copy(mine)
         result.resolution = resolution
-        result._shift = mine._shift if sign < 0 else mine._common_shift(other)
-        result._sums = mine._joined(other, sign, result._shift)
+        with np.errstate(over="ignore", invalid="ignore"):
+            result._shift = mine._shift if sign < 0 else mine._common_shift(other)
+            result._sums = mine._joined(other, sign, result._shift)
+        result._require_finite_sums()
         result.n_samples = self.n_samples + sign * other.n_samples
         result.weight_sum = self.weight_sum + sign * other.weight_sum
         return result
@@ -545,6 +551,9 @@ class _Statistics:
         whole = weight + penalty if weight > 0 else 1.0
         system[n:, 1:n] += np.outer(means * (penalty / whole), system[1:n, 0])
         result = core.solve_gram(system, n, gamma, penalize_constant, threads)
+        require_finite(
+            result["weights"], "the weights are", "Y or sample_weight is too large", name_row=False
+        )
         result["weights"][0] += means * (weight / whole)
         return replace(RidgeSolution(**result), engine=self._engine)
 

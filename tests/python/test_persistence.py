@@ -1646,6 +1646,16 @@ class TestHostileHalves:
         parts.entries["fitted"]["statistics"][key] = value
         refused(parts.write(), message)
 
+    @pytest.mark.parametrize("kind", HALVES)
+    def test_dimensions_of_y(self, tmp_path, kind):
+        parts = Parts(half_fitted(kind), tmp_path)
+        entry = parts.entries["fitted"]["statistics"]
+        entry["y_was_flat"] = not entry["y_was_flat"]
+        if "classifier" in kind:
+            refused(parts.write(), "y_was_flat is False")
+        else:  # a column is as good as an array
+            assert load(parts.write()).predict([[0.5, 0.5]]).shape == (1, 1)
+
     def test_no_object(self, tmp_path):
         parts = Parts(half_fitted("half-regressor"), tmp_path)
         for bad in ([], 1, None):

@@ -246,6 +246,10 @@ def test_what_cannot_be_kept_is_refused(statistics_of):
     for X, Y in ((p.X, p.Y * 1e200), (p.X * 1e120, p.Y)):
         with pytest.raises(ValueError, match=r"^the sums are beyond the range of float64: X "):
             statistics.update(X, Y)
+    large = np.sqrt(0.7 * np.finfo(float).max / (p.Y**2).sum(axis=0).max())
+    half = type(statistics).from_data(p.basis, p.X, p.Y * large)  # which twice is too large
+    with pytest.raises(ValueError, match=r"^the sums are beyond the range of float64: X "):
+        half + half
     same_statistics(statistics, statistics_of(p), tolerance=0)
     with pytest.raises(TypeError, match="penalize_constant"):
         statistics.solve(1.0, penalize_constant="auto")
