@@ -161,6 +161,11 @@ def run(
         with refusals(steps.warn):
             model = sum(part.model for part in parts)
             model = model.choose_gamma() if choose_gamma else model.refit()
+        if choose_gamma and model.gamma == model.gamma_results_["gamma"].max():
+            steps.warn(
+                "the penalty chosen is the largest of those tried, which leaves next to nothing of "
+                "the inputs: they may not tell the target from its noise"
+            )
         solving = time.perf_counter() - start
         kept = keep(model, out, steps)
     n_rows = chosen.seen.n_rows
