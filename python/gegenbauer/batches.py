@@ -1084,15 +1084,19 @@ def _first_foreign(texts: Any) -> str:
 
 
 def _first_of_another_kind(texts: Any, type_: Any) -> tuple[int, str]:
-    """Return place and text of the first string that cannot be read as a type."""
+    """Return place and text of the first string, which there is, that cannot be read as a type."""
     import pyarrow as pa
 
-    for place, text in enumerate(texts):
+    begin, end = 0, len(texts)  # it is between them
+    while end - begin > 1:
+        middle = (begin + end) // 2
         try:
-            read_as(pa.array([text.as_py()], pa.string()), type_)
+            read_as(texts.slice(begin, middle - begin), type_)
         except pa.ArrowInvalid:
-            return place, text.as_py()
-    raise AssertionError("all of them can be read")
+            end = middle
+        else:
+            begin = middle
+    return begin, texts[begin].as_py()
 
 
 def _present(piece: Any, name: str, file: _File, first: int) -> Any:

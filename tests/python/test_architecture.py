@@ -19,7 +19,7 @@ CPP = ROOT / "cpp"
 PYTHON_LAYERS = [
     ["_cpu", "_core", "_core_avx2", "_core_avx512"],
     ["_dispatch", "_locks"],
-    ["_arrays", "_column_types", "_csv_text"],
+    ["_arrays"],
     ["spectrum"],
     [
         "basis",
@@ -35,6 +35,8 @@ PYTHON_LAYERS = [
     ],
     [
         "progress",
+        "_column_types",
+        "_csv_text",
         "batches",
         "features",
         "targets",

@@ -714,6 +714,17 @@ class TestStream:
         gammas = [load(name).get_params()["gamma"] for name in ("m.st", "other.st")]
         assert gammas[0] == 2**-12 != gammas[1]
 
+    def test_gamma_that_runs_away(self, folder):
+        """Of noise nothing is learned, and that is said."""
+        rng = np.random.default_rng(0)
+        noise = rng.standard_normal(60)
+        self.write(pd.DataFrame({"a": rng.random(60), "b": rng.random(60), "y": noise}))
+        result = succeed(
+            "fit", "parts", "--target=y", "--stream", "--terms=10", "--gamma=auto",
+            warning="the penalty chosen is the largest of those tried",
+        )  # fmt: skip
+        assert result.value("gamma").startswith("2^30, the best by")
+
     def test_gamma_of_a_table_in_memory(self, iris_csv):
         assert "'auto' needs --stream; of a table in memory, gegenbauer tune chooses all" in fail(
             "fit", iris_csv, "--target=species", "--gamma=auto"

@@ -16,7 +16,7 @@ from gegenbauer import _csv_text
 from gegenbauer._csv_text import CsvError, CsvText
 from gegenbauer.batches import StreamError, TableBatches, _CsvFile
 from gegenbauer.cli.choices import Task
-from gegenbauer.cli.columns import choose_inputs, read_target
+from gegenbauer.cli.columns import choose_inputs, read_target, select_inputs
 from gegenbauer.cli.output import Steps
 from gegenbauer.cli.stream import _look_at_target
 from gegenbauer.cli.tables import read_table
@@ -437,19 +437,26 @@ class CountedName(str):
     __hash__ = str.__hash__
 
 
-def test_forty_thousand_columns(write):
-    """The work is linear in their number."""
-    n = 40_000
+def wide(n: int) -> str:
     header = ",".join(f"x{place}" for place in range(n))
-    path = write(f"{header},y\n" + "".join(("1," * n) + f"{row}.5\n" for row in range(3)))
-    table = read_table(path)
-    assert table.shape == (3, n + 1)
+    return f"{header},y\n" + "".join(("1," * n) + f"{row}.5\n" for row in range(3))
+
+
+def test_forty_thousand_columns(write):
+    table = read_table(write(wide(40_000)))
+    assert table.shape == (3, 40_001)
     assert table["y"].tolist() == [0.5, 1.5, 2.5]
+
+
+def test_names_are_compared_a_few_times(write):
+    """However many there are, and whatever is done with them."""
+    n = 3000
+    path = write(wide(n))
     names = [CountedName(f"x{place}") for place in range(n)]
     CountedName.n_compared = 0
     (batch,) = TableBatches(path, "y", inputs=names, ignore=names).start()
     assert batch.X.shape == (3, n)
-    assert CountedName.n_compared < 20 * n
+    assert 0 < CountedName.n_compared < 20 * n
     CountedName.n_compared = 0
     file = _CsvFile("t.csv", path, ",")
     file._set_columns(names)
@@ -457,4 +464,10 @@ def test_forty_thousand_columns(write):
         file.require(name)
     with pytest.raises(StreamError, match="several columns 'x7'; give every column a name of its"):
         file._set_columns([*names, CountedName("x7")])
-    assert CountedName.n_compared < 20 * n
+    table = read_table(path)
+    CountedName.n_compared = 0
+    assert choose_inputs(table, "y", names[: n // 2]).shape == (3, n - n // 2)
+    assert select_inputs(table, names, n).shape == (3, n)
+    with pytest.raises(UserError, match="the table lacks 1 column that the model needs: 'x3000'"):
+        select_inputs(table, [*names, CountedName("x3000")], n + 1)
+    assert CountedName.n_compared < 40 * n

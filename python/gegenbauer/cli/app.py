@@ -238,16 +238,18 @@ def fit(
     if not stream and checkpoint is not None:
         raise typer.BadParameter("needs --stream", param_hint="--checkpoint")
     choose_gamma = gamma == "auto"
-    if choose_gamma and not stream:
-        raise typer.BadParameter(
-            "'auto' needs --stream; of a table in memory, gegenbauer tune chooses all settings",
-            param_hint="--gamma",
-        )
+    if choose_gamma:
+        if not stream:
+            raise typer.BadParameter(
+                "'auto' needs --stream; of a table in memory, gegenbauer tune chooses all settings",
+                param_hint="--gamma",
+            )
+        gamma = None
     parameters = {
         "n_terms": _terms(terms, degree),
         "degree": _degree(degree),
         "lam": _number(lam, "--lam", above=-0.5),
-        "gamma": None if choose_gamma else _number(gamma, "--gamma", least=0.0),
+        "gamma": _number(gamma, "--gamma", least=0.0),
         "penalize_constant": False if free_constant else None,
         "domain": None if domain is None else tuple(int(end) for end in domain.split(",")),
         "index_set": index_set and index_set.value,

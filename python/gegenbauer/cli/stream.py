@@ -161,6 +161,11 @@ def run(
         with refusals(steps.warn):
             model = sum(part.model for part in parts)
             model = model.choose_gamma() if choose_gamma else model.refit()
+        if choose_gamma and model.gamma == model.gamma_results_["gamma"].max():
+            steps.warn(
+                "the penalty chosen is the largest of those tried, which leaves next to nothing of "
+                "the inputs: they may not tell the target from its noise"
+            )
         solving = time.perf_counter() - start
         kept = keep(model, out, steps)
     n_rows = chosen.seen.n_rows
@@ -352,6 +357,7 @@ class _Part:
     split: _Split
     n_done: int = 0  # batches
     n_saved: int = 0
+    n_kept: int = 0  # rows that are in the checkpoint
     checkpoint: Checkpoint | None = None
 
     @property
@@ -367,7 +373,7 @@ class _Part:
         if found is None:
             return
         self.model, self.n_done, fingerprint = found
-        self.n_saved = self.n_done
+        self.n_saved, self.n_kept = self.n_done, self.n_rows
         if fingerprint != self._fingerprint(source):
             raise UserError(
                 f"--checkpoint {path} is of other tables or of another --validation-fraction or "
@@ -389,7 +395,7 @@ class _Part:
         """Write the checkpoint, if there is anything new."""
         if self.checkpoint is not None and self.n_done > self.n_saved:
             self.checkpoint.write(self.model, self.n_done, self._fingerprint(source))
-            self.n_saved = self.n_done
+            self.n_saved, self.n_kept = self.n_done, self.n_rows
 
     def _fingerprint(self, source: TableBatches) -> str:
         marks = source.fingerprint(self.n_done), self.split.fraction, self.split.seed
@@ -430,8 +436,8 @@ def _telling_of_interrupts(parts: list[_Part], checkpoint: Path | None) -> Itera
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        n_rows = sum(part.n_rows for part in parts)
-        if checkpoint is not None and n_rows:
+        n_rows = sum(part.n_kept for part in parts)
+        if n_rows:
             interrupt.add_note(
                 f"what was learned of {count(n_rows, 'row')} is kept in {checkpoint}, and the same "
                 "command goes on from there"
