@@ -50,7 +50,7 @@ CLIP = "X lies too far out, clip it to the domain: scaling=InputScaling(..., cli
 _WORTH_A_LOOK = 1e8
 
 MAX_THREADS = 1024
-_MAX_INTEGER = 2**62
+MAX_INTEGER = 2**62
 
 # Longest text of a value that an error shows
 _MAX_SHOWN = 60
@@ -97,8 +97,8 @@ def check_integer(value: object, name: str, *, minimum: int) -> int:
         raise TypeError(f"{name} must be an integer, got {shown(value)}") from None
     if result < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {shown(result)}")
-    if result > _MAX_INTEGER:
-        raise ValueError(f"{name} must be at most {_MAX_INTEGER}, got {shown(result)}")
+    if result > MAX_INTEGER:
+        raise ValueError(f"{name} must be at most {MAX_INTEGER}, got {shown(result)}")
     return result
 
 
@@ -221,7 +221,7 @@ def _holds(values: Any) -> str | None:
 
 
 _REMEDIES = {
-    "masked entries": "fill or remove them; {name}.filled(value) is an array without a mask",
+    "masked entries": "remove them, or fill them in, as numpy.ma.filled does",
     "dates or times": "turn them into numbers that mean something, such as days since a day",
     "records": "make columns of them, by numpy.lib.recfunctions.structured_to_unstructured",
 }
@@ -262,8 +262,7 @@ def require_plain(
         if found is not None and not (times and found == "dates or times"):
             where = "" if column is None else f" in column {column!r}"
             raise NotNumbersError(
-                f"{name} must hold {wanted}, got {found}{where}: "
-                f"{_REMEDIES[found].format(name=name)}"
+                f"{name} must hold {wanted}, got {found}{where}: {_REMEDIES[found]}"
             )
 
 

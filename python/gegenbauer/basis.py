@@ -20,9 +20,11 @@ from gegenbauer._arrays import (
     check_number,
     check_out,
     check_threads,
+    naming_columns,
     require_finite,
     require_memory,
     require_plain,
+    shown,
 )
 from gegenbauer._dispatch import core
 from gegenbauer.spectrum import Spectrum, as_spectrum, core_spectrum
@@ -96,6 +98,9 @@ def eval_gegenbauer(
         points = np.asarray(x)
     except ValueError:
         raise ValueError("x must be a rectangular array") from None
+    if points.dtype == object:
+        with naming_columns(x, "x"):
+            points = points.astype(np.float64)
     if points.dtype.kind not in "fiub":
         raise TypeError(f"x must hold real numbers, got dtype {points.dtype}")
     require_memory(
@@ -437,7 +442,7 @@ def _check_domain(domain: object) -> tuple[float, float]:
     except (TypeError, ValueError, OverflowError):
         low, high = np.nan, np.nan
     if (low, high) not in DOMAINS:
-        raise ValueError(f"domain must be (0, 1) or (-1, 1), got {domain!r}")
+        raise ValueError(f"domain must be (0, 1) or (-1, 1), got {shown(domain)}")
     return low, high
 
 

@@ -17,7 +17,7 @@ from sklearn.base import is_classifier
 from sklearn.calibration import CalibrationDisplay, calibration_curve
 from sklearn.utils.validation import check_is_fitted
 
-from gegenbauer._arrays import check_choice, check_integer
+from gegenbauer._arrays import check_choice, check_integer, require_plain
 from gegenbauer.basis import TensorBasis
 from gegenbauer.basis_search import PAPER_GAMMAS
 from gegenbauer.calibration import expected_calibration_error
@@ -610,6 +610,7 @@ def left_out_outcomes(
             "and other rows"
         )
     P = estimator.loo_probabilities_
+    require_plain(y, "y", wanted="labels")
     labels = np.asarray(y)
     if labels.shape[:1] != P.shape[:1] or (labels.ndim == 2) != estimator.multilabel_:
         kind = f"({len(P)}, {P.shape[1]})" if estimator.multilabel_ else f"({len(P)},)"
@@ -824,6 +825,8 @@ class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-le
         """
         n_bins = check_integer(n_bins, "n_bins", minimum=1)
         check_choice(strategy, "strategy", ("uniform", "quantile"))
+        require_plain(y_true, "y_true", wanted="outcomes")
+        require_plain(y_prob, "y_prob")
         outcomes, found = np.asarray(y_true, dtype=bool), np.asarray(y_prob, dtype=np.float64)
         edges = np.linspace(0, 1, n_bins + 1)
         if strategy == "quantile":

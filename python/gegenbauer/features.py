@@ -27,7 +27,16 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gegenbauer._arrays import MAX_THREADS, BeyondRangeError, apart, naming_columns, require_plain
+from gegenbauer._arrays import (
+    MAX_INTEGER,
+    MAX_THREADS,
+    BeyondRangeError,
+    apart,
+    check_integer,
+    naming_columns,
+    require_plain,
+    shown,
+)
 from gegenbauer._dispatch import processors
 from gegenbauer._locks import exclusive
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms
@@ -284,9 +293,10 @@ class _InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
 
     def _n_threads(self) -> int | None:
         """Return the number of threads, which are ours: no backend of joblib has a say in it."""
-        if self.n_jobs is None or self.n_jobs > 0:
-            return self.n_jobs
-        return max(1, processors() + 1 + self.n_jobs)
+        if self.n_jobs is None:
+            return None
+        n_jobs = check_integer(self.n_jobs, "n_jobs", minimum=-MAX_INTEGER)
+        return n_jobs if n_jobs > 0 else max(1, processors() + 1 + n_jobs)
 
     def count_out_of_range(self, X: Any) -> int:
         """Count the rows with at least one value outside of the range seen in ``fit``.
@@ -363,7 +373,7 @@ class _BasisEstimator(_InputEstimator):
         ):
             raise ValueError(
                 f"feature_range must hold a pair (lower, upper) of finite numbers for each of the "
-                f"{n_features} inputs, with lower <= upper; got {self.feature_range!r}"
+                f"{n_features} inputs, with lower <= upper; got {shown(self.feature_range)}"
             )
         return InputScaling(ends[:, 0], ends[:, 1], domain=self.domain, clip=self._clips)
 

@@ -135,6 +135,7 @@ COMPONENTS = (PowerDecay, GeometricDecay, GegenbauerDecay)
 def _frozen(interaction: Any) -> Any:
     """Return a sequence as a tuple, so that components have a hash; anything else as it is."""
     if isinstance(interaction, np.ndarray):
+        require_plain(interaction, "interaction")
         interaction = interaction.tolist()
     return tuple(interaction) if isinstance(interaction, list) else interaction
 

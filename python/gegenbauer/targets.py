@@ -528,9 +528,14 @@ def _class_factors(
             f"{'' if len(labels) <= _MAX_LISTED else ', ...'} of dtype {classes.dtype}."
         )
     for label, value in class_weight.items():
-        if not isinstance(value, Real):
-            raise TypeError(f"class_weight must hold numbers, got {value!r} for {label!r}")
-    factors = np.array([class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
+        if isinstance(value, np.timedelta64) or not isinstance(value, Real):
+            raise TypeError(f"class_weight must hold numbers, got {shown(value)} for {label!r}")
+    try:
+        factors = np.array([float(class_weight.get(label, 1.0)) for label in labels])
+    except OverflowError:
+        raise ValueError(
+            f"class_weight must be within the range of float64, got {shown(class_weight)}"
+        ) from None
     if not (
         np.isfinite(factors).all() and (factors >= 0).all() and (factors.any() or not complete)
     ):

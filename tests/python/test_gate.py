@@ -27,6 +27,7 @@ from gegenbauer import (
     GramStatistics,
     InputScaling,
     MomentStatistics,
+    PowerDecay,
     RidgePath,
     SpectrumKernel,
     TensorBasis,
@@ -48,6 +49,7 @@ from gegenbauer import (
 from gegenbauer import dask as on_dask
 from gegenbauer._arrays import BeyondRangeError
 from gegenbauer.calibration import ProbabilityMap
+from gegenbauer.display import ReliabilityDisplay
 
 N = 12
 DAYS = np.datetime64("2020-01-01") + np.arange(N)
@@ -579,6 +581,41 @@ def test_far_outside(call):
     """An error that says so, and neither infinities nor what came of them."""
     with pytest.raises(BeyondRangeError, match=r"clip|is too large"):
         FAR_OUT[call]()
+
+
+# --- What else takes numbers ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["masked", "spans", "dates"])
+def test_other_arguments(kind):
+    value = COLUMNS[kind]()
+    classes = GegenbauerClassifierCV(spectrum=(0.5, 2.0)).fit(X, LABELS)
+    for call in (
+        lambda: PowerDecay(value, 2.0),
+        lambda: ReliabilityDisplay.from_predictions(value, np.full(N, 0.5)),
+        lambda: ReliabilityDisplay.from_predictions(LABELS, value),
+        lambda: ReliabilityDisplay.from_estimator(classes, value),
+        lambda: kernel_sobol_indices(KERNEL, X, PLAIN, intercept=value[3:4]),
+    ):
+        with pytest.raises(ValueError, match=REFUSED):
+            call()
+
+
+def test_class_weights():
+    expected = GegenbauerClassifier(5, class_weight={0: 1 / 3, 1: 2.0}).fit(X, LABELS)
+    found = GegenbauerClassifier(5, class_weight={0: Fraction(1, 3), 1: 2}).fit(X, LABELS)
+    np.testing.assert_array_equal(found.term_coef_, expected.term_coef_)
+    with pytest.raises(ValueError, match="class_weight must be within the range of float64"):
+        GegenbauerClassifier(5, class_weight={0: 10**400, 1: 1}).fit(X, LABELS)
+    with pytest.raises(TypeError, match="class_weight must hold numbers, got np"):
+        GegenbauerClassifier(5, class_weight={0: np.timedelta64(3), 1: 1}).fit(X, LABELS)
+
+
+def test_points_of_any_kind_of_number():
+    found = eval_gegenbauer([Fraction(3, 10), 1], 3, 0.5)
+    np.testing.assert_array_equal(found, eval_gegenbauer([0.3, 1.0], 3, 0.5))
+    with pytest.raises(ValueError, match=r"x must hold real numbers, .* beyond float64"):
+        eval_gegenbauer([10**400], 3, 0.5)
 
 
 # --- Probabilities far outside --------------------------------------------------------------------
