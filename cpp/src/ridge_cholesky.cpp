@@ -59,9 +59,7 @@ std::optional<RidgeSolution> primal_cholesky(const Problem& problem, Engine engi
   double left = 0.0;  // of Y, at the last weights but one
   const auto residual = [&]() -> Matrix {
     if (result.weights.size() == 0) return std::move(first_residual);
-    const Matrix r = problem.residual(result.weights);
-    left = r.stableNorm();
-    return problem.gradient(result.weights, r);
+    return problem.gradient(result.weights, left);
   };
   const auto add = [&](const Matrix& correction) {
     if (result.weights.size() == 0) {

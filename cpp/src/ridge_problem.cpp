@@ -1,5 +1,6 @@
 #include "gegenbauer/ridge_problem.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -21,8 +22,13 @@ double rounding_of_least_squares(double rcond, double norm, double residual, dou
 
 Problem::Problem(const Design& design, const RidgeOptions& options, const Control& control)
     : design_(design), options_(options), control_(control), scaled_targets_(n_samples(), n_outputs()) {
-  for (Index k = 0; k < n_outputs(); ++k)
-    for (Index s = 0; s < n_samples(); ++s) scaled_targets_(s, k) = scale(s) * design.targets(s, k);
+  // in squares, since the targets may lie row by row
+  constexpr Index side = 32;
+  for (Index first_k = 0; first_k < n_outputs(); first_k += side)
+    for (Index first_s = 0; first_s < n_samples(); first_s += side)
+      for (Index k = first_k; k < std::min(n_outputs(), first_k + side); ++k)
+        for (Index s = first_s; s < std::min(n_samples(), first_s + side); ++s)
+          scaled_targets_(s, k) = scale(s) * design.targets(s, k);
 }
 
 Design Problem::with_targets(const Matrix& targets) const {
@@ -86,8 +92,17 @@ Matrix Problem::product(const Matrix& weights) const {
   return r;
 }
 
-Matrix Problem::gradient(const Matrix& weights, const Matrix& residual) const {
-  Matrix g = transposed_product(residual);
+Matrix Problem::gradient(const Matrix& weights, double& residual_norm) const {
+  constexpr Index side = 256;  // outputs at a time, whose residuals need no memory to speak of
+  Matrix g(n_terms(), n_outputs());
+  residual_norm = 0.0;
+  for (Index first = 0; first < n_outputs(); first += side) {
+    const Index count = std::min(side, n_outputs() - first);
+    Matrix residuals = product(weights.middleCols(first, count));
+    residuals = scaled_targets_.middleCols(first, count) - residuals;
+    residual_norm = std::hypot(residual_norm, residuals.stableNorm());
+    g.middleCols(first, count) = transposed_product(residuals);
+  }
   const Index penalized = n_terms() - first_penalized();
   g.bottomRows(penalized) -= options_.gamma * weights.bottomRows(penalized);
   return g;

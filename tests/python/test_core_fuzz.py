@@ -439,7 +439,7 @@ def test_everything_is_called():
 
 
 @pytest.mark.parametrize("call", CALLS, ids=[names.split()[0] for names in CALLS.values()])
-@settings(suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck), max_examples=settings().max_examples // 5)
 @given(data=st.data())
 def test_calls_return_or_raise(call, data):
     arguments = Arguments(data)

@@ -88,11 +88,8 @@ class Problem {
   /// Y - G W
   [[nodiscard]] Matrix residual(const Matrix& weights) const { return scaled_targets_ - product(weights); }
 
-  /// G'(Y - G W) - penalty W: what vanishes at the solution
-  [[nodiscard]] Matrix gradient(const Matrix& weights) const { return gradient(weights, residual(weights)); }
-
-  /// the same for a residual that is at hand
-  [[nodiscard]] Matrix gradient(const Matrix& weights, const Matrix& residual) const;
+  /// G'(Y - G W) - penalty W: what vanishes at the solution; and the norm of Y - G W
+  [[nodiscard]] Matrix gradient(const Matrix& weights, double& residual_norm) const;
 
   /// the same of features that are not rounded
   [[nodiscard]] Matrix exact_gradient(const Matrix& weights) const;
