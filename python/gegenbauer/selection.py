@@ -72,6 +72,9 @@ _SMALL_SURFACE = 1e7
 # are a thousand times too large and more
 _RESOLVED = 1e-6
 
+# Estimated rounding of predictions, relative to the targets, beyond which they tell nothing
+_UNTRUSTED = 1e-3
+
 # Doubles of features that the primal method holds at once
 _BLOCK = 4e6
 
@@ -1536,7 +1539,7 @@ class PrefixSurface:
     @property
     def best(self) -> tuple[float, int]:
         """The gamma and number of terms of the smallest score: the fewest terms among equals."""
-        trusted = np.where(self.error[:, np.newaxis] < 1e-3, self.scores, np.inf)
+        trusted = np.where(self.error[:, np.newaxis] < _UNTRUSTED, self.scores, np.inf)
         size, g = np.unravel_index(int(trusted.T.argmin()), trusted.T.shape)
         return float(self.gammas[g]), int(self.n_terms[size])
 
@@ -1562,8 +1565,9 @@ def prefix_surface(
     The Cholesky factor of a leading block is the leading block of the factor: with
     ``gamma I + G'G = L L'``, ``Q = G L^-T`` and ``z = L^-1 G'Y``, the prediction of the first terms
     is the running sum of the columns of Q times z, and the leverage that of their squares. So one
-    factorisation for each gamma answers for every number of terms. Where the basis is small, L is
-    found from the features themselves (by Householder reflections), not from their products.
+    factorisation for each gamma answers for every number of terms. Where the basis is small, or
+    products of features resolve none of the penalties, L is found from the features themselves
+    (by Householder reflections).
 
     Parameters
     ----------
@@ -1663,20 +1667,21 @@ def prefix_surface(
     penalized = np.arange(int(free), terms)
     condition = 1.0 + float(np.trace(square)) / values
     triangle = None
-    if float(terms) ** 2 * max(n, terms) <= _SMALL_SURFACE:
-        # features themselves, not their products: singular values, not their squares, are resolved
-        own = basis.evaluate(data, scaling=scaling, n_threads=threads) * root[:, np.newaxis]
-        triangle = np.asarray(np.linalg.qr(own, mode="r"))
+    # features themselves, not their products: singular values, not their squares, are resolved
+    unresolved = 4.0 * _EPS * float(condition.min()) > _UNTRUSTED
+    if unresolved or float(terms) ** 2 * max(n, terms) <= _SMALL_SURFACE:
+        triangle = _triangle(basis, data, scaled, root, scaling, threads)
         condition = np.sqrt(n * condition)
     error = np.minimum(4.0 * _EPS * condition, 1.0)
     for g, gamma in enumerate(values):
         if error[g] == 1.0:
             continue
         if triangle is not None:
-            penalty = np.zeros(terms)
-            penalty[penalized] = np.sqrt(gamma)
-            stacked = np.vstack([triangle, np.diag(penalty)])
-            factor = np.asfortranarray(np.asarray(np.linalg.qr(stacked, mode="r")).T)
+            penalty = np.zeros((terms, terms + n_outputs))
+            penalty[penalized, penalized] = np.sqrt(gamma)
+            whole = _stacked([triangle, penalty])
+            factor = np.asfortranarray(whole[:terms, :terms].T)
+            z = np.asfortranarray(whole[:terms, terms:])
         else:
             factor = square.copy(order="F")
             factor[penalized, penalized] += gamma
@@ -1685,9 +1690,10 @@ def prefix_surface(
             except np.linalg.LinAlgError:
                 error[g] = 1.0
                 continue
-        Q, z = np.array(features, order="F"), cross.copy(order="F")
+            z = cross.copy(order="F")
+            core.solve_lower(factor, z, threads)
+        Q = np.array(features, order="F")
         core.solve_lower(factor, Q, threads)
-        core.solve_lower(factor, z, threads)
         scores[g] = _running_scores(
             Q, z, sizes, scaled if left_out else None, share, root,
             lambda found: score(found + means),

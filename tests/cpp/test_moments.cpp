@@ -143,11 +143,40 @@ void test_substitution() {
   }
 }
 
+// the statistic of raised targets from that of the targets
+void test_targets() {
+  for (const Case& c : kCases) {
+    const TensorBasis basis(spec_of(c), c.lam, c.normalization);
+    const MomentPlan& plan = basis.plan<MomentPlan>();
+    const Matrix x = check::uniform(c.n_samples, c.n_inputs, -1, 1);
+    const Matrix y = check::uniform(c.n_samples, c.n_targets, -1, 1, 2);
+    std::vector<double> shifts;
+    Matrix raised = y;
+    for (Index k = 0; k < c.n_targets; ++k) {
+      shifts.push_back(0.75 - static_cast<double>(k));
+      raised.col(k).array() += shifts.back();
+    }
+    const Samples samples(check::view(x));
+    const auto statistic = [&](const Matrix& targets) {
+      std::vector<double> sums(static_cast<std::size_t>(plan.size(c.n_targets)), 0.0);
+      plan.accumulate({basis, samples, nullptr, check::view(targets)}, sums.data(), Control(1));
+      return sums;
+    };
+    const std::vector<double> expected = statistic(raised);
+    std::vector<double> got = statistic(y);
+    plan.shift_targets(got.data(), shifts);
+    double worst = 0.0;
+    for (std::size_t i = 0; i < got.size(); ++i) worst = std::max(worst, std::abs(got[i] - expected[i]));
+    CHECK(worst <= 1e-13 * static_cast<double>(c.n_samples));
+  }
+}
+
 }  // namespace
 
 int main() {
   test_gram();
   test_substitution();
+  test_targets();
   test_forms();
   return check::report("moments");
 }

@@ -879,6 +879,23 @@ class TestClusteredSamples:
             refit = self.refits(G[others], Y[others], G[[row]], self.ALPHAS)
             self.assert_refits(left_out[:, [k]], refit)
 
+    def test_numbers_of_terms(self, clustered):
+        X, Y = clustered[0][:3000], clustered[1][:3000]
+        basis = TensorBasis(2, degree=18, lam=2.0)
+        test, sizes = clustered[0][3000:3200], [40, 190]
+        kept = []
+
+        def keep(predictions):
+            kept.append(predictions)
+            return predictions[:, 0, 0]
+
+        surface = prefix_surface(basis, X, Y, self.ALPHAS, n_terms=sizes, X_test=test, score=keep)
+        assert (surface.error < 1e-3).all()
+        G, G_test = basis.evaluate(X), basis.evaluate(test)
+        for k, size in enumerate(sizes):
+            expected = self.refits(G[:, :size], Y, G_test[:, :size], self.ALPHAS)
+            self.assert_refits(np.array([found[k] for found in kept]), expected)
+
     def test_the_estimator_that_chooses(self, clustered):
         X, Y = clustered
         model = GegenbauerRegressorCV(
