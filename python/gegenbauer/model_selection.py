@@ -99,8 +99,9 @@ _MOST_EXTREME = 1e140
 _LEVEL_ROWS = 1000
 
 # What the best of some hundred models gains from noise in -log p of all samples left out, about
-# the logarithm of their number; a loss of less than half is never taken for that
-_LUCK = 6.0
+# the logarithm of their number, and what it gains where the penalty alone is chosen; a loss of less
+# than half is never taken for that
+_LUCK, _LUCK_OF_ONE = 6.0, 2.0
 
 # A penalty so many times the trace of the kernel matrix leaves nothing of the model
 _RUNAWAY = 100.0
@@ -805,6 +806,11 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
             return np.nan
         return float(np.mean(found))
 
+    @property
+    def _luck(self) -> float:
+        given = self.spectrum is not None and not isinstance(self.spectrum, str)
+        return _LUCK_OF_ONE if given else _LUCK
+
     def _chance(self, constant: float, data: _Data) -> float:
         """Return by how much the best of all models tried may beat the constant by chance."""
         raise NotImplementedError
@@ -1172,7 +1178,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
 
     def _chance(self, constant: float, data: _Data) -> float:
         # -log p of n samples with the likeliest noise is n / 2 log(squared error)
-        share = min(0.5, -np.expm1(-2.0 * _LUCK / data.n_samples))
+        share = min(0.5, -np.expm1(-2.0 * self._luck / data.n_samples))
         return 0.0 if self.scoring is not None else constant * share
 
     def _stratified(self, data: _Data, most: int) -> Rows:
@@ -1436,7 +1442,8 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         have Chebyshev polynomials, and no such parameter.
     cv : int, splitter, iterable or None, default=None
         How rows are left out: None for exact leave-one-out, which costs no further fits (see
-        ``loo_predictions_`` for samples that are equal); else as in scikit-learn. Splitters by groups take ``groups`` of ``fit``.
+        ``loo_predictions_`` for samples that are equal); else as in scikit-learn. Splitters by
+        groups take ``groups`` of ``fit``.
     scoring : str, callable or None, default=None
         What is to be the best: a scorer of scikit-learn; None for the smallest log-loss.
     penalize_constant : bool, default=True
@@ -1474,9 +1481,9 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     cv_results_ : dict of ndarray
         What was tried: "smoothness" (n_s,), "interaction" (n_q,), "relative_gamma" (n_gammas,)
         (relative to the mean diagonal of the kernel matrix, times the mean weight of a sample)
-        and "score" (n_s, n_q, n_gammas), from
-        which a choice by log-loss takes the prior, (ln q n_features)^2 / 32 by the number of
-        samples of the search. The best of each s is where the weights of the inputs are learned from.
+        and "score" (n_s, n_q, n_gammas), from which a choice by log-loss takes the prior,
+        (ln q n_features)^2 / 32 by the number of samples of the search. The best of each s is
+        where the weights of the inputs are learned from.
         With ``spectrum=None`` "lam" (n_lams,), "n_terms" (n_sizes,), "gamma" (n_gammas,) and
         "score" (n_lams, n_sizes, n_gammas). Scores are minus infinity where rounding errors would
         count, and NaN where nothing was tried. Empty for a spectrum that is given.
@@ -1670,7 +1677,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         return _scored_by(self.scoring, shell, data, self._labels(data))
 
     def _chance(self, constant: float, data: _Data) -> float:
-        return 0.0 if self.scoring is not None else min(0.5 * constant, _LUCK / data.n_samples)
+        return 0.0 if self.scoring is not None else min(0.5 * constant, self._luck / data.n_samples)
 
     def _stratified(self, data: _Data, most: int) -> Rows:
         if data.n <= most:
