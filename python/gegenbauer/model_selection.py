@@ -117,8 +117,9 @@ _PRICE = 1.0
 _MOST_EXTREME = 1e140
 
 # What the best of some hundred models gains from noise in -log p of all samples left out, about
-# the logarithm of their number; a loss of less than half is never taken for that
-_LUCK = 6.0
+# the logarithm of their number, and what it gains where the penalty alone is chosen; a loss of less
+# than half is never taken for that
+_LUCK, _LUCK_OF_ONE = 6.0, 2.0
 
 # A penalty so many times the trace of the kernel matrix leaves nothing of the model
 _RUNAWAY = 100.0
@@ -848,6 +849,11 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
             return np.nan
         return float(np.mean(found))
 
+    @property
+    def _luck(self) -> float:
+        given = self.spectrum is not None and not isinstance(self.spectrum, str)
+        return _LUCK_OF_ONE if given else _LUCK
+
     def _chance(self, constant: float, data: _Data) -> float:
         """Return by how much the best of all models tried may beat the constant by chance."""
         raise NotImplementedError
@@ -1247,7 +1253,7 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
 
     def _chance(self, constant: float, data: _Data) -> float:
         # -log p of n samples with the likeliest noise is n / 2 log(squared error)
-        share = min(0.5, -np.expm1(-2.0 * _LUCK / data.n_samples))
+        share = min(0.5, -np.expm1(-2.0 * self._luck / data.n_samples))
         return 0.0 if self.scoring is not None else constant * share
 
     def _stratified(self, data: _Data, most: int) -> Rows:
@@ -1633,10 +1639,9 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     cv_results_ : dict of ndarray
         What was tried: "smoothness" (n_s,), "interaction" (n_q,), "relative_gamma" (n_gammas,)
         (relative to the mean diagonal of the kernel matrix, times the mean weight of a sample)
-        and "score" (n_s, n_q, n_gammas), from
-        which a choice by log-loss takes the prior, (ln q n_features)^2 / 32 by the number of
-        samples of the search. The best of each s is where the weights of the inputs are learned
-        from.
+        and "score" (n_s, n_q, n_gammas), from which a choice by log-loss takes the prior,
+        (ln q n_features)^2 / 32 by the number of samples of the search. The best of each s is
+        where the weights of the inputs are learned from.
         With ``spectrum=None`` "lam" (n_lams,), "n_terms" (n_sizes,), "gamma" (n_gammas,) and
         "score" (n_lams, n_sizes, n_gammas). Scores are minus infinity where rounding errors would
         count, and NaN where nothing was tried. Empty for a spectrum that is given.
@@ -1850,7 +1855,7 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         return _scored_by(self.scoring, shells, data, self._labels(data))
 
     def _chance(self, constant: float, data: _Data) -> float:
-        return 0.0 if self.scoring is not None else min(0.5 * constant, _LUCK / data.n_samples)
+        return 0.0 if self.scoring is not None else min(0.5 * constant, self._luck / data.n_samples)
 
     def _stratified(self, data: _Data, most: int) -> Rows:
         if data.n <= most:
