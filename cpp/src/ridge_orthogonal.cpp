@@ -74,6 +74,7 @@ struct Penalized {
   SpectrumEstimate spectrum{0.0, 0.0};
   double residual = 0.0;
   Index rank = 0;
+  double tolerance = kEpsilon;  // what was taken for rounding, relative to the columns of R
 };
 
 // Where the diagonal of R is no more than the rounding of its column (of the given size), samples say no more than
@@ -93,6 +94,7 @@ Penalized penalized_solution(const Matrix& r, const Vector& size, const Matrix& 
   Matrix columns = r;
   std::optional<HouseholderQr> directions;
   if (result.rank < n) {
+    result.tolerance = tolerance;
     directions.emplace(Matrix(r(Eigen::placeholders::all, own)), control);
     Matrix others = r(Eigen::placeholders::all, repeated);
     directions->apply_transposed(others, control);
@@ -139,16 +141,14 @@ bool penalty_is_larger(const Problem& problem) {
   return std::sqrt(problem.options().gamma) > largest;
 }
 
-}  // namespace
-
-// QR of [G; sqrt(gamma) I] a block of rows at a time: only the triangle is kept, with Q'Y as its last columns.
-RidgeSolution solve_by_rows(const Problem& problem) {
+// The triangle of [G, Y], or of that above the rows of the penalty, a block of rows at a time: its last columns are
+// Q'Y.
+Matrix triangle_of_rows(const Problem& problem, bool with_penalty) {
   const Index n_terms = problem.n_terms();
   const Index n = n_terms + problem.n_outputs();
-  const double gamma = problem.options().gamma;
   Matrix triangle = Matrix::Zero(n, n);
-  for (Index l = 0; l < n_terms; ++l) triangle(l, l) = std::sqrt(problem.penalty(l));
-  const bool penalty_first = penalty_is_larger(problem);
+  for (Index l = 0; with_penalty && l < n_terms; ++l) triangle(l, l) = std::sqrt(problem.penalty(l));
+  const bool penalty_first = with_penalty && penalty_is_larger(problem);
   const Index block = std::max<Index>(512, n / 2);
   for (Index begin = 0; begin < problem.n_samples(); begin += block) {
     const Index count = std::min(block, problem.n_samples() - begin);
@@ -159,53 +159,105 @@ RidgeSolution solve_by_rows(const Problem& problem) {
     stacked.block(features_at, n_terms, count, problem.n_outputs()) = problem.targets().middleRows(begin, count);
     triangle = HouseholderQr(std::move(stacked), problem.control()).upper();
   }
+  return triangle;
+}
+
+RidgeSolution solution_of_rows(const Problem& problem) {
   RidgeSolution result;
   result.report.engine = Engine::primal;
-  result.report.rank = std::min(problem.n_samples(), n_terms);
-  const auto r = triangle.topLeftCorner(n_terms, n_terms);
-  const auto reduced = triangle.topRightCorner(n_terms, problem.n_outputs());
-  const auto estimate_error = [&](double norm) {
-    const double residual = triangle.bottomRightCorner(problem.n_outputs(), problem.n_outputs()).stableNorm();
-    result.report.error = rounding_of_least_squares(result.report.rcond, norm, residual, result.weights.stableNorm());
-  };
-  if (gamma > 0) {
-    result.weights = reduced;
-    solve_upper(r, result.weights, problem.control());
-    result.report.solver = "qr";
-    const SpectrumEstimate spectrum = estimate_spectrum(r.transpose().eval(), problem.control());
-    result.report.rcond = spectrum.reciprocal_condition();
-    estimate_error(std::sqrt(spectrum.largest));
-    correct(problem, result, [&](Matrix& right) {
-      solve_upper_transposed(r, right, problem.control());
-      solve_upper(r, right, problem.control());
-    });
-  } else {
-    // only the first row of the triangle sees the first column, that of the constant
-    const Index first = problem.first_penalized();
-    const Index rest = n_terms - first;
-    const double size = largest_norm(r.rightCols(rest));
-    const MinimumNormSolution found = minimum_norm_solution(r.bottomRightCorner(rest, rest), reduced.bottomRows(rest),
-                                                            rank_tolerance(problem), problem.control(), size);
-    const auto add_constant = [&](const Matrix& right, Matrix& weights) {
-      if (first > 0) weights.row(0) = (right - r.row(0).tail(rest) * weights.bottomRows(rest)) / r(0, 0);
-    };
-    result.weights = Matrix::Zero(n_terms, problem.n_outputs());
-    result.weights.bottomRows(rest) = found.solution;
-    add_constant(reduced.row(0), result.weights);
-    result.report.solver = "complete_orthogonal";
-    result.report.rank = found.rank + first;
-    result.report.rcond = found.smallest_pivot * found.smallest_pivot;
-    estimate_error(std::max(found.first_pivot, first > 0 ? std::abs(r(0, 0)) : 0.0));
-    correct(problem, result, [&](Matrix& right) {
-      const Matrix constant = right.row(0) / r(0, 0);
-      Matrix others = right.bottomRows(rest);
-      if (first > 0) others -= r.row(0).tail(rest).transpose() * constant;
-      found.solve_normal(others, problem.control());
-      right.bottomRows(rest) = others;
-      add_constant(constant, right);
-    });
-  }
+  result.report.rank = std::min(problem.n_samples(), problem.n_terms());
   return result;
+}
+
+// The norm of what is left of Y
+double residual_of(const Problem& problem, const Matrix& triangle) {
+  return triangle.bottomRightCorner(problem.n_outputs(), problem.n_outputs()).stableNorm();
+}
+
+// With a penalty that the factor resolves
+RidgeSolution by_whole_triangle(const Problem& problem) {
+  const Matrix triangle = triangle_of_rows(problem, true);
+  const Index n_terms = problem.n_terms();
+  const auto r = triangle.topLeftCorner(n_terms, n_terms);
+  RidgeSolution result = solution_of_rows(problem);
+  result.weights = triangle.topRightCorner(n_terms, problem.n_outputs());
+  solve_upper(r, result.weights, problem.control());
+  result.report.solver = "qr";
+  const SpectrumEstimate spectrum = estimate_spectrum(r.transpose().eval(), problem.control());
+  result.report.rcond = spectrum.reciprocal_condition();
+  result.report.error = rounding_of_least_squares(result.report.rcond, std::sqrt(spectrum.largest),
+                                                  residual_of(problem, triangle), result.weights.stableNorm());
+  correct(problem, result, [&](Matrix& right) {
+    solve_upper_transposed(r, right, problem.control());
+    solve_upper(r, right, problem.control());
+  });
+  return result;
+}
+
+// Without a penalty, or with one so small that rounding of directions which G has not is larger: they are left out.
+RidgeSolution by_kept_directions(const Problem& problem) {
+  const Matrix triangle = triangle_of_rows(problem, false);
+  const Control& control = problem.control();
+  const double gamma = problem.options().gamma;
+  // only the first row of the triangle sees the first column, that of the constant
+  const Index first = problem.first_penalized();
+  const Index rest = problem.n_terms() - first;
+  const auto r = triangle.topLeftCorner(problem.n_terms(), problem.n_terms());
+  const auto corner = r.bottomRightCorner(rest, rest);
+  const Matrix reduced = triangle.topRightCorner(problem.n_terms(), problem.n_outputs());
+  const double size = largest_norm(r.rightCols(rest));
+  const auto add_constant = [&](const Matrix& right, Matrix& weights) {
+    if (first > 0) weights.row(0) = (right - r.row(0).tail(rest) * weights.bottomRows(rest)) / r(0, 0);
+  };
+  const double constant_norm = first > 0 ? std::abs(r(0, 0)) : 0.0;
+  RidgeSolution result = solution_of_rows(problem);
+  RidgeReport& report = result.report;
+  result.weights = Matrix::Zero(problem.n_terms(), problem.n_outputs());
+  if (gamma > 0) {
+    const HouseholderQr lq(corner.triangularView<Eigen::Upper>().toDenseMatrix().transpose(), control);
+    const Penalized found =
+        penalized_solution(lq.upper(), Vector::Constant(rest, size), reduced.bottomRows(rest), gamma, control);
+    Matrix others = found.solution;
+    lq.apply(others, control);
+    result.weights.bottomRows(rest) = others;
+    add_constant(reduced.row(0), result.weights);
+    report.solver = "qr";
+    const double rcond = found.rank > 0 ? found.spectrum.reciprocal_condition() : 1.0;
+    report.rcond = found.rank < rest ? gamma / std::max(gamma, found.spectrum.largest) : rcond;
+    report.error = found.tolerance / kEpsilon *
+                   rounding_of_least_squares(rcond, std::max(std::sqrt(found.spectrum.largest), constant_norm),
+                                             std::hypot(found.residual, residual_of(problem, triangle)),
+                                             result.weights.stableNorm());
+    return result;
+  }
+  const MinimumNormSolution found =
+      minimum_norm_solution(corner, reduced.bottomRows(rest), rank_tolerance(problem), control, size);
+  result.weights.bottomRows(rest) = found.solution;
+  add_constant(reduced.row(0), result.weights);
+  report.solver = "complete_orthogonal";
+  report.rank = found.rank + first;
+  report.rcond = found.smallest_pivot * found.smallest_pivot;
+  report.error = rounding_of_least_squares(report.rcond, std::max(found.first_pivot, constant_norm),
+                                           residual_of(problem, triangle), result.weights.stableNorm());
+  correct(problem, result, [&](Matrix& right) {
+    const Matrix constant = right.row(0) / r(0, 0);
+    Matrix others = right.bottomRows(rest);
+    if (first > 0) others -= r.row(0).tail(rest).transpose() * constant;
+    found.solve_normal(others, control);
+    right.bottomRows(rest) = others;
+    add_constant(constant, right);
+  });
+  return result;
+}
+
+}  // namespace
+
+RidgeSolution solve_by_rows(const Problem& problem) {
+  if (problem.options().gamma > 0) {
+    RidgeSolution result = by_whole_triangle(problem);
+    if (result.report.rcond >= kCorrectable) return result;
+  }
+  return by_kept_directions(problem);
 }
 
 // G' = Q R, so the weights are Q V, where V solves the least squares problem [R'; sqrt(gamma) I] V = [Y; 0] of as many
@@ -244,6 +296,7 @@ RidgeSolution solve_by_columns(const Problem& problem) {
   report.rank = std::min(problem.n_samples(), n_terms);
   result.weights = Matrix::Zero(n_terms, problem.n_outputs());
   double rcond = 0.0;  // of what was kept
+  double tolerance = kEpsilon;
   double norm = 0.0;
   double residual = 0.0;
   if (gamma > 0) {
@@ -254,6 +307,7 @@ RidgeSolution solve_by_columns(const Problem& problem) {
     report.rcond = found.rank < n ? gamma / std::max(gamma, found.spectrum.largest) : rcond;
     norm = std::sqrt(found.spectrum.largest);
     residual = found.residual;
+    tolerance = found.tolerance;
   } else {
     const MinimumNormSolution found =
         minimum_norm_solution(qr.upper().transpose(), targets, rank_tolerance(problem), problem.control(), size);
@@ -275,7 +329,7 @@ RidgeSolution solve_by_columns(const Problem& problem) {
     }
     if (gamma == 0.0) residual = left.stableNorm();
   }
-  report.error = rounding_of_least_squares(rcond, norm, residual, result.weights.stableNorm());
+  report.error = tolerance / kEpsilon * rounding_of_least_squares(rcond, norm, residual, result.weights.stableNorm());
   return result;
 }
 

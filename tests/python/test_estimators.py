@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import warnings
 from dataclasses import replace
 
 import cloudpickle
@@ -215,10 +216,9 @@ class TestFitted:
         expected = GegenbauerRegressor(n_terms=30, gamma=0.1).fit(X, y)
         model = GegenbauerRegressor(n_terms=30, gamma=0.1, engine=engine, solver=solver).fit(X, y)
         assert_allclose(model.term_coef_, expected.term_coef_, rtol=1e-9, atol=1e-12)
-        assert model.engine_ == engine
-        assert model.solver_ in (
-            ["cholesky"] if solver == "cholesky" else ["qr", "lq", "complete_orthogonal"]
-        )
+        # orthogonal solvers choose by the shape
+        expected = (engine, "cholesky") if solver == "cholesky" else ("dual", "lq")
+        assert (model.engine_, model.solver_) == expected
 
     def test_gamma_zero_is_moore_penrose(self, rng):
         X, y = rng.random((10, 2)), rng.random(10)
@@ -680,6 +680,29 @@ class TestBadInput:
             GegenbauerRegressor(n_terms=3).fit(rng.random((8, 2)), rng.random((8, 3)))
         assert len(caught) == 1
         assert caught[0].filename == __file__
+
+    @pytest.mark.parametrize("solver", ["auto", "orthogonal"])
+    def test_inputs_nearly_alike_and_a_tiny_penalty_give_a_warning(self, rng, solver):
+        """Orthogonal solvers lose digits as well, if later; equal inputs are no reason."""
+        X = np.repeat(rng.uniform(-1, 1, (200, 1)), 2, axis=1)
+        y = X[:, 0] + 0.1 * rng.normal(size=200)
+        options = {"degree": 3, "n_terms": None, "lam": 0.5, "solver": solver}
+        near = X + [0, 1e-9] * rng.normal(size=(200, 1))
+        with pytest.warns(IllConditionedWarning, match=r"larger gamma[\s\S]*leave out inputs"):
+            GegenbauerRegressor(gamma=1e-20, domain=(-1, 1), **options).fit(near, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for gamma in (1e-6, 1e-12, 1e-17, 0.0):
+                model = GegenbauerRegressor(gamma=gamma, domain=(-1, 1), **options).fit(X, y)
+                assert_allclose(
+                    model.predict([[0.5, -0.5]]), model.predict([[-0.5, 0.5]]), rtol=1e-6
+                )
+
+    def test_cholesky_by_force_is_sent_to_other_solvers(self, rng):
+        X = np.repeat(rng.random((40, 1)), 2, axis=1)
+        model = GegenbauerRegressor(degree=3, gamma=1e-13, solver="cholesky", lam=0.5)
+        with pytest.warns(IllConditionedWarning, match='solver="auto"'):
+            model.fit(X, rng.random(40))
 
 
 class TestAtomicity:

@@ -453,7 +453,7 @@ def test_the_error_is_no_smaller_than_it_says(kind, penalize_constant, gamma):
             off = relative(solution.weights, expected)
             where = (engine, solver, n_samples)
             assert solution.error >= 1 or off <= 10 * solution.error, where
-            if solution.solver == "lq" and kind in ("repeated", "equal inputs"):
+            if solution.solver != "cholesky" and kind in ("repeated", "equal inputs"):
                 assert solution.error <= 1e-6, where  # of what samples say by themselves
 
 
@@ -479,13 +479,13 @@ def test_many_samples_have_the_weights_of_exact_features(
         assert solution.correction <= 0.1
         off = relative(solution.weights, expected)
         assert off <= max(1e-15, 2 * solution.error), gamma
-        if kind != "equal inputs" or gamma >= 1e-12:
-            assert solution.error <= 1e-15, gamma
+        assert solution.error <= (1e-15 if solution.n_refinements else 1e-8), gamma
+        assert solution.n_refinements or (kind, gamma) == ("equal inputs", 1e-17)
 
 
 @pytest.mark.parametrize("domain", [(0, 1), (-1, 1)])
 def test_equal_inputs_share_their_weight(domain):
-    """The shortest weights are symmetric; below 1e-14 rounding is larger, and the error says so."""
+    """The shortest weights are symmetric, however small the penalty."""
     rng = np.random.default_rng(23)
     X = np.repeat(rng.uniform(*domain, (100, 1)), 2, axis=1)
     Y = X[:, :1] + 0.1 * rng.normal(size=(100, 1))
@@ -496,12 +496,9 @@ def test_equal_inputs_share_their_weight(domain):
             solution = solve_ridge(basis, X, Y, gamma, solver=solver)
             off = relative(solution.weights[mirrored], solution.weights)
             assert off <= 10 * solution.error
-            if solution.solver == "qr" and gamma >= 1e-11:
-                assert off <= 1e-15
-            if gamma == 0.0:
-                assert off <= 1e-12
-            if gamma == 1e-17:
-                assert solution.error > 1
+            if solution.solver != "cholesky":
+                assert off <= (1e-15 if gamma >= 1e-12 else 1e-11)
+                assert solution.error <= 1e-9
 
 
 # --- No penalty: the Moore-Penrose solution ----------------------------------------------------
