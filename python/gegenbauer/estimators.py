@@ -51,7 +51,10 @@ class IllConditionedWarning(UserWarning):
 
 
 class PenalizedConstantWarning(UserWarning):
-    """The penalty on the constant term spoils the predictions of targets far from zero."""
+    """The penalty on the constant term spoils the predictions of targets far from zero.
+
+    Samples that come in batches are gone when it would be measured: there is no such warning.
+    """
 
 
 # Means so many standard deviations from zero are looked into, and what the penalty on the constant
