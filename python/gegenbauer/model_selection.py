@@ -1679,19 +1679,22 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         def roc_auc(
             predictions: Doubles, rows: Rows, _: Doubles | None, at: Rows, __: Doubles | None
         ) -> Any:
-            positive = codes[0][rows[at]] == 1
-            n = np.count_nonzero(positive)
-            if n in (0, positive.size):
-                raise ValueError("only one class is among the samples of a part of cv")
-            ranks = rankdata(predictions[:, at, 0], axis=1)[:, positive].sum(axis=1)
-            return (ranks - n * (n + 1) / 2) / (n * (positive.size - n))
+            areas = []
+            for k, code in enumerate(codes):
+                positive = code[rows[at]] == 1
+                n = np.count_nonzero(positive)
+                if n in (0, positive.size):
+                    raise ValueError("samples that are scored together are all of one class")
+                ranks = rankdata(predictions[:, at, k], axis=1)[:, positive].sum(axis=1)
+                areas.append((ranks - n * (n + 1) / 2) / (n * (positive.size - n)))
+            return np.mean(areas, axis=0)
 
-        at_once: _AtOnce | None = None
-        if isinstance(self.scoring, str) and not self.multilabel_:
-            quick: dict[str, _AtOnce] = {"accuracy": accuracy, "neg_log_loss": neg_log_loss}
-            if data.Y.shape[1] == 1 and data.given is None:
-                quick["roc_auc"] = roc_auc
-            at_once = quick.get(self.scoring)
+        quick: dict[str, _AtOnce] = {}
+        if not self.multilabel_:
+            quick |= {"accuracy": accuracy, "neg_log_loss": neg_log_loss}
+        if data.given is None and (self.multilabel_ or data.Y.shape[1] == 1):
+            quick["roc_auc"] = roc_auc
+        at_once = quick.get(self.scoring) if isinstance(self.scoring, str) else None
         return _scored_by(self.scoring, shells, at_once, data, self._labels(data))
 
     def _stratified(self, data: _Data, most: int) -> Rows:
