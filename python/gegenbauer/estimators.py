@@ -56,7 +56,10 @@ class IllConditionedWarning(UserWarning):
 
 
 class PenalizedConstantWarning(UserWarning):
-    """The penalty on the constant term spoils the predictions of targets far from zero."""
+    """The penalty on the constant term spoils the predictions of targets far from zero.
+
+    Samples that come in batches are gone when it would be measured: there is no such warning.
+    """
 
 
 # Means so many standard deviations from zero are looked into, and what the penalty on the constant
@@ -129,10 +132,10 @@ class _GegenbauerEstimator(_StreamEstimator):
         if far[column] < _FAR_FROM_ZERO or n < 4 or certain:
             return
         options: dict[str, Any] = {"scaling": self.scaling_, "n_threads": self._n_threads()}
+        # by whatever engine and solver: it is not the fit, and must not fail where that does not
         ones = solve_ridge(
             self.basis_, X[::2], np.ones((len(X[::2]), 1)), self.gamma,
-            sample_weight=None if weight is None else weight[::2], engine=self.engine,
-            solver=self.solver, precision=self.precision, **options,
+            sample_weight=None if weight is None else weight[::2], **options,
         )  # fmt: skip
         missed = 1.0 - predict(self.basis_, X[1::2], ones.weights, **options)
         lost = float(far[column] * np.median(np.abs(missed)))

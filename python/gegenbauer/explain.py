@@ -186,7 +186,8 @@ def _polynomial(estimator: Any, output: int) -> _Polynomial:
     merged = np.zeros(len(rows))
     np.add.at(merged, place.ravel(), coef)
     merged[0] += shift
-    largest = np.abs(one.evaluate(np.linspace(*scaling.domain, 201)[:, np.newaxis])).max(axis=0)
+    low, high = scaling.domain
+    largest = np.abs(one.evaluate(np.linspace(low, high, 201)[:, np.newaxis])).max(axis=0)
     sizes = np.abs(merged) * largest[rows].prod(axis=1)
     n_terms = max(1, np.count_nonzero(sizes > np.finfo(np.float64).eps * sizes.max()))
     order = np.argsort(-sizes, kind="stable")[:n_terms]

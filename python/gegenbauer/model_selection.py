@@ -12,10 +12,11 @@ import warnings
 from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from scipy.special import ndtri, softmax
+from scipy.stats import rankdata
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import (
@@ -962,46 +963,53 @@ def _checked_score(value: Any, scoring: Any) -> float:
         ) from None
 
 
-def _scored_by(scoring: Any, shells: Any, data: _Data, labels: NDArray[Any]) -> Score:
+# A score of many predictions in one call: of predictions, their rows and weights, places of the
+# original rows among these, and the weights of those; more is better
+_AtOnce: TypeAlias = "Callable[[Doubles, Rows, Doubles | None, Rows, Doubles | None], Any]"
+
+
+def _scored_by(
+    scoring: Any, shells: Any, at_once: _AtOnce | None, data: _Data, labels: NDArray[Any]
+) -> Score:
     """Turn a scorer, of which more is better, into a score of predictions.
 
     It sees the original rows, equal ones as often as they came, and only weights that were given.
-    ``shells`` makes an estimator of each prediction. Metrics by outputs judge all predictions in
-    one call, as further outputs.
+    ``shells`` makes an estimator of each prediction, for the scorer; ``at_once``, if there is one,
+    does the same for all predictions in one call, a hundredth of the work.
     """
     by_name = isinstance(scoring, str)
     scorer = get_scorer(scoring) if by_name else scoring
-    metric = _METRICS_BY_OUTPUT.get(scoring) if by_name else None
 
-    def all_at_once(known: list[Any], y: Any, options: dict[str, Any]) -> list[float]:
-        outputs = np.stack([each.outputs for each in known], axis=-1)  # (n, [K,] n_predictions)
-        y = np.broadcast_to(y[..., np.newaxis], outputs.shape).reshape(len(y), -1)
-        values = metric(y, outputs.reshape(y.shape), multioutput="raw_values", **options)
-        return [*np.asarray(values).reshape(-1, len(known)).mean(axis=0)]
+    def values_of(predictions: Doubles, rows: Rows) -> Any:
+        originals, at = data.originals(rows)
+        weights = None if data.weight is None else data.weight[rows]
+        given = None if data.given is None else data.given[originals]
+        if at_once is not None:
+            return at_once(predictions, rows, weights, at, given)
+        merged = rows[at]
+        arguments = {} if given is None else {"sample_weight": given}
+        # of what a scorer of scikit-learn would check anew each time, all is known
+        quick = {"assume_finite": True, "skip_parameter_validation": True}
+        try:
+            with config_context(**(quick if by_name else {})):
+                return [
+                    scorer(known, data.X[merged], labels[merged], **arguments)
+                    for known in shells(predictions, rows, weights, at)
+                ]
+        except TypeError as error:
+            if not arguments or "sample_weight" not in str(error):
+                raise
+            raise TypeError(
+                f"scoring={scoring!r} takes no sample_weight, but weights were given: choose a "
+                "scorer that takes them, or fit without weights"
+            ) from error
 
     def score(predictions: Doubles, rows: Rows) -> Doubles:
-        originals, at = data.originals(rows)
-        merged = rows[at]
-        arguments = {} if data.given is None else {"sample_weight": data.given[originals]}
-        weights = None if data.weight is None else data.weight[rows]
-        known = shells(predictions, rows, weights, at)
-        X, y = data.X[merged], labels[merged]
         try:
-            if metric is not None:
-                sign = -1.0 if scoring.startswith("neg_") else 1.0
-                values = [sign * value for value in all_at_once(known, y, arguments)]
-            else:
-                # what is checked here was checked before; a user's own scorer may think otherwise
-                quick = {"assume_finite": True, "skip_parameter_validation": True}
-                with config_context(**(quick if by_name else {})):
-                    values = [scorer(each, X, y, **arguments) for each in known]
+            values = values_of(predictions, rows)
         except Exception as error:
-            if arguments and isinstance(error, TypeError) and "sample_weight" in str(error):
-                raise TypeError(
-                    f"scoring={scoring!r} takes no sample_weight, but weights were given: "
-                    "choose a scorer that takes them, or fit without weights"
-                ) from error
-            if not by_name:  # is the user's own, and so is its error
+            # a scorer of the user's own has errors of its own
+            if not by_name or "takes no sample_weight, but weights" in str(error):
                 raise
             raise ValueError(
                 f"scoring={scoring!r} cannot score these targets or their predictions: {error}"
@@ -1249,7 +1257,24 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
             values = (predictions * self._unit + self._center)[:, at]
             return [_RegressorShell(v[:, 0] if v.shape[1] == 1 else v) for v in values]
 
-        return _scored_by(self.scoring, shells, data, self._labels(data))
+        metric = _METRICS_BY_OUTPUT.get(self.scoring) if isinstance(self.scoring, str) else None
+        labels = self._labels(data)
+        if metric is None:
+            return _scored_by(self.scoring, shells, None, data, labels)
+        sign = -1.0 if self.scoring.startswith("neg_") else 1.0
+
+        def at_once(
+            predictions: Doubles, rows: Rows, _: Doubles | None, at: Rows, given: Doubles | None
+        ) -> Doubles:
+            """Judge all predictions as further outputs, of which the metric has a value each."""
+            outputs = np.moveaxis((predictions * self._unit + self._center)[:, at], 0, -1)
+            y = labels[rows[at]].reshape(len(at), -1, 1)
+            both = [np.broadcast_to(v, outputs.shape).reshape(len(at), -1) for v in (y, outputs)]
+            values = metric(*both, sample_weight=given, multioutput="raw_values")
+            found: Doubles = np.reshape(values, (-1, len(predictions))).mean(axis=0)
+            return sign * found
+
+        return _scored_by(self.scoring, shells, at_once, data, labels)
 
     def _chance(self, constant: float, data: _Data) -> float:
         # -log p of n samples with the likeliest noise is n / 2 log(squared error)
@@ -1830,29 +1855,69 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
 
         classes = [np.arange(2)] * data.Y.shape[1] if self.multilabel_ else self.classes_
 
+        def probabilities_of(predictions: Doubles, rows: Rows, weights: Doubles | None) -> Doubles:
+            """Return those at the best temperatures, (n_predictions, n, n_classes or labels)."""
+            parts: list[Doubles] = []
+            for outputs, code in zip(self._questions(predictions), codes, strict=True):
+                scores = class_scores(outputs)
+                beta = best_temperatures(scores, code[rows], weights)[0]
+                parts.append(softmax(beta[:, np.newaxis, np.newaxis] * scores, axis=-1))
+            if self.multilabel_:
+                return np.stack([part[..., 1] for part in parts], axis=-1)
+            return parts[0]
+
         def shells(
             predictions: Doubles, rows: Rows, weights: Doubles | None, at: Rows
-        ) -> list[Any]:
-            @cache
+        ) -> list[_ClassifierShell]:
+            @cache  # all of them when the first one is asked for
             def probabilities() -> Doubles:
-                parts = []
-                for outputs, code in zip(self._questions(predictions), codes, strict=True):
-                    scores = class_scores(outputs)
-                    beta = best_temperatures(scores, code[rows], weights)[0]
-                    parts.append(softmax(beta[:, np.newaxis, np.newaxis] * scores, axis=-1))
-                if self.multilabel_:
-                    return np.stack([part[..., 1] for part in parts], axis=-1)
-                return parts[0]
+                return probabilities_of(predictions, rows, weights)
 
-            flat = predictions[..., 0] if data.Y.shape[1] == 1 else predictions
-            if self.multilabel_:
-                flat = predictions
-            return [
-                _ClassifierShell(flat[k][at], lambda k=k: probabilities()[k][at], classes)
-                for k in range(len(predictions))
+            def of(k: int) -> _ClassifierShell:
+                outputs = predictions[k, at]
+                flat = outputs.shape[1] == 1 and not self.multilabel_
+                return _ClassifierShell(
+                    outputs[:, 0] if flat else outputs, lambda: probabilities()[k][at], classes
+                )
+
+            return [of(k) for k in range(len(predictions))]
+
+        def accuracy(
+            predictions: Doubles, rows: Rows, _: Doubles | None, at: Rows, given: Doubles | None
+        ) -> Any:
+            chosen = class_scores(predictions).argmax(axis=-1)
+            return np.average((chosen == codes[0][rows])[:, at], axis=1, weights=given)
+
+        def neg_log_loss(
+            predictions: Doubles, rows: Rows, weights: Doubles | None, at: Rows,
+            given: Doubles | None,
+        ) -> Any:  # fmt: skip
+            p = probabilities_of(predictions, rows, weights)[
+                :, np.arange(rows.size), codes[0][rows]
             ]
+            p = p.clip(np.finfo(np.float64).eps, 1.0 - np.finfo(np.float64).eps)
+            return np.average(np.log(p)[:, at], axis=1, weights=given)
 
-        return _scored_by(self.scoring, shells, data, self._labels(data))
+        def roc_auc(
+            predictions: Doubles, rows: Rows, _: Doubles | None, at: Rows, __: Doubles | None
+        ) -> Any:
+            areas = []
+            for k, code in enumerate(codes):
+                positive = code[rows[at]] == 1
+                n = np.count_nonzero(positive)
+                if n in (0, positive.size):
+                    raise ValueError("samples that are scored together are all of one class")
+                ranks = rankdata(predictions[:, at, k], axis=1)[:, positive].sum(axis=1)
+                areas.append((ranks - n * (n + 1) / 2) / (n * (positive.size - n)))
+            return np.mean(areas, axis=0)
+
+        quick: dict[str, _AtOnce] = {}
+        if not self.multilabel_:
+            quick |= {"accuracy": accuracy, "neg_log_loss": neg_log_loss}
+        if data.given is None and (self.multilabel_ or data.Y.shape[1] == 1):
+            quick["roc_auc"] = roc_auc
+        at_once = quick.get(self.scoring) if isinstance(self.scoring, str) else None
+        return _scored_by(self.scoring, shells, at_once, data, self._labels(data))
 
     def _chance(self, constant: float, data: _Data) -> float:
         return 0.0 if self.scoring is not None else min(0.5 * constant, self._luck / data.n_samples)
