@@ -255,7 +255,10 @@ def require_plain(
         return
     if hasattr(value, "iloc") and hasattr(value, "columns"):  # most columns need no look
         kinds = [getattr(dtype, "kind", "O") for dtype in value.dtypes]  # type: ignore[attr-defined]
-        value = value.iloc[:, [at for at, kind in enumerate(kinds) if kind not in "biuf"]]
+        suspects = [at for at, kind in enumerate(kinds) if kind not in "biuf"]
+        if not suspects:
+            return
+        value = value.iloc[:, suspects]
     columns = _columns(value)
     for column, values in [(None, value)] if columns is None else columns:
         found = _holds(values)

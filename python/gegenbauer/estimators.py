@@ -8,7 +8,6 @@ refer to the paper: the weights are ``eq.weights_solution1``, the output is
 
 from __future__ import annotations
 
-import copy
 import warnings
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -180,12 +179,14 @@ class _GegenbauerEstimator(_StreamEstimator):
 
     def _as_it_is(self) -> Self:
         """Return a copy with its weights: another thread may go on learning meanwhile."""
-        model = copy.copy(self)
+        model = object.__new__(type(self))  # copy.copy takes ten times as long
+        model.__dict__.update(self.__dict__)
         if "term_coef_" in vars(model):
             return model
         with exclusive(self):
             self.term_coef_  # noqa: B018  # solved for here, so that they are solved for once
-            return copy.copy(self)
+            model.__dict__.update(self.__dict__)
+        return model
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         """Return the outputs (S, K), or (S,) where ``term_coef_`` is one-dimensional."""
