@@ -366,7 +366,7 @@ class _Statistics:
 
     def _matches(self, other: _Statistics) -> bool:
         return (
-            self.basis == other.basis
+            (self.basis is other.basis or self.basis == other.basis)
             and self.scaling == other.scaling
             and self.n_outputs == other.n_outputs
         )
@@ -440,6 +440,12 @@ class _Statistics:
             if isinstance(other, type(self))
             else NotImplemented
         )
+
+    def __copy__(self) -> Self:
+        """Share the sums, which are never changed in place."""
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
 
     def __getstate__(self) -> dict[str, Any]:
         """Pack what travels."""
