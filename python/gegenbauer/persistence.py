@@ -67,7 +67,7 @@ and for the estimators that choose by themselves
 =======================  ====================  ========================================
 
 Files of the same ``format_version`` may lack parameters that are newer than they are,
-``precision_``, ``prior_variance`` and ``checksum``.
+``precision_``, ``prior_variance``, ``correlation`` and ``checksum``.
 
 With the index set in the file, any program can evaluate a model. Here it also binds the
 memory that a file can ask for to its own size, and finds out if the order of terms were ever
@@ -143,6 +143,10 @@ _FITTED: Final[dict[str, tuple[type, ...]]] = {
     "domain": (list,),
     "clip": (bool,),
     "feature_names_in_": (list, type(None)),
+}
+# Not of models learned from batches, nor in older files.
+_CORRELATION: Final[dict[str, tuple[type, ...]]] = {
+    "correlation": (list,),  # the largest of two inputs, and which: [float, int, int]
 }
 _FITTED_BASIS: Final[dict[str, tuple[type, ...]]] = {
     "basis": (dict,),  # the arguments of TensorBasis; missing in models of all terms
@@ -343,6 +347,8 @@ def _to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
         fitted["basis"] = {
             key: _plain(getattr(estimator.basis_, key), f"basis_.{key}") for key in _BASIS_ARGUMENTS
         } | {"spectrum": _plain(estimator.basis_._spectrum_shorthand(), "basis_.spectrum")}
+    if "_correlation" in vars(estimator):
+        fitted["correlation"] = [*estimator._correlation]
     if "statistics_" in vars(estimator):
         _put_statistics(estimator, tensors, fitted, position)
     has_solution = name != "GegenbauerFeatures" and (
@@ -913,6 +919,8 @@ def _from_parts(header: _Header, arrays: dict[str, NDArray[Any]]) -> Any:
     """Build the estimator out of parts that are checked here, one against the other."""
     name, fitted = header.estimator, header.fitted
     schema = dict(_FITTED)
+    if "correlation" in fitted:
+        schema |= _CORRELATION
     if name not in _SEARCHES or "basis" in fitted:
         schema |= _FITTED_BASIS
     if name in _SEARCHES:
@@ -945,6 +953,8 @@ def _from_parts(header: _Header, arrays: dict[str, NDArray[Any]]) -> Any:
         if len(names) != n_features or not all(isinstance(item, str) for item in names):
             raise ModelFileError(f"feature_names_in_ must be {n_features} strings.")
         estimator.feature_names_in_ = np.array(names, dtype=object)
+    if "correlation" in fitted:
+        estimator._correlation = _restore_correlation(fitted["correlation"], n_features)
     if name != "GegenbauerFeatures" and _is_solved(fitted):
         estimator.engine_ = fitted["engine_"]
         estimator.solver_ = fitted["solver_"]
@@ -960,6 +970,22 @@ def _from_parts(header: _Header, arrays: dict[str, NDArray[Any]]) -> Any:
     if name == "GegenbauerClassifierCV":
         _restore_probabilities(estimator, arrays)
     return estimator
+
+
+def _restore_correlation(found: list[Any], n_features: int) -> tuple[float, int, int]:
+    """Return the largest correlation of two inputs, and which these are."""
+    if len(found) != 3 or any(isinstance(part, bool) for part in found):
+        raise ModelFileError("correlation must be a number and two inputs.")
+    value, *inputs = found
+    if not (
+        isinstance(value, (float, int))
+        and abs(value) <= 1
+        and all(isinstance(t, int) and 0 <= t < n_features for t in inputs)
+    ):
+        raise ModelFileError(
+            f"correlation must be a number from -1 to 1 and two of {n_features} inputs."
+        )
+    return float(value), inputs[0], inputs[1]
 
 
 def _restore_parameters(name: str, parameters: dict[str, Any]) -> Any:
