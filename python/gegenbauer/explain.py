@@ -60,8 +60,7 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
     -----
     CorrelatedInputsWarning
         The correlation of two inputs in the samples of the fit (some 2000 of them, evenly spread)
-        is 0.7 or more in absolute value. Models of a finite set of terms that were loaded from a
-        file, or learned from batches, do not know.
+        is 0.7 or more in absolute value. Models that were learned from batches do not know.
 
     Examples
     --------

@@ -78,7 +78,7 @@ and for the estimators that choose by themselves
 =======================  ====================  ========================================
 
 Files of the same ``format_version`` may lack parameters that are newer than they are,
-``precision_``, ``prior_variance`` and ``checksum``.
+``precision_``, ``prior_variance``, ``correlation`` and ``checksum``.
 
 A file is taken for hostile until it is loaded. Each number of the header has a range, and each
 tensor a type, a shape and a range; headers and shapes are checked before anything is allocated or
@@ -186,6 +186,10 @@ _FITTED: Final[dict[str, _Entry]] = {
     "domain": _Entry((list,)),
     "clip": _FLAG,
     "feature_names_in_": _Entry((list, type(None))),
+}
+# Not of models learned from batches, nor in older files.
+_CORRELATION: Final[dict[str, _Entry]] = {
+    "correlation": _Entry((list,)),  # the largest of two inputs, and which: [float, int, int]
 }
 _FITTED_BASIS: Final[dict[str, _Entry]] = {
     "basis": _OBJECT,  # the arguments of TensorBasis; missing in models of all terms
@@ -455,6 +459,8 @@ def _to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
         fitted["basis"] = {
             key: _plain(getattr(estimator.basis_, key), f"basis_.{key}") for key in _BASIS_ARGUMENTS
         } | {"spectrum": _plain(estimator.basis_._spectrum_shorthand(), "basis_.spectrum")}
+    if "_correlation" in vars(estimator):
+        fitted["correlation"] = [*estimator._correlation]
     if "statistics_" in vars(estimator):
         _put_statistics(estimator, tensors, fitted, position)
     for key, values in vars(estimator).get("gamma_results_", {}).items():
@@ -1076,6 +1082,8 @@ def _check_fitted(header: _Header) -> None:
     """Check names, types and ranges of what ``fitted`` holds."""
     name, fitted = header.estimator, header.fitted
     schema = dict(_FITTED)
+    if "correlation" in fitted:
+        schema |= _CORRELATION
     if name not in _SEARCHES or "basis" in fitted:
         schema |= _FITTED_BASIS
     if name in _SEARCHES:
@@ -1298,6 +1306,8 @@ def _from_parts(header: _Header, arrays: dict[str, NDArray[Any]]) -> Any:
         if len(names) != n_features or not all(isinstance(item, str) for item in names):
             raise ModelFileError(f"feature_names_in_ must be {n_features} strings.")
         estimator.feature_names_in_ = np.array(names, dtype=object)
+    if "correlation" in fitted:
+        estimator._correlation = _restore_correlation(fitted["correlation"], n_features)
     if name != "GegenbauerFeatures" and _is_solved(fitted):
         estimator.engine_ = fitted["engine_"]
         estimator.solver_ = fitted["solver_"]
@@ -1324,6 +1334,22 @@ def _from_parts(header: _Header, arrays: dict[str, NDArray[Any]]) -> Any:
             )
         ]
     return estimator
+
+
+def _restore_correlation(found: list[Any], n_features: int) -> tuple[float, int, int]:
+    """Return the largest correlation of two inputs, and which these are."""
+    if len(found) != 3 or any(isinstance(part, bool) for part in found):
+        raise ModelFileError("correlation must be a number and two inputs.")
+    value, *inputs = found
+    if not (
+        isinstance(value, (float, int))
+        and abs(value) <= 1
+        and all(isinstance(t, int) and 0 <= t < n_features for t in inputs)
+    ):
+        raise ModelFileError(
+            f"correlation must be a number from -1 to 1 and two of {n_features} inputs."
+        )
+    return float(value), inputs[0], inputs[1]
 
 
 def _restore_parameters(name: str, parameters: dict[str, Any]) -> Any:
