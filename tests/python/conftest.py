@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # so that tests may import `orac
 hypothesis.settings.register_profile("default", deadline=None, max_examples=50, print_blob=True)
 # for --hypothesis-profile=fuzz: a minute under the address sanitizer
 hypothesis.settings.register_profile(
-    "fuzz", parent=hypothesis.settings.get_profile("default"), max_examples=2000
+    "fuzz", parent=hypothesis.settings.get_profile("default"), max_examples=500
 )
 hypothesis.settings.load_profile("default")
 
