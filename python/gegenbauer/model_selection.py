@@ -193,6 +193,9 @@ class _Data:
         )
         back = places.reshape(-1)
         if splits is not None:
+            # in the order in which they came, as splits may depend on it
+            order = np.argsort(first)
+            first, back = first[order], np.argsort(order)[back]
             # a row that comes twice in a part does so still
             times = [[np.bincount(part, minlength=len(X))[first] for part in s] for s in splits]
             rows = np.arange(first.size)

@@ -83,7 +83,7 @@ CLASSIFIER_CHOICES = [
     {"penalize_constant": False},
     {"spectrum": (0.5, 2.0), "scoring": "accuracy"},
     {"spectrum": (0.5, 2.0), "class_weight": "balanced"},
-    {"spectrum": (0.5, 2.0), "scoring": "neg_log_loss", "cv": 3},
+    {"spectrum": (0.5, 2.0), "scoring": "accuracy", "cv": 3},
 ]
 
 REGRESSOR_CHOICES = [
