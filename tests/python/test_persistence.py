@@ -942,6 +942,10 @@ class TestHostileSearches:
         ("kind", "key", "value", "message"),
         [
             ("regressor", "gamma_", 0, "gamma_ must be positive"),
+            ("regressor", "correlation", [0.5, 0], "must be a number and two inputs"),
+            ("regressor", "correlation", [2.0, 0, 1], "number from -1 to 1 and two of"),
+            ("regressor", "correlation", [0.5, 0, 99], "number from -1 to 1 and two of"),
+            ("regressor", "correlation", "x", "must be one of: list"),
             ("regressor", "gamma_", "1", "gamma_"),
             ("regressor", "best_score_", None, "best_score_"),
             ("regressor", "n_search_rows_", 1.5, "n_search_rows_"),
