@@ -36,11 +36,16 @@ def test_two_classes_of_one_output():
 @pytest.mark.parametrize("scale", [1e308, 9e307])
 @pytest.mark.parametrize("outputs", [[[2.0]], [[2.0, -2.0, 1.0]]])
 def test_scores_beyond_float64_are_an_error(scale, outputs):
-    """Neither they nor their differences, such as of 9e307 and -9e307, may become infinite."""
+    """Neither they nor their differences, such as of 9e307 and -9e307, may become infinite.
+
+    Probabilities depend on differences from the largest, and are certain.
+    """
     make = ProbabilityMap(scale, np.zeros(max(2, len(outputs[0]))))
-    for call in (make, make.logits):
-        with pytest.raises(ValueError, match=r"scores of classes are .* first in row 0"):
-            call(np.array(outputs))
+    with pytest.raises(ValueError, match=r"scores of classes are .* first in row 0"):
+        make.logits(np.array(outputs))
+    (found,) = make(np.array(outputs))
+    assert sorted(found.tolist()) == [0.0] * (found.size - 1) + [1.0]
+    assert found.argmax() == class_scores(np.array(outputs)).argmax()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
