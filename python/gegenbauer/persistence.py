@@ -108,7 +108,7 @@ import stat
 import sys
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from numbers import Integral, Real
 from pathlib import Path
@@ -435,7 +435,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, statistics: bool = Tru
         estimator = copy.copy(estimator)
         estimator.term_coef_  # noqa: B018  # solved for, if it was not yet
         del estimator.statistics_
-    _write_atomically(target, _to_bytes(estimator))
+    _write_atomically(target, _to_bytes(estimator), _require_same)
 
 
 def _to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
@@ -706,8 +706,10 @@ def _plain_label(label: Any) -> Any:
     return _plain(label, "a label of class_weight")
 
 
-def _write_atomically(path: Path, data: bytes) -> None:
-    """Write a file under a passing name beside ``path``, read it, then give it that name."""
+def _write_atomically(
+    path: Path, data: bytes, check: Callable[[Path, bytes], None] = lambda *_: None
+) -> None:
+    """Write a file under a passing name beside ``path``, check it, then give it that name."""
     _remove_leftovers(path)
     passing, descriptor = _open_passing(path)
     try:
@@ -715,7 +717,7 @@ def _write_atomically(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-            _require_same(passing, data)
+            check(passing, data)
             if path.exists():
                 shutil.copymode(path, passing)
             if sys.platform == "win32":  # where a file that is open cannot be renamed
@@ -908,7 +910,8 @@ class Checkpoint:
         bare = copy.copy(model)
         bare._forget_solution()
         try:
-            _write_atomically(self.path, _to_bytes(bare, [int(n_batches), fingerprint]))
+            data = _to_bytes(bare, [int(n_batches), fingerprint])
+            _write_atomically(self.path, data, _require_same)
         except OSError as error:
             raise OSError(
                 error.errno, f"the checkpoint cannot be written: {error.strerror}", str(self.path)

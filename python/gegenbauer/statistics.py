@@ -458,7 +458,7 @@ class _Statistics:
             self._take_old_sums()
 
     def _take_old_sums(self) -> None:
-        """Complete sums of version 0.1.0: of Y as it is, columns that look constant put to 0.
+        """Complete sums of older files: of Y as it is, columns that look constant put to 0.
 
         Where such a column has a range, its samples are put into the middle of it.
         """

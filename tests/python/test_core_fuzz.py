@@ -243,6 +243,12 @@ def substitute_moments(a: Arguments) -> None:
     core.substitute_moments(b, a.array(core.count_moments(b, k), out=True), a.count(k), *maps)
 
 
+def shift_targets(a: Arguments) -> None:
+    b, k = basis_of(a), a.between(0, 3)
+    shifts = [a.number(1.0) for _ in range(k + a.wrong())]
+    core.shift_targets(b, a.array(core.count_moments(b, k), out=True), shifts)
+
+
 def form_coefficients(a: Arguments) -> None:
     b = basis_of(a)
     form = a.array(b.n_terms, b.n_terms, out=True, fortran=True)
@@ -318,6 +324,7 @@ def counts(a: Arguments) -> None:
     core.estimate_bytes(b, n, k, a.number(0.1), a.pick(True, False), engine, solver)
     core.fit_cost(b, n, k)
     core.count_moments(b, k, a.pick(True, False))
+    core.moments_resolve(b, a.number(1.0), a.number(0.1))
 
 
 def kernels(a: Arguments) -> None:
@@ -391,6 +398,7 @@ CALLS: dict[Callable[[Arguments], Any], str] = {
     accumulate_moments: "accumulate_moments",
     assemble_moments: "assemble_moments",
     substitute_moments: "substitute_moments",
+    shift_targets: "shift_targets",
     form_coefficients: "form_coefficients",
     evaluate_forms: "evaluate_forms",
     angle_grid: "AngleGrid AngleGrid.evaluate BoxMap",
@@ -403,7 +411,7 @@ CALLS: dict[Callable[[Arguments], Any], str] = {
         "TensorBasis.parents TensorBasis.inputs TensorBasis.degrees TensorBasis.substitution "
         "TensorBasis.evaluate count_terms complete_part"
     ),
-    counts: "estimate_bytes fit_cost count_moments",
+    counts: "estimate_bytes fit_cost count_moments moments_resolve",
     kernels: "ProductKernel.n_inputs ProductKernel.evaluate ProductKernel.apply",
     kernels_of_one_sample: (
         "ProductKernel.evaluate_diagonal ProductKernel.evaluate_symmetric ProductKernel.accumulate "

@@ -16,6 +16,7 @@ from gegenbauer import (
     MomentStatistics,
     SpectrumKernel,
     TensorBasis,
+    UnderfittingWarning,
     solve_kernel,
     solve_ridge,
 )
@@ -144,14 +145,16 @@ def test_two_samples_of_two_classes():
 
 def test_model_selection_on_two_samples():
     """It is done, and what cannot be known of two samples is infinite rather than made up."""
-    model = GegenbauerRegressorCV().fit(TWO, [5.0, -1.0])
+    with pytest.warns(UnderfittingWarning):
+        model = GegenbauerRegressorCV().fit(TWO, [5.0, -1.0])
     mean, std = model.predict(TWO, return_std=True)
     assert np.isfinite(mean).all()
     assert (std >= 0).all()
     lower, upper = model.predict_interval(TWO, coverage=0.9)  # two residuals have no 90 per cent
     assert (lower == -np.inf).all()
     assert (upper == np.inf).all()
-    classes = GegenbauerClassifierCV().fit(TWO, ["a", "b"])
+    with pytest.warns(UnderfittingWarning):
+        classes = GegenbauerClassifierCV().fit(TWO, ["a", "b"])
     proba = classes.predict_proba(TWO)
     np.testing.assert_allclose(proba.sum(axis=1), 1, rtol=1e-14)
     assert np.isfinite(classes.decision_function(TWO)).all()
@@ -195,7 +198,8 @@ def test_all_inputs_constant():
     """The targets' mean is all there is to learn, and classes are what most samples are."""
     X, y = np.full((12, 2), 7.0), np.arange(12.0)
     for settings in ({}, {"spectrum": None}, {"n_terms": 10}):
-        model = GegenbauerRegressorCV(**settings).fit(X, y)
+        with pytest.warns(UnderfittingWarning):
+            model = GegenbauerRegressorCV(**settings).fit(X, y)
         np.testing.assert_allclose(model.predict(ANYWHERE), 5.5, rtol=1e-9)
     labels = np.array(["b"] * 9 + ["a"] * 3)
     assert GegenbauerClassifier(**SETTINGS).fit(X, labels).predict(ANYWHERE).tolist() == ["b", "b"]
