@@ -1148,9 +1148,9 @@ def _expected_shapes(header: _Header) -> dict[str, _Shape]:
     n = size("indices" if finite else "X_fit", 0)  # terms, or samples
     if name not in _SEARCHES and name != "GegenbauerFeatures" and _is_solved(fitted):
         shapes["coef"] = (n,) if len(given.get("coef", ())) == 1 else (n, None)
-        if f"{_GAMMA_RESULTS}gamma" in given:
-            shapes[f"{_GAMMA_RESULTS}gamma"] = (None,)
-            shapes[f"{_GAMMA_RESULTS}score"] = (size(f"{_GAMMA_RESULTS}gamma", 0),)
+    if f"{_GAMMA_RESULTS}gamma" in given and name != "GegenbauerFeatures":
+        shapes[f"{_GAMMA_RESULTS}gamma"] = (None,)
+        shapes[f"{_GAMMA_RESULTS}score"] = (size(f"{_GAMMA_RESULTS}gamma", 0),)
     if "statistics" in fitted:
         shapes["sums"] = (None,)
         if fitted["statistics"]["shifted"]:
@@ -1321,10 +1321,10 @@ def _from_parts(header: _Header, arrays: dict[str, NDArray[Any]]) -> Any:
         estimator.term_coef_ = arrays["coef"]
         estimator.precision_ = fitted["precision_"]
         estimator.n_refinements_ = fitted["n_refinements_"]
-        if f"{_GAMMA_RESULTS}gamma" in arrays:
-            estimator.gamma_results_ = {
-                key: arrays[f"{_GAMMA_RESULTS}{key}"] for key in ("gamma", "score")
-            }
+    if f"{_GAMMA_RESULTS}gamma" in arrays:
+        estimator.gamma_results_ = {
+            key: arrays[f"{_GAMMA_RESULTS}{key}"] for key in ("gamma", "score")
+        }
     if name in _CLASSIFIERS:
         _restore_classes(estimator, fitted, arrays)
     if "statistics" in fitted:

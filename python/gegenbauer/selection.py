@@ -327,8 +327,9 @@ class _PrimalSpectrum:
 
     Parameters
     ----------
-    sums : ndarray, shape (n_terms + n_outputs, n_terms + n_outputs)
-        Their lower triangle [G, Y]'[G, Y], or the upper triangle R of `_triangle`.
+    sums : ndarray, shape (n_terms + n_outputs, n_terms or more)
+        The first columns of their lower triangle [G, Y]'[G, Y], or all of the upper triangle R of
+        `_triangle`, (n_terms + n_outputs or fewer, n_terms + n_outputs).
     n_terms : int
         Number of terms.
     free : bool
@@ -348,7 +349,7 @@ class _PrimalSpectrum:
         means: Doubles | None = None,
         triangle: bool = False,
     ) -> None:
-        n_outputs = sums.shape[1] - n_terms
+        n_outputs = sums.shape[1 if triangle else 0] - n_terms
         self.means = np.zeros(n_outputs) if means is None else means
         self.mean_features = np.zeros(0)
         self.mean_left = np.zeros(n_outputs)

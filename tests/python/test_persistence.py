@@ -1646,8 +1646,17 @@ class TestHostileHalves:
     )
     def test_entries(self, tmp_path, key, value, message):
         parts = Parts(half_fitted("half-regressor"), tmp_path)
-        assert parts.entries["fitted"]["statistics"]["kind"] == "moments"
-        parts.entries["fitted"]["statistics"][key] = value
+        entry = parts.entries["fitted"]["statistics"]
+        assert entry["kind"] == "moments"
+        entry[key] = value
+        if key == "n_outputs":
+            if 1 <= value <= 10**9:
+                refused(parts.write(), "tensor 'shift' must be")
+            entry |= {
+                "shifted": False,
+                "y_was_flat": False,
+            }  # as in older files, of several outputs
+            del parts.tensors["shift"]
         refused(parts.write(), message)
 
     @pytest.mark.parametrize("kind", HALVES)
@@ -1668,7 +1677,8 @@ class TestHostileHalves:
 
     def test_classes_and_outputs_agree(self, tmp_path):
         parts = Parts(half_fitted("half-classifier-gram-solved"), tmp_path)
-        parts.entries["fitted"]["statistics"]["n_outputs"] = 3
+        parts.entries["fitted"]["statistics"] |= {"n_outputs": 3, "shifted": False}
+        del parts.tensors["shift"]
         refused(parts.write(), "cannot have 3 outputs")
 
     @pytest.mark.parametrize("bad", [1, [1, 2], [[1]], [["a", "b"], [0, 1]], [[1, 0], [0, 1]]])
