@@ -39,11 +39,12 @@ std::optional<SpectrumEstimate> factor_in_place(MatrixRef matrix, const Problem&
 }
 
 // A factor of products loses eps of the largest eigenvalue, so what it cannot carry refinement does not bring back.
-double error_of(const SpectrumEstimate& spectrum, const RefinementReport& refined, double residual, double weights) {
+double error_of(const SpectrumEstimate& spectrum, double penalty, const RefinementReport& refined, double residual,
+                double weights) {
   const double rcond = spectrum.reciprocal_condition();
   const double lost = std::numeric_limits<double>::epsilon() / rcond;
   return std::max({lost < 1 ? refined.remaining : lost, std::numeric_limits<double>::epsilon(),
-                   rounding_of_least_squares(rcond, std::sqrt(spectrum.largest), residual, weights)});
+                   rounding_of_least_squares(rcond, std::sqrt(spectrum.largest), penalty, residual, weights)});
 }
 
 std::optional<RidgeSolution> primal_cholesky(const Problem& problem, Engine engine, Precision precision) {
@@ -79,7 +80,7 @@ std::optional<RidgeSolution> primal_cholesky(const Problem& problem, Engine engi
                    refined.last_correction,
                    precision == Precision::float32,
                    std::min(problem.n_samples(), n_terms),
-                   error_of(*spectrum, refined, left, result.weights.stableNorm())};
+                   error_of(*spectrum, problem.options().gamma, refined, left, result.weights.stableNorm())};
   return result;
 }
 
@@ -138,7 +139,7 @@ std::optional<RidgeSolution> dual_cholesky(const Problem& problem, Engine engine
   const auto solve = [&](Matrix& right) { system.solve(right); };
   const RefinementReport refined = refine(residual, solve, add, kMaxRefinements, kRefinedEnough);
   if (!converged(precision, refined)) return std::nullopt;
-  const double error = error_of(*spectrum, refined, left, weights.stableNorm());
+  const double error = error_of(*spectrum, problem.options().gamma, refined, left, weights.stableNorm());
   return RidgeSolution{std::move(weights),
                        {engine, "cholesky", spectrum->reciprocal_condition(), refined.n_steps, refined.last_correction,
                         precision == Precision::float32, std::min(n, problem.n_terms()), error}};

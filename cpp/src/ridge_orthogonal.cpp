@@ -185,8 +185,9 @@ RidgeSolution by_whole_triangle(const Problem& problem) {
   result.report.solver = "qr";
   const SpectrumEstimate spectrum = estimate_spectrum(r.transpose().eval(), problem.control());
   result.report.rcond = spectrum.reciprocal_condition();
-  result.report.error = rounding_of_least_squares(result.report.rcond, std::sqrt(spectrum.largest),
-                                                  residual_of(problem, triangle), result.weights.stableNorm());
+  result.report.error =
+      rounding_of_least_squares(result.report.rcond, std::sqrt(spectrum.largest), problem.options().gamma,
+                                residual_of(problem, triangle), result.weights.stableNorm());
   correct(problem, result, [&](Matrix& right) {
     solve_upper_transposed(r, right, problem.control());
     solve_upper(r, right, problem.control());
@@ -225,7 +226,7 @@ RidgeSolution by_kept_directions(const Problem& problem) {
     const double rcond = found.rank > 0 ? found.spectrum.reciprocal_condition() : 1.0;
     report.rcond = found.rank < rest ? gamma / std::max(gamma, found.spectrum.largest) : rcond;
     report.error = found.tolerance / kEpsilon *
-                   rounding_of_least_squares(rcond, std::max(std::sqrt(found.spectrum.largest), constant_norm),
+                   rounding_of_least_squares(rcond, std::max(std::sqrt(found.spectrum.largest), constant_norm), gamma,
                                              std::hypot(found.residual, residual_of(problem, triangle)),
                                              result.weights.stableNorm());
     return result;
@@ -237,7 +238,7 @@ RidgeSolution by_kept_directions(const Problem& problem) {
   report.solver = "complete_orthogonal";
   report.rank = found.rank + first;
   report.rcond = found.smallest_pivot * found.smallest_pivot;
-  report.error = rounding_of_least_squares(report.rcond, std::max(found.first_pivot, constant_norm),
+  report.error = rounding_of_least_squares(report.rcond, std::max(found.first_pivot, constant_norm), 0.0,
                                            residual_of(problem, triangle), result.weights.stableNorm());
   correct(problem, result, [&](Matrix& right) {
     const Matrix constant = right.row(0) / r(0, 0);
@@ -329,7 +330,8 @@ RidgeSolution solve_by_columns(const Problem& problem) {
     }
     if (gamma == 0.0) residual = left.stableNorm();
   }
-  report.error = tolerance / kEpsilon * rounding_of_least_squares(rcond, norm, residual, result.weights.stableNorm());
+  report.error =
+      tolerance / kEpsilon * rounding_of_least_squares(rcond, norm, gamma, residual, result.weights.stableNorm());
   return result;
 }
 

@@ -12,11 +12,12 @@
 
 namespace gegenbauer {
 
-double rounding_of_least_squares(double rcond, double norm, double residual, double weights) {
+double rounding_of_least_squares(double rcond, double norm, double penalty, double residual, double weights) {
   if (residual == 0.0 && weights == 0.0) return 0.0;
   const double condition = 1.0 / std::sqrt(rcond);
-  const double error = std::numeric_limits<double>::epsilon() * condition *
-                       (2.0 + (residual > 0 ? (condition + 1.0) * (residual / norm) / weights : 0.0));
+  const double features = std::sqrt(std::max(0.0, 1.0 - penalty / (norm * norm)));
+  const double of_residual = residual > 0 ? (condition + 1.0) * (residual / norm) / weights : 0.0;
+  const double error = std::numeric_limits<double>::epsilon() * condition * (1.0 + features * (1.0 + of_residual));
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 

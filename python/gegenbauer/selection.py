@@ -803,8 +803,9 @@ class RidgePath:
             "choose method='dual' or 'primal'",
         )
         share = squares / mass[group]
-        means = self._Y_used[first]  # the shift keeps equal targets equal
-        shifted = self._Y_used - means[group]
+        targets = self._Y_used - self._means
+        means = targets[first]  # the shift keeps equal targets equal
+        shifted = targets - means[group]
         for column, of_group in zip(shifted.T, means.T, strict=True):
             of_group += np.bincount(group, share * column, minlength=rows)
         G, Y = self._features(self._X_used[first], scale), scale[:, np.newaxis] * means
@@ -834,7 +835,7 @@ class RidgePath:
         others = mass[group] - squares  # exactly zero where there are none
         self._U = root[:, np.newaxis] * U[group]
         self._rest_Y = root[:, np.newaxis] * rest[group]
-        self._rest_Y += self._scale[:, np.newaxis] * (self._Y_used - means[group])
+        self._rest_Y += self._scale[:, np.newaxis] * (targets - means[group])
         self._rest = others / mass[group] + share * beyond[group]
 
     def _factor_dual(self) -> None:

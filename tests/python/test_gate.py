@@ -51,6 +51,9 @@ from gegenbauer._arrays import BeyondRangeError
 from gegenbauer.calibration import ProbabilityMap
 from gegenbauer.display import ReliabilityDisplay
 
+# Twelve samples tell little, and classifiers say so.
+pytestmark = pytest.mark.filterwarnings("ignore::gegenbauer.UnderfittingWarning")
+
 N = 12
 DAYS = np.datetime64("2020-01-01") + np.arange(N)
 SPANS = DAYS - DAYS[0]

@@ -609,7 +609,10 @@ class TestDocument:
 
 
 # Of sixty samples with next to no information, which a quick run has, our estimator says so.
-QUICK = pytest.mark.filterwarnings("ignore::gegenbauer.UnderfittingWarning")
+FEW_SAMPLES = [
+    pytest.mark.filterwarnings("ignore::gegenbauer.UnderfittingWarning"),
+    pytest.mark.filterwarnings("ignore::gegenbauer.OutlierWarning"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -621,8 +624,9 @@ def two_trials(tmp_path_factory):
     return folder
 
 
-@QUICK
 class TestCommand:
+    pytestmark = FEW_SAMPLES
+
     def test_makes_all_tables_and_figures(self, two_trials):
         text = (two_trials / "report.md").read_text(encoding="utf-8")
         for number in range(1, 7):

@@ -1028,7 +1028,7 @@ def test_numbers_beyond_float64_are_named(number):
         (r"\(q\)", lambda: SpectrumKernel(2, (number, 1))),
         (r"\(s\)", lambda: SpectrumKernel(2, PowerDecay(1, number))),
     ]:
-        with pytest.raises(ValueError, match=f"{name} must be within the range of float64$"):
+        with pytest.raises(ValueError, match=f"{name} must be within the range of float64, got"):
             call()
 
 

@@ -214,11 +214,11 @@ class TestLearnSpectrum:
         kernel, gamma, departure = learn(0.7)
         found = spectrum_objective(kernel, X, Y, gamma, sample_weight=weights)
 
-        def level(kernel):
-            return np.average(kernel.diagonal(X), weights=weights)
+        def level(kernel):  # for each sample, of which there are as many as are left out
+            return np.average(kernel.diagonal(X), weights=weights) * weights.mean()
 
         relative = gamma / level(kernel)
-        by_gamma = found.by_log_gamma + np.log(relative / 0.01) / 16 / weights.sum()
+        by_gamma = found.by_log_gamma + np.log(relative / 0.01) / 16 / len(weights)
         assert abs(by_gamma) < 1e-4
         for t in range(3):  # gamma relative to the level stays, as the level follows q
             q = 0.3 * np.exp(departure)
@@ -280,7 +280,7 @@ class TestSearchSpectrum:
         assert found.scores.shape == (2, 2, 2)
         for i, j, g in np.ndindex(2, 2, 2):
             kernel = SpectrumKernel(2, (found.interactions[j], found.smoothnesses[i]))
-            level = np.average(kernel.diagonal(X), weights=weights) - 1
+            level = (np.average(kernel.diagonal(X), weights=weights) - 1) * weights.mean()
             left_out = np.empty_like(Y)
             for r in range(14):
                 keep = np.arange(14) != r

@@ -246,7 +246,8 @@ def test_what_cannot_be_kept_is_refused(statistics_of):
     for X, Y in ((p.X, p.Y * 1e200), (p.X * 1e120, p.Y)):
         with pytest.raises(ValueError, match=r"^the sums are beyond the range of float64: X "):
             statistics.update(X, Y)
-    large = np.sqrt(0.7 * np.finfo(float).max / (p.Y**2).sum(axis=0).max())
+    spread = ((p.Y - p.Y.mean(axis=0)) ** 2).sum(axis=0).max()
+    large = np.sqrt(0.7 * np.finfo(float).max / spread)
     half = type(statistics).from_data(p.basis, p.X, p.Y * large)  # which twice is too large
     with pytest.raises(ValueError, match=r"^the sums are beyond the range of float64: X "):
         half + half

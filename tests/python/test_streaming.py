@@ -686,10 +686,6 @@ class TestGamma:
             model.choose_gamma([0.0, 1.0])
         with pytest.raises(TypeError, match="gammas must hold real numbers"):
             model.choose_gamma("many")
-        huge = GegenbauerRegressor(n_terms=3).partial_fit(X, 1e152 * np.sign(X[:, 0]))
-        message = "squared errors are beyond the range of float64"
-        with np.errstate(over="ignore"), pytest.raises(ValueError, match=message):
-            huge.choose_gamma()
         with pytest.raises(ValueError, match="gamma must be a finite number"):
             model.refit(-1.0)
         with pytest.raises(ValueError, match="held_out has no rows"):

@@ -39,9 +39,11 @@ struct RidgeReport {
 };
 
 /// What rounding of the features does to weights of least squares, to first order and relative to them (Wedin):
-/// eps k (2 + (k + 1) |r| / (|A| |W|)) for A = [G; sqrt(gamma) I] of condition number k = rcond^-1/2, with its residual
-/// r. Infinite where that is nothing to go by.
-[[nodiscard]] double rounding_of_least_squares(double rcond, double norm, double residual, double weights);
+/// eps k (1 + |G| / |A| (1 + (k + 1) |r| / (|A| |W|))) for A = [G; sqrt(penalty) I] of condition number k = rcond^-1/2
+/// and of that norm, with the residual r of the targets. A penalty is not rounded. Infinite where that is nothing to go
+/// by.
+[[nodiscard]] double rounding_of_least_squares(double rcond, double norm, double penalty, double residual,
+                                               double weights);
 
 struct RidgeSolution {
   Matrix weights;  ///< (L, K)
