@@ -226,7 +226,7 @@ class TestLearnSpectrum:
             moved = SpectrumKernel(3, PowerDecay(tuple(q), 2.0))
             by_level = np.log(level(moved) / level(kernel)) / np.log(1.001)
             reach = 1 + departure @ departure / (4 * 0.49)
-            price = (4 + 3) * departure[t] / (4 * 0.49) / reach / weights.sum()
+            price = (4 + 3) * departure[t] / (4 * 0.49) / reach / len(weights)
             slope = found.by_log_interaction[t, 0] + found.by_log_gamma * by_level + price
             assert abs(slope) < 1e-4
 
