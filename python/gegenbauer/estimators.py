@@ -127,7 +127,9 @@ class _GegenbauerEstimator(_StreamEstimator):
         total = n if weight is None else float(weight.sum())
         # of many samples, targets of 1 are missed by no more: the weight 1 of the constant alone
         # would be penalised by gamma
-        certain = n >= 4 * self.n_terms_ and far[column] * np.sqrt(self.gamma / total) < _MOST_LOST
+        certain = (
+            n >= 4 * self.n_terms_ and far[column] * np.sqrt(float(self.gamma) / total) < _MOST_LOST
+        )
         if far[column] < _FAR_FROM_ZERO or n < 4 or certain:
             return
         options: dict[str, Any] = {"scaling": self.scaling_, "n_threads": self._n_threads()}

@@ -122,6 +122,10 @@ _MOST_EXTREME = 1e140
 # than half is never taken for that
 _LUCK, _LUCK_OF_ONE = 6.0, 2.0
 
+# Inputs of at most so many values are codes or counts, and so many samples that agree there may be
+# copies of one
+_FEW_VALUES, _MOST_COPIES = 32, 5.0
+
 # A penalty so many times the trace of the kernel matrix leaves nothing of the model
 _RUNAWAY = 100.0
 
@@ -261,14 +265,21 @@ def _left_out_share(X: NDArray[Any], Y: Doubles, weight: Doubles | None) -> Doub
     Rows are distinct samples (x, y), and their weights count how many are equal. These may be one
     sample and its copies, or as many samples that agree, as they do where x and y have few values.
     They are taken for one, and left out together, where all samples at their x have the same y, or
-    where their y occurs at this x alone. Elsewhere one of them is left out at a time: without all
-    that agree, only those at the same x that disagree would be left.
+    where their y occurs at this x alone; but where all inputs have few values, not more than a few
+    of them, since so many copies are unlikely and nothing else may tell what y is there. Elsewhere
+    one of them is left out at a time: without all that agree, only those at the same x that
+    disagree would be left. Where all weights are multiples of a few, so many are one sample.
     """
     if weight is None:
         return None
     x, y = _distinct(X), _distinct(Y)
     agree = (np.bincount(x) == 1)[x] | (np.bincount(y) == 1)[y]
-    share = np.where(agree, 1.0, 1.0 / np.maximum(weight, 1.0))
+    few = all(np.unique(column).size <= _FEW_VALUES for column in X.T)
+    sample = 1.0
+    if (weight == np.round(weight)).all() and weight.max() < 2.0**53:
+        sample = min(float(np.gcd.reduce(weight.astype(np.int64))), _MOST_COPIES)
+    most = sample * np.where(agree, _MOST_COPIES if few else np.inf, 1.0)
+    share = np.minimum(1.0, most / weight)
     return None if (share == 1).all() else share
 
 
@@ -538,16 +549,19 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
             return self._fit_terms(data, basis, grid, score, splits)
 
     def _search_sample(self, data: _Data, most: int) -> Rows:
-        """Return about so many rows that stand for all, with all rows of each distinct x."""
+        """Return about so many rows that stand for all, with all rows of each distinct x.
+
+        They are the same ones in whatever order the rows come.
+        """
         if data.n <= most:
             return np.arange(data.n)
-        group = _distinct(data.X)
+        order = np.lexsort((*data.Y.T[::-1], *data.X.T[::-1]))
+        group = _distinct(data.X[order])
         _, heads = np.unique(group, return_index=True)
-        heads = np.sort(heads)
         share = max(2, round(most * heads.size / data.n))
-        chosen = heads[self._stratified(data.take(heads), share)]
+        chosen = heads[self._stratified(data.take(order[heads]), share)]
         rows = np.flatnonzero(np.isin(group, group[chosen]))
-        return rows[_spread(rows.size, 2 * most)]
+        return np.sort(order[rows[_spread(rows.size, 2 * most)]])
 
     def _fit_paper(
         self,

@@ -67,3 +67,6 @@ def wine() -> Table:
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20190815)
+
+
+collect_ignore = ["peers/make.py"]  # for whoever has the peers; doctests would import it

@@ -27,6 +27,7 @@ from gegenbauer import (
     GramStatistics,
     InputScaling,
     MomentStatistics,
+    PenalizedConstantWarning,
     PowerDecay,
     RidgePath,
     SpectrumKernel,
@@ -426,6 +427,10 @@ def test_any_real_number_is_a_parameter():
         np.testing.assert_allclose(stream.predict(X), model.predict(X), rtol=1e-12)
         loaded = GegenbauerRegressorCV(spectrum=None, lam=number, n_terms=5, gammas=[number])
         assert loaded.fit(X, PLAIN).gamma_ == third
+    # of many samples, and targets far from zero
+    many, far = np.tile(X, (5, 1)), np.tile(PLAIN, 5) + 100.0
+    with pytest.warns(PenalizedConstantWarning):
+        GegenbauerRegressor(3, gamma=Fraction(1, 3)).fit(many, far)
     # beyond 64 bits, which NumPy knows as objects alone
     heavy = GegenbauerRegressor(5, gamma=10**30).fit(X, PLAIN)
     assert heavy.term_coef_.tolist() == (

@@ -513,3 +513,62 @@ def test_scorers_that_need_predictions_that_differ():
 def test_constant_targets_are_no_reason_to_warn():
     X, _ = curves(20)
     GegenbauerRegressorCV().fit(X, np.full(20, 3.0))
+
+
+class TestCellsOfOneLabel:
+    """Few values of the inputs, each of which has one label only: nothing but copies tell it."""
+
+    @staticmethod
+    def tables():
+        rng = np.random.default_rng(0)
+        level, bits = rng.integers(0, 8, 400), rng.integers(0, 2, (200, 3))
+        return {
+            "one-hot": (np.eye(8)[level], np.isin(level, [0, 3, 5])),
+            "one-hot, three classes": (np.eye(8)[level], np.arange(8)[level] % 3),
+            "ordinal": (level[:, np.newaxis] % 4, level % 2),
+            "and of three": (bits, bits.all(axis=1)),
+            "itself": (np.c_[bits[:, 0], 1 - bits[:, 0]], bits[:, 0]),
+        }
+
+    @pytest.mark.parametrize("name", tables())
+    @pytest.mark.parametrize("times", [1, 2])
+    def test_classes(self, name, times):
+        X, y = self.tables()[name]
+        X, y = np.tile(X, (times, 1)), np.tile(y.astype(int), times)
+        model = GegenbauerClassifierCV().fit(X, y)
+        assert model.score(X, y) == 1.0
+        assert log_loss(y, model.predict_proba(X)) < 0.03
+        assert log_loss(y, model.loo_probabilities_) < 0.03
+
+    def test_numbers(self):
+        rng = np.random.default_rng(1)
+        level, mean = rng.integers(0, 8, 300), rng.normal(size=8)
+        model = GegenbauerRegressorCV().fit(np.eye(8)[level], mean[level])
+        np.testing.assert_allclose(model.predict(np.eye(8)), mean, atol=1e-6)
+        lower, upper = model.predict_interval(np.eye(8))
+        assert (upper - lower).max() < 1e-6
+
+    def test_a_table_twice_chooses_as_once(self):
+        rng = np.random.default_rng(2)
+        X = rng.integers(0, 3, (200, 3)).astype(float)
+        y = np.where(rng.uniform(size=200) < 0.7, X.sum(axis=1) % 3, rng.integers(0, 3, 200))
+        once = GegenbauerClassifierCV().fit(X, y)
+        twice = GegenbauerClassifierCV().fit(np.tile(X, (2, 1)), np.tile(y, 2))
+        assert twice.gamma_ == pytest.approx(2 * once.gamma_, rel=1e-6)
+        found, expected = twice.decision_function(X), once.decision_function(X)
+        np.testing.assert_allclose(found, expected, atol=1e-8)
+
+
+def test_the_order_of_samples_does_not_matter_to_a_search_with_splits():
+    rng = np.random.default_rng(0)
+    X, y, part = rng.uniform(size=(90, 3)), rng.integers(0, 3, 90), np.arange(90) % 3
+    order = rng.permutation(90)
+
+    def fitted(rows):
+        cv = [(np.flatnonzero(part[rows] != k), np.flatnonzero(part[rows] == k)) for k in range(3)]
+        model = GegenbauerClassifierCV(search_rows=20, cv=cv)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnderfittingWarning)
+            return model.fit(X[rows], y[rows]).predict_proba(X)
+
+    np.testing.assert_allclose(fitted(order), fitted(np.arange(90)), atol=1e-8)
