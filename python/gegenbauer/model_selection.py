@@ -839,11 +839,11 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
                 f"{1 / _RUNAWAY:g} degrees of freedom. "
             )
         warnings.warn(
-            "the model is no better than a constant, as far as samples left out can tell: their "
-            f"score is {-loss:.4g}, and {-constant:.4g} that of always predicting the mean of y. "
-            f"{ran_away}What the inputs tell of y cannot be told from chance by "
-            f"{data.n_samples:.6g} samples: check that each x belongs to its y, that inputs are "
-            "coded sensibly and hold what y depends on, or give more samples",
+            "the model is no better than a constant beyond what chance may give: of "
+            f"{data.n_samples:.6g} samples left out (equal ones may count as one) "
+            f"the score is {-loss:.4g}, and {-constant:.4g} that of always predicting the mean of "
+            f"y. {ran_away}Check that each x belongs to its y, that inputs are coded sensibly and "
+            "hold what y depends on, or give more samples",
             UnderfittingWarning,
             stacklevel=_stacklevel(),
         )
