@@ -46,6 +46,10 @@ _PAPER_GAMMA = 2.0**-12
 
 _EPS = float(np.finfo(np.float64).eps)
 
+# Reciprocal condition numbers from which on rounding changes predictions by less than 1e-8 of the
+# largest target
+_LEAST_ILL_CONDITIONED = _EPS**0.5
+
 # Estimated relative error of the weights from which on a fit warns: two to three digits are left
 _LARGEST_ERROR = _EPS / LEAST_RCOND
 
@@ -162,7 +166,8 @@ class _GegenbauerEstimator(_StreamEstimator):
         self._warn_if_ill_conditioned(solution.error)
 
     def _warn_if_ill_conditioned(self, error: float) -> None:
-        if error <= _LARGEST_ERROR:
+        # weights that cancel may be off by all of themselves, and by next to nothing of the targets
+        if error <= _LARGEST_ERROR or self.rcond_ >= _LEAST_ILL_CONDITIONED:
             return
         if "statistics_" in vars(self):
             way_out = "fit, which refines from the rows"

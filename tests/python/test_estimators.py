@@ -893,3 +893,16 @@ class TestNothingSilent:
     def test_class_weights_that_are_no_numbers(self):
         with pytest.raises(TypeError, match="class_weight must hold numbers, got 'x'"):
             GegenbauerClassifier(20, class_weight={True: "x"}).fit(self.X, self.y > 9)
+
+
+def test_weights_that_cancel_are_no_sign_of_ill_conditioning():
+    """Two balanced classes have no mean: the weight is rounding, and so are its errors."""
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(30, 2)), np.arange(30) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = GegenbauerClassifier(n_terms=1).fit(X, y, sample_weight=rng.uniform(1, 2, 30))
+        balanced = GegenbauerClassifier(n_terms=1, class_weight="balanced").fit(X, y)
+        GegenbauerRegressor(n_terms=5, gamma=1e30).fit(X, X[:, 0])
+    assert np.abs(model.term_coef_).max() < 0.1
+    assert np.abs(balanced.term_coef_).max() < 1e-15
