@@ -22,7 +22,7 @@ constexpr double kItemWork = 5e8;
 
 std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
 
-Index panels_of(Index rows) { return (rows + kPanel - 1) / kPanel; }
+Index panels_of(Index rows) { return rows / kPanel + (rows % kPanel != 0 ? 1 : 0); }
 
 // The largest whole number of panels, between one and `most`, whose square costs no more than `work`.
 Index panels_for(const ProductKernel& kernel, double work, Index most) {
