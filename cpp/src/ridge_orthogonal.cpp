@@ -68,6 +68,12 @@ void eliminate(const Vector& u, Matrix& columns) {
   columns.noalias() -= shared * v.head(rest).transpose();
 }
 
+Matrix columns_of(const Matrix& matrix, const std::vector<Index>& chosen) {
+  Matrix result(matrix.rows(), static_cast<Index>(chosen.size()));
+  for (Index i = 0; i < result.cols(); ++i) result.col(i) = matrix.col(chosen[static_cast<std::size_t>(i)]);
+  return result;
+}
+
 // The solution of [R'; sqrt(gamma) I] V = [Y; 0] by least squares, for an upper triangle R.
 struct Penalized {
   Matrix solution;
@@ -95,12 +101,15 @@ Penalized penalized_solution(const Matrix& r, const Vector& size, const Matrix& 
   std::optional<HouseholderQr> directions;
   if (result.rank < n) {
     result.tolerance = tolerance;
-    directions.emplace(Matrix(r(Eigen::placeholders::all, own)), control);
-    Matrix others = r(Eigen::placeholders::all, repeated);
+    directions.emplace(columns_of(r, own), control);
+    Matrix others = columns_of(r, repeated);
     directions->apply_transposed(others, control);
     columns.resize(result.rank, n);
-    columns(Eigen::placeholders::all, own) = directions->upper();
-    columns(Eigen::placeholders::all, repeated) = others.topRows(result.rank);
+    const Matrix upper = directions->upper();
+    for (std::size_t i = 0; i < own.size(); ++i) columns.col(own[i]) = upper.col(static_cast<Index>(i));
+    for (std::size_t i = 0; i < repeated.size(); ++i) {
+      columns.col(repeated[i]) = others.col(static_cast<Index>(i)).head(result.rank);
+    }
   }
   const double root = std::sqrt(gamma);
   std::vector<double> norms(static_cast<std::size_t>(n + result.rank), root);
