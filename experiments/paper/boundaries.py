@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.paper import pictures
-from bench.paper.baselines import fit_kernel_machine, fit_output_weights, gaussian_layer
-from bench.paper.data import Split, double_moon, scaled
-from bench.paper.document import Block, Heading, Picture, Table, Text
-from bench.paper.published import DOUBLE_MOON, DOUBLE_MOON_ROWS, DOUBLE_MOON_TERMS, LAM
-from bench.paper.store import Unit
+from experiments.paper import pictures
+from experiments.paper.baselines import fit_kernel_machine, fit_output_weights, gaussian_layer
+from experiments.paper.data import Split, double_moon, scaled
+from experiments.paper.document import Block, Heading, Picture, Table, Text
+from experiments.paper.published import DOUBLE_MOON, DOUBLE_MOON_ROWS, DOUBLE_MOON_TERMS, LAM
+from experiments.paper.store import Unit
 from gegenbauer import GegenbauerClassifierCV, TensorBasis, predict, solve_ridge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bench.paper.data import Doubles, Rows
-    from bench.paper.run import Job, Run
-    from bench.paper.trials import Plan
+    from experiments.paper.data import Doubles, Rows
+    from experiments.paper.run import Job, Run
+    from experiments.paper.trials import Plan
 
 N_PIXELS = 100  # a side
 MARGIN = 1.0  # around the points

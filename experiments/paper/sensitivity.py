@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.paper import pictures
-from bench.paper.baselines import first_nodes_outputs
-from bench.paper.document import Block, Heading, Picture, Table, Text
-from bench.paper.methods import Elm, codes_of
-from bench.paper.published import (
+from experiments.paper import pictures
+from experiments.paper.baselines import first_nodes_outputs
+from experiments.paper.document import Block, Heading, Picture, Table, Text
+from experiments.paper.methods import Elm, codes_of
+from experiments.paper.published import (
     FEW_TERMS,
     FEW_TERMS_EXPONENTS,
     GRID,
@@ -19,14 +19,14 @@ from bench.paper.published import (
     SPECIFICATIONS,
     SURFACE_TRIALS,
 )
-from bench.paper.store import Unit
-from bench.paper.trials import MAIN, count
+from experiments.paper.store import Unit
+from experiments.paper.trials import MAIN, count
 from gegenbauer import TensorBasis, prefix_surface
 
 if TYPE_CHECKING:
-    from bench.paper.data import Doubles, Split
-    from bench.paper.run import Job, Run
-    from bench.paper.trials import Plan
+    from experiments.paper.data import Doubles, Split
+    from experiments.paper.run import Job, Run
+    from experiments.paper.trials import Plan
 
 DATA = ("liver", "vehicle")
 GNN, ELM = "GNN", "ELM"

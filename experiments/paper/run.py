@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from bench.paper.store import Store
-    from bench.paper.trials import Plan
     from bench.recorder import Recorder
+    from experiments.paper.store import Store
+    from experiments.paper.trials import Plan
 
 #: A piece of work that keeps its result, or finds it kept.
 Job: TypeAlias = Callable[[], object]
@@ -17,7 +17,7 @@ Job: TypeAlias = Callable[[], object]
 
 @dataclass(frozen=True)
 class Run:
-    """One run of ``python -m bench.paper``."""
+    """One run of ``python -m experiments.paper``."""
 
     plan: Plan
     store: Store

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.paper.published import SPECIFICATIONS
 from bench.quality import data_sets
+from experiments.paper.published import SPECIFICATIONS
 from gegenbauer import InputScaling
 from gegenbauer.reference import class_targets
 

@@ -11,25 +11,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.paper import pictures
-from bench.paper.baselines import fit_kernel_machine, fit_output_weights, gaussian, gaussian_layer
-from bench.paper.data import Split, amplified, scaled, table
-from bench.paper.document import Block, Heading, Items, Picture, Table, Text
-from bench.paper.published import LAM, SPECIFICATIONS
 from bench.runner import Agreement, Case, Contest, Contestant
 from bench.scaling import series
 from bench.sweeps import OURS, Budget, predicted_seconds
 from bench.table import MUCH, disturbed, seconds_text, three_digits
+from experiments.paper import pictures
+from experiments.paper.baselines import (
+    fit_kernel_machine,
+    fit_output_weights,
+    gaussian,
+    gaussian_layer,
+)
+from experiments.paper.data import Split, amplified, scaled, table
+from experiments.paper.document import Block, Heading, Items, Picture, Table, Text
+from experiments.paper.published import LAM, SPECIFICATIONS
 from gegenbauer import TensorBasis, predict, reference, solve_ridge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bench.paper.baselines import KernelMachine
-    from bench.paper.data import Doubles, Rows
-    from bench.paper.run import Job, Run
-    from bench.paper.trials import Plan
     from bench.runner import CaseResult
+    from experiments.paper.baselines import KernelMachine
+    from experiments.paper.data import Doubles, Rows
+    from experiments.paper.run import Job, Run
+    from experiments.paper.trials import Plan
 
 NUMPY, ELM, LSSVM = "GNN in NumPy", "ELM", "LS-SVM"
 ROUNDS = 3

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from bench.paper.baselines import (
+from experiments.paper.baselines import (
     fit_kernel_machine,
     fit_output_weights,
     gaussian,
@@ -23,7 +23,7 @@ from bench.paper.baselines import (
     outputs_for_costs,
     sigmoid_layer,
 )
-from bench.paper.published import GRID, LAM, N_FOLDS
+from experiments.paper.published import GRID, LAM, N_FOLDS
 from gegenbauer import (
     GegenbauerClassifierCV,
     RidgePath,
@@ -36,8 +36,8 @@ from gegenbauer import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bench.paper.baselines import Layer
-    from bench.paper.data import Codes, Doubles, Rows
+    from experiments.paper.baselines import Layer
+    from experiments.paper.data import Codes, Doubles, Rows
 
 ALL_GAMMAS = tuple(range(-30, 31))  # the tables have odd exponents, too
 

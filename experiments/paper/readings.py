@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bench.paper.data import table
-from bench.paper.methods import (
+from experiments.paper.data import table
+from experiments.paper.methods import (
     Elm,
     Gnn,
     GnnByFolds,
@@ -16,11 +16,11 @@ from bench.paper.methods import (
     OurCV,
     Tunable,
 )
-from bench.paper.published import GRID, SPECIFICATIONS
-from bench.paper.trials import MAIN, Reading
+from experiments.paper.published import GRID, SPECIFICATIONS
+from experiments.paper.trials import MAIN, Reading
 
 if TYPE_CHECKING:
-    from bench.paper.trials import Plan
+    from experiments.paper.trials import Plan
 
 TUNED = ", tuned"
 GNN, GNN_BY_FOLDS = "GNN", "GNN, gamma by 4 folds"

@@ -71,7 +71,9 @@ class Store:
             ]
             self._found = {_text(entry["key"]): entry["result"] for entry in entries}
         except (ValueError, KeyError, TypeError) as error:
-            raise OtherRunError(f"{path} holds no results of python -m bench.paper") from error
+            raise OtherRunError(
+                f"{path} holds no results of python -m experiments.paper"
+            ) from error
         if different:
             raise OtherRunError(
                 f"{path} holds results of another run (other {', '.join(different)}): remove it or "

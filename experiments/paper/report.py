@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bench.paper.document import Block, Heading, Items, Lines, Text, write
-from bench.paper.trials import count
 from bench.table import head
+from experiments.paper.document import Block, Heading, Items, Lines, Text, write
+from experiments.paper.trials import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from bench.paper.run import Run
+    from experiments.paper.run import Run
 
 #: What is not as in the paper, or what it leaves open; slips of its formulas are in
 #: docs/deviations.md.
@@ -59,8 +59,8 @@ def blocks(run: Run, experiments: Sequence[tuple[str, Any]]) -> list[Block]:
         Text(
             f"""Tables and figures of J. He, T. Chen, Z. Zhang, *A Gegenbauer Neural Network with
             Regularized Weights Direct Determination for Classification*, made again by `python -m
-            bench.paper` with {count(plan.trials)}, beside the published numbers. Nothing was tuned
-            towards them."""
+            experiments.paper` with {count(plan.trials)}, beside the published numbers. Nothing was
+            tuned towards them."""
         ),
         *([Text("**Quick run: tiny sizes, the numbers mean nothing.**")] if plan.quick else []),
         Lines(list(head(run.recorder.so_far(interrupted=False)))),

@@ -1,4 +1,4 @@
-"""The command ``python -m bench.paper``."""
+"""The command ``python -m experiments.paper``."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from bench.__main__ import positive, settings_for
-from bench.paper.published import TRIALS
-from bench.paper.run import Run
-from bench.paper.store import Store
-from bench.paper.trials import Plan
 from bench.recorder import OtherRunError, Recorder, circumstances
 from bench.results import FormatError
+from experiments.paper.published import TRIALS
+from experiments.paper.run import Run
+from experiments.paper.store import Store
+from experiments.paper.trials import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ TIMING_ROUNDS = 3
 def parser() -> argparse.ArgumentParser:
     """Describe the command line."""
     it = argparse.ArgumentParser(
-        prog="python -m bench.paper",
+        prog="python -m experiments.paper",
         description="Make the tables and figures of the paper again, beside the published numbers, "
         "and write FOLDER/report.md and FOLDER/report.html. Results are kept one by one: the same "
         "command goes on after an interrupt, and more trials use those that are there.",
@@ -115,7 +115,7 @@ def perform(options: argparse.Namespace) -> Run:
 def chosen(options: argparse.Namespace) -> list[tuple[str, Any]]:
     """Return the modules of the experiments that were asked for, in their order."""
     names = [name for name in EXPERIMENTS if name in (options.experiment or EXPERIMENTS)]
-    return [(name, import_module(f"bench.paper.{name}")) for name in names]
+    return [(name, import_module(f"experiments.paper.{name}")) for name in names]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -129,7 +129,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = parser().parse_args(arguments)
     try:
-        from bench.paper import report  # needs matplotlib: before hours of work, not after them
+        # needs matplotlib: before hours of work, not after them
+        from experiments.paper import report
 
         options.folder.mkdir(parents=True, exist_ok=True)
         run = perform(options)
@@ -137,10 +138,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except ModuleNotFoundError as error:
-        print(f"python -m bench.paper: {error}: pip install '.[bench]'", file=sys.stderr)
+        print(f"python -m experiments.paper: {error}: pip install '.[bench]'", file=sys.stderr)
         return 2
     except (OSError, OtherRunError, FormatError) as error:
-        print(f"python -m bench.paper: {error}", file=sys.stderr)
+        print(f"python -m experiments.paper: {error}", file=sys.stderr)
         return 2
     print(*(path for path in paths if path.stem == "report"), sep="\n")
     return 1 if run.recorder.failures else 0

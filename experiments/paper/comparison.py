@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.paper import pictures
-from bench.paper.data import table
-from bench.paper.document import Block, Heading, Items, Picture, Table, Text
-from bench.paper.methods import ALL_GAMMAS, Tunable, right_for_gammas
-from bench.paper.published import (
+from experiments.paper import pictures
+from experiments.paper.data import table
+from experiments.paper.document import Block, Heading, Items, Picture, Table, Text
+from experiments.paper.methods import ALL_GAMMAS, Tunable, right_for_gammas
+from experiments.paper.published import (
     BAR_WIDTH,
     BARS,
     BINARY,
@@ -23,7 +23,7 @@ from bench.paper.published import (
     SPECIFICATIONS,
     slips,
 )
-from bench.paper.readings import (
+from experiments.paper.readings import (
     COUNTERPART,
     GNN,
     GNN_BY_FOLDS,
@@ -34,14 +34,14 @@ from bench.paper.readings import (
     tried,
     tunable_methods,
 )
-from bench.paper.store import Unit
-from bench.paper.trials import MAIN, Summary, summarise, trial_key, trial_unit, tuned
+from experiments.paper.store import Unit
+from experiments.paper.trials import MAIN, Summary, summarise, trial_key, trial_unit, tuned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench.paper.run import Job, Run
-    from bench.paper.trials import Plan
+    from experiments.paper.run import Job, Run
+    from experiments.paper.trials import Plan
 
 DOMAINS = ("unit", "symmetric")  # of GNN
 MORE = 8  # times as many trials of GNN alone, which cost little, for what was expected of it

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.paper import data
-from bench.paper.document import Block, Heading, Table, Text
-from bench.paper.published import SPECIFICATIONS, slips
+from experiments.paper import data
+from experiments.paper.document import Block, Heading, Table, Text
+from experiments.paper.published import SPECIFICATIONS, slips
 
 if TYPE_CHECKING:
-    from bench.paper.published import Specification
-    from bench.paper.run import Job, Run
+    from experiments.paper.published import Specification
+    from experiments.paper.run import Job, Run
 
 
 def jobs(_: Run) -> list[Job]:

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.paper import data
-from bench.paper.methods import Tunable, tune
-from bench.paper.published import GRID, TRIALS
-from bench.paper.store import Unit
 from bench.table import seconds_text
+from experiments.paper import data
+from experiments.paper.methods import Tunable, tune
+from experiments.paper.published import GRID, TRIALS
+from experiments.paper.store import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bench.paper.data import Split
-    from bench.paper.methods import Method
-    from bench.paper.store import Store
+    from experiments.paper.data import Split
+    from experiments.paper.methods import Method
+    from experiments.paper.store import Store
 
 QUICK_ROWS, QUICK_TERMS = 60, 30
 

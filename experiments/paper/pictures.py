@@ -9,7 +9,9 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from bench.paper.published import (
+from bench.report.pictures import MARKERS, REPRODUCIBLE
+from bench.scaling import series
+from experiments.paper.published import (
     BINARY,
     FEW_TERMS,
     FEW_TERMS_EXPONENTS,
@@ -18,16 +20,14 @@ from bench.paper.published import (
     PERFORMANCE,
     SPECIFICATIONS,
 )
-from bench.paper.trials import count
-from bench.report.pictures import MARKERS, REPRODUCIBLE
-from bench.scaling import series
+from experiments.paper.trials import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bench.paper.data import Doubles, Rows
-    from bench.paper.trials import Summary
     from bench.runner import CaseResult
+    from experiments.paper.data import Doubles, Rows
+    from experiments.paper.trials import Summary
 
 #: By method, in all figures; what is published has the colour of its method and an open marker.
 COLOURS = {

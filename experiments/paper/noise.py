@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.paper import pictures
-from bench.paper.data import NOISES
-from bench.paper.document import Block, Heading, Items, Picture, Table, Text
-from bench.paper.published import BAR_WIDTH, METHODS, MULTICLASS, NOISE
-from bench.paper.readings import COUNTERPART, fixed_methods
-from bench.paper.trials import MAIN, Reading, summarise, trial_unit
+from experiments.paper import pictures
+from experiments.paper.data import NOISES
+from experiments.paper.document import Block, Heading, Items, Picture, Table, Text
+from experiments.paper.published import BAR_WIDTH, METHODS, MULTICLASS, NOISE
+from experiments.paper.readings import COUNTERPART, fixed_methods
+from experiments.paper.trials import MAIN, Reading, summarise, trial_unit
 
 if TYPE_CHECKING:
-    from bench.paper.methods import Method
-    from bench.paper.run import Job, Run
-    from bench.paper.trials import Plan, Summary
+    from experiments.paper.methods import Method
+    from experiments.paper.run import Job, Run
+    from experiments.paper.trials import Plan, Summary
 
 LABELS = ("LS-SVM", "ELM", "kernel ELM", "GNN")
 AMPLITUDES = tuple(NOISE)

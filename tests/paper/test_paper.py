@@ -1,4 +1,4 @@
-"""The paper's experiments made again: baselines, numbers of the paper, trials, report."""
+"""The paper's experiments reproduced: baselines, numbers of the paper, trials, report."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ import dataclasses
 import json
 import re
 import shutil
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from bench_samples import result_of
 from sklearn.datasets import load_iris
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 pytest.importorskip("matplotlib")
 
-# The benchmarks are no part of the installed package.
-sys.path.append(str(Path(__file__).parents[2]))
-
-from bench.paper import __main__ as command
-from bench.paper import (
+from bench.recorder import OtherRunError
+from bench.runner import Settings, run_case
+from experiments.paper import __main__ as command
+from experiments.paper import (
     baselines,
     boundaries,
     comparison,
@@ -35,10 +33,8 @@ from bench.paper import (
     sensitivity,
     specification,
 )
-from bench.paper.store import Store, Unit
-from bench.paper.trials import MAIN, Plan, Reading, Summary, trial_unit, tuned
-from bench.recorder import OtherRunError
-from bench.runner import Settings, run_case
+from experiments.paper.store import Store, Unit
+from experiments.paper.trials import MAIN, Plan, Reading, Summary, trial_unit, tuned
 from gegenbauer import TensorBasis, solve_ridge
 
 QUICK = Plan(trials=2, n_threads=1, quick=True)
@@ -437,7 +433,7 @@ class TestTrials:
             seeds.append(seed)
             return methods.Tuning(seed, 2, 0.5)
 
-        monkeypatch.setattr("bench.paper.trials.tune", tune)
+        monkeypatch.setattr("experiments.paper.trials.tune", tune)
         once = [tuned("wine", methods.LsSvm(), t, QUICK, store).cost for t in range(3)]
         each = [
             tuned("wine", methods.LsSvm(), t, dataclasses.replace(QUICK, tune="each"), store).cost
@@ -508,8 +504,6 @@ class TestExperiments:
         assert not any(a.holds for a in scalability._agreements(*X, rows.Y, bad))
 
     def test_who_would_take_too_long_leaves(self):
-        from bench_samples import result_of
-
         earlier = [
             result_of(f"S={S}", ours=seconds, peer=seconds, peer_name="LS-SVM", sizes={"S": S})
             for S, seconds in ((1000, 1.0), (2000, 8.0))
