@@ -12,7 +12,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from bench.runner import Agreement, Contest, Contestant
+from bench.cases.common import LAM, case, ridge_is_solved
+from bench.runner import Agreement, Case, Contest, Contestant
 from gegenbauer import InputScaling, RidgePath, TensorBasis, prefix_surface, solve_ridge
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     Doubles = npt.NDArray[np.float64]
 
-LAM = 0.05  # the paper's
 GAMMAS = 2.0 ** np.arange(-20.0, 11.0)  # 31 of them
 ONE_GAMMA = 2.0**-6
 N_SPOTS = 20
@@ -48,8 +48,6 @@ def leave_one_out(*, n_threads: int, S: int, m: int, degree: int) -> Contest:
         return GridSearchCV(pipe, {"ridge__alpha": GAMMAS}, cv=4).fit(X, Y).best_estimator_
 
     def check(results: Mapping[str, Any]) -> list[Agreement]:
-        from bench.cases import ridge_is_solved
-
         worst = 0.0
         for g in (10, 20, 30):
             for i in (0, S // 2, S - 1):
@@ -137,7 +135,7 @@ def leave_one_out_by_moments(
 
 def surface(*, n_threads: int, n_terms: int, n_gammas: int) -> Contest:
     """Leave-one-out errors of every number of terms on Liver, against one factorisation."""
-    path = Path(__file__).parent / "data" / "liver.csv"
+    path = Path(__file__).parents[1] / "data" / "liver.csv"
     table = np.genfromtxt(path, delimiter=",", skip_header=1, dtype=None, encoding="utf-8")
     X = np.array([[float(v) for v in list(row)[:-1]] for row in table])
     labels = np.unique([str(list(row)[-1]) for row in table], return_inverse=True)[1]
@@ -179,3 +177,37 @@ def surface(*, n_threads: int, n_terms: int, n_gammas: int) -> Contest:
         ],
         check,
     )  # fmt: skip
+
+
+# --- The list -------------------------------------------------------------------------------------
+
+CASES: tuple[Case, ...] = (
+    case(
+        "loo-gammas",
+        "exact leave-one-out for 31 gammas",
+        leave_one_out,
+        {"S": 1_000, "m": 6, "degree": 7},
+        {"one fit": 1 / 3, "scikit-learn": 200.0},
+        S=60,
+        degree=2,
+    ),
+    case(
+        "loo-moments",
+        "exact leave-one-out for 31 gammas by moments",
+        leave_one_out_by_moments,
+        {"S": 1_000_000, "degree": 53, "n_gammas": 31, "n_spots": 3},
+        {"one fit": 1 / 10},
+        S=3_000,
+        degree=8,
+        n_spots=2,
+    ),
+    case(
+        "prefix-surface",
+        "leave-one-out for 31 gammas and every number of terms",
+        surface,
+        {"n_terms": 1_500, "n_gammas": 31},
+        {"one factorisation": 1 / 60},
+        n_terms=40,
+        n_gammas=4,
+    ),
+)
