@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from bench.runner import PEAK, median_with_interval
 
 if TYPE_CHECKING:
-    from bench.results import Run
     from bench.runner import CaseResult
 
 FINDINGS = Path(__file__).with_name("findings.toml")
@@ -51,11 +50,6 @@ def outcomes_of(case: CaseResult, peak: float | None) -> list[Outcome]:
                 ratio, best = case.ratio(peer).median, case.ratio_of_best(peer)
                 found.append(Outcome(case.name, against, goal, ratio, best))
     return found
-
-
-def outcomes(run: Run) -> list[Outcome]:
-    """Compare all cases with their goals."""
-    return [outcome for case in run.cases for outcome in outcomes_of(case, run.peak_flops())]
 
 
 def findings(path: Path = FINDINGS) -> dict[str, str]:

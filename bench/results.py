@@ -21,6 +21,8 @@ from bench.runner import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bench.goals import Outcome
+
 SCHEMA = "gegenbauer-bench"
 SCHEMA_VERSION = 1
 
@@ -47,6 +49,10 @@ class Run:
         return next(
             (peak["flops"] for peak in self.peaks if peak["threads"] == self.facts["threads"]), None
         )
+
+    def outcomes(self) -> list[Outcome]:
+        """Compare all cases with their goals."""
+        return [outcome for case in self.cases for outcome in outcomes_of(case, self.peak_flops())]
 
 
 # --- JSON -----------------------------------------------------------------------------------------

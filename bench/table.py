@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from bench.goals import outcomes, outcomes_of
+from bench.goals import outcomes_of
 from bench.runner import (
     LEAST_CONFIDENCE,
     PEAK,
@@ -200,7 +200,7 @@ def _conclusion(run: Run) -> Iterator[str]:
         ]
         if found or word == "slower":
             yield f"{text}: {', '.join(found) or 'nowhere'}"
-    judged = outcomes(run)
+    judged = run.outcomes()
     if judged:
         missed = [
             f"{o.case} / {o.against} by {1 - o.found / o.goal:.1%}" for o in judged if not o.met

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bench import memory
-from bench.goals import findings, outcomes
+from bench.goals import findings
 from bench.peers import PEERS
 from bench.runner import PEAK
 from bench.scaling import never, series
@@ -86,7 +86,7 @@ def section(name: str, text: str) -> list[str]:
 
 
 def _goals(parts: Parts) -> Iterator[str]:
-    found = [{(o.case, o.against): o for o in outcomes(run)} for run in parts.cases]
+    found = [{(o.case, o.against): o for o in run.outcomes()} for run in parts.cases]
     keys = list(dict.fromkeys(key for one in found for key in one))
     use = judged_use(parts.uses)
     if not keys and use is None:

@@ -185,6 +185,60 @@ class TestPython:
         assert not hasattr(gegenbauer, "no_such_name")
 
 
+def import_graph(root: Path, *packages: str) -> dict[str, set[str]]:
+    """Modules of packages beside the installed one, by dotted names, with those they import.
+
+    As in `imports`, those of functions and for the type checker alone count.
+    """
+    paths = {}
+    for path in (path for package in packages for path in sorted((root / package).rglob("*.py"))):
+        parts = path.relative_to(root).with_suffix("").parts
+        paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    graph: dict[str, set[str]] = {}
+    for name, path in paths.items():
+        used = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                used |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{path}: imports are absolute"
+                # `from package import x` is an import of the module x, where there is one.
+                full = {f"{node.module}.{alias.name}" for alias in node.names}
+                used |= {one if one in paths else str(node.module) for one in full}
+        graph[name] = (used & set(paths)) - {name}
+    return graph
+
+
+class TestBenchmarksAndExperiments:
+    def test_no_circles(self):
+        graph = import_graph(ROOT, "bench", "experiments")
+        assert {"bench.cases.fits", "experiments.paper.trials"} <= set(graph)
+        tuple(graphlib.TopologicalSorter(graph).static_order())
+
+    def test_benchmarks_know_no_experiments(self):
+        graph = import_graph(ROOT, "bench", "experiments")
+        users = {name for name, used in graph.items() if any(u.startswith("exp") for u in used)}
+        assert users
+        assert {name.partition(".")[0] for name in users} == {"experiments"}
+
+    @pytest.mark.parametrize(
+        ("a", "b"),
+        [
+            ("from pkg.b import x", "import pkg.a"),
+            ("from pkg import b", "def f():\n    from pkg import a"),
+            ("from pkg.b import x", "if TYPE_CHECKING:\n    from pkg.a import y"),
+        ],
+    )
+    def test_circles_are_noticed(self, tmp_path, a, b):
+        (tmp_path / "pkg").mkdir()
+        for name, text in (("__init__", ""), ("a", a), ("b", b), ("c", "from pkg import a")):
+            (tmp_path / "pkg" / f"{name}.py").write_text(text)
+        graph = import_graph(tmp_path, "pkg")
+        assert graph == {"pkg": set(), "pkg.a": {"pkg.b"}, "pkg.b": {"pkg.a"}, "pkg.c": {"pkg.a"}}
+        with pytest.raises(graphlib.CycleError):
+            tuple(graphlib.TopologicalSorter(graph).static_order())
+
+
 def includes(path: Path) -> set[str]:
     """Name our headers that a file includes."""
     text = path.read_text(encoding="utf-8")

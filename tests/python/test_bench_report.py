@@ -47,7 +47,7 @@ class TestGoals:
     def test_of_a_peer_and_of_the_peak(self):
         # theirs / ours = 2; 1e9 flops in 1 s of a peak of 1e10
         run = run_of(with_goals(result_of(), peer=2.5, **{PEAK: 0.08}))
-        missed, met = goals.outcomes(run)
+        missed, met = run.outcomes()
         assert (missed.against, missed.goal, missed.met) == ("peer", 2.5, False)
         assert (missed.found, missed.of_best) == pytest.approx((2.0, 2.0))
         assert missed.verdict == "MISSED by 20.0%"
@@ -55,7 +55,7 @@ class TestGoals:
         assert met.found == pytest.approx(0.1)
 
     def test_a_goal_that_is_reached_exactly_is_met(self):
-        (outcome,) = goals.outcomes(run_of(with_goals(result_of(), peer=2.0)))
+        (outcome,) = run_of(with_goals(result_of(), peer=2.0)).outcomes()
         assert outcome.met
 
     def test_json_and_table_say_so(self):
