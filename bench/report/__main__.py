@@ -29,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
     it = argparse.ArgumentParser(
         prog="python -m bench.report",
         description="Run cases, sweeps and memory measurements, or go on with those that FOLDER "
-        "holds, and write FOLDER/report.md with its pictures.",
+        "holds, and write FOLDER/report.md with its plots.",
     )
     it.add_argument("folder", type=Path, help="where results and report are kept")
     it.add_argument(
@@ -101,18 +101,18 @@ def _uses(options: argparse.Namespace, budget: sweeps.Budget) -> list[memory.Use
 
 
 def write(parts: Parts, folder: Path) -> None:
-    """Write the text and the pictures."""
-    from bench.report import pictures
+    """Write the text and the plots."""
+    from bench.report import plots
 
     (folder / "report.md").write_text(document(parts), encoding="utf-8")
     if any(run.cases for run in parts.cases):
-        figure = pictures.cases_figure({title(run): run for run in parts.cases})
-        pictures.save(figure, folder, "cases")
+        figure = plots.cases_figure({title(run): run for run in parts.cases})
+        plots.save(figure, folder, "cases")
     for sweep in sweeps.SWEEPS if parts.sweeps is not None else ():
         points = sweeps.points_of(parts.sweeps, sweep)
         if points:
-            figure = pictures.sweep_figure(sweep, points, parts.sweeps)
-            pictures.save(figure, folder, f"sweep-{sweep.variable}")
+            figure = plots.sweep_figure(sweep, points, parts.sweeps)
+            plots.save(figure, folder, f"sweep-{sweep.variable}")
 
 
 def _require_matplotlib() -> None:
@@ -120,7 +120,7 @@ def _require_matplotlib() -> None:
         import_module("matplotlib")
     except ModuleNotFoundError as error:
         raise ImportError(
-            "the pictures need the package matplotlib: pip install '.[bench]'"
+            "the plots need the package matplotlib: pip install '.[bench]'"
         ) from error
 
 

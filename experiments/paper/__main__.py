@@ -38,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     it = argparse.ArgumentParser(
         prog="python -m experiments.paper",
         description="Make the tables and figures of the paper again, beside the published numbers, "
-        "and write FOLDER/report.md and FOLDER/report.html. Results are kept one by one: the same "
+        "and write FOLDER/report.md with its plots. Results are kept one by one: the same "
         "command goes on after an interrupt, and more trials use those that are there.",
     )
     it.add_argument(
@@ -143,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, OtherRunError, FormatError) as error:
         print(f"python -m experiments.paper: {error}", file=sys.stderr)
         return 2
-    print(*(path for path in paths if path.stem == "report"), sep="\n")
+    print(paths[0])
     return 1 if run.recorder.failures else 0
 
 

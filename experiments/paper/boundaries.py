@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments.paper import pictures
+from experiments.paper import plots
 from experiments.paper.baselines import fit_kernel_machine, fit_output_weights, gaussian_layer
 from experiments.paper.data import Split, double_moon, scaled
-from experiments.paper.document import Block, Heading, Picture, Table, Text
+from experiments.paper.document import Block, Heading, Plot, Table, Text
 from experiments.paper.published import DOUBLE_MOON, DOUBLE_MOON_ROWS, DOUBLE_MOON_TERMS, LAM
 from experiments.paper.store import Unit
 from gegenbauer import GegenbauerClassifierCV, TensorBasis, predict, solve_ridge
@@ -125,10 +125,10 @@ def section(run: Run) -> list[Block]:
             the points, GNN and the CV estimator go on with the values at the edge of their
             range."""
         ),
-        Picture(
+        Plot(
             "boundaries",
             "Decision boundaries on the double moon with the parameters of the paper",
-            pictures.boundaries(rows, axes_of(rows), grids),
+            plots.boundaries(rows, axes_of(rows), grids),
         ),
         Table(
             ("method", "parameters", "training rows that are right"),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments.paper import pictures
+from experiments.paper import plots
 from experiments.paper.data import table
-from experiments.paper.document import Block, Heading, Items, Picture, Table, Text
+from experiments.paper.document import Block, Heading, Items, Plot, Table, Text
 from experiments.paper.methods import ALL_GAMMAS, Tunable, right_for_gammas
 from experiments.paper.published import (
     BAR_WIDTH,
@@ -155,11 +155,11 @@ def section(run: Run) -> list[Block]:
     return [
         Heading(2, "2. Accuracy and training time"),
         *_overview(outcomes),
-        Picture(
+        Plot(
             "accuracies",
             "Mean test accuracies beside the published ones; bars are standard deviations "
             "over trials",
-            pictures.accuracies({n: o.methods for n, o in outcomes.items()}, run.plan.trials),
+            plots.accuracies({n: o.methods for n, o in outcomes.items()}, run.plan.trials),
         ),
         *_details("Two classes", BINARY, outcomes, run.plan),
         *_details("Several classes", MULTICLASS, outcomes, run.plan),
@@ -345,11 +345,11 @@ def _gammas(outcomes: dict[str, Outcome], exponents: tuple[int, ...]) -> Iterato
         trial" another one for every trial; both look at the test rows, so that no honest choice
         can do better with this basis and these rows."""
     )
-    yield Picture(
+    yield Plot(
         "gammas",
         "Accuracy of GNN against gamma; dotted the published accuracy, a line at the "
         "published gamma",
-        pictures.gammas({name: o.gammas for name, o in outcomes.items()}, exponents),
+        plots.gammas({name: o.gammas for name, o in outcomes.items()}, exponents),
     )
     rows = []
     for name, found in outcomes.items():

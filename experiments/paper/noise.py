@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.paper import pictures
+from experiments.paper import plots
 from experiments.paper.data import NOISES
-from experiments.paper.document import Block, Heading, Items, Picture, Table, Text
+from experiments.paper.document import Block, Heading, Items, Plot, Table, Text
 from experiments.paper.published import BAR_WIDTH, METHODS, MULTICLASS, NOISE
 from experiments.paper.readings import COUNTERPART, fixed_methods
 from experiments.paper.trials import MAIN, Reading, summarise, trial_unit
@@ -70,10 +70,10 @@ def section(run: Run) -> list[Block]:
             without noise."""
         ),
         *(block for amplitude in AMPLITUDES for block in _tables(amplitude, dirty, changes)),
-        Picture(
+        Plot(
             "noise",
             "Mean change of the accuracy over the five data sets, beside the published one",
-            pictures.noise(_mean_changes(changes), _published_changes()),
+            plots.noise(_mean_changes(changes), _published_changes()),
         ),
         *_closest(dirty, changes),
         *_unreached(dirty),

@@ -71,5 +71,5 @@ def blocks(run: Run, experiments: Sequence[tuple[str, Any]]) -> list[Block]:
 
 
 def write_report(run: Run, experiments: Sequence[tuple[str, Any]], folder: Path) -> list[Path]:
-    """Write the report and its figures."""
+    """Write the report and its plots; return their paths, that of the text first."""
     return write(blocks(run, experiments), folder)

@@ -15,7 +15,7 @@ from bench.runner import Agreement, Case, Contest, Contestant
 from bench.scaling import series
 from bench.sweeps import OURS, Budget, predicted_seconds
 from bench.table import MUCH, disturbed, seconds_text, three_digits
-from experiments.paper import pictures
+from experiments.paper import plots
 from experiments.paper.baselines import (
     fit_kernel_machine,
     fit_output_weights,
@@ -23,7 +23,7 @@ from experiments.paper.baselines import (
     gaussian_layer,
 )
 from experiments.paper.data import Split, amplified, scaled, table
-from experiments.paper.document import Block, Heading, Items, Picture, Table, Text
+from experiments.paper.document import Block, Heading, Items, Plot, Table, Text
 from experiments.paper.published import LAM, SPECIFICATIONS
 from gegenbauer import TensorBasis, predict, reference, solve_ridge
 
@@ -194,11 +194,11 @@ def section(run: Run) -> list[Block]:
             {run.plan.seconds:g} s, as predicted from its last two points, or half of the
             memory. The paper calls the growth of LS-SVM exponential; it is a power of S."""
         ),
-        Picture(
+        Plot(
             "training-times",
             "Training time against the number of rows (L fixed) and against the number of terms "
             "(S fixed)",
-            pictures.training_times(found),
+            plots.training_times(found),
         ),
         *(block for variable in SIZES for block in _table(variable, found[variable])),
         *_notes([p for ps in found.values() for p in ps], run),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments.paper import pictures
+from experiments.paper import plots
 from experiments.paper.baselines import first_nodes_outputs
-from experiments.paper.document import Block, Heading, Picture, Table, Text
+from experiments.paper.document import Block, Heading, Plot, Table, Text
 from experiments.paper.methods import Elm, codes_of
 from experiments.paper.published import (
     FEW_TERMS,
@@ -140,16 +140,16 @@ def section(run: Run) -> list[Block]:
             a delta, with the first nodes of one random layer and the C of the paper's tables. In
             the figures gamma grows to the right; the paper draws 1 / gamma."""
         ),
-        Picture(
+        Plot(
             "surfaces",
             "Test accuracy over gamma or delta and the number of terms",
-            pictures.surfaces(surfaces, sizes, exponents),
+            plots.surfaces(surfaces, sizes, exponents),
         ),
-        Picture(
+        Plot(
             "few-terms",
             f"Test accuracy with up to {FEW_TERMS} terms, for the gammas and deltas of the paper's "
             "curves",
-            pictures.few_terms(surfaces, sizes, exponents),
+            plots.few_terms(surfaces, sizes, exponents),
         ),
         Text(
             f"""The share is that of the surface, in the logarithms of both axes, within {NEAR:g}

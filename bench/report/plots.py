@@ -1,4 +1,4 @@
-"""Pictures of sweeps and cases; the only module that needs matplotlib."""
+"""Plots of sweeps and cases; the only module of `bench` that needs matplotlib."""
 
 from __future__ import annotations
 
@@ -25,13 +25,22 @@ if TYPE_CHECKING:
     from bench.scaling import Series
     from bench.sweeps import Sweep
 
-# The same file each time: names of elements would be random, and a date would be written.
-REPRODUCIBLE = {"svg.hashsalt": "gegenbauer", "font.size": 9.0, "font.family": "DejaVu Sans"}
-METADATA: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "png": {"Software": None}}
-DPI = 150
+STYLE = {
+    # The same file each time: names of elements would be random.
+    "svg.hashsalt": "gegenbauer",
+    # Text is kept as text, which takes a third of the bytes of its outlines and can be searched.
+    "svg.fonttype": "none",
+    "font.size": 9.0,
+    "font.family": "sans-serif",
+    "font.sans-serif": [
+        "DejaVu Sans",
+        "Verdana",
+    ],  # of equal widths, for readers who lack the first
+}
+DPI = 150  # of what is drawn as pixels within a plot
 ROOM = 30.0  # below the fastest fit, for the limits
 
-# By contestant, so that all pictures agree; ours are blue or green, peers warm or black.
+# By contestant, so that all plots agree; ours are blue or green, peers warm or black.
 OUR_COLOURS = ("#0072b2", "#56b4e9", "#009e73", "#332288", "#44aa99", "#1a3a5c")
 PEER_COLOURS = ("#000000", "#e69f00", "#d55e00", "#8c510a", "#cc79a7", "#999933")
 RUN_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#000000")
@@ -53,14 +62,12 @@ def style(name: str) -> dict[str, Any]:
     }
 
 
-def save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Write a figure as SVG and PNG."""
-    paths = []
-    with mpl.rc_context(REPRODUCIBLE):
-        for suffix, metadata in METADATA.items():
-            paths.append(folder / f"{name}.{suffix}")
-            figure.savefig(paths[-1], metadata=metadata, dpi=DPI, bbox_inches="tight")
-    return paths
+def save(figure: Figure, folder: Path, name: str) -> Path:
+    """Write a figure as SVG, without the date."""
+    path = folder / f"{name}.svg"
+    with mpl.rc_context(STYLE):
+        figure.savefig(path, metadata={"Date": None}, dpi=DPI, bbox_inches="tight")
+    return path
 
 
 # --- Sweeps ---------------------------------------------------------------------------------------
@@ -84,7 +91,7 @@ def sweep_figure(sweep: Sweep, points: Sequence[CaseResult], run: Run) -> Figure
     """Draw the times of all contestants against one size, beside the limits."""
     variable = sweep.variable
     points = sorted(points, key=lambda point: point.sizes[variable])
-    with mpl.rc_context(REPRODUCIBLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(10.0, 5.6), layout="constrained")
         axes = figure.add_subplot()
         found = series(points, variable)
@@ -190,7 +197,7 @@ def cases_figure(runs: Mapping[str, Run]) -> Figure:
             for peer in case.peers
         )
     )
-    with mpl.rc_context(REPRODUCIBLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(9.0, 1.6 + 0.24 * len(rows)), layout="constrained")
         axes = figure.add_subplot()
         for at, (title, run) in enumerate(runs.items()):
