@@ -97,6 +97,19 @@ def test_commands_run(tmp_path):
     assert made == {"folder", "table.csv", "new.csv"} | models | checkpoints
 
 
+def test_docs_hold_text_and_plots_that_it_shows():
+    """Once each: no twins in another format, no records that nothing reads."""
+    docs = ROOT / "docs"
+    shown = {
+        text.parent / target
+        for text in docs.rglob("*.md")
+        for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text.read_text(encoding="utf-8"))
+    }
+    assert len(shown) > 10
+    files = {path for path in docs.rglob("[!.]*") if path.is_file()}
+    assert {path for path in files if path.suffix != ".md"} == shown
+
+
 def test_links_lead_somewhere():
     for target in re.findall(r"\]\(([^)]+)\)", README):
         assert (ROOT / target).exists(), target
