@@ -615,7 +615,7 @@ def left_out_outcomes(
     if labels.shape[:1] != P.shape[:1] or (labels.ndim == 2) != estimator.multilabel_:
         kind = f"({len(P)}, {P.shape[1]})" if estimator.multilabel_ else f"({len(P)},)"
         raise ValueError(f"y must be the labels of fit, of shape {kind}; got {labels.shape}")
-    classes = estimator.classes_.tolist()
+    classes = estimator._answers.tolist()
     accepted = [0, 1] if estimator.multilabel_ else classes
     # by Python's equality: NumPy would compare numbers with text as text
     unknown = [label for label in labels.ravel().tolist() if label not in accepted]

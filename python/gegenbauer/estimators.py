@@ -574,7 +574,11 @@ class GegenbauerClassifier(_ClassStream, _GegenbauerEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted; 0, ..., n_outputs - 1 for multilabel y.
+        The labels, sorted. For multilabel y, (n_outputs, 2): the values 0 and 1 of each label,
+        by which scikit-learn's scorers tell that labels are several questions.
+    label_names_ : ndarray of shape (n_outputs,)
+        For multilabel y alone, names of the labels: those of the columns of y if it is a table
+        whose columns have (different) names, else 0, ..., n_outputs - 1.
     multilabel_ : bool
         Whether y was a table of 0 and 1.
     basis_ : TensorBasis

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from scipy.special import ndtri, softmax
-from scipy.stats import rankdata
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import (
@@ -45,6 +44,7 @@ from gegenbauer._arrays import (
     require_plain,
 )
 from gegenbauer._dispatch import core
+from gegenbauer._scores import Judged, score_at_once
 from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.basis_search import PAPER_GAMMAS, search_basis
 from gegenbauer.calibration import (
@@ -131,6 +131,9 @@ _RUNAWAY = 100.0
 
 # Leave-one-out predictions (doubles) that are held at once
 _HELD = 2e7
+
+# What scikit-learn says of the probabilities of labels, which need not sum to one
+_NO_SUM_OF_ONE = "The y_prob values do not sum to one"
 
 # Scorers of scikit-learn whose metric has a value for each output, of which it takes the mean
 _METRICS_BY_OUTPUT: dict[Any, Any] = {
@@ -461,6 +464,9 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         check_integer(self.kernel_rows, "kernel_rows", minimum=0)
         if isinstance(self.n_terms, bool):
             check_integer(self.n_terms, "n_terms", minimum=1)
+        # what these refuse would otherwise be refused when the search is over
+        self._gamma_grid()
+        self._basis_grid()
 
     @with_callbacks  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def _fit_on_copy(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Self:
@@ -499,6 +505,7 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         self._look_at_inputs(X)
         data = self._standardised(data)
         score = self._make_score(data)
+        self._try_scoring(data, score)
         self._all_terms = grid is None and self.n_terms is None and data.n <= self.kernel_rows
         if self._all_terms and self.out_of_range == "extrapolate":
             raise ValueError(
@@ -513,6 +520,13 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         self._finish(data, left_out)
         self._put_back(raw_X, used, n_rows)
         self._warn_at_edges(grid)
+
+    def _try_scoring(self, data: _Data, score: Score) -> None:
+        """Let a scorer refuse targets before the search: it must score predictions of no error."""
+        if isinstance(self.scoring, str):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                score(data.Y[np.newaxis], np.arange(data.n))
 
     def _fit_spectrum(
         self, data: _Data, score: Score, splits: Splits, progress: Progress
@@ -943,7 +957,7 @@ class _RegressorShell(RegressorMixin, _Shell):  # type: ignore[misc]
 class _ClassifierShell(ClassifierMixin, _Shell):  # type: ignore[misc]
     """Outputs (n, K), or (n,) of two classes, with classes as scikit-learn has them.
 
-    Those of multilabel targets are a list, of a pair for each output.
+    Those of multilabel targets are a table, of a pair for each output.
     """
 
     def __init__(self, outputs: Any, probabilities: Callable[[], Doubles], classes: Any) -> None:
@@ -962,7 +976,7 @@ class _ClassifierShell(ClassifierMixin, _Shell):  # type: ignore[misc]
         return self.probabilities()
 
     def predict(self, X: Any) -> Any:  # noqa: ARG002
-        if isinstance(self.classes, list):
+        if np.ndim(self.classes) == 2:
             return (self.outputs > 0).astype(np.intp)
         if self.outputs.ndim == 1:
             return self.classes[(self.outputs > 0).astype(np.intp)]
@@ -980,14 +994,31 @@ def _checked_score(value: Any, scoring: Any) -> float:
         ) from None
 
 
+def _advice_on_scoring(classes: Any) -> str:
+    """Name scorers that fit the targets, of which classes may be labels."""
+    if np.ndim(classes) == 2:
+        return (
+            ". For multilabel y take one that knows several labels, such as 'f1_macro', "
+            "'f1_samples', 'jaccard_samples', 'accuracy', 'roc_auc', 'average_precision' or "
+            "'neg_brier_score', or leave scoring=None"
+        )
+    if np.size(classes) > 2:
+        return (
+            ". For more than two classes take one that knows them, such as 'f1_macro', "
+            "'balanced_accuracy', 'roc_auc_ovr' or 'neg_log_loss', or leave scoring=None"
+        )
+    return ""
+
+
 # A score of many predictions in one call: of predictions, their rows and weights, places of the
 # original rows among these, and the weights of those; more is better
 _AtOnce: TypeAlias = "Callable[[Doubles, Rows, Doubles | None, Rows, Doubles | None], Any]"
 
 
 def _scored_by(
-    scoring: Any, shells: Any, at_once: _AtOnce | None, data: _Data, labels: NDArray[Any]
-) -> Score:
+    scoring: Any, shells: Any, at_once: _AtOnce | None, data: _Data, labels: NDArray[Any],
+    classes: Any = None,
+) -> Score:  # fmt: skip
     """Turn a scorer, of which more is better, into a score of predictions.
 
     It sees the original rows, equal ones as often as they came, and only weights that were given.
@@ -1008,7 +1039,9 @@ def _scored_by(
         # of what a scorer of scikit-learn would check anew each time, all is known
         quick = {"assume_finite": True, "skip_parameter_validation": True}
         try:
-            with config_context(**(quick if by_name else {})):
+            with config_context(**(quick if by_name else {})), warnings.catch_warnings():
+                if np.ndim(classes) == 2:  # each label has a probability of its own
+                    warnings.filterwarnings("ignore", _NO_SUM_OF_ONE)
                 return [
                     scorer(known, data.X[merged], labels[merged], **arguments)
                     for known in shells(predictions, rows, weights, at)
@@ -1028,8 +1061,10 @@ def _scored_by(
             # a scorer of the user's own has errors of its own
             if not by_name or "takes no sample_weight, but weights" in str(error):
                 raise
+            reason = str(error).rstrip(".")
             raise ValueError(
-                f"scoring={scoring!r} cannot score these targets or their predictions: {error}"
+                f"scoring={scoring!r} cannot score these targets or their predictions: {reason}"
+                f"{_advice_on_scoring(classes)}"
             ) from error
         return np.array([-_checked_score(value, scoring) for value in values])
 
@@ -1666,7 +1701,9 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        The labels. For multilabel y, (n_outputs, 2): the values 0 and 1 of each label.
+    label_names_ : ndarray of shape (n_outputs,)
+        For multilabel y alone, names of the labels, as in :class:`GegenbauerClassifier`.
     multilabel_ : bool
         Whether y was a table of 0 and 1.
     spectrum_ : Spectrum or None
@@ -1870,8 +1907,6 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
 
             return log_loss
 
-        classes = [np.arange(2)] * data.Y.shape[1] if self.multilabel_ else self.classes_
-
         def probabilities_of(predictions: Doubles, rows: Rows, weights: Doubles | None) -> Doubles:
             """Return those at the best temperatures, (n_predictions, n, n_classes or labels)."""
             parts: list[Doubles] = []
@@ -1894,47 +1929,37 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
                 outputs = predictions[k, at]
                 flat = outputs.shape[1] == 1 and not self.multilabel_
                 return _ClassifierShell(
-                    outputs[:, 0] if flat else outputs, lambda: probabilities()[k][at], classes
+                    outputs[:, 0] if flat else outputs, lambda: probabilities()[k][at], self.classes_
                 )
 
             return [of(k) for k in range(len(predictions))]
 
-        def accuracy(
-            predictions: Doubles, rows: Rows, _: Doubles | None, at: Rows, given: Doubles | None
-        ) -> Any:
-            chosen = class_scores(predictions).argmax(axis=-1)
-            return np.average((chosen == codes[0][rows])[:, at], axis=1, weights=given)
+        kind, positive, truth = "multilabel", None, data.Y > 0
+        if not self.multilabel_:
+            kind = "binary" if data.Y.shape[1] == 1 else "multiclass"
+            truth = codes[0][:, np.newaxis] == np.arange(self.classes_.size)
+            labels = self.classes_.tolist()
+            positive = labels.index(1) if 1 in labels else None
+        named = isinstance(self.scoring, str)
+        score = score_at_once(self.scoring, kind, positive) if named else None
 
-        def neg_log_loss(
+        def at_once(
             predictions: Doubles, rows: Rows, weights: Doubles | None, at: Rows,
             given: Doubles | None,
-        ) -> Any:  # fmt: skip
-            p = probabilities_of(predictions, rows, weights)[
-                :, np.arange(rows.size), codes[0][rows]
-            ]
-            p = p.clip(np.finfo(np.float64).eps, 1.0 - np.finfo(np.float64).eps)
-            return np.average(np.log(p)[:, at], axis=1, weights=given)
+        ) -> Doubles:  # fmt: skip
+            assert score is not None
+            counted = np.bincount(at, weights=given, minlength=rows.size).astype(np.float64)
+            return score(
+                Judged(
+                    kind, truth[rows], counted, predictions,
+                    lambda: probabilities_of(predictions, rows, weights), positive,
+                )
+            )  # fmt: skip
 
-        def roc_auc(
-            predictions: Doubles, rows: Rows, _: Doubles | None, at: Rows, __: Doubles | None
-        ) -> Any:
-            areas = []
-            for k, code in enumerate(codes):
-                positive = code[rows[at]] == 1
-                n = np.count_nonzero(positive)
-                if n in (0, positive.size):
-                    raise ValueError("samples that are scored together are all of one class")
-                ranks = rankdata(predictions[:, at, k], axis=1)[:, positive].sum(axis=1)
-                areas.append((ranks - n * (n + 1) / 2) / (n * (positive.size - n)))
-            return np.mean(areas, axis=0)
-
-        quick: dict[str, _AtOnce] = {}
-        if not self.multilabel_:
-            quick |= {"accuracy": accuracy, "neg_log_loss": neg_log_loss}
-        if data.given is None and (self.multilabel_ or data.Y.shape[1] == 1):
-            quick["roc_auc"] = roc_auc
-        at_once = quick.get(self.scoring) if isinstance(self.scoring, str) else None
-        return _scored_by(self.scoring, shells, at_once, data, self._labels(data))
+        return _scored_by(
+            self.scoring, shells, None if score is None else at_once, data, self._labels(data),
+            self.classes_,
+        )  # fmt: skip
 
     def _chance(self, constant: float, data: _Data) -> float:
         return 0.0 if self.scoring is not None else min(0.5 * constant, self._luck / data.n_samples)

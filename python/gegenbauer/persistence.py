@@ -30,8 +30,9 @@ The tensors, in row-major order and no others:
 ``constant``  bool, (m,)          inputs that are ignored, ``scaling_.is_constant``
 ``coef``      float64, (L,) or    weights, ``term_coef_`` (not for GegenbauerFeatures and models
               (L, K)              of all terms)
-``classes``   bool, int or float, labels, ``classes_`` (GegenbauerClassifier, unless they
-              (n_classes,)        are str or object: those are JSON, in ``fitted``)
+``classes``   bool, int or float, labels, ``classes_``, or ``label_names_`` of multilabel y
+              (n_classes,)        (GegenbauerClassifier, unless they are str or object: those are
+                                  JSON, in ``fitted``)
 ============  ==================  ====================================================
 
 and for models learned from batches, unless they were saved without
@@ -617,7 +618,7 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
 
 
 def _put_classes(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[str, Any]) -> None:
-    classes = np.asarray(estimator.classes_)
+    classes = np.asarray(estimator._answers)
     classes = classes.astype(classes.dtype.newbyteorder("<"), copy=False)
     fitted["multilabel_"] = bool(estimator.multilabel_)
     fitted["classes_"] = None
@@ -1583,11 +1584,15 @@ def _restore_classes(
         dtype = object if labels["dtype"] == "object" else labels["dtype"]
         classes = np.array(labels["values"], dtype=dtype)
     estimator.multilabel_ = fitted["multilabel_"]
-    estimator.classes_ = classes
     if estimator.multilabel_:
-        if not np.array_equal(classes, np.arange(classes.size)):
-            raise ModelFileError("the labels of a multilabel model must be 0, 1, 2, ...")
-    elif not all(first < second for first, second in itertools.pairwise(classes.tolist())):
+        if labels is None and not np.array_equal(classes, np.arange(classes.size)):
+            raise ModelFileError("the labels of a multilabel model must be 0, 1, 2, ... or names.")
+        if len(set(classes.tolist())) < classes.size:
+            raise ModelFileError("the names of the labels of a multilabel model must differ.")
+        estimator._become_multilabel(classes)
+        return
+    estimator.classes_ = classes
+    if not all(first < second for first, second in itertools.pairwise(classes.tolist())):
         raise ModelFileError("the labels must be sorted and all different.")
 
 
@@ -1605,7 +1610,7 @@ def _restore_statistics(
         _require(position[1], _TEXT, "its position, a number of batches and a fingerprint,")
     n_outputs, n_sums = entry["n_outputs"], arrays["sums"].size
     classes = getattr(estimator, "classes_", None)
-    if n_outputs > n_sums or (classes is not None and classes.size != n_outputs):
+    if n_outputs > n_sums or (classes is not None and len(classes) != n_outputs):
         raise ModelFileError(f"its statistics cannot have {n_outputs} outputs.")
     flat = entry["y_was_flat"]
     if (flat and n_outputs > 1) if classes is None else (flat == estimator.multilabel_):

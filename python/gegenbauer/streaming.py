@@ -120,7 +120,8 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         """Leave nothing of an earlier fit that the next one would not replace."""
         self._forget_solution()
         for name in (
-            "statistics_", "n_samples_seen_", "n_out_of_range_", "classes_", "_y_was_flat",
+            "statistics_", "n_samples_seen_", "n_out_of_range_", "classes_", "label_names_",
+            "_y_was_flat",
             "_correlation",
         ):  # fmt: skip
             self.__dict__.pop(name, None)
@@ -599,11 +600,26 @@ class _ClassStream(_ClassTargets, _StreamEstimator):
             self.classes_ = given
             if isinstance(self.class_weight, dict):
                 _class_factors(self.class_weight, given)
+        elif "label_names_" in self.__dict__:
+            self._require_labels(given, self.label_names_)
         elif not np.array_equal(given, self.classes_):
             raise ValueError(
                 f"classes must be the same in all calls; they were {_listed(self.classes_)} and "
                 f"are {_listed(given)} now"
             )
+
+    def _require_labels(self, classes: NDArray[Any], names: NDArray[Any]) -> None:
+        """Refuse announced classes that are neither numbers nor names of columns of y."""
+        numbers = np.arange(names.size)
+        if np.array_equal(classes, numbers) or set(classes.tolist()) == set(names.tolist()):
+            return
+        named = "" if np.array_equal(names, numbers) else f", or their names, {_listed(names)}"
+        raise ValueError(
+            f"y must have {classes.size} columns, one for each label of classes, got {names.size}"
+            if classes.size != names.size
+            else "y is multilabel, for which classes must be the numbers of its columns, 0 to "
+            f"{names.size - 1}{named}; got {_listed(classes)}"
+        )
 
     def _encode_batch(
         self, y: Any, weight: Doubles | None, *, grow: bool
@@ -623,12 +639,9 @@ class _ClassStream(_ClassTargets, _StreamEstimator):
                     f"class_weight of {name} must be None for multilabel y in batches, got a dict"
                 )
             columns = _indicator_columns(y, name)
-            expected = self.__dict__.setdefault("classes_", np.arange(columns.shape[1])).size
-            if columns.shape[1] != expected:
-                raise ValueError(
-                    f"y must have {expected} columns, one for each label, got {columns.shape[1]}"
-                )
+            self._meet_labels(self._names_of_labels(columns.shape[1]))
             return columns.astype(np.float64), weight
+        self.__dict__.pop("_noted", None)
         y = y if y.ndim == 1 else column_or_1d(y, warn=True)
         self._check_labels(y, grow=grow)
         codes = np.searchsorted(self.classes_, y)
@@ -636,6 +649,29 @@ class _ClassStream(_ClassTargets, _StreamEstimator):
             factors = _class_factors(self.class_weight, self.classes_, complete=not grow)[codes]
             weight = factors if weight is None else weight * factors
         return (codes[:, np.newaxis] == np.arange(self.classes_.size)).astype(np.float64), weight
+
+    def _meet_labels(self, names: NDArray[Any]) -> None:
+        """Refuse a y whose columns are not those announced, or those of the batches before."""
+        if "label_names_" not in self.__dict__:
+            if "classes_" in self.__dict__:
+                self._require_labels(self.classes_, names)
+            self._become_multilabel(names)
+        elif names.size != self.label_names_.size:
+            raise ValueError(
+                f"y must have {self.label_names_.size} columns, one for each label, got "
+                f"{names.size}"
+            )
+        else:
+            self._require_same_names(names)
+
+    def _require_same_names(self, names: NDArray[Any]) -> None:
+        """Refuse other names, or another order of them; columns without names may be any."""
+        both = (self.label_names_, names)
+        if all(one.dtype == object for one in both) and not np.array_equal(*both):
+            raise ValueError(
+                f"the columns of y must be the same labels in the same order: they were "
+                f"{_listed(self.label_names_)} and are {_listed(names)} now"
+            )
 
     def _check_labels(self, y: NDArray[Any], *, grow: bool) -> None:
         """Refuse labels that were not announced, or let ``classes_`` grow by them."""
@@ -673,11 +709,14 @@ class _ClassStream(_ClassTargets, _StreamEstimator):
         if self.multilabel_ != other.multilabel_:
             raise ValueError("y is multilabel in one of the models and not in the other")
         if self.multilabel_:
-            if self.classes_.size != other.classes_.size:
+            if self.label_names_.size != other.label_names_.size:
                 raise ValueError(
-                    f"the one model has {self.classes_.size} labels and the other "
-                    f"{other.classes_.size}"
+                    f"the one model has {self.label_names_.size} labels and the other "
+                    f"{other.label_names_.size}"
                 )
+            self._require_same_names(other.label_names_)
+            if other.label_names_.dtype == object:  # which the other order would know, too
+                self.label_names_ = other.label_names_
             return self.statistics_, other.statistics_
         self._require_same_kind(other.classes_)
         both = np.union1d(self.classes_, other.classes_)
@@ -693,7 +732,7 @@ class _ClassStream(_ClassTargets, _StreamEstimator):
         return aligned[0], aligned[1]
 
     def _coding(self) -> Coding:
-        n = self.classes_.size
+        n = len(self.classes_)
         if self.multilabel_ or n > 2:
             return 2.0 * np.eye(n), np.full(n, -1.0)
         if n < 2:

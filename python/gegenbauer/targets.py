@@ -80,6 +80,7 @@ class _TargetEstimator(_InputEstimator):
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None, NDArray[np.intp]]:
         """Return X and y, checked, weights and places of the rows of positive weight."""
         require_plain(X, "X")
+        self._note_names(y)
         y = self._prepare_y(y)
         with naming_columns(X, "X"):
             X, y = validate_data(
@@ -122,6 +123,9 @@ class _TargetEstimator(_InputEstimator):
     ) -> NDArray[np.bool_] | None:
         """Tell which rows are of a class that is not left out; None if all are."""
         return None
+
+    def _note_names(self, y: Any) -> None:
+        """Remember what the columns of y are called, until its targets are encoded."""
 
     def _prepare_y(self, y: Any) -> Any:
         """Bring y into a form that ``validate_data`` treats well."""
@@ -233,7 +237,31 @@ class _ClassTargets(ClassifierMixin, _TargetEstimator):  # type: ignore[misc]
 
     class_weight: dict[Any, float] | str | None
     classes_: NDArray[Any]
+    label_names_: NDArray[Any]
     multilabel_: bool
+
+    def _note_names(self, y: Any) -> None:
+        self._noted = _text_names(y)
+
+    def _names_of_labels(self, n_labels: int) -> NDArray[Any]:
+        """Return the names of the columns of the y that was checked last, or their numbers."""
+        noted: NDArray[Any] | None = self.__dict__.pop("_noted", None)
+        return np.arange(n_labels) if noted is None else noted
+
+    def _become_multilabel(self, names: NDArray[Any]) -> None:
+        """Set what the labels are called, and the two values that each of them may have.
+
+        scikit-learn's scorers tell targets by ``classes_``, and would take the numbers of two
+        labels for the two classes of one question.
+        """
+        self.multilabel_ = True
+        self.label_names_ = names
+        self.classes_ = np.tile([0, 1], (names.size, 1))
+
+    @property
+    def _answers(self) -> NDArray[Any]:
+        """What the columns of decisions and probabilities stand for: classes, or labels."""
+        return self.label_names_ if self.multilabel_ else self.classes_
 
     def _prepare_y(self, y: Any) -> Any:
         if y is None or issparse(y):
@@ -248,9 +276,10 @@ class _ClassTargets(ClassifierMixin, _TargetEstimator):  # type: ignore[misc]
         y = y.toarray() if issparse(y) else y
         kind = _label_kind(y, name)
         self.multilabel_ = kind == "multilabel-indicator"
+        names = self._names_of_labels(y.shape[1] if self.multilabel_ else 0)
         if self.multilabel_:
             columns = _indicator_columns(y, name)
-            self.classes_ = np.arange(columns.shape[1])
+            self._become_multilabel(names)
             if isinstance(self.class_weight, dict):
                 raise ValueError(
                     f"class_weight of {name} must be None or 'balanced' for multilabel y, "
@@ -260,6 +289,7 @@ class _ClassTargets(ClassifierMixin, _TargetEstimator):  # type: ignore[misc]
             targets = np.where(columns, 1.0, -1.0)
             coded = list(columns.T.astype(np.intp))
         else:
+            self.__dict__.pop("label_names_", None)  # of an earlier fit
             labels = LabelEncoder()
             codes = labels.fit_transform(y if y.ndim == 1 else column_or_1d(y, warn=True))
             self.classes_ = labels.classes_
@@ -321,7 +351,8 @@ class _ClassTargets(ClassifierMixin, _TargetEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Labels from ``classes_``; a table of 0 and 1 for multilabel y. Between two
+            Labels from ``classes_``; a table of 0 and 1 for multilabel y, its columns in the order
+            of ``label_names_``. Between two
             classes, an output of exactly 0 counts for the first.
 
         Raises
@@ -395,6 +426,15 @@ def _checked_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.flo
         row = int((weight < 0).argmax())
         raise ValueError(f"sample_weight must not be negative; got {weight[row]:g} in row {row}.")
     return weight
+
+
+def _text_names(y: Any) -> NDArray[Any] | None:
+    """Return the names of the columns of a table; None unless they are text and differ."""
+    columns = getattr(y, "columns", None)
+    names = [] if columns is None else [*columns]
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < max(1, len(names)):
+        return None
+    return np.array([str(name) for name in names], dtype=object)
 
 
 def _plain_labels(y: NDArray[Any], name: str) -> NDArray[Any]:

@@ -31,6 +31,7 @@ PYTHON_LAYERS = [
         "spectrum_search",
         "basis_search",
         "calibration",
+        "_scores",
         "insight",
     ],
     [

@@ -1457,7 +1457,9 @@ class TestInfo:
         save(GegenbauerRegressor(n_terms=2).fit(X, [[1, 2], [2, 1], [3, 1]]), "r.st")
         assert succeed("info", "r.st").value("outputs") == "2"
         save(GegenbauerClassifier(n_terms=2).fit(X, [[1, 0], [0, 1], [1, 1]]), "c.st")
-        assert succeed("info", "c.st").value("task").startswith("multilabel classification")
+        result = succeed("info", "c.st")
+        assert result.value("task").startswith("multilabel classification")
+        assert result.value("labels") == "2: '0', '1'"
 
     def test_many_inputs(self, folder):
         save(GegenbauerRegressor(n_terms=50).fit(np.eye(200), np.arange(200.0)), "m.st")

@@ -526,7 +526,8 @@ class TestMultilabel:
         X, y = make_multilabel_classification(80, 5, n_classes=4, random_state=0)
         model = GegenbauerClassifier(n_terms=20, gamma=0.1).fit(X, y)
         assert model.multilabel_
-        assert model.classes_.tolist() == [0, 1, 2, 3]
+        assert model.classes_.tolist() == [[0, 1]] * 4
+        assert model.label_names_.tolist() == [0, 1, 2, 3]
         assert model.decision_function(X).shape == y.shape
         predicted = model.predict(X)
         assert predicted.dtype == y.dtype
@@ -544,6 +545,16 @@ class TestMultilabel:
         expected = GegenbauerClassifier(n_terms=6).fit(X, y)
         model = GegenbauerClassifier(n_terms=6).fit(X, convert(y))
         assert_array_equal(model.term_coef_, expected.term_coef_)
+
+    def test_names_of_labels(self):
+        X, y = make_multilabel_classification(40, 3, n_classes=3, random_state=0)
+        model = GegenbauerClassifier(n_terms=6).fit(X, pd.DataFrame(y, columns=["b", "a", "c"]))
+        assert model.label_names_.tolist() == ["b", "a", "c"]
+        model.fit(X, pd.DataFrame(y, columns=["b", "a", "a"]))
+        assert model.label_names_.tolist() == [0, 1, 2]  # names that are the same name nothing
+        model.fit(X, pd.DataFrame(y[:, :1], columns=["b"]).squeeze(axis=1))
+        assert model.classes_.tolist() == [0, 1]
+        assert not hasattr(model, "label_names_")
 
     def test_constant_column_is_predicted_constant(self):
         X = np.linspace(0, 1, 6)[:, np.newaxis]

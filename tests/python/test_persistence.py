@@ -1425,6 +1425,11 @@ class TestHostile:
         good = parts.tensors["classes"]
         parts.tensors["classes"] = good + 1
         refused(parts.write(), "multilabel model must be 0, 1, 2")
+        del parts.tensors["classes"]
+        parts.entries["fitted"]["classes_"] = {"dtype": "object", "values": ["c", "a", "b"]}
+        assert load(parts.write()).label_names_.tolist() == ["c", "a", "b"]
+        parts.entries["fitted"]["classes_"]["values"][1] = "c"
+        refused(parts.write(), "names of the labels .* must differ")
         binary = Parts(fitted("classifier-bool"), tmp_path)
         binary.entries["fitted"]["multilabel_"] = True
         refused(binary.write(), "do not belong together|dimensions")

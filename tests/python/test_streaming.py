@@ -482,6 +482,37 @@ class TestClasses:
         with pytest.raises(ValueError, match="3 columns"):
             model.partial_fit(X, np.column_stack([y, y]))
 
+    @pytest.mark.parametrize("classes", [[0, 1, 2], ["c", "a", "b"]])
+    def test_names_of_labels(self, classes):
+        model, X, y, _ = task("multilabel")
+        table = pd.DataFrame(y, columns=["b", "a", "c"])
+        model.partial_fit(X, table, classes=classes)
+        assert model.label_names_.tolist() == ["b", "a", "c"]
+        assert model.classes_.tolist() == [[0, 1]] * 3
+        model.partial_fit(X, y, classes=classes)  # without names, in the same order
+        model.partial_fit(X, table)
+        with pytest.raises(ValueError, match=r"same order: they were 'b', 'a', 'c' and are 'a'"):
+            model.partial_fit(X, table[["a", "b", "c"]])
+        with pytest.raises(ValueError, match="numbers of its columns, 0 to 2, or their names"):
+            model.partial_fit(X, table, classes=["a", "b", "z"])
+
+    def test_names_of_labels_are_merged(self):
+        model, X, y, _ = task("multilabel")
+        table = pd.DataFrame(y, columns=["b", "a", "c"])
+        plain = copy.copy(model).partial_fit(X, y, classes=range(3))
+        named = copy.copy(model).partial_fit(X, table, classes=range(3))
+        for whole in (plain + named, named + plain):
+            assert whole.label_names_.tolist() == ["b", "a", "c"]
+        other = copy.copy(model).partial_fit(X, table[["a", "b", "c"]], classes=range(3))
+        with pytest.raises(ValueError, match="same labels in the same order"):
+            named + other
+
+    @pytest.mark.parametrize("classes", [["x", "y", "z"], [1, 2, 3], [0, 1]])
+    def test_classes_that_are_no_labels(self, classes):
+        model, X, y, _ = task("multilabel")
+        with pytest.raises(ValueError, match=r"columns.* 0 to 2; got|3$"):
+            model.partial_fit(X, y, classes=classes)
+
     def test_class_weight_names_an_unknown_class(self):
         model, X, y, more = task("binary")
         model.set_params(class_weight={"z": 2.0})

@@ -72,7 +72,9 @@ def _version(path: Path) -> str:
 
 def _outputs(model: Any, limit: int) -> list[tuple[str, str]]:
     if hasattr(model, "classes_"):
-        return [("classes", f"{model.classes_.size}: {listed(model.classes_.tolist(), limit)}")]
+        answers = model._answers.tolist()
+        name = "labels" if model.multilabel_ else "classes"
+        return [(name, f"{len(answers)}: {listed(answers, limit)}")]
     weights = getattr(model, "dual_coef_", getattr(model, "term_coef_", None))
     if weights is not None and weights.ndim == 2 and weights.shape[1] > 1:
         return [("outputs", str(weights.shape[1]))]
@@ -105,7 +107,7 @@ def _print_largest_terms(model: Any, limit: int) -> None:
     largest = weights[np.arange(len(weights)), outputs]
     order = np.argsort(-np.abs(largest), kind="stable")[:limit]
     names, indices = _names(model), model.basis_.indices[order]
-    labels = model.classes_ if hasattr(model, "classes_") else range(weights.shape[1])
+    labels = model._answers if hasattr(model, "classes_") else range(weights.shape[1])
     print_heading(_title("Terms of largest weight", limit, model.n_terms_))
     rows = [
         (_term(index, names), f"{largest[term]:.6g}", printable(str(labels[outputs[term]])))

@@ -94,7 +94,7 @@ def run(
         with refusals(steps.warn):
             predictions = _as_table(model, model.predict(X))
             if probabilities:
-                names = [f"probability_{label}" for label in model.classes_]
+                names = [f"probability_{label}" for label in model._answers]
                 predictions[names] = model.predict_proba(X)
             if interval is not None:
                 for name, values in zip(
@@ -157,5 +157,5 @@ def _as_table(model: Any, values: NDArray[Any]) -> pd.DataFrame:
     """Name the predictions: one column, or one for each output."""
     if values.ndim == 1:
         return pd.DataFrame({"prediction": values})
-    outputs = model.classes_ if hasattr(model, "classes_") else range(values.shape[1])
+    outputs = model._answers if hasattr(model, "classes_") else range(values.shape[1])
     return pd.DataFrame(values, columns=[f"prediction_{output}" for output in outputs])

@@ -328,11 +328,12 @@ class _Classes(_Supervised):
         Returns
         -------
         Dask array, series or dataframe of shape (n_samples,) or (n_samples, n_outputs)
-            Not yet computed; a NumPy array if X is in memory. Columns are named by the classes.
+            Not yet computed; a NumPy array if X is in memory. Columns are named by the
+            classes, or the labels of multilabel y.
         """
         if not _is_ours(X):
             return super().decision_function(X)
-        return self._lazily("decision_function", X, names=self.classes_)
+        return self._lazily("decision_function", X, names=self._answers)
 
 
 class _Learner(_Supervised):
@@ -387,7 +388,7 @@ class _Learner(_Supervised):
             return
         rows = _Rows.of(X, self._targets(y), sample_weight)
         if classes is None and not grow:
-            classes = self.__dict__.get("classes_")
+            classes = self.__dict__.get("label_names_", self.__dict__.get("classes_"))
         model = self._for_a_task(**self._task_params(rows))
         model._validate_params()
         model._require_sums_to_do()

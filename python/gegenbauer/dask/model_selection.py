@@ -92,7 +92,7 @@ class _Look:
     box: InputScaling
     resolution: float
     sample: _Sample
-    labels: NDArray[Any]  # sorted; numbers of the columns for multilabel y; none in regression
+    labels: NDArray[Any]  # sorted; of multilabel y names or numbers of the columns; none in regression
     counts: Doubles  # weight of the rows of each, for multilabel y those without and with it
     shape: tuple[int, ...]  # of y beyond the rows
 
@@ -100,6 +100,11 @@ class _Look:
         if self.shape != other.shape:
             raise ValueError(
                 f"y must have as many columns in all partitions, got {self.shape} and {other.shape}"
+            )
+        if self.counts.ndim == 2 and not np.array_equal(self.labels, other.labels):
+            raise ValueError(
+                "the columns of y must be the same labels in the same order in all partitions, got "
+                f"{self.labels.tolist()} and {other.labels.tolist()}"
             )
         resolution = max(self.resolution, other.resolution)
         labels, counts = self.labels, self.counts + other.counts if self.counts.ndim == 2 else None
@@ -133,9 +138,10 @@ def _look(common: tuple[Any, int], rows: _Rows) -> _Look | None:
         name = type(model).__name__
         if _label_kind(y, name) == "multilabel-indicator":
             columns = _indicator_columns(y, name)
-            labels = np.arange(columns.shape[1])
+            labels = model._names_of_labels(columns.shape[1])
             counts = np.column_stack([weight @ ~columns, weight @ columns])
         else:
+            model.__dict__.pop("_noted", None)
             y = column_or_1d(y)
             labels, codes = np.unique(y, return_inverse=True)
             counts = np.bincount(codes, weights=weight)
@@ -186,7 +192,7 @@ class _ClassCoding:
             targets = np.where(own[:, 1:] if self.classes.size == 2 else own, 1.0, -1.0)
         if self.factors is not None:
             share = (
-                np.prod(self.factors[np.arange(self.classes.size), codes], axis=1)
+                np.prod(self.factors[np.arange(len(self.classes)), codes], axis=1)
                 if self.multilabel
                 else self.factors[codes]
             )
@@ -639,8 +645,13 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
 
     def _keep_kind(self, found: _Look) -> None:
         name = type(self).__name__
-        self.classes_, counts = found.labels, found.counts
+        counts = found.counts
         self.multilabel_ = counts.ndim == 2
+        if self.multilabel_:
+            self._become_multilabel(found.labels)
+        else:
+            self.__dict__.pop("label_names_", None)  # of an earlier fit
+            self.classes_ = found.labels
         self._y_was_flat = not self.multilabel_ and self.classes_.size == 2
         self._factors = None
         if not self.multilabel_ and self.classes_.size < 2:
@@ -681,4 +692,4 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
         """
         if not _is_ours(X):
             return self._plain.predict_proba(self, X)
-        return self._lazily("predict_proba", X, names=self.classes_)
+        return self._lazily("predict_proba", X, names=self._answers)
