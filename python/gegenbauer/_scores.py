@@ -59,7 +59,9 @@ class Judged:
         if self.kind == "binary":
             second = self.outputs > 0
             return np.concatenate([~second, second], axis=-1)
-        return np.asarray(self.outputs.argmax(axis=-1)[..., np.newaxis] == np.arange(self.n_columns))
+        return np.asarray(
+            self.outputs.argmax(axis=-1)[..., np.newaxis] == np.arange(self.n_columns)
+        )
 
     @property
     def n_columns(self) -> int:
@@ -246,9 +248,7 @@ def _by_curve(
     if judged.kind == "multiclass" and not truth.any(axis=0).all():
         raise ValueError("samples that are scored together lack a class")
     scores = judged.probabilities() if probable else judged.outputs
-    areas = [
-        area(scores[..., k], truth[:, k], judged.weight) for k in range(judged.n_columns)
-    ]
+    areas = [area(scores[..., k], truth[:, k], judged.weight) for k in range(judged.n_columns)]
     share = judged.weight @ truth if average == "weighted" else None
     return np.asarray(np.average(areas, axis=0, weights=share))
 

@@ -994,8 +994,13 @@ def _checked_score(value: Any, scoring: Any) -> float:
         ) from None
 
 
-def _advice_on_scoring(classes: Any) -> str:
-    """Name scorers that fit the targets, of which classes may be labels."""
+def _advice_on_scoring(classes: Any, reason: str) -> str:
+    """Name scorers that fit the targets: numbers (None), classes or labels."""
+    if classes is None:
+        return (
+            ". For numbers take one such as 'r2' or 'neg_mean_absolute_error', or leave "
+            "scoring=None"
+        )
     if np.ndim(classes) == 2:
         return (
             ". For multilabel y take one that knows several labels, such as 'f1_macro', "
@@ -1006,6 +1011,11 @@ def _advice_on_scoring(classes: Any) -> str:
         return (
             ". For more than two classes take one that knows them, such as 'f1_macro', "
             "'balanced_accuracy', 'roc_auc_ovr' or 'neg_log_loss', or leave scoring=None"
+        )
+    if "pos_label" in reason:
+        return (
+            ". Code the positive class as 1 and the other as 0, or name it: "
+            "make_scorer(f1_score, pos_label=...)"
         )
     return ""
 
@@ -1064,7 +1074,7 @@ def _scored_by(
             reason = str(error).rstrip(".")
             raise ValueError(
                 f"scoring={scoring!r} cannot score these targets or their predictions: {reason}"
-                f"{_advice_on_scoring(classes)}"
+                f"{_advice_on_scoring(classes, reason)}"
             ) from error
         return np.array([-_checked_score(value, scoring) for value in values])
 
@@ -1929,7 +1939,9 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
                 outputs = predictions[k, at]
                 flat = outputs.shape[1] == 1 and not self.multilabel_
                 return _ClassifierShell(
-                    outputs[:, 0] if flat else outputs, lambda: probabilities()[k][at], self.classes_
+                    outputs[:, 0] if flat else outputs,
+                    lambda: probabilities()[k][at],
+                    self.classes_,
                 )
 
             return [of(k) for k in range(len(predictions))]

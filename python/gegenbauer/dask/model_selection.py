@@ -92,7 +92,9 @@ class _Look:
     box: InputScaling
     resolution: float
     sample: _Sample
-    labels: NDArray[Any]  # sorted; of multilabel y names or numbers of the columns; none in regression
+    labels: NDArray[
+        Any
+    ]  # sorted; of multilabel y names or numbers of the columns; none in regression
     counts: Doubles  # weight of the rows of each, for multilabel y those without and with it
     shape: tuple[int, ...]  # of y beyond the rows
 
@@ -346,6 +348,15 @@ class _SearchOnDask(_Supervised, model_selection._GegenbauerCV):
         """Return what turns y into the targets of the solve."""
         raise NotImplementedError
 
+    def _basis_grid(self) -> tuple[list[float], list[int]] | None:
+        grid = super()._basis_grid()
+        if grid is not None and max(map(len, grid)) > 1:
+            raise ValueError(
+                "on Dask collections, lam and n_terms must be single numbers, since the sums are "
+                f"of one basis; got {len(grid[0])} and {len(grid[1])} of them"
+            )
+        return grid
+
     def _fit_paper(
         self,
         data: _Data,
@@ -355,11 +366,6 @@ class _SearchOnDask(_Supervised, model_selection._GegenbauerCV):
         progress: Progress,
     ) -> Doubles:
         lams, sizes = grid
-        if len(lams) > 1 or len(sizes) > 1:
-            raise ValueError(
-                "on Dask collections, lam and n_terms must be single numbers, since the sums are "
-                f"of one basis; got {len(lams)} and {len(sizes)} of them"
-            )
         basis = TensorBasis(data.X.shape[1], n_terms=int(sizes[0]), lam=float(lams[0]))
         given = self._gamma_grid()
         gammas = _GAMMAS if given is None else given
