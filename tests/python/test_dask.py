@@ -287,6 +287,43 @@ class TestClassifier:
         with pytest.raises(ValueError, match="class_weight must be None for multilabel"):
             GegenbauerClassifier(n_terms=30, class_weight="balanced").fit(dX, dY)
 
+    @pytest.mark.parametrize("kind", [GegenbauerClassifier, GegenbauerClassifierCV])
+    def test_names_of_labels(self, rows, kind):
+        X, y = rows
+        table = pd.DataFrame({"high": y > 0, "right": X[:, 0] > 0}).astype(int)
+        dX = dd.from_pandas(pd.DataFrame(X), npartitions=3)
+        dY = dd.from_pandas(table, npartitions=3)
+        model = kind(n_terms=30).fit(dX, dY)
+        assert model.label_names_.tolist() == ["high", "right"]
+        assert model.classes_.tolist() == [[0, 1], [0, 1]]
+        outputs = model.decision_function(dX)
+        assert outputs.columns.tolist() == ["high", "right"]
+        assert len(outputs.compute()) == N
+        if kind is GegenbauerClassifier:
+            model.partial_fit(dX, dY)
+            with pytest.raises(ValueError, match="same labels in the same order"):
+                model.partial_fit(dX, dY[["right", "high"]])
+        model.fit(dX, dY["high"])
+        assert not hasattr(model, "label_names_")
+
+    @pytest.mark.parametrize("kind", [GegenbauerClassifierCV, GegenbauerRegressorCV])
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"gammas": []}, "gammas must not be empty"),
+            ({"gammas": [-1]}, "gammas must be a finite number greater than 0, got -1"),
+            ({"lam": 0.1}, "lam is of the raw polynomials"),
+            ({"spectrum": None, "n_terms": [5, 9]}, "must be single numbers"),
+        ],
+    )
+    def test_parameters_are_refused_before_a_partition_is_read(self, kind, options, message):
+        def read(block):
+            raise AssertionError("a partition was read")
+
+        X = da.zeros((20, 2), chunks=(10, 2)).map_blocks(read, dtype=float, meta=np.empty((0, 2)))
+        with pytest.raises(ValueError, match=message):
+            kind(**options).fit(X, da.zeros(20, chunks=10))
+
     def test_frames_keep_names_and_index(self, rows, labels):
         X, y = framed(rows[0], labels)
         model = GegenbauerClassifier(n_terms=30).fit(X, y)

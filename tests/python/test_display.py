@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier
@@ -410,6 +411,10 @@ class TestReliability:
             ReliabilityDisplay.from_estimator(model, labels)
         with pytest.raises(ValueError, match=r"each is one of \[0, 1\]; got 2"):
             left_out_outcomes(model, 2 * labels, pos_label=0)
+        model.fit(X, pd.DataFrame(labels, columns=["big", "right"]))
+        assert_array_equal(left_out_outcomes(model, labels, pos_label="big")[0], outcomes)
+        with pytest.raises(ValueError, match=r"one of \['big', 'right'\]"):
+            ReliabilityDisplay.from_estimator(model, labels)
 
     def test_rows_that_were_never_left_out_are_not_counted(self):
         splits = [(np.arange(20), np.arange(20, 40)), (np.arange(30), np.arange(30, 40))]

@@ -16,7 +16,7 @@ from sklearn.utils.fixes import parse_version
 from sklearn.utils.multiclass import type_of_target
 
 from gegenbauer import GegenbauerClassifier, GegenbauerClassifierCV, GegenbauerRegressorCV
-from gegenbauer._scores import _SCORES, score_at_once
+from gegenbauer._scores import _SCORES, Judged, score_at_once
 from gegenbauer.calibration import best_temperatures, class_scores
 
 pytestmark = [
@@ -188,7 +188,7 @@ def judges():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("name", "target"), list(judges()))
 def test_scores_at_once_are_those_of_the_scorer(name, target, weighted):
-    """A scorer that is given by its name judges all at once, one that is given itself one by one."""
+    """By its name a scorer judges all at once, given itself it is called for each."""
     if name == "neg_brier_score" and (
         target == "text" or (parse_version(sklearn.__version__) < parse_version("1.7")
                              and target in KINDS)
@@ -199,13 +199,36 @@ def test_scores_at_once_are_those_of_the_scorer(name, target, weighted):
     X[40:] = X[20:40]  # samples, and outputs, that repeat
     y = TARGETS[target](X[:, 0] + 0.5 * np.repeat(rng.normal(size=20), 3))
     weights = rng.uniform(0.5, 3.0, 60) if weighted else None
-    options = {"spectrum": None, "n_terms": [3, 10], "gammas": 10.0 ** np.arange(-6, 4), "cv": 2}
+    options = {"spectrum": None, "n_terms": [3, 10], "gammas": 10.0 ** np.arange(-6, 4, 2), "cv": 2}
     found = GegenbauerClassifierCV(scoring=name, **options).fit(X, y, weights)
     expected = GegenbauerClassifierCV(scoring=metrics.get_scorer(name), **options)
     expected.fit(X, y, weights)
     values = found.cv_results_["score"]
     assert_allclose(values, expected.cv_results_["score"], rtol=1e-9, atol=1e-12)
     assert np.ptp(values) > 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_curves_of_outputs_that_are_equal(weighted):
+    rng = np.random.default_rng(1)
+    truth = rng.random((50, 3)) < [0.2, 0.5, 0.9]
+    truth[:, 2] = True
+    outputs = rng.integers(-2, 3, (4, 50, 3)) + truth * rng.integers(0, 3, (4, 50, 3)).astype(float)
+    weight = rng.uniform(0.5, 2.0, 50) if weighted else np.ones(50)
+    for curve, metric, columns in [
+        ("roc_auc", metrics.roc_auc_score, 2),
+        ("average_precision", metrics.average_precision_score, 3),
+    ]:
+        judged = Judged("multilabel", truth[:, :columns], weight, outputs[..., :columns], list)
+        found = score_at_once(curve, "multilabel", None)(judged)
+        expected = [
+            metric(truth[:, :columns].astype(int), one, sample_weight=weight)
+            for one in outputs[..., :columns]
+        ]
+        assert_allclose(found, expected, rtol=1e-12)
+    judged = Judged("multilabel", truth, weight, outputs, list)
+    with pytest.raises(ValueError, match="all of one class"):
+        score_at_once("roc_auc", "multilabel", None)(judged)
 
 
 def test_scorers_that_do_not_fit_are_left_to_scikit_learn():

@@ -350,7 +350,7 @@ class _SearchOnDask(_Supervised, model_selection._GegenbauerCV):
 
     def _basis_grid(self) -> tuple[list[float], list[int]] | None:
         grid = super()._basis_grid()
-        if grid is not None and max(map(len, grid)) > 1:
+        if grid is not None and max(len(grid[0]), len(grid[1])) > 1:
             raise ValueError(
                 "on Dask collections, lam and n_terms must be single numbers, since the sums are "
                 f"of one basis; got {len(grid[0])} and {len(grid[1])} of them"
