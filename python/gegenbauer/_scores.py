@@ -68,8 +68,12 @@ class Judged:
         return int(self.truth.shape[1])
 
     def mean(self, values: Doubles) -> Doubles:
-        """Return the weighted mean over the samples of values (G, n)."""
-        return np.asarray(values @ (self.weight / self.weight.sum()))
+        """Return the weighted mean over the samples of values (G, n).
+
+        Equal predictions have equal means, and counts are exact, so that the search can tell that
+        models are equally good; a product by BLAS would sum the rows of a matrix in several ways.
+        """
+        return np.asarray(np.average(values, axis=-1, weights=self.weight))
 
 
 Scores: TypeAlias = "Callable[[Judged], Doubles]"
@@ -138,7 +142,7 @@ def _ratio(
     if average == "binary":
         return values[:, judged.positive]
     if average == "weighted":
-        return _divided(values @ true, np.full(len(values), true.sum()))
+        return _divided((values * true).sum(axis=1), np.full(len(values), true.sum()))
     # classes that neither occur nor are predicted are not there
     there = np.ones_like(values) if judged.kind == "multilabel" else (all_chosen + true > 0)
     return np.asarray((values * there).sum(axis=1) / there.sum(axis=1))
@@ -157,13 +161,14 @@ def _balanced_accuracy(judged: Judged) -> Doubles:
 def _matthews(judged: Judged) -> Doubles:
     """Correlate indicators of what was chosen and what is true; 0 where either is constant."""
     chosen, truth = judged.chosen(), judged.truth
-    share = judged.weight / judged.weight.sum()
-    both, all_chosen = (np.einsum("gnc,n->gc", found, share) for found in (chosen & truth, chosen))
-    true = share @ truth
-    covariance = both.sum(axis=1) - all_chosen @ true
-    left, right = 1.0 - (all_chosen**2).sum(axis=1), 1.0 - true @ true
-    constant = all_chosen.max(axis=1) >= 1.0 - 1e-12
-    return np.where(constant, 0.0, _divided(covariance, np.sqrt(np.maximum(left * right, 0.0))))
+    both, all_chosen = (
+        np.einsum("gnc,n->gc", found, judged.weight) for found in (chosen & truth, chosen)
+    )
+    true, total = judged.weight @ truth, judged.weight.sum()
+    covariance = total * both.sum(axis=1) - (all_chosen * true).sum(axis=1)
+    left, right = total**2 - (all_chosen**2).sum(axis=1), total**2 - true @ true
+    varies = (chosen.any(axis=1).sum(axis=1) > 1) & (truth.any(axis=0).sum() > 1)
+    return _divided(covariance, np.where(varies, np.sqrt(np.maximum(left * right, 0.0)), 0.0))
 
 
 # --- Probabilities --------------------------------------------------------------------------------

@@ -1688,7 +1688,10 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         ``loo_predictions_`` for samples that are equal); else as in scikit-learn. Splitters by
         groups take ``groups`` of ``fit``.
     scoring : str, callable or None, default=None
-        What is to be the best: a scorer of scikit-learn; None for the smallest log-loss.
+        What is to be the best: a scorer of scikit-learn; None for the smallest log-loss. The usual
+        ones cost no more by their names than None; a callable is called for each candidate, which
+        may take ten times as long. For multilabel y None is the mean log-loss of the labels, while
+        scikit-learn's "neg_log_loss" counts the labels that are there alone.
     penalize_constant : bool, default=True
         Whether gamma also penalises the constant term.
     search_rows : int, default=500

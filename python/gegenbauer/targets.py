@@ -256,7 +256,7 @@ class _ClassTargets(ClassifierMixin, _TargetEstimator):  # type: ignore[misc]
         """
         self.multilabel_ = True
         self.label_names_ = names
-        self.classes_ = np.tile([0, 1], (names.size, 1))
+        self.classes_ = np.tile([0, 1], (names.size, 1)).copy()
 
     @property
     def _answers(self) -> NDArray[Any]:

@@ -231,6 +231,23 @@ def test_curves_of_outputs_that_are_equal(weighted):
         score_at_once("roc_auc", "multilabel", None)(judged)
 
 
+@pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel"])
+def test_equal_predictions_have_equal_scores(kind):
+    """The search takes the fewest terms of those that are equally good."""
+    rng = np.random.default_rng(2)
+    n_columns = {"binary": 2, "multiclass": 4, "multilabel": 3}[kind]
+    truth = rng.random((61, n_columns)) < 0.5
+    if kind != "multilabel":
+        truth = rng.integers(0, n_columns, 61)[:, np.newaxis] == np.arange(n_columns)
+    outputs = np.tile(rng.normal(size=(61, 1 if kind == "binary" else n_columns)), (7, 1, 1))
+    p = np.tile(rng.dirichlet(np.ones(n_columns), 61), (7, 1, 1))
+    judged = Judged(kind, truth, rng.uniform(0.5, 2.0, 61), outputs, lambda: p, 1)
+    for name in _SCORES:
+        score = score_at_once(name, kind, 1)
+        if score is not None:
+            assert np.ptp(score(judged)) == 0, name
+
+
 def test_scorers_that_do_not_fit_are_left_to_scikit_learn():
     assert score_at_once("f1", "multilabel", None) is None
     assert score_at_once("f1", "binary", None) is None  # no class is called 1
