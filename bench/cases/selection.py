@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 from sklearn.linear_model import Ridge
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from bench.cases.common import LAM, case, ridge_is_solved
 from bench.runner import Agreement, Case, Contest, Contestant
-from gegenbauer import InputScaling, RidgePath, TensorBasis, prefix_surface, solve_ridge
+from gegenbauer import (
+    GegenbauerClassifierCV,
+    InputScaling,
+    RidgePath,
+    TensorBasis,
+    prefix_surface,
+    solve_ridge,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +36,12 @@ if TYPE_CHECKING:
 GAMMAS = 2.0 ** np.arange(-20.0, 11.0)  # 31 of them
 ONE_GAMMA = 2.0**-6
 N_SPOTS = 20
+SCORERS = (
+    "roc_auc", "neg_log_loss", "neg_brier_score", "f1", "balanced_accuracy", "accuracy",
+    "average_precision",
+)  # fmt: skip
+# Those that know labels, and what they know instead
+OF_LABELS = {"f1": "f1_macro", "balanced_accuracy": "f1_samples"}
 
 
 def _problem(S: int, m: int) -> tuple[Doubles, Doubles]:
@@ -179,6 +195,64 @@ def surface(*, n_threads: int, n_terms: int, n_gammas: int) -> Contest:
     )  # fmt: skip
 
 
+def scorers(*, n_threads: int, S: int, m: int, n_labels: int, n_gammas: int) -> Contest:
+    """Choose by scorers of scikit-learn, against our own score; one of them is called for each."""
+    rng = np.random.default_rng(1)
+    X = rng.random((S, m))
+    sides = np.sin(3.0 * X @ rng.standard_normal((m, n_labels)))
+    Y = (sides + 0.5 * rng.standard_normal(sides.shape) > np.median(sides, axis=0)).astype(int)
+    y = Y[:, 0] if n_labels == 1 else Y
+    names = [name if n_labels == 1 else OF_LABELS.get(name, name) for name in SCORERS]
+    gammas = 2.0 ** np.linspace(-30.0, 30.0, n_gammas)
+    one_by_one = f"{names[3]}, one by one"
+
+    def choose(scoring: Any) -> GegenbauerClassifierCV:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = GegenbauerClassifierCV(
+                spectrum=None,
+                n_terms=[10, 30, 60],
+                gammas=gammas,
+                scoring=scoring,
+                n_jobs=n_threads,
+            )
+            return model.fit(X, y)
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        targets = np.where(Y == 1, 1.0, -1.0)
+        agreements = []
+        for name, model in results.items():
+            basis = TensorBasis(m, n_terms=model.n_terms_, lam=model.lam_)
+            weights = solve_ridge(
+                basis, X, targets, model.gamma_, scaling=model.scaling_, n_threads=n_threads
+            ).weights
+            apart = np.abs(weights - model.term_coef_).max() / np.abs(weights).max()
+            agreements.append(Agreement(f"{name}: weights of what it chose", float(apart), 1e-8))
+        for name in names:
+            called = choose(get_scorer(name)).best_score_
+            apart = abs(results[name].best_score_ - called) / (1.0 + abs(called))
+            agreements.append(
+                Agreement(f"{name}: best score when the scorer is called for each", apart, 1e-9)
+            )
+        return agreements
+
+    return Contest(
+        {"S": S, "m": m, "labels": n_labels, "gammas": n_gammas},
+        [
+            Contestant("ours", "GegenbauerClassifierCV by its own score", lambda: choose(None)),
+            *(
+                Contestant(name, f"the same by scoring={name!r}", partial(choose, name))
+                for name in names
+            ),
+            Contestant(
+                one_by_one, "the same by a scorer that is called for each candidate",
+                lambda: choose(get_scorer(names[3])),
+            ),
+        ],
+        check,
+    )  # fmt: skip
+
+
 # --- The list -------------------------------------------------------------------------------------
 
 CASES: tuple[Case, ...] = (
@@ -209,5 +283,21 @@ CASES: tuple[Case, ...] = (
         {"one factorisation": 1 / 60},
         n_terms=40,
         n_gammas=4,
+    ),
+    case(
+        "scorers-classes",
+        "a search by scikit-learn's scorers, two classes",
+        scorers,
+        {"S": 400, "m": 4, "n_labels": 1, "n_gammas": 61},
+        S=40,
+        n_gammas=3,
+    ),
+    case(
+        "scorers-labels",
+        "a search by scikit-learn's scorers, three labels",
+        scorers,
+        {"S": 400, "m": 4, "n_labels": 3, "n_gammas": 61},
+        S=40,
+        n_gammas=3,
     ),
 )
