@@ -133,7 +133,7 @@ _RUNAWAY = 100.0
 _HELD = 2e7
 
 # What scikit-learn says of the probabilities of labels, which need not sum to one
-_NO_SUM_OF_ONE = "The y_prob values do not sum to one"
+_NO_SUM_OF_ONE = r"The y_\w+ values do not sum to one"
 
 # Scorers of scikit-learn whose metric has a value for each output, of which it takes the mean
 _METRICS_BY_OUTPUT: dict[Any, Any] = {
