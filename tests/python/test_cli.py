@@ -1461,6 +1461,19 @@ class TestInfo:
         assert result.value("task").startswith("multilabel classification")
         assert result.value("labels") == "2: '0', '1'"
 
+    def test_names_of_labels(self, folder):
+        X = pd.DataFrame({"a": np.linspace(0, 1, 12)})
+        labels = pd.DataFrame({"low": X["a"] < 0.4, "even": np.arange(12) % 2 == 0}).astype(int)
+        model = GegenbauerClassifierCV(spectrum=(0.5, 2.0), gammas=[0.1]).fit(X, labels)
+        save(model, "c.st")
+        X.to_csv("x.csv", index=False)
+        assert succeed("info", "c.st").value("labels") == "2: 'low', 'even'"
+        succeed("predict", "c.st", "x.csv", "--probabilities", "--out", "p.csv")
+        found = pd.read_csv("p.csv")
+        columns = [f"{what}_{name}" for what in ("prediction", "probability") for name in labels]
+        assert found.columns.tolist() == columns
+        np.testing.assert_allclose(found[columns[2:]], model.predict_proba(X))
+
     def test_many_inputs(self, folder):
         save(GegenbauerRegressor(n_terms=50).fit(np.eye(200), np.arange(200.0)), "m.st")
         out = succeed("info", "m.st").out
