@@ -63,8 +63,8 @@ void validate(const Design& design) {
           " rows but X has ", design.samples.rows());
 }
 
-// panel[s * kPanelOf<T> + r] = target k0 + r at sample first + s, for `count` samples and `n` targets, along whichever of
-// the two lies closer together.
+// panel[s * kPanelOf<T> + r] = target k0 + r at sample first + s, for `count` samples and `n` targets, along whichever
+// of the two lies closer together.
 template <class T>
 void copy_targets(const StridedView<const double>& targets, Index first, Index count, Index k0, Index n, T* panel) {
   constexpr Index step = kPanelOf<T>;
@@ -389,8 +389,7 @@ void pack_both_ways(const Design& design, Index begin, Index end, Index p, const
     for (Index g = 0; g < kPanel; g += kPacket) {
       PacketSquare square;
       for (Index i = 0; i < kPacket; ++i)
-        square.packet[i] =
-            l + i < n_terms ? packet::load(values + (n_terms - 1 - l - i) * kPanel + g) : packet::zero();
+        square.packet[i] = l + i < n_terms ? packet::load(values + (n_terms - 1 - l - i) * kPanel + g) : packet::zero();
       packet::transpose(square);
       for (Index i = 0; i < kPacket; ++i) packet::store(out + (g + i) * kPanel, square.packet[i]);
     }
@@ -457,8 +456,8 @@ double accumulate_many(const Design& design, const PackedPanels* weights, Matrix
   const Index n_targets = design.targets.cols;
   const Index n_panels = (n_targets + kPanel - 1) / kPanel;
   const Index block = std::min(kManyBlock, (n_samples + kPanel - 1) / kPanel * kPanel);
-  const double work = static_cast<double>(n_samples) * static_cast<double>(n_terms) *
-                      static_cast<double>(n_targets) * (weights == nullptr ? 1.0 : 2.0);
+  const double work = static_cast<double>(n_samples) * static_cast<double>(n_terms) * static_cast<double>(n_targets) *
+                      (weights == nullptr ? 1.0 : 2.0);
   const int n_threads = control.threads_for(work);
   std::vector<ManyScratch> scratch;
   for (Scratch<double>& evaluation :
@@ -495,8 +494,9 @@ double accumulate_many(const Design& design, const PackedPanels* weights, Matrix
           }
         }
         const PackedPanels& terms = sides[side].by_terms;
-        accumulate_tile(panels, terms, {0, last - first, 0, terms.n_panels()}, depth, 1.0,
-                        {cross.data() + first * kPanel, cross.outerStride(), n_targets - first * kPanel, n_terms, false});
+        accumulate_tile(
+            panels, terms, {0, last - first, 0, terms.n_panels()}, depth, 1.0,
+            {cross.data() + first * kPanel, cross.outerStride(), n_targets - first * kPanel, n_terms, false});
       });
   double norm = 0.0;
   for (const double part : norms) norm = std::hypot(norm, part);
