@@ -25,6 +25,7 @@ from bench.cases.common import (
 from bench.runner import Agreement, Case, Contest, Contestant, DeclinedError
 from gegenbauer import (
     GegenbauerClassifier,
+    GegenbauerRegressor,
     RidgeSolution,
     TensorBasis,
     count_terms,
@@ -159,6 +160,60 @@ def fit(*, n_threads: int, S: int, m: int, degree: int, K: int) -> Contest:
     return _fit_contest(X, targets(X, K), test, degree, n_threads)
 
 
+def fit_ready(
+    *, n_threads: int, S: int, m: int, degree: int, K: int, estimator: bool = False
+) -> Contest:
+    """Fit of many outputs, against a ridge regression that is given the features."""
+    X = inputs(S, m)
+    Y, basis = targets(X, K), TensorBasis(m, degree=degree, lam=LAM)
+    G = np.ascontiguousarray(basis.evaluate(X))
+    model = GegenbauerRegressor(None, degree, lam=LAM, gamma=GAMMA, n_jobs=n_threads)
+
+    def ours() -> Doubles:
+        if estimator:
+            return model.fit(X, Y).term_coef_
+        return solve_ridge(basis, X, Y, GAMMA, n_threads=n_threads).weights
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        theirs = results["scikit-learn"]
+        A = G - G.mean(axis=0)
+        W = theirs.coef_.T
+        optimality = np.linalg.norm(A.T @ (Y - Y.mean(axis=0) - A @ W) - GAMMA * W)
+        size = np.linalg.norm(A) ** 2 * np.linalg.norm(W) + np.linalg.norm(A) * np.linalg.norm(Y)
+        return [
+            Agreement(
+                "numpy: fitted values",
+                relative(G @ results["ours"], G @ results["numpy"]),
+                1e-9,
+            ),
+            Agreement("scikit-learn: optimality of its fit", float(optimality / size), 1e-11),
+            Agreement(
+                "scikit-learn: falls back from Cholesky (0 no, 1 yes)",
+                float(theirs.solver_ != "cholesky"),
+                0.0,
+            ),
+        ]
+
+    return Contest(
+        {"S": S, "m": m, "L": basis.n_terms, "K": K},
+        [
+            Contestant(
+                "ours", "GegenbauerRegressor.fit" if estimator else "solve_ridge, from X", ours
+            ),
+            Contestant(
+                "numpy", "reference.rwdd with the features", lambda: reference.rwdd(G, Y, GAMMA)
+            ),
+            Contestant(
+                "scikit-learn",
+                "Ridge with the features (their evaluation is not timed)",
+                lambda: Ridge(alpha=GAMMA).fit(G, Y),
+            ),
+        ],
+        check,
+        not_compared="weights with scikit-learn's: its constant is not penalised",
+    )
+
+
 def engine_choice(*, n_threads: int, S: int, m: int, degree: int, K: int) -> Contest:
     """Solve by the engine that the cost model chooses, against every other engine."""
     X = inputs(S, m)
@@ -241,6 +296,21 @@ CASES: tuple[Case, ...] = (
         S=60,
         degree=2,
         K=40,
+    ),
+    *(
+        case(
+            f"fit-ready{'-estimator' if estimator else ''}-{K}",
+            f"a fit of many outputs {'by the estimator' if estimator else 'from X'}, against one "
+            "that is given the features",
+            partial(fit_ready, estimator=estimator),
+            {"S": 4_000, "m": 2, "degree": 13, "K": K},
+            {"scikit-learn": 1 / 1.5},
+            S=60,
+            degree=2,
+            K=40,
+        )
+        for estimator in (False, True)
+        for K in (300, 1_000)
     ),
     *(
         case(

@@ -13,6 +13,13 @@ namespace gegenbauer {
 
 namespace {
 
+// Targets from which on their panels are made by the thread that needs them, one group at a time, instead of being held
+// for a block of samples: another evaluation of the terms costs less.
+constexpr Index kManyTargets = 96;
+
+// Targets from which on residuals are made and used at once; below, depth-first predictions cost less than panels.
+constexpr Index kJoinedTargets = 20;
+
 constexpr Index kSubBlock = 64;  // samples a univariate table: the unit of work of the evaluation
 
 std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
@@ -56,6 +63,50 @@ void validate(const Design& design) {
           " rows but X has ", design.samples.rows());
 }
 
+// panel[s * kPanelOf<T> + r] = target k0 + r at sample first + s, for `count` samples and `n` targets, along whichever
+// of the two lies closer together.
+template <class T>
+void copy_targets(const StridedView<const double>& targets, Index first, Index count, Index k0, Index n, T* panel) {
+  constexpr Index step = kPanelOf<T>;
+  if (std::abs(targets.row_stride) < std::abs(targets.col_stride)) {
+    for (Index r = 0; r < n; ++r) {
+      const double* column = &targets(first, k0 + r);
+      for (Index s = 0; s < count; ++s) panel[s * step + r] = static_cast<T>(column[s * targets.row_stride]);
+    }
+  } else if (targets.col_stride == 1 && n == step) {
+    constexpr Index line = kAlignment / sizeof(double);
+    constexpr Index ahead = 16;  // a row of many targets is a page of its own, which no hardware foresees
+    for (Index s = 0; s < count; ++s) {
+      const double* row = &targets(first + s, k0);
+      if (s + ahead < count)
+        for (Index r = 0; r < step; r += line) packet::prefetch(row + ahead * targets.row_stride + r);
+      for (Index r = 0; r < step; ++r) panel[s * step + r] = static_cast<T>(row[r]);
+    }
+  } else {
+    for (Index s = 0; s < count; ++s)
+      for (Index r = 0; r < n; ++r) panel[s * step + r] = static_cast<T>(targets(first + s, k0 + r));
+  }
+}
+
+// Writes the targets of the samples first .. first + kSubBlock into the panels at depth `depth`, from the panel row
+// `row` on. Other panel rows from `zeros_from` on, and samples beyond the last, become zeros.
+template <class T>
+void pack_targets(const StridedView<const double>& targets, Index first, Index depth, Index row, Index zeros_from,
+                  const PanelsOf<T>& panels) {
+  constexpr Index step = kPanelOf<T>;
+  const Index count = std::min(kSubBlock, targets.rows - first);
+  for (Index p = row / step; p < panels.n_panels(); ++p) {
+    T* out = panels.panel(p) + depth * step;
+    const Index begin = std::max(row, p * step);
+    const Index n = std::min((p + 1) * step, row + targets.cols) - begin;
+    if (n < step || count < kSubBlock) {
+      const Index kept = std::clamp<Index>(zeros_from - p * step, 0, step);
+      for (Index s = 0; s < kSubBlock; ++s) std::fill(out + s * step + kept, out + (s + 1) * step, T(0));
+    }
+    if (n > 0) copy_targets(targets, first, count, begin - row, n, out + (begin - p * step));
+  }
+}
+
 // Writes the samples first .. first + kSubBlock of [G, Y] into the panels at depth `depth`: panel row = term or target,
 // depth = sample. Samples beyond the last are zeros.
 template <class T>
@@ -65,24 +116,21 @@ void pack_samples(const Design& design, Index first, Index depth, const Scratch<
   constexpr Index panel = kPanelOf<T>;
   const TensorBasis& basis = design.basis;
   const Index n_terms = basis.n_terms();
-  const Index n_targets = design.targets.cols;
   const Index count = std::min(kSubBlock, design.samples.rows() - first);
-  const Index n_rows = panels.n_panels() * panel;
+  const Index n_packed = (n_terms + lanes - 1) / lanes * lanes;  // rows that are written by squares
   tabulate(design, first, count, kSubBlock, scratch);
   T* rows = scratch.terms.get();
   for (Index group = 0; group < kSubBlock; group += lanes) {
     basis.evaluate_packet<T>(scratch.table.get() + group, kSubBlock, rows);
-    std::fill(rows + n_terms * lanes, rows + n_rows * lanes, T(0));
+    std::fill(rows + n_terms * lanes, rows + n_packed * lanes, T(0));
     alignas(kAlignment) T scale[lanes];
     for (Index i = 0; i < lanes; ++i) {
       const Index s = group + i;
       scale[i] = s >= count ? T(0) : design.row_scale == nullptr ? T(1) : static_cast<T>(design.row_scale[first + s]);
-      for (Index k = 0; k < n_targets && s < count; ++k)
-        rows[(n_terms + k) * lanes + i] = static_cast<T>(design.targets(first + s, k));
     }
     const PacketOf<T> factor = packet::load(scale);
     const bool scaled = design.row_scale != nullptr || group + lanes > count;
-    for (Index l = 0; l < n_rows; l += lanes) {
+    for (Index l = 0; l < n_packed; l += lanes) {
       PacketSquareOf<T> square;
       for (int i = 0; i < lanes; ++i) {
         square.packet[i] = packet::load(rows + (l + i) * lanes);
@@ -94,19 +142,7 @@ void pack_samples(const Design& design, Index first, Index depth, const Scratch<
       for (int i = 0; i < lanes; ++i) packet::store(out + i * panel, square.packet[i]);
     }
   }
-}
-
-// Writes the targets of the same samples alone.
-void pack_targets(const StridedView<const double>& targets, Index first, Index depth, const PackedPanels& panels) {
-  for (Index p = 0; p < panels.n_panels(); ++p) {
-    for (Index s = 0; s < kSubBlock; ++s) {
-      for (Index r = 0; r < kPanel; ++r) {
-        const Index k = p * kPanel + r;
-        panels.panel(p)[(depth + s) * kPanel + r] =
-            first + s < targets.rows && k < targets.cols ? targets(first + s, k) : 0.0;
-      }
-    }
-  }
+  pack_targets(design.targets, first, depth, n_terms, n_packed, panels);
 }
 
 // Both sides of a product for one block of the depth.
@@ -117,31 +153,42 @@ struct Sides {
   [[nodiscard]] const PanelsOf<T>& right() const { return other ? *other : left; }
 };
 
-// target += the sum over the depth [0, n) of left right', in blocks. fill(begin, end, item, member, sides) writes a
-// part of the block [begin, end), of which there are n_items(end - begin). While one block is multiplied the next is
-// filled into the other of two pairs of sides, so the threads meet once a block, and the small items come last.
-template <class T, class Items, class Fill>
-void accumulate(const Sides<T> (&sides)[2], Index n, Index block, const std::vector<Tile>& tiles,
-                const ProductTarget& target, int n_threads, const Control& control, const Items& n_items,
-                const Fill& fill) {
-  const auto n_tiles = static_cast<Index>(tiles.size());
+// Goes through [0, n) in blocks: fill(begin, end, item, member, side) makes a part of the block [begin, end), of which
+// there are n_fills(end - begin), and use(begin, depth, item, member, side) one of n_uses parts of what is made of it.
+// While one block is used the next is filled into the other side (0 or 1), so the threads meet once a block, and the
+// small items come last.
+template <class Fills, class Fill, class Use>
+void in_blocks(Index n, Index block, Index n_uses, int n_threads, const Control& control, const Fills& n_fills,
+               const Fill& fill, const Use& use) {
   Team::run(control, n_threads, [&](Team& team, int me) {
     Index depth = 0;  // of the block that is ready
     for (Index begin = 0; depth > 0 || begin < n; begin += block) {
-      const Sides<T>& ready = sides[begin / block % 2];
-      const Sides<T>& next = sides[(begin / block + 1) % 2];
+      const Index ready = begin / block % 2;
       const Index end = std::min(n, begin + block);
-      const Index to_multiply = depth > 0 ? n_tiles : 0;
-      team.for_each(me, to_multiply + (begin < n ? n_items(end - begin) : 0), [&](Index i, int member) {
-        if (i < to_multiply) {
-          accumulate_tile(ready.left, ready.right(), tiles[size_of(i)], depth, 1.0, target);
+      const Index to_use = depth > 0 ? n_uses : 0;
+      team.for_each(me, to_use + (begin < n ? n_fills(end - begin) : 0), [&](Index i, int member) {
+        if (i < to_use) {
+          use(begin - block, depth, i, member, ready);
         } else {
-          fill(begin, end, i - to_multiply, member, next);
+          fill(begin, end, i - to_use, member, 1 - ready);
         }
       });
       depth = std::max<Index>(0, end - begin);
     }
   });
+}
+
+// target += the sum over the depth [0, n) of left right', in blocks; fill(begin, end, item, member, sides).
+template <class T, class Items, class Fill>
+void accumulate(const Sides<T> (&sides)[2], Index n, Index block, const std::vector<Tile>& tiles,
+                const ProductTarget& target, int n_threads, const Control& control, const Items& n_items,
+                const Fill& fill) {
+  in_blocks(
+      n, block, static_cast<Index>(tiles.size()), n_threads, control, n_items,
+      [&](Index begin, Index end, Index item, int member, Index side) { fill(begin, end, item, member, sides[side]); },
+      [&](Index, Index depth, Index i, int, Index side) {
+        accumulate_tile(sides[side].left, sides[side].right(), tiles[size_of(i)], depth, 1.0, target);
+      });
 }
 
 // Length of a block whose panels of `n_rows` entries of T a step of the depth take about 4 MB, at least 512.
@@ -194,7 +241,7 @@ void accumulate_targets(const Design& design, MatrixRef gram, const Control& con
   accumulate_samples(design, sides, block, triangle_tiles(0, sides[0].left.n_panels()),
                      {gram.data(), gram.outerStride(), n, n, true}, work, control,
                      [&](Index first, Index depth, const Scratch<double>&, const Sides<double>& to) {
-                       pack_targets(design.targets, first, depth, to.left);
+                       pack_targets(design.targets, first, depth, 0, 0, to.left);
                      });
 }
 
@@ -207,12 +254,17 @@ void accumulate_gram(const Design& design, MatrixRef gram, const Control& contro
   const Index n = n_terms + n_targets;
   require(gram.rows() == n && (gram.cols() == n || gram.cols() == n_terms), "gram must have shape (", n, ", ", n,
           ") or (", n, ", ", n_terms, ")");
+  const Design terms_only{design.basis, design.samples, design.row_scale, {}};
   if (precision == Precision::float64 || !design.basis.fits_float32()) {
-    accumulate_gram_in<double>(design, gram, control);
+    if (gram.cols() == n || n_targets < kManyTargets) {
+      accumulate_gram_in<double>(design, gram, control);
+      return;
+    }
+    accumulate_gram_in<double>(terms_only, gram.topLeftCorner(n_terms, n_terms), control);
+    accumulate_cross(design, gram.bottomLeftCorner(n_targets, n_terms), control);
     return;
   }
-  accumulate_gram_in<float>({design.basis, design.samples, design.row_scale, {}}, gram.topLeftCorner(n_terms, n_terms),
-                            control);
+  accumulate_gram_in<float>(terms_only, gram.topLeftCorner(n_terms, n_terms), control);
   accumulate_cross(design, gram.bottomLeftCorner(n_targets, n_terms), control);
   if (gram.cols() == n) accumulate_targets(design, gram.bottomRightCorner(n_targets, n_targets), control);
 }
@@ -296,6 +348,161 @@ void accumulate_cross_of_few(const Design& design, MatrixRef cross, double work,
   }
 }
 
+// --- Many targets ---
+
+// Panels of targets that a thread holds: more use each term more often, fewer divide more evenly between threads.
+constexpr Index kGroupPanels = 2;
+
+// A block of samples: whole panels, and not much more than a whole number of kDepth.
+constexpr Index kManyBlock = 2 * kDepth / kPanel * kPanel;
+
+// Terms of a block of samples in the two orders that products need.
+struct BothWays {
+  PackedPanels by_terms;                  // panel row = term, depth = sample
+  std::optional<PackedPanels> by_sample;  // panel row = sample, depth = term, the last first
+};
+
+// One thread's space: `targets` becomes what weights leave of a group of targets.
+struct ManyScratch {
+  Scratch<double> evaluation;
+  PackedPanels targets;
+};
+
+// Writes panel p of the samples [begin, end) both ways.
+void pack_both_ways(const Design& design, Index begin, Index end, Index p, const Scratch<double>& scratch,
+                    const BothWays& to) {
+  const Index n_terms = design.basis.n_terms();
+  const Index first = begin + p * kPanel;
+  const Index count = std::min<Index>(kPanel, end - first);
+  double* values = to.by_sample ? to.by_sample->panel(p) : scratch.terms.get();
+  tabulate(design, first, count, kPanel, scratch);
+  design.basis.evaluate_range<double>(scratch.table.get(), kPanel, 0, n_terms, values);
+  if (design.row_scale != nullptr || count < kPanel) {
+    alignas(kAlignment) double scale[kPanel];
+    for (Index i = 0; i < kPanel; ++i)
+      scale[i] = i >= count ? 0.0 : design.row_scale == nullptr ? 1.0 : design.row_scale[first + i];
+    for (Index l = 0; l < n_terms; ++l)
+      for (Index i = 0; i < kPanel; ++i) values[l * kPanel + i] *= scale[i];
+  }
+  for (Index l = 0; l < to.by_terms.n_panels() * kPanel; l += kPacket) {
+    double* out = to.by_terms.panel(l / kPanel) + p * kPanel * kPanel + l % kPanel;
+    for (Index g = 0; g < kPanel; g += kPacket) {
+      PacketSquare square;
+      for (Index i = 0; i < kPacket; ++i)
+        square.packet[i] = l + i < n_terms ? packet::load(values + (n_terms - 1 - l - i) * kPanel + g) : packet::zero();
+      packet::transpose(square);
+      for (Index i = 0; i < kPacket; ++i) packet::store(out + (g + i) * kPanel, square.packet[i]);
+    }
+  }
+}
+
+// Columns j .. j + kColumns of a panel of targets -= a b' over the depth, the first n_vectors registers of its rows.
+template <int n_vectors>
+void subtract_columns(const double* a, const double* b, Index depth, double* panel, Index j) {
+  const RegisterTileOf<n_vectors> tile = multiply_panels<n_vectors>(a, b, depth);
+#pragma GCC unroll 8
+  for (int c = 0; c < kColumns; ++c)
+#pragma GCC unroll 3
+    for (int v = 0; v < n_vectors; ++v) {
+      double* out = panel + (j + c) * kPanel + v * kPacket;
+      packet::store(out, packet::sub(packet::load(out), tile.acc[c][v]));
+    }
+}
+
+// Panels [first, last) of targets, which `panels` holds from its own first on, -= W'G' for n_samples samples.
+void subtract_outputs(const PackedPanels& weights, Index first, Index last, Index n_targets, Index n_terms,
+                      Index n_samples, const PackedPanels& by_sample, const PackedPanels& panels) {
+  for (Index begin = 0; begin < n_terms; begin += kDepth) {
+    const Index depth = std::min(kDepth, n_terms - begin);
+    for (Index j = 0; j < n_samples; j += kColumns) {
+      const double* b = by_sample.panel(j / kPanel) + begin * kPanel + j % kPanel;
+      for (Index p = first; p < last; ++p) {
+        const double* a = weights.panel(p) + begin * kPanel;
+        double* panel = panels.panel(p - first);
+        const Index rows = n_targets - p * kPanel;
+        if (rows > 2 * kPacket) {
+          subtract_columns<kVectors>(a, b, depth, panel, j);
+        } else if (rows > kPacket) {
+          subtract_columns<2>(a, b, depth, panel, j);
+        } else {
+          subtract_columns<1>(a, b, depth, panel, j);
+        }
+      }
+    }
+  }
+}
+
+// Weights as the left side of W'G', the terms in the order of BothWays::by_sample.
+PackedPanels pack_weights(const ConstMatrixRef& weights, const Control& control) {
+  const Index n_terms = weights.rows();
+  PackedPanels packed(weights.cols(), n_terms);
+  parallel_for(control, packed.n_panels(), static_cast<double>(weights.size()), [&](Index p, int) {
+    double* panel = packed.panel(p);
+    const Index n = std::min<Index>(kPanel, weights.cols() - p * kPanel);
+    if (n < kPanel) std::fill_n(panel, n_terms * kPanel, 0.0);
+    for (Index r = 0; r < n; ++r) {
+      const double* column = &weights.coeffRef(0, p * kPanel + r);
+      for (Index l = 0; l < n_terms; ++l) panel[(n_terms - 1 - l) * kPanel + r] = column[l];
+    }
+  });
+  return packed;
+}
+
+// cross += (Y - G W)'G, or Y'G without weights; the norm of Y - G W. An item is a group of targets, whose rows of the
+// result it owns, for one block of samples: what is left of its targets is made and used while it is in the cache.
+double accumulate_many(const Design& design, const PackedPanels* weights, MatrixRef cross, const Control& control) {
+  const Index n_samples = design.samples.rows();
+  const Index n_terms = design.basis.n_terms();
+  const Index n_targets = design.targets.cols;
+  const Index n_panels = (n_targets + kPanel - 1) / kPanel;
+  const Index block = std::min(kManyBlock, (n_samples + kPanel - 1) / kPanel * kPanel);
+  const double work = static_cast<double>(n_samples) * static_cast<double>(n_terms) * static_cast<double>(n_targets) *
+                      (weights == nullptr ? 1.0 : 2.0);
+  const int n_threads = control.threads_for(work);
+  std::vector<ManyScratch> scratch;
+  for (Scratch<double>& evaluation :
+       make_scratch<double>(design, n_threads, kPanel, weights == nullptr ? n_terms * kPanel : 0))
+    scratch.push_back({std::move(evaluation), PackedPanels(kGroupPanels * kPanel, block)});
+  const auto make = [&] {
+    return BothWays{PackedPanels(n_terms, block),
+                    weights == nullptr ? std::nullopt : std::optional<PackedPanels>(std::in_place, block, n_terms)};
+  };
+  const BothWays sides[2] = {make(), make()};
+  std::vector<double> norms(weights == nullptr ? 0 : size_of(n_panels), 0.0);
+  in_blocks(
+      n_samples, block, (n_panels + kGroupPanels - 1) / kGroupPanels, n_threads, control,
+      [](Index count) { return (count + kPanel - 1) / kPanel; },
+      [&](Index begin, Index end, Index p, int member, Index side) {
+        pack_both_ways(design, begin, end, p, scratch[size_of(member)].evaluation, sides[side]);
+      },
+      [&](Index begin, Index depth, Index group, int member, Index side) {
+        const PackedPanels& panels = scratch[size_of(member)].targets;
+        const Index first = group * kGroupPanels;
+        const Index last = std::min(n_panels, first + kGroupPanels);
+        for (Index p = first; p < last; ++p) {
+          double* panel = panels.panel(p - first);
+          const Index n = std::min<Index>(kPanel, n_targets - p * kPanel);
+          if (n < kPanel) std::fill_n(panel, depth * kPanel, 0.0);
+          copy_targets(design.targets, begin, depth, p * kPanel, n, panel);
+          std::fill(panel + depth * kPanel, panel + (depth + kColumns - 1) / kColumns * kColumns * kPanel, 0.0);
+        }
+        if (weights != nullptr) {
+          subtract_outputs(*weights, first, last, n_targets, n_terms, depth, *sides[side].by_sample, panels);
+          for (Index p = first; p < last; ++p) {
+            const Eigen::Map<const Vector> rest(panels.panel(p - first), depth * kPanel);
+            norms[size_of(p)] = std::hypot(norms[size_of(p)], rest.stableNorm());
+          }
+        }
+        const PackedPanels& terms = sides[side].by_terms;
+        accumulate_tile(
+            panels, terms, {0, last - first, 0, terms.n_panels()}, depth, 1.0,
+            {cross.data() + first * kPanel, cross.outerStride(), n_targets - first * kPanel, n_terms, false});
+      });
+  double norm = 0.0;
+  for (const double part : norms) norm = std::hypot(norm, part);
+  return norm;
+}
+
 }  // namespace
 
 void accumulate_cross(const Design& design, MatrixRef cross, const Control& control) {
@@ -311,6 +518,10 @@ void accumulate_cross(const Design& design, MatrixRef cross, const Control& cont
     accumulate_cross_of_few(design, cross, work, control);
     return;
   }
+  if (n_targets >= kManyTargets) {
+    accumulate_many(design, nullptr, cross, control);
+    return;
+  }
   const Index n_samples = design.samples.rows();
   const Index block = block_length<double>(n_terms, n_samples);
   const auto make = [&] { return Sides<double>{{n_targets, block}, PackedPanels(n_terms, block)}; };
@@ -320,8 +531,24 @@ void accumulate_cross(const Design& design, MatrixRef cross, const Control& cont
                      {cross.data(), cross.outerStride(), n_targets, n_terms, false}, work, control,
                      [&](Index first, Index depth, const Scratch<double>& scratch, const Sides<double>& to) {
                        pack_samples(terms_only, first, depth, scratch, to.right());
-                       pack_targets(design.targets, first, depth, to.left);
+                       pack_targets(design.targets, first, depth, 0, 0, to.left);
                      });
+}
+
+bool joins_residuals(Index n_targets) { return n_targets >= kJoinedTargets; }
+
+double accumulate_residual_cross(const Design& design, const ConstMatrixRef& weights, MatrixRef cross,
+                                 const Control& control) {
+  validate(design);
+  const Index n_terms = design.basis.n_terms();
+  const Index n_targets = design.targets.cols;
+  require(weights.rows() == n_terms && weights.cols() == n_targets, "weights must have shape (", n_terms, ", ",
+          n_targets, ")");
+  require(cross.rows() == n_targets && cross.cols() == n_terms, "cross must have shape (", n_targets, ", ", n_terms,
+          ")");
+  if (n_targets == 0) return 0.0;
+  const PackedPanels packed = pack_weights(weights, control);
+  return accumulate_many(design, &packed, cross, control);
 }
 
 namespace {

@@ -102,7 +102,10 @@ double estimate_bytes(const TensorBasis& basis, Index n_samples, Index n_outputs
   if (wants_orthogonal(options)) return orthogonal_bytes(s, l, k, is_wide(n_samples, basis.n_terms()));
   const Engine engine = choose_engine(basis, n_samples, n_outputs, options);
   const double n = is_dual(engine) ? s : l + k;
-  double doubles = common_doubles(s, l, k) + n * (is_dual(engine) ? s : l) + std::max(1e6, 1024 * n);
+  // Many outputs leave no residuals behind, and their targets are copied once at most, to be scaled.
+  const bool joined = !is_dual(engine) && joins_residuals(n_outputs);
+  double doubles = (joined ? s * k + 5 * l * k : common_doubles(s, l, k)) + n * (is_dual(engine) ? s : l) +
+                   std::max(1e6, (joined ? 2048 : 1024) * n);
   if (engine == Engine::moments && MomentPlan::exists(basis)) {
     // the statistic, its runs of samples, and the plan
     doubles += 5 * static_cast<double>(basis.plan<MomentPlan>().size(n_outputs, TargetProducts::left_out)) + 5e6 +

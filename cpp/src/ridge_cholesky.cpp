@@ -108,7 +108,7 @@ std::optional<RidgeSolution> dual_cholesky(const Problem& problem, Engine engine
   const auto residual = [&] {
     Matrix r = Matrix::Zero(n + first, n_outputs);
     if (weights.size() == 0) {
-      r.topRows(n) = problem.targets();
+      r.topRows(n) = problem.targets(0, n);
       return r;
     }
     const Matrix rest = problem.residual(weights);

@@ -165,7 +165,7 @@ Matrix triangle_of_rows(const Problem& problem, bool with_penalty) {
     const Index features_at = penalty_first ? n : 0;
     stacked.middleRows(penalty_first ? 0 : count, n) = triangle;
     problem.features(begin, count, {stacked.data() + features_at, count, n_terms, 1, stacked.outerStride()});
-    stacked.block(features_at, n_terms, count, problem.n_outputs()) = problem.targets().middleRows(begin, count);
+    stacked.block(features_at, n_terms, count, problem.n_outputs()) = problem.targets(begin, count);
     triangle = HouseholderQr(std::move(stacked), problem.control()).upper();
   }
   return triangle;
@@ -283,7 +283,7 @@ RidgeSolution solve_by_columns(const Problem& problem) {
   for (Index s = 0; s < constant.size(); ++s) constant(s) = problem.scale(s);
   Matrix features(n_terms, problem.n_samples());
   problem.features(0, problem.n_samples(), {features.data(), problem.n_samples(), n_terms, features.outerStride(), 1});
-  Matrix targets = problem.targets();
+  Matrix targets = problem.targets(0, problem.n_samples());
   const double length = std::max(constant.stableNorm(), std::numeric_limits<double>::min());
   constant /= length;
   if (first > 0) features.row(0).setZero();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "gegenbauer/extended_gradient.hpp"
@@ -22,18 +23,30 @@ double rounding_of_least_squares(double rcond, double norm, double penalty, doub
 }
 
 Problem::Problem(const Design& design, const RidgeOptions& options, const Control& control)
-    : design_(design), options_(options), control_(control), scaled_targets_(n_samples(), n_outputs()) {
-  // in squares, since the targets may lie row by row
-  constexpr Index side = 32;
-  for (Index first_k = 0; first_k < n_outputs(); first_k += side)
-    for (Index first_s = 0; first_s < n_samples(); first_s += side)
-      for (Index k = first_k; k < std::min(n_outputs(), first_k + side); ++k)
-        for (Index s = first_s; s < std::min(n_samples(), first_s + side); ++s)
-          scaled_targets_(s, k) = scale(s) * design.targets(s, k);
+    : design_(design), options_(options), control_(control), targets_(design.targets) {
+  if (design_.row_scale == nullptr) return;  // read in place
+  scaled_ = targets(0, n_samples());
+  targets_ = view(std::as_const(scaled_));
 }
 
-Design Problem::with_targets(const Matrix& targets) const {
-  return {design_.basis, design_.samples, design_.row_scale, view(targets)};
+Matrix Problem::targets(Index first, Index count) const {
+  Matrix values(count, n_outputs());
+  // in squares, since the targets may lie row by row
+  constexpr Index side = 32;
+  const bool scaled = scaled_.size() > 0;
+  const Index n_strips = (count + side - 1) / side;
+  parallel_for(control_, n_strips, static_cast<double>(values.size()), [&](Index strip, int) {
+    const Index begin = strip * side;
+    const Index end = std::min(count, begin + side);
+    for (Index first_k = 0; first_k < n_outputs(); first_k += side)
+      for (Index k = first_k; k < std::min(n_outputs(), first_k + side); ++k)
+        for (Index s = begin; s < end; ++s) values(s, k) = (scaled ? 1.0 : scale(first + s)) * targets_(first + s, k);
+  });
+  return values;
+}
+
+Design Problem::with_targets(StridedView<const double> targets) const {
+  return {design_.basis, design_.samples, design_.row_scale, targets};
 }
 
 Precision Problem::precision(Engine engine) const {
@@ -48,22 +61,25 @@ Precision Problem::precision(Engine engine) const {
 
 Matrix Problem::gram(Engine engine, Precision precision) const {
   Matrix gram = zeros(n_terms() + n_outputs(), n_terms(), control_);
-  const Design design = with_targets(targets());
   if (engine == Engine::moments) {
+    // which read one target after the other
+    Matrix columns;
+    if (targets_.cols > 1 && targets_.row_stride != 1) columns = targets(0, n_samples());
+    const Design design = with_targets(columns.size() > 0 ? view(std::as_const(columns)) : targets_);
     const auto& plan = design_.basis.plan<MomentPlan>();
     constexpr auto products = TargetProducts::left_out;
     std::vector<double> statistic(static_cast<std::size_t>(plan.size(n_outputs(), products)), 0.0);
     plan.accumulate(design, statistic.data(), control_, products);
     plan.assemble(statistic.data(), gram, control_);
   } else {
-    accumulate_gram(design, gram, control_, precision);
+    accumulate_gram(with_targets(targets_), gram, control_, precision);
   }
   return gram;
 }
 
 Matrix Problem::kernel(Engine engine, Precision precision) const {
   Matrix kernel = zeros(n_samples(), n_samples(), control_);
-  const Design design = with_targets(targets());
+  const Design design = with_targets(targets_);
   if (engine == Engine::kernel) {
     accumulate_total_degree_kernel(design, first_penalized(), kernel, control_);
   } else {
@@ -80,7 +96,7 @@ bool Problem::moments_are_accurate() const {
 
 Matrix Problem::transposed_product(const Matrix& r) const {
   Matrix cross = Matrix::Zero(r.cols(), n_terms());
-  accumulate_cross(with_targets(r), cross, control_);
+  accumulate_cross(with_targets(view(r)), cross, control_);
   return cross.transpose();
 }
 
@@ -93,16 +109,22 @@ Matrix Problem::product(const Matrix& weights) const {
   return r;
 }
 
+Matrix Problem::residual(const Matrix& weights) const {
+  Matrix r = targets(0, n_samples());
+  r -= product(weights);
+  return r;
+}
+
 Matrix Problem::gradient(const Matrix& weights, double& residual_norm) const {
-  constexpr Index side = 256;  // outputs at a time, whose residuals need no memory to speak of
-  Matrix g(n_terms(), n_outputs());
-  residual_norm = 0.0;
-  for (Index first = 0; first < n_outputs(); first += side) {
-    const Index count = std::min(side, n_outputs() - first);
-    Matrix residuals = product(weights.middleCols(first, count));
-    residuals = scaled_targets_.middleCols(first, count) - residuals;
-    residual_norm = std::hypot(residual_norm, residuals.stableNorm());
-    g.middleCols(first, count) = transposed_product(residuals);
+  Matrix g;
+  if (joins_residuals(n_outputs())) {
+    Matrix cross = Matrix::Zero(n_outputs(), n_terms());
+    residual_norm = accumulate_residual_cross(with_targets(targets_), weights, cross, control_);
+    g = cross.transpose();
+  } else {
+    const Matrix residuals = residual(weights);
+    residual_norm = residuals.stableNorm();
+    g = transposed_product(residuals);
   }
   const Index penalized = n_terms() - first_penalized();
   g.bottomRows(penalized) -= options_.gamma * weights.bottomRows(penalized);

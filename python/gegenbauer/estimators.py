@@ -70,6 +70,34 @@ class PenalizedConstantWarning(UserWarning):
 _FAR_FROM_ZERO, _MOST_LOST = 10.0, 0.1
 
 
+def _may_be_far(
+    Y: NDArray[np.float64], weight: NDArray[np.float64] | None, total: float, least: float
+) -> NDArray[np.bool_]:
+    """Leave out the columns whose means are certainly less than `least` deviations from zero.
+
+    One pass without copies. The variance is what is left of the mean square, which has digits
+    enough of it where it is not much smaller; for others, and beyond the range of squares, a
+    column may be far.
+    """
+    n_samples, n_outputs = Y.shape
+    mean, square = np.zeros(n_outputs), np.zeros(n_outputs)
+    by_rows = abs(Y.strides[0]) >= abs(Y.strides[1])
+    step = max(1, 2**15 // (n_outputs if by_rows else n_samples))  # what a cache holds
+    with np.errstate(all="ignore"):
+        for start in range(0, n_samples if by_rows else n_outputs, step):
+            part = slice(start, start + step)
+            rows, columns = (part, slice(None)) if by_rows else (slice(None), part)
+            values = Y[rows, columns]
+            weighed = values if weight is None else weight[rows, np.newaxis] * values
+            mean[columns] += weighed.sum(axis=0)
+            square[columns] += np.einsum("ij,ij->j", weighed, values)
+        mean /= total
+        square /= total
+        limit = min(least, 1e3) / 2
+        near = (mean**2 <= limit**2 * (square - mean**2)) & (square > np.finfo(float).tiny / _EPS)
+    return ~near
+
+
 class _GegenbauerEstimator(_StreamEstimator):
     """Fit and output common to regression and classification."""
 
@@ -121,20 +149,26 @@ class _GegenbauerEstimator(_StreamEstimator):
         mean times what it makes of targets of 1. How far that is from 1 between the samples is seen
         by a fit to every other one; only targets whose mean is far from zero are worth it.
         """
+        flat = Y.shape[1] == 1
+        n = len(X)
+        total = n if weight is None else float(weight.sum())
+        least = _FAR_FROM_ZERO
+        if n >= 4 * self.n_terms_:
+            # of many samples, targets of 1 are missed by no more: the weight 1 of the constant
+            # alone would be penalised by gamma
+            lost_of_mean = np.sqrt(float(self.gamma) / total)
+            least = max(least, _MOST_LOST / lost_of_mean) if lost_of_mean > 0 else np.inf
+        columns = np.flatnonzero(_may_be_far(Y, weight, total, least))
+        if n < 4 or columns.size == 0:
+            return
+        Y = Y[:, columns]
         size = np.abs(Y).max(axis=0)
         scaled = Y / np.where(size > 0, size, 1.0)
         mean = np.average(scaled, axis=0, weights=weight)
         spread = np.sqrt(np.average((scaled - mean) ** 2, axis=0, weights=weight))
         far = np.where(spread > _EPS, np.abs(mean) / np.where(spread > 0, spread, 1.0), 0.0)
         column = int(far.argmax())
-        n = len(X)
-        total = n if weight is None else float(weight.sum())
-        # of many samples, targets of 1 are missed by no more: the weight 1 of the constant alone
-        # would be penalised by gamma
-        certain = (
-            n >= 4 * self.n_terms_ and far[column] * np.sqrt(float(self.gamma) / total) < _MOST_LOST
-        )
-        if far[column] < _FAR_FROM_ZERO or n < 4 or certain:
+        if far[column] < least:
             return
         options: dict[str, Any] = {"scaling": self.scaling_, "n_threads": self._n_threads()}
         # by whatever engine and solver: it is not the fit, and must not fail where that does not
@@ -146,7 +180,7 @@ class _GegenbauerEstimator(_StreamEstimator):
         lost = float(far[column] * np.median(np.abs(missed)))
         if lost < _MOST_LOST:
             return
-        which = "" if Y.shape[1] == 1 else f" in column {column}"
+        which = "" if flat else f" in column {columns[column]}"
         warnings.warn(
             f"The mean of y{which} is {far[column]:.3g} times its standard deviation, and the "
             "constant term that has to carry it is penalised: for this alone predictions are off "

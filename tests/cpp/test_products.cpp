@@ -47,6 +47,77 @@ void test_products(const Design& design, const Matrix& weights) {
   const Matrix scale = (targets.cwiseAbs().transpose() * features.cwiseAbs()).array() + 1.0;
   CHECK(((cross - expected).array().abs() <= 1e-14 * scale.array()).all());
   CHECK(crossed(3) == cross);
+  double norm = -1.0;
+  const auto left = [&](int n_threads) {
+    Matrix product = Matrix::Ones(n_targets, design.basis.n_terms());
+    norm = accumulate_residual_cross(design, weights, product, Control(n_threads));
+    return product;
+  };
+  const Matrix residuals = targets - features * weights;
+  const Matrix largest = targets.cwiseAbs() + features.cwiseAbs() * weights.cwiseAbs();
+  const Matrix product = left(1);
+  const double norm_of_one = norm;
+  const Matrix error = product - Matrix::Ones(n_targets, features.cols()) - residuals.transpose() * features;
+  const Matrix bound = (largest.transpose() * features.cwiseAbs()).array() + 1.0;
+  CHECK((error.array().abs() <= 1e-14 * bound.array()).all());
+  CHECK(std::abs(norm - residuals.norm()) <= 1e-14 * largest.norm());
+  CHECK(left(3) == product && norm == norm_of_one);
+}
+
+// The targets lie sample by sample, as NumPy has them, beside others, or backwards
+void test_layouts(const TensorBasis& basis, const Samples& samples, const double* scale, const Matrix& y,
+                  const Matrix& weights) {
+  const Index n_targets = y.cols();
+  const Matrix across = y.transpose();
+  test_products({basis, samples, scale, {across.data(), y.rows(), n_targets, n_targets, 1}}, weights);
+  Matrix wide = Matrix::Constant(2 * n_targets + 1, y.rows(), 1e9);
+  for (Index k = 0; k < n_targets; ++k) wide.row(2 * k) = y.col(k).transpose();
+  test_products({basis, samples, scale, {wide.data(), y.rows(), n_targets, wide.rows(), 2}}, weights);
+  const Matrix backwards = y.rowwise().reverse();
+  const double* last = backwards.data() + (n_targets - 1) * y.rows();
+  test_products({basis, samples, scale, {last, y.rows(), n_targets, 1, -y.rows()}}, weights);
+}
+
+// Many targets, and terms beyond the depth of one product. [G, Y]'G is that of the parts.
+void test_many_targets() {
+  IndexSetSpec spec;
+  spec.n_inputs = 2;
+  for (const Index n_terms : {5, 300}) {
+    spec.n_terms = n_terms;
+    const TensorBasis basis(spec, 0.05, Normalization::raw);
+    for (const Index n_samples : {1, 37, 1100}) {
+      const Matrix x = check::uniform(n_samples, 2, -1, 1, 1);
+      const Matrix scale = check::uniform(n_samples, 1, 0, 2, 3);
+      const Samples samples(check::view(x));
+      for (const Index n_targets : {1, 8, 9, 19, 20, 24, 95, 96, 101, 200}) {
+        const Matrix y = check::uniform(n_samples, n_targets, -1, 1, 2);
+        const Matrix weights = check::uniform(n_terms, n_targets, -1, 1, 4);
+        test_layouts(basis, samples, nullptr, y, weights);
+        test_layouts(basis, samples, scale.data(), y, weights);
+        Matrix both(n_samples, n_terms + n_targets);
+        evaluate_terms(basis, samples, StridedView<double>{both.data(), n_samples, n_terms, 1, n_samples}, Control(1));
+        both.leftCols(n_terms) = (scale.col(0).asDiagonal() * both.leftCols(n_terms)).eval();
+        both.rightCols(n_targets) = y;
+        const Matrix expected = both.transpose() * both;
+        const Matrix size = both.cwiseAbs().transpose() * both.cwiseAbs();
+        for (const Index n_cols : {n_terms, n_terms + n_targets}) {
+          const auto gram = [&](int n_threads) {
+            Matrix sum = Matrix::Zero(n_terms + n_targets, n_cols);
+            accumulate_gram({basis, samples, scale.data(), check::view(y)}, sum, Control(n_threads));
+            for (Index j = 0; j < n_cols; ++j) sum.col(j).head(j).setZero();
+            return sum;
+          };
+          const Matrix sum = gram(1);
+          bool right = true;
+          for (Index j = 0; j < n_cols; ++j)
+            for (Index i = j; i < sum.rows(); ++i)
+              right = right && std::abs(sum(i, j) - expected(i, j)) <= 1e-14 * size(i, j);
+          CHECK(right);
+          CHECK(gram(3) == sum);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -79,5 +150,6 @@ int main() {
       }
     }
   }
+  test_many_targets();
   return check::report("products");
 }

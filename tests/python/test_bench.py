@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bench_samples import World, case_of, result_of, run_of, settings
+from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline
 
 from bench import __main__ as command
@@ -531,7 +532,10 @@ def spoil(result, rng):
     if isinstance(result, reference.Network):
         return result._replace(weights=spoil(result.weights, rng))
     if isinstance(result, Pipeline):
-        result[-1].coef_ = spoil(result[-1].coef_, rng)
+        spoil(result[-1], rng)
+        return result
+    if isinstance(result, Ridge):
+        result.coef_ = spoil(result.coef_, rng)
         return result
     if isinstance(result, RidgeSolution):
         return dataclasses.replace(result, weights=spoil(result.weights, rng))

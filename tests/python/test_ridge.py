@@ -151,6 +151,50 @@ def test_many_outputs():
         assert relative(weights, expected) <= 1e-10
 
 
+@pytest.mark.parametrize("layout", ["C", "F", "strided"])
+@pytest.mark.parametrize("n_outputs", [19, 20, 95, 96, 121])
+@pytest.mark.parametrize("penalize_constant", [True, False])
+def test_many_outputs_of_many_samples(n_outputs, layout, penalize_constant):
+    """Where residuals are made block by block: as alone, as by SVD, in any layout and thread."""
+    p = make_problem(1301, 2, 30, n_outputs)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, 1301)
+    options = {"penalize_constant": penalize_constant, "engine": "primal"}
+    Y = np.asarray(p.Y, order="F" if layout == "F" else "C")
+    if layout == "strided":
+        Y = np.repeat(p.Y, 2, axis=1)[::-1, ::2][::-1]
+    for sample_weight in (None, weight):
+        scale = np.ones(1301) if sample_weight is None else np.sqrt(weight)
+        options["sample_weight"] = sample_weight
+        solution = solve_ridge(p.basis, p.X, Y, 1e-6, n_threads=1, **options)
+        assert solution.n_refinements >= 1
+        # the constant is not penalised where its column and the targets leave it out
+        G, right = scale[:, np.newaxis] * p.G, scale[:, np.newaxis] * p.Y
+        if penalize_constant:
+            expected = oracles.ridge_svd(G, right, 1e-6)
+        else:
+            unit = scale / np.linalg.norm(scale)
+            rest = G[:, 1:] - np.outer(unit, unit @ G[:, 1:])
+            others = oracles.ridge_svd(rest, right - np.outer(unit, unit @ right), 1e-6)
+            constant = unit @ (right - G[:, 1:] @ others) / np.linalg.norm(scale)
+            expected = np.vstack([constant, others])
+        assert relative(solution.weights, expected) <= 1e-10
+        alone = solve_ridge(p.basis, p.X, p.Y[:, -1], 1e-6, **options)
+        assert relative(solution.weights[:, -1:], alone.weights) <= 1e-11
+        threads = solve_ridge(p.basis, p.X, Y, 1e-6, n_threads=3, **options)
+        assert_array_equal(threads.weights, solution.weights)
+        assert threads.error == solution.error
+
+
+def test_many_outputs_of_any_size():
+    """An output's digits do not depend on others that are far larger or smaller."""
+    p = make_problem(600, 2, 25, n_outputs=120)
+    size = 2.0 ** np.linspace(-500, 500, 120).round()
+    weights = solve_ridge(p.basis, p.X, size * p.Y, 2.0**-6).weights / size
+    expected = oracles.ridge_svd(p.G, p.Y, 2.0**-6)
+    for k in range(120):
+        assert relative(weights[:, k], expected[:, k]) <= 1e-8
+
+
 @pytest.mark.parametrize("domain", [(0, 1), (-1, 1)])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_iris(iris, domain, engine):

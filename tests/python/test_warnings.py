@@ -334,6 +334,22 @@ class TestPenalizedConstant:
         (warning,) = self.caught(GegenbauerRegressor(n_terms=50), Y)
         assert "The mean of y in column 1" in str(warning.message)
 
+    @pytest.mark.parametrize("order", ["C", "F"])
+    @pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_of_many_outputs_the_one(self, order, size, weighted):
+        weights = {"sample_weight": np.linspace(1, 2, 200)} if weighted else {}
+        Y = np.tile(self.y[:, np.newaxis], 300)
+        Y[:, 7], Y[:, 9] = 0.0, 1e3
+        Y[:, 250] += 1e6
+        assert self.caught(GegenbauerRegressor(n_terms=50), np.delete(Y, 250, axis=1)) == []
+        Y = np.asarray(size * Y, order=order)
+        (warning,) = self.caught(GegenbauerRegressor(n_terms=50), Y, **weights)
+        alone = self.caught(GegenbauerRegressor(n_terms=50), Y[:, 250], **weights)[0]
+        assert str(warning.message) == str(alone.message).replace(
+            "of y is", "of y in column 250 is"
+        )
+
     @pytest.mark.parametrize("weighted", [False, True])
     def test_where_it_costs_nothing_nothing_is_said(self, weighted):
         weights = {"sample_weight": np.full(200, 2.0)} if weighted else {}

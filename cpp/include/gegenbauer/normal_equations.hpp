@@ -27,6 +27,14 @@ void accumulate_gram(const Design& design, MatrixRef gram, const Control& contro
 /// cross += Y' G, shape (K, L). Cost 2 S K L flops and S L for the evaluation.
 void accumulate_cross(const Design& design, MatrixRef cross, const Control& control);
 
+/// cross += (Y - G W)' G for weights (L, K), shape (K, L); returns the norm of Y - G W, which is made and used block by
+/// block. Cost 4 S K L flops and S L for the evaluation; memory 16 kB a term, and W once more.
+[[nodiscard]] double accumulate_residual_cross(const Design& design, const ConstMatrixRef& weights, MatrixRef cross,
+                                               const Control& control);
+
+/// Whether that is faster for so many targets than predictions and their residuals' sums one after the other.
+[[nodiscard]] bool joins_residuals(Index n_targets);
+
 /// kernel += lower triangle of the sum over the terms l >= first_term of G_sl G_rl: (S, S), column-major. Targets are
 /// not used. Cost S^2 L flops; memory 8 kB a sample, or 8 MB if that is more.
 void accumulate_kernel(const Design& design, Index first_term, MatrixRef kernel, const Control& control,

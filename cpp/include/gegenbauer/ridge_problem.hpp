@@ -53,6 +53,8 @@ struct RidgeSolution {
 /// The design and options must outlive it.
 class Problem {
  public:
+  Problem(const Problem&) = delete;  // views of its own
+  Problem& operator=(const Problem&) = delete;
   Problem(const Design& design, const RidgeOptions& options, const Control& control);
 
   [[nodiscard]] Index n_samples() const { return design_.samples.rows(); }
@@ -60,13 +62,12 @@ class Problem {
   [[nodiscard]] Index n_outputs() const { return design_.targets.cols; }
   [[nodiscard]] const Control& control() const { return control_; }
   [[nodiscard]] const RidgeOptions& options() const { return options_; }
-  [[nodiscard]] const Matrix& targets() const { return scaled_targets_; }
   [[nodiscard]] double scale(Index s) const { return design_.row_scale == nullptr ? 1.0 : design_.row_scale[s]; }
   [[nodiscard]] double penalty(Index l) const { return l == 0 && !options_.penalize_constant ? 0.0 : options_.gamma; }
   [[nodiscard]] Index first_penalized() const { return options_.penalize_constant ? 0 : 1; }
 
-  /// a design of the scaled rows with other targets
-  [[nodiscard]] Design with_targets(const Matrix& targets) const;
+  /// the scaled targets of the samples [first, first + count)
+  [[nodiscard]] Matrix targets(Index first, Index count) const;
 
   /// Whether products of features in float32 are worth a try: refinement has to make up for them, a few passes over the
   /// data each of which costs as much as some dozens of the n sums a term (or sample).
@@ -88,7 +89,7 @@ class Problem {
   [[nodiscard]] Matrix product(const Matrix& weights) const;
 
   /// Y - G W
-  [[nodiscard]] Matrix residual(const Matrix& weights) const { return scaled_targets_ - product(weights); }
+  [[nodiscard]] Matrix residual(const Matrix& weights) const;
 
   /// G'(Y - G W) - penalty W: what vanishes at the solution; and the norm of Y - G W
   [[nodiscard]] Matrix gradient(const Matrix& weights, double& residual_norm) const;
@@ -100,10 +101,14 @@ class Problem {
   void features(Index first, Index count, StridedView<double> out) const;
 
  private:
+  // the scaled rows with these targets
+  [[nodiscard]] Design with_targets(StridedView<const double> targets) const;
+
   const Design& design_;
   const RidgeOptions& options_;
   const Control& control_;
-  Matrix scaled_targets_;
+  StridedView<const double> targets_;  ///< scaled: the caller's own, or `scaled_`
+  Matrix scaled_;                      ///< empty where rows have no scale
 };
 
 }  // namespace gegenbauer
