@@ -61,13 +61,17 @@ class IllConditionedWarning(UserWarning):
 class PenalizedConstantWarning(UserWarning):
     """The penalty on the constant term spoils the predictions of targets far from zero.
 
-    Samples that come in batches are gone when it would be measured: there is no such warning.
+    Of samples that come in batches it is said from their sums at the solve, where they are at least
+    twice as many as the terms; fewer are gone when what happens between them would be measured.
     """
 
 
 # Means so many standard deviations from zero are looked into, and what the penalty on the constant
 # may cost, in standard deviations
 _FAR_FROM_ZERO, _MOST_LOST = 10.0, 0.1
+
+# So many samples tell what the penalty costs, or twice as many as there are terms
+_FEW = 1000
 
 
 def _may_be_far(
@@ -147,7 +151,8 @@ class _GegenbauerEstimator(_StreamEstimator):
 
         A fit is linear in its targets: what it makes of Y beyond a fit with a free constant is the
         mean times what it makes of targets of 1. How far that is from 1 between the samples is seen
-        by a fit to every other one; only targets whose mean is far from zero are worth it.
+        by a fit to every other one, or to twice the terms where samples are many, with the share
+        of gamma that is theirs; only targets whose mean is far from zero are worth it.
         """
         flat = Y.shape[1] == 1
         n = len(X)
@@ -170,19 +175,61 @@ class _GegenbauerEstimator(_StreamEstimator):
         column = int(far.argmax())
         if far[column] < least:
             return
+        step = max(2, n // max(2 * self.n_terms_, _FEW))
+        some, others = slice(0, None, step), slice(step // 2, None, step)
+        weight_of_some = None if weight is None else weight[some]
+        share = (len(X[some]) if weight is None else float(weight[some].sum())) / total
+        if not share > 0:
+            return
         options: dict[str, Any] = {"scaling": self.scaling_, "n_threads": self._n_threads()}
         # by whatever engine and solver: it is not the fit, and must not fail where that does not
         ones = solve_ridge(
-            self.basis_, X[::2], np.ones((len(X[::2]), 1)), self.gamma,
-            sample_weight=None if weight is None else weight[::2], **options,
+            self.basis_, X[some], np.ones((len(X[some]), 1)), self.gamma * share,
+            sample_weight=weight_of_some, **options,
         )  # fmt: skip
-        missed = 1.0 - predict(self.basis_, X[1::2], ones.weights, **options)
+        missed = 1.0 - predict(self.basis_, X[others], ones.weights, **options)
         lost = float(far[column] * np.median(np.abs(missed)))
+        self._warn_of_constant(far[column], None if flat else int(columns[column]), lost)
+
+    def _constant_is_cheap(self, far: float, weight: float) -> bool:
+        """Tell whether the penalty on the constant costs next to nothing, whatever the inputs.
+
+        Of many samples, targets of 1 are missed by no more: the weight 1 of the constant alone
+        would be penalised by gamma.
+        """
+        return bool(far * np.sqrt(float(self.gamma) / weight) < _MOST_LOST)
+
+    def _look_at_sums(self) -> None:
+        """Warn as `_warn_if_constant_is_dear` does, from sums, which know no single sample.
+
+        A fit to targets of 1 misses them in the samples by what the sums say, and between them by
+        no more than n / (n - n_terms) times that, as far as samples outnumber the terms.
+        """
+        sums = self.statistics_
+        n = sums.n_samples
+        if not (self.penalize_constant and is_regressor(self)) or n < max(4, 2 * self.n_terms_):
+            return
+        mean, spread = sums._mean_and_spread()
+        far = np.where(
+            spread > _EPS * np.abs(mean), np.abs(mean) / np.where(spread > 0, spread, 1.0), 0.0
+        )
+        column = int(far.argmax())
+        weight = float(sums.weight_sum)
+        if far[column] < _FAR_FROM_ZERO or self._constant_is_cheap(float(far[column]), weight):
+            return
+        coding = np.zeros((mean.size, 1)), np.ones(1)
+        ones = sums._solve(self.gamma, coding, penalize_constant=True, n_threads=self._n_threads())
+        square = float(sums._squared_errors(ones.weights, coding)[0, 0]) / weight
+        missed = np.sqrt(min(square, float(self.gamma) / weight)) * n / (n - self.n_terms_)
+        of = None if mean.size == 1 else column
+        self._warn_of_constant(far[column], of, float(far[column] * missed))
+
+    def _warn_of_constant(self, far: float, column: int | None, lost: float) -> None:
         if lost < _MOST_LOST:
             return
-        which = "" if flat else f" in column {columns[column]}"
+        which = "" if column is None else f" in column {column}"
         warnings.warn(
-            f"The mean of y{which} is {far[column]:.3g} times its standard deviation, and the "
+            f"The mean of y{which} is {far:.3g} times its standard deviation, and the "
             "constant term that has to carry it is penalised: for this alone predictions are off "
             f"by some {lost:.2g} standard deviations. Set penalize_constant=False, or subtract the "
             "mean from y.",
@@ -497,7 +544,10 @@ class GegenbauerRegressor(_RealStream, _GegenbauerEstimator):
 
         The weights are solved for when they are first needed, as after :meth:`partial_fit`; what
         is wrong with the sums as a whole, such as a single class or a gamma that is too small, is
-        an error then, and nothing is lost by it.
+        an error then, and nothing is lost by it. So is a
+        :class:`PenalizedConstantWarning` given then, where samples are twice as many as terms. What
+        only the samples themselves tell is not told: of outliers (:class:`OutlierWarning`) and of
+        correlated inputs there is no warning.
 
         Parameters
         ----------
@@ -802,7 +852,9 @@ class GegenbauerClassifier(_ClassStream, _GegenbauerEstimator):
 
         The weights are solved for when they are first needed, as after :meth:`partial_fit`; what
         is wrong with the sums as a whole, such as a single class or a gamma that is too small, is
-        an error then, and nothing is lost by it.
+        an error then, and nothing is lost by it. Of outliers
+        (:class:`OutlierWarning`) and of correlated inputs, which only the samples themselves tell,
+        there is no warning.
 
         Parameters
         ----------

@@ -591,6 +591,13 @@ class _Statistics:
         system, means = self._system(coding, n_threads)
         return _PrimalSpectrum(system, self.basis.n_terms, free=free, means=means), system
 
+    def _mean_and_spread(self) -> tuple[Doubles, Doubles]:
+        """Return the means of the targets and their standard deviations."""
+        beyond = self._target_sums() / self.weight_sum
+        with np.errstate(over="ignore"):
+            squares = np.diag(self._target_products()) / self.weight_sum - beyond**2
+        return self._shift + beyond, np.sqrt(squares.clip(min=0.0))
+
     def _in_units(self, coding: Coding | None) -> tuple[Coding, float]:
         """Return a coding into targets of about one, and their unit, a power of two.
 

@@ -93,6 +93,9 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         """Set the attributes that the solve finds."""
         raise NotImplementedError
 
+    def _look_at_sums(self) -> None:
+        """Warn of what the sums tell about the targets, once weights are solved for."""
+
     # ---- state -------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
@@ -148,6 +151,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
                 ) from None
         flat = self._y_was_flat and solution.weights.shape[1] == 1
         self._keep_solution(solution, flat=flat)
+        self._look_at_sums()
 
     def _require_sums_to_do(self) -> bool:
         """Refuse parameters that need all rows at once."""

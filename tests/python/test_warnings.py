@@ -23,6 +23,7 @@ from gegenbauer import (
     OutOfRangeWarning,
     PenalizedConstantWarning,
     Spectrum,
+    estimators,
     load,
     save,
     sobol_indices,
@@ -321,13 +322,70 @@ class TestPenalizedConstant:
         assert "Set penalize_constant=False, or subtract the mean" in str(warning.message)
         told = float(str(warning.message).partition("off by some ")[2].split()[0])
         box = np.column_stack([self.X.min(axis=0), self.X.max(axis=0)])
-        half = clone(model).set_params(feature_range=box)
+        half = clone(model).set_params(feature_range=box, gamma=model.gamma / 2)
         X, y, Z = self.X[::2], self.y[::2], self.X[1::2]
         far, near = half.fit(X, y + 1e6).predict(Z) - 1e6, half.fit(X, y).predict(Z)
         lost = np.median(np.abs(far - near)) / self.y.std()
         assert told == pytest.approx(lost, rel=0.1)
         free = clone(model).set_params(penalize_constant=False)
         assert self.caught(free, self.y + 1e6) == []
+
+    @pytest.mark.filterwarnings("ignore::gegenbauer.PenalizedConstantWarning")
+    @pytest.mark.parametrize("weight", [None, 0.5])
+    def test_batches_say_it_from_their_sums(self, weight):
+        """What sums say of targets of 1 is what fits with and without the mean differ by."""
+        rng = np.random.default_rng(1)
+        X = rng.uniform(-1, 1, size=(3000, 2))
+        y = X[:, 0] ** 2 + X[:, 1]
+        w = None if weight is None else np.full(3000, weight)
+        model = GegenbauerRegressor(n_terms=15, gamma=1.0)
+        for start in range(0, 3000, 1000):
+            part = slice(start, start + 1000)
+            model.partial_fit(X[part], y[part] + 1e4, None if w is None else w[part])
+        with pytest.warns(PenalizedConstantWarning) as caught:
+            model.predict(X[:1])
+        (warning,) = [one for one in caught if one.category is PenalizedConstantWarning]
+        assert warning.filename == __file__
+        told = float(str(warning.message).partition("off by some ")[2].split()[0])
+        fit = [clone(model).fit(X, target, w).predict(X) for target in (y + 1e4, y)]
+        lost = np.sqrt(np.mean((fit[0] - 1e4 - fit[1]) ** 2)) / y.std()
+        assert told == pytest.approx(lost, rel=0.05)
+
+    def test_batches_whose_constant_is_cheap_or_free_say_nothing(self):
+        rng = np.random.default_rng(1)
+        X = rng.uniform(-1, 1, size=(3000, 2))
+        y = X[:, 0] ** 2 + X[:, 1]
+        for model, target in [
+            (GegenbauerRegressor(n_terms=15, gamma=1.0, penalize_constant=False), y + 1e4),
+            (GegenbauerRegressor(n_terms=15, gamma=1.0), y),
+            (GegenbauerRegressor(n_terms=15, gamma=1e-9), y + 1e4),
+            (GegenbauerRegressor(n_terms=15, gamma=1.0), np.full(3000, 1e4)),
+        ]:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", PenalizedConstantWarning)
+                model.fit_stream([(X[:1500], target[:1500]), (X[1500:], target[1500:])])
+                model.predict(X[:1])
+
+    def test_many_samples_are_looked_at_by_few(self, monkeypatch):
+        """The fit to targets of 1 has a tenth of the samples, with its share of gamma."""
+        rng = np.random.default_rng(1)
+        X = rng.uniform(-1, 1, size=(20_000, 2))
+        y = X[:, 0] ** 2 + X[:, 1] + 1e5
+        seen = []
+        solve = estimators.solve_ridge
+
+        def recorded(basis, X, Y, gamma, **options):
+            seen.append((len(X), gamma))
+            return solve(basis, X, Y, gamma, **options)
+
+        monkeypatch.setattr(estimators, "solve_ridge", recorded)
+        with pytest.warns(PenalizedConstantWarning) as caught:
+            model = GegenbauerRegressor(n_terms=15, gamma=1.0).fit(X, y)
+        assert seen == [(20_000, 1.0), (1000, pytest.approx(0.05))]
+        told = float(str(caught[0].message).partition("off by some ")[2].split()[0])
+        free = clone(model).fit(X, y - 1e5)
+        lost = np.median(np.abs(model.predict(X) - 1e5 - free.predict(X))) / y.std()
+        assert told == pytest.approx(lost, rel=0.15)
 
     def test_of_the_outputs_the_one(self):
         Y = np.column_stack([self.y, self.y - 1e5])
