@@ -4,6 +4,10 @@ A number is what Python's ``float`` takes, but for underscores and digits beyond
 false are the words, in capitals or not. Of either there may be blanks at both ends. A column is of
 the first kind that all of its values are of: whole numbers of 64 bits with a sign or without, any
 numbers, true and false, text.
+
+Classes are told apart by their text: where two texts of a column of numbers are the same number, as
+007 and 7, +1 and 1, or 1 and 1.0 are, a column of classes stays text. As numbers they are equal,
+and so are true and TRUE, which are words and not text.
 """
 
 from __future__ import annotations
@@ -15,10 +19,16 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["are_numbers", "no_classes", "read_as", "typed"]
+__all__ = ["OneText", "are_numbers", "no_classes", "read_as", "same_number", "typed"]
 
 # From here on, whole numbers are no longer one apart in float64.
 _NO_NEIGHBOURS = 2.0**53
+
+# Whole numbers that are not written as Python writes them
+_ODD = r"^\s*(?:\+|-?0[0-9]|-0)"
+
+# So many different texts are remembered
+_MOST_TEXTS = 100_000
 
 _NUMBER = r"(?i)^\s*[+-]?((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan)\s*$"
 
@@ -111,6 +121,48 @@ def are_numbers(texts: Any) -> Any:
     from pyarrow import compute
 
     return compute.match_substring_regex(texts, pattern=_NUMBER)
+
+
+def same_number(texts: Any) -> tuple[str, str] | None:
+    """Return the first two texts of numbers that differ, but for blanks around them, and are equal.
+
+    Parameters
+    ----------
+    texts : Array or ChunkedArray of strings
+        All of them numbers; nulls do not count.
+    """
+    from pyarrow import compute
+
+    odd = compute.match_substring_regex(texts, pattern=_ODD)
+    plain = compute.match_substring_regex(texts, pattern=r"^\s*-?[0-9]+\s*$")
+    if not compute.any(compute.or_(odd, compute.invert(plain))).as_py():
+        return None  # whole numbers as they are usually written
+    return OneText().clash(texts)
+
+
+class OneText:
+    """The texts of the numbers seen so far, as long as they are few."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int | float, str] = {}
+
+    def clash(self, texts: Any) -> tuple[str, str] | None:
+        """Take note of texts of numbers; return the first two that differ and are equal."""
+        from pyarrow import compute
+
+        if len(self._texts) > _MOST_TEXTS:  # too many for classes
+            return None
+        for text in compute.unique(compute.utf8_trim_whitespace(texts)).to_pylist():
+            if text is None:
+                continue
+            try:
+                number: int | float = int(text)
+            except ValueError:
+                number = float(text)
+            before = self._texts.setdefault(number, text)
+            if before != text:
+                return before, text
+        return None
 
 
 def no_classes(values: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -19,12 +19,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from gegenbauer._arrays import check_integer, require_plain
-from gegenbauer._column_types import are_numbers, no_classes, read_as, typed
+from gegenbauer._column_types import (
+    OneText,
+    are_numbers,
+    no_classes,
+    read_as,
+    same_number,
+    typed,
+)
 from gegenbauer._csv_text import CsvError, CsvText
 
 if TYPE_CHECKING:
@@ -392,7 +399,9 @@ class TableBatches:
         What stands between the columns of a CSV file: one character of ASCII.
     as_labels : bool or None, default=None
         False takes the target for real numbers, True for classes, which decimal numbers with a
-        fraction are not; None for whatever it is.
+        fraction are not; None for whatever it is. Of CSV files, texts that differ are different
+        classes: a target of which two values are one whole number (007 and 7, +1 and 1; with True
+        also 1 and 1.0) is text, unless it is False.
 
     Attributes
     ----------
@@ -540,7 +549,7 @@ class TableBatches:
                 f"{self._files[0].name}: no rows"
                 + (f", nor in the {len(self._files) - 1} others" if len(self._files) > 1 else "")
             )
-        files[0].look(self._used)
+        files[0].look(self._used, self.target)
         numeric = {*self.inputs, *filter(None, [self.sample_weight])}
         for name in self._used:
             known = [(file, file.types[name]) for file in files if name in file.types]
@@ -593,11 +602,19 @@ class TableBatches:
             return np.dtype(object)
         if kind == _TRUTH:
             return np.dtype(bool)
-        return np.result_type(*(_number_dtype(type_) for type_ in types))
+        dtype = np.result_type(*(_number_dtype(type_) for type_ in types))
+        told_apart = dtype.kind != "f" or self._as_labels
+        if told_apart and any(self.target in file.ambiguous for file in files):
+            return np.dtype(object)
+        return dtype
 
     def _set_target(self, dtype: np.dtype[Any]) -> None:
         """Set the type of the target, and what it is read as from a CSV file."""
         self._target_dtype = dtype
+        numbers = dtype.kind in "iu" or (dtype.kind == "f" and self._as_labels)
+        texts = OneText() if numbers and self._as_labels is not False else None
+        for file in self._files:
+            file.classes = None if texts is None else (self.target, texts)
         if dtype.kind == "O" or _kind(self._types[self.target]) != _TRUTH:
             self._types[self.target] = _arrow_type(dtype)
 
@@ -778,6 +795,10 @@ class _File:
         Number of rows, once it is known.
     n_seen : int
         Rows that have been read so far.
+    ambiguous : set of str
+        Columns of numbers of which some are written in several ways, as far as it is known.
+    classes : tuple of str and OneText, or None
+        A column of numbers that are classes, none of which may be.
     most : int
         Rows that are decoded at once, where that can be said.
     """
@@ -790,6 +811,8 @@ class _File:
         self.name, self.path = name, path
         self.types: dict[str, Any] = {}
         self.n_seen = 0
+        self.ambiguous: set[str] = set()
+        self.classes: tuple[str, OneText] | None = None
         self._examples: dict[str, str] = {}
 
     def require(self, column: str, *, as_in: str = "") -> None:
@@ -818,7 +841,7 @@ class _File:
             stream.seek(max(0, size - _TAIL))
             return size, hashlib.blake2b(stream.read()).hexdigest()
 
-    def look(self, columns: Sequence[str]) -> None:
+    def look(self, columns: Sequence[str], target: str) -> None:
         """Look at the first rows for the types of columns, unless they are known."""
 
     def example(self, column: str) -> str:
@@ -958,7 +981,7 @@ class _CsvFile(_File):
                 f"separator={other!r}"
             )
 
-    def look(self, columns: Sequence[str]) -> None:
+    def look(self, columns: Sequence[str], target: str) -> None:
         """Set the types of columns to those of the first few megabytes."""
         import pyarrow as pa
 
@@ -971,6 +994,8 @@ class _CsvFile(_File):
             self.types[name] = typed(texts).type
             if _kind(self.types[name]) == _TEXT:
                 self._examples[name] = _first_foreign(texts)
+            elif name == target and _kind(self.types[name]) == _NUMBERS and same_number(texts):
+                self.ambiguous.add(name)
 
     def pieces(self, types: dict[str, Any], first: int) -> Iterator[Any]:
         """Yield record batches from a row on; at the end, the number of rows is known."""
@@ -980,6 +1005,8 @@ class _CsvFile(_File):
             return
         start = 0
         for piece in self._tables(list(types)):
+            if self.classes is not None and types.get(self.classes[0]) != pa.string():
+                self._tell_apart(piece.column(list(types).index(self.classes[0])), *self.classes)
             if start + piece.num_rows > first:
                 skipped = max(0, first - start)
                 columns = [
@@ -989,6 +1016,18 @@ class _CsvFile(_File):
                 yield pa.RecordBatch.from_arrays(columns, list(types))
             start += piece.num_rows
         self.n_rows = start
+
+    def _tell_apart(self, texts: Any, name: str, known: OneText) -> None:
+        """Refuse classes that differ as text and would be one as numbers."""
+        if not _all_numbers(texts):  # what is wrong with them is said where they are read
+            return
+        found = known.clash(texts)
+        if found is not None:
+            raise StreamError(
+                f"{self.all_rows()}: column {name!r}, the target, holds {found[0]!r} and "
+                f"{found[1]!r}, which are one number and would be one class; write them alike, or "
+                "give as_labels=False for numbers that are no classes"
+            )
 
     def _column(self, texts: Any, name: str, type_: Any, first: int) -> Any:
         """Return texts, of which the first row is given, as values of a type."""
@@ -1021,13 +1060,35 @@ class _CsvFile(_File):
             return pd.DataFrame({name: [] for name in self.columns})
         table = pa.Table.from_batches(pieces)
         del pieces
-        return pd.DataFrame(
-            {name: typed(table.column(place)).to_numpy() for place, name in enumerate(self.columns)}
-        )
+        columns, texts = {}, {}
+        for place, name in enumerate(self.columns):
+            values = typed(table.column(place))
+            columns[name] = values.to_numpy()
+            if _kind(values.type) == _NUMBERS and _may_be_classes(columns[name]):
+                pair = same_number(table.column(place))
+                if pair is not None:
+                    texts[name] = table.column(place), pair
+        frame = pd.DataFrame(columns)
+        frame.attrs[TEXTS] = _Kept(texts)
+        return frame
 
     def _tables(self, columns: Sequence[str]) -> Iterator[Any]:
         with self._reading(0):
             yield from self._text.tables(list(self.columns), columns)
+
+
+# Under which a table in memory has the texts of numbers that are written in several ways.
+TEXTS = "gegenbauer.texts"
+
+
+class _Kept:
+    """Texts by column, (texts, two that are one number); the copies of a table share them."""
+
+    def __init__(self, of: dict[str, tuple[Any, tuple[str, str]]]) -> None:
+        self.of = of
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
 
 
 # ---- columns of Arrow ----------------------------------------------------------------
@@ -1074,6 +1135,17 @@ def _number_dtype(type_: Any) -> np.dtype[Any]:
     if types.is_uint64(type_):
         return np.dtype(np.uint64)
     return np.dtype(np.int64 if types.is_integer(type_) else np.float64)
+
+
+def _may_be_classes(values: NDArray[Any]) -> bool:
+    """Tell whether no number has a fraction."""
+    return values.dtype.kind in "iu" or bool((np.isnan(values) | (values == np.rint(values))).all())
+
+
+def _all_numbers(texts: Any) -> bool:
+    from pyarrow import compute
+
+    return compute.all(are_numbers(texts)).as_py() is not False
 
 
 def _first_foreign(texts: Any) -> str:

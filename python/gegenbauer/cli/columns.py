@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from gegenbauer._column_types import are_numbers, no_classes
+from gegenbauer.batches import TEXTS
 from gegenbauer.cli.choices import Task
 from gegenbauer.cli.words import UserError, count, did_you_mean, listed, quoted
 
@@ -301,7 +302,13 @@ def read_target(table: pd.DataFrame, name: str, task: Task) -> Target:
             f"column {quoted(name)}, the target, holds {kind} values such as "
             f"{quoted(column.iloc[0])}; choose a column of text, numbers, or true and false"
         )
-    chosen, reason = choose_task(seen, name, task)
+    texts = table.attrs[TEXTS].of.get(name) if TEXTS in table.attrs else None
+    if texts is None:
+        chosen, reason, seen = choose_task(seen, name, task)
+    else:
+        as_text, pair = np.array(texts[0].to_pylist(), dtype=object), texts[1]
+        chosen, reason, seen = choose_task(seen, name, task, (_see("text", as_text), pair))
+        values = as_text if chosen == Task.classification else values
     if chosen == Task.regression:
         values = values.astype(np.float64)
     return Target(chosen, reason, seen, values)
@@ -358,8 +365,10 @@ def _integers(column: pd.Series[Any]) -> NDArray[Any]:
         ) from None
 
 
-def choose_task(seen: Seen, name: str, task: Task) -> tuple[Task, str]:
-    """Return the task, decided by what the target holds if it is ``auto``, and why.
+def choose_task(
+    seen: Seen, name: str, task: Task, texts: tuple[Seen, tuple[str, str]] | None = None
+) -> tuple[Task, str, Seen]:
+    """Return the task, decided by what the target holds if it is ``auto``, why, and what it holds.
 
     Parameters
     ----------
@@ -369,6 +378,8 @@ def choose_task(seen: Seen, name: str, task: Task) -> tuple[Task, str]:
         Its name.
     task : Task
         As the user said.
+    texts : tuple of Seen and (str, str), optional
+        The same as text, where two texts (these) are one number: what it holds as classes.
 
     Raises
     ------
@@ -390,9 +401,13 @@ def choose_task(seen: Seen, name: str, task: Task) -> tuple[Task, str]:
     else:
         holds = {"text": "text", "truth": "true and false", "decimal": "decimal numbers"}[seen.kind]
     chosen = auto if task == Task.auto else task
+    if texts is not None and chosen == Task.classification and seen.fraction is None:
+        seen, (one, other) = texts
+        pair = f"{quoted(one)} and {quoted(other)}"
+        holds += f", and {pair}, which are one number, stay two classes"
     _require_suited(seen, who, chosen)
     asked = "" if task == Task.auto else "as asked; "
-    return chosen, f"{asked}{who} holds {holds}"
+    return chosen, f"{asked}{who} holds {holds}", seen
 
 
 def _require_suited(seen: Seen, who: str, task: Task) -> None:

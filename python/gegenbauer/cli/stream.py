@@ -19,10 +19,16 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from gegenbauer._column_types import are_numbers, no_classes, read_as, typed
+from gegenbauer._column_types import are_numbers, no_classes, read_as, same_number, typed
 from gegenbauer.batches import Batch, StreamError, TableBatches
 from gegenbauer.cli.choices import Task
-from gegenbauer.cli.columns import MAX_COUNTED, Seen, Target, choose_task, refuse_slip
+from gegenbauer.cli.columns import (
+    MAX_COUNTED,
+    Seen,
+    Target,
+    choose_task,
+    refuse_slip,
+)
 from gegenbauer.cli.describe import (
     describe_choice,
     describe_parameters,
@@ -209,11 +215,13 @@ def _look_at_target(source: TableBatches, task: Task, steps: Steps) -> Target:
     seen = survey.seen()
     if seen.kind == "text" and task != Task.classification:
         refuse_slip(source.target, survey.n_foreign, seen.n_rows, survey.first_foreign)
-    chosen, reason = choose_task(seen, source.target, task)
+    pair = survey.same_number()
+    texts = None if pair is None else (survey.as_texts(), pair)
+    chosen, reason, seen = choose_task(seen, source.target, task, texts)
     if chosen == Task.regression:
         source._set_target(np.dtype(np.float64))
     elif source.format == "csv":
-        source._set_target(survey.dtype())
+        source._set_target(survey.dtype() if pair is None else np.dtype(object))
     return Target(chosen, reason, seen)
 
 
@@ -293,6 +301,18 @@ class _Survey:
             self._kind, self._n_rows, self._values([self._first])[0], None, len(merged),
             {value: merged[value] for value in sorted(merged)},
         )  # fmt: skip
+
+    def same_number(self) -> tuple[str, str] | None:
+        """Return two texts that are one number, where they are counted."""
+        if not self._from_text or self._kind not in ("whole", "decimal") or self._counts is None:
+            return None
+        return same_number(pa.array(list(self._counts), pa.string()))
+
+    def as_texts(self) -> Seen:
+        """Return what was seen of texts that stay what they are."""
+        assert self._counts is not None
+        counts = {text: self._counts[text] for text in sorted(self._counts)}
+        return Seen("text", self._n_rows, self._first, None, len(counts), counts)
 
     def dtype(self) -> np.dtype[Any]:
         """Return the type that holds all values."""
