@@ -56,7 +56,12 @@ _WITNESSES = 64
 _COLUMN_BUFFER = 1 << 16
 _TAIL = 1 << 16
 
-_ENDINGS = (".parquet", ".csv")
+_ENDINGS = (".parquet", ".csv", ".tsv")
+
+# What stands between columns, unless it is said
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+_LISTED_ENDINGS = ".parquet, .csv or .tsv"
 
 # Separators that a header is searched for when it seems to have been split at the wrong one.
 _OTHER_SEPARATORS = (";", "\t", "|", ",")
@@ -382,8 +387,8 @@ class TableBatches:
     Parameters
     ----------
     paths : str, path, sequence of these, or pyarrow.dataset.Dataset
-        A file; a folder, which is searched with all its folders for .parquet and .csv files in
-        alphabetical order, but for names that begin with "." or "_"; or several of these.
+        A file; a folder, which is searched with all its folders for .parquet, .csv and .tsv files
+        in alphabetical order, but for names that begin with "." or "_"; or several of these.
     target : str
         Column to learn.
     inputs : sequence of str or None, default=None
@@ -395,8 +400,9 @@ class TableBatches:
     batch_rows : int or None, default=None
         Rows of a batch; the last one of each file may have fewer. None for 65536, or fewer where
         there are more than some 30 columns.
-    separator : str, default=","
-        What stands between the columns of a CSV file: one character of ASCII.
+    separator : str or None, default=None
+        What stands between the columns of a CSV file: one character of ASCII; None for a comma in
+        .csv files and a tab in .tsv files.
     as_labels : bool or None, default=None
         False takes the target for real numbers, True for classes, which decimal numbers with a
         fraction are not; None for whatever it is. Of CSV files, texts that differ are different
@@ -451,7 +457,7 @@ class TableBatches:
         ignore: Sequence[str] = (),
         sample_weight: str | None = None,
         batch_rows: int | None = None,
-        separator: str = ",",
+        separator: str | None = None,
         as_labels: bool | None = None,
     ) -> None:
         _require_extra()
@@ -463,7 +469,9 @@ class TableBatches:
         for name, column in names.items():
             if not isinstance(column, str):
                 raise TypeError(f"{name} must be the name of a column, got {type(column).__name__}")
-        if len(separator) != 1 or separator in '"\r\n' or not separator.isascii():
+        if separator is not None and (
+            len(separator) != 1 or separator in '"\r\n' or not separator.isascii()
+        ):
             raise ValueError(f"separator must be one character of ASCII, got {separator!r}")
         for name, columns in (("inputs", inputs), ("ignore", ignore)):
             if isinstance(columns, str):
@@ -471,7 +479,9 @@ class TableBatches:
         self.target, self.sample_weight = target, sample_weight
         self._as_labels = as_labels
         self._files: list[_File] = [
-            _ParquetFile(name, path) if ending == ".parquet" else _CsvFile(name, path, separator)
+            _ParquetFile(name, path)
+            if ending == ".parquet"
+            else _CsvFile(name, path, separator or _SEPARATORS[ending])
             for name, path, ending in _find_files(paths)
         ]
         if inputs is None and _is_dataset(paths):
@@ -1245,12 +1255,12 @@ def _find_files(paths: Any) -> list[tuple[str, Path, str]]:
             f"got {type(paths).__name__}"
         )
     if not found:
-        raise ValueError("paths is empty; give at least one .parquet or .csv file")
-    endings = {ending: name for name, _, ending in found}
-    if len(endings) > 1:
+        raise ValueError("paths is empty; give at least one .parquet, .csv or .tsv file")
+    formats = {ending == ".parquet": name for name, _, ending in found}
+    if len(formats) > 1:
         raise ValueError(
-            f"files must be all Parquet or all CSV, got {endings['.parquet']} and "
-            f"{endings['.csv']}; give those of one format"
+            f"files must be all Parquet or all CSV, got {formats[True]} and {formats[False]}; give "
+            "those of one format"
         )
     seen: set[str] = set()
     for name, path, _ in found:
@@ -1267,7 +1277,7 @@ def _files_below(path: Path, *, alone: bool) -> Iterator[tuple[str, Path, str]]:
     if not path.is_dir():
         ending = path.suffix.lower()
         if ending not in _ENDINGS:
-            raise ValueError(f"{path} must end in {' or '.join(_ENDINGS)}")
+            raise ValueError(f"{path} must end in {_LISTED_ENDINGS}{packed(path)}")
         yield path.name if alone else str(path), path, ending
         return
     below = sorted((file.relative_to(path).as_posix(), file) for file in path.rglob("*"))
@@ -1279,9 +1289,29 @@ def _files_below(path: Path, *, alone: bool) -> Iterator[tuple[str, Path, str]]:
         and file.is_file()
     ]
     if not tables:
-        raise ValueError(f"the folder {path} holds no {' or '.join(_ENDINGS)} files")
+        names = [name for name, file in below if packed(file)]
+        more = f" but {names[0]}{packed(Path(names[0]))}" if names else ""
+        raise ValueError(f"the folder {path} holds no {_LISTED_ENDINGS} files{more}")
     for name, file in tables:
         yield name if alone else str(path / name), file, file.suffix.lower()
+
+
+def packed(path: Path) -> str:
+    """Say what to do with a file that is compressed; nothing of others.
+
+    Examples
+    --------
+    >>> packed(Path("t.csv.gz"))
+    '; it is compressed: unpack it (gunzip t.csv.gz), or write it as Parquet, which is compressed'
+    """
+    how = {".gz": "gunzip", ".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd", ".zip": "unzip"}
+    command = how.get(path.suffix.lower())
+    if command is None:
+        return ""
+    return (
+        f"; it is compressed: unpack it ({command} {path.name}), or write it as Parquet, which is "
+        "compressed"
+    )
 
 
 def _is_dataset(value: Any) -> bool:

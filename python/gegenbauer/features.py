@@ -371,11 +371,11 @@ class _BasisEstimator(_InputEstimator):
         except (TypeError, ValueError, OverflowError):
             ends = np.empty(0)
         if ends.shape != (n_features, 2) or not (
-            np.isfinite(ends).all() and (ends[:, 0] <= ends[:, 1]).all()
+            np.isfinite(ends).all() and (ends[:, 0] < ends[:, 1]).all()
         ):
             raise ValueError(
                 f"feature_range must hold a pair (lower, upper) of finite numbers for each of the "
-                f"{n_features} inputs, with lower <= upper; got {shown(self.feature_range)}"
+                f"{n_features} inputs, with lower < upper; got {shown(self.feature_range)}"
             )
         return InputScaling(ends[:, 0], ends[:, 1], domain=self.domain, clip=self._clips)
 

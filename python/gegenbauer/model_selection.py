@@ -42,6 +42,7 @@ from gegenbauer._arrays import (
     check_threads,
     require_finite,
     require_plain,
+    shown,
 )
 from gegenbauer._dispatch import core
 from gegenbauer._scores import Judged, score_at_once
@@ -1504,9 +1505,16 @@ class GegenbauerRegressorCV(_RealTargets, _GegenbauerCV):
         ValueError
             As :meth:`predict`, and for a coverage that is not between 0 and 1.
         """
-        coverage = check_number(coverage, "coverage", minimum=0, open_below=True)
+        given = coverage
+        try:
+            coverage = check_number(coverage, "coverage", minimum=0, open_below=True)
+        except ValueError:  # the other end is to be named as well
+            coverage = 1.0
         if coverage >= 1:
-            raise ValueError(f"coverage must lie between 0 and 1, got {coverage}")
+            raise ValueError(
+                "coverage must be greater than 0 and less than 1, the share of new samples that "
+                f"the intervals are to hold, such as 0.9; got {shown(given)}"
+            )
         outputs = self._raw_outputs(X)
         X = self._validate_inputs(X, reset=False)
         residuals = self._left_out_residuals

@@ -43,6 +43,9 @@ __all__ = ["GramStatistics", "MomentStatistics"]
 
 _EPS = float(np.finfo(np.float64).eps)
 
+# Of sums of squares; less than this share of them is their rounding
+_ROUNDING = 64.0 * _EPS
+
 # Reciprocal condition below which solutions from sums alone are inaccurate: predictions are off
 # by about 3e-18 / rcond, relative to the largest, which is 3e-5 here
 LEAST_RCOND = 1e-13
@@ -627,7 +630,8 @@ class _Statistics:
         Returns
         -------
         ndarray, shape (n_gammas, n_outputs)
-            The smaller the better. Residuals below 1e-7 of the targets drown in rounding errors.
+            The smaller the better. Residuals below 1e-7 of the targets drown in rounding errors,
+            and count as so much.
 
         Raises
         ------
@@ -657,7 +661,9 @@ class _Statistics:
         explained = ((2.0 * p - spectrum.eigenvalues[:, np.newaxis, np.newaxis] * c) * c).sum(
             axis=0
         )
-        error = (total - explained).clip(min=0.0)
+        # Of what is left below the rounding of the sums, all penalties say the same: the score is
+        # then that of the leverages, which the largest of these penalties has the least of.
+        error = np.maximum(total - explained, _ROUNDING * total)
         shrink = values / (spectrum.eigenvalues[:, np.newaxis] + values)
         left = shrink.sum(axis=0) + (n - free - spectrum.eigenvalues.size)
         scores: Doubles = n * error / np.maximum(left, _EPS * n)[:, np.newaxis] ** 2
@@ -690,9 +696,12 @@ class _Statistics:
             return np.asarray(self._squared_errors(given / unit, coding)[0] * unit * unit)
 
     def _squared_errors(
-        self, weights: npt.NDArray[np.float64], coding: Coding | None
+        self, weights: npt.NDArray[np.float64], coding: Coding | None, *, rounded: bool = False
     ) -> npt.NDArray[np.float64]:
-        """Return those of n sets of weights (n_terms, n K), shape (n, K)."""
+        """Return those of n sets of weights (n_terms, n K), shape (n, K).
+
+        With `rounded`, what is below the rounding of the sums counts as that.
+        """
         n = self.basis.n_terms
         system, means = self._system(coding, check_threads(None))
         gram = np.tril(system[:n, :n])
@@ -704,8 +713,10 @@ class _Statistics:
         weights[0] -= np.tile(means, n_sets)  # both sides of a difference without their mean
         squares = np.einsum("lk,lk->k", weights, gram @ weights)
         products = np.einsum("lk,lk->k", weights, np.tile(cross, n_sets))
-        errors = np.tile(np.diag(system[n:, n:]), n_sets) - 2.0 * products + squares
-        return np.asarray(errors.clip(min=0.0).reshape(n_sets, n_outputs))
+        total = np.tile(np.diag(system[n:, n:]), n_sets)
+        errors = total - 2.0 * products + squares
+        floor = _ROUNDING * total if rounded else 0.0
+        return np.asarray(np.maximum(errors, floor).reshape(n_sets, n_outputs))
 
 
 class GramStatistics(_Statistics):

@@ -503,7 +503,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         )
         if held_out is not None:
             judge = self._judge(held_out)
-            scores = judge._squared_errors(weights, coding) / judge.weight_sum
+            scores = judge._squared_errors(weights, coding, rounded=True) / judge.weight_sum
         if not accurate.any():
             raise ValueError(
                 f"all of gammas are too small for the accuracy of sums, the largest being "
@@ -517,7 +517,7 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
                 "y or sample_weight is too large, scale it down",
             )
         # of equals the largest, as everywhere
-        best = float(values[np.flatnonzero(losses == losses.min())[-1]])
+        best = float(values[losses == losses.min()].max())
         self._refit(best)
         with np.errstate(over="ignore"):
             self.gamma_results_ = {"gamma": values, "score": -losses * unit * unit}

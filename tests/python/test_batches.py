@@ -599,14 +599,16 @@ class TestTables:
 
 class TestPlaces:
     def test_empty_folder(self, folder):
-        with pytest.raises(ValueError, match=r"the folder .* holds no \.parquet or \.csv files"):
+        with pytest.raises(
+            ValueError, match=r"the folder .* holds no \.parquet, \.csv or \.tsv files"
+        ):
             TableBatches(folder, "y")
         with pytest.raises(ValueError, match="paths is empty"):
             TableBatches([], "y")
 
     def test_other_endings(self, folder):
         Path("t.txt").touch()
-        with pytest.raises(ValueError, match=r"t\.txt must end in \.parquet or \.csv"):
+        with pytest.raises(ValueError, match=r"t\.txt must end in \.parquet, \.csv or \.tsv"):
             TableBatches("t.txt", "y")
 
     def test_mixed_formats(self, folder):

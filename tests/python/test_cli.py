@@ -726,6 +726,17 @@ class TestStream:
         )  # fmt: skip
         assert result.value("gamma").startswith("2^30, the best by")
 
+    def test_gamma_that_is_the_smallest_of_those_that_serve(self, folder):
+        """A function that so few terms reach with the least penalty alone is told."""
+        rng = np.random.default_rng(0)
+        a, noise = rng.uniform(-1, 1, size=60), 1e-3 * rng.standard_normal(60)
+        self.write(pd.DataFrame({"a": a, "y": np.cos(4 * a) + noise}))
+        result = succeed(
+            "fit", "parts", "--target=y", "--stream", "--terms=8", "--gamma=auto", "--lam=0.05",
+            warning="the penalty chosen is the smallest of those tried",
+        )  # fmt: skip
+        assert result.value("gamma").startswith("2^-30, the best by")
+
     def test_gamma_of_a_table_in_memory(self, iris_csv):
         assert "'auto' needs --stream; of a table in memory, gegenbauer tune chooses all" in fail(
             "fit", iris_csv, "--target=species", "--gamma=auto"
@@ -862,7 +873,7 @@ class TestStream:
         options = ("--target=species", "--stream", "--terms=5")
         assert "the table no.csv does not exist; check the path" in fail("fit", "no.csv", *options)
         Path("empty").mkdir()
-        assert "the folder empty holds no .parquet or .csv files" in fail("fit", "empty", *options)
+        assert "the folder empty holds no .parquet, .csv or .tsv files" in fail("fit", "empty", *options)
         assert fail("fit", "parts", "--target=Speces", "--stream") == (
             "error: rows 0 to 29 of 0.parquet: there is no column 'Speces'; did you mean "
             "'species'?\n"
@@ -1676,7 +1687,7 @@ class TestErrors:
         )
         assert "nor does its folder" in fail("fit", "no/iris.csv", "--target", "species")
         Path("iris.txt").write_text("a,y\n")
-        assert "iris.txt ends in '.txt'; give a file that ends in .csv or .parquet" in fail(
+        assert "iris.txt ends in '.txt'; give a file that ends in .csv, .tsv or .parquet" in fail(
             "fit", "iris.txt", "--target", "species"
         )
         Path("folder.csv").mkdir()

@@ -548,3 +548,31 @@ def test_inputs_are_numbers_however_they_are_written(write, texts):
     path = write("x,y\n" + "".join(f"{texts[k % 2]},{'ab'[k % 2]}\n" for k in range(8)))
     for read in (in_memory, streamed):
         assert {row[0] for row in read(path, ",", Task.auto)[1]} == {float(texts[0])}
+
+
+# ---- other endings ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("separator", [None, "\t", ";"])
+def test_tsv_files_have_tabs(tmp_path, separator):
+    """Unless another separator is given; in memory, as a stream and in a folder."""
+    path = tmp_path / "t.tsv"
+    path.write_text("a,b\ty\n1\tu\n2\tv,w\n".replace("\t", separator or "\t"))
+    for read in (in_memory, streamed):
+        names, X, y, *_ = read(path, separator, Task.classification)
+        assert (names, X, y.tolist()) == (["a,b"], [[1.0], [2.0]], ["u", "v,w"])
+    folder = TableBatches(tmp_path, "y", separator=separator)
+    assert [batch.y.tolist() for batch in folder.start()] == [["u", "v,w"]]
+    assert (folder.files, folder.format) == (("t.tsv",), "csv")
+
+
+@pytest.mark.parametrize(("name", "how"), [("t.csv.gz", "gunzip"), ("t.tsv.zst", "unzstd")])
+def test_packed_files_are_refused_with_the_remedy(tmp_path, name, how):
+    path = tmp_path / name
+    path.write_bytes(b"x")
+    said = rf"it is compressed: unpack it \({how} {name}\), or write it as Parquet"
+    for paths in (path, tmp_path):
+        with pytest.raises(ValueError, match=said):
+            TableBatches(paths, "y")
+    with pytest.raises(UserError, match=said):
+        read_table(path)

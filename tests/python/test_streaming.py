@@ -382,11 +382,14 @@ class TestFeatureRange:
         assert_allclose(apart.predict(X), beyond.fit(X, y).predict(X), rtol=1e-8, atol=1e-9)
 
     @pytest.mark.parametrize(
-        "bad", [[(0, 1)], [(0, 1), (0, 1), (1, 0)], [(0, 1), (0, 1), (0, np.inf)], [1, 2, 3], "abc"]
-    )
-    def test_bad(self, bad):
-        with pytest.raises(ValueError, match="feature_range"):
-            GegenbauerRegressor(feature_range=bad).fit(self.inputs(), np.arange(300))
+        "bad",
+        [[(0, 1)], [(0, 1), (0, 1), (1, 0)], [(0, 1), (0, 1), (0, np.inf)], [1, 2, 3], "abc",
+         [(0, 1), (1, 1), (0, 1)]],
+    )  # fmt: skip
+    @pytest.mark.parametrize("fit", ["fit", "partial_fit"])
+    def test_bad(self, bad, fit):
+        with pytest.raises(ValueError, match=r"feature_range (must .*lower < upper|.*abc)"):
+            getattr(GegenbauerRegressor(feature_range=bad), fit)(self.inputs(), np.arange(300))
 
     def test_is_saved(self, tmp_path):
         X = self.inputs()
@@ -681,6 +684,29 @@ class TestGamma:
         model.choose_gamma(gammas, held_out=held_out)
         assert_allclose(-model.gamma_results_["score"], expected, rtol=10 * rtol)
         assert model.gamma == gammas[expected.argmin()]
+
+    @pytest.mark.parametrize("held_out", [False, True])
+    @pytest.mark.parametrize("order", [1, -1])
+    def test_below_the_rounding_of_sums_the_largest_penalty_is_chosen(self, held_out, order):
+        """A polynomial without noise: of all penalties whose residuals drown it is the largest."""
+        rng = np.random.default_rng(0)
+        X = rng.uniform(-1, 1, size=(400, 2))
+        y = X[:, 0] ** 3 - X[:, 0] * X[:, 1]
+        model = GegenbauerRegressor(
+            degree=4, n_terms=None, spectrum="orthonormal", penalize_constant=False
+        ).fit_stream([(X[:200], y[:200]), (X[200:], y[200:])])
+        gammas = 2.0 ** np.arange(-42, 1)[::order]
+        Z = rng.uniform(-0.9, 0.9, size=(300, 2))
+        z = Z[:, 0] ** 3 - Z[:, 0] * Z[:, 1]
+        model.choose_gamma(gammas, held_out=[(Z, z)] if held_out else None)
+        # with exact residuals, those of sums drown below 64 eps of the squared targets
+        path = RidgePath(model.basis_, X, y, scaling=model.scaling_, penalize_constant=False)
+        rows, target = (Z, z) if held_out else (X, y)
+        left = path.predict(rows, gammas)[:, :, 0] - target
+        share = (left**2).sum(axis=1) / ((target - target.mean()) ** 2).sum()
+        drown = gammas[share < 64 * np.finfo(float).eps]
+        assert 10 < drown.size < 30
+        assert model.gamma / drown.max() in (0.5, 1.0, 2.0)
 
     @pytest.mark.parametrize("scale", [2.0**-400, 2.0**480, 2.0**495, 2.0**505])
     def test_squares_of_targets_near_the_end_of_float64(self, scale):

@@ -33,7 +33,9 @@ _STREAM_PANEL = "Tables beyond memory"
 TableArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="TABLE", readable=False, help="CSV or Parquet file (.csv, .parquet) with a header."
+        metavar="TABLE",
+        readable=False,
+        help="CSV or Parquet file (.csv, .tsv, .parquet) with a header.",
     ),
 ]
 TablesArgument = Annotated[
@@ -41,7 +43,7 @@ TablesArgument = Annotated[
     typer.Argument(
         metavar="TABLE...",
         readable=False,
-        help="CSV or Parquet file (.csv, .parquet) with a header; with --stream also several "
+        help="CSV or Parquet file (.csv, .tsv, .parquet) with a header; with --stream also several "
         "files, or a folder of them.",
     ),
 ]
@@ -77,11 +79,12 @@ ModelOutput = Annotated[
     ),
 ]  # fmt: skip
 Separator = Annotated[
-    str,
+    str | None,
     typer.Option(
-        metavar="CHAR", help="Separator of a CSV file; 'tab' for tabs.", rich_help_panel=_DATA_PANEL
+        metavar="CHAR", help="Separator of a CSV file; 'tab' for tabs.",
+        show_default="a comma, or a tab in .tsv files", rich_help_panel=_DATA_PANEL,
     ),
-]
+]  # fmt: skip
 Jobs = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="Number of threads.", show_default="all")
 ]
@@ -116,7 +119,7 @@ def fit(
     target: TargetOption,
     task: TaskOption = Task.auto,
     ignore: IgnoreOption = None,
-    separator: Separator = ",",
+    separator: Separator = None,
     out: ModelOutput = None,
     terms: Annotated[
         str | None,
@@ -296,7 +299,7 @@ def tune(
     target: TargetOption,
     task: TaskOption = Task.auto,
     ignore: IgnoreOption = None,
-    separator: Separator = ",",
+    separator: Separator = None,
     out: ModelOutput = None,
     plot: Annotated[
         Path | None,
@@ -381,7 +384,7 @@ def predict(
             "0.9, of a model that tune wrote.",
         ),
     ] = None,
-    separator: Separator = ",",
+    separator: Separator = None,
     jobs: Jobs = None,
 ) -> None:  # fmt: skip
     """Apply a model to a table: one prediction a row.
@@ -492,7 +495,9 @@ def _spectrum(text: str | None) -> str | tuple[float, ...] | None:
     return tuple(_number(part, "--spectrum", above=0.0) or 0.0 for part in parts)
 
 
-def _separator(text: str) -> str:
+def _separator(text: str | None) -> str | None:
+    if text is None:
+        return None
     text = "\t" if text in ("tab", r"\t") else text
     if len(text) != 1 or text in '"\r\n' or not text.isascii():
         raise typer.BadParameter(

@@ -48,7 +48,7 @@ def run(
     ignored: Sequence[str],
     validation_fraction: float,
     seed: int,
-    separator: str,
+    separator: str | None,
 ) -> None:
     """Read the table, score a model on rows held out, fit the model to keep, save and report.
 
@@ -70,7 +70,7 @@ def run(
         Share of the rows to hold out, from 0 (no validation) to below 1.
     seed : int
         Chooses these rows.
-    separator : str
+    separator : str or None
         Separator of a CSV file.
 
     Raises

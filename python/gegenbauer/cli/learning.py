@@ -135,7 +135,13 @@ def _classes(target: Target) -> str:
 
 
 def read_lesson(
-    path: Path, *, target: str, task: Task, ignored: Sequence[str], separator: str, steps: Steps
+    path: Path,
+    *,
+    target: str,
+    task: Task,
+    ignored: Sequence[str],
+    separator: str | None,
+    steps: Steps,
 ) -> Lesson:
     """Read a table to learn from.
 
@@ -149,7 +155,7 @@ def read_lesson(
         What to learn; ``auto`` to decide by the column.
     ignored : sequence of str
         Columns that are no inputs.
-    separator : str
+    separator : str or None
         Separator of a CSV file.
     steps : Steps
         Where progress is shown and warnings go.

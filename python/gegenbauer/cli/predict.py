@@ -35,7 +35,7 @@ def run(
     probabilities: bool,
     interval: float | None,
     n_jobs: int | None,
-    separator: str,
+    separator: str | None,
 ) -> None:
     """Write one prediction a row.
 
@@ -53,7 +53,7 @@ def run(
         Share of the values that an interval to add should hold, between 0 and 1.
     n_jobs : int or None
         Number of threads.
-    separator : str
+    separator : str or None
         Separator of a CSV file to read.
 
     Raises

@@ -76,7 +76,7 @@ def run(
     ignored: Sequence[str],
     validation_fraction: float,
     seed: int,
-    separator: str,
+    separator: str | None,
     checkpoint: Path | None,
     choose_gamma: bool,
 ) -> None:
@@ -100,7 +100,7 @@ def run(
         Share of the rows to hold out, from 0 (no validation) to below 1.
     seed : int
         Chooses these rows.
-    separator : str
+    separator : str or None
         Separator of a CSV file.
     checkpoint : Path or None
         Where to keep what was learned so far; there, an interrupted run goes on. Rows held out
@@ -167,10 +167,19 @@ def run(
         with refusals(steps.warn):
             model = sum(part.model for part in parts)
             model = model.choose_gamma() if choose_gamma else model.refit()
-        if choose_gamma and model.gamma == model.gamma_results_["gamma"].max():
+        tried = model.gamma_results_["gamma"] if choose_gamma else None
+        if tried is not None and model.gamma == tried.max():
             steps.warn(
                 "the penalty chosen is the largest of those tried, which leaves next to nothing of "
                 "the inputs: they may not tell the target from its noise"
+            )
+        if tried is not None and model.gamma == (
+            tried[np.isfinite(model.gamma_results_["score"])].min()
+        ):
+            steps.warn(
+                "the penalty chosen is the smallest of those tried that sums are exact enough for: "
+                "more --terms or a smaller --gamma may predict better; of a table that fits into "
+                "memory, gegenbauer tune tries smaller ones"
             )
         solving = time.perf_counter() - start
         kept = keep(model, out, steps)

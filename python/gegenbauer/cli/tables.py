@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import pandas as pd
 import pyarrow as pa
 
-from gegenbauer.batches import StreamError, _CsvFile, _ParquetFile
+from gegenbauer.batches import _SEPARATORS, StreamError, _CsvFile, _ParquetFile, packed
 from gegenbauer.cli.output import interruptible
 from gegenbauer.cli.words import UserError, did_you_mean, in_options, printable, quoted
 from gegenbauer.persistence import _write_atomically
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_output", "read_table", "require_file", "write_bytes", "write_table", "writing"]
 
-TABLE_ENDINGS = (".csv", ".parquet")
+TABLE_ENDINGS = (".csv", ".parquet")  # of what is written
+READ_ENDINGS = (".csv", ".tsv", ".parquet")
 PICTURE_ENDINGS = (".svg", ".png", ".pdf")
 
 
@@ -54,15 +55,16 @@ def require_file(path: Path, what: str) -> None:
         ) from error
 
 
-def read_table(path: Path, separator: str = ",") -> pd.DataFrame:
+def read_table(path: Path, separator: str | None = None) -> pd.DataFrame:
     """Read a table of one header and at least one row.
 
     Parameters
     ----------
     path : Path
-        File whose name ends in .csv or .parquet.
-    separator : str, default=","
-        What stands between the columns of a CSV file; one character.
+        File whose name ends in .csv, .tsv or .parquet.
+    separator : str or None, default=None
+        What stands between the columns of a CSV file, one character; None for a comma in .csv
+        files and a tab in .tsv files.
 
     Returns
     -------
@@ -75,7 +77,7 @@ def read_table(path: Path, separator: str = ",") -> pd.DataFrame:
         The file is not there, is of another kind, is damaged or has no rows.
     """
     require_file(path, "table")
-    ending = _ending(path, "table")
+    ending = _ending(path, "table", READ_ENDINGS)
     try:
         table = interruptible(lambda: _read(path, ending, separator))
     except StreamError as error:
@@ -91,8 +93,9 @@ def read_table(path: Path, separator: str = ",") -> pd.DataFrame:
     return table
 
 
-def _read(path: Path, ending: str, separator: str) -> pd.DataFrame:
-    if ending == ".csv":
+def _read(path: Path, ending: str, separator: str | None) -> pd.DataFrame:
+    if ending != ".parquet":
+        separator = separator or _SEPARATORS[ending]
         frame: pd.DataFrame = _CsvFile(_show(path), path, separator).frame()
         return frame
     _ParquetFile(_show(path), path)  # which refuses names that come twice
@@ -109,7 +112,7 @@ def _ending(path: Path, what: str, endings: tuple[str, ...] = TABLE_ENDINGS) -> 
     if ending not in endings:
         raise UserError(
             f"the {what} {_show(path)} ends in {quoted(path.suffix or path.name)}; give a file "
-            f"that ends in {', '.join(endings[:-1])} or {endings[-1]}"
+            f"that ends in {', '.join(endings[:-1])} or {endings[-1]}{packed(path)}"
         )
     return ending
 
@@ -146,7 +149,7 @@ def check_output(
     elif what == "picture":
         _ending(path, "picture", PICTURE_ENDINGS)
     else:
-        for other, endings in (("table", TABLE_ENDINGS), ("picture", PICTURE_ENDINGS)):
+        for other, endings in (("table", READ_ENDINGS), ("picture", PICTURE_ENDINGS)):
             if path.suffix.lower() in endings:
                 raise UserError(
                     f"{option} {_show(path)} ends as a {other} does; give the {what} another "

@@ -69,7 +69,7 @@ def run(
     plot: Path | None,
     parameters: dict[str, Any],
     ignored: Sequence[str],
-    separator: str,
+    separator: str | None,
 ) -> None:
     """Read the table, fit a model that chooses by itself, save, draw and report.
 
@@ -89,7 +89,7 @@ def run(
         Parameters of the estimator that differ from its defaults.
     ignored : sequence of str
         Columns that are no inputs.
-    separator : str
+    separator : str or None
         Separator of a CSV file.
 
     Raises
