@@ -43,8 +43,9 @@ __all__ = ["GramStatistics", "MomentStatistics"]
 
 _EPS = float(np.finfo(np.float64).eps)
 
-# Of sums of squares; less than this share of them is their rounding
-_ROUNDING = 64.0 * _EPS
+# Of sums of squares; less than this share of them is their rounding (up to 2700 eps were seen, of
+# 400 to 20000 samples without noise)
+_ROUNDING = 4096.0 * _EPS
 
 # Reciprocal condition below which solutions from sums alone are inaccurate: predictions are off
 # by about 3e-18 / rcond, relative to the largest, which is 3e-5 here
@@ -630,7 +631,7 @@ class _Statistics:
         Returns
         -------
         ndarray, shape (n_gammas, n_outputs)
-            The smaller the better. Residuals below 1e-7 of the targets drown in rounding errors,
+            The smaller the better. Residuals below 1e-6 of the targets drown in rounding errors,
             and count as so much.
 
         Raises

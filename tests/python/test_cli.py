@@ -873,7 +873,8 @@ class TestStream:
         options = ("--target=species", "--stream", "--terms=5")
         assert "the table no.csv does not exist; check the path" in fail("fit", "no.csv", *options)
         Path("empty").mkdir()
-        assert "the folder empty holds no .parquet, .csv or .tsv files" in fail("fit", "empty", *options)
+        said = fail("fit", "empty", *options)
+        assert "the folder empty holds no .parquet, .csv or .tsv files" in said
         assert fail("fit", "parts", "--target=Speces", "--stream") == (
             "error: rows 0 to 29 of 0.parquet: there is no column 'Speces'; did you mean "
             "'species'?\n"

@@ -388,7 +388,7 @@ class TestFeatureRange:
     )  # fmt: skip
     @pytest.mark.parametrize("fit", ["fit", "partial_fit"])
     def test_bad(self, bad, fit):
-        with pytest.raises(ValueError, match=r"feature_range (must .*lower < upper|.*abc)"):
+        with pytest.raises(ValueError, match=r"(?s)feature_range must .*lower < upper|feature_range.*abc"):
             getattr(GegenbauerRegressor(feature_range=bad), fit)(self.inputs(), np.arange(300))
 
     def test_is_saved(self, tmp_path):
@@ -699,12 +699,12 @@ class TestGamma:
         Z = rng.uniform(-0.9, 0.9, size=(300, 2))
         z = Z[:, 0] ** 3 - Z[:, 0] * Z[:, 1]
         model.choose_gamma(gammas, held_out=[(Z, z)] if held_out else None)
-        # with exact residuals, those of sums drown below 64 eps of the squared targets
+        # with exact residuals, those of sums drown below 4096 eps of the squared targets
         path = RidgePath(model.basis_, X, y, scaling=model.scaling_, penalize_constant=False)
         rows, target = (Z, z) if held_out else (X, y)
         left = path.predict(rows, gammas)[:, :, 0] - target
         share = (left**2).sum(axis=1) / ((target - target.mean()) ** 2).sum()
-        drown = gammas[share < 64 * np.finfo(float).eps]
+        drown = gammas[share < 4096 * np.finfo(float).eps]
         assert 10 < drown.size < 30
         assert model.gamma / drown.max() in (0.5, 1.0, 2.0)
 
