@@ -16,13 +16,14 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from gegenbauer._locks import exclusive
 from gegenbauer.features import _CLIP, Range, _advising, _stacklevel
 from gegenbauer.ridge import predict, solve_ridge
 from gegenbauer.statistics import LEAST_RCOND
 from gegenbauer.streaming import _ClassStream, _RealStream, _StreamEstimator
+from gegenbauer.targets import _checked_sample_weight, warn_of_light
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -124,7 +125,10 @@ class _GegenbauerEstimator(_StreamEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._forget_fit()
-        X, targets, weight, _ = self._checked_rows(X, y, sample_weight)
+        given = _checked_sample_weight(sample_weight, _num_samples(X))
+        X, targets, weight, used = self._checked_rows(X, y, sample_weight)
+        if given is not None:
+            warn_of_light(given[used], used.size)
         self._fit_inputs(X)
         with _advising("y or sample_weight is too large, scale it down"):
             solution = solve_ridge(
@@ -207,6 +211,8 @@ class _GegenbauerEstimator(_StreamEstimator):
         """
         sums = self.statistics_
         n = sums.n_samples
+        if getattr(self, "class_weight", None) is None:  # else weights are not those of samples
+            warn_of_light(float(sums.weight_sum), n)
         if not (self.penalize_constant and is_regressor(self)) or n < max(4, 2 * self.n_terms_):
             return
         mean, spread = sums._mean_and_spread()

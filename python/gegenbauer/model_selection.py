@@ -77,12 +77,12 @@ from gegenbauer.spectrum_search import (
     search_spectrum,
 )
 from gegenbauer.targets import (
+    LightWeightsWarning,
     _checked_sample_weight,
-    _class_factors,
     _ClassTargets,
-    _label_kind,
     _RealTargets,
     _TargetEstimator,
+    warn_of_light,
 )
 
 if TYPE_CHECKING:
@@ -160,12 +160,12 @@ _PASSING = (
 )  # fmt: skip
 
 
+# Weights count samples; where the largest is smaller, what is divided by them overflows
+_LEAST_WEIGHT = 1e-50
+
+
 class GridEdgeWarning(UserWarning):
     """The best of three or more values given to choose from is the first or the last of them."""
-
-
-class LightWeightsWarning(UserWarning):
-    """Weights of rows, which count them, are so small that hardly any row is left."""
 
 
 class UnderfittingWarning(UserWarning):
@@ -285,17 +285,6 @@ def _left_out_share(X: NDArray[Any], Y: Doubles, weight: Doubles | None) -> Doub
     most = sample * np.where(agree, _MOST_COPIES if few else np.inf, 1.0)
     share = np.minimum(1.0, most / weight)
     return None if (share == 1).all() else share
-
-
-def _warn_of_light(weight: Doubles) -> None:
-    total = float(weight.sum())
-    if total < 0.1 * weight.size:
-        warnings.warn(
-            f"sample_weight counts rows, and {weight.size} rows count as {total:.3g} only: scale "
-            "the weights so that they average one, unless so little is known",
-            LightWeightsWarning,
-            stacklevel=_stacklevel(),
-        )
 
 
 def _noise_variance(squares: Doubles, left: float, weight: Doubles, dof: float) -> Doubles:
@@ -486,7 +475,12 @@ class _GegenbauerCV(CallbackSupportMixin, _TargetEstimator):  # type: ignore[mis
         given = _checked_sample_weight(sample_weight, n_rows)
         if given is not None:
             given = given[used]
-            _warn_of_light(given)
+            if given.max() < _LEAST_WEIGHT:
+                raise ValueError(
+                    f"sample_weight is at most {given.max():.3g}, so that squares and reciprocals "
+                    "of the weights leave float64: scale the weights so that they average one"
+                )
+            warn_of_light(given, given.size)
         self._y_was_flat = targets.ndim == 1
         targets = targets if targets.ndim == 2 else targets[:, np.newaxis]
         if len(X) < 2:
@@ -1877,22 +1871,6 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         """
         self._fit_on_copy(X, y, sample_weight, groups)
         return self
-
-    def _rows_of_weighed_classes(self, y: Any, *, complete: bool) -> NDArray[np.bool_] | None:
-        if not isinstance(self.class_weight, dict) or not all(np.shape(y)):
-            return None
-        if _label_kind(y, type(self).__name__) == "multilabel-indicator":
-            return None
-        classes, codes = np.unique(y, return_inverse=True)
-        weighed = _class_factors(self.class_weight, classes, complete=complete) > 0
-        return None if weighed.all() else weighed[codes.reshape(-1)]
-
-    @property
-    def _class_weight_of_rows(self) -> Any:
-        """Return ``class_weight`` without classes of weight zero, which have no rows any more."""
-        if not isinstance(self.class_weight, dict):
-            return self.class_weight
-        return {label: value for label, value in self.class_weight.items() if value != 0}
 
     def _codes(self, data: _Data) -> list[Rows]:
         """Return the class of each row; for multilabel one array a label."""

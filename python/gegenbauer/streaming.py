@@ -195,7 +195,9 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         if not first:
             self._require_same_parameters()
         self._announce(classes, grow=grow)
-        X, y, weight, places = self._rows_of_weight(X, y, sample_weight, reset=first)
+        X, y, weight, places = self._rows_that_count(
+            X, y, sample_weight, reset=first, complete=False
+        )
         if first:
             self._summed_with = self._sum_parameters()
             self.basis_ = self._make_basis(X.shape[1])
@@ -250,7 +252,9 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         """Subtract a batch from the sums."""
         self._require_statistics()
         self._require_same_parameters()
-        X, y, weight, places = self._rows_of_weight(X, y, sample_weight, reset=False)
+        X, y, weight, places = self._rows_that_count(
+            X, y, sample_weight, reset=False, complete=False
+        )
         if places.size == 0:
             return
         outside = self.scaling_.outside(X)
@@ -531,9 +535,11 @@ class _StreamEstimator(_BasisEstimator, _TargetEstimator):
         for batch in as_batches(held_out).start():
             if _num_samples(batch.X):
                 try:
-                    X, y, weight, _ = judge._rows_of_weight(
-                        batch.X, batch.y, batch.sample_weight, reset=False
+                    X, y, weight, places = judge._rows_that_count(
+                        batch.X, batch.y, batch.sample_weight, reset=False, complete=False
                     )
+                    if places.size == 0:
+                        continue
                     targets, weight = judge._encode_batch(y, weight, grow=False)
                     empty.update(X, targets, sample_weight=weight, n_threads=self._n_threads())
                 except (ValueError, TypeError) as error:
@@ -749,7 +755,7 @@ class _ClassStream(_ClassTargets, _StreamEstimator):
 
     def _solve_statistics(self) -> None:
         if isinstance(self.class_weight, dict) and not self.multilabel_:
-            _class_factors(self.class_weight, self.classes_)
+            _class_factors(self._class_weight_of_rows, self.classes_)
         super()._solve_statistics()
 
 

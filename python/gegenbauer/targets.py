@@ -6,6 +6,7 @@ regressors and classifiers share, whatever it is that they fit.
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,7 +26,7 @@ from gegenbauer._arrays import (
     require_plain,
     shown,
 )
-from gegenbauer.features import _FLOAT_DTYPES, _InputEstimator
+from gegenbauer.features import _FLOAT_DTYPES, _InputEstimator, _stacklevel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +43,23 @@ _ELSEWHERE = {
     "predict_interval": "GegenbauerRegressorCV has it, whose intervals are those of leave-one-out "
     "residuals",
 }
+
+
+class LightWeightsWarning(UserWarning):
+    """Weights of rows, which count them, are so small that hardly any row is left."""
+
+
+def warn_of_light(weights: NDArray[np.float64] | float, n_rows: int) -> None:
+    """Warn where rows of weights, or of their sum, count as less than a tenth of their number."""
+    with np.errstate(over="ignore"):
+        weight = float(np.sum(weights))
+    if weight < 0.1 * n_rows:
+        warnings.warn(
+            f"sample_weight counts rows, and {n_rows} rows count as {weight:.3g} only: scale "
+            "the weights so that they average one, unless so little is known",
+            LightWeightsWarning,
+            stacklevel=_stacklevel(),
+        )
 
 
 class _TargetEstimator(_InputEstimator):
@@ -313,10 +331,21 @@ class _ClassTargets(ClassifierMixin, _TargetEstimator):  # type: ignore[misc]
             weight = _apply_class_weight(class_weight, self.classes_, coded, weight)
         return targets, weight
 
+    def _rows_of_weighed_classes(self, y: Any, *, complete: bool) -> NDArray[np.bool_] | None:
+        if not isinstance(self.class_weight, dict) or not all(np.shape(y)):
+            return None
+        if _label_kind(y, type(self).__name__) == "multilabel-indicator":
+            return None
+        classes, codes = np.unique(y, return_inverse=True)
+        weighed = _class_factors(self.class_weight, classes, complete=complete) > 0
+        return None if weighed.all() else weighed[codes.reshape(-1)]
+
     @property
     def _class_weight_of_rows(self) -> Any:
-        """Return the weights of the classes that rows may be of."""
-        return self.class_weight
+        """Return ``class_weight`` without classes of weight zero, which have no rows any more."""
+        if not isinstance(self.class_weight, dict):
+            return self.class_weight
+        return {label: value for label, value in self.class_weight.items() if value != 0}
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the outputs of the network (``eq.network_output_equation``).

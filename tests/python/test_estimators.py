@@ -400,10 +400,40 @@ class TestClassWeight:
         y = np.where(self.y == "a", "0", "1")
         assert_array_equal(self.fit({"0": 3}, y=y).term_coef_, self.fit({"a": 3}).term_coef_)
 
-    def test_class_of_weight_zero_stays_a_class(self):
-        model = self.fit({"a": 0, "b": 1})
-        assert model.classes_.tolist() == ["a", "b"]
-        assert (model.predict(self.X) == "b").all()
+    @pytest.mark.parametrize("learn", ["fit", "fit_stream"])
+    def test_class_of_weight_zero_is_samples_of_weight_zero(self, learn):
+        """For the classes, the range of the inputs and the weights, and where one class is left."""
+        y = np.where(self.X[:, 0] == self.X[:, 0].max(), "c", self.y)
+        options = {"n_terms": 3, "gamma": 0.1}
+
+        def learned(model, weight=None):
+            if learn == "fit":
+                return model.fit(self.X, y, weight)
+            return model.fit_stream([(self.X, y, weight)])
+
+        by_class = learned(GegenbauerClassifier(class_weight={"c": 0.0}, **options))
+        by_sample = learned(GegenbauerClassifier(**options), (y != "c").astype(float))
+        assert by_class.classes_.tolist() == by_sample.classes_.tolist() == ["a", "b"]
+        assert by_class.scaling_ == by_sample.scaling_
+        assert_array_equal(by_class.term_coef_, by_sample.term_coef_)
+        alone = GegenbauerClassifier(class_weight={"a": 1.0, "b": 0.0, "c": 0.0}, **options)
+        for model, weight in ((alone, None), (GegenbauerClassifier(**options), y == "a")):
+            with pytest.raises(ValueError, match="at least two classes"):
+                learned(model, None if weight is None else weight.astype(float)).predict(self.X)
+
+    def test_samples_of_a_class_of_weight_zero_are_no_samples_of_a_batch(self):
+        """Announced classes stay, and what is forgotten is what was learned."""
+        X = np.linspace(0, 1, 9)[:, np.newaxis]
+        y = np.arange(9) % 3
+        model = GegenbauerClassifier(n_terms=3, class_weight={2: 0.0})
+        model.partial_fit(X[:6], y[:6], classes=[0, 1, 2]).partial_fit(X[6:], y[6:])
+        assert model.n_samples_seen_ == 6
+        assert model.classes_.tolist() == [0, 1, 2]
+        assert model.forget(X[6:], y[6:]).n_samples_seen_ == 4
+        twin = GegenbauerClassifier(n_terms=3).partial_fit(
+            X[:6], y[:6], classes=[0, 1, 2], sample_weight=(y[:6] != 2).astype(float)
+        )
+        assert_allclose(model.refit().predict(X), twin.predict(X))
 
     def test_fold_without_a_class_that_the_dict_names(self):
         assert_array_equal(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -980,3 +981,37 @@ def test_a_scorer_for_other_targets(kind, scoring, cv):
     with pytest.raises(ValueError, match=f"^scoring='{scoring}' cannot score these") as caught:
         kind(scoring=scoring, cv=cv).fit(X, y)
     assert caught.value.__cause__ is not None
+
+
+@pytest.mark.parametrize("weight", [1e-9, 1e-45, 1e-300])
+@pytest.mark.parametrize("learn", ["fit", "partial_fit"])
+@pytest.mark.parametrize(
+    "cls",
+    [GegenbauerRegressor, GegenbauerClassifier, GegenbauerRegressorCV, GegenbauerClassifierCV],
+)
+def test_light_weights_are_told_by_all(cls, learn, weight):
+    """By one warning, and none of NumPy; where numbers leave float64 by an error."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    if not hasattr(cls(), learn):
+        assert learn == "partial_fit"
+        return
+    classes = {"classes": [0, 1]} if (cls, learn) == (GegenbauerClassifier, "partial_fit") else {}
+    weights = np.full(60, weight)
+
+    def learned():
+        model = getattr(cls(), learn)(X, y, sample_weight=weights, **classes)
+        return model.predict(X)
+
+    if weight == 1e-300 and issubclass(cls, (GegenbauerRegressorCV, GegenbauerClassifierCV)):
+        with pytest.raises(ValueError, match="sample_weight is at most 1e-300, .* scale the"):
+            learned()
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert np.isfinite(learned()).all()
+    told = [str(one.message) for one in caught if one.category is LightWeightsWarning]
+    assert len(told) == 1
+    assert f"60 rows count as {60 * weight:.3g} only" in told[0]
+    assert not any(one.category is RuntimeWarning for one in caught)

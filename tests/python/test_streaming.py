@@ -388,7 +388,9 @@ class TestFeatureRange:
     )  # fmt: skip
     @pytest.mark.parametrize("fit", ["fit", "partial_fit"])
     def test_bad(self, bad, fit):
-        with pytest.raises(ValueError, match=r"(?s)feature_range must .*lower < upper|feature_range.*abc"):
+        with pytest.raises(
+            ValueError, match=r"(?s)feature_range must .*lower < upper|feature_range.*abc"
+        ):
             getattr(GegenbauerRegressor(feature_range=bad), fit)(self.inputs(), np.arange(300))
 
     def test_is_saved(self, tmp_path):

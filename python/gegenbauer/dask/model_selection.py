@@ -24,12 +24,18 @@ from gegenbauer.basis_search import PAPER_GAMMAS
 from gegenbauer.dask.estimators import _Classes, _Supervised, _with_client
 from gegenbauer.dask.partitions import _gather, _is_ours, _require_inputs, _Rows
 from gegenbauer.features import Range
-from gegenbauer.model_selection import _PASSING, _Data, _warn_of_light
+from gegenbauer.model_selection import _PASSING, _Data
 from gegenbauer.ridge import moments_serve, predict
 from gegenbauer.selection import _rounding, sums_of_others
 from gegenbauer.spectrum_search import NO_SCORE, TRUSTED
 from gegenbauer.statistics import GramStatistics, MomentStatistics
-from gegenbauer.targets import _class_factors, _describe_labels, _indicator_columns, _label_kind
+from gegenbauer.targets import (
+    _class_factors,
+    _describe_labels,
+    _indicator_columns,
+    _label_kind,
+    warn_of_light,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -317,7 +323,7 @@ class _SearchOnDask(_Supervised, model_selection._GegenbauerCV):
         weight = None
         if sample_weight is not None:
             weight = sample.weight
-            _warn_of_light(weight)
+            warn_of_light(weight, weight.size)
         self._keep_kind(found)
         Y, weight = self._coding()(sample.y, weight)
         data = self._standardised(_Data(sample.X, Y, weight, np.arange(len(Y))))
