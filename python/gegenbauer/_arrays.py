@@ -220,6 +220,25 @@ def _holds(values: Any) -> str | None:
     return None
 
 
+def _first_masked(values: Any) -> str:
+    """Name the first masked entry of what holds some."""
+    mask: Any
+    if _is_masked(values):
+        mask = np.ma.getmaskarray(values)
+    else:  # of several columns, rows or numbers
+        try:
+            entries = values.tolist() if hasattr(values, "tolist") else list(values)
+            mask = np.array([np.ma.getmaskarray(entry).reshape(-1) for entry in entries])
+        except (TypeError, ValueError):  # of different lengths
+            return ""
+    place = np.argwhere(mask)
+    if place.size == 0:
+        return ""
+    row, *column = place[0].tolist()
+    named = column and np.shape(mask)[1] > 1
+    return f", first in row {row}" + (f", column {column[0]}" if named else "")
+
+
 _REMEDIES = {
     "masked entries": "remove them, or fill them in, as numpy.ma.filled does",
     "dates or times": "turn them into numbers that mean something, such as days since a day",
@@ -264,6 +283,8 @@ def require_plain(
         found = _holds(values)
         if found is not None and not (times and found == "dates or times"):
             where = "" if column is None else f" in column {column!r}"
+            if found == "masked entries":
+                where += _first_masked(values)
             raise NotNumbersError(
                 f"{name} must hold {wanted}, got {found}{where}: {_REMEDIES[found]}"
             )

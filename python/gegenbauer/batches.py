@@ -547,7 +547,7 @@ class TableBatches:
             for name in file.columns:
                 if name not in first.columns and name not in left_out:
                     raise StreamError(
-                        f"{first.all_rows()}: there is no column {name!r} as in {file.name}; name "
+                        f"{first.name}: there is no column {name!r} as in {file.name}; name "
                         "it in ignore, or name the inputs"
                     )
 
@@ -569,16 +569,16 @@ class TableBatches:
             for (file, _), kind in zip(known, kinds, strict=True):
                 if kind == _NOTHING:
                     raise StreamError(
-                        f"{file.all_rows()}: column {name!r} has no values; fill or ignore it"
+                        f"{file.name}: column {name!r} has no values; fill or ignore it"
                     )
                 if kind != kinds[0]:
                     raise StreamError(
-                        f"{file.all_rows()}: column {name!r} holds {kind}, but {kinds[0]} in "
+                        f"{file.name}: column {name!r} holds {kind}, but {kinds[0]} in "
                         f"{files[0].name}; give it one type in all files"
                     )
             if name in numeric and kinds[0] != _NUMBERS:
                 raise StreamError(
-                    f"{files[0].all_rows()}: column {name!r} holds {kinds[0]}"
+                    f"{files[0].name}: column {name!r} holds {kinds[0]}"
                     f"{files[0].example(name)}, and an input must hold numbers; make it numbers "
                     "or ignore it"
                 )
@@ -597,12 +597,12 @@ class TableBatches:
         kind = _kind(types[0])
         if kind not in (_NUMBERS, _TRUTH, _TEXT):
             raise StreamError(
-                f"{files[0].all_rows()}: column {self.target!r}, the target, holds {kind}; choose "
+                f"{files[0].name}: column {self.target!r}, the target, holds {kind}; choose "
                 "a column of text, numbers, or true and false"
             )
         if kind == _TEXT and self._as_labels is False:
             raise StreamError(
-                f"{files[0].all_rows()}: column {self.target!r}, the target, holds text"
+                f"{files[0].name}: column {self.target!r}, the target, holds text"
                 f"{files[0].example(self.target)}, and regression needs numbers; a classifier "
                 "takes text"
             )
@@ -833,16 +833,10 @@ class _File:
         shown = ", ".join(repr(name) for name in itertools.islice(self.columns, 10))
         more = f" and {len(self.columns) - 10} more" if len(self.columns) > 10 else ""
         raise StreamError(
-            f"{self.all_rows()}: there is no column {column!r}"
+            f"{self.name}: there is no column {column!r}"
             + (f" as in {as_in}" if as_in else "")
             + (f"; did you mean {near[0]!r}?" if near else f"; it has {shown}{more}")
         )
-
-    def all_rows(self) -> str:
-        """Name all rows of the file."""
-        if not self.n_rows:
-            return f"all rows of {self.name}"
-        return f"{_span(0, self.n_rows)} of {self.name}"
 
     def mark(self) -> tuple[object, ...]:
         """Return what tells this file from one of other contents."""
@@ -879,7 +873,7 @@ class _File:
         if len(self.columns) < len(names):
             twice = next(name for name, n in Counter(names).items() if n > 1)
             raise StreamError(
-                f"{self.all_rows()}: there are several columns {twice!r}; give every column a "
+                f"{self.name}: there are several columns {twice!r}; give every column a "
                 "name of its own"
             )
 
@@ -893,8 +887,8 @@ class _File:
         except StreamError:
             raise
         except CsvError as fault:
-            rows = "all rows" if fault.row is None else _span(fault.row)
-            raise StreamError(f"{rows} of {self.name}: {fault}") from fault
+            rows = "" if fault.row is None else f"{_span(fault.row)} of "
+            raise StreamError(f"{rows}{self.name}: {fault}") from fault
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(error, first) from error
 
@@ -909,10 +903,10 @@ class _File:
             yield piece
 
     def _unreadable(self, error: Exception, first: int | None) -> StreamError:
-        rows = "all rows" if first is None else f"rows {first} on"
+        rows = "" if first is None else f"rows {first} on of "
         reason = (" ".join(str(error).split()) or type(error).__name__).partition(". ")[0]
         return StreamError(
-            f"{rows} of {self.name} cannot be read: {reason.rstrip('.')}; the file may be "
+            f"{rows}{self.name} cannot be read: {reason.rstrip('.')}; the file may be "
             "truncated, damaged or of another kind: write it anew"
         )
 
@@ -987,8 +981,7 @@ class _CsvFile(_File):
         other = next((c for c in _OTHER_SEPARATORS if c != separator and c in header[0]), None)
         if len(header) == 1 and other is not None:
             raise StreamError(
-                f"all rows of {name}: the header is a single name, {header[0]!r}; give "
-                f"separator={other!r}"
+                f"{name}: the header is a single name, {header[0]!r}; give separator={other!r}"
             )
 
     def look(self, columns: Sequence[str], target: str) -> None:
@@ -1034,7 +1027,7 @@ class _CsvFile(_File):
         found = known.clash(texts)
         if found is not None:
             raise StreamError(
-                f"{self.all_rows()}: column {name!r}, the target, holds {found[0]!r} and "
+                f"{self.name}: column {name!r}, the target, holds {found[0]!r} and "
                 f"{found[1]!r}, which are one number and would be one class; write them alike, or "
                 "give as_labels=False for numbers that are no classes"
             )

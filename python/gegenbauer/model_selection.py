@@ -1729,7 +1729,10 @@ class GegenbauerClassifierCV(_ClassTargets, _GegenbauerCV):
         The penalty.
     best_score_ : float
         Score of the chosen gamma on rows left out, the larger the better: minus the log-loss
-        at the best temperature, or that of ``scoring``.
+        at the best temperature, or that of ``scoring``. It is that of ``loo_predictions_``, the
+        outputs before ``probability_maps_`` learn the bias of each class, and where inputs have
+        few values up to five equal samples are left out together: with inputs that tell nothing,
+        and classes of different sizes, it is below that of the probabilities.
     cv_results_ : dict of ndarray
         What was tried: "smoothness" (n_s,), "interaction" (n_q,), "relative_gamma" (n_gammas,)
         (relative to the mean diagonal of the kernel matrix, times the mean weight of a sample)

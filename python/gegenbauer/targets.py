@@ -100,6 +100,7 @@ class _TargetEstimator(_InputEstimator):
         require_plain(X, "X")
         self._note_names(y)
         y = self._prepare_y(y)
+        _require_present(y)
         with naming_columns(X, "X"):
             X, y = validate_data(
                 self,
@@ -464,6 +465,25 @@ def _text_names(y: Any) -> NDArray[Any] | None:
     if not all(isinstance(name, str) for name in names) or len(set(names)) < max(1, len(names)):
         return None
     return np.array([str(name) for name in names], dtype=object)
+
+
+def _require_present(y: Any) -> None:
+    """Refuse NaN and infinity in numbers, by the place of the first one."""
+    if y is None or issparse(y):
+        return
+    values = np.asarray(y)
+    if values.dtype.kind != "f" or values.ndim not in (1, 2):
+        return  # others are refused by what they are
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    row, *column = np.argwhere(bad)[0].tolist()
+    what = "NaN" if np.isnan(values[(row, *column)]) else "infinity"
+    where = f"row {row}" + (f", column {column[0]}" if column and values.shape[1] > 1 else "")
+    raise ValueError(
+        f"Input y contains {what}, first in {where}; {int(np.count_nonzero(bad))} of its "
+        f"{bad.size} entries are not finite. Remove these rows, or fill them in."
+    )
 
 
 def _plain_labels(y: NDArray[Any], name: str) -> NDArray[Any]:

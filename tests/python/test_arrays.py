@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 import pytest
 
-from gegenbauer import _arrays
+from gegenbauer import GegenbauerRegressor, GegenbauerRegressorCV, _arrays
 from gegenbauer._arrays import TooLargeError, require_memory
 
 PHYSICAL = 64 * 2.0**30
@@ -94,3 +95,29 @@ def test_refusals_say_what_is_left(monkeypatch):
 def test_small_requests_do_not_look(monkeypatch):
     monkeypatch.setattr(_arrays, "available_memory", pytest.fail)
     require_memory(9e7, "a thing", "make less of it")
+
+
+def test_masked_and_missing_entries_are_named_by_their_place():
+    """The first of them, in X and in y, for arrays of one and two dimensions and for lists."""
+    X = np.random.default_rng(0).uniform(size=(12, 3))
+    Y = X[:, :2].copy()
+    masked = np.ma.masked_array(X, mask=np.zeros((12, 3), dtype=bool))
+    masked[7, 1] = masked[9, 0] = np.ma.masked
+    for model in (GegenbauerRegressor(n_terms=3), GegenbauerRegressorCV()):
+        with pytest.raises(ValueError, match=r"X must .*, first in row 7, column 1:"):
+            model.fit(masked, Y)
+        with pytest.raises(ValueError, match=r"y must .* got masked entries, first in row 7:"):
+            model.fit(X, masked[:, 1])
+        with pytest.raises(ValueError, match=r"got masked entries, first in row 7, column 1:"):
+            model.fit(X, list(masked))
+        Y[:] = X[:, :2]
+        Y[5, 1] = np.nan
+        with pytest.raises(ValueError, match=r"y contains NaN, first in row 5, column 1; 1 of"):
+            model.fit(X, Y)
+        with pytest.raises(
+            ValueError, match=r"y contains NaN, first in row 5; 1 of its 12 entries"
+        ):
+            model.fit(X, Y[:, 1])
+        Y[5, 1] = -np.inf
+        with pytest.raises(ValueError, match=r"y contains infinity, first in row 5; 1 of its 12"):
+            model.fit(X, Y[:, 1])

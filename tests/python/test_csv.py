@@ -173,7 +173,7 @@ REFUSED = {
     "a number for a column without a name": (",Unnamed: 0,y\n1,2,a\n2,3,b\n", "several columns"),
     "quote never closed": ('x,y\n1,a\n2,"b\n3,a\n4,b\n', "row 1 .*never closed"),
     "quote never closed in an input": ('x,y\n1,a\n"2,b\n3,a\n', "row 1 .*never closed"),
-    "quote never closed in the header": ('x,"y\n1,a\n2,b\n', "all rows .*never closed"),
+    "quote never closed in the header": ('x,"y\n1,a\n2,b\n', "t.csv: .*never closed"),
     "quote alone at the end": ('x,y\n1,a\n2,b\n3,"', "row 2 .*never closed"),
     "quote not closed before others": (
         'x,y\n1,"a"\n2,"b\n3,"a"\n4,"b"\n', "row 1 .*text follows a field in quotes"),
@@ -189,7 +189,7 @@ REFUSED = {
     "semicolons": ("x;y\n1;a\n2;b\n", "separator"),
     "tabs": ("x\ty\n1\ta\n2\tb\n", "separator"),
     "Latin": ("x,y\n1,a\n2,caf\u00e9\n".encode("latin-1"), "row 1 .*UTF-8.*0xe9"),
-    "Latin in the header": ("caf\u00e9,y\n1,a\n".encode("latin-1"), "all rows .*UTF-8.*0xe9"),
+    "Latin in the header": ("caf\u00e9,y\n1,a\n".encode("latin-1"), "t.csv: .*UTF-8.*0xe9"),
     "UTF-16": ("x,y\n1,a\n".encode("utf-16"), "UTF-8"),
     "no value": ("x,y\n1,a\n,b\n3,a\n", "'x' holds no value"),
     "no value in quotes": ('x,y\n1,a\n"",b\n3,a\n', "'x' holds no value"),

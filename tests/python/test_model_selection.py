@@ -1005,7 +1005,7 @@ def test_light_weights_are_told_by_all(cls, learn, weight):
         return model.predict(X)
 
     if weight == 1e-300 and issubclass(cls, (GegenbauerRegressorCV, GegenbauerClassifierCV)):
-        with pytest.raises(ValueError, match="sample_weight is at most 1e-300, .* scale the"):
+        with pytest.raises(ValueError, match=r"sample_weight is at most 1e-300, .* scale the"):
             learned()
         return
     with warnings.catch_warnings(record=True) as caught:
@@ -1015,3 +1015,17 @@ def test_light_weights_are_told_by_all(cls, learn, weight):
     assert len(told) == 1
     assert f"60 rows count as {60 * weight:.3g} only" in told[0]
     assert not any(one.category is RuntimeWarning for one in caught)
+
+
+@pytest.mark.filterwarnings("ignore::gegenbauer.UnderfittingWarning")
+@pytest.mark.parametrize(("n", "n_second"), [(60, 15), (61, 17), (40, 20)])
+@pytest.mark.parametrize("constant", [True, False])
+def test_the_best_score_is_that_of_the_outputs_left_out(n, n_second, constant):
+    """Of the model that is returned, at the best temperature, found here by brute force."""
+    X = np.ones((n, 2)) if constant else np.random.default_rng(0).uniform(size=(n, 2))
+    y = (np.arange(n) < n_second).astype(int)
+    model = GegenbauerClassifierCV().fit(X, y)
+    margins = model.loo_predictions_ * np.where(y == 1, 1.0, -1.0)
+    beta = np.geomspace(1e-3, 1e6, 20_001) / np.abs(margins).max()
+    losses = np.array([np.logaddexp(0.0, -b * margins).mean() for b in beta])
+    assert model.best_score_ == pytest.approx(-losses.min(), abs=2e-3)
