@@ -425,9 +425,7 @@ class _SearchOnDask(_Supervised, model_selection._GegenbauerCV):
             spectrum, _ = rest._spectrum(None, free=free, n_threads=threads)
             weights = spectrum.weights(gammas)
             errors += fold._squared_errors(weights, None).mean(axis=1)
-            rounding = np.maximum(
-                rounding, _rounding(spectrum.eigenvalues, gammas, total.n_samples)
-            )
+            rounding = np.maximum(rounding, _rounding(spectrum, gammas, total.n_samples))
             own = np.flatnonzero(fold_of == number)
             if own.size:
                 found = predict(
