@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import time
+import warnings
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -48,7 +49,11 @@ from gegenbauer.cli.learning import (
 from gegenbauer.cli.output import Steps, print_pairs
 from gegenbauer.cli.tables import check_output, require_file
 from gegenbauer.cli.words import UserError, count, duration, listed, quoted, refusals
-from gegenbauer.estimators import GegenbauerClassifier, GegenbauerRegressor
+from gegenbauer.estimators import (
+    GegenbauerClassifier,
+    GegenbauerRegressor,
+    PenalizedConstantWarning,
+)
 from gegenbauer.persistence import Checkpoint
 
 if TYPE_CHECKING:
@@ -157,6 +162,8 @@ def run(
             steps.begin("predicting the rows held out")
             start = time.perf_counter()
             with refusals(steps.warn):
+                # the solve of all rows warns of the same
+                warnings.simplefilter("ignore", PenalizedConstantWarning)
                 trial = copy.copy(parts[0].model)
                 if choose_gamma:  # by its own rows, so that the score is of those held out
                     trial.choose_gamma()
