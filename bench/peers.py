@@ -18,7 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from bench.runner import Agreement
-from gegenbauer import count_terms, reference
+from gegenbauer import reference
+from gegenbauer.basis import count_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable

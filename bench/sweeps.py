@@ -17,7 +17,9 @@ import numpy as np
 from bench.machine import memory_bytes
 from bench.peers import GAMMA, LAM, PEERS, Linear, Problem, check
 from bench.runner import Agreement, Case, CaseResult, Contest, Contestant, DeclinedError
-from gegenbauer import GegenbauerRegressor, TensorBasis, count_terms, ridge
+from gegenbauer import GegenbauerRegressor, TensorBasis, solve_ridge
+from gegenbauer.basis import count_terms
+from gegenbauer.ridge.solve import ENGINES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -114,9 +116,7 @@ def data(point: Point) -> Problem:
 
 def _ours(problem: Problem, engine: str, n_threads: int) -> Linear:
     basis = TensorBasis(problem.m, degree=problem.degree, lam=LAM)
-    solution = ridge.solve_ridge(
-        basis, problem.X, problem.Y, GAMMA, engine=engine, n_threads=n_threads
-    )
+    solution = solve_ridge(basis, problem.X, problem.Y, GAMMA, engine=engine, n_threads=n_threads)
     if engine not in ("auto", solution.engine):
         raise DeclinedError(f"gave way to {solution.engine!r}")
     return Linear(basis.evaluate, solution.weights)
@@ -135,14 +135,14 @@ def _predictions(result: Any, X: Any) -> Any:
 
 def our_names() -> list[str]:
     """Name the ways that are ours, in the order of `contestants`."""
-    engines = [OURS if engine == "auto" else f"{OURS}, {engine}" for engine in ridge.ENGINES]
+    engines = [OURS if engine == "auto" else f"{OURS}, {engine}" for engine in ENGINES]
     return [*engines, f"{OURS}, estimator"]
 
 
 def contestants(problem: Problem, n_threads: int) -> Iterator[tuple[Contestant, float]]:
     """Name everybody, ours first, with the bytes that its features take at once."""
     *names, estimator = our_names()
-    for name, engine in zip(names, ridge.ENGINES, strict=True):
+    for name, engine in zip(names, ENGINES, strict=True):
         run = partial(_ours, problem, engine, n_threads)
         yield Contestant(name, f"TensorBasis and solve_ridge, engine={engine!r}", run), 0.0
     run_estimator = partial(_estimator, problem, n_threads)

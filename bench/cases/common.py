@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import PolynomialFeatures
 
-    from gegenbauer import (
-        TensorBasis,
-    )
+    from gegenbauer import TensorBasis
 
     Doubles = npt.NDArray[np.float64]
 

@@ -19,12 +19,8 @@ from bench.cases.common import (
     same_terms,
 )
 from bench.runner import Agreement, Case, Contest, Contestant
-from gegenbauer import (
-    GegenbauerFeatures,
-    TensorBasis,
-    predict,
-    reference,
-)
+from gegenbauer import GegenbauerFeatures, TensorBasis, reference
+from gegenbauer.ridge import predict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -26,14 +26,12 @@ from bench.runner import Agreement, Case, Contest, Contestant, DeclinedError
 from gegenbauer import (
     GegenbauerClassifier,
     GegenbauerRegressor,
-    RidgeSolution,
     TensorBasis,
-    count_terms,
-    fit_cost,
-    predict,
     reference,
     solve_ridge,
 )
+from gegenbauer.basis import count_terms
+from gegenbauer.ridge import RidgeSolution, fit_cost, predict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,17 +16,10 @@ from bench.cases.common import (
     targets,
 )
 from bench.runner import Agreement, Case, Contest, Contestant
-from gegenbauer import (
-    SpectrumKernel,
-    TensorBasis,
-    TotalDegreeKernel,
-    predict,
-    predict_kernel,
-    reference,
-    solve_dual,
-    solve_kernel,
-)
+from gegenbauer import TensorBasis, reference, solve_kernel
 from gegenbauer._dispatch import core
+from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel
+from gegenbauer.ridge import predict, predict_kernel, solve_dual
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,10 +15,7 @@ from bench.cases.common import (
     same_product,
 )
 from bench.runner import PEAK, Agreement, Case, Contest, Contestant
-from gegenbauer import (
-    TensorBasis,
-    reference,
-)
+from gegenbauer import TensorBasis, reference
 from gegenbauer._dispatch import core
 
 if TYPE_CHECKING:

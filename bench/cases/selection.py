@@ -17,14 +17,8 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from bench.cases.common import LAM, case, ridge_is_solved
 from bench.runner import Agreement, Case, Contest, Contestant
-from gegenbauer import (
-    GegenbauerClassifierCV,
-    InputScaling,
-    RidgePath,
-    TensorBasis,
-    prefix_surface,
-    solve_ridge,
-)
+from gegenbauer import GegenbauerClassifierCV, InputScaling, RidgePath, TensorBasis, solve_ridge
+from gegenbauer.selection import prefix_surface
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

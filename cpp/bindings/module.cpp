@@ -7,7 +7,7 @@ namespace {
 
 void raise_too_large(const char* message) {
   namespace py = pybind11;
-  py::set_error(py::module_::import("gegenbauer._arrays").attr("TooLargeError"), message);
+  py::set_error(py::module_::import("gegenbauer.errors").attr("TooLargeError"), message);
 }
 
 // Most work is refused before it begins; these are what was not foreseen.
@@ -41,7 +41,7 @@ Index room_for(std::initializer_list<Index> sizes, const char* what) {
   constexpr Index worth_a_look = 10'000'000;
   const Index size = checked_product(sizes, what);
   if (size >= worth_a_look)
-    py::module_::import("gegenbauer._arrays")
+    py::module_::import("gegenbauer._memory")
         .attr("require_memory")(static_cast<double>(sizeof(double)) * static_cast<double>(size), what, "ask for less");
   return size;
 }

@@ -14,7 +14,8 @@ from experiments.paper.data import Split, double_moon, scaled
 from experiments.paper.document import Block, Heading, Plot, Table, Text
 from experiments.paper.published import DOUBLE_MOON, DOUBLE_MOON_ROWS, DOUBLE_MOON_TERMS, LAM
 from experiments.paper.store import Unit
-from gegenbauer import GegenbauerClassifierCV, TensorBasis, predict, solve_ridge
+from gegenbauer import GegenbauerClassifierCV, TensorBasis, solve_ridge
+from gegenbauer.ridge import predict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,14 +24,9 @@ from experiments.paper.baselines import (
     sigmoid_layer,
 )
 from experiments.paper.published import GRID, LAM, N_FOLDS
-from gegenbauer import (
-    GegenbauerClassifierCV,
-    RidgePath,
-    TensorBasis,
-    predict,
-    search_basis,
-    solve_ridge,
-)
+from gegenbauer import GegenbauerClassifierCV, RidgePath, TensorBasis, solve_ridge
+from gegenbauer.ridge import predict
+from gegenbauer.selection import search_basis
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -25,7 +25,8 @@ from experiments.paper.baselines import (
 from experiments.paper.data import Split, amplified, scaled, table
 from experiments.paper.document import Block, Heading, Items, Plot, Table, Text
 from experiments.paper.published import LAM, SPECIFICATIONS
-from gegenbauer import TensorBasis, predict, reference, solve_ridge
+from gegenbauer import TensorBasis, reference, solve_ridge
+from gegenbauer.ridge import predict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,7 +21,8 @@ from experiments.paper.published import (
 )
 from experiments.paper.store import Unit
 from experiments.paper.trials import MAIN, count
-from gegenbauer import TensorBasis, prefix_surface
+from gegenbauer import TensorBasis
+from gegenbauer.selection import prefix_surface
 
 if TYPE_CHECKING:
     from experiments.paper.data import Doubles, Split

@@ -595,8 +595,8 @@ class TestDocument:
 
 # Of sixty samples with next to no information, which a quick run has, our estimator says so.
 FEW_SAMPLES = [
-    pytest.mark.filterwarnings("ignore::gegenbauer.UnderfittingWarning"),
-    pytest.mark.filterwarnings("ignore::gegenbauer.OutlierWarning"),
+    pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning"),
+    pytest.mark.filterwarnings("ignore::gegenbauer.errors.OutlierWarning"),
 ]
 
 

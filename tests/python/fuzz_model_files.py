@@ -42,7 +42,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import test_persistence as kinds
 
 import gegenbauer
-from gegenbauer import persistence
+from gegenbauer.persistence import _format
 
 SPARE_BYTES = 64 * 2**20
 SECONDS = 1.0
@@ -143,9 +143,9 @@ def checksum(entries: dict, tensors: dict) -> str:
     arrays = {}
     for name, (dtype, shape, data) in tensors.items():
         with contextlib.suppress(ValueError, TypeError, KeyError):
-            arrays[name] = np.frombuffer(data, persistence._DTYPES[dtype]).reshape(shape)
+            arrays[name] = np.frombuffer(data, _format.DTYPES[dtype]).reshape(shape)
     try:
-        return persistence._checksum(entries, arrays)
+        return _format.checksum_of(entries, arrays)
     except (TypeError, ValueError, AttributeError):
         return "0" * 32
 
@@ -245,10 +245,10 @@ class Changer:
         """Change numbers of a tensor, one, some or all of them."""
         name = self.choose(sorted(file.tensors))
         dtype, _, data = file.tensors[name]
-        if dtype not in persistence._DTYPES or not data:
+        if dtype not in _format.DTYPES or not data:
             return
         with contextlib.suppress(ValueError):
-            array = np.frombuffer(data, persistence._DTYPES[dtype]).copy()
+            array = np.frombuffer(data, _format.DTYPES[dtype]).copy()
             some = self.random.integers(array.size, size=self.choose([1, 1, 2, array.size]))
             with np.errstate(all="ignore"):
                 if array.dtype.kind == "f" and self.chance(0.4):
@@ -274,7 +274,7 @@ class Changer:
                  [0, 2**62], [10**18] * 60, [True], [1.0], None, "3"]
             )  # fmt: skip
         elif action == "dtype":
-            file.tensors[name][0] = self.choose([*persistence._DTYPES, "BF16", "C64", "", None, 3])
+            file.tensors[name][0] = self.choose([*_format.DTYPES, "BF16", "C64", "", None, 3])
         elif action == "remove" and len(file.tensors) > 1:
             del file.tensors[name]
         elif action == "add":
@@ -309,7 +309,7 @@ class Changer:
         old, step = self.choose(sizes), self.choose([-1, 1])
         for tensor in file.tensors.values():
             with contextlib.suppress(ValueError, TypeError, KeyError, IndexError):
-                array = np.frombuffer(tensor[2], persistence._DTYPES[tensor[0]]).reshape(tensor[1])
+                array = np.frombuffer(tensor[2], _format.DTYPES[tensor[0]]).reshape(tensor[1])
                 for axis, size in enumerate(array.shape):
                     if size == old:
                         keep = [*range(size + min(step, 0)), *[0] * max(step, 0)]
@@ -398,7 +398,7 @@ def faults(path: Path) -> tuple[str, list[str]]:
     try:
         with watchdog():
             model = gegenbauer.load(path)
-    except gegenbauer.ModelFileError:
+    except gegenbauer.errors.ModelFileError:
         wrong = ["load: too much memory"] if peak() - before > allowed else []
         return "refused", wrong
     except BaseException as error:

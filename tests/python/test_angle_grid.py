@@ -7,7 +7,7 @@ import pytest
 from numpy.polynomial import chebyshev
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gegenbauer._angle_grid import AngleGrid, count_nodes
+from gegenbauer.selection.angle_grid import AngleGrid, count_nodes
 
 N_FUNCTIONS = 19  # more than one group of every instruction set, and no multiple of one
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import importlib
 import re
 import subprocess
 import sys
@@ -11,45 +12,45 @@ from pathlib import Path
 
 import pytest
 
+import gegenbauer
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "gegenbauer"
 CPP = ROOT / "cpp"
 
-# A module may use its own layer and those before it, never in a circle.
-PYTHON_LAYERS = [
-    ["_cpu", "_core", "_core_avx2", "_core_avx512"],
-    ["_dispatch", "_locks"],
-    ["_arrays"],
-    ["spectrum"],
-    [
-        "basis",
-        "_angle_grid",
-        "statistics",
-        "ridge",
-        "kernel",
-        "selection",
-        "spectrum_search",
-        "basis_search",
-        "calibration",
-        "_scores",
-        "insight",
-    ],
-    [
-        "progress",
-        "_column_types",
-        "_csv_text",
-        "batches",
-        "features",
-        "targets",
-        "streaming",
-        "estimators",
-        "model_selection",
-        "explain",
-    ],
-    ["__init__", "__main__", "display", "persistence", "onnx", "dask", "cli"],
-]
-FUNCTIONAL = {module for layer in PYTHON_LAYERS[1:5] for module in layer}
-LAYER = {module: rank for rank, layer in enumerate(PYTHON_LAYERS) for module in layer}
+# The one rule of imports: a package may use those before it, and none after it.
+ORDER = [
+    "basis", "ridge", "selection", "inspection", "estimators", "persistence", "plotting", "dask",
+    "cli",
+]  # fmt: skip
+BEFORE = {name: set(ORDER[:rank]) for rank, name in enumerate(ORDER)}
+BEFORE["batches"] = set()  # which estimators, and what stands after them, may use
+for name in ORDER[ORDER.index("estimators") :]:
+    BEFORE[name].add("batches")
+# Modules that all may use; each of them only those before it
+FREE = ["_cpu", "_core", "errors", "_typing", "_dispatch", "_locks", "_memory", "_validation"]
+
+# Who may import what is not ours, beside NumPy and the standard library
+FOREIGN = {
+    "sklearn": {"estimators", "persistence", "plotting", "dask", "cli"},
+    "scipy": {"ridge", "selection", "estimators", "persistence", "plotting", "dask", "cli"},
+    "pandas": {"batches", "estimators", "cli"},
+    "polars": {"batches", "estimators", "cli"},
+    "pyarrow": {"batches", "cli"},
+    "safetensors": {"persistence"},
+    "matplotlib": {"plotting", "cli"},  # which puts two plots into one file
+    "dask": {"dask"},
+    "distributed": {"dask"},
+    "typer": {"cli"},
+    "rich": {"cli"},
+    "sympy": {"inspection"},
+    "joblib": {"_dispatch"},
+    "threadpoolctl": {"_dispatch"},
+    "tqdm": {"estimators"},
+}
+
+# Packages whose public names are importable from the package itself
+PUBLIC = ["batches", "errors", *ORDER[:-1]]
 
 CPP_LAYERS = [
     ["types", "error", "packet"],
@@ -79,87 +80,97 @@ CPP_TOP = [  # join both sides
 ]  # fmt: skip
 
 
-def sources() -> dict[str, list[Path]]:
-    """Files by module; a folder within the package is one module."""
-    found: dict[str, list[Path]] = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        first = path.relative_to(PACKAGE).parts[0]
-        found.setdefault(first.removesuffix(".py"), []).append(path)
-    return found
+def room(path: Path) -> str:
+    """Return the package, or the module beside the packages, that a file is in."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def imports(paths: list[Path], *, top_level: bool = False) -> set[str]:
-    """Name the modules that files import, inside of functions, too, unless `top_level`.
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+MODULES = {
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in SOURCES
+}
+
+
+def imports(path: Path, *, top_level: bool = False) -> list[tuple[str, str]]:
+    """Return the (module, name) pairs that a file imports, in functions, too, unless `top_level`.
 
     Imports for the type checker alone count: they are dependencies of thought.
     """
-    nodes: list[ast.AST] = []
-    for path in paths:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        nodes += tree.body if top_level else ast.walk(tree)
-    found = set()
-    for node in nodes:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = []
+    for node in tree.body if top_level else ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            found += [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{paths[0]}: imports within the package are absolute"
+            assert node.level == 0, f"{path}: imports within the package are absolute"
             assert node.module is not None
-            if node.module == "gegenbauer":
-                found |= {f"gegenbauer.{alias.name}" for alias in node.names}
-            else:
-                found.add(node.module)
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                found.append((full, "") if full in MODULES else (node.module, alias.name))
     return found
 
 
-def ours(modules: set[str]) -> set[str]:
-    """Those of our package, by their short names; `gegenbauer` itself is `__init__`."""
-    inner = {name.split(".")[1] for name in modules if name.startswith("gegenbauer.")}
-    return inner | ({"__init__"} if "gegenbauer" in modules else set())
-
-
-def foreign(modules: set[str]) -> set[str]:
-    return {name for name in modules if name.partition(".")[0] != "gegenbauer"}
+def ours(found: list[tuple[str, str]]) -> set[str]:
+    """Rooms of our package; "" is the package itself."""
+    parts = (module.split(".") for module, _ in found)
+    return {part[1] if len(part) > 1 else "" for part in parts if part[0] == "gegenbauer"}
 
 
 class TestPython:
     def test_every_module_has_a_place(self):
-        assert set(sources()) - {"reference"} <= set(LAYER)
+        others = {"__init__", "__main__", "reference"}
+        assert {room(path) for path in SOURCES} <= set(BEFORE) | set(FREE) | others
 
-    @pytest.mark.parametrize("name", sorted(set(sources()) - {"reference"}))
-    def test_uses_only_what_stands_before_it(self, name):
-        # A public name of the package itself, like __version__, may come from anywhere.
-        used = ours(imports(sources()[name])) & (set(sources()) | set(LAYER)) - {"reference"}
-        assert not {module for module in used if LAYER[module] > LAYER[name]}
+    @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+    def test_uses_only_what_stands_before_it(self, path):
+        own = room(path)
+        if own in ("__init__", "__main__", "reference"):
+            return
+        if own in FREE:
+            # the version of the package is all that is asked of itself
+            assert ours(imports(path)) - {own, ""} <= set(FREE[: FREE.index(own)])
+        else:
+            allowed = BEFORE[own] | set(FREE) | {own}
+            # the demo measures the library against the paper
+            allowed |= {"reference"} if path.name == "demo.py" else set()
+            assert ours(imports(path)) - {""} <= allowed
+
+    @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+    def test_private_names_stay_in_their_module(self, path):
+        for module, name in imports(path):
+            if not module.startswith("gegenbauer"):
+                continue
+            private = name.startswith("_") and not name.startswith(("__", "_core", "_cpu"))
+            assert not private, f"{name} of {module} is private: give it a name without underscore"
+
+    @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+    def test_third_parties_have_their_rooms(self, path):
+        roots = {module.partition(".")[0] for module, _ in imports(path)} - {"gegenbauer", "numpy"}
+        foreign = roots - set(sys.stdlib_module_names)
+        assert foreign <= set(FOREIGN)
+        for name in foreign:
+            assert room(path) in FOREIGN[name], f"{name} is not for {room(path)}"
 
     def test_no_circles(self):
-        graph = {name: ours(imports(paths)) - {name} for name, paths in sources().items()}
-        tuple(graphlib.TopologicalSorter(graph).static_order())
+        graph = import_graph(PACKAGE.parent, "gegenbauer")
+        # a package names what its modules hold, and imports them
+        inner = {
+            name: used - {"gegenbauer"} for name, used in graph.items() if name != "gegenbauer"
+        }
+        tuple(graphlib.TopologicalSorter(inner).static_order())
 
     def test_reference_stands_alone(self):
         # `gegenbauer demo` shows its time beside ours; for everything else it is an oracle outside.
-        users = [
-            path.relative_to(PACKAGE).as_posix()
-            for paths in sources().values()
-            for path in paths
-            if "reference" in ours(imports([path]))
-        ]
-        assert users == ["cli/demo.py"]
-        assert foreign(imports(sources()["reference"])) == imports(sources()["reference"])
-
-    @pytest.mark.parametrize("name", sorted(FUNCTIONAL & set(sources())))
-    def test_functional_layer_knows_no_scikit_learn(self, name):
-        roots = {module.partition(".")[0] for module in foreign(imports(sources()[name]))}
-        assert "sklearn" not in roots
-
-    def test_package_imports_only_the_functional_layer_at_once(self):
-        used = ours(imports(sources()["__init__"], top_level=True))
-        assert used <= FUNCTIONAL
+        users = [path for path in SOURCES if "reference" in ours(imports(path))]
+        assert [path.relative_to(PACKAGE).as_posix() for path in users] == ["cli/commands/demo.py"]
+        assert ours(imports(PACKAGE / "reference.py")) == set()
 
     def test_import_is_light(self):
         code = (
             "import gegenbauer, sys; "
             "print([m for m in ('sklearn', 'scipy', 'safetensors', 'pandas', 'typer', 'rich', "
-            "'matplotlib', 'dask', 'distributed') if m in sys.modules])"
+            "'matplotlib', 'dask', 'distributed', 'pyarrow') if m in sys.modules])"
         )
         done = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True
@@ -170,20 +181,48 @@ class TestPython:
         """Where scikit-learn has no public name; a second entry needs a good reason."""
         private = {
             module
-            for paths in sources().values()
-            for module in imports(paths)
+            for path in SOURCES
+            for module, _ in imports(path)
             if module.startswith("sklearn.") and "._" in module
         }
         assert private == {"sklearn.utils._param_validation"}
 
-    def test_public_names_exist(self):
-        import gegenbauer
 
+class TestPublicNames:
+    def test_they_exist(self):
         assert sorted(gegenbauer.__all__) == gegenbauer.__all__
+        assert len(gegenbauer.__all__) <= 28
         for name in gegenbauer.__all__:
             assert getattr(gegenbauer, name) is not None
             assert name in dir(gegenbauer)
-        assert not hasattr(gegenbauer, "no_such_name")
+        with pytest.raises(AttributeError, match=r"no attribute 'no_such_name'$"):
+            gegenbauer.no_such_name  # noqa: B018
+
+    @pytest.mark.parametrize("package", PUBLIC)
+    def test_packages_have_theirs(self, package):
+        if package in ("dask", "plotting"):
+            pytest.importorskip("dask" if package == "dask" else "matplotlib")
+        module = importlib.import_module(f"gegenbauer.{package}")
+        assert sorted(module.__all__) == module.__all__
+        for name in module.__all__:
+            found = getattr(module, name)
+            assert found.__doc__ or not callable(found)
+
+    def test_errors_are_all_in_one_place(self):
+        for path in SOURCES:
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    bases = {ast.unparse(base) for base in node.bases}
+                    ends = ("Error", "Warning", "Exception")
+                    if any(base.endswith(ends) for base in bases):
+                        allowed = ("errors", "batches", "cli")
+                        assert room(path) in allowed, f"{node.name} belongs into gegenbauer.errors"
+
+    def test_names_that_live_elsewhere_say_where(self):
+        with pytest.raises(AttributeError, match=r"it is in gegenbauer\.selection$"):
+            gegenbauer.learn_spectrum  # noqa: B018
+        assert not hasattr(gegenbauer, "OutOfRangeWarning")
+        assert gegenbauer.errors.OutOfRangeWarning.__module__ == "gegenbauer.errors"
 
 
 def import_graph(root: Path, *packages: str) -> dict[str, set[str]]:

@@ -7,8 +7,9 @@ import os
 import numpy as np
 import pytest
 
-from gegenbauer import GegenbauerRegressor, GegenbauerRegressorCV, _arrays
-from gegenbauer._arrays import TooLargeError, require_memory
+from gegenbauer import GegenbauerRegressor, GegenbauerRegressorCV, _memory
+from gegenbauer._memory import require_memory
+from gegenbauer.errors import TooLargeError
 
 PHYSICAL = 64 * 2.0**30
 GIB = 2**30
@@ -27,7 +28,7 @@ def system(monkeypatch):
                 raise FileNotFoundError(name)
             return str(files["files"][name])
 
-        monkeypatch.setattr(_arrays, "_read", read)
+        monkeypatch.setattr(_memory, "_read", read)
 
     return make
 
@@ -37,11 +38,11 @@ MEMINFO = "MemTotal: 67108864 kB\nMemFree: 1 kB\nMemAvailable:   20971520 kB\nHu
 
 def test_what_the_system_has_left(system):
     system(files={})
-    assert _arrays.available_memory() == PHYSICAL
+    assert _memory.available_memory() == PHYSICAL
     system(files={"/proc/meminfo": "MemTotal: 67108864 kB\n"})  # before Linux 3.14
-    assert _arrays.available_memory() == PHYSICAL
+    assert _memory.available_memory() == PHYSICAL
     system(files={"/proc/meminfo": MEMINFO})
-    assert _arrays.available_memory() == 20 * GIB
+    assert _memory.available_memory() == 20 * GIB
 
 
 def test_control_groups(system):
@@ -57,15 +58,15 @@ def test_control_groups(system):
         f"{top}/a.slice/b:c/memory.stat": f"anon 7\nactive_file {GIB}\ninactive_file {GIB}\n",
     }
     system(files=files)
-    assert _arrays.available_memory() == 5 * GIB
+    assert _memory.available_memory() == 5 * GIB
     system(files=files | {f"{top}/a.slice/memory.max": 9 * GIB})
-    assert _arrays.available_memory() == 5 * GIB  # memory.stat is not there: no group
+    assert _memory.available_memory() == 5 * GIB  # memory.stat is not there: no group
     system(
         files=files | {f"{top}/a.slice/memory.max": 9 * GIB, f"{top}/a.slice/memory.stat": "anon 5"}
     )
-    assert _arrays.available_memory() == 2 * GIB
+    assert _memory.available_memory() == 2 * GIB
     system(files=files | {f"{top}/a.slice/b:c/memory.current": 11 * GIB})
-    assert _arrays.available_memory() == 0  # more than the limit, which may have been lowered
+    assert _memory.available_memory() == 0  # more than the limit, which may have been lowered
 
 
 @pytest.mark.parametrize("path", ["/docker/5", "/"])
@@ -81,11 +82,11 @@ def test_control_groups_of_version_1(system, path):
             f"{top}/memory.stat": f"inactive_file 5\ntotal_inactive_file {GIB}\n",
         }
     )
-    assert _arrays.available_memory() == 2 * GIB
+    assert _memory.available_memory() == 2 * GIB
 
 
 def test_refusals_say_what_is_left(monkeypatch):
-    monkeypatch.setattr(_arrays, "available_memory", lambda: 2.5e9)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 2.5e9)
     require_memory(2.5e9, "a thing", "make less of it")
     message = r"^a thing needs 2\.6 GB of memory, but only 2\.5 GB can be had: make less of it$"
     with pytest.raises(TooLargeError, match=message):
@@ -93,7 +94,7 @@ def test_refusals_say_what_is_left(monkeypatch):
 
 
 def test_small_requests_do_not_look(monkeypatch):
-    monkeypatch.setattr(_arrays, "available_memory", pytest.fail)
+    monkeypatch.setattr(_memory, "available_memory", pytest.fail)
     require_memory(9e7, "a thing", "make less of it")
 
 

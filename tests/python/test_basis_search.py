@@ -17,13 +17,13 @@ from gegenbauer import (
     GegenbauerClassifierCV,
     GegenbauerRegressor,
     GegenbauerRegressorCV,
-    GridEdgeWarning,
     InputScaling,
     Spectrum,
-    search_basis,
     sobol_indices,
 )
-from gegenbauer.basis_search import PAPER_GAMMAS
+from gegenbauer.errors import GridEdgeWarning
+from gegenbauer.selection import search_basis
+from gegenbauer.selection.basis_search import PAPER_GAMMAS
 
 LAMS, SIZES, GAMMAS = [0.05, 0.5], [1, 4, 9, 15], 2.0 ** np.arange(-14, 3, 4)
 GRID = {"spectrum": None, "lam": LAMS, "n_terms": SIZES, "gammas": GAMMAS}
@@ -54,17 +54,19 @@ def refits(plain, X, y, method):
 
 def by_prefixes(monkeypatch):
     monkeypatch.setattr(
-        "gegenbauer.basis_search._Problem._path_is_cheaper", lambda self, n_gammas: False
+        "gegenbauer.selection.basis_search._BasisProblem._path_is_cheaper",
+        lambda self, n_gammas: False,
     )
 
 
 def by_paths(monkeypatch):
     monkeypatch.setattr(
-        "gegenbauer.basis_search._Problem._path_is_cheaper", lambda self, n_gammas: True
+        "gegenbauer.selection.basis_search._BasisProblem._path_is_cheaper",
+        lambda self, n_gammas: True,
     )
 
 
-@pytest.mark.filterwarnings("ignore::gegenbauer.GridEdgeWarning")
+@pytest.mark.filterwarnings("ignore::gegenbauer.errors.GridEdgeWarning")
 @pytest.mark.parametrize("way", [by_prefixes, by_paths])
 class TestRefits:
     @pytest.mark.parametrize("penalize_constant", [False, True])
@@ -173,7 +175,7 @@ class TestRefits:
 class TestSearch:
     def test_both_ways_agree_and_the_cheaper_one_is_taken(self, monkeypatch):
         """Many numbers of terms are prefixes, few ones paths, with all gammas of the paper."""
-        from gegenbauer import basis_search
+        from gegenbauer.selection import basis_search
 
         X, y = rows(60)
         calls = []

@@ -21,7 +21,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from gegenbauer import GegenbauerRegressor
-from gegenbauer.batches import ArrayBatches, StreamError, TableBatches, as_batches
+from gegenbauer.batches import ArrayBatches, TableBatches, as_batches
+from gegenbauer.errors import StreamError
 
 
 @pytest.fixture
@@ -806,7 +807,7 @@ class TestCsv:
 
     def test_text_in_a_later_row(self, folder, monkeypatch):
         """Beyond the rows by which the types are chosen."""
-        monkeypatch.setattr("gegenbauer._csv_text._BLOCK", 4096)
+        monkeypatch.setattr("gegenbauer.batches.csv_text._BLOCK", 4096)
         lines = [f"{k / 8},{k},{k % 2}" for k in range(3000)]
         for number, message in [
             (0, "column 'a' holds 'x', but numbers in rows before; give it one type in all rows"),
@@ -820,7 +821,7 @@ class TestCsv:
             assert refused("t.csv", "y").startswith(f"row 2345 of t.csv: {message}")
 
     def test_decimal_number_in_a_later_row(self, folder, monkeypatch):
-        monkeypatch.setattr("gegenbauer._csv_text._BLOCK", 4096)
+        monkeypatch.setattr("gegenbauer.batches.csv_text._BLOCK", 4096)
         text = "a,y\n" + "".join(f"{k},{k}\n" for k in range(3000)) + "3000,0.5\n"
         Path("t.csv").write_text(text)
         assert refused("t.csv", "y").startswith("row 3000 of t.csv: column 'y' holds '0.5', but ")

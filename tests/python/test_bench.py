@@ -19,7 +19,8 @@ from bench import __main__ as command
 from bench import comparison, machine, results, runner, streaming, table
 from bench.cases import CASES
 from bench.runner import Agreement, Contestant, Disagreement, Failure
-from gegenbauer import RidgeSolution, reference
+from gegenbauer import reference
+from gegenbauer.ridge import RidgeSolution
 
 ROOT = Path(__file__).parents[2]
 NAMES = [case.name for case in CASES]

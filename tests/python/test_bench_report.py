@@ -286,9 +286,9 @@ class TestSweeps:
             sweeps._declining(Contestant(name, "", refuse)).run()
 
     def test_an_engine_that_gives_way_takes_no_part(self, monkeypatch):
-        solve = sweeps.ridge.solve_ridge
+        solve = sweeps.solve_ridge
         monkeypatch.setattr(
-            sweeps.ridge,
+            sweeps,
             "solve_ridge",
             lambda *a, engine, **rest: solve(*a, engine="primal", **rest),
         )

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax
 
-from gegenbauer.calibration import (
+from gegenbauer.selection.calibration import (
     ProbabilityMap,
     best_temperatures,
     class_scores,

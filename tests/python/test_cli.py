@@ -34,7 +34,6 @@ from sklearn.model_selection import train_test_split
 
 import gegenbauer
 from gegenbauer import (
-    CorrelatedInputsWarning,
     GegenbauerClassifier,
     GegenbauerClassifierCV,
     GegenbauerFeatures,
@@ -45,9 +44,12 @@ from gegenbauer import (
     save,
     sobol_indices,
 )
-from gegenbauer.calibration import expected_calibration_error
-from gegenbauer.cli import app, choices, demo, main, output, words
-from gegenbauer.cli import stream as streaming
+from gegenbauer.cli import app, choices, main, output
+from gegenbauer.cli import messages as words
+from gegenbauer.cli.commands import demo
+from gegenbauer.cli.commands import stream as streaming
+from gegenbauer.errors import CorrelatedInputsWarning
+from gegenbauer.selection.calibration import expected_calibration_error
 
 ENTRY_POINT = Path(sysconfig.get_path("scripts")) / "gegenbauer"
 ESCAPE = "\x1b"
@@ -650,7 +652,7 @@ class TestStream:
                 path.unlink()
 
     def test_more_values_than_are_counted(self, folder, monkeypatch):
-        monkeypatch.setattr("gegenbauer.cli.stream.MAX_COUNTED", 30)
+        monkeypatch.setattr("gegenbauer.cli.commands.stream.MAX_COUNTED", 30)
         monkeypatch.setattr("gegenbauer.cli.columns.MAX_COUNTED", 30)
         self.write(pd.DataFrame({"a": np.arange(80) / 80, "y": np.arange(80)}), "parquet")
         options = ("fit", "parts", "--target=y", "--stream", "--terms=3")
@@ -1416,7 +1418,7 @@ class TestTune:
         def break_down(*_):
             raise ZeroDivisionError
 
-        monkeypatch.setattr("gegenbauer.cli.tune._picture", break_down)
+        monkeypatch.setattr("gegenbauer.cli.commands.tune._picture", break_down)
         result = run("tune", iris_csv, "--target", "species", "--plot", "p.svg")
         assert result.code == 1
         assert "a fault in gegenbauer: ZeroDivisionError" in result.err

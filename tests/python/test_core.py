@@ -25,13 +25,12 @@ from gegenbauer import (
     InputScaling,
     PowerDecay,
     Spectrum,
-    SpectrumKernel,
     TensorBasis,
-    TooLargeError,
-    TotalDegreeKernel,
 )
-from gegenbauer._angle_grid import _window_powers
 from gegenbauer._dispatch import available_isas, core
+from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel
+from gegenbauer.errors import TooLargeError
+from gegenbauer.selection.angle_grid import _window_powers
 
 FLAT = (("power", 0.0, (1.0,)),)
 RAW = (("gegenbauer", 0.05, (1.0,)),)
@@ -190,7 +189,7 @@ X = rng.uniform(size=(3000, 3))
 y = X.sum(1)
 model = g.GegenbauerRegressor(n_terms=200).fit(X, y)
 basis = g.TensorBasis(3, n_terms=60)
-kernel = g.SpectrumKernel(3, (0.5, 1.0))
+kernel = g.basis.SpectrumKernel(3, (0.5, 1.0))
 scaling = g.InputScaling([0.0] * 3, [1.0] * 3)
 job = {{
     "fit": lambda: g.GegenbauerRegressor(n_terms=200, engine="primal").fit(X, y),
@@ -199,7 +198,7 @@ job = {{
     "kernel": lambda: kernel(X[:200], scaling=scaling),
     "fit_cost": lambda: core.fit_cost(basis._plan, 1000, 1),
     "count_moments": lambda: core.count_moments(basis._plan, 1),
-    "eval": lambda: g.eval_gegenbauer(X[:, 0], 20, 0.5),
+    "eval": lambda: g.basis.eval_gegenbauer(X[:, 0], 20, 0.5),
     "cholesky": lambda: core.cholesky_in_place(np.eye(150, order="F"), 2),
 }}["{job}"]
 rounds = 0
@@ -248,7 +247,7 @@ class TestCounts:
             Spectrum((1.0, 1.0)).squared_weights(count, 2)
 
     def test_memory_is_asked_for_before_it_is_taken(self, monkeypatch):
-        monkeypatch.setattr("gegenbauer._arrays.available_memory", lambda: 5e7)
+        monkeypatch.setattr("gegenbauer._memory.available_memory", lambda: 5e7)
         for make in (
             lambda: SpectrumKernel(10**7, (1.0, 1.0)),
             lambda: SpectrumKernel(10**4, (1.0, 1.0), max_degree=10**4),

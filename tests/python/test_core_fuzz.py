@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from gegenbauer._angle_grid import _window_powers
 from gegenbauer._dispatch import core
+from gegenbauer.selection.angle_grid import _window_powers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

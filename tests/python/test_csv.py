@@ -12,15 +12,17 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
-from gegenbauer import _csv_text
-from gegenbauer._csv_text import CsvError, CsvText
-from gegenbauer.batches import StreamError, TableBatches, _CsvFile
+from gegenbauer.batches import TableBatches
+from gegenbauer.batches import csv_text as _csv_text
+from gegenbauer.batches.csv import CsvFile as _CsvFile
+from gegenbauer.batches.csv_text import CsvError, CsvText
 from gegenbauer.cli.choices import Task
 from gegenbauer.cli.columns import choose_inputs, read_target, select_inputs
+from gegenbauer.cli.commands.stream import _look_at_target
+from gegenbauer.cli.messages import UserError, refusals
 from gegenbauer.cli.output import Steps
-from gegenbauer.cli.stream import _look_at_target
 from gegenbauer.cli.tables import read_table
-from gegenbauer.cli.words import UserError, refusals
+from gegenbauer.errors import StreamError
 
 # Values of the target, which are repeated; the input counts the rows.
 VALUES = {

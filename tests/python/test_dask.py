@@ -23,8 +23,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import PredefinedSplit
 
 import gegenbauer
-from gegenbauer import OutOfRangeWarning
-from gegenbauer.batches import StreamError
+from gegenbauer.errors import OutOfRangeWarning, StreamError
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -142,6 +141,7 @@ class TestRegressor:
         model.fit(dX, dY, sample_weight=2.0)
         np.testing.assert_allclose(model.term_coef_, whole.term_coef_, rtol=0, atol=1e-7)
 
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.PenalizedConstantWarning")
     def test_score_adds_up(self, rows):
         X, y = rows
         Y, weight = np.column_stack([y, 1e6 + y**2]), np.random.default_rng(1).integers(0, 3, N)
@@ -503,9 +503,9 @@ class TestSearch:
         assert np.array_equal(loaded.predict_proba(X.compute()), found.compute())
 
     def test_a_sample_of_many_rows(self, monkeypatch):
-        from gegenbauer.dask import model_selection
+        from gegenbauer.dask import first_pass
 
-        monkeypatch.setattr(model_selection, "_SAMPLE", 300)
+        monkeypatch.setattr(first_pass, "SAMPLE_SIZE", 300)
         X = da.random.default_rng(0).uniform(size=(4000, 2), chunks=(500, 2))
         y = da.sin(3 * X[:, 0]) + X[:, 1] + 0.1 * da.random.default_rng(1).normal(
             size=4000, chunks=500

@@ -19,15 +19,15 @@ from gegenbauer import (
     GegenbauerRegressorCV,
     RidgePath,
     TensorBasis,
-    eval_gegenbauer,
-    prefix_surface,
     sobol_indices,
 )
+from gegenbauer.basis import eval_gegenbauer
+from gegenbauer.selection import prefix_surface
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
-from gegenbauer.display import (  # noqa: E402
+from gegenbauer.plotting import (  # noqa: E402
     BasisDisplay,
     InputDisplay,
     LeverageDisplay,
@@ -301,7 +301,7 @@ def test_sobol_indices_of_an_estimator_have_its_names():
     assert InputDisplay.from_sobol(model, names=["a", "b"]).names == ["a", "b"]
     unnamed = InputDisplay.from_sobol(GegenbauerRegressorCV().fit(X, Y))
     assert unnamed.names == ["x0", "x1"]
-    with pytest.raises(TypeError, match="not an estimator"):
+    with pytest.raises(TypeError, match="must be a regressor or classifier"):
         InputDisplay.from_sobol(BASIS)
 
 

@@ -28,13 +28,11 @@ from sklearn.utils.estimator_checks import check_param_validation, parametrize_w
 from gegenbauer import (
     GegenbauerClassifier,
     GegenbauerRegressor,
-    IllConditionedWarning,
     InputScaling,
-    OutOfRangeWarning,
     TensorBasis,
-    estimators,
     solve_ridge,
 )
+from gegenbauer.errors import IllConditionedWarning, OutOfRangeWarning
 
 BOTH = [GegenbauerClassifier, GegenbauerRegressor]
 
@@ -714,7 +712,7 @@ class TestBadInput:
         def ill_conditioned(*args, **kwargs):
             return replace(solve_ridge(*args, **kwargs), rcond=1e-19, error=3.0)
 
-        monkeypatch.setattr(estimators, "solve_ridge", ill_conditioned)
+        monkeypatch.setattr("gegenbauer.estimators._ridge.solve_ridge", ill_conditioned)
         with pytest.warns(
             IllConditionedWarning, match=r"1\.0e-19[\s\S]*by 1e\+00[\s\S]*larger gamma"
         ) as caught:
@@ -786,7 +784,7 @@ class TestAtomicity:
         def stop(*args, **kwargs):
             raise error
 
-        monkeypatch.setattr(estimators, "solve_ridge", stop)
+        monkeypatch.setattr("gegenbauer.estimators._ridge.solve_ridge", stop)
         with pytest.raises(error):
             model.fit(rng.random((10, 3)), y)
         assert vars(model) == before

@@ -15,7 +15,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
 
-from gegenbauer import GegenbauerFeatures, OutOfRangeWarning, reference
+from gegenbauer import GegenbauerFeatures, reference
+from gegenbauer.errors import OutOfRangeWarning
 
 
 @parametrize_with_checks(

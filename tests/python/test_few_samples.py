@@ -14,13 +14,13 @@ from gegenbauer import (
     GegenbauerRegressorCV,
     InputScaling,
     MomentStatistics,
-    SpectrumKernel,
     TensorBasis,
-    UnderfittingWarning,
     solve_kernel,
     solve_ridge,
 )
 from gegenbauer import dask as on_dask
+from gegenbauer.basis import SpectrumKernel
+from gegenbauer.errors import UnderfittingWarning
 
 ENGINES = ["auto", "primal", "moments", "dual", "kernel"]
 SETTINGS = {"degree": 3, "n_terms": None, "gamma": 0.25}

@@ -27,33 +27,29 @@ from gegenbauer import (
     GramStatistics,
     InputScaling,
     MomentStatistics,
-    PenalizedConstantWarning,
     PowerDecay,
     RidgePath,
-    SpectrumKernel,
     TensorBasis,
-    TotalDegreeKernel,
-    count_terms,
-    eval_gegenbauer,
-    kernel_sobol_indices,
+    solve_kernel,
+    solve_ridge,
+)
+from gegenbauer import dask as on_dask
+from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel, count_terms, eval_gegenbauer
+from gegenbauer.errors import BeyondRangeError, PenalizedConstantWarning
+from gegenbauer.inspection import kernel_sobol_indices, term_sobol_indices
+from gegenbauer.plotting import ReliabilityDisplay
+from gegenbauer.ridge import predict, predict_kernel
+from gegenbauer.selection import (
     kfold_predictions,
     leave_one_out,
-    predict,
-    predict_kernel,
     prefix_surface,
     search_basis,
     search_gamma,
-    solve_kernel,
-    solve_ridge,
-    term_sobol_indices,
 )
-from gegenbauer import dask as on_dask
-from gegenbauer._arrays import BeyondRangeError
-from gegenbauer.calibration import ProbabilityMap
-from gegenbauer.display import ReliabilityDisplay
+from gegenbauer.selection.calibration import ProbabilityMap
 
 # Twelve samples tell little, and classifiers say so.
-pytestmark = pytest.mark.filterwarnings("ignore::gegenbauer.UnderfittingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
 
 N = 12
 DAYS = np.datetime64("2020-01-01") + np.arange(N)

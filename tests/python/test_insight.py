@@ -20,17 +20,15 @@ from gegenbauer import (
     InputScaling,
     PowerDecay,
     Spectrum,
-    SpectrumKernel,
     TensorBasis,
-    eval_gegenbauer,
-    kernel_sobol_indices,
     polynomial_text,
-    predict_kernel,
     sobol_indices,
     solve_kernel,
-    term_sobol_indices,
     to_sympy,
 )
+from gegenbauer.basis import SpectrumKernel, eval_gegenbauer
+from gegenbauer.inspection import kernel_sobol_indices, term_sobol_indices
+from gegenbauer.ridge import predict_kernel
 
 
 def by_definition(function, m, domain, distribution, n_nodes):

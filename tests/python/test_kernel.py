@@ -22,18 +22,14 @@ from gegenbauer import (
     GeometricDecay,
     InputScaling,
     PowerDecay,
-    SpectrumKernel,
     TensorBasis,
-    TooLargeError,
-    TotalDegreeKernel,
-    count_terms,
-    eval_gegenbauer,
-    predict,
-    predict_kernel,
     solve_kernel,
     solve_ridge,
 )
 from gegenbauer._dispatch import core
+from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel, count_terms, eval_gegenbauer
+from gegenbauer.errors import TooLargeError
+from gegenbauer.ridge import predict, predict_kernel
 
 SPECTRA = [None, "orthonormal", (0.3, 1.5)]
 
@@ -355,7 +351,7 @@ class TestAnyKernel:
         copy = pickle.loads(pickle.dumps(kernel))
         assert copy == kernel
         assert hash(copy) == hash(kernel)
-        assert eval(repr(kernel), vars(gegenbauer)) == kernel
+        assert eval(repr(kernel), vars(gegenbauer.basis)) == kernel
         assert_array_equal(copy([[0.1, 0.2, 0.3]]), kernel([[0.1, 0.2, 0.3]]))
         assert kernel != TotalDegreeKernel(2, 1)
         assert sum(kernel == other for other in KERNELS) == 1
@@ -650,7 +646,7 @@ def test_solutions_equal_themselves():
 def test_a_fallback_beyond_the_memory_is_refused_with_numbers(rng, monkeypatch):
     X, Y = problem(rng, 30)
     X, Y = np.repeat(X, 2, axis=0), np.repeat(Y, 2, axis=0)
-    monkeypatch.setattr("gegenbauer.kernel.memory_limit", lambda _: 1e4)
+    monkeypatch.setattr("gegenbauer.ridge.kernel_ridge.memory_limit", lambda _: 1e4)
     kernel = SpectrumKernel(3, (1.0, 1.0))
     assert solve_kernel(kernel, X, Y, 1.0).solver == "cholesky"
     with pytest.raises(TooLargeError, match=r"gamma.*Cholesky.*GB.*1e-05 GB.*larger gamma"):

@@ -33,17 +33,15 @@ from gegenbauer import (
     GegenbauerRegressor,
     GegenbauerRegressorCV,
     InputScaling,
-    LightWeightsWarning,
-    OutOfRangeWarning,
     PowerDecay,
     Spectrum,
-    SpectrumKernel,
     TensorBasis,
-    UnderfittingWarning,
-    predict_kernel,
     solve_kernel,
     solve_ridge,
 )
+from gegenbauer.basis import SpectrumKernel
+from gegenbauer.errors import LightWeightsWarning, OutOfRangeWarning, UnderfittingWarning
+from gegenbauer.ridge import predict_kernel
 
 
 def regression(n=80, m=3, n_outputs=1, seed=0):
@@ -229,7 +227,9 @@ class TestClassifier:
         assert (model.predict(X) == Y).mean() > 0.95
         assert len(model.probability_maps_) == 2
 
-    @pytest.mark.filterwarnings("ignore::gegenbauer.UnderfittingWarning")  # with the weights, just
+    @pytest.mark.filterwarnings(
+        "ignore::gegenbauer.errors.UnderfittingWarning"
+    )  # with the weights, just
     def test_class_weight(self):
         rng = np.random.default_rng(0)
         X = rng.normal(size=(200, 1))
@@ -652,7 +652,7 @@ class TestScorers:
         X, y = classes(40) if kind is GegenbauerClassifierCV else regression(40)
         return np.vstack([X, X[:3], X[:1]]), np.concatenate([y, y[:3], y[:1]])
 
-    @pytest.mark.filterwarnings("ignore::gegenbauer.UnderfittingWarning")
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
     def test_rows_as_they_came(self, kind):
         X, y = self.table(kind)
         seen = []
@@ -685,7 +685,7 @@ class TestScorers:
         with pytest.raises(TypeError, match="takes no sample_weight, but weights were given"):
             kind(scoring=scorer).fit(X, y, np.arange(1.0, 45.0))
 
-    @pytest.mark.filterwarnings("ignore::gegenbauer.UnderfittingWarning")
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
     def test_scores_that_are_no_numbers(self, kind):
         X, y = self.table(kind)
         for value in ("a", None, [1.0], "1"):
@@ -1017,7 +1017,7 @@ def test_light_weights_are_told_by_all(cls, learn, weight):
     assert not any(one.category is RuntimeWarning for one in caught)
 
 
-@pytest.mark.filterwarnings("ignore::gegenbauer.UnderfittingWarning")
+@pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
 @pytest.mark.parametrize(("n", "n_second"), [(60, 15), (61, 17), (40, 20)])
 @pytest.mark.parametrize("constant", [True, False])
 def test_the_best_score_is_that_of_the_outputs_left_out(n, n_second, constant):

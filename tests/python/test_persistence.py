@@ -40,15 +40,14 @@ from gegenbauer import (
     GegenbauerRegressor,
     GegenbauerRegressorCV,
     GeometricDecay,
-    ModelFileError,
-    ModelVersionWarning,
     PowerDecay,
     Spectrum,
     load,
-    persistence,
     save,
 )
-from gegenbauer.calibration import ProbabilityMap
+from gegenbauer.errors import ModelFileError, ModelVersionWarning
+from gegenbauer.persistence import _format, _restore, _save
+from gegenbauer.selection.calibration import ProbabilityMap
 
 MODELS = Path(__file__).parent / "models"
 RELEASES = sorted(path.parent for path in MODELS.glob("*/expected.json"))
@@ -526,9 +525,7 @@ def assert_comes_back(model, folder):
     assert vars(again).keys() == vars(model).keys()
     parameters = again.get_params(deep=False)
     for name, value in model.get_params(deep=False).items():
-        assert persistence._plain_parameter(name, value) == persistence._plain_parameter(
-            name, parameters[name]
-        )
+        assert _save.plain_parameter(name, value) == _save.plain_parameter(name, parameters[name])
     for name, value in vars(model).items():
         if name in parameters or name == "_summed_with":
             continue
@@ -621,6 +618,7 @@ class TestWhateverFitTakes:
             save(model, tmp_path / "model")
         assert not list(tmp_path.iterdir())
 
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.LightWeightsWarning")
     @settings(max_examples=30)
     @given(st.data())
     def test_states(self, tmp_path_factory, data):
@@ -768,7 +766,7 @@ class TestSave:
             save(model, tmp_path / "model")
 
     def test_too_many_names(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(persistence, "_MAX_HEADER_BYTES", 100)
+        monkeypatch.setattr(_save, "MAX_HEADER_BYTES", 100)
         with pytest.raises(ValueError, match="no room"):
             save(fitted("regressor"), tmp_path / "model")
 
@@ -779,7 +777,7 @@ class TestSave:
                 call()
 
     def test_too_many_values(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(persistence, "_MAX_VALUES", 20)
+        monkeypatch.setattr(_save, "MAX_VALUES", 20)
         with pytest.raises(ValueError, match=r"or are more than 20; .* no room"):
             save(fitted("regressor"), tmp_path / "model")
         assert not list(tmp_path.iterdir())
@@ -828,16 +826,16 @@ class TestSave:
             with pytest.raises(OSError, match="does not hold what was written"):
                 save(fitted("regressor"), path)
         with monkeypatch.context() as patch:
-            restore = persistence._restore_parameters
+            restore = _restore._restore_parameters
             patch.setattr(
-                persistence,
+                _restore,
                 "_restore_parameters",
                 lambda *given: restore(*given).set_params(gamma=7.0),
             )
             with pytest.raises(ModelFileError, match="would come back changed"):
                 save(fitted("regressor"), path)
         with monkeypatch.context() as patch:
-            patch.setattr(persistence, "_MAX_WEIGHTS", -1000)
+            patch.setattr(_restore, "MAX_WEIGHTS", -1000)
             with pytest.raises(ModelFileError, match=r"1 components for 2 inputs"):
                 save(fitted("regressor"), path)
         assert path.read_bytes() == b"precious"
@@ -971,7 +969,7 @@ class Parts:
         self.tensors = {}
         for name, entry in self.header.items():
             begin, end = entry["data_offsets"]
-            array = np.frombuffer(data[begin:end], persistence._DTYPES[entry["dtype"]])
+            array = np.frombuffer(data[begin:end], _format.DTYPES[entry["dtype"]])
             self.tensors[name] = array.reshape(entry["shape"]).copy()
         self.path = tmp_path / "bad"
 
@@ -980,7 +978,7 @@ class Parts:
         return self.path
 
     def write(self):
-        codes = {dtype: code for code, dtype in persistence._DTYPES.items()}
+        codes = {dtype: code for code, dtype in _format.DTYPES.items()}
         header, data = {}, b""
         for name, array in self.tensors.items():
             header[name] = {
@@ -1378,7 +1376,7 @@ class TestHostile:
         assert peak < 6 * path.stat().st_size, name
 
     def test_json_of_as_many_values_as_there_may_be(self, parts):
-        text = "[" + "[]," * (persistence._MAX_VALUES // 2 - 100) + "[]]"
+        text = "[" + "[]," * (_format.MAX_VALUES // 2 - 100) + "[]]"
         parts.entries["parameters"] = text
         path = parts.write()
         peak = peak_memory(lambda: refused(path, "parameters must be a JSON object"))
@@ -1480,7 +1478,7 @@ class TestHostileSearches:
             if array.dtype.kind == "f":
                 parts.tensors[name] = np.zeros(array.shape, np.float16)
                 refused(parts.write(), f"{name}' must be ")
-                if not persistence._TENSORS[name].unknown and array.size:
+                if not _format.TENSORS[name].unknown and array.size:
                     parts.tensors[name] = np.full_like(array, np.nan)
                     refused(parts.write(), "must be .*; it holds nan")
             parts.tensors[name] = array
@@ -1753,6 +1751,6 @@ def test_damaged_bytes_never_do_more_than_be_refused(tmp_path_factory, kind, cha
             model = load(path)
         except ModelFileError:
             return
-    assert type(model).__name__ in persistence._ESTIMATORS
+    assert type(model).__name__ in _format.ESTIMATORS
     if kind in KINDS:
         assert model.predict([[0.5, 0.5]]).shape == (1,)

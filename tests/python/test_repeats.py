@@ -18,20 +18,21 @@ from gegenbauer import (
     InputScaling,
     PowerDecay,
     RidgePath,
-    SpectrumKernel,
     TensorBasis,
-    UnderfittingWarning,
-    leave_one_out,
     load,
-    predict,
-    predict_kernel,
-    prefix_surface,
     save,
+    solve_kernel,
+    solve_ridge,
+)
+from gegenbauer.basis import SpectrumKernel
+from gegenbauer.errors import UnderfittingWarning
+from gegenbauer.ridge import predict, predict_kernel
+from gegenbauer.selection import (
+    leave_one_out,
+    prefix_surface,
     search_basis,
     search_gamma,
     search_spectrum,
-    solve_kernel,
-    solve_ridge,
     spectrum_objective,
 )
 
@@ -420,7 +421,7 @@ class TestSplits:
         assert by_weight.spectrum_ == by_rows.spectrum_
         assert_allclose(by_rows.loo_predictions_, by_weight.loo_predictions_[rows], rtol=1e-7)
 
-    @pytest.mark.filterwarnings("ignore::gegenbauer.UnderfittingWarning")
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
     def test_a_row_that_comes_twice_in_a_part(self):
         X, y = curves(40)
         rng = np.random.default_rng(0)

@@ -27,12 +27,20 @@ from interrupts import interrupt
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import Problem, make_problem, relative
 
-from gegenbauer import GegenbauerRegressor, PowerDecay, SpectrumKernel, reference
-from gegenbauer._arrays import TooLargeError
+from gegenbauer import GegenbauerRegressor, PowerDecay, reference
 from gegenbauer._dispatch import core
-from gegenbauer.basis import InputScaling, TensorBasis
-from gegenbauer.kernel import TotalDegreeKernel, predict_kernel, solve_kernel
-from gegenbauer.ridge import RidgeSolution, fit_cost, predict, solve_dual, solve_primal, solve_ridge
+from gegenbauer.basis import InputScaling, SpectrumKernel, TensorBasis, TotalDegreeKernel
+from gegenbauer.errors import TooLargeError
+from gegenbauer.ridge import (
+    RidgeSolution,
+    fit_cost,
+    predict,
+    predict_kernel,
+    solve_dual,
+    solve_kernel,
+    solve_primal,
+    solve_ridge,
+)
 
 ENGINES = ["primal", "moments", "dual"]
 SIZE = {"primal": 1, "moments": 1, "dual": 0}  # of the normal equations, as an axis of G
@@ -1111,7 +1119,7 @@ def test_a_solve_beyond_any_memory_is_refused_before_the_work():
 @pytest.mark.parametrize("shape", [(40, 3, 84), (200, 3, 84)])
 def test_a_fallback_beyond_the_memory_is_refused_with_numbers(shape, monkeypatch):
     p = make_problem(*shape)
-    monkeypatch.setattr("gegenbauer.ridge.memory_limit", lambda _: 1e4)
+    monkeypatch.setattr("gegenbauer.ridge.solve.memory_limit", lambda _: 1e4)
     assert solve_ridge(p.basis, p.X, p.Y, 1.0).solver == "cholesky"  # nothing to refuse
     with pytest.raises(TooLargeError, match=r"gamma.*Cholesky.*GB.*1e-05 GB.*larger gamma"):
         solve_ridge(p.basis, p.X, p.Y, 1e-20)
@@ -1121,7 +1129,8 @@ LIMITED = """
 import json, resource
 import numpy as np
 from pathlib import Path
-from gegenbauer import TensorBasis, TooLargeError, solve_ridge
+from gegenbauer import solve_ridge, TensorBasis
+from gegenbauer.errors import TooLargeError
 
 X = np.random.default_rng(0).uniform(size=(3000, 6))
 basis = TensorBasis(6, n_terms=3003)

@@ -132,7 +132,7 @@ def by_design(estimator):
 
 # Many of the tables that are checked are noise, and some settings warn as they were asked to
 TOLD = [
-    pytest.mark.filterwarnings(f"ignore::gegenbauer.{name}")
+    pytest.mark.filterwarnings(f"ignore::gegenbauer.errors.{name}")
     for name in ("UnderfittingWarning", "GridEdgeWarning", "OutOfRangeWarning")
 ]
 

@@ -16,12 +16,12 @@ from sklearn.utils.fixes import parse_version
 from sklearn.utils.multiclass import type_of_target
 
 from gegenbauer import GegenbauerClassifier, GegenbauerClassifierCV, GegenbauerRegressorCV
-from gegenbauer._scores import _SCORES, Judged, score_at_once
-from gegenbauer.calibration import best_temperatures, class_scores
+from gegenbauer.estimators._scores import _SCORES, Judged, score_at_once
+from gegenbauer.selection.calibration import best_temperatures, class_scores
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Jaccard is ill-defined"),
-    pytest.mark.filterwarnings("ignore::gegenbauer.GridEdgeWarning"),
+    pytest.mark.filterwarnings("ignore::gegenbauer.errors.GridEdgeWarning"),
 ]
 
 
@@ -289,18 +289,14 @@ class TestRefusedAtTheStart:
         ],
     )
     def test_scorers_of_other_targets(self, monkeypatch, estimator, scoring, y, message):
-        from gegenbauer import model_selection
-
-        for search in ("learn_spectrum", "search_spectrum"):
-            monkeypatch.setattr(model_selection, search, None)
+        for search in ("regressor_cv.learn_spectrum", "classifier_cv.search_spectrum"):
+            monkeypatch.setattr(f"gegenbauer.estimators.{search}", None)
         X = np.random.default_rng(0).uniform(size=(20, 2))
         with pytest.raises(ValueError, match=rf"scoring='{scoring}' cannot score .*{message}"):
             estimator(scoring=scoring).fit(X, y)
 
     def test_a_scorer_without_weights(self, monkeypatch):
-        from gegenbauer import model_selection
-
-        monkeypatch.setattr(model_selection, "learn_spectrum", None)
+        monkeypatch.setattr("gegenbauer.estimators.regressor_cv.learn_spectrum", None)
         X = np.random.default_rng(0).uniform(size=(20, 2))
         with pytest.raises(TypeError, match="takes no sample_weight, but weights were given"):
             GegenbauerRegressorCV(scoring="neg_max_error").fit(X, X[:, 0], X[:, 1] + 1)
@@ -389,12 +385,12 @@ def test_classes_at_once_as_one_by_one(name, metric, n_classes, cv, weighted):
 
 
 def test_temperatures_are_looked_for_only_where_probabilities_are(monkeypatch):
-    from gegenbauer import model_selection
+    from gegenbauer.estimators import classifier_cv
 
     calls = []
-    search = model_selection.best_temperatures
+    search = classifier_cv.best_temperatures
     monkeypatch.setattr(
-        model_selection, "best_temperatures", lambda *a: calls.append(a[0].shape) or search(*a)
+        classifier_cv, "best_temperatures", lambda *a: calls.append(a[0].shape) or search(*a)
     )
     X, Y = labels(1)
     options = {"spectrum": None, "n_terms": [3, 6], "gammas": [0.1, 0.2, 0.5, 1.0]}

@@ -19,18 +19,14 @@ from gegenbauer import (
     GegenbauerRegressorCV,
     InputScaling,
     RidgePath,
-    SpectrumKernel,
     TensorBasis,
-    TooLargeError,
-    TotalDegreeKernel,
-    kfold_predictions,
-    leave_one_out,
-    predict_kernel,
-    prefix_surface,
-    selection,
     solve_kernel,
     solve_ridge,
 )
+from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel
+from gegenbauer.errors import TooLargeError
+from gegenbauer.ridge import predict_kernel
+from gegenbauer.selection import kfold_predictions, leave_one_out, prefix_surface
 
 GAMMAS = 10.0 ** np.arange(-15, 16, 3)
 METHODS = ["svd", "dual", "primal"]
@@ -186,8 +182,8 @@ def test_every_pass_equals_refits(way, lam, free, kind, monkeypatch):
     p = make_problem(*TALL, lam=lam)
     weights = rows_weights(kind, len(p.X))
     monkeypatch.setattr(RidgePath, "_pass_costs", lambda self, n_gammas: {way: 0.0})
-    monkeypatch.setattr(selection, "moments_serve", lambda *_, **__: True)
-    monkeypatch.setattr(selection, "_BLOCK", 70.0)  # blocks of rows
+    monkeypatch.setattr("gegenbauer.selection.ridge_path.moments_serve", lambda *_, **__: True)
+    monkeypatch.setattr("gegenbauer.selection.ridge_path.BLOCK_SIZE", 70.0)  # blocks of rows
     path = RidgePath(
         p.basis, p.X, p.Y, sample_weight=weights, penalize_constant=not free, method="primal",
         tolerance=np.inf,
@@ -220,7 +216,7 @@ def test_what_pays_is_used(m, degree, way, monkeypatch):
     assert min(costs, key=costs.__getitem__) == way
     found = RidgePath(basis, X, y, method="primal", tolerance=np.inf).leave_one_out(gammas)
     monkeypatch.setattr(RidgePath, "_pass_costs", lambda *_: {"features": 0.0})
-    monkeypatch.setattr(selection, "moments_serve", lambda *_, **__: False)
+    monkeypatch.setattr("gegenbauer.selection.ridge_path.moments_serve", lambda *_, **__: False)
     path = RidgePath(basis, X, y, method="primal")
     features = path.leave_one_out(gammas)
     assert_allclose(found.predictions, features.predictions, rtol=0, atol=1e-9)
@@ -237,7 +233,7 @@ def test_rows_beyond_the_domain(scaled, way, monkeypatch):
     X = 2.5 * p.X - 0.7
     scaling = InputScaling([0.0, 0.0], [1.0, 1.0], clip=False) if scaled else None
     monkeypatch.setattr(RidgePath, "_pass_costs", lambda *_: {way: 0.0})
-    monkeypatch.setattr(selection, "moments_serve", lambda *_, **__: True)
+    monkeypatch.setattr("gegenbauer.selection.ridge_path.moments_serve", lambda *_, **__: True)
     path = RidgePath(p.basis, X, p.Y, method="primal", scaling=scaling)
     found = path.leave_one_out([1e-3, 1.0])
     G = p.basis.evaluate(X, scaling=scaling)
@@ -254,7 +250,7 @@ def test_folds_equal_refits(shape, free, kind, by_moments, monkeypatch):
     p = make_problem(*shape, lam=0.5)
     n = shape[0]
     weights = rows_weights(kind, n)
-    monkeypatch.setattr(selection, "moments_serve", lambda *_, **__: by_moments)
+    monkeypatch.setattr("gegenbauer.selection.kfold.moments_serve", lambda *_, **__: by_moments)
     folds = [np.arange(0, n - 3, 3), np.arange(1, n - 3, 3)]
     gammas = np.array([1e-3, 1.0, 1e3])
     options = {"penalize_constant": not free}
@@ -719,7 +715,7 @@ def test_blocks_of_rows_do_not_show(monkeypatch):
     p = make_problem(200, 2, 21)
     whole = RidgePath(p.basis, p.X, p.Y, method="primal", penalize_constant=False)
     expected = whole.leave_one_out(GAMMAS[4:])
-    monkeypatch.setattr("gegenbauer.selection._BLOCK", 21.0 * 17)
+    monkeypatch.setattr("gegenbauer.selection._features.BLOCK_SIZE", 21.0 * 17)
     blocks = RidgePath(p.basis, p.X, p.Y, method="primal", penalize_constant=False)
     found = blocks.leave_one_out(GAMMAS[4:])
     assert_allclose(found.predictions, expected.predictions, rtol=1e-9)
@@ -797,7 +793,7 @@ class TestArguments:
                 RidgePath(*arguments, **options)
 
     def test_too_large(self, monkeypatch):
-        monkeypatch.setattr("gegenbauer._arrays.available_memory", lambda: 1e9)
+        monkeypatch.setattr("gegenbauer._memory.available_memory", lambda: 1e9)
         X = np.zeros((200_000, 2))
         with pytest.raises(TooLargeError, match="kernel matrix of 200000 rows"):
             RidgePath(self.basis, X, X[:, 0], method="dual")
@@ -868,14 +864,14 @@ class TestPrefixSurface:
     def test_blocks_of_terms_do_not_show(self, monkeypatch):
         p = make_problem(40, 2, 21)
         whole = prefix_surface(p.basis, p.X, p.Y, [0.1])
-        monkeypatch.setattr("gegenbauer.selection._BLOCK", 40.0 * 2 * 4)
+        monkeypatch.setattr("gegenbauer.selection._prefix_surface.BLOCK_SIZE", 40.0 * 2 * 4)
         assert_allclose(prefix_surface(p.basis, p.X, p.Y, [0.1]).scores, whole.scores)
 
     @pytest.mark.parametrize("block", [4e6, 40.0 * 2 * 4])
     def test_some_numbers_of_terms(self, monkeypatch, block):
         p = make_problem(40, 2, 21)
         whole = prefix_surface(p.basis, p.X, p.Y, [0.1, 1.0])
-        monkeypatch.setattr("gegenbauer.selection._BLOCK", block)
+        monkeypatch.setattr("gegenbauer.selection._prefix_surface.BLOCK_SIZE", block)
         some = prefix_surface(p.basis, p.X, p.Y, [0.1, 1.0], n_terms=[18, 3, 3])
         assert_array_equal(some.n_terms, [3, 18])
         assert_allclose(some.scores, whole.scores[:, [2, 17]])
@@ -893,7 +889,9 @@ class TestPrefixSurface:
         assert found.best[0] == 1.0
 
     def test_what_rounding_spoils_is_not_the_best(self, monkeypatch):
-        monkeypatch.setattr(selection, "_SMALL_SURFACE", 0.0)  # by products of features
+        monkeypatch.setattr(
+            "gegenbauer.selection._prefix_surface._SMALL_SURFACE", 0.0
+        )  # by products of features
         p = make_problem(40, 2, 10, n_outputs=1)
         found = prefix_surface(p.basis, p.X, p.Y, [1e-14, 1e-2])
         assert found.error[0] > 1e-3

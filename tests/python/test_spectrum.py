@@ -27,22 +27,20 @@ from gegenbauer import (
     GeometricDecay,
     GramStatistics,
     InputScaling,
-    ModelFileError,
     MomentStatistics,
     PowerDecay,
     Spectrum,
-    SpectrumKernel,
     TensorBasis,
-    TotalDegreeKernel,
-    fit_cost,
-    kernel_sobol_indices,
     load,
     polynomial_text,
     save,
     solve_ridge,
-    term_sobol_indices,
     to_sympy,
 )
+from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel
+from gegenbauer.errors import ModelFileError
+from gegenbauer.inspection import kernel_sobol_indices, term_sobol_indices
+from gegenbauer.ridge import fit_cost
 
 # of three inputs, the last of which counts for little, or not at all
 MIXED = Spectrum([PowerDecay((1.0, 0.3, 0.01), 1.5), GeometricDecay((0.0, 0.5, 0.05), 0.4)])
@@ -565,8 +563,8 @@ def test_polynomials_as_text_and_sympy(rng):
 
 def test_display_and_description(rng):
     plt = pytest.importorskip("matplotlib.pyplot")
-    from gegenbauer.cli.describe import describe_parameters
-    from gegenbauer.display import BasisDisplay
+    from gegenbauer.cli.report import describe_parameters
+    from gegenbauer.plotting import BasisDisplay
 
     basis = TensorBasis(3, degree=3, lam=0.2, spectrum=MIXED)
     x = np.linspace(-1, 1, 401)[:, np.newaxis] * np.array([0.0, 1.0, 0.0])

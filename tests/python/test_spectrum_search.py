@@ -16,19 +16,19 @@ from gegenbauer import (
     PowerDecay,
     RidgePath,
     Spectrum,
-    SpectrumKernel,
     TensorBasis,
-    TotalDegreeKernel,
+    solve_kernel,
+)
+from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel
+from gegenbauer.ridge import predict_kernel
+from gegenbauer.selection import (
     learn_spectrum,
     leave_one_out,
-    predict_kernel,
     search_gamma,
     search_spectrum,
-    selection,
-    solve_kernel,
     spectrum_objective,
 )
-from gegenbauer.spectrum_search import Candidate
+from gegenbauer.selection.candidates import Candidate
 
 OBJECTIVES = ["marginal_likelihood", "squared_error"]
 
@@ -425,7 +425,7 @@ def test_folds_of_a_basis_take_one_sum(weighted, monkeypatch):
     Y = np.sin(4 * X[:, :1]) + X[:, 1:] ** 2 + 0.1 * rng.standard_normal((90, 1))
     weights = rng.uniform(0.5, 2, 90) if weighted else None
     basis, gammas = TensorBasis(2, n_terms=15), np.array([1e-4, 1e-2, 1.0])
-    monkeypatch.setattr(selection, "_SMALL", 0.0)
+    monkeypatch.setattr("gegenbauer.selection.ridge_path._SMALL", 0.0)
 
     def squared_error(predictions, rows):
         return ((predictions - Y[rows]) ** 2).mean(axis=(1, 2))

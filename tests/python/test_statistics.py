@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import make_problem, relative
 
-from gegenbauer._arrays import TooLargeError
 from gegenbauer._dispatch import core
 from gegenbauer.basis import InputScaling, TensorBasis
-from gegenbauer.ridge import solve_ridge
+from gegenbauer.errors import TooLargeError
+from gegenbauer.ridge import GramStatistics, MomentStatistics, solve_ridge
 from gegenbauer.selection import RidgePath
-from gegenbauer.statistics import GramStatistics, MomentStatistics
 
 
 @pytest.fixture(params=[GramStatistics, MomentStatistics])
@@ -260,7 +259,7 @@ def test_what_cannot_be_kept_is_refused(statistics_of):
 
 def test_moments_are_kept_where_their_normal_equations_would_not_fit(monkeypatch):
     """What needs memory is asked for when it is needed."""
-    monkeypatch.setattr("gegenbauer._arrays.available_memory", lambda: 1.5e8)
+    monkeypatch.setattr("gegenbauer._memory.available_memory", lambda: 1.5e8)
     X, y = np.random.default_rng(0).uniform(size=(50, 2)), np.ones(50)
     basis = TensorBasis(2, degree=90)  # 4186 terms: a matrix takes 140 MB
     statistics = MomentStatistics(basis).update(X, y)
@@ -272,7 +271,7 @@ def test_moments_are_kept_where_their_normal_equations_would_not_fit(monkeypatch
             call()
     with pytest.raises(TooLargeError, match="a statistic of 4187 x 4187 numbers needs 280 MB"):
         GramStatistics(basis)
-    monkeypatch.setattr("gegenbauer._arrays.available_memory", lambda: 1e8)
+    monkeypatch.setattr("gegenbauer._memory.available_memory", lambda: 1e8)
     for call in (lambda: statistics.cross, lambda: statistics.target_gram):
         with pytest.raises(TooLargeError, match="normal matrix of 4187 x 4187 numbers"):
             call()

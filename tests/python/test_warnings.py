@@ -13,21 +13,23 @@ from sklearn.base import clone
 from sklearn.feature_selection import RFE, SelectFromModel
 
 from gegenbauer import (
-    CorrelatedInputsWarning,
     GegenbauerClassifier,
     GegenbauerClassifierCV,
     GegenbauerFeatures,
     GegenbauerRegressor,
     GegenbauerRegressorCV,
-    OutlierWarning,
-    OutOfRangeWarning,
-    PenalizedConstantWarning,
     Spectrum,
-    estimators,
     load,
     save,
     sobol_indices,
 )
+from gegenbauer.errors import (
+    CorrelatedInputsWarning,
+    OutlierWarning,
+    OutOfRangeWarning,
+    PenalizedConstantWarning,
+)
+from gegenbauer.estimators import _ridge
 
 # ---- outliers ------------------------------------------------------------------------
 
@@ -312,7 +314,7 @@ class TestPenalizedConstant:
             model.fit(self.X, y, **options)
         return [w for w in caught if w.category is PenalizedConstantWarning]
 
-    @pytest.mark.filterwarnings("ignore::gegenbauer.PenalizedConstantWarning")
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.PenalizedConstantWarning")
     @pytest.mark.parametrize("n_terms", [10, 100, 1000])
     def test_what_it_costs_is_what_it_costs(self, n_terms):
         """As fits to half of the samples show in the others, with and without the mean."""
@@ -330,7 +332,7 @@ class TestPenalizedConstant:
         free = clone(model).set_params(penalize_constant=False)
         assert self.caught(free, self.y + 1e6) == []
 
-    @pytest.mark.filterwarnings("ignore::gegenbauer.PenalizedConstantWarning")
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.PenalizedConstantWarning")
     @pytest.mark.parametrize("weight", [None, 0.5])
     def test_batches_say_it_from_their_sums(self, weight):
         """What sums say of targets of 1 is what fits with and without the mean differ by."""
@@ -372,13 +374,13 @@ class TestPenalizedConstant:
         X = rng.uniform(-1, 1, size=(20_000, 2))
         y = X[:, 0] ** 2 + X[:, 1] + 1e5
         seen = []
-        solve = estimators.solve_ridge
+        solve = _ridge.solve_ridge
 
         def recorded(basis, X, Y, gamma, **options):
             seen.append((len(X), gamma))
             return solve(basis, X, Y, gamma, **options)
 
-        monkeypatch.setattr(estimators, "solve_ridge", recorded)
+        monkeypatch.setattr(_ridge, "solve_ridge", recorded)
         with pytest.warns(PenalizedConstantWarning) as caught:
             model = GegenbauerRegressor(n_terms=15, gamma=1.0).fit(X, y)
         assert seen == [(20_000, 1.0), (1000, pytest.approx(0.05))]
@@ -422,12 +424,11 @@ class TestPenalizedConstant:
             assert self.caught(model, y, **weights) == []
 
     def test_many_samples_need_no_second_fit(self, monkeypatch):
-        from gegenbauer import estimators
 
         calls = []
-        solve = estimators.solve_ridge
+        solve = _ridge.solve_ridge
         monkeypatch.setattr(
-            estimators, "solve_ridge", lambda *a, **k: calls.append(1) or solve(*a, **k)
+            _ridge, "solve_ridge", lambda *a, **k: calls.append(1) or solve(*a, **k)
         )
         assert self.caught(GegenbauerRegressor(n_terms=10), self.y + 20) == []
         assert len(calls) == 1

@@ -100,7 +100,7 @@ def _explain(error: Exception) -> tuple[str, int]:
     """Say in one line what went wrong, and which exit code it means."""
     import typer
 
-    from gegenbauer.cli.words import UserError, describe_os_error
+    from gegenbauer.cli.messages import UserError, describe_os_error
 
     # What all errors of the parser have in common has no public name in typer: the second class
     # above BadParameter.
@@ -124,7 +124,7 @@ def _explain(error: Exception) -> tuple[str, int]:
 
 
 def _print_error(message: str) -> None:
-    from gegenbauer.cli.words import one_line
+    from gegenbauer.cli.messages import one_line
 
     text = f"error: {one_line(message)}"
     red = sys.stderr.isatty() and not os.environ.get("NO_COLOR")

@@ -24,10 +24,12 @@ app = typer.Typer(
 _MAX_SEED = 2**32 - 1  # of NumPy's generator that scikit-learn uses
 
 _MODEL_PANEL = "The model (defaults: the setting of the paper)"
-_CHECK_PANEL = "The score on rows held out"
-_DATA_PANEL = "The table"
-_STREAM_PANEL = "Tables beyond memory"
 
+_CHECK_PANEL = "The score on rows held out"
+
+_DATA_PANEL = "The table"
+
+_STREAM_PANEL = "Tables beyond memory"
 
 # Whether a path can be read is found out where it is read: there, the error can say more.
 TableArgument = Annotated[
@@ -38,6 +40,7 @@ TableArgument = Annotated[
         help="CSV or Parquet file (.csv, .tsv, .parquet) with a header.",
     ),
 ]
+
 TablesArgument = Annotated[
     list[Path],
     typer.Argument(
@@ -47,12 +50,15 @@ TablesArgument = Annotated[
         "files, or a folder of them.",
     ),
 ]
+
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", readable=False, help="File that fit or tune wrote.")
 ]
+
 TargetOption = Annotated[
     str, typer.Option(metavar="COLUMN", help="Column to learn.", rich_help_panel=_DATA_PANEL)
 ]
+
 TaskOption = Annotated[
     Task,
     typer.Option(
@@ -62,6 +68,7 @@ TaskOption = Annotated[
         rich_help_panel=_DATA_PANEL,
     ),
 ]
+
 IgnoreOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -71,6 +78,7 @@ IgnoreOption = Annotated[
         rich_help_panel=_DATA_PANEL,
     ),
 ]
+
 ModelOutput = Annotated[
     Path | None,
     typer.Option(
@@ -78,6 +86,7 @@ ModelOutput = Annotated[
         help="Save the model here, by custom as .safetensors.",
     ),
 ]  # fmt: skip
+
 Separator = Annotated[
     str | None,
     typer.Option(
@@ -85,6 +94,7 @@ Separator = Annotated[
         show_default="a comma, or a tab in .tsv files", rich_help_panel=_DATA_PANEL,
     ),
 ]  # fmt: skip
+
 Jobs = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="Number of threads.", show_default="all")
 ]
@@ -284,11 +294,11 @@ def fit(
         "separator": _separator(separator),
     }
     if stream:
-        from gegenbauer.cli import stream as streaming
+        from gegenbauer.cli.commands import stream as streaming
 
         streaming.run(tables, checkpoint=checkpoint, choose_gamma=choose_gamma, **options)
     else:
-        from gegenbauer.cli.fit import run
+        from gegenbauer.cli.commands.fit import run
 
         run(tables[0], **options)
 
@@ -338,7 +348,7 @@ def tune(
         "n_jobs": jobs,
     }
 
-    from gegenbauer.cli.tune import run
+    from gegenbauer.cli.commands.tune import run
 
     run(
         table,
@@ -396,7 +406,7 @@ def predict(
     if interval is not None and not 0 < interval < 1:
         raise typer.BadParameter(f"{interval:g} is not between 0 and 1", param_hint="--interval")
 
-    from gegenbauer.cli.predict import run
+    from gegenbauer.cli.commands.predict import run
 
     run(
         model,
@@ -418,7 +428,7 @@ def info(
     ] = 10,
 ) -> None:
     """Show what a model file holds: inputs, classes, parameters and the largest weights."""
-    from gegenbauer.cli.info import run
+    from gegenbauer.cli.commands.info import run
 
     run(model, limit=limit)
 
@@ -430,12 +440,9 @@ def demo(
     ] = 0,
 ) -> None:
     """Learn Iris, Wine and Breast Cancer as the paper does, beside the paper in plain NumPy."""
-    from gegenbauer.cli.demo import run
+    from gegenbauer.cli.commands.demo import run
 
     run(seed)
-
-
-# ---- options that are more than a word or a number -----------------------------------
 
 
 def _number(

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from gegenbauer._column_types import are_numbers, no_classes
-from gegenbauer.batches import TEXTS
+from gegenbauer.batches.column_types import are_numbers, no_classes
+from gegenbauer.batches.csv import TEXTS
 from gegenbauer.cli.choices import Task
-from gegenbauer.cli.words import UserError, count, did_you_mean, listed, quoted
+from gegenbauer.cli.messages import UserError, count, did_you_mean, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,19 +23,21 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_CLASSES",
     "MAX_COUNTED",
-    "Seen",
+    "ColumnSummary",
     "Target",
     "choose_inputs",
     "choose_task",
     "numeric_inputs",
     "read_target",
-    "refuse_slip",
+    "refuse_mistake",
+    "require_column",
     "select_inputs",
 ]
 
 # A column of at most so many whole numbers, each of them in at least so many rows on average, is
 # taken for classes.
 MAX_CLASSES = 20
+
 _MIN_ROWS_A_CLASS = 5
 
 # The rows of at most so many different values are counted.
@@ -46,7 +48,7 @@ _MISSING = "no value (blank, NA, None or the like)"
 
 
 @dataclass(frozen=True)
-class Seen:
+class ColumnSummary:
     """What the target holds, as far as the choice of the task and the report ask for it.
 
     Attributes
@@ -92,16 +94,13 @@ class Target:
 
     task: Task
     reason: str
-    seen: Seen
+    seen: ColumnSummary
     values: NDArray[Any] | None = None
 
     @property
     def classify(self) -> bool:
         """Whether these are classes."""
         return self.task == Task.classification
-
-
-# ---- inputs --------------------------------------------------------------------------
 
 
 def require_column(name: str, table: pd.DataFrame, option: str) -> None:
@@ -257,9 +256,6 @@ def _are(n_others: int) -> str:
     return f"{'is 1 more column' if n_others == 1 else f'are {n_others} more columns'}"
 
 
-# ---- target --------------------------------------------------------------------------
-
-
 def read_target(table: pd.DataFrame, name: str, task: Task) -> Target:
     """Return the column to learn, once it is known to suit the task.
 
@@ -287,7 +283,7 @@ def read_target(table: pd.DataFrame, name: str, task: Task) -> Target:
     if kind == "string":
         if task != Task.classification:
             n_foreign = int(np.count_nonzero(_foreign(column)))
-            refuse_slip(name, n_foreign, len(column), _first_foreign(column))
+            refuse_mistake(name, n_foreign, len(column), _first_foreign(column))
         seen = _see("text", values := column.to_numpy(dtype=object))
     elif kind == "boolean":
         seen = _see("truth", values := column.to_numpy(dtype=bool))
@@ -314,22 +310,22 @@ def read_target(table: pd.DataFrame, name: str, task: Task) -> Target:
     return Target(chosen, reason, seen, values)
 
 
-def _see(kind: str, values: NDArray[Any]) -> Seen:
+def _see(kind: str, values: NDArray[Any]) -> ColumnSummary:
     fraction = None
     if kind == "decimal":
         fractions = no_classes(values)
         fraction = float(values[fractions.argmax()]) if fractions.any() else None
     if fraction is not None:
-        return Seen(kind, values.size, values[0], fraction, None, None)
+        return ColumnSummary(kind, values.size, values[0], fraction, None, None)
     labels, counts = np.unique(values, return_counts=True)
     few = labels.size <= MAX_COUNTED
-    return Seen(
+    return ColumnSummary(
         kind, values.size, values[0], None, labels.size,
         dict(zip(labels.tolist(), counts.tolist(), strict=True)) if few else None,
     )  # fmt: skip
 
 
-def refuse_slip(name: str, n_foreign: int, n_rows: int, first: str) -> None:
+def refuse_mistake(name: str, n_foreign: int, n_rows: int, first: str) -> None:
     """Refuse a column of numbers that a few other values turned into text.
 
     Parameters
@@ -366,8 +362,11 @@ def _integers(column: pd.Series[Any]) -> NDArray[Any]:
 
 
 def choose_task(
-    seen: Seen, name: str, task: Task, texts: tuple[Seen, tuple[str, str]] | None = None
-) -> tuple[Task, str, Seen]:
+    seen: ColumnSummary,
+    name: str,
+    task: Task,
+    texts: tuple[ColumnSummary, tuple[str, str]] | None = None,
+) -> tuple[Task, str, ColumnSummary]:
     """Return the task, decided by what the target holds if it is ``auto``, why, and what it holds.
 
     Parameters
@@ -410,7 +409,7 @@ def choose_task(
     return chosen, f"{asked}{who} holds {holds}", seen
 
 
-def _require_suited(seen: Seen, who: str, task: Task) -> None:
+def _require_suited(seen: ColumnSummary, who: str, task: Task) -> None:
     if task == Task.regression:
         if seen.kind == "text":
             raise UserError(

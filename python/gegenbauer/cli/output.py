@@ -14,7 +14,7 @@ from rich.progress import TimeElapsedColumn as ElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from gegenbauer.cli.words import one_line
+from gegenbauer.cli.messages import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -32,13 +32,14 @@ __all__ = [
 _T = TypeVar("_T")
 
 _LABEL_WIDTH = 12
+
 _MIN_TEXT_WIDTH = 20
+
 _FILE_WIDTH = 10_000
+
 _FOLDED_COLUMNS = 4  # so few can be folded
+
 _FIRST_PROGRESS = 1.0  # seconds
-
-
-# ---- reports -------------------------------------------------------------------------
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -103,9 +104,6 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         for name, *cells in rows:
             print_heading(name)
             print_pairs(zip(labels, cells, strict=True))
-
-
-# ---- long work -----------------------------------------------------------------------
 
 
 class Steps:

@@ -11,19 +11,33 @@ from typing import TYPE_CHECKING, Literal
 import pandas as pd
 import pyarrow as pa
 
-from gegenbauer.batches import _SEPARATORS, StreamError, _CsvFile, _ParquetFile, packed
+from gegenbauer.batches.csv import CsvFile
+from gegenbauer.batches.parquet import ParquetFile
+from gegenbauer.batches.paths import packed
+from gegenbauer.batches.tables import SEPARATORS
+from gegenbauer.cli.messages import UserError, did_you_mean, in_options, printable, quoted
 from gegenbauer.cli.output import interruptible
-from gegenbauer.cli.words import UserError, did_you_mean, in_options, printable, quoted
-from gegenbauer.persistence import _write_atomically
+from gegenbauer.errors import StreamError
+from gegenbauer.persistence.atomic import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["check_output", "read_table", "require_file", "write_bytes", "write_table", "writing"]
+__all__ = [
+    "PLOT_ENDINGS",
+    "check_output",
+    "read_table",
+    "require_file",
+    "write_bytes",
+    "write_table",
+    "writing",
+]
 
 TABLE_ENDINGS = (".csv", ".parquet")  # of what is written
+
 READ_ENDINGS = (".csv", ".tsv", ".parquet")
-PICTURE_ENDINGS = (".svg", ".png", ".pdf")
+
+PLOT_ENDINGS = (".svg", ".png", ".pdf")
 
 
 def require_file(path: Path, what: str) -> None:
@@ -95,10 +109,10 @@ def read_table(path: Path, separator: str | None = None) -> pd.DataFrame:
 
 def _read(path: Path, ending: str, separator: str | None) -> pd.DataFrame:
     if ending != ".parquet":
-        separator = separator or _SEPARATORS[ending]
-        frame: pd.DataFrame = _CsvFile(_show(path), path, separator).frame()
+        separator = separator or SEPARATORS[ending]
+        frame: pd.DataFrame = CsvFile(_show(path), path, separator).frame()
         return frame
-    _ParquetFile(_show(path), path)  # which refuses names that come twice
+    ParquetFile(_show(path), path)  # which refuses names that come twice
     return pd.read_parquet(path, engine="pyarrow")
 
 
@@ -115,9 +129,6 @@ def _ending(path: Path, what: str, endings: tuple[str, ...] = TABLE_ENDINGS) -> 
             f"that ends in {', '.join(endings[:-1])} or {endings[-1]}{packed(path)}"
         )
     return ending
-
-
-# ---- output --------------------------------------------------------------------------
 
 
 def check_output(
@@ -147,9 +158,9 @@ def check_output(
     if what == "table":
         _ending(path, "output file")
     elif what == "picture":
-        _ending(path, "picture", PICTURE_ENDINGS)
+        _ending(path, "picture", PLOT_ENDINGS)
     else:
-        for other, endings in (("table", READ_ENDINGS), ("picture", PICTURE_ENDINGS)):
+        for other, endings in (("table", READ_ENDINGS), ("picture", PLOT_ENDINGS)):
             if path.suffix.lower() in endings:
                 raise UserError(
                     f"{option} {_show(path)} ends as a {other} does; give the {what} another "
@@ -206,7 +217,7 @@ def write_bytes(data: bytes, path: Path) -> None:
         The system refuses to write the file; an old one is as it was.
     """
     with writing(path):
-        _write_atomically(Path(os.path.realpath(path)), data)
+        write_atomically(Path(os.path.realpath(path)), data)
 
 
 @contextmanager

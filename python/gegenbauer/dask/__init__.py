@@ -1,10 +1,11 @@
-"""The estimators on Dask collections: partitions are learned where they lie, and sums travel.
+"""The estimators on Dask collections: each partition is learned on its worker, and sums are sent.
 
-All that a fit needs to know of its rows are sums (:mod:`gegenbauer.statistics`), so that the graph
-is plain: a task a partition, which learns it as ``partial_fit`` does; a tree that merges the
-half-fitted models, always in the same order, so that the result has the same bits for any number
-of workers and when some of them die; and one solve, here. Ranges and classes need no pass of their
-own, since sums over rows in different boxes and of different classes merge exactly.
+All that a fit needs to know of its samples are sums (:mod:`gegenbauer.ridge.statistics`), so that
+the graph is plain: a task a partition, which learns it as ``partial_fit`` does; a tree that merges
+the partially fitted models, always in the same order, so that the result is bitwise identical for
+any number of workers and when some of them die; and one solve, here. Ranges and classes need no
+pass of their own, since sums over samples in different boxes and of different classes merge
+exactly.
 """
 
 from __future__ import annotations
@@ -17,12 +18,9 @@ except ImportError as error:
         "clone of the repository"
     ) from error
 
-from gegenbauer.dask.estimators import (
-    GegenbauerClassifier,
-    GegenbauerFeatures,
-    GegenbauerRegressor,
-)
-from gegenbauer.dask.model_selection import GegenbauerClassifierCV, GegenbauerRegressorCV
+from gegenbauer.dask.estimators import GegenbauerClassifier, GegenbauerRegressor
+from gegenbauer.dask.features import GegenbauerFeatures
+from gegenbauer.dask.search_estimators import GegenbauerClassifierCV, GegenbauerRegressorCV
 
 __all__ = [
     "GegenbauerClassifier",

@@ -2,491 +2,23 @@
 
 from __future__ import annotations
 
-import copy
-import inspect
-import operator
-import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
-import dask
 import numpy as np
-from sklearn.base import clone, is_classifier
-from sklearn.exceptions import DataConversionWarning
-from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from gegenbauer import estimators, features
-from gegenbauer.dask.partitions import _gather, _is_frame, _is_ours, _require_inputs, _Rows
-from gegenbauer.features import OutOfRangeWarning, _InputEstimator, _stacklevel
-from gegenbauer.targets import _checked_sample_weight, _label_kind
+from gegenbauer import estimators
+from gegenbauer.dask._base import Classes, Learner, with_client
+from gegenbauer.dask.partitions import gather
+from gegenbauer.estimators._labels import label_kind
+from gegenbauer.estimators._targets import checked_sample_weight
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from gegenbauer.dask.partitions import Partitions
 
-    from numpy.typing import NDArray
+__all__ = ["GegenbauerClassifier", "GegenbauerRegressor"]
 
-    Doubles = NDArray[np.float64]
 
-__all__ = ["GegenbauerClassifier", "GegenbauerFeatures", "GegenbauerRegressor"]
-
-# Large attributes that do not travel with a prediction, unless it needs them
-_HEAVY = {
-    "statistics_", "loo_predictions_", "loo_targets_", "_left_out_residuals", "_row_weight",
-    "_left_out_share", "_posterior",
-}  # fmt: skip
-
-
-def _with_client(
-    plain: type[Any], without: tuple[str, ...] = (), **defaults: Any
-) -> Callable[..., None]:
-    """Return an ``__init__`` with the parameters of the plain estimator, and ``client``.
-
-    Some may be left out, others have another default.
-    """
-    plain_init: Callable[..., None] = plain.__init__
-    parameters = [
-        one.replace(default=defaults.get(name, one.default))
-        for name, one in inspect.signature(plain_init).parameters.items()
-        if name not in without
-    ]
-    own = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
-    signature = inspect.Signature([*parameters, own])
-
-    def __init__(self: Any, *args: Any, **given: Any) -> None:  # noqa: N807
-        bound = signature.bind(self, *args, **given)
-        bound.apply_defaults()
-        params = dict(list(bound.arguments.items())[1:])
-        self.client = params.pop("client")
-        plain_init(self, **params)
-
-    __init__.__signature__ = signature  # type: ignore[attr-defined]
-    return __init__
-
-
-class _OnDask(_InputEstimator):
-    """What the estimators on Dask collections add to the plain ones, from which they derive."""
-
-    _plain: type[Any]
-
-    client: Any
-
-    # ---- the client stays here ---------------------------------------------------
-
-    def __copy__(self) -> Self:
-        result = object.__new__(type(self))
-        result.__dict__.update(self.__dict__)
-        return result
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the client behind."""
-        return {**super().__getstate__(), "client": None}
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        result = copy.copy(self)
-        result.__dict__ = {
-            name: value if name == "client" else copy.deepcopy(value, memo)
-            for name, value in self.__dict__.items()
-        }
-        return result
-
-    def __sklearn_clone__(self) -> Self:
-        """Return an unfitted estimator of the same parameters and the same client."""
-        params = self.get_params(deep=False)
-        result = type(self)(
-            **{
-                name: value if name == "client" else clone(value, safe=False)
-                for name, value in params.items()
-            }
-        )
-        for name in ("_metadata_request", "_sklearn_output_config"):
-            if name in self.__dict__:
-                setattr(result, name, copy.deepcopy(getattr(self, name)))
-        return result
-
-    def to_local(self) -> Any:
-        """Return the plain estimator of the same state, which needs no Dask.
-
-        Returns
-        -------
-        estimator
-            Of the class of the same name in `gegenbauer`.
-        """
-        local = self._plain(**self._plain_params())
-        params = self.get_params(deep=False)
-        local.__dict__.update(
-            {name: value for name, value in self.__dict__.items() if name not in params}
-        )
-        return local
-
-    def _plain_params(self) -> dict[str, Any]:
-        params = self.get_params(deep=False)
-        return {name: value for name, value in params.items() if name != "client"}
-
-    def _for_a_task(self, **changes: Any) -> Any:
-        """Return an unfitted plain estimator for the tasks.
-
-        Dask takes a task for one thread and runs as many of them as a worker has threads.
-        """
-        local = self._plain(**{**self._plain_params(), **changes})
-        local.n_jobs = 1 if self.n_jobs is None else self.n_jobs
-        return local
-
-    def _adopt(self, learned: Any) -> None:
-        """Take the state, but not the parameters, of a plain estimator."""
-        params = learned.get_params(deep=False)
-        self.__dict__.update(
-            {name: value for name, value in learned.__dict__.items() if name not in params}
-        )
-
-    # ---- no collection is brought here unasked ------------------------------------
-
-    def _validate_inputs(self, X: Any, *, reset: bool) -> NDArray[Any]:
-        _refuse_collection(X)
-        return super()._validate_inputs(X, reset=reset)
-
-    # ---- predicting --------------------------------------------------------------
-
-    def _predictor(self, *needs: str) -> Any:
-        """Return a plain estimator for the tasks, with no more than predictions need."""
-        check_is_fitted(self)
-        getattr(self, "term_coef_", None)  # solves, where there are sums that nobody has solved yet
-        local = self.to_local()
-        for name in _HEAVY - {*needs}:
-            local.__dict__.pop(name, None)
-        local.n_jobs = 1 if self.n_jobs is None else self.n_jobs
-        return local
-
-    def _lazily(
-        self,
-        method: str,
-        X: Any,
-        *,
-        names: Any = None,
-        needs: tuple[str, ...] = (),
-        part: int = 1,
-        **options: Any,
-    ) -> Any:
-        """Return what a method of the plain estimator makes of each partition, not yet computed.
-
-        Parameters
-        ----------
-        method : str
-            Takes rows and returns (n_samples,) or (n_samples, n_outputs).
-        X : Dask array or dataframe
-            Rows.
-        names : array-like of n_outputs objects, optional
-            Names of the columns, if X is a dataframe.
-        needs : tuple of str
-            Large attributes that the method needs.
-        part : int
-            Which result is meant, of a method that returns several.
-        **options
-            For the method.
-
-        Returns
-        -------
-        Dask array, or series or dataframe with the index of X
-        """
-        _require_inputs(X)
-        model = self._predictor(*needs)
-        frame = _is_frame(X)
-        n_columns = len(X.columns) if frame else X.shape[1]
-        known = not np.isnan(n_columns)
-        head: Any = np.empty((0, n_columns if known else self.n_features_in_))
-        head = X._meta if frame else head
-        validate_data(self, head, skip_check_array=True, reset=False)
-        # one row shows the shape of the result; rounded to float32 it may lie out of range
-        shape_of = copy.copy(model).set_params(out_of_range="clip")
-        row: Any = self.scaling_.lower[np.newaxis]
-        row = type(head)(row, columns=X.columns) if frame else row
-        row = row.astype(head.dtypes if frame else X.dtype)
-        empty = _Call(shape_of, method, part, options, names)(row)[:0]
-        call = _Call(model, method, part, options, names)
-        common = dask.delayed(
-            call, name=f"{method}-model-{dask.base.tokenize(*call)}", traverse=False
-        )
-        if frame:
-            return X.map_partitions(_on_rows, common, empty, meta=_framed(empty, head, names))
-        shape = {"drop_axis": 1} if empty.ndim == 1 else {"chunks": (X.chunks[0], empty.shape[1:])}
-        return X.map_blocks(_on_rows, common, empty, dtype=empty.dtype, meta=empty, **shape)
-
-
-def _refuse_collection(*collections: Any) -> None:
-    for collection in collections:
-        if dask.is_dask_collection(collection):
-            raise TypeError(
-                f"this takes rows in memory, got a {type(collection).__module__}."
-                f"{type(collection).__name__}: pass the result of its compute(), or one partition "
-                "after another"
-            )
-
-
-class _Call(NamedTuple):
-    """A method of an estimator, to be called with rows."""
-
-    model: Any
-    method: str
-    part: int
-    options: dict[str, Any]
-    names: Any
-
-    def __call__(self, X: Any) -> NDArray[Any]:
-        found = getattr(self.model, self.method)(X, **self.options)
-        return np.asarray(found[self.part] if isinstance(found, tuple) else found)
-
-
-def _on_rows(X: Any, call: _Call, empty: NDArray[Any]) -> Any:
-    values = call(X) if len(X) else empty
-    return _framed(values, X, call.names) if _is_frame(X) else values
-
-
-def _framed(values: NDArray[Any], X: Any, names: Any) -> Any:
-    """Return values with the index of a dataframe."""
-    if values.ndim == 1:
-        return X._constructor_sliced(values, index=X.index)
-    return X._constructor(values, index=X.index, columns=names)
-
-
-class _Supervised(_OnDask):
-    """Predictions and their score, common to all estimators that have targets."""
-
-    def _targets(self, y: Any) -> Any:
-        """Return y in the form that the tasks take."""
-        return y
-
-    def _rows_of_weight(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
-        _refuse_collection(X, y, sample_weight)
-        return super()._rows_of_weight(X, y, sample_weight, reset=reset)
-
-    def predict(self, X: Any) -> Any:
-        """Predict the targets.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        Dask array or series of shape (n_samples,), or (n_samples, n_outputs)
-            Not yet computed, in the partitions of X and with its index; a NumPy array if X is in
-            memory.
-        """
-        return self._lazily("predict", X) if _is_ours(X) else super().predict(X)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the mean accuracy of a classifier, or R^2 of a regressor.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for ``fit``, or in memory.
-
-        Returns
-        -------
-        float
-            As in scikit-learn: for several outputs, R^2 is the mean of theirs.
-        """
-        if not _is_ours(X):
-            return float(super().score(X, y, sample_weight))
-        model = self._predictor()
-        task = _count_hits if is_classifier(self) else _sum_errors
-        rows = _Rows.of(X, y, sample_weight)
-        shared = dask.delayed(model, name=f"score-model-{dask.base.tokenize(model)}")
-        found = _gather(self.client, "score", task, shared, rows, operator.add)
-        if found is None:
-            raise ValueError(f"X holds no rows in any of its {len(rows)} partitions")
-        return float(found.value())
-
-
-class _Classes(_Supervised):
-    """Outputs of classes."""
-
-    classes_: NDArray[Any]
-
-    def _targets(self, y: Any) -> Any:
-        shape: tuple[Any, ...] = getattr(y, "shape", ())
-        if len(shape) != 2 or shape[1] != 1:
-            return y
-        # as in memory, but once, and here rather than in every task
-        warnings.warn(
-            f"A column-vector y was passed when a 1d array was expected: pass "
-            f"{'y.iloc[:, 0]' if _is_frame(y) else 'y[:, 0]'}, of shape (n_samples,).",
-            DataConversionWarning,
-            stacklevel=_stacklevel(),
-        )
-        return y.iloc[:, 0] if hasattr(y, "iloc") else y[:, 0]
-
-    def decision_function(self, X: Any) -> Any:
-        """Return the outputs of the network.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        Dask array, series or dataframe of shape (n_samples,) or (n_samples, n_outputs)
-            Not yet computed; a NumPy array if X is in memory. Columns are named by the
-            classes, or the labels of multilabel y.
-        """
-        if not _is_ours(X):
-            return super().decision_function(X)
-        return self._lazily("decision_function", X, names=self._answers)
-
-
-class _Learner(_Supervised):
-    """Learning and predicting common to regression and classification."""
-
-    engine: str
-    scaling_: Any
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the weights of the terms from all partitions, in one pass over the rows.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe of shape (n_samples, n_features)
-            Inputs, in one chunk of columns. Numbers of rows need not be known; partitions may be
-            empty, and differ in their dtype.
-        y : Dask array, series or dataframe of shape (n_samples,) or (n_samples, n_outputs)
-            Targets, of the same partitions; an array in memory if X is a Dask array whose chunk
-            sizes are known.
-        sample_weight : Dask array or series of shape (n_samples,), float or None, default=None
-            Weights of the rows, likewise.
-
-        Returns
-        -------
-        estimator
-            The fitted estimator itself. When ``fit`` fails or is interrupted, the estimator
-            stays as it was.
-
-        Raises
-        ------
-        StreamError
-            A partition cannot be learned; the message says which one. It is a ValueError.
-        ValueError
-            Collections are not partitioned alike; there are no rows; a parameter does not fit.
-        TypeError
-            X is no Dask collection.
-        """
-        _require_inputs(X)
-        return self._on_copy("_fit_partitions", X, y, sample_weight)
-
-    def _fit_partitions(self, X: Any, y: Any, sample_weight: Any) -> None:
-        self._forget_fit()
-        self._take_in(X, y, sample_weight, None, grow=True)
-        self._solve_statistics()
-
-    def _take_in(
-        self, X: Any, y: Any, sample_weight: Any, classes: Any, grow: bool = False
-    ) -> None:
-        """Add the rows of a collection, or of a batch in memory, to the sums."""
-        if not _is_ours(X):
-            super()._take_in(X, y, sample_weight, classes, grow)
-            return
-        rows = _Rows.of(X, self._targets(y), sample_weight)
-        if classes is None and not grow:
-            classes = self.__dict__.get("label_names_", self.__dict__.get("classes_"))
-        model = self._for_a_task(**self._task_params(rows))
-        model._validate_params()
-        model._require_sums_to_do()
-        if not grow:
-            model._announce(classes, grow=False)
-        n_features = len(X.columns) if _is_frame(X) else X.shape[1]
-        if not np.isnan(n_features):
-            model._make_basis(int(n_features))  # so that no task finds parameters in error
-        learned = _gather(self.client, "learn", _learn, (model, classes, grow), rows, operator.add)
-        if learned is None:
-            raise ValueError(
-                f"X holds no rows (of positive weight) in any of its {len(rows)} partitions"
-            )
-        n_outside = learned.n_out_of_range_
-        if n_outside and self.out_of_range == "warn":
-            warnings.warn(
-                f"{n_outside} rows lie outside of feature_range. They are clipped to it.",
-                OutOfRangeWarning,
-                stacklevel=_stacklevel(),
-            )
-        before = copy.copy(self)
-        self._adopt(learned)
-        if "statistics_" in before.__dict__:
-            self.__dict__ = (before + self).__dict__
-
-    def _task_params(self, rows: list[_Rows]) -> dict[str, Any]:  # noqa: ARG002
-        """Return parameters that the tasks have instead of those that were given."""
-        return {}
-
-
-def _learn(common: tuple[Any, Any, bool], rows: _Rows) -> Any:
-    """Learn a partition; None if its rows have no weight."""
-    model, classes, grow = common
-    learned = copy.copy(model)
-    learned._take_in(rows.X, rows.y, rows.weight, classes, grow=grow)
-    return learned if "statistics_" in learned.__dict__ else None
-
-
-class _Hits(NamedTuple):
-    """Weight of the rows whose labels are right, and of all."""
-
-    right: float
-    weight: float
-
-    def __add__(self, other: Any) -> _Hits:
-        return _Hits(self.right + other.right, self.weight + other.weight)
-
-    def value(self) -> float:
-        return self.right / self.weight if self.weight else np.nan
-
-
-class _Errors(NamedTuple):
-    """Weight of the rows, mean of the targets, their squares around it, and squared errors."""
-
-    weight: float
-    mean: Doubles
-    spread: Doubles
-    error: Doubles
-
-    def __add__(self, other: Any) -> _Errors:
-        weight = self.weight + other.weight
-        if weight == 0:
-            return self
-        shift = other.mean - self.mean
-        share = other.weight / weight
-        return _Errors(
-            weight,
-            self.mean + share * shift,
-            self.spread + other.spread + self.weight * share * shift**2,
-            self.error + other.error,
-        )
-
-    def value(self) -> float:
-        # of constant targets, as scikit-learn has it
-        with np.errstate(divide="ignore", invalid="ignore"):
-            r2 = np.where(self.spread > 0, 1.0 - self.error / self.spread, 0.0)
-        return float(np.where((self.spread == 0) & (self.error == 0), 1.0, r2).mean())
-
-
-def _count_hits(model: Any, rows: _Rows) -> _Hits:
-    labels = model._prepare_y(rows.y)
-    weight = _checked_sample_weight(rows.weight, _num_samples(rows.X))
-    right = accuracy_score(labels, model.predict(rows.X), sample_weight=weight, normalize=False)
-    return _Hits(float(right), float(_num_samples(rows.X) if weight is None else weight.sum()))
-
-
-def _sum_errors(model: Any, rows: _Rows) -> _Errors:
-    y = model._prepare_y(rows.y)
-    Y = np.asarray(y, dtype=np.float64).reshape(_num_samples(rows.X), -1)
-    weight = _checked_sample_weight(rows.weight, len(Y))
-    weight = np.ones(len(Y)) if weight is None else weight
-    total = float(weight.sum())
-    mean = weight @ Y / total if total else Y[0]
-    errors = Y - model.predict(rows.X).reshape(Y.shape)
-    return _Errors(total, mean, weight @ (Y - mean) ** 2, weight @ errors**2)
-
-
-class GegenbauerRegressor(_Learner, estimators.GegenbauerRegressor):
+class GegenbauerRegressor(Learner, estimators.GegenbauerRegressor):
     """Ridge regression on tensor products of Gegenbauer polynomials, for Dask collections.
 
     Partitions are learned where they lie, in one pass; what travels are sums over their rows. The
@@ -530,10 +62,10 @@ class GegenbauerRegressor(_Learner, estimators.GegenbauerRegressor):
     """
 
     _plain = estimators.GegenbauerRegressor
-    __init__ = _with_client(estimators.GegenbauerRegressor)
+    __init__ = with_client(estimators.GegenbauerRegressor)
 
 
-class GegenbauerClassifier(_Classes, _Learner, estimators.GegenbauerClassifier):
+class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
     """Classification on tensor products of Gegenbauer polynomials, for Dask collections.
 
     Partitions are learned where they lie, in one pass; what travels are sums over their rows.
@@ -579,11 +111,11 @@ class GegenbauerClassifier(_Classes, _Learner, estimators.GegenbauerClassifier):
     """
 
     _plain = estimators.GegenbauerClassifier
-    __init__ = _with_client(estimators.GegenbauerClassifier)
+    __init__ = with_client(estimators.GegenbauerClassifier)
 
     _balanced: dict[Any, float]
 
-    def _task_params(self, rows: list[_Rows]) -> dict[str, Any]:
+    def _task_params(self, rows: list[Partitions]) -> dict[str, Any]:
         if self.class_weight != "balanced":
             return {}
         if "statistics_" in self.__dict__:
@@ -591,7 +123,7 @@ class GegenbauerClassifier(_Classes, _Learner, estimators.GegenbauerClassifier):
                 "class_weight='balanced' needs all rows at once: go on with to_local(), whose "
                 "class_weight is a dict"
             )
-        found = _gather(
+        found = gather(
             self.client,
             "count",
             _count_labels,
@@ -631,16 +163,16 @@ class GegenbauerClassifier(_Classes, _Learner, estimators.GegenbauerClassifier):
         return local
 
 
-def _count_labels(model: Any, rows: _Rows) -> dict[Any, float]:
+def _count_labels(model: Any, rows: Partitions) -> dict[Any, float]:
     """Sum the weights of the rows of each label."""
     y = np.asarray(model._prepare_y(rows.y))
-    if _label_kind(y, type(model).__name__) == "multilabel-indicator":
+    if label_kind(y, type(model).__name__) == "multilabel-indicator":
         raise ValueError(
             "class_weight must be None for multilabel y in partitions, got 'balanced': pass "
             "sample_weight instead"
         )
     labels, codes = np.unique(y.ravel(), return_inverse=True)
-    weight = _checked_sample_weight(rows.weight, y.size)
+    weight = checked_sample_weight(rows.weight, y.size)
     return dict(
         zip(labels.tolist(), np.bincount(codes.ravel(), weights=weight).tolist(), strict=True)
     )
@@ -648,107 +180,3 @@ def _count_labels(model: Any, rows: _Rows) -> dict[Any, float]:
 
 def _add_counts(one: dict[Any, float], other: dict[Any, float]) -> dict[Any, float]:
     return {label: one.get(label, 0.0) + other.get(label, 0.0) for label in {**one, **other}}
-
-
-class GegenbauerFeatures(_OnDask, features.GegenbauerFeatures):
-    """Expand the inputs into products of Gegenbauer polynomials, for Dask collections.
-
-    Parameters
-    ----------
-    n_terms, degree, lam, index_set, max_interaction, order, spectrum, domain, feature_range, \
-            out_of_range
-        As in :class:`gegenbauer.GegenbauerFeatures`.
-    n_jobs : int or None, default=None
-        Number of threads of a task, of which None means one.
-    client : distributed.Client or None, default=None
-        Who computes; None for the current client, or without one the threads of this process. It
-        is not pickled with the transformer.
-
-    Attributes
-    ----------
-    basis_, scaling_, n_terms_, n_features_in_, feature_names_in_
-        As in :class:`gegenbauer.GegenbauerFeatures`.
-
-    See Also
-    --------
-    gegenbauer.GegenbauerFeatures : The same for rows in memory.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from gegenbauer.dask import GegenbauerFeatures
-    >>> X = da.asarray([[0.0, 10.0], [0.5, 30.0], [1.0, 20.0]]).rechunk((2, 2))
-    >>> features = GegenbauerFeatures(degree=2, lam=0.5).fit(X)
-    >>> features.transform(X)[1].compute().tolist()
-    [1.0, 0.5, 1.0, -0.125, 0.5, 1.0]
-    """
-
-    _plain = features.GegenbauerFeatures
-    __init__ = _with_client(features.GegenbauerFeatures)
-
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002  # the signature of pipelines
-        """Learn the range of the inputs and build the basis.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe of shape (n_samples, n_features)
-            Inputs.
-        y : None
-            Ignored; here for pipelines.
-
-        Returns
-        -------
-        GegenbauerFeatures
-            The fitted transformer itself.
-
-        Raises
-        ------
-        StreamError
-            A partition cannot be used; the message says which one. It is a ValueError.
-        ValueError
-            There are no rows; a parameter does not fit.
-        TypeError
-            X is no Dask collection.
-        """
-        _require_inputs(X)
-        return self._on_copy("_fit_partitions", X)
-
-    def _fit_partitions(self, X: Any) -> None:
-        rows = _Rows.of(X)
-        found = _gather(self.client, "range", _find_range, self._for_a_task(), rows, _join_ranges)
-        if found is None:
-            raise ValueError(f"X holds no rows in any of its {len(rows)} partitions")
-        self._adopt(found[0])
-
-    def transform(self, X: Any) -> Any:
-        """Evaluate every term at every row.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        Dask array or dataframe of shape (n_samples, n_terms_)
-            Not yet computed, in the partitions of X; a dataframe has its index, and the names of
-            the terms. A NumPy array if X is in memory.
-        """
-        if not _is_ours(X):
-            return super().transform(X)
-        return self._lazily("transform", X, names=self.get_feature_names_out())
-
-
-def _find_range(model: Any, rows: _Rows) -> tuple[Any, float]:
-    """Return a transformer fitted to a partition, and the spacing of its numbers."""
-    model = copy.copy(model)
-    X = model._validate_inputs(rows.X, reset=True)
-    model._fit_inputs(X)
-    return model, float(np.finfo(X.dtype).eps)
-
-
-def _join_ranges(one: tuple[Any, float], other: tuple[Any, float]) -> tuple[Any, float]:
-    resolution = max(one[1], other[1])
-    model = copy.copy(one[0])
-    model.scaling_ = one[0].scaling_.union(other[0].scaling_, resolution=resolution)
-    return model, resolution

@@ -12,24 +12,27 @@ import numpy as np
 from dask.utils import is_dataframe_like, is_series_like
 from sklearn.utils.validation import _num_samples
 
-from gegenbauer._arrays import require_plain
-from gegenbauer.batches import StreamError
+from gegenbauer._validation import require_plain
+from gegenbauer.errors import StreamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["Partitions", "gather", "is_frame", "is_ours", "require_inputs"]
 
 # Results that one task merges. A tree of twos would be the shortest for the network, one of eights
 # has the fewest tasks: see bench/dask_overhead.py.
 _FAN_IN = 4
 
 
-def _is_frame(collection: Any) -> bool:
+def is_frame(collection: Any) -> bool:
+    """Whether it is a dataframe or a series."""
     return bool(is_dataframe_like(collection) or is_series_like(collection))
 
 
-def _is_ours(collection: Any) -> bool:
+def is_ours(collection: Any) -> bool:
     """Whether it is a Dask array, dataframe or series."""
-    known = isinstance(collection, da.Array) or _is_frame(collection)
+    known = isinstance(collection, da.Array) or is_frame(collection)
     return known and bool(dask.is_dask_collection(collection))
 
 
@@ -54,8 +57,9 @@ def _require_whole_rows(collection: Any, name: str) -> None:
         )
 
 
-def _require_inputs(X: Any) -> None:
-    if not _is_ours(X) or is_series_like(X):
+def require_inputs(X: Any) -> None:
+    """Return the inputs as a collection of known width, or refuse them."""
+    if not is_ours(X) or is_series_like(X):
         raise TypeError(
             f"X must be a Dask array or dataframe, got {type(X).__name__}; what fits into memory "
             "is for the estimator of the same name in gegenbauer, or for dask.array.from_array"
@@ -71,13 +75,13 @@ def _require_inputs(X: Any) -> None:
 def _beside(X: Any, other: Any, name: str) -> Any:
     """Return what comes with the rows of X as a Dask collection of the same partitions."""
     sizes = _sizes(X)
-    if not _is_ours(other):
+    if not is_ours(other):
         if dask.is_dask_collection(other):
             raise TypeError(
                 f"{name} must be a Dask array, dataframe or series, got {type(other).__name__}"
             )
         if sizes is None:
-            how = "X.to_dask_array(lengths=True)" if _is_frame(X) else "X.compute_chunk_sizes()"
+            how = "X.to_dask_array(lengths=True)" if is_frame(X) else "X.compute_chunk_sizes()"
             raise ValueError(
                 f"{name} must be a Dask collection where the number of rows of each partition of X "
                 f"is not known, got {type(other).__name__}: pass {how} for X, or {name} as a "
@@ -121,7 +125,7 @@ def _delayed(collection: Any) -> list[Any]:
     return list(np.ravel(collection.to_delayed(optimize_graph=False)))
 
 
-class _Rows(NamedTuple):
+class Partitions(NamedTuple):
     """One partition: its place, and what there is of it, as Dask knows it or in memory."""
 
     number: int
@@ -130,9 +134,9 @@ class _Rows(NamedTuple):
     weight: Any
 
     @classmethod
-    def of(cls, X: Any, y: Any = None, sample_weight: Any = None) -> list[_Rows]:
+    def of(cls, X: Any, y: Any = None, sample_weight: Any = None) -> list[Partitions]:
         """Take collections apart, which must fit each other."""
-        _require_inputs(X)
+        require_inputs(X)
         parts = [_delayed(X)]
         for name, other in (("y", y), ("sample_weight", sample_weight)):
             if other is None or np.isscalar(other):
@@ -154,9 +158,6 @@ class _Rows(NamedTuple):
         return n > 0
 
 
-# --- The graph --------------------------------------------------------------------------------
-
-
 @contextmanager
 def _naming(number: int) -> Iterator[None]:
     """Let errors say in which partition they arose."""
@@ -168,7 +169,7 @@ def _naming(number: int) -> Iterator[None]:
 
 def _on_partition(task: Callable[..., Any], common: Any, *rows: Any) -> Any:
     """Do a task on a partition; None if it has no rows."""
-    part = _Rows(*rows)
+    part = Partitions(*rows)
     with _naming(part.number):
         return task(common, part) if part.check() else None
 
@@ -179,12 +180,12 @@ def _merged(merge: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
     return functools.reduce(merge, present) if present else None
 
 
-def _gather(
+def gather(
     client: Any,
     name: str,
-    task: Callable[[Any, _Rows], Any],
+    task: Callable[[Any, Partitions], Any],
     common: Any,
-    rows: Sequence[_Rows],
+    rows: Sequence[Partitions],
     merge: Callable[[Any, Any], Any],
 ) -> Any:
     """Do a task on every partition, and merge the results in a tree.

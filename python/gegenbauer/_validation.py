@@ -1,0 +1,467 @@
+"""Checks of arguments that every function shares: arrays, weights, numbers and choices."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import itertools
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer._dispatch import default_threads
+from gegenbauer.errors import BeyondRangeError, NotNumbersError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
+
+__all__ = [
+    "CLIP",
+    "MAX_INTEGER",
+    "MAX_THREADS",
+    "apart",
+    "as_gammas",
+    "as_matrix",
+    "as_weights",
+    "check_choice",
+    "check_flag",
+    "check_integer",
+    "check_number",
+    "check_out",
+    "check_threads",
+    "naming_columns",
+    "require_finite",
+    "require_plain",
+    "shortest",
+    "shown",
+]
+
+CLIP = "X lies too far out, clip it to the domain: scaling=InputScaling(..., clip=True)"
+
+MAX_THREADS = 1024
+
+MAX_INTEGER = 2**62
+
+# Longest text of a value that an error shows
+_MAX_SHOWN = 60
+
+# Entries of object arrays, of which float() or NumPy makes numbers of some unit
+_TIMES = (np.datetime64, np.timedelta64, dt.date, dt.time, dt.timedelta)
+
+
+def shown(value: object) -> str:
+    """Show what came, shortened, for an error."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to write integers of more than some thousand digits
+        return f"{type(value).__name__} of more digits than can be shown"
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
+
+
+def check_integer(value: object, name: str, *, minimum: int) -> int:
+    """Return `value` as an int; it must be an integer from `minimum` up and no bool."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    try:
+        result = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {shown(value)}") from None
+    if result < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {shown(result)}")
+    if result > MAX_INTEGER:
+        raise ValueError(f"{name} must be at most {MAX_INTEGER}, got {shown(result)}")
+    return result
+
+
+def check_flag(value: object, name: str) -> bool:
+    """Return `value` as a bool, which it must be (Python's or NumPy's)."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def check_number(value: object, name: str, *, minimum: float, open_below: bool = False) -> float:
+    """Return `value` as a float; it must be finite and not below (or at, if open) `minimum`.
+
+    It may be any real number: a fraction, a decimal, an integer of any size within float64.
+    """
+    if isinstance(value, (bool, np.bool_, str, bytes, np.ma.MaskedArray, *_TIMES)):
+        raise TypeError(f"{name} must be a number, got {shown(value)}")
+    try:
+        result = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, got {shown(value)}") from None
+    except OverflowError:
+        raise ValueError(
+            f"{name} must be within the range of float64, got {shown(value)}"
+        ) from None
+    low = result <= minimum if open_below else result < minimum
+    if low or not np.isfinite(result):
+        bound = f"greater than {minimum}" if open_below else f"of at least {minimum}"
+        raise ValueError(f"{name} must be a finite number {bound}, got {result}")
+    return result
+
+
+def check_choice(value: object, name: str, choices: Collection[str]) -> str:
+    """Return `value`; it must be one of the strings `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
+    return value
+
+
+def apart(*values: float) -> list[str]:
+    """Return numbers as text of six digits, or of as many as it takes to tell them apart.
+
+    Examples
+    --------
+    >>> apart(1.0, 2 / 3), apart(1e9, 1e9 + 1)
+    (['1', '0.666667'], ['1000000000', '1000000001'])
+    """
+    texts = [f"{float(value):.6g}" for value in values]
+    if len(set(texts)) == len({float(value) for value in values}):
+        return texts
+    return [shortest(value) for value in values]
+
+
+def shortest(value: float) -> str:
+    """Return the shortest text that float() reads as this number.
+
+    Examples
+    --------
+    >>> shortest(3.0), shortest(0.1), shortest(1e23)
+    ('3', '0.1', '1e+23')
+    """
+    return repr(float(value)).removesuffix(".0")
+
+
+def check_threads(n_threads: int | None) -> int:
+    """Return the number of threads to use; None is `default_threads()`."""
+    if n_threads is None:
+        return default_threads()
+    result = check_integer(n_threads, "n_threads", minimum=1)
+    if result > MAX_THREADS:  # each takes memory, and no machine has so many processors
+        raise ValueError(f"n_threads must be at most {MAX_THREADS}, got {result}")
+    return result
+
+
+def _columns(value: Any) -> Iterable[tuple[Any, Any]] | None:
+    """Return names and values of the columns of a table, whose library need not be known."""
+    if getattr(value, "ndim", 2) != 2:
+        return None
+    if hasattr(value, "dtypes") and hasattr(value, "items"):  # pandas
+        return list(value.items())
+    if hasattr(value, "iter_columns"):  # polars, narwhals
+        return zip(value.columns, value.iter_columns(), strict=True)
+    if hasattr(value, "itercolumns"):  # Arrow
+        return zip(value.column_names, value.itercolumns(), strict=True)
+    return None
+
+
+def _is_masked(value: Any) -> bool:
+    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+
+
+def _holds(values: Any) -> str | None:
+    """Say what there is in an array, column or sequence that is not to be taken for numbers."""
+    if isinstance(values, (list, tuple)) and any(_is_masked(entry) for entry in values):
+        return "masked entries"
+    if _is_masked(values):
+        return "masked entries"
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    if kind == "O":  # it may hold anything, as those of other libraries
+        try:
+            values = np.asarray(values)
+        except (TypeError, ValueError):  # no array at all, which others say better
+            return None
+        kind = values.dtype.kind
+    if kind in "mM":
+        return "dates or times"
+    if kind == "V":
+        return "records"
+    if kind == "O":
+        types = {*map(type, values.ravel().tolist())}
+        if any(issubclass(one, np.ma.MaskedArray) for one in types):
+            return "masked entries"
+        # pandas derives its missing value from dates
+        if any(issubclass(one, _TIMES) and one.__name__ != "NaTType" for one in types):
+            return "dates or times"
+    return None
+
+
+def _first_masked(values: Any) -> str:
+    """Name the first masked entry of what holds some."""
+    mask: Any
+    if _is_masked(values):
+        mask = np.ma.getmaskarray(values)
+    else:  # of several columns, rows or numbers
+        try:
+            entries = values.tolist() if hasattr(values, "tolist") else list(values)
+            mask = np.array([np.ma.getmaskarray(entry).reshape(-1) for entry in entries])
+        except (TypeError, ValueError):  # of different lengths
+            return ""
+    place = np.argwhere(mask)
+    if place.size == 0:
+        return ""
+    row, *column = place[0].tolist()
+    named = column and np.shape(mask)[1] > 1
+    return f", first in row {row}" + (f", column {column[0]}" if named else "")
+
+
+_REMEDIES = {
+    "masked entries": "remove them, or fill them in, as numpy.ma.filled does",
+    "dates or times": "turn them into numbers that mean something, such as days since a day",
+    "records": "make columns of them, by numpy.lib.recfunctions.structured_to_unstructured",
+}
+
+
+def require_plain(
+    value: object, name: str, *, wanted: str = "real numbers", times: bool = False
+) -> None:
+    """Refuse what NumPy would take for numbers in silence: the gate for all that a caller gives.
+
+    Masked arrays pass if no entry is masked. The columns of tables are looked at one by one, by
+    their types where these tell enough.
+
+    Parameters
+    ----------
+    value : object
+        An array, table, column or sequence; sparse matrices and scalars pass.
+    name : str
+        For messages.
+    wanted : str
+        What the argument must hold, for messages.
+    times : bool
+        Let dates and times pass, where entries are but told apart.
+
+    Raises
+    ------
+    NotNumbersError
+        When there are masked entries, dates, times or records.
+    """
+    if value is None or isinstance(value, (str, bytes)) or hasattr(value, "toarray"):
+        return
+    if hasattr(value, "iloc") and hasattr(value, "columns"):  # most columns need no look
+        kinds = [getattr(dtype, "kind", "O") for dtype in value.dtypes]  # type: ignore[attr-defined]
+        suspects = [at for at, kind in enumerate(kinds) if kind not in "biuf"]
+        if not suspects:
+            return
+        value = value.iloc[:, suspects]
+    columns = _columns(value)
+    for column, values in [(None, value)] if columns is None else columns:
+        found = _holds(values)
+        if found is not None and not (times and found == "dates or times"):
+            where = "" if column is None else f" in column {column!r}"
+            if found == "masked entries":
+                where += _first_masked(values)
+            raise NotNumbersError(
+                f"{name} must hold {wanted}, got {found}{where}: {_REMEDIES[found]}"
+            )
+
+
+def _as_float(entry: object) -> None:
+    """Convert an entry as NumPy does, to which None is NaN; raise as float() does."""
+    if entry is not None:
+        float(entry)  # type: ignore[arg-type]
+
+
+def _unreadable(values: Any) -> tuple[int, Any, Exception] | None:
+    """Find the first entry of a column that is no number, and why."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "OUST":  # objects and text; others are numbers of one kind
+        return None
+    try:
+        array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        for row, entry in enumerate(array.tolist()):
+            try:
+                _as_float(entry)
+            except (TypeError, ValueError, OverflowError) as error:
+                return row, entry, error
+    return None
+
+
+def _advice(entry: object) -> str:
+    if isinstance(entry, (str, bytes)):
+        return (
+            "encode text, for example by sklearn.preprocessing.OneHotEncoder in a "
+            "ColumnTransformer, or leave the column out"
+        )
+    if type(entry).__name__ in ("NAType", "NaTType"):
+        return "fill missing values, as sklearn.impute.SimpleImputer does, or remove the rows"
+    return "turn it into numbers, or leave the column out"
+
+
+@contextlib.contextmanager
+def naming_columns(value: Any, name: str) -> Iterator[None]:
+    """Let an error of a conversion to numbers say which column and entry it is, and what to do.
+
+    Parameters
+    ----------
+    value : object
+        What is converted, with two dimensions (or one).
+    name : str
+        For messages.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Of the kind that came; OverflowError becomes ValueError.
+    """
+    try:
+        yield
+    except (TypeError, ValueError, OverflowError) as error:
+        columns: Any = _columns(value)
+        if columns is None:
+            try:
+                array = np.asarray(value)
+            except (TypeError, ValueError):
+                raise error from None
+            columns = enumerate(array.T if array.ndim == 2 else [array] if array.ndim == 1 else [])
+        else:
+            columns = ((f"{at} ({label!r})", values) for at, (label, values) in enumerate(columns))
+        problems = [(column, _unreadable(values)) for column, values in columns]
+        found = [(column, *problem) for column, problem in problems if problem is not None]
+        if not found:
+            raise
+        column, row, entry, reason = found[0]
+        what = "an integer beyond float64" if isinstance(reason, OverflowError) else reason
+        more = f" (and {len(found) - 1} more columns are alike)" if len(found) > 1 else ""
+        kind = TypeError if isinstance(reason, TypeError) else ValueError
+        raise kind(
+            f"{name} must hold real numbers, but column {column} does not, first in row {row}"
+            f"{more}: {what}; {_advice(entry)}"
+        ) from None
+
+
+def _describe_bad_entry(array: npt.NDArray[Any], name: str) -> str:
+    row, column = np.argwhere(~np.isfinite(array))[0]
+    what = "NaN" if np.isnan(array[row, column]) else "infinity"
+    count = int((~np.isfinite(array)).any(axis=0).sum())
+    more = f" (and {count - 1} more columns hold such values)" if count > 1 else ""
+    return f"{name} must be finite, but column {column} holds {what}, first in row {row}{more}"
+
+
+def as_matrix(
+    value: object,
+    name: str,
+    *,
+    n_columns: int | None = None,
+    n_rows: int | None = None,
+    keep_float32: bool = True,
+    one_dimensional: bool = False,
+) -> npt.NDArray[Any]:
+    """Return `value` as a finite 2-D array of float64 (or float32), without a copy if it is one.
+
+    Parameters
+    ----------
+    value : array_like
+        Real numbers or booleans, shape (n, k); with `one_dimensional` also (n,), read as (n, 1).
+    name : str
+        For messages.
+    n_columns, n_rows : int, optional
+        What the shape must be.
+    keep_float32 : bool
+        Leave float32 as it is instead of converting it to float64.
+    one_dimensional : bool
+        Accept one dimension.
+
+    Raises
+    ------
+    TypeError
+        When the entries are not real numbers.
+    ValueError
+        When the shape is wrong, the array is empty or an entry is not finite.
+    """
+    if hasattr(value, "toarray"):
+        raise TypeError(f"{name} must be dense, got a sparse matrix: pass {name}.toarray()")
+    require_plain(value, name)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be rectangular, got rows of unequal length") from None
+    if array.dtype == object:
+        with naming_columns(value, name):
+            array = array.astype(np.float64)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
+    if one_dimensional and array.ndim == 1:
+        array = array[:, np.newaxis]
+    if array.ndim != 2:
+        hint = " (reshape it to (n_samples, n_features))" if array.ndim == 1 else ""
+        wanted = "1 or 2 dimensions" if one_dimensional else "2 dimensions"
+        raise ValueError(f"{name} must have {wanted}, got {array.ndim}{hint}")
+    if array.shape[0] == 0 or array.shape[1] == 0:
+        raise ValueError(f"{name} must not be empty, got shape {array.shape}")
+    if n_rows is not None and array.shape[0] != n_rows:
+        raise ValueError(f"{name} must have {n_rows} rows, got {array.shape[0]}")
+    if n_columns is not None and array.shape[1] != n_columns:
+        raise ValueError(f"{name} must have {n_columns} columns, got {array.shape[1]}")
+    dtype = np.dtype(np.float32 if keep_float32 and array.dtype == np.float32 else np.float64)
+    aligned = array.flags.aligned and all(s % array.itemsize == 0 for s in array.strides)
+    if array.dtype != dtype or not array.dtype.isnative or not aligned:
+        with np.errstate(over="ignore"):
+            array = np.array(array, dtype=dtype)
+    # The sum is not finite when an entry is not; it costs one pass and no temporary array.
+    with np.errstate(all="ignore"):
+        suspicious = not np.isfinite(array.sum())
+    if suspicious and not np.isfinite(array).all():
+        raise ValueError(_describe_bad_entry(array, name))
+    return array
+
+
+def as_weights(sample_weight: object, n_samples: int) -> npt.NDArray[np.float64] | None:
+    """Return sample weights as a finite, non-negative float64 array of shape (n_samples,)."""
+    if sample_weight is None:
+        return None
+    weights = as_matrix(
+        sample_weight, "sample_weight", n_rows=n_samples, n_columns=1,
+        keep_float32=False, one_dimensional=True,
+    )[:, 0]  # fmt: skip
+    if weights.min() < 0:
+        row = int(weights.argmin())
+        raise ValueError(f"sample_weight must not be negative, got {weights[row]} in row {row}")
+    if not weights.any():
+        raise ValueError("sample_weight must not be zero everywhere")
+    return weights
+
+
+def check_out(out: object, shape: tuple[int, int], dtypes: Collection[str]) -> npt.NDArray[Any]:
+    """Return `out` after checking that results of `shape` can be written into it."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be a NumPy array, got {type(out).__name__}")
+    if out.dtype.name not in dtypes or not out.dtype.isnative:
+        raise TypeError(f"out must have dtype {' or '.join(dtypes)}, got {out.dtype}")
+    if out.shape != shape:
+        raise ValueError(f"out must have shape {shape}, got {out.shape}")
+    # from the shorter step to the longer one, which must pass over all entries of the former
+    steps = sorted((abs(s), n) for s, n in zip(out.strides, out.shape, strict=True) if n > 1)
+    distinct = all(s >= out.itemsize for s, _ in steps) and all(
+        short * n <= long for (short, n), (long, _) in itertools.pairwise(steps)
+    )
+    strides_fit = all(s % out.itemsize == 0 for s in out.strides)
+    if not (out.flags.writeable and out.flags.aligned and strides_fit and distinct):
+        raise ValueError("out must be writeable, aligned and without repeated entries")
+    return out
+
+
+def require_finite(
+    array: npt.NDArray[Any], what: str, advice: str, *, name_row: bool = True
+) -> None:
+    """Refuse a result that holds NaN or infinity; `name_row` where its rows are the caller's."""
+    with np.errstate(all="ignore"):
+        suspicious = not np.isfinite(array.sum(dtype=np.float64))
+    if suspicious and not np.isfinite(array).all():
+        found = f"{what} beyond the range of {array.dtype}"
+        if name_row:
+            found += f", first in row {int(np.argwhere(~np.isfinite(array))[0, 0])}"
+        raise BeyondRangeError(found, advice)
+
+
+def as_gammas(gammas: npt.ArrayLike) -> Doubles:
+    column = as_matrix(gammas, "gammas", n_columns=1, keep_float32=False, one_dimensional=True)
+    return np.asarray(column[:, 0], dtype=np.float64)

@@ -1,0 +1,23 @@
+"""Univariate polynomials, index sets, tensor features, spectra and kernels, on arrays."""
+
+from __future__ import annotations
+
+from gegenbauer.basis.index_sets import count_terms
+from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
+from gegenbauer.basis.scaling import InputScaling
+from gegenbauer.basis.spectrum import GegenbauerDecay, GeometricDecay, PowerDecay, Spectrum
+from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.basis.univariate import eval_gegenbauer
+
+__all__ = [
+    "GegenbauerDecay",
+    "GeometricDecay",
+    "InputScaling",
+    "PowerDecay",
+    "Spectrum",
+    "SpectrumKernel",
+    "TensorBasis",
+    "TotalDegreeKernel",
+    "count_terms",
+    "eval_gegenbauer",
+]

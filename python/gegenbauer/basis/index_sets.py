@@ -1,0 +1,94 @@
+"""Sets of multi-indices: how many terms they have, and their names and orders."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer._dispatch import core
+from gegenbauer._validation import check_choice, check_integer
+from gegenbauer.basis.spectrum import Spectrum
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["count_terms", "set_arguments"]
+
+INDEX_SETS = ("total_degree", "tensor", "hyperbolic_cross", "largest_weight")
+
+ORDERS = ("grlex", "grlex_ascending", "grevlex")
+
+
+def set_arguments(
+    n_features: object,
+    n_terms: object,
+    degree: object,
+    index_set: object,
+    max_interaction: object,
+    order: object,
+) -> dict[str, Any]:
+    """Check what describes an index set; the result is what the core takes, but the spectrum."""
+    checked_set = check_choice(index_set, "index_set", INDEX_SETS)
+    degrees: list[int] = []
+    single: int | None = None
+    if degree is not None:
+        if isinstance(degree, (list, tuple)) or (isinstance(degree, np.ndarray) and degree.ndim):
+            degrees = [check_integer(d, "degree", minimum=0) for d in degree]
+            if not degrees:
+                raise ValueError("degree must not be empty: give one degree for each input")
+        else:
+            single = check_integer(degree, "degree", minimum=0)
+    return {
+        "n_inputs": check_integer(n_features, "n_features", minimum=1),
+        "index_set": checked_set,
+        "degree": single,
+        "degrees": degrees,
+        "n_terms": None if n_terms is None else check_integer(n_terms, "n_terms", minimum=1),
+        "max_inputs": None
+        if max_interaction is None
+        else check_integer(max_interaction, "max_interaction", minimum=1),
+        "order": check_choice(order, "order", ORDERS),
+    }
+
+
+def count_terms(
+    n_features: int,
+    *,
+    n_terms: int | None = None,
+    degree: int | Sequence[int] | None = None,
+    index_set: str = "total_degree",
+    max_interaction: int | None = None,
+) -> int:
+    """Count the terms of an index set without making it.
+
+    Parameters
+    ----------
+    n_features, n_terms, degree, index_set, max_interaction
+        As for `TensorBasis`; in ``index_set="largest_weight"`` every input counts as one that has
+        a weight.
+
+    Returns
+    -------
+    int
+        Exact up to 2^63; beyond, the nearest float64 as an integer, at most 2^1024.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For parameters that describe no set.
+
+    Examples
+    --------
+    >>> from gegenbauer.basis import count_terms
+    >>> count_terms(33, degree=3)
+    7140
+    >>> count_terms(4, degree=2, max_interaction=1)
+    9
+    """
+    arguments = set_arguments(n_features, n_terms, degree, index_set, max_interaction, "grlex")
+    parts = Spectrum.flat()._core(arguments["n_inputs"])  # any weights but zero make as many terms
+    exact, approximate = core.count_terms(**arguments, spectrum=parts)
+    if exact is not None:
+        return exact
+    return int(approximate) if np.isfinite(approximate) else 2**1024

@@ -1,0 +1,291 @@
+"""The box of the inputs and its map to the domain of the polynomials."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer._dispatch import core
+from gegenbauer._validation import as_matrix, check_flag, require_plain, shown
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["InputScaling", "check_scaling"]
+
+# Relative spacing of the coarsest numbers that are taken
+_COARSEST = float(np.finfo(np.float32).eps)
+
+DOMAINS = ((0.0, 1.0), (-1.0, 1.0))
+
+
+class InputScaling:
+    """Affine map of a box onto the domain of the polynomials, column by column.
+
+    The core applies it on the fly, block by block: scaled data are never stored. `transform` is the
+    same map in NumPy.
+
+    Parameters
+    ----------
+    lower, upper : array_like, shape (n_features,)
+        The box; finite, ``lower <= upper``.
+    domain : {(0, 1), (-1, 1)}
+        Where the box is mapped to.
+    clip : bool
+        Move entries outside of the box to its nearest face.
+    constant : array_like of bool, shape (n_features,), optional
+        Columns to ignore. By default those whose range is at most 8 times the float64 resolution
+        of their magnitude. They are mapped to 0, which lies in both domains and is a zero of every
+        polynomial of odd degree, whatever values come later.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import InputScaling
+    >>> scaling = InputScaling.fit(np.array([[1.0, 7.0], [3.0, 7.0]]), domain=(-1, 1))
+    >>> scaling.transform(np.array([[2.0, 9.0], [5.0, 7.0]]))
+    array([[0., 0.],
+           [1., 0.]])
+    """
+
+    __slots__ = ("_map", "clip", "domain", "is_constant", "lower", "upper")
+
+    lower: npt.NDArray[np.float64]
+    upper: npt.NDArray[np.float64]
+    domain: tuple[float, float]
+    clip: bool
+    is_constant: npt.NDArray[np.bool_]
+
+    def __init__(
+        self,
+        lower: npt.ArrayLike,
+        upper: npt.ArrayLike,
+        *,
+        domain: tuple[float, float] = (0.0, 1.0),
+        clip: bool = True,
+        constant: npt.ArrayLike | None = None,
+    ) -> None:
+        box = [
+            as_matrix(side, name, one_dimensional=True, n_columns=1, keep_float32=False)[:, 0]
+            for side, name in ((lower, "lower"), (upper, "upper"))
+        ]
+        self.lower, self.upper = (np.array(side) for side in box)
+        if self.lower.shape != self.upper.shape:
+            raise ValueError(
+                f"lower and upper must have the same length, got {self.lower.size} and "
+                f"{self.upper.size}"
+            )
+        if (self.lower > self.upper).any():
+            column = int((self.lower > self.upper).argmax())
+            raise ValueError(f"lower must not exceed upper, but does in column {column}")
+        self.domain = _check_domain(domain)
+        self.clip = check_flag(clip, "clip")
+        half_range = 0.5 * self.upper - 0.5 * self.lower
+        if constant is None:
+            self.is_constant = _is_constant(self.lower, self.upper, np.finfo(np.float64).eps)
+        else:
+            require_plain(constant, "constant", wanted="one flag for each column")
+            self.is_constant = np.array(constant, dtype=bool)
+            if self.is_constant.shape != self.lower.shape:
+                raise ValueError("constant must have one entry for each column")
+            self.is_constant |= half_range == 0
+        for array in (self.lower, self.upper, self.is_constant):
+            array.flags.writeable = False
+        low, high = self.domain
+        self._map = core.BoxMap(
+            (0.5 * self.lower).tolist(),
+            np.where(self.is_constant, 1.0, half_range).tolist(),
+            np.where(self.is_constant, 0.0, high - low).tolist(),
+            np.where(self.is_constant, 0.0, low).tolist(),
+            self.clip,
+        )
+
+    @classmethod
+    def fit(
+        cls,
+        X: npt.ArrayLike,
+        *,
+        domain: tuple[float, float] = (0.0, 1.0),
+        clip: bool = True,
+    ) -> InputScaling:
+        """Take the smallest box around the rows of X.
+
+        Parameters
+        ----------
+        X : array_like, shape (n_samples, n_features)
+            Finite real numbers.
+        domain : {(0, 1), (-1, 1)}
+            Where the box is mapped to.
+        clip : bool
+            Move entries outside of the box to its nearest face.
+
+        Returns
+        -------
+        InputScaling
+        """
+        data = as_matrix(X, "X")
+        lower = data.min(axis=0).astype(np.float64)
+        upper = data.max(axis=0).astype(np.float64)
+        constant = _is_constant(lower, upper, np.finfo(data.dtype).eps)
+        return cls(lower, upper, domain=domain, clip=clip, constant=constant)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.lower.size
+
+    def transform(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Map the rows of X, shape (n_samples, n_features), to the domain."""
+        data = as_matrix(X, "X", n_columns=self.n_features).astype(np.float64)
+        half_range = np.where(self.is_constant, 1.0, 0.5 * self.upper - 0.5 * self.lower)
+        unit = (0.5 * data - 0.5 * self.lower) / half_range
+        if self.clip:
+            unit = unit.clip(0.0, 1.0)
+        low, high = self.domain
+        return np.where(self.is_constant, 0.0, low + (high - low) * unit)
+
+    def outside(self, X: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Tell which rows of X, shape (n_samples, n_features), lie outside of the box.
+
+        Constant columns have no box and are not looked at.
+        """
+        data = as_matrix(X, "X", n_columns=self.n_features)
+        out = np.zeros(data.shape[0], dtype=bool)
+        for column in np.flatnonzero(~self.is_constant):
+            values = data[:, column]
+            out |= (values < self.lower[column]) | (values > self.upper[column])
+        return out
+
+    def union(self, other: InputScaling, *, resolution: float | None = None) -> InputScaling:
+        """Return the smallest box around two boxes of the same domain and clipping.
+
+        Parameters
+        ----------
+        other : InputScaling
+            Of as many columns.
+        resolution : float, optional
+            Relative spacing of the numbers that made the boxes, by default that of float64: columns
+            are constant whose range is at most 8 times that of their magnitude, and that were
+            before.
+
+        Returns
+        -------
+        InputScaling
+        """
+        if not isinstance(other, InputScaling):
+            raise TypeError(f"other must be an InputScaling, got {type(other).__name__}")
+        mine = (self.n_features, self.domain, self.clip)
+        if mine != (other.n_features, other.domain, other.clip):
+            raise ValueError(
+                f"boxes can be joined only if number of columns, domain and clip are the same; got "
+                f"{self!r} and {other!r}"
+            )
+        lower = np.minimum(self.lower, other.lower)
+        upper = np.maximum(self.upper, other.upper)
+        eps = float(np.finfo(np.float64).eps) if resolution is None else resolution
+        constant = self.is_constant & other.is_constant & _is_constant(lower, upper, eps)
+        return InputScaling(lower, upper, domain=self.domain, clip=self.clip, constant=constant)
+
+    def _opened(self) -> InputScaling:
+        """Return the box without the flags of columns that are narrow, but have a range.
+
+        They are mapped like the others, exactly: entries of a column so narrow are few numbers that
+        are equally spaced. Wide columns that are to be ignored stay so, wherever their entries lie.
+        """
+        narrow = self.is_constant & (self.lower < self.upper)
+        narrow &= _is_constant(self.lower, self.upper, _COARSEST)
+        if not narrow.any():
+            return self
+        return InputScaling(
+            self.lower, self.upper, domain=self.domain, clip=self.clip,
+            constant=self.is_constant & ~narrow,
+        )  # fmt: skip
+
+    def _require_inside(self, wider: InputScaling) -> None:
+        """Refuse a box that does not contain this one."""
+        outside = (wider.lower > self.lower) | (wider.upper < self.upper)
+        outside |= wider.is_constant & ~self.is_constant
+        if outside.any():
+            t = int(outside.argmax())
+            raise ValueError(
+                f"a box can only grow: column {t} has the range [{self.lower[t]:.6g}, "
+                f"{self.upper[t]:.6g}], which [{wider.lower[t]:.6g}, {wider.upper[t]:.6g}] does "
+                "not contain"
+            )
+
+    def _substitution(
+        self, wider: InputScaling
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return scale and shift, column by column, from this domain to that of a wider box.
+
+        A row that is mapped to u by this box is mapped to ``scale u + shift`` by the other, which
+        must contain this one.
+        """
+        low, high = wider.domain
+        half = np.where(wider.is_constant, 1.0, 0.5 * wider.upper - 0.5 * wider.lower)
+        own_half = 0.5 * self.upper - 0.5 * self.lower
+        scale = np.where(self.is_constant, 0.0, own_half / half)
+        # where the lower end of this box comes to lie, or the middle of a constant column
+        end = self.lower + np.where(self.is_constant, own_half, 0.0)
+        shift = low + (high - low) * ((0.5 * end - 0.5 * wider.lower) / half) - scale * low
+        alike = self.is_constant & wider.is_constant
+        alike |= (self.lower == wider.lower) & (self.upper == wider.upper) & (scale == 1.0)
+        return np.where(alike, 1.0, scale), np.where(alike, 0.0, shift)
+
+    def _key(self) -> tuple[object, ...]:
+        parts = (self.lower.tobytes(), self.upper.tobytes(), self.is_constant.tobytes())
+        return (*parts, self.domain, self.clip)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, InputScaling) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the arguments that make this scaling again; what the core keeps is not pickled."""
+        return {
+            "lower": self.lower,
+            "upper": self.upper,
+            "domain": self.domain,
+            "clip": self.clip,
+            "constant": self.is_constant,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def __repr__(self) -> str:
+        return f"InputScaling(n_features={self.n_features}, domain={self.domain}, clip={self.clip})"
+
+
+def _is_constant(
+    lower: npt.NDArray[np.float64], upper: npt.NDArray[np.float64], resolution: float
+) -> npt.NDArray[np.bool_]:
+    half_range = 0.5 * upper - 0.5 * lower
+    half_magnitude = 0.5 * np.maximum(np.abs(lower), np.abs(upper))
+    return np.asarray(half_range <= 8 * float(resolution) * half_magnitude)
+
+
+def _check_domain(domain: object) -> tuple[float, float]:
+    try:
+        low, high = (float(edge) for edge in domain)  # type: ignore[attr-defined]
+    except (TypeError, ValueError, OverflowError):
+        low, high = np.nan, np.nan
+    if (low, high) not in DOMAINS:
+        raise ValueError(f"domain must be (0, 1) or (-1, 1), got {shown(domain)}")
+    return low, high
+
+
+def check_scaling(scaling: InputScaling | None, n_features: int, owner: str) -> Any:
+    """Return the core's box of a scaling, after checking that it fits its owner."""
+    if scaling is None:
+        return None
+    if not isinstance(scaling, InputScaling):
+        raise TypeError(f"scaling must be an InputScaling, got {type(scaling).__name__}")
+    if scaling.n_features != n_features:
+        raise ValueError(
+            f"scaling is for {scaling.n_features} inputs, but the {owner} has {n_features}"
+        )
+    return scaling._map

@@ -1,0 +1,395 @@
+"""Tensor products of univariate polynomials over an index set.
+
+The mathematics is in ``cpp/include/gegenbauer/{polynomial,multi_index,tensor_basis}.hpp``; here
+arguments are checked and the compiled core is called.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer._dispatch import core
+from gegenbauer._memory import require_memory
+from gegenbauer._validation import (
+    CLIP,
+    as_matrix,
+    check_choice,
+    check_number,
+    check_out,
+    check_threads,
+    require_finite,
+)
+from gegenbauer.basis.index_sets import count_terms, set_arguments
+from gegenbauer.basis.scaling import check_scaling
+from gegenbauer.basis.spectrum import Spectrum, as_spectrum, core_spectrum
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from gegenbauer.basis.scaling import InputScaling
+    from gegenbauer.basis.spectrum import SpectrumLike
+
+__all__ = ["TensorBasis", "check_basis", "common_polynomials"]
+
+_MOST_KEPT_TERMS = 50_000
+
+
+def _leaves_domain(data: npt.NDArray[Any], scaling: InputScaling | None) -> bool:
+    """Tell whether some entry lies outside of the domain of the polynomials, once it is scaled."""
+    if scaling is None:
+        return bool(np.abs(data).max() > 1)
+    return not scaling.clip and bool(scaling.outside(data).any())
+
+
+def _core_basis(arguments: dict[str, Any], lam: float) -> core.TensorBasis:
+    """Return the core's basis, which keeps the plans that fits derive from it.
+
+    Bases of ordinary size are made once for the last few parameters in use: cross-validation and
+    repeated fits find their plans again. They never change, so threads may share them.
+    """
+    counted = {key: value for key, value in arguments.items() if key != "normalization"}
+    exact, _ = core.count_terms(**counted)
+    if exact is None or exact > _MOST_KEPT_TERMS:
+        return core.TensorBasis(**arguments, lam=lam)
+    frozen = {**arguments, "degrees": tuple(arguments["degrees"])}
+    return _kept_basis(tuple(frozen.items()), lam)
+
+
+@lru_cache(maxsize=8)
+def _kept_basis(arguments: tuple[tuple[str, Any], ...], lam: float) -> core.TensorBasis:
+    return core.TensorBasis(**dict(arguments), lam=lam)
+
+
+class TensorBasis:
+    """A set of tensor products of univariate Gegenbauer polynomials, in a fixed order.
+
+    Term l is ``G_l(x) = g_{k_1}(x_1) ... g_{k_m}(x_m)`` with the multi-index ``indices[l]``
+    (the paper's Gegenbauer elementary functions, eq.network-basis). Term 0 is the constant.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of inputs m.
+    n_terms : int, optional
+        Keep the first `n_terms` terms of the set in its order (all of them if it has fewer).
+    degree : int or sequence of m ints, optional
+        Degree of the set; a sequence, one degree an input, is for ``index_set="tensor"`` and
+        ``"largest_weight"``. When it is not given, the smallest degree whose set has `n_terms`
+        terms. One of `n_terms` and `degree` is needed.
+    lam : float
+        Gegenbauer parameter, > -1/2.
+    index_set : {"total_degree", "tensor", "hyperbolic_cross", "largest_weight"}
+        ``sum k_t <= degree``; ``k_t <= degree[t]``; ``prod (k_t + 1) <= degree + 1``; or the
+        `n_terms` terms of largest weight of a `spectrum` that is given, where no factor v_t(n)
+        counts as more than one or than that of a lower degree. `degree` then bounds the total
+        degree, or the degree of each input. Inputs of weight zero do not occur.
+    max_interaction : int, optional
+        At most so many inputs occur together in a term.
+    order : {"grlex", "grlex_ascending", "grevlex"}
+        Lower total degrees come first. Within one degree: larger degrees of earlier inputs first
+        (20 11 02, as in scikit-learn's PolynomialFeatures); the reverse of that; or smaller degrees
+        of later inputs first (200 110 020 101 011 002). ``"largest_weight"`` sets are ordered by
+        weight, ties by grlex.
+    spectrum : None, "orthonormal", (q, s), Spectrum or what one is made from
+        Scale of the terms: raw polynomials (the paper's, ``Spectrum.paper(lam)``), orthonormal ones
+        (``Spectrum.flat()``), orthonormal ones with the squared weight q n^(-2s) for every input
+        that occurs with degree n, or any `Spectrum`. The attribute is a `Spectrum`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For parameters that describe no set, sets of more than 10^8 terms (counted, not made), and
+        values beyond the range of float64.
+
+    Examples
+    --------
+    >>> from gegenbauer import TensorBasis
+    >>> basis = TensorBasis(2, degree=2)
+    >>> basis.indices.tolist()
+    [[0, 0], [1, 0], [0, 1], [2, 0], [1, 1], [0, 2]]
+    >>> basis.term_names()
+    ['1', 'C1(x0)', 'C1(x1)', 'C2(x0)', 'C1(x0) C1(x1)', 'C2(x1)']
+    >>> basis.evaluate([[1.0, 0.5]]).round(4).tolist()
+    [[1.0, 0.1, 0.05, 0.055, 0.005, -0.0238]]
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        *,
+        n_terms: int | None = None,
+        degree: int | Sequence[int] | None = None,
+        lam: float = 0.05,
+        index_set: str = "total_degree",
+        max_interaction: int | None = None,
+        order: str = "grlex",
+        spectrum: SpectrumLike = None,
+    ) -> None:
+        self.lam = check_number(lam, "lam", minimum=-0.5, open_below=True)
+        self.spectrum: Spectrum = as_spectrum(spectrum, self.lam)
+        arguments = set_arguments(n_features, n_terms, degree, index_set, max_interaction, order)
+        if arguments["index_set"] == "largest_weight" and spectrum is None:
+            raise ValueError(
+                "index_set='largest_weight' needs a spectrum that says what terms weigh, such as "
+                "spectrum=(q, s) or spectrum=Spectrum.paper(lam)"
+            )
+        arguments |= core_spectrum(self.spectrum, self.lam, arguments["n_inputs"])
+        self._plan = _core_basis(arguments, self.lam)
+        self.n_features: int = arguments["n_inputs"]
+        self.degree: int | tuple[int, ...] | None = arguments["degree"]
+        if arguments["degrees"]:
+            self.degree = tuple(arguments["degrees"])
+        self.index_set: str = arguments["index_set"]
+        self.max_interaction: int | None = arguments["max_inputs"]
+        self.order: str = arguments["order"]
+        self._n_terms_asked: int | None = arguments["n_terms"]
+        self._complete = True
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if getattr(self, "_complete", False):
+            raise AttributeError(f"a TensorBasis does not change: make another one to set {name}")
+        super().__setattr__(name, value)
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms L."""
+        return int(self._plan.n_terms)
+
+    @property
+    def parents(self) -> npt.NDArray[np.int32]:
+        """Parent of each term, shape (n_terms,): the term without one of its inputs; 0's is -1."""
+        return self._plan.parents
+
+    @property
+    def indices(self) -> npt.NDArray[np.int32]:
+        """Multi-indices, shape (n_terms, n_features)."""
+        require_memory(
+            4.0 * self.n_terms * self.n_features, "the dense index table", "use fewer terms"
+        )
+        table = np.zeros((self.n_terms, self.n_features), dtype=np.int32)
+        for terms, inputs, degrees in self._factors():
+            table[terms, inputs] = degrees
+        return table
+
+    def _factors(self) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]]:
+        """Yield (terms, inputs, degrees) of one factor of every term that has so many."""
+        parents, inputs, degrees = self._plan.parents, self._plan.inputs, self._plan.degrees
+        terms: npt.NDArray[np.intp] = np.arange(1, self.n_terms)
+        at = terms
+        while at.size:
+            yield terms, inputs[at], degrees[at]
+            up = parents[at].astype(np.intp)
+            terms, at = terms[up > 0], up[up > 0]
+
+    @property
+    def max_degree(self) -> int:
+        """Largest degree of one input in any term."""
+        return int(self._plan.degrees.max())
+
+    def complete_degree(self) -> tuple[int, int]:
+        """Find the last total degree whose terms are all there.
+
+        Returns
+        -------
+        degree : int
+            Largest d such that every multi-index of total degree up to d (with at most
+            `max_interaction` inputs) belongs to the set.
+        n_beyond : int
+            Number of further terms.
+        """
+        totals = np.zeros(self.n_terms, dtype=np.int64)
+        for terms, _, degrees in self._factors():
+            totals[terms] += degrees
+        cumulative = np.cumsum(np.bincount(totals))
+        complete = 0
+        for degree, count in enumerate(cumulative.tolist()):
+            if count < count_terms(
+                self.n_features, degree=degree, max_interaction=self.max_interaction
+            ):
+                break
+            complete = degree
+        return complete, self.n_terms - int(cumulative[complete])
+
+    def term_names(self, names: Sequence[str] | None = None) -> list[str]:
+        """Name the terms readably.
+
+        Parameters
+        ----------
+        names : sequence of n_features str, optional
+            Names of the inputs; by default x0, x1, ...
+
+        Returns
+        -------
+        list of n_terms str
+            ``"1"``, ``"C1(x0)"``, ``"C2(x0) C1(x3)"``; ``Cn`` is the polynomial of degree n.
+        """
+        if names is None:
+            names = [f"x{t}" for t in range(self.n_features)]
+        elif len(names) != self.n_features:
+            raise ValueError(f"names must have {self.n_features} entries, got {len(names)}")
+        parents, inputs, degrees = (
+            table.tolist() for table in (self._plan.parents, self._plan.inputs, self._plan.degrees)
+        )
+        out = ["1"]
+        for term in range(1, self.n_terms):
+            factors = []
+            at = term
+            while at > 0:
+                factors.append((inputs[at], degrees[at]))
+                at = parents[at]
+            out.append(" ".join(f"C{n}({names[t]})" for t, n in sorted(factors)))
+        return out
+
+    def evaluate(
+        self,
+        X: npt.ArrayLike,
+        *,
+        scaling: InputScaling | None = None,
+        out: npt.NDArray[Any] | None = None,
+        order: str = "C",
+        dtype: npt.DTypeLike = np.float64,
+        n_threads: int | None = None,
+    ) -> npt.NDArray[Any]:
+        """Evaluate all terms: the activation matrix G (eqn.activatematrix_SOGNN).
+
+        Parameters
+        ----------
+        X : array_like, shape (n_samples, n_features)
+            float64 or float32 in any layout is read in place; other numbers are converted.
+        scaling : InputScaling, optional
+            Maps X to the domain; without it X is taken as it is.
+        out : ndarray, shape (n_samples, n_terms), optional
+            float64 or float32 array to write into, any layout.
+        order : {"C", "F"}
+            Layout of a fresh result.
+        dtype : float64 or float32
+            Type of a fresh result; computing is in float64.
+        n_threads : int, optional
+            By default what `gegenbauer.default_threads` says. The bits do not depend on it.
+
+        Returns
+        -------
+        ndarray, shape (n_samples, n_terms)
+
+        Raises
+        ------
+        ValueError, TypeError
+            For X or `out` of wrong shape, type or content, and results beyond the range of their
+            type, as far outside of the domain.
+        """
+        data = as_matrix(X, "X", n_columns=self.n_features)
+        box = self._box(scaling)
+        threads = check_threads(n_threads)
+        shape = (data.shape[0], self.n_terms)
+        if out is None:
+            check_choice(order, "order", ("C", "F"))
+            try:
+                kind = np.dtype(dtype)
+            except TypeError:
+                raise TypeError(f"dtype must be float64 or float32, got {dtype!r}") from None
+            if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
+                raise TypeError(f"dtype must be float64 or float32, got {kind}")
+            require_memory(
+                float(kind.itemsize) * shape[0] * shape[1],
+                f"a feature matrix of shape {shape}",
+                "evaluate fewer rows at once, or use fewer terms",
+            )
+            out = np.empty(shape, dtype=kind, order="F" if order == "F" else "C")
+        else:
+            out = check_out(out, shape, ("float64", "float32"))
+            if np.may_share_memory(out, data):
+                raise ValueError("out must not share memory with X")
+        self._plan.evaluate(data, box, out, threads)
+        # Inside of the domain float64 holds every value, and so does float32 those of nearly every
+        # basis; looking costs as much as making them.
+        held = out.dtype == np.float64 or self._plan.fits_float32
+        if not held or _leaves_domain(data, scaling):
+            require_finite(
+                out,
+                "some results are",
+                f"{CLIP}, or work in float64, or lower lam or degree",
+            )
+        return out
+
+    def _box(self, scaling: InputScaling | None) -> Any:
+        """Return the core's box of a scaling, after checking that it fits."""
+        return check_scaling(scaling, self.n_features, "basis")
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the arguments that make this basis again."""
+        return {
+            "n_features": self.n_features,
+            "n_terms": self._n_terms_asked,
+            "degree": self.degree,
+            "lam": self.lam,
+            "index_set": self.index_set,
+            "max_interaction": self.max_interaction,
+            "order": self.order,
+            "spectrum": self._spectrum_shorthand(),
+        }
+
+    def _spectrum_shorthand(self) -> SpectrumLike:
+        """Return the shortest that stands for the spectrum here."""
+        short = self.spectrum._shorthand(self.lam)
+        return self.spectrum if short is None and self.index_set == "largest_weight" else short
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the terms, in their order and with their weights, however they were asked for."""
+        if not isinstance(other, TensorBasis):
+            return False
+        mine, others = (
+            (basis.n_features, basis.n_terms, basis.lam, basis.spectrum) for basis in (self, other)
+        )
+        return mine == others and all(
+            np.array_equal(getattr(self._plan, name), getattr(other._plan, name))
+            for name in ("parents", "inputs", "degrees")
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.n_features, self.n_terms, self.lam))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the arguments that make this basis again; the core's plan is not pickled."""
+        return self._parameters()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def __repr__(self) -> str:
+        default = {
+            "n_terms": None, "degree": None, "index_set": "total_degree",
+            "max_interaction": None, "order": "grlex", "spectrum": None,
+        }  # fmt: skip
+        shown = {k: v for k, v in self._parameters().items() if k not in default or v != default[k]}
+        n_features = shown.pop("n_features")
+        rest = "".join(f", {key}={value!r}" for key, value in shown.items())
+        return f"TensorBasis({n_features}{rest})"
+
+
+def common_polynomials(basis: TensorBasis) -> tuple[TensorBasis, npt.NDArray[np.float64]]:
+    """Write a basis as products of polynomials that all inputs share, and a weight for each term.
+
+    Returns
+    -------
+    one : TensorBasis
+        Of one input: the polynomials, up to the largest degree.
+    weights : ndarray, shape (n_terms,)
+        1 where the inputs of the basis share their polynomials as they are.
+    """
+    shared = basis.spectrum.n_features is None or basis.n_features == 1
+    spectrum = basis.spectrum if shared else Spectrum.flat()
+    one = TensorBasis(1, degree=basis.max_degree, lam=basis.lam, spectrum=spectrum)
+    weights = np.ones(basis.n_terms) if shared else basis.spectrum.term_weights(basis.indices)
+    return one, weights
+
+
+def check_basis(basis: object) -> TensorBasis:
+    """Return the basis, or refuse what is none."""
+    if not isinstance(basis, TensorBasis):
+        raise TypeError(f"basis must be a TensorBasis, got {type(basis).__name__}")
+    return basis

@@ -1,0 +1,546 @@
+"""Batches from Parquet and CSV files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer._validation import check_integer
+from gegenbauer.batches._files import NOTHING, NUMBERS, TEXT, TRUTH, column_kind
+from gegenbauer.batches.arrays import BATCH_ROWS, Batch, digest_of, span_of, witness_of
+from gegenbauer.batches.column_types import OneText, no_classes
+from gegenbauer.batches.csv import CsvFile
+from gegenbauer.batches.parquet import ParquetFile
+from gegenbauer.batches.paths import find_files, is_dataset
+from gegenbauer.errors import StreamError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from gegenbauer.batches._files import TableFile
+
+__all__ = ["SEPARATORS", "TableBatches"]
+
+# Numbers in a batch of a table with many columns, so that memory does not grow with them.
+_BATCH_NUMBERS = 2_000_000
+
+# Rows and numbers of a Parquet file that are decoded at once: few, for they are in memory beside
+# the batch.
+_DECODED_ROWS, _DECODED_NUMBERS = 16384, 500_000
+
+# What stands between columns, unless it is said
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+class TableBatches:
+    r"""Batches of Parquet or CSV files, which are read as far as they are needed.
+
+    The columns of all files are looked at when the object is made, which reads no more than the
+    ends of Parquet files and the headers of CSV files. The types of the columns of a CSV file are
+    those of its first few megabytes, and its fields are those that Python's
+    ``csv.reader(strict=True, skipinitialspace=True)`` reads, without blank lines. Columns that
+    stand in the names of folders alone (``year=2026``) are not read, nor is what pandas wrote as an
+    index. Memory does not grow with the rows: it is a few batches, some 3 MB for each column of
+    Parquet files, whose reader holds a page of every one, and what the model needs.
+
+    Parameters
+    ----------
+    paths : str, path, sequence of these, or pyarrow.dataset.Dataset
+        A file; a folder, which is searched with all its folders for .parquet, .csv and .tsv files
+        in alphabetical order, but for names that begin with "." or "_"; or several of these.
+    target : str
+        Column to learn.
+    inputs : sequence of str or None, default=None
+        Columns to learn from, in this order; None for all others.
+    ignore : sequence of str, default=()
+        Columns that are no inputs, where ``inputs`` is None.
+    sample_weight : str or None, default=None
+        Column with the weights of the rows.
+    batch_rows : int or None, default=None
+        Rows of a batch; the last one of each file may have fewer. None for 65536, or fewer where
+        there are more than some 30 columns.
+    separator : str or None, default=None
+        What stands between the columns of a CSV file: one character of ASCII; None for a comma in
+        .csv files and a tab in .tsv files.
+    as_labels : bool or None, default=None
+        False takes the target for real numbers, True for classes, which decimal numbers with a
+        fraction are not; None for whatever it is. Of CSV files, texts that differ are different
+        classes: a target of which two values are one whole number (007 and 7, +1 and 1; with True
+        also 1 and 1.0) is text, unless it is False.
+
+    Attributes
+    ----------
+    inputs : tuple of str
+        Names of the inputs.
+    n_rows : int or None
+        Rows of all files; None as long as a CSV file has not been read to its end.
+    files : tuple of str
+        Names of the files, in the order in which they are read.
+    format : {"parquet", "csv"}
+        Of all files.
+
+    Raises
+    ------
+    StreamError
+        A file cannot be read, a column is missing, of different types in different files, or of
+        a type that cannot be used; or there are no rows.
+    FileNotFoundError
+        There is no such file.
+    ValueError
+        A folder holds no tables, files are of different formats, or one is given twice.
+    ImportError
+        The extra ``table`` is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from gegenbauer.batches import TableBatches
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in "ab":
+    ...         _ = Path(folder, f"{part}.csv").write_text("u,v,y\n0,1,no\n2,3,yes\n4,5,no\n")
+    ...     source = TableBatches(folder, "y", batch_rows=2)
+    ...     for batch in source.start(1):
+    ...         print(batch.where, batch.X["v"].tolist(), batch.y.tolist())
+    row 2 of a.csv [5.0] ['no']
+    rows 0 to 1 of b.csv [1.0, 3.0] ['no', 'yes']
+    row 2 of b.csv [5.0] ['no']
+    """
+
+    def __init__(
+        self,
+        paths: Any,
+        target: str,
+        *,
+        inputs: Sequence[str] | None = None,
+        ignore: Sequence[str] = (),
+        sample_weight: str | None = None,
+        batch_rows: int | None = None,
+        separator: str | None = None,
+        as_labels: bool | None = None,
+    ) -> None:
+        _require_extra()
+        if batch_rows is not None:
+            batch_rows = check_integer(batch_rows, "batch_rows", minimum=1)
+        names: dict[str, object] = {"target": target}
+        if sample_weight is not None:
+            names["sample_weight"] = sample_weight
+        for name, column in names.items():
+            if not isinstance(column, str):
+                raise TypeError(f"{name} must be the name of a column, got {type(column).__name__}")
+        if separator is not None and (
+            len(separator) != 1 or separator in '"\r\n' or not separator.isascii()
+        ):
+            raise ValueError(f"separator must be one character of ASCII, got {separator!r}")
+        for name, columns in (("inputs", inputs), ("ignore", ignore)):
+            if isinstance(columns, str):
+                raise TypeError(f"{name} must be a sequence of names, got a str: [{columns!r}]")
+        self.target, self.sample_weight = target, sample_weight
+        self._as_labels = as_labels
+        self._files: list[TableFile] = [
+            ParquetFile(name, path)
+            if ending == ".parquet"
+            else CsvFile(name, path, separator or SEPARATORS[ending])
+            for name, path, ending in find_files(paths)
+        ]
+        if inputs is None and is_dataset(paths):
+            _require_plain_schema(paths, self._files[0])
+        self.inputs = self._choose_inputs(inputs, list(ignore))
+        self._used = [*dict.fromkeys([*self.inputs, target, *filter(None, [sample_weight])])]
+        n_columns = len(self._used)
+        self.batch_rows: int = batch_rows or min(BATCH_ROWS, max(1, _BATCH_NUMBERS // n_columns))
+        most = min(_DECODED_ROWS, max(1, _DECODED_NUMBERS // n_columns), self.batch_rows)
+        for file in self._files:
+            file.most = most
+        for file in self._files[1:]:
+            self._require_columns(file, all_known=inputs is None, ignore=ignore)
+        self._settle_types()
+        self._last = 0, ""  # number of batches that were read, and the digest of the last one
+
+    # ---- columns ---------------------------------------------------------------------
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows of all files; None as long as a CSV file has not been read to its end."""
+        known = [file.n_rows for file in self._files if file.n_rows is not None]
+        return sum(known) if len(known) == len(self._files) else None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Names of the files, in the order in which they are read."""
+        return tuple(file.name for file in self._files)
+
+    @property
+    def format(self) -> str:
+        """Format of all files, "parquet" or "csv"."""
+        return "csv" if isinstance(self._files[0], CsvFile) else "parquet"
+
+    def _choose_inputs(self, inputs: Sequence[str] | None, ignore: list[str]) -> tuple[str, ...]:
+        """Return the names of the inputs, once the first file has all that was named."""
+        first = self._files[0]
+        special = [name for name in (self.target, self.sample_weight) if name is not None]
+        for name in [*special, *ignore, *(inputs or ())]:
+            first.require(name)
+        if inputs is None:
+            left_out = {*special, *ignore}
+            chosen = tuple(name for name in first.columns if name not in left_out)
+        else:
+            chosen = tuple(inputs)
+        if not chosen:
+            raise ValueError(f"no column of {first.name} is left as an input; ignore fewer")
+        counts = Counter([*chosen, *special])
+        twice = [name for name, n in counts.items() if n > 1]
+        if twice:
+            raise ValueError(
+                f"column {twice[0]!r} is used twice: a column is an input, the target or the "
+                "weight, and an input once"
+            )
+        return chosen
+
+    def _require_columns(self, file: TableFile, *, all_known: bool, ignore: Sequence[str]) -> None:
+        first = self._files[0]
+        for name in self._used:
+            file.require(name, as_in=first.name)
+        if all_known:
+            left_out = set(ignore)
+            for name in file.columns:
+                if name not in first.columns and name not in left_out:
+                    raise StreamError(
+                        f"{first.name}: there is no column {name!r} as in {file.name}; name "
+                        "it in ignore, or name the inputs"
+                    )
+
+    def _settle_types(self) -> None:
+        """Compare the types of the columns of all files, and set those of the results."""
+        files = [file for file in self._files if file.n_rows != 0]
+        if not files:
+            raise StreamError(
+                f"{self._files[0].name}: no rows"
+                + (f", nor in the {len(self._files) - 1} others" if len(self._files) > 1 else "")
+            )
+        files[0].look(self._used, self.target)
+        numeric = {*self.inputs, *filter(None, [self.sample_weight])}
+        for name in self._used:
+            known = [(file, file.types[name]) for file in files if name in file.types]
+            kinds = [column_kind(type_) for _, type_ in known]
+            if name in numeric:  # true and false are 1 and 0
+                kinds = [NUMBERS if kind == TRUTH else kind for kind in kinds]
+            for (file, _), kind in zip(known, kinds, strict=True):
+                if kind == NOTHING:
+                    raise StreamError(
+                        f"{file.name}: column {name!r} has no values; fill or ignore it"
+                    )
+                if kind != kinds[0]:
+                    raise StreamError(
+                        f"{file.name}: column {name!r} holds {kind}, but {kinds[0]} in "
+                        f"{files[0].name}; give it one type in all files"
+                    )
+            if name in numeric and kinds[0] != NUMBERS:
+                raise StreamError(
+                    f"{files[0].name}: column {name!r} holds {kinds[0]}"
+                    f"{files[0].example(name)}, and an input must hold numbers; make it numbers "
+                    "or ignore it"
+                )
+        known = [file.types[name] for file in files if file.types for name in self.inputs]
+        single = all(str(type_) == "float" for type_ in known)
+        self._dtype = np.dtype(np.float32 if single else np.float64)
+        # What the columns of a CSV file are read as.
+        self._types = {
+            name: type_ if column_kind(type_) == TRUTH else _arrow_type(self._dtype)
+            for name, type_ in files[0].types.items()
+        }
+        self._set_target(self._choose_target_dtype(files))
+
+    def _choose_target_dtype(self, files: list[TableFile]) -> np.dtype[Any]:
+        types = [file.types[self.target] for file in files if file.types]
+        kind = column_kind(types[0])
+        if kind not in (NUMBERS, TRUTH, TEXT):
+            raise StreamError(
+                f"{files[0].name}: column {self.target!r}, the target, holds {kind}; choose "
+                "a column of text, numbers, or true and false"
+            )
+        if kind == TEXT and self._as_labels is False:
+            raise StreamError(
+                f"{files[0].name}: column {self.target!r}, the target, holds text"
+                f"{files[0].example(self.target)}, and regression needs numbers; a classifier "
+                "takes text"
+            )
+        if self._as_labels is False:
+            return np.dtype(np.float64)
+        if kind == TEXT:
+            return np.dtype(object)
+        if kind == TRUTH:
+            return np.dtype(bool)
+        dtype = np.result_type(*(_number_dtype(type_) for type_ in types))
+        told_apart = dtype.kind != "f" or self._as_labels
+        if told_apart and any(self.target in file.ambiguous for file in files):
+            return np.dtype(object)
+        return dtype
+
+    def _set_target(self, dtype: np.dtype[Any]) -> None:
+        """Set the type of the target, and what it is read as from a CSV file."""
+        self._target_dtype = dtype
+        numbers = dtype.kind in "iu" or (dtype.kind == "f" and self._as_labels)
+        texts = OneText() if numbers and self._as_labels is not False else None
+        for file in self._files:
+            file.classes = None if texts is None else (self.target, texts)
+        if dtype.kind == "O" or column_kind(self._types[self.target]) != TRUTH:
+            self._types[self.target] = _arrow_type(dtype)
+
+    # ---- rows ------------------------------------------------------------------------
+
+    def start(self, n_batches: int = 0) -> Iterator[Batch]:
+        """Yield the batches behind the first ones.
+
+        Parquet files and groups of rows that hold none of them are not read, nor are CSV files
+        that this object has read before.
+
+        Parameters
+        ----------
+        n_batches : int, default=0
+            How many to skip.
+
+        Yields
+        ------
+        Batch
+            ``X`` is a DataFrame of float64, or of float32 if all inputs of all files are;
+            ``y`` is an array of int64, float64, bool or, for text, object.
+
+        Raises
+        ------
+        StreamError
+            A file cannot be read, or a column lacks a value or holds one of another type.
+        """
+        return self._from(check_integer(n_batches, "n_batches", minimum=0))
+
+    def _from(self, n_batches: int) -> Iterator[Batch]:
+        skipped, number = n_batches, n_batches
+        for file in self._files:
+            if file.n_rows is not None and self._count(file.n_rows) <= skipped:
+                skipped -= self._count(file.n_rows)
+                continue
+            first = skipped * self.batch_rows
+            types = {name: self._types[name] for name in self._used}
+            for pieces in _cut(file.pieces(types, first), self.batch_rows):
+                batch = self._assemble(file, first, pieces)
+                pieces.clear()  # free them before the batch is used
+                first += len(batch.y)
+                file.n_seen = max(file.n_seen, first)
+                number += 1
+                self._last = number, witness_of(*batch[:3])
+                yield batch
+            assert file.n_rows is not None  # it has been read to its end
+            skipped = max(0, skipped - self._count(file.n_rows))
+
+    def _count(self, n_rows: int) -> int:
+        """Return the number of batches of a file."""
+        return -(-n_rows // self.batch_rows)
+
+    def _assemble(self, file: TableFile, first: int, pieces: list[Any]) -> Batch:
+        """Make a batch of pieces of a file, of which the first row is given."""
+        import pandas as pd
+
+        n_rows = sum(piece.num_rows for piece in pieces)
+        # One array in the order of the columns, which the estimators read without a copy.
+        X = np.empty((n_rows, len(self.inputs)), dtype=self._dtype, order="F")
+        for place, name in enumerate(self.inputs):
+            self._fill(X[:, place], name, file, first, pieces)
+        weight = None
+        if self.sample_weight is not None:
+            weight = np.empty(n_rows)
+            self._fill(weight, self.sample_weight, file, first, pieces)
+        return Batch(
+            pd.DataFrame(X, columns=list(self.inputs), copy=False),
+            self._targets(file, first, pieces),
+            weight,
+            f"{span_of(first, first + n_rows)} of {file.name}",
+        )
+
+    def _fill(
+        self, out: NDArray[Any], name: str, file: TableFile, first: int, pieces: list[Any]
+    ) -> None:
+        """Write a column of numbers into an array."""
+        begin = 0
+        for piece in pieces:
+            end = begin + piece.num_rows
+            out[begin:end] = _plain(_present(piece, name, file, first + begin))
+            begin = end
+        finite = np.isfinite(out)
+        if not finite.all():
+            row = int(finite.argmin())
+            _refuse(file, first + row, name, "no value" if np.isnan(out[row]) else "infinity")
+
+    def _targets(self, file: TableFile, first: int, pieces: list[Any]) -> NDArray[Any]:
+        name, dtype = self.target, self._target_dtype
+        n_rows = sum(piece.num_rows for piece in pieces)
+        y = np.empty(n_rows, dtype=dtype)
+        if dtype.kind == "f":
+            self._fill(y, name, file, first, pieces)
+            fraction = no_classes(y) if self._as_labels else np.zeros(0, dtype=bool)
+            if fraction.any():
+                row = int(fraction.argmax())
+                raise StreamError(
+                    f"{span_of(first + row)} of {file.name}: column {name!r}, the target, holds "
+                    f"{y[row]:g}, which is no class; a regressor takes decimal numbers"
+                )
+            return y
+        begin = 0
+        for piece in pieces:
+            end = begin + piece.num_rows
+            values = _present(piece, name, file, first + begin)
+            y[begin:end] = _text(values) if dtype.kind == "O" else _plain(values)
+            begin = end
+        return y
+
+    def _target_pieces(self) -> Iterator[tuple[str, int, Any]]:
+        """Yield the target alone: file, first row, and an array of Arrow.
+
+        That of CSV files comes as text, whatever it was taken for.
+        """
+        import pyarrow as pa
+
+        for file in self._files:
+            first = 0
+            for piece in file.pieces({self.target: pa.string()}, 0):
+                yield file.name, first, _present(piece, self.target, file, first)
+                first += piece.num_rows
+
+    def fingerprint(self, n_batches: int) -> str:
+        """Return a digest of where the first batches come from.
+
+        Parameters
+        ----------
+        n_batches : int
+            How many.
+
+        Returns
+        -------
+        str
+            The same for the same options, for files of the same names, sizes and last bytes as
+            those that were read, and for a last batch of the same rows. What follows it, in its
+            file or others, may change.
+        """
+        left = check_integer(n_batches, "n_batches", minimum=0)
+        parts: list[object] = [
+            "table", self.inputs, self.target, self.sample_weight, self.batch_rows,
+            str(self._dtype), str(self._target_dtype),
+        ]  # fmt: skip
+        for file in self._files:
+            if left <= 0:
+                break
+            if file.n_rows is None and self._count(file.n_seen) < left:
+                file.count()
+            n_own = self._count(file.n_seen if file.n_rows is None else file.n_rows)
+            if n_own < left:  # the last batch is in another file
+                parts += [file.name, *file.mark()]
+            elif left > 0:
+                parts += [file.name, left, self._witness_of(n_batches)]
+            left -= n_own
+        return digest_of(parts)
+
+    def _witness_of(self, n_batches: int) -> str:
+        """Return the digest of the last of the first batches, which may have to be read again."""
+        if self._last[0] != n_batches:
+            batch = next(self._from(n_batches - 1), None)
+            return "" if batch is None else witness_of(*batch[:3])
+        return self._last[1]
+
+
+def _arrow_type(dtype: np.dtype[Any]) -> Any:
+    import pyarrow as pa
+
+    return pa.string() if dtype.kind == "O" else pa.from_numpy_dtype(dtype)
+
+
+def _number_dtype(type_: Any) -> np.dtype[Any]:
+    """Return int64, uint64 or float64, whichever holds all numbers of a type of Arrow."""
+    from pyarrow import types
+
+    type_ = type_.value_type if types.is_dictionary(type_) else type_
+    if types.is_uint64(type_):
+        return np.dtype(np.uint64)
+    return np.dtype(np.int64 if types.is_integer(type_) else np.float64)
+
+
+def _present(piece: Any, name: str, file: TableFile, first: int) -> Any:
+    """Return a column of a record batch, in which no value may be missing."""
+    column = piece.column(piece.schema.get_field_index(name))
+    if column.null_count:
+        row = int(column.is_null().to_numpy(zero_copy_only=False).argmax())
+        _refuse(file, first + row, name, "no value")
+    return column
+
+
+def _refuse(file: TableFile, row: int, column: str, what: str) -> None:
+    raise StreamError(
+        f"{span_of(row)} of {file.name}: column {column!r} holds {what}; repair or remove the row, "
+        "or ignore the column"
+    )
+
+
+def _plain(column: Any) -> NDArray[Any]:
+    """Return a column of numbers, or of true and false, as an array."""
+    from pyarrow import compute, types
+
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if types.is_decimal(column.type):
+        column = compute.cast(column, "float64")
+    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return values
+
+
+def _text(column: Any) -> NDArray[Any]:
+    """Return a column of text as an array of str, of which equal ones are one object."""
+    from pyarrow import types
+
+    if not types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    words: NDArray[Any] = column.dictionary.to_numpy(zero_copy_only=False)
+    codes: NDArray[Any] = column.indices.to_numpy(zero_copy_only=False)
+    labels: NDArray[Any] = words.astype(object)[codes]
+    return labels
+
+
+def _cut(pieces: Iterator[Any], n_rows: int) -> Iterator[list[Any]]:
+    """Cut a sequence of record batches into lists of so many rows; the last has the rest."""
+    held: list[Any] = []
+    wanted = n_rows
+    for piece in pieces:
+        begin = 0
+        while begin < piece.num_rows:
+            held.append(piece.slice(begin, wanted))
+            begin += held[-1].num_rows
+            wanted -= held[-1].num_rows
+            if wanted == 0:
+                yield held
+                held, wanted = [], n_rows
+    if held:
+        yield held
+
+
+def _require_plain_schema(dataset: Any, file: TableFile) -> None:
+    """Refuse a dataset that has other columns than its files."""
+    names = dataset.schema.names
+    differ = sorted({*names} ^ {*file.columns})
+    if differ and not {*differ} <= {*file.types} - {*file.columns}:  # but for an index of pandas
+        raise ValueError(
+            f"the schema of the dataset and the columns of its files differ in {differ[0]!r}: what "
+            "is read are the columns of the files, without those of folders; name the inputs, or "
+            "pass an iterable of tuples (X, y) made from dataset.to_batches()"
+        )
+
+
+def _require_extra() -> None:
+    try:
+        import pandas as pd  # noqa: F401
+        import pyarrow.parquet as pq  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"tables in files need {error.name or 'pyarrow and pandas'}: run pip install "
+            "'gegenbauer[table]'"
+        ) from error

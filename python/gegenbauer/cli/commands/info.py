@@ -1,0 +1,127 @@
+"""``gegenbauer info``: what is in a model file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer.cli.commands.predict import load_model
+from gegenbauer.cli.messages import listed, printable
+from gegenbauer.cli.output import Steps, print_heading, print_pairs, print_paragraphs, print_table
+from gegenbauer.cli.report import describe_parameters, describe_solution, describe_terms, task_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+__all__ = ["run"]
+
+
+def run(path: Path, *, limit: int) -> None:
+    """Describe a model.
+
+    Parameters
+    ----------
+    path : Path
+        The model file.
+    limit : int
+        Number of inputs, classes and terms to list at most.
+
+    Raises
+    ------
+    UserError
+        The file is not there, or is no model file or a damaged one.
+    """
+    with Steps(total=1) as steps:
+        steps.begin("reading")
+        model = load_model(path, steps.warn)
+    has_weights = hasattr(model, "term_coef_")
+    solved = hasattr(model, "solver_")
+    print_pairs(
+        [
+            ("file", f"{path}, {_size(path)}, written by gegenbauer {_version(path)}"),
+            ("task", f"{task_of(model)} ({type(model).__name__})"),
+            *_outputs(model, limit),
+            ("inputs", str(model.n_features_in_)),
+            ("terms", describe_terms(model)),
+            ("parameters", describe_parameters(model)),
+            *([("solved by", describe_solution(model))] if solved else []),
+        ]
+    )
+    _print_inputs(model, limit)
+    if has_weights:
+        _print_largest_terms(model, limit)
+    n_left = max(model.n_features_in_, model.n_terms_ if has_weights else 0) - limit
+    if n_left > 0:
+        print_paragraphs("--limit N shows more of them")
+
+
+def _size(path: Path) -> str:
+    n_bytes = path.stat().st_size
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.1f} kB"
+
+
+def _version(path: Path) -> str:
+    """Return the version of the library that wrote a file which `load` has found to be whole."""
+    from gegenbauer.persistence import library_version
+
+    return printable(library_version(path))
+
+
+def _outputs(model: Any, limit: int) -> list[tuple[str, str]]:
+    if hasattr(model, "classes_"):
+        answers = model._answers.tolist()
+        name = "labels" if model.multilabel_ else "classes"
+        return [(name, f"{len(answers)}: {listed(answers, limit)}")]
+    weights = getattr(model, "dual_coef_", getattr(model, "term_coef_", None))
+    if weights is not None and weights.ndim == 2 and weights.shape[1] > 1:
+        return [("outputs", str(weights.shape[1]))]
+    return []
+
+
+def _names(model: Any) -> list[str]:
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return [f"x{t}" for t in range(model.n_features_in_)]
+    return [printable(str(name)) for name in names]
+
+
+def _print_inputs(model: Any, limit: int) -> None:
+    names, scaling = _names(model), model.scaling_
+    print_heading(_title("Inputs", limit, len(names)))
+    rows = [
+        (name, f"{low:.6g}", "constant: not used" if constant else f"{high:.6g}")
+        for name, low, high, constant in zip(
+            names[:limit], scaling.lower, scaling.upper, scaling.is_constant, strict=False
+        )
+    ]
+    print_table(("input", "from", "to"), rows)
+
+
+def _print_largest_terms(model: Any, limit: int) -> None:
+    """List the terms by the size of their weights; of several outputs, the largest weight."""
+    weights = model.term_coef_.reshape(model.n_terms_, -1)
+    outputs = np.abs(weights).argmax(axis=1)
+    largest = weights[np.arange(len(weights)), outputs]
+    order = np.argsort(-np.abs(largest), kind="stable")[:limit]
+    names, indices = _names(model), model.basis_.indices[order]
+    labels = model._answers if hasattr(model, "classes_") else range(weights.shape[1])
+    print_heading(_title("Terms of largest weight", limit, model.n_terms_))
+    rows = [
+        (_term(index, names), f"{largest[term]:.6g}", printable(str(labels[outputs[term]])))
+        for term, index in zip(order, indices.tolist(), strict=True)
+    ]
+    if weights.shape[1] == 1:
+        print_table(("term", "weight"), [row[:2] for row in rows])
+    else:
+        print_table(("term", "weight", "of output"), rows)
+
+
+def _term(index: Sequence[int], names: Sequence[str]) -> str:
+    """Name one term; ``TensorBasis.term_names`` does it for all, which may be millions."""
+    return " ".join(f"C{n}({name})" for n, name in zip(index, names, strict=True) if n) or "1"
+
+
+def _title(what: str, limit: int, total: int) -> str:
+    return what if total <= limit else f"{what} ({limit} of {total})"

@@ -1,0 +1,162 @@
+"""``gegenbauer predict``: apply a model to a table."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gegenbauer._validation import apart
+from gegenbauer.cli.columns import select_inputs
+from gegenbauer.cli.messages import UserError, count, listed, printable, quoted, refusals
+from gegenbauer.cli.output import Steps, print_pairs
+from gegenbauer.cli.tables import check_output, read_table, require_file, write_table
+from gegenbauer.errors import ModelFileError
+from gegenbauer.persistence._load import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+__all__ = ["load_model", "run"]
+
+_MAX_REASON = 400  # characters
+
+
+def run(
+    model_path: Path,
+    path: Path,
+    *,
+    out: Path | None,
+    out_of_range: str | None,
+    probabilities: bool,
+    interval: float | None,
+    n_jobs: int | None,
+    separator: str | None,
+) -> None:
+    """Write one prediction a row.
+
+    Parameters
+    ----------
+    model_path, path : Path
+        The model and the table.
+    out : Path or None
+        The table to write; None prints CSV to stdout.
+    out_of_range : str or None
+        What to do with values beyond the range seen in ``fit``; None for the model's policy.
+    probabilities : bool
+        Whether to add the probability of each class.
+    interval : float or None
+        Share of the values that an interval to add should hold, between 0 and 1.
+    n_jobs : int or None
+        Number of threads.
+    separator : str or None
+        Separator of a CSV file to read.
+
+    Raises
+    ------
+    UserError
+        Anything is wrong with the model, the table or the place of the output.
+    """
+    if out is not None:
+        check_output(out, "table", sources=[model_path, path])
+    with Steps(total=3) as steps:
+        steps.begin(f"reading {printable(path.name)}")
+        model = load_model(model_path, steps.warn)
+        if not hasattr(model, "predict"):
+            raise UserError(
+                f"{printable(str(model_path), 200)} holds {type(model).__name__}, which predicts "
+                "nothing; give a classifier or a regressor"
+            )
+        for wanted, option, method in (
+            (probabilities, "--probabilities", "predict_proba"),
+            (interval is not None, "--interval", "predict_interval"),
+        ):
+            if wanted and not hasattr(model, method):
+                raise UserError(
+                    f"{option} is not for {printable(str(model_path), 200)}, which holds "
+                    f"{type(model).__name__}; it needs a "
+                    f"{'classifier' if method == 'predict_proba' else 'regressor'} that "
+                    "gegenbauer tune wrote"
+                )
+        table = read_table(path, separator)
+        inputs_of_model = getattr(model, "feature_names_in_", None)
+        inputs = select_inputs(table, inputs_of_model, model.n_features_in_)
+        X = inputs if inputs_of_model is not None else inputs.to_numpy()
+        steps.begin("predicting")
+        model.set_params(n_jobs=n_jobs)
+        if out_of_range is not None:
+            model.set_params(out_of_range=out_of_range)
+        _apply_range_policy(model, X, list(inputs.columns), steps.warn)
+        with refusals(steps.warn):
+            predictions = _as_table(model, model.predict(X))
+            if probabilities:
+                names = [f"probability_{label}" for label in model._answers]
+                predictions[names] = model.predict_proba(X)
+            if interval is not None:
+                for name, values in zip(
+                    ("lower", "upper"), model.predict_interval(X, interval), strict=True
+                ):
+                    ends = _as_table(model, values)
+                    predictions[ends.columns.str.replace("prediction", name)] = ends.to_numpy()
+        steps.begin("writing")
+        if out is not None:
+            write_table(predictions, out)
+    if out is None:
+        predictions.to_csv(sys.stdout, index=False)
+    else:
+        print_pairs([("predicted", f"{count(len(predictions), 'row')}, written to {out}")])
+
+
+def load_model(path: Path, warn: Callable[[str], None]) -> Any:
+    """Read a model file.
+
+    Raises
+    ------
+    UserError
+        The file is not there, or is no model file or a damaged one.
+    """
+    require_file(path, "model")
+    with refusals(warn):
+        try:
+            return load(path)
+        except ModelFileError as error:
+            reason = printable(str(error), _MAX_REASON).rstrip(".")
+            advice = "give a whole file that gegenbauer fit or tune --out wrote"
+            raise UserError(f"{reason}; {advice}") from error
+
+
+def _apply_range_policy(model: Any, X: Any, names: list[Any], warn: Callable[[str], None]) -> None:
+    """Say how many rows lie beyond the range seen in ``fit``, or refuse them."""
+    n_outside = model.count_out_of_range(X)
+    policy = model.out_of_range
+    if n_outside == 0:
+        return
+    values, scaling = np.asarray(X), model.scaling_
+    beyond = (values < scaling.lower) | (values > scaling.upper)
+    beyond &= ~scaling.is_constant
+    row, column = (int(place) for place in np.argwhere(beyond)[0])
+    value, low, high = apart(values[row, column], scaling.lower[column], scaling.upper[column])
+    message = (
+        f"{n_outside} of {count(len(values), 'row')} "
+        f"{'lies' if n_outside == 1 else 'lie'} beyond the values seen in fit, in "
+        f"{listed([names[t] for t in np.flatnonzero(beyond.any(axis=0))])}; the first is data "
+        f"row {row + 1}, where {quoted(names[column])} is {value} and was {low} to {high}"
+    )
+    if policy == "error":
+        raise UserError(f"{message}; give --out-of-range clip, warn or extrapolate to accept them")
+    if policy == "warn":
+        model.set_params(out_of_range="clip")
+    warn(f"{message}; {'extrapolated' if policy == 'extrapolate' else 'clipped to that'}")
+
+
+def _as_table(model: Any, values: NDArray[Any]) -> pd.DataFrame:
+    """Name the predictions: one column, or one for each output."""
+    if values.ndim == 1:
+        return pd.DataFrame({"prediction": values})
+    outputs = model._answers if hasattr(model, "classes_") else range(values.shape[1])
+    return pd.DataFrame(values, columns=[f"prediction_{output}" for output in outputs])

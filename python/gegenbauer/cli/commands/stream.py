@@ -1,0 +1,580 @@
+"""``gegenbauer fit --stream``: learn a column of tables that need not fit into memory.
+
+The tables are read twice or three times, in batches: the target alone, to choose the task as for a
+table in memory; all columns, to learn; and once more, to predict the rows held out. Rows are held
+out at random by their batch, so that nothing has to be remembered of them. What is learned from
+them and from the others are two half-fitted models, and the one that is kept is their sum.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+import warnings
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import compute
+
+from gegenbauer.batches.arrays import Batch
+from gegenbauer.batches.column_types import are_numbers, no_classes, read_as, same_number, typed
+from gegenbauer.batches.tables import TableBatches
+from gegenbauer.cli.choices import Task
+from gegenbauer.cli.columns import MAX_COUNTED, ColumnSummary, Target, choose_task, refuse_mistake
+from gegenbauer.cli.messages import UserError, count, duration, listed, quoted, refusals
+from gegenbauer.cli.output import Steps, print_pairs
+from gegenbauer.cli.report import (
+    describe_choice,
+    describe_parameters,
+    describe_solution,
+    describe_terms,
+)
+from gegenbauer.cli.tables import check_output, require_file
+from gegenbauer.cli.training import (
+    MIN_ROWS_A_PART,
+    describe_accuracy,
+    describe_data,
+    describe_errors,
+    describe_kept,
+    keep,
+    require_written,
+    warn_of_unnamed,
+)
+from gegenbauer.errors import PenalizedConstantWarning, StreamError
+from gegenbauer.estimators.classifier import GegenbauerClassifier
+from gegenbauer.estimators.regressor import GegenbauerRegressor
+from gegenbauer.persistence.checkpoint import Checkpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+__all__ = ["run"]
+
+_MAX_FILES_SHOWN = 4
+
+# What the target is read as when it is classes; whole numbers by their range.
+_DTYPES = {"text": object, "truth": bool, "decimal": np.float64}
+
+_WHOLE = [np.iinfo(np.int64), np.iinfo(np.uint64)]
+
+
+def run(
+    paths: Sequence[Path],
+    *,
+    target: str,
+    task: Task,
+    out: Path | None,
+    parameters: dict[str, Any],
+    ignored: Sequence[str],
+    validation_fraction: float,
+    seed: int,
+    separator: str | None,
+    checkpoint: Path | None,
+    choose_gamma: bool,
+) -> None:
+    """Look at the target, learn from all batches, score rows held out, save and report.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files or folders of tables, all CSV or all Parquet.
+    target : str
+        Name of the column to learn.
+    task : Task
+        What to learn; ``auto`` to decide by the column.
+    out : Path or None
+        Where to save the model.
+    parameters : dict
+        Parameters of the estimator that differ from its defaults.
+    ignored : sequence of str
+        Columns that are no inputs.
+    validation_fraction : float
+        Share of the rows to hold out, from 0 (no validation) to below 1.
+    seed : int
+        Chooses these rows.
+    separator : str or None
+        Separator of a CSV file.
+    checkpoint : Path or None
+        Where to keep what was learned so far; there, an interrupted run goes on. Rows held out
+        have a file of their own beside it.
+    choose_gamma : bool
+        Whether the penalty is chosen by generalised cross-validation, from the sums over the rows.
+
+    Raises
+    ------
+    UserError
+        Anything is wrong with the tables, the target, the parameters or the places of the files.
+    """
+    for path in paths:
+        if not path.is_dir():
+            require_file(path, "table")
+    if out is not None:
+        check_output(out, "model", sources=paths)
+    if checkpoint is not None:
+        check_output(checkpoint, "checkpoint", sources=paths)
+        if out is not None and out.resolve() in (
+            checkpoint.resolve(), _of_held_out(checkpoint).resolve()
+        ):  # fmt: skip
+            raise UserError(
+                f"--out {out} is where --checkpoint keeps what was learned; give another file"
+            )
+    scores = validation_fraction > 0
+    parts: list[_Part] = []
+    n_steps = 3 + scores + (out is not None)
+    with Steps(total=n_steps) as steps, _telling_of_interrupts(parts, checkpoint):
+        steps.begin("looking at the target")
+        start = time.perf_counter()
+        with refusals(steps.warn):
+            source = TableBatches(
+                list(paths) if len(paths) > 1 else paths[0], target, ignore=ignored,
+                separator=separator,
+            )  # fmt: skip
+            chosen = _look_at_target(source, task, steps)
+        looking = time.perf_counter() - start
+        warn_of_unnamed(source.inputs, steps)
+
+        steps.begin("learning")
+        start = time.perf_counter()
+        estimator = (GegenbauerClassifier if chosen.classify else GegenbauerRegressor)(**parameters)
+        split = _Split(validation_fraction, seed)
+        parts += [_Part(estimator, rows, split) for rows in ("other", "held out")[: 1 + scores]]
+        with refusals(steps.warn):
+            earlier = _learn(parts, source, checkpoint, _Pace(steps, chosen.seen.n_rows))
+            for part in parts:
+                _require_enough(part, parts, validation_fraction)
+        learning = time.perf_counter() - start
+
+        validation, predicting = "none, as asked", 0.0
+        if scores:
+            steps.begin("predicting the rows held out")
+            start = time.perf_counter()
+            with refusals(steps.warn):
+                # the solve of all rows warns of the same
+                warnings.simplefilter("ignore", PenalizedConstantWarning)
+                trial = copy.copy(parts[0].model)
+                if choose_gamma:  # by its own rows, so that the score is of those held out
+                    trial.choose_gamma()
+                validation = _score(trial, source, split, _Pace(steps, chosen.seen.n_rows))
+            predicting = time.perf_counter() - start
+        steps.begin("solving")
+        start = time.perf_counter()
+        with refusals(steps.warn):
+            model = sum(part.model for part in parts)
+            model = model.choose_gamma() if choose_gamma else model.refit()
+        tried = model.gamma_results_["gamma"] if choose_gamma else None
+        if tried is not None and model.gamma == tried.max():
+            steps.warn(
+                "the penalty chosen is the largest of those tried, which leaves next to nothing of "
+                "the inputs: they may not tell the target from its noise"
+            )
+        if tried is not None and model.gamma == (
+            tried[np.isfinite(model.gamma_results_["score"])].min()
+        ):
+            steps.warn(
+                "the penalty chosen is the smallest of those tried that sums are exact enough for: "
+                "more --terms or a smaller --gamma may predict better; of a table that fits into "
+                "memory, gegenbauer tune tries smaller ones"
+            )
+        solving = time.perf_counter() - start
+        kept = keep(model, out, steps)
+    n_rows = chosen.seen.n_rows
+    rows = str(n_rows)
+    if scores:
+        rows += f"; {parts[1].n_rows} held out to validate (at random, seed {seed})"
+    if earlier:
+        rows += f"; {earlier} were learned by an earlier run, of which {checkpoint} tells"
+    times = [
+        f"{duration(looking)} to look at the target",
+        f"{duration(learning)} to learn",
+        *([f"{duration(predicting)} to predict the rows held out"] if scores else []),
+        f"{duration(solving)} to solve",
+    ]
+    print_pairs(
+        [
+            ("files", f"{len(source.files)}: {listed(source.files, _MAX_FILES_SHOWN)}"),
+            *describe_data(source.inputs, chosen, task, rows),
+            ("terms", describe_terms(model)),
+            ("parameters", describe_parameters(model)),
+            *([("gamma", describe_choice(model))] if choose_gamma else []),
+            ("solved by", describe_solution(model)),
+            ("validation", validation),
+            ("time", ", ".join(times)),
+            ("model", describe_kept(n_rows, kept)),
+        ]
+    )
+    require_written(model=kept)
+
+
+def _look_at_target(source: TableBatches, task: Task, steps: Steps) -> Target:
+    """Choose the task as for a column in memory, and tell the source what to read."""
+    survey = _Survey(from_text=source.format == "csv")
+    pace = _Pace(steps, source.n_rows)
+    for file, first, column in source._target_pieces():
+        survey.add(column, file, first)
+        pace.advance(len(column))
+    seen = survey.seen()
+    if seen.kind == "text" and task != Task.classification:
+        refuse_mistake(source.target, survey.n_foreign, seen.n_rows, survey.first_foreign)
+    pair = survey.same_number()
+    texts = None if pair is None else (survey.as_texts(), pair)
+    chosen, reason, seen = choose_task(seen, source.target, task, texts)
+    if chosen == Task.regression:
+        source._set_target(np.dtype(np.float64))
+    elif source.format == "csv":
+        source._set_target(survey.dtype() if pair is None else np.dtype(object))
+    return Target(chosen, reason, seen)
+
+
+class _Survey:
+    """What is seen of a column that comes in pieces.
+
+    Parameters
+    ----------
+    from_text : bool
+        Whether the pieces are texts of a CSV file, which may stand for numbers.
+    """
+
+    def __init__(self, *, from_text: bool) -> None:
+        self._from_text = from_text
+        self._kind = ""
+        self._n_rows = 0
+        self._range = 0, 0  # of whole numbers
+        self._first: Any = None
+        self._fraction: float | None = None
+        # Of texts as they are, for what they stand for may change with the last one.
+        self._counts: Counter[Any] | None = Counter()
+        self.n_foreign = 0  # texts that are no numbers
+        self.first_foreign = ""
+
+    def add(self, column: Any, file: str, first: int) -> None:
+        """Look at some more rows, of which it is said where they are from."""
+        if len(column) == 0:
+            return
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        values = typed(column) if self._from_text else column
+        kind = _kind_of(values.type)
+        if kind == "decimal":
+            values = compute.cast(values, pa.float64())
+            column = column if self._from_text else values
+            if self._fraction is None:
+                found = values.to_numpy(zero_copy_only=False)
+                fractions = found[no_classes(found) & ~np.isnan(found)]
+                self._fraction = float(fractions[0]) if fractions.size else None
+        elif kind == "whole":
+            ends = compute.min_max(values).as_py()
+            self._range = min(self._range[0], ends["min"]), max(self._range[1], ends["max"])
+        if self._counts is not None:
+            counted = compute.value_counts(column)
+            for value, n in zip(*(part.to_pylist() for part in counted.flatten()), strict=True):
+                self._counts[value] += n
+            if len(self._counts) > MAX_COUNTED:
+                self._counts = None
+        if kind == "text" or (kind == "truth" and self._from_text):
+            self._count_foreign(column, file, first)
+        if self._n_rows == 0:
+            self._first = column[0].as_py()
+        self._kind = _join(self._kind, kind)
+        self._n_rows += len(column)
+
+    def _count_foreign(self, column: Any, file: str, first: int) -> None:
+        foreign = ~are_numbers(column).to_numpy(zero_copy_only=False).astype(bool)
+        if self.n_foreign == 0 and foreign.any():
+            row = int(foreign.argmax())
+            self.first_foreign = f"{quoted(column[row].as_py())} in row {first + row} of {file}"
+        self.n_foreign += int(np.count_nonzero(foreign))
+
+    def seen(self) -> ColumnSummary:
+        """Return what was seen of all rows."""
+        if self._kind == "whole" and self.dtype().kind == "f":
+            # Beyond 64 bits, signs included; then the largest are among these.
+            self._kind, self._fraction = "decimal", float(self._range[1])
+        counts, fraction = self._counts, self._fraction if self._kind == "decimal" else None
+        if counts is None or fraction is not None:
+            return ColumnSummary(
+                self._kind, self._n_rows, self._values([self._first])[0], fraction, None, None
+            )
+        merged: Counter[Any] = Counter()
+        for value, n in zip(self._values(list(counts)), counts.values(), strict=True):
+            merged[value] += n
+        return ColumnSummary(
+            self._kind, self._n_rows, self._values([self._first])[0], None, len(merged),
+            {value: merged[value] for value in sorted(merged)},
+        )  # fmt: skip
+
+    def same_number(self) -> tuple[str, str] | None:
+        """Return two texts that are one number, where they are counted."""
+        if not self._from_text or self._kind not in ("whole", "decimal") or self._counts is None:
+            return None
+        return same_number(pa.array(list(self._counts), pa.string()))
+
+    def as_texts(self) -> ColumnSummary:
+        """Return what was seen of texts that stay what they are."""
+        assert self._counts is not None
+        counts = {text: self._counts[text] for text in sorted(self._counts)}
+        return ColumnSummary("text", self._n_rows, self._first, None, len(counts), counts)
+
+    def dtype(self) -> np.dtype[Any]:
+        """Return the type that holds all values."""
+        if self._kind != "whole":
+            return np.dtype(_DTYPES[self._kind])
+        least, most = self._range
+        fitting = [kind.dtype for kind in _WHOLE if kind.min <= least and most <= kind.max]
+        return np.dtype(fitting[0] if fitting else np.float64)
+
+    def _values(self, values: list[Any]) -> list[Any]:
+        """Turn values into what they stand for, now that all are known."""
+        if self._kind == "decimal":
+            return [float(value) for value in values]
+        if self._from_text and self._kind == "truth":
+            return list(read_as(pa.array(values, pa.string()), pa.bool_()).to_pylist())
+        if self._from_text and self._kind == "whole":
+            return [int(value) for value in values]
+        return values
+
+
+def _kind_of(type_: Any) -> str:
+    if pa.types.is_boolean(type_):
+        return "truth"
+    if pa.types.is_integer(type_):
+        return "whole"
+    return "decimal" if pa.types.is_floating(type_) or pa.types.is_decimal(type_) else "text"
+
+
+def _join(kind: str, other: str) -> str:
+    """Return the kind of values of both kinds."""
+    if not kind or kind == other:
+        return other
+    return "decimal" if {kind, other} == {"whole", "decimal"} else "text"
+
+
+def _of_held_out(checkpoint: Path) -> Path:
+    """Return the file of the rows held out."""
+    return checkpoint.with_name(f"{checkpoint.name}.held-out")
+
+
+@dataclass(frozen=True)
+class _Split:
+    """Chooses the rows to hold out, by the number of their batch."""
+
+    fraction: float
+    seed: int
+
+    def held_out(self, number: int, n_rows: int) -> NDArray[np.bool_]:
+        rng = np.random.default_rng([self.seed, number])
+        return np.asarray(rng.random(n_rows) < self.fraction)
+
+
+@dataclass
+class _Part:
+    """A model of a part of the rows."""
+
+    model: Any
+    rows: str  # "held out", or "other"
+    split: _Split
+    n_done: int = 0  # batches
+    n_saved: int = 0
+    n_kept: int = 0  # rows that are in the checkpoint
+    checkpoint: Checkpoint | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return getattr(self.model, "n_samples_seen_", 0)
+
+    def resume(self, path: Path, source: TableBatches) -> None:
+        """Go on with what an earlier run has learned, if there is a checkpoint."""
+        if self.rows == "held out":
+            path = _of_held_out(path)
+        self.checkpoint = Checkpoint(path)
+        found = self.checkpoint.read(self.model)
+        if found is None:
+            return
+        self.model, self.n_done, fingerprint = found
+        self.n_saved, self.n_kept = self.n_done, self.n_rows
+        if fingerprint != self._fingerprint(source):
+            raise UserError(
+                f"--checkpoint {path} is of other tables or of another --validation-fraction or "
+                "--seed; give the same ones, another --checkpoint, or remove the file"
+            )
+
+    def learn(self, batch: Batch, number: int) -> None:
+        """Learn those rows of a batch that belong here, unless that is done."""
+        if number < self.n_done:
+            return
+        mine = self.split.held_out(number, len(batch.y))
+        mine = mine if self.rows == "held out" else ~mine
+        if mine.any():
+            some = Batch(batch.X[mine], batch.y[mine], None, batch.where)
+            self.model, _ = self.model._with_batch(some, None)
+        self.n_done = number + 1
+
+    def save(self, source: TableBatches) -> None:
+        """Write the checkpoint, if there is anything new."""
+        if self.checkpoint is not None and self.n_done > self.n_saved:
+            self.checkpoint.write(self.model, self.n_done, self._fingerprint(source))
+            self.n_saved, self.n_kept = self.n_done, self.n_rows
+
+    def _fingerprint(self, source: TableBatches) -> str:
+        marks = source.fingerprint(self.n_done), self.split.fraction, self.split.seed
+        return " ".join(map(str, marks))
+
+
+def _learn(parts: list[_Part], source: TableBatches, checkpoint: Path | None, pace: _Pace) -> int:
+    """Learn what an earlier run has not; return the number of rows that it has."""
+    for part in parts:
+        part.model._validate_params()
+        part.model._require_sums_to_do()
+        if checkpoint is not None:
+            part.resume(checkpoint, source)
+    first = min(part.n_done for part in parts)
+    earlier = sum(part.n_rows for part in parts)
+    pace.skip(earlier)
+    try:
+        for number, batch in enumerate(source.start(first), first):
+            for part in parts:
+                part.learn(batch, number)
+            pace.advance(len(batch.y))
+            if any(p.checkpoint is not None and p.checkpoint.is_due(p.model) for p in parts):
+                for part in parts:
+                    part.save(source)
+    except StreamError as error:
+        if checkpoint is None:
+            raise
+        raise StreamError(f"{error}. What was learned before is kept in {checkpoint}") from error
+    finally:  # also after an error or an interrupt: what was learned is not lost
+        for part in parts:
+            part.save(source)
+    return earlier
+
+
+@contextmanager
+def _telling_of_interrupts(parts: list[_Part], checkpoint: Path | None) -> Iterator[None]:
+    """Say of an interrupt where that is kept which was learned."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        n_rows = sum(part.n_kept for part in parts)
+        if n_rows:
+            interrupt.add_note(
+                f"what was learned of {count(n_rows, 'row')} is kept in {checkpoint}, and the same "
+                "command goes on from there"
+            )
+        raise
+
+
+def _require_enough(part: _Part, parts: list[_Part], fraction: float) -> None:
+    n_rows = sum(each.n_rows for each in parts)
+    if len(parts) > 1 and part.n_rows < MIN_ROWS_A_PART:
+        raise UserError(
+            f"{count(n_rows, 'row')} will not do to hold out a fraction of {fraction:g} and "
+            f"leave {MIN_ROWS_A_PART} rows on both sides; add rows, give another --seed, or give "
+            "--validation-fraction 0 to fit without a score"
+        )
+    classes = getattr(part.model, "classes_", None)
+    if part.rows == "other" and classes is not None and classes.size < 2:
+        raise UserError(
+            f"the {count(part.n_rows, 'row')} that are left for training hold a single class; "
+            "give a smaller --validation-fraction, another --seed, or --validation-fraction 0 to "
+            "fit without a score"
+        )
+
+
+def _score(model: Any, source: TableBatches, split: _Split, pace: _Pace) -> str:
+    """Predict the rows held out by a model that has not seen them, and is for this alone."""
+    if model.out_of_range in ("warn", "error"):  # is for predictions, not for the score
+        model.set_params(out_of_range="clip")
+    scores = _Right() if hasattr(model, "classes_") else _Errors(model.penalize_constant)
+    for number, batch in enumerate(source.start()):
+        out = split.held_out(number, len(batch.y))
+        if out.any():
+            scores.add(batch.y[out], model.predict(batch.X[out]))
+        scores.see(batch.y[~out])
+        pace.advance(len(batch.y))
+    return scores.text()
+
+
+@dataclass
+class _Right:
+    """Counts predictions of classes that are right."""
+
+    n_right: int = 0
+    left: Counter[Any] = field(default_factory=Counter)  # rows by class, of those not held out
+    out: Counter[Any] = field(default_factory=Counter)
+
+    def add(self, y: NDArray[Any], predicted: NDArray[Any]) -> None:
+        self.n_right += int(np.count_nonzero(y == predicted))
+        self.out.update(_counts(y))
+
+    def see(self, y: NDArray[Any]) -> None:
+        self.left.update(_counts(y))
+
+    def text(self) -> str:
+        frequent = max(sorted(self.left), key=self.left.__getitem__)
+        return describe_accuracy(
+            self.n_right, self.out.total(), frequent, self.out[frequent] / self.out.total()
+        )
+
+
+def _counts(y: NDArray[Any]) -> dict[Any, int]:
+    labels, counts = np.unique(y, return_counts=True)
+    return dict(zip(labels.tolist(), counts.tolist(), strict=True))
+
+
+@dataclass
+class _Errors:
+    """Sums the squares of errors, and of differences from the mean."""
+
+    penalized: bool  # the constant term
+    n: int = 0
+    mean: float = 0.0
+    spread: float = 0.0
+    squares: float = 0.0
+
+    def add(self, y: NDArray[Any], predicted: NDArray[Any]) -> None:
+        n, mean = y.size, float(y.mean())
+        step = mean - self.mean
+        total = self.n + n
+        # the spreads of both parts about their own means, and that of the means
+        self.spread += float(np.sum((y - mean) ** 2)) + step**2 * self.n * n / total
+        self.mean += step * n / total
+        self.squares += float(np.sum((y - predicted) ** 2))
+        self.n = total
+
+    def see(self, y: NDArray[Any]) -> None:
+        """Do nothing: the errors are of the rows held out alone."""
+
+    def text(self) -> str:
+        # without any spread as scikit-learn has it
+        r2 = 1.0 - self.squares / self.spread if self.spread else float(self.squares == 0)
+        rmse, std = np.sqrt(self.squares / self.n), np.sqrt(self.spread / self.n)
+        return describe_errors(
+            r2, float(rmse), self.n, self.mean, float(std), penalized=self.penalized
+        )
+
+
+class _Pace:
+    """Tells how many rows are done, and how many a second."""
+
+    def __init__(self, steps: Steps, total: int | None) -> None:
+        self._steps, self._total = steps, total
+        self._done = self._skipped = 0
+        self._start = time.monotonic()
+
+    def skip(self, n_rows: int) -> None:
+        """Say that rows were done by an earlier run."""
+        self._done += n_rows
+        self._skipped += n_rows
+
+    def advance(self, n_rows: int) -> None:
+        """Say that more rows are done."""
+        self._done += n_rows
+        rate = (self._done - self._skipped) / max(time.monotonic() - self._start, 1e-9)
+        of = "" if self._total is None else f" of {self._total:,}"
+        self._steps.detail(f"{self._done:,}{of} rows, {rate:,.0f} rows/s")

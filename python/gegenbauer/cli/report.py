@@ -1,0 +1,122 @@
+"""A fitted model in words, for the reports of ``fit``, ``tune`` and ``info``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import is_classifier, is_regressor
+
+from gegenbauer.basis.spectrum import GeometricDecay, PowerDecay
+from gegenbauer.cli.messages import count, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "describe_choice",
+    "describe_parameters",
+    "describe_solution",
+    "describe_spectrum",
+    "describe_terms",
+    "task_of",
+]
+
+
+def task_of(model: Any) -> str:
+    """Return "classification", "multilabel classification", "regression" or "features"."""
+    if is_classifier(model):
+        return "multilabel classification" if model.multilabel_ else "classification"
+    return "regression" if is_regressor(model) else "features"
+
+
+def describe_terms(model: Any) -> str:
+    """Describe the set of terms.
+
+    Examples
+    --------
+    >>> from gegenbauer import GegenbauerFeatures
+    >>> describe_terms(GegenbauerFeatures(n_terms=5).fit([[0.0, 0.0], [1.0, 1.0]]))
+    '5: all of total degree up to 1, and 2 of degree 2'
+    """
+    if not hasattr(model, "basis_"):
+        return "all there are"
+    basis = model.basis_
+    if basis.index_set != "total_degree" or basis.n_terms == 1:
+        kind = basis.index_set.replace("_", " ")
+        text = f"{basis.n_terms} ({kind}, up to degree {basis.max_degree} in one input)"
+    else:
+        degree, beyond = basis.complete_degree()
+        text = f"{basis.n_terms}: all of total degree up to {degree}"
+        if beyond:
+            text += f", and {beyond} of degree {degree + 1}"
+    if basis.max_interaction is not None:
+        text += f", with at most {count(basis.max_interaction, 'input')} in a term"
+    return text
+
+
+def describe_choice(model: Any) -> str:
+    """Say which penalty a model chose by ``choose_gamma``, and from which."""
+    tried = model.gamma_results_["gamma"]
+    return (
+        f"{number(model.gamma)}, the best by generalised cross-validation of {tried.size} from "
+        f"{number(tried.min())} to {number(tried.max())}"
+    )
+
+
+def describe_parameters(model: Any) -> str:
+    """List the parameters that shape the model; those at rest are left out."""
+    return ", ".join(_parameters(model))
+
+
+def _parameters(model: Any) -> Iterator[str]:
+    chosen = hasattr(model, "gamma_")
+    if not chosen or model.spectrum_ is None:
+        yield f"lam {number(model.basis_.lam)}"
+    if chosen or hasattr(model, "gamma"):
+        yield f"gamma {number(model.gamma_ if chosen else model.gamma)}"
+    low, high = model.scaling_.domain
+    yield f"domain [{low:g}, {high:g}]"
+    yield f"out of range: {model.out_of_range}"
+    if chosen and model.spectrum_ is not None:
+        yield f"spectrum {describe_spectrum(model)}"
+    elif not chosen:
+        given = model.basis_._spectrum_shorthand()
+        if given is not None:
+            yield f"spectrum {given if isinstance(given, str) else describe_spectrum(model)}"
+    if getattr(model, "basis_", None) is not None and model.basis_.order != "grlex":
+        yield f"order {model.basis_.order}"
+    if not getattr(model, "penalize_constant", True):
+        yield "constant term without penalty"
+    if getattr(model, "class_weight", None) is not None:
+        yield f"class weights {model.class_weight}"
+
+
+def describe_spectrum(model: Any) -> str:
+    """Describe the weights of the terms of a model, chosen or given."""
+    spectrum = model.spectrum_ if hasattr(model, "spectrum_") else model.basis_.spectrum
+    pair = spectrum._pair()
+    if pair is not None:
+        return f"q {number(pair[0])}, s {number(pair[1])}"
+    if len(spectrum.components) == 1 and isinstance(spectrum.components[0], PowerDecay):
+        return f"of each input its own q, s {number(spectrum.components[0].smoothness)}"
+    kinds = [
+        f"n^-{2 * part.smoothness:g}" if isinstance(part, PowerDecay)
+        else f"{part.ratio:g}^(n-1)" if isinstance(part, GeometricDecay)
+        else f"|C_n|^2 of lam {part.lam:g}"
+        for part in spectrum.components
+    ]  # fmt: skip
+    owner = "of each input its own, " if spectrum.n_features is not None else ""
+    return f"{owner}a sum of {', '.join(kinds)} for degree n"
+
+
+def describe_solution(model: Any) -> str:
+    """Describe how the weights were found."""
+    precision = getattr(model, "precision_", None)
+    products = "" if precision is None else f"{precision} products, "
+    text = (
+        f"{model.engine_} engine, {model.solver_.replace('_', ' ')} solver, {products}rcond "
+        f"{model.rcond_:.1e}"
+    )
+    if hasattr(model, "n_refinements_"):
+        text += f", {count(model.n_refinements_, 'refinement')}"
+    return text

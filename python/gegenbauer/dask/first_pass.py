@@ -1,0 +1,181 @@
+"""The first pass over the partitions: ranges, targets and a sample."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import column_or_1d
+
+from gegenbauer.basis.scaling import InputScaling
+from gegenbauer.estimators._labels import indicator_columns, label_kind
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.dask.partitions import Partitions
+
+__all__ = [
+    "SAMPLE_SIZE",
+    "ClassCoding",
+    "FirstPass",
+    "RealCoding",
+    "Sample",
+    "first_pass",
+    "fold_numbers",
+]
+
+# Rows that come here, and how many times its even share of them a partition may send
+SAMPLE_SIZE = 20_000
+
+
+class Sample(NamedTuple):
+    """Rows with the smallest of random keys: the sample of two parts is made of theirs."""
+
+    key: Doubles
+    number: NDArray[np.intp]  # of the partition
+    place: NDArray[np.intp]  # in it
+    X: NDArray[Any]
+    y: NDArray[Any]
+    weight: Doubles
+
+    def smallest(self, most: int) -> Sample:
+        """Return the rows of the smallest keys, in their order."""
+        chosen = np.sort(np.argsort(self.key, kind="stable")[:most])
+        columns: Any = (column[chosen] for column in self)
+        return Sample(*columns)
+
+    def __add__(self, other: Any) -> Sample:
+        both: Any = [np.concatenate(pair) for pair in zip(self, other, strict=True)]
+        return Sample(*both).smallest(SAMPLE_SIZE)
+
+    def folds(self, n_folds: int) -> NDArray[np.intp]:
+        """Return the fold of each sample."""
+        return fold_numbers(self.number, self.place, n_folds)
+
+
+def fold_numbers(number: Any, place: NDArray[np.intp], n_folds: int) -> NDArray[np.intp]:
+    """Deal the rows of a partition to the folds, each beginning with another one."""
+    return np.asarray((place + number) % n_folds)
+
+
+@dataclass(frozen=True, eq=False)
+class FirstPass:
+    """What the first pass finds."""
+
+    model: Any  # knows the names of the inputs
+    box: InputScaling
+    resolution: float
+    sample: Sample
+    labels: NDArray[
+        Any
+    ]  # sorted; of multilabel y names or numbers of the columns; none in regression
+    counts: Doubles  # weight of the rows of each, for multilabel y those without and with it
+    shape: tuple[int, ...]  # of y beyond the rows
+
+    def __add__(self, other: FirstPass) -> FirstPass:
+        if self.shape != other.shape:
+            raise ValueError(
+                f"y must have as many columns in all partitions, got {self.shape} and {other.shape}"
+            )
+        if self.counts.ndim == 2 and not np.array_equal(self.labels, other.labels):
+            raise ValueError(
+                "the columns of y must be the same labels in the same order in all partitions, got "
+                f"{self.labels.tolist()} and {other.labels.tolist()}"
+            )
+        resolution = max(self.resolution, other.resolution)
+        labels, counts = self.labels, self.counts + other.counts if self.counts.ndim == 2 else None
+        if counts is None:
+            texts = [found.labels.dtype.kind in "OUT" for found in (self, other)]
+            if texts[0] != texts[1]:
+                raise ValueError(
+                    f"labels must be of one type, got {self.labels[0]!r} and {other.labels[0]!r}"
+                )
+            labels = np.union1d(self.labels, other.labels)
+            counts = np.zeros(labels.size)
+            for found in (self, other):
+                counts[np.searchsorted(labels, found.labels)] += found.counts
+        return FirstPass(
+            self.model, self.box.union(other.box, resolution=resolution), resolution,
+            self.sample + other.sample, labels, counts, self.shape,
+        )  # fmt: skip
+
+
+def first_pass(common: tuple[Any, int], rows: Partitions) -> FirstPass | None:
+    """Find ranges, targets and classes of a partition, and draw its share of the sample."""
+    model, most = copy.copy(common[0]), common[1]
+    X, y, weight, places = model._rows_that_count(
+        rows.X, rows.y, rows.weight, reset=True, complete=False
+    )
+    if places.size == 0:
+        return None
+    weight = np.ones(places.size) if weight is None else weight
+    labels: Any = np.empty(0)
+    counts: Any = np.empty(0)
+    if is_classifier(model):
+        name = type(model).__name__
+        if label_kind(y, name) == "multilabel-indicator":
+            columns = indicator_columns(y, name)
+            labels = model._names_of_labels(columns.shape[1])
+            counts = np.column_stack([weight @ ~columns, weight @ columns])
+        else:
+            model.__dict__.pop("_noted", None)
+            y = column_or_1d(y)
+            labels, codes = np.unique(y, return_inverse=True)
+            counts = np.bincount(codes, weights=weight)
+    domain = (0, 1) if model._on_paper else (-1, 1)
+    key = np.random.default_rng(rows.number).random(int(places[-1]) + 1)[places]
+    number = np.full(places.size, rows.number)
+    return FirstPass(
+        model,
+        InputScaling.fit(X, domain=domain, clip=model._clips),
+        float(np.finfo(X.dtype).eps),
+        Sample(key, number, places, X, np.asarray(y), weight).smallest(most),
+        labels,
+        counts,
+        np.shape(y)[1:],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RealCoding:
+    """Targets in units of their spread around their mean."""
+
+    center: Doubles
+    unit: Doubles
+
+    def __call__(self, y: NDArray[Any], weight: Doubles | None) -> tuple[Any, Doubles | None]:
+        """Return targets (n, K) and weights."""
+        values = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        return (values - self.center) / self.unit, weight
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCoding:
+    """Classes as +1 and -1, and the weights of the rows by their classes."""
+
+    classes: NDArray[Any]
+    multilabel: bool
+    factors: Doubles | None  # of each class; for multilabel y of each column's 0 and 1
+
+    def __call__(self, y: NDArray[Any], weight: Doubles | None) -> tuple[Doubles, Doubles | None]:
+        """Return targets (n, K) and weights."""
+        if self.multilabel:
+            codes = np.asarray(y).astype(np.intp)
+            targets = np.where(codes == 1, 1.0, -1.0)
+        else:
+            codes = np.searchsorted(self.classes, column_or_1d(y))
+            own = codes[:, np.newaxis] == np.arange(self.classes.size)
+            targets = np.where(own[:, 1:] if self.classes.size == 2 else own, 1.0, -1.0)
+        if self.factors is not None:
+            share = (
+                np.prod(self.factors[np.arange(len(self.classes)), codes], axis=1)
+                if self.multilabel
+                else self.factors[codes]
+            )
+            weight = share if weight is None else weight * share
+        return targets, weight

@@ -1,0 +1,291 @@
+"""Estimators on Dask collections that choose everything by themselves, by K-fold by subtraction.
+
+Two passes over the rows. The first finds the range of the inputs, the classes, and an even sample
+of rows, the only ones that travel, on which the spectrum is learned and outputs are calibrated. The
+second sums each fold of each partition by itself. The sums without a fold are the total minus its
+own, so that all folds and all penalties follow from these sums.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from gegenbauer._memory import require_memory
+from gegenbauer._validation import check_threads
+from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.dask._base import Supervised
+from gegenbauer.dask.first_pass import SAMPLE_SIZE, first_pass, fold_numbers
+from gegenbauer.dask.partitions import Partitions, gather, require_inputs
+from gegenbauer.estimators._samples import Samples
+from gegenbauer.estimators._search import PASSING, SearchEstimator
+from gegenbauer.estimators._targets import warn_of_light
+from gegenbauer.ridge.cost import moments_serve
+from gegenbauer.ridge.expansions import predict
+from gegenbauer.ridge.statistics.gram import GramStatistics
+from gegenbauer.ridge.statistics.moments import MomentStatistics
+from gegenbauer.selection._features import rounding_error
+from gegenbauer.selection.basis_search import PAPER_GAMMAS
+from gegenbauer.selection.candidates import NO_SCORE, TRUSTED
+from gegenbauer.selection.kfold import sums_of_others
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.basis.scaling import InputScaling
+    from gegenbauer.dask.first_pass import ClassCoding, FirstPass, RealCoding, Sample
+    from gegenbauer.estimators._progress import Progress
+    from gegenbauer.selection.candidates import Score, Splits
+
+    Statistics = GramStatistics | MomentStatistics
+
+__all__ = ["SearchOnDask"]
+
+_MOST_SHARES = 4
+
+# The paper's penalties and beyond: further ones cost next to nothing here
+_GAMMAS = np.concatenate([
+    2.0 ** np.arange(-45.0, -30.0), PAPER_GAMMAS, 2.0 ** np.arange(31.0, 41.0),
+])  # fmt: skip
+
+
+class _Sums(NamedTuple):
+    """What the tasks of the second pass need to know."""
+
+    model: Any
+    coding: RealCoding | ClassCoding
+    kind: type[Statistics]
+    basis: TensorBasis
+    scaling: InputScaling
+    n_outputs: int
+    n_folds: int
+
+
+def _sum_folds(common: _Sums, rows: Partitions) -> list[Statistics] | None:
+    """Sum the rows of each fold by themselves; None if no row has any weight."""
+    model = copy.copy(common.model)
+    X, y, weight, places = model._rows_that_count(
+        rows.X, rows.y, rows.weight, reset=False, complete=False
+    )
+    if places.size == 0:
+        return None
+    Y, weight = common.coding(y, weight)
+    folds = fold_numbers(rows.number, places, common.n_folds)
+    sums = []
+    for fold in range(common.n_folds):
+        own = folds == fold
+        statistics = common.kind(common.basis, common.n_outputs, scaling=common.scaling)
+        if own.any():
+            statistics.update(
+                X[own], Y[own], sample_weight=None if weight is None else weight[own],
+                n_threads=model._n_threads(),
+            )  # fmt: skip
+        sums.append(statistics)
+    return sums
+
+
+def _add_folds(one: list[Statistics], other: list[Statistics]) -> list[Statistics]:
+    return [a + b for a, b in zip(one, other, strict=True)]
+
+
+class SearchOnDask(Supervised, SearchEstimator):
+    """The two passes. The search itself is that of the plain estimators, on the sample."""
+
+    gamma_results_: dict[str, Doubles]
+    loo_targets_: NDArray[Any]
+
+    # While it is being fitted
+    _sampled: Sample
+    _partitions: list[Partitions]
+    _sum: Statistics
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the spectrum and gamma, and learn the weights, in two passes over the rows.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe of shape (n_samples, n_features)
+            Inputs, in one chunk of columns. Numbers of rows need not be known; partitions may be
+            empty, and differ in their dtype. Persist it if it fits, since it is read twice.
+        y : Dask array, series or dataframe of shape (n_samples,) or (n_samples, n_outputs)
+            Targets, of the same partitions; an array in memory if X is a Dask array whose chunk
+            sizes are known.
+        sample_weight : Dask array or series of shape (n_samples,), float or None, default=None
+            Weights of the rows, likewise.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator itself. When ``fit`` fails or is interrupted, the estimator
+            stays as it was.
+
+        Raises
+        ------
+        StreamError
+            A partition cannot be learned; the message says which one. It is a ValueError.
+        ValueError
+            Collections are not partitioned alike; there are too few rows; a parameter does not fit.
+        TypeError
+            X is no Dask collection.
+        """
+        require_inputs(X)
+        self._fit_on_copy(X, y, sample_weight)
+        return self
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,  # noqa: ARG002  # folds are of single rows
+        progress: Progress,
+    ) -> None:
+        for name in PASSING:
+            self.__dict__.pop(name, None)
+        rows = self._partitions = Partitions.of(X, self._targets(y), sample_weight)
+        grid = self._basis_grid()
+        most = -(-_MOST_SHARES * SAMPLE_SIZE // len(rows))
+        found = gather(
+            self.client, "look", first_pass, (self._for_a_task(), min(most, SAMPLE_SIZE)), rows,
+            lambda one, other: one + other,
+        )  # fmt: skip
+        if found is None or found.sample.key.size < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two rows of positive weight, to hold one "
+                f"out; there are {0 if found is None else 1} in {len(rows)} partitions"
+            )
+        self._adopt(found.model)
+        self.scaling_ = self._with_margin(found.box)
+        sample = self._sampled = found.sample
+        self._look_at_inputs(sample.X)
+        weight = None
+        if sample_weight is not None:
+            weight = sample.weight
+            warn_of_light(weight, weight.size)
+        self._keep_kind(found)
+        Y, weight = self._coding()(sample.y, weight)
+        data = self._standardised(Samples(sample.X, Y, weight, np.arange(len(Y))))
+        score = self._make_score(data)
+        folds = sample.folds(self.cv)
+        held_out = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
+        splits = [(np.setdiff1d(np.arange(data.n), test), test) for test in held_out]
+        if len(splits) < 2:
+            raise ValueError(
+                f"the {data.n} rows fall into one of cv={self.cv} folds: there are too few"
+            )
+        self._all_terms = False
+        if grid is not None:
+            left_out = self._fit_paper(data, grid, score, splits, progress)
+        else:
+            left_out = self._fit_spectrum(data, score, splits, progress)
+        self._warn_of_underfitting(data, score, splits)
+        self._finish(data, left_out)
+        self.loo_targets_ = sample.y
+        self._warn_at_edges(grid)
+        del self._partitions, self._sampled, self._sum
+
+    def _keep_kind(self, found: FirstPass) -> None:
+        """Take note of the kind of targets that the first pass has found."""
+        raise NotImplementedError
+
+    def _coding(self) -> RealCoding | ClassCoding:
+        """Return what turns y into the targets of the solve."""
+        raise NotImplementedError
+
+    def _basis_grid(self) -> tuple[list[float], list[int]] | None:
+        grid = super()._basis_grid()
+        if grid is not None and max(len(grid[0]), len(grid[1])) > 1:
+            raise ValueError(
+                "on Dask collections, lam and n_terms must be single numbers, since the sums are "
+                f"of one basis; got {len(grid[0])} and {len(grid[1])} of them"
+            )
+        return grid
+
+    def _fit_paper(
+        self,
+        data: Samples,
+        grid: tuple[list[float], list[int]],
+        score: Score,
+        splits: Splits,
+        progress: Progress,
+    ) -> Doubles:
+        lams, sizes = grid
+        basis = TensorBasis(data.X.shape[1], n_terms=int(sizes[0]), lam=float(lams[0]))
+        given = self._gamma_grid()
+        gammas = _GAMMAS if given is None else given
+        self.n_search_rows_ = data.n
+        self.spectrum_, self.lam_, self._margin = None, basis.lam, 0.0
+        with progress.stage("gamma on all rows"):
+            left_out = self._fit_terms(data, basis, gammas, score, splits)
+        scores = self.gamma_results_["score"]
+        self.cv_results_ = {
+            "lam": np.array([basis.lam]),
+            "n_terms": np.array([basis.n_terms]),
+            "gamma": gammas,
+            "score": scores.reshape(1, 1, -1),
+        }
+        return left_out
+
+    def _fit_terms(
+        self,
+        data: Samples,
+        basis: TensorBasis,
+        gammas: Doubles,
+        score: Score,
+        splits: Splits,  # noqa: ARG002  # those of the sample are the same
+    ) -> Doubles:
+        """Sum the folds, choose gamma, and solve; return the outputs held out in the sample."""
+        K = data.Y.shape[1]
+        require_memory(
+            8.0 * gammas.size * data.Y.size + 8.0 * gammas.size * basis.n_terms * K,
+            f"outputs of {data.n} rows for {gammas.size} gammas",
+            "give fewer gammas or outputs",
+        )
+        kind = MomentStatistics if moments_serve(basis, K) else GramStatistics
+        model = self._for_a_task()
+        model.__dict__.update(
+            {name: value for name, value in self.__dict__.items() if name.endswith("_in_")}
+        )
+        common = _Sums(
+            model, self._coding(), kind, basis, self.scaling_, K, int(self.cv),
+        )  # fmt: skip
+        folds = gather(self.client, "sum", _sum_folds, common, self._partitions, _add_folds)
+        total = self._sum = sum(folds)
+        threads, free = check_threads(self._n_threads()), not self.penalize_constant
+        fold_of = self._sampled.folds(int(self.cv))
+        outputs = np.zeros((gammas.size, data.n, K))
+        errors, rounding = np.zeros(gammas.size), np.zeros(gammas.size)
+        for number, (fold, rest) in enumerate(zip(folds, sums_of_others(folds), strict=True)):
+            if fold.n_samples == 0:
+                continue
+            if rest.weight_sum <= 0:
+                raise ValueError("every fold must leave rows of positive weight to fit")
+            spectrum, _ = rest._spectrum(None, free=free, n_threads=threads)
+            weights = spectrum.weights(gammas)
+            errors += fold._squared_errors(weights, None).mean(axis=1)
+            rounding = np.maximum(rounding, rounding_error(spectrum, gammas, total.n_samples))
+            own = np.flatnonzero(fold_of == number)
+            if own.size:
+                found = predict(
+                    basis, data.X[own], weights, scaling=self.scaling_, n_threads=threads
+                )
+                outputs[:, own] = found.reshape(own.size, gammas.size, K).transpose(1, 0, 2)
+        values = errors / total.weight_sum
+        if is_classifier(self):
+            values = np.asarray(score(outputs, np.arange(data.n)), dtype=np.float64)
+        values[(rounding > TRUSTED) | np.isnan(values)] = np.inf
+        at = int(np.flatnonzero(values == values.min())[-1])
+        if not np.isfinite(values[at]):
+            raise ValueError(NO_SCORE.format("gamma"))
+        self.gamma_ = float(gammas[at])
+        fit = total._solve(self.gamma_, None, not free, threads)
+        self.best_score_ = -float(values[at])
+        self.gamma_results_ = {"gamma": gammas, "score": -values}
+        self.basis_, self.term_coef_, self.intercept_ = basis, fit.weights, np.zeros(K)
+        self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), fit.engine
+        self.n_terms_ = basis.n_terms
+        return np.asarray(outputs[at])

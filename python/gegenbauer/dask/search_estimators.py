@@ -1,0 +1,280 @@
+"""Estimators on Dask collections that select their model automatically."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from gegenbauer import estimators
+from gegenbauer._validation import check_flag, check_threads
+from gegenbauer.dask._base import Classes, with_client
+from gegenbauer.dask.first_pass import ClassCoding, RealCoding
+from gegenbauer.dask.partitions import is_ours
+from gegenbauer.dask.search import SearchOnDask
+from gegenbauer.estimators._base import Range
+from gegenbauer.estimators._labels import class_factors, describe_labels
+
+if TYPE_CHECKING:
+    from gegenbauer._typing import Doubles
+    from gegenbauer.dask.first_pass import FirstPass
+    from gegenbauer.estimators._samples import Samples
+
+__all__ = ["GegenbauerClassifierCV", "GegenbauerRegressorCV"]
+
+_LEFT_OUT = ("scoring", "kernel_rows")
+
+_CV: dict[str, list[Any]] = {"cv": [Range(Integral, 2, None, closed="left")]}
+
+
+class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
+    SearchOnDask, estimators.GegenbauerRegressorCV
+):
+    """Regression on Dask collections that chooses its polynomials and its penalty by itself.
+
+    As :class:`gegenbauer.GegenbauerRegressorCV`, with a finite set of terms and K-fold instead of
+    leave-one-out: the sums without a fold are the total minus its own. There are two passes over
+    the rows. About 20 000 of them, evenly drawn, come here; the others stay where they are.
+
+    Parameters
+    ----------
+    spectrum, gammas, search, penalize_constant, search_rows, out_of_range, verbose
+        As in :class:`gegenbauer.GegenbauerRegressorCV`.
+    n_terms : int or None, default=None
+        Number of terms of largest weight; None for 2000, with ``spectrum=None`` for the paper's
+        1000. What travels, ``cv`` times for each partition, has about n_terms^2 / 2 numbers, less
+        if inputs are few.
+    lam : float or None, default=None
+        With ``spectrum=None``, the parameter of the polynomials; None for the paper's 0.05.
+    cv : int, default=5
+        Number of folds. The rows of a partition are dealt to them one after another.
+    n_jobs : int or None, default=None
+        Number of threads of a task. Dask takes each task for one thread, which is what None means;
+        for the search and the solve, None means all there are here.
+    client : distributed.Client or None, default=None
+        Who computes; None for the current client, or without one the threads of this process. It
+        is not pickled with the estimator.
+
+    Attributes
+    ----------
+    gamma_results_ : dict of ndarray
+        Penalties that were tried ("gamma") and minus the mean squared error of all rows held out
+        ("score"), in units of the targets' variance.
+    loo_predictions_, loo_targets_ : ndarray of shape (n_sampled,) or (n_sampled, n_outputs)
+        Predictions of the sampled rows by the model without their fold, and their targets.
+    spectrum_, gamma_, best_score_, relevances_, noise_variance_, effective_dof_, basis_, ...
+        As in :class:`gegenbauer.GegenbauerRegressorCV`.
+
+    See Also
+    --------
+    gegenbauer.GegenbauerRegressorCV : The same for rows in memory.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from gegenbauer.dask import GegenbauerRegressorCV
+    >>> X = da.random.default_rng(0).uniform(size=(1000, 3), chunks=(300, 3))
+    >>> y = da.sin(6 * X[:, 0]) * X[:, 1]  # the third input does not matter
+    >>> model = GegenbauerRegressorCV(n_terms=100).fit(X, y)
+    >>> round(model.score(X, y), 3)
+    1.0
+    >>> bool(model.relevances_[2] < model.relevances_[:2].min() / 100)
+    True
+    """
+
+    _plain = estimators.GegenbauerRegressorCV
+    __init__ = with_client(estimators.GegenbauerRegressorCV, _LEFT_OUT, cv=5)
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **estimators.GegenbauerRegressorCV._parameter_constraints,
+        **_CV,
+    }
+
+    def _keep_kind(self, found: FirstPass) -> None:
+        self._y_was_flat = found.shape == ()
+        K = 1 if self._y_was_flat else found.shape[0]
+        self._center, self._unit = np.zeros(K), np.ones(K)
+
+    def _coding(self) -> RealCoding:
+        return RealCoding(self._center, self._unit)
+
+    def _judge_noise(self, data: Samples) -> None:  # noqa: ARG002  # it is a sample
+        free, total = self._free_constant, self._sum
+        threads = check_threads(self._n_threads())
+        spectrum, _ = total._spectrum(None, free=free, n_threads=threads)
+        kept = spectrum.eigenvalues + self.gamma_
+        self._posterior = spectrum.vectors / np.sqrt(kept)
+        self._mean_features = spectrum.mean_features
+        self._free_leverage = 1.0 / total.weight_sum if free else 0.0
+        self.effective_dof_ = float((spectrum.eigenvalues / kept).sum() + free)
+        left = total.weight_sum - self.effective_dof_
+        squares = total._squared_errors(self.term_coef_ / self._unit, None)[0] * self._unit**2
+        self.noise_variance_ = squares / left if left > 0 else np.full(squares.size, np.inf)
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predict the targets, and how far off they may be.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
+            Inputs.
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new observation as well.
+
+        Returns
+        -------
+        prediction, and std if asked for
+            Each a Dask array, series or dataframe that is not yet computed, in the partitions of
+            X; NumPy arrays if X is in memory.
+        """
+        if not is_ours(X):
+            return self._plain.predict(self, X, return_std)
+        return_std = check_flag(return_std, "return_std")
+        found = self._lazily("predict", X)
+        if not return_std:
+            return found
+        return found, self._lazily("predict", X, needs=("_posterior",), return_std=True)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
+        """Predict intervals that hold a new target with a given probability.
+
+        Their width comes from the errors of the sampled rows, held out.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
+            Inputs.
+        coverage : float, default=0.9
+            Between 0 and 1.
+
+        Returns
+        -------
+        lower, upper
+            Each a Dask array, series or dataframe that is not yet computed, in the partitions of
+            X; NumPy arrays if X is in memory.
+        """
+        if not is_ours(X):
+            return self._plain.predict_interval(self, X, coverage)
+        needs = ("_left_out_residuals", "_row_weight", "_left_out_share")
+        return tuple(
+            self._lazily("predict_interval", X, needs=needs, part=part, coverage=coverage)
+            for part in (0, 1)
+        )
+
+
+class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
+    Classes, SearchOnDask, estimators.GegenbauerClassifierCV
+):
+    """Classification on Dask collections that chooses its polynomials and its penalty by itself.
+
+    As :class:`gegenbauer.GegenbauerClassifierCV`, with a finite set of terms and K-fold instead of
+    leave-one-out: the sums without a fold are the total minus its own. There are two passes over
+    the rows. About 20 000 of them, evenly drawn, come here; the others stay where they are.
+
+    Parameters
+    ----------
+    spectrum, gammas, penalize_constant, search_rows, out_of_range, class_weight, verbose
+        As in :class:`gegenbauer.GegenbauerClassifierCV`.
+    n_terms : int or None, default=None
+        Number of terms of largest weight; None for 2000, with ``spectrum=None`` for the paper's
+        1000. What travels, ``cv`` times for each partition, has about n_terms^2 / 2 numbers, less
+        if inputs are few.
+    lam : float or None, default=None
+        With ``spectrum=None``, the parameter of the polynomials; None for the paper's 0.05.
+    cv : int, default=5
+        Number of folds. The rows of a partition are dealt to them one after another.
+    n_jobs : int or None, default=None
+        Number of threads of a task. Dask takes each task for one thread, which is what None means;
+        for the search and the solve, None means all there are here.
+    client : distributed.Client or None, default=None
+        Who computes; None for the current client, or without one the threads of this process. It
+        is not pickled with the estimator.
+
+    Attributes
+    ----------
+    gamma_results_ : dict of ndarray
+        Penalties that were tried ("gamma") and minus the log-loss of the sampled rows, held out, at
+        the best temperature ("score").
+    loo_predictions_, loo_targets_ : ndarray of shape (n_sampled,) or (n_sampled, n_outputs)
+        Outputs for the sampled rows by the model without their fold, before calibration, and their
+        labels. The probabilities come from these.
+    classes_, spectrum_, gamma_, best_score_, probability_maps_, basis_, term_coef_, ...
+        As in :class:`gegenbauer.GegenbauerClassifierCV`.
+
+    See Also
+    --------
+    gegenbauer.GegenbauerClassifierCV : The same for rows in memory.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from sklearn.datasets import load_iris
+    >>> from gegenbauer.dask import GegenbauerClassifierCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> X, y = da.from_array(X, chunks=(40, 4)), da.from_array(y, chunks=40)
+    >>> model = GegenbauerClassifierCV(n_terms=50).fit(X, y)
+    >>> model.predict_proba(X)[[0, 140]].compute().round(1).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    _plain = estimators.GegenbauerClassifierCV
+    __init__ = with_client(estimators.GegenbauerClassifierCV, _LEFT_OUT, cv=5)
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **estimators.GegenbauerClassifierCV._parameter_constraints,
+        **_CV,
+    }
+
+    _factors: Doubles | None
+
+    def _keep_kind(self, found: FirstPass) -> None:
+        name = type(self).__name__
+        counts = found.counts
+        self.multilabel_ = counts.ndim == 2
+        if self.multilabel_:
+            self._become_multilabel(found.labels)
+        else:
+            self.__dict__.pop("label_names_", None)  # of an earlier fit
+            self.classes_ = found.labels
+        self._y_was_flat = not self.multilabel_ and self.classes_.size == 2
+        self._factors = None
+        if not self.multilabel_ and self.classes_.size < 2:
+            raise ValueError(
+                f"{name} needs at least two classes to tell apart, but y has 1 class in the rows "
+                f"of positive weight: {describe_labels(found.sample.y)}."
+            )
+        if isinstance(self.class_weight, dict):
+            if self.multilabel_:
+                raise ValueError(
+                    f"class_weight of {name} must be None or 'balanced' for multilabel y, got a "
+                    "dict. Pass sample_weight instead."
+                )
+            self._factors = class_factors(self._class_weight_of_rows, self.classes_)
+        elif self.class_weight is not None:
+            table = np.atleast_2d(counts)
+            present = (table > 0).sum(axis=1, keepdims=True)
+            with np.errstate(divide="ignore"):
+                factors = table.sum(axis=1, keepdims=True) / (present * table)
+            self._factors = np.where(table > 0, factors, 0.0).reshape(counts.shape)
+
+    def _coding(self) -> ClassCoding:
+        return ClassCoding(self.classes_, self.multilabel_, self._factors)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        Dask array or dataframe of shape (n_samples, n_classes)
+            Not yet computed, in the partitions of X; a NumPy array if X is in memory. Columns are
+            named by the classes.
+        """
+        if not is_ours(X):
+            return self._plain.predict_proba(self, X)
+        return self._lazily("predict_proba", X, names=self._answers)

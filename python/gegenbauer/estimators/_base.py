@@ -1,0 +1,410 @@
+"""What all estimators do with their inputs.
+
+They check and scale them, watch for values outside of the range seen in ``fit``, and build
+the :class:`~gegenbauer.TensorBasis`. Everything else is left to the functional layer.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import sys
+import warnings
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import assert_all_finite
+from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gegenbauer._dispatch import processors
+from gegenbauer._locks import exclusive
+from gegenbauer._validation import (
+    MAX_INTEGER,
+    MAX_THREADS,
+    apart,
+    check_integer,
+    naming_columns,
+    require_plain,
+    shown,
+)
+from gegenbauer.basis.index_sets import count_terms
+from gegenbauer.basis.scaling import InputScaling
+from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
+from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.errors import BeyondRangeError, OutlierWarning, OutOfRangeWarning, stacklevel
+from gegenbauer.estimators._outliers import find_bulk
+from gegenbauer.inspection.correlation import FEWEST_LOOKED_AT, MOST_LOOKED_AT, largest_correlation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from gegenbauer.basis.spectrum import SpectrumLike
+
+__all__ = [
+    "CLIP_ADVICE",
+    "FLOAT_DTYPES",
+    "MAX_LISTED",
+    "BasisEstimator",
+    "InputEstimator",
+    "Range",
+    "advising",
+]
+
+# Types that the compiled core reads as they are; every other dtype becomes the first.
+FLOAT_DTYPES = [np.float64, np.float32]
+
+# Longest list of columns that an error spells out.
+MAX_LISTED = 5
+
+CLIP_ADVICE = "X lies too far outside of the range seen in fit, set out_of_range='clip'"
+
+
+class Range(Interval):  # type: ignore[misc]  # scikit-learn is untyped
+    """An interval in which any real number may lie.
+
+    scikit-learn asks NumPy whether a number is NaN, which knows no fractions.
+    """
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        if isinstance(val, np.timedelta64) or not isinstance(val, self.type):  # to NumPy an integer
+            return False
+        if self.type is Integral:
+            return bool(super().is_satisfied_by(val))
+        try:
+            number = float(val)
+        except OverflowError:  # the functions on arrays refuse it in better words
+            sign = 1 if val > 0 else -1
+            number = math.copysign(sys.float_info.max, sign)
+        return bool(super().is_satisfied_by(number))
+
+
+class Pairs(Options):  # type: ignore[misc]
+    """Pairs of numbers, also as lists, as JSON and YAML give them."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        pair = tuple(val) if isinstance(val, list) else val
+        numbers = isinstance(pair, tuple) and all(isinstance(edge, Real) for edge in pair)
+        return numbers and pair in self.options
+
+
+class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Handling of the inputs, shared by all estimators.
+
+    Subclasses implement ``_fit``, which works on a copy of the estimator: see
+    :meth:`_fit_on_copy`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "out_of_range": [StrOptions({"clip", "warn", "error", "extrapolate"})],
+        "n_jobs": [
+            Range(Integral, None, -1, closed="right"),
+            Range(Integral, 1, MAX_THREADS, closed="both"),
+            None,
+        ],
+    }
+
+    # Declared for the type checker; set by the constructors and by ``_fit``.
+    out_of_range: str
+    n_jobs: int | None
+    scaling_: InputScaling
+    n_features_in_: int
+    _correlation: tuple[float, int, int]
+
+    # ---- fitting -----------------------------------------------------------------
+
+    def _fit_on_copy(self, *args: Any) -> Self:
+        """Run ``_fit`` on a copy and take over its state in one assignment.
+
+        A fit that fails or is interrupted leaves the estimator as it was, fitted or not.
+        """
+        return self._on_copy("_fit", *args)
+
+    def _on_copy(self, name: str, *args: Any) -> Self:
+        """Call a method that changes a copy, and take over its state if it succeeds.
+
+        Threads wait for each other, so that what each of them learns is kept.
+        """
+        self._validate_params()
+        with exclusive(self):
+            changed = copy.copy(self)
+            getattr(changed, name)(*args)
+            self.__dict__ = changed.__dict__
+        return self
+
+    def _fit(self, *args: Any) -> None:
+        raise NotImplementedError
+
+    # ---- inputs ------------------------------------------------------------------
+
+    def _validate_inputs(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        """Return X (S, m) as finite float64 or float32, without a copy where possible."""
+        if not reset:
+            self._validate_params()  # they may have been set after the fit
+        require_plain(X, "X")
+        with naming_columns(X, "X"):
+            X = validate_data(self, X, reset=reset, dtype=FLOAT_DTYPES, ensure_all_finite=False)
+        self._require_finite(X)
+        return X  # type: ignore[no-any-return]
+
+    def _require_finite(self, X: NDArray[Any]) -> None:
+        """Refuse NaN and infinity with an error that names the columns."""
+        try:
+            # scikit-learn sums first, and finite numbers may have a sum that is none
+            with np.errstate(over="ignore", invalid="ignore"):
+                assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
+        except ValueError as error:
+            bad = ~np.isfinite(X)
+            columns = np.flatnonzero(bad.any(axis=0))
+            listed = ", ".join(
+                f"{self._column_name(j)} (first in row {int(bad[:, j].argmax())})"
+                for j in columns[:MAX_LISTED].tolist()
+            )
+            more = "" if columns.size <= MAX_LISTED else f" and {columns.size - MAX_LISTED} more"
+            what = str(error).partition("\n")[0]  # what follows advises other estimators
+            raise ValueError(
+                f"{what} Found in {listed}{more}. Remove these rows or columns, or fill them in, "
+                "as sklearn.impute.SimpleImputer does for NaN."
+            ) from None
+
+    def _column_name(self, column: int) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return f"column {column}" if names is None else f"column {column} ({names[column]!r})"
+
+    @property
+    def _clips(self) -> bool:
+        return self.out_of_range != "extrapolate"
+
+    def _current_scaling(self) -> InputScaling:
+        """Return the fitted box with today's clipping: the policy may change after ``fit``."""
+        if self.scaling_.clip == self._clips:
+            return self.scaling_
+        return InputScaling(
+            self.scaling_.lower,
+            self.scaling_.upper,
+            domain=self.scaling_.domain,
+            clip=self._clips,
+            constant=self.scaling_.is_constant,
+        )
+
+    def _apply_range_policy(self, X: NDArray[Any]) -> None:
+        """Warn or raise for rows outside of the fitted box, if the policy asks for it."""
+        if self.out_of_range not in ("warn", "error"):
+            return
+        outside = self.scaling_.outside(X)
+        n_outside = int(np.count_nonzero(outside))
+        if n_outside == 0:
+            return
+        message = (
+            f"{n_outside} of {len(X)} samples lie outside of the range seen in fit: "
+            f"{self._describe_outside(X, outside)}."
+        )
+        if self.out_of_range == "error":
+            raise ValueError(
+                f"{message} Set out_of_range to 'clip', 'warn' or 'extrapolate' to accept them."
+            )
+        warnings.warn(
+            f"{message} They are clipped to it; out_of_range='clip' does so without a warning.",
+            OutOfRangeWarning,
+            stacklevel=stacklevel(),
+        )
+
+    def _describe_outside(self, X: NDArray[Any], outside: NDArray[np.bool_]) -> str:
+        """Name the columns of samples outside of the box, with one example each."""
+        places = np.flatnonzero(outside)
+        lower, upper = self.scaling_.lower, self.scaling_.upper
+        beyond = (X[places] < lower) | (X[places] > upper)
+        beyond &= ~self.scaling_.is_constant
+        columns = np.flatnonzero(beyond.any(axis=0))
+        parts = []
+        for column in columns[:MAX_LISTED].tolist():
+            first = int(places[int(beyond[:, column].argmax())])
+            value, low, high = apart(X[first, column], lower[column], upper[column])
+            n = np.count_nonzero(beyond[:, column])
+            parts.append(
+                f"{self._column_name(column)} in {n} of them (first in row {first}, where it is "
+                f"{value} and the range is [{low}, {high}])"
+            )
+        more = columns.size - MAX_LISTED
+        return ", ".join(parts) + (f" and {more} more columns" if more > 0 else "")
+
+    def _look_at_inputs(self, X: NDArray[Any]) -> None:
+        """Warn of outliers, and keep what `sobol_indices` warns of."""
+        self._warn_of_outliers(X)
+        self._correlation = largest_correlation(X)
+
+    def _warn_of_outliers(self, X: NDArray[Any]) -> None:
+        """Warn of inputs of which nearly all samples fill a small part of the fitted box."""
+        if len(X) < FEWEST_LOOKED_AT:
+            return
+        step = -(-len(X) // MOST_LOOKED_AT)
+        some = np.sort(X[::step], axis=0)
+        found = []
+        for t in np.flatnonzero(~self.scaling_.is_constant).tolist():
+            lower, upper = self.scaling_.lower[t], self.scaling_.upper[t]
+            bulk = find_bulk(X[:, t], some[:, t].astype(np.float64), float(lower), float(upper))
+            if bulk is None:
+                continue
+            share, low, high = bulk
+            part = (0.5 * high - 0.5 * low) / (0.5 * upper - 0.5 * lower)
+            texts = apart(low, high, lower, upper)
+            found.append(
+                f"{100 * share:.4g} per cent of the samples of {self._column_name(t)} fill "
+                f"{100 * part:.2g} per cent of its range (they lie in [{texts[0]}, {texts[1]}] of "
+                f"[{texts[2]}, {texts[3]}])"
+            )
+        if not found:
+            return
+        more = len(found) - MAX_LISTED
+        given = ", pass feature_range" if hasattr(self, "feature_range") else ""
+        warnings.warn(
+            f"{'; '.join(found[:MAX_LISTED])}{f'; and {more} more columns' if more > 0 else ''}. "
+            "The polynomials, which span the range, hardly tell such samples apart: clip the few "
+            f"that lie outside{given}, or transform the column (its logarithm, or scikit-learn's "
+            "QuantileTransformer).",
+            OutlierWarning,
+            stacklevel=stacklevel(),
+        )
+
+    def _n_threads(self) -> int | None:
+        """Return the number of threads, which are ours: no backend of joblib has a say in it."""
+        if self.n_jobs is None:
+            return None
+        n_jobs = check_integer(self.n_jobs, "n_jobs", minimum=-MAX_INTEGER)
+        return n_jobs if n_jobs > 0 else max(1, processors() + 1 + n_jobs)
+
+    def count_out_of_range(self, X: Any) -> int:
+        """Count the rows with at least one value outside of the range seen in ``fit``.
+
+        Inputs that were constant in ``fit`` are ignored by the model, and here.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to check.
+
+        Returns
+        -------
+        int
+            Number of rows, from 0 to ``n_samples``, whatever ``out_of_range`` is.
+        """
+        check_is_fitted(self)
+        X = self._validate_inputs(X, reset=False)
+        return int(np.count_nonzero(self.scaling_.outside(X)))
+
+
+class BasisEstimator(InputEstimator):
+    """Parameters of a basis of given terms, shared by the estimators that have them."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **InputEstimator._parameter_constraints,
+        "n_terms": [Range(Integral, 1, None, closed="left"), None],
+        "degree": [Range(Integral, 0, None, closed="left"), "array-like", None],
+        "lam": [Range(Real, -0.5, None, closed="neither")],
+        "index_set": [StrOptions({"total_degree", "tensor", "hyperbolic_cross", "largest_weight"})],
+        "max_interaction": [Range(Integral, 1, None, closed="left"), None],
+        "order": [StrOptions({"grlex", "grlex_ascending", "grevlex"})],
+        "spectrum": [StrOptions({"orthonormal"}), tuple, list, Spectrum, *COMPONENTS, None],
+        "domain": [Pairs(tuple, {(0, 1), (-1, 1)})],
+        "feature_range": ["array-like", None],
+    }
+
+    n_terms: int | None
+    degree: int | Sequence[int] | None
+    lam: float
+    index_set: str
+    max_interaction: int | None
+    order: str
+    spectrum: SpectrumLike
+    domain: tuple[float, float]
+    feature_range: Any
+    basis_: TensorBasis
+    n_terms_: int
+
+    def _fit_inputs(self, X: NDArray[Any]) -> None:
+        """Set ``basis_``, ``n_terms_`` and ``scaling_`` from the validated rows X (S, m)."""
+        self.basis_ = self._make_basis(X.shape[1])
+        self.n_terms_ = int(self.basis_.n_terms)
+        box = self._given_box(X.shape[1])
+        if box is None:
+            self.scaling_ = InputScaling.fit(X, domain=self.domain, clip=self._clips)
+            self._look_at_inputs(X)
+            return
+        self.scaling_ = box
+        self._correlation = largest_correlation(X)
+        self._apply_range_policy(X)
+
+    def _given_box(self, n_features: int) -> InputScaling | None:
+        """Return the box of ``feature_range``, None without one."""
+        if self.feature_range is None:
+            return None
+        require_plain(self.feature_range, "feature_range")
+        try:
+            ends = np.asarray(self.feature_range, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            ends = np.empty(0)
+        if ends.shape != (n_features, 2) or not (
+            np.isfinite(ends).all() and (ends[:, 0] < ends[:, 1]).all()
+        ):
+            raise ValueError(
+                f"feature_range must hold a pair (lower, upper) of finite numbers for each of the "
+                f"{n_features} inputs, with lower < upper; got {shown(self.feature_range)}"
+            )
+        return InputScaling(ends[:, 0], ends[:, 1], domain=self.domain, clip=self._clips)
+
+    def _default_degree(self) -> int:
+        """Degree of the basis when neither ``n_terms`` nor ``degree`` is given."""
+        raise ValueError(
+            f"{type(self).__name__} needs n_terms (an int, the number of terms) or degree "
+            "(an int, the highest total degree), got None for both."
+        )
+
+    def _make_basis(self, n_features: int) -> TensorBasis:
+        degree = self.degree
+        if self.n_terms is None and degree is None:
+            degree = self._default_degree()
+        if self.n_terms is not None and degree is not None:
+            self._warn_if_cut(n_features, self.n_terms)
+        return TensorBasis(
+            n_features,
+            n_terms=self.n_terms,
+            degree=degree,
+            lam=self.lam,
+            index_set=self.index_set,
+            max_interaction=self.max_interaction,
+            order=self.order,
+            spectrum=self.spectrum,
+        )
+
+    def _warn_if_cut(self, n_features: int, n_terms: int) -> None:
+        """Warn when ``n_terms`` leaves terms of the requested ``degree`` out."""
+        if self.index_set == "largest_weight":  # there, n_terms is what defines the set
+            return
+        n_complete = count_terms(
+            n_features,
+            degree=self.degree,
+            index_set=self.index_set,
+            max_interaction=self.max_interaction,
+        )
+        if n_complete > n_terms:
+            warnings.warn(
+                f"degree={self.degree!r} has {n_complete} terms in {n_features} inputs, and "
+                f"n_terms={n_terms} keeps the first {n_terms} of them. Pass n_terms=None to "
+                "use them all, or degree=None if the cut is meant.",
+                UserWarning,
+                stacklevel=stacklevel(),
+            )
+
+
+@contextmanager
+def advising(advice: str) -> Iterator[None]:
+    """Advise in the words of the estimators where a function on arrays refuses its results."""
+    try:
+        yield
+    except BeyondRangeError as error:
+        raise BeyondRangeError(error.found, advice) from None

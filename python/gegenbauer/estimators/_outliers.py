@@ -1,0 +1,70 @@
+"""Inputs of which nearly all samples fill a small part of the range."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["find_bulk"]
+
+# An input has outliers if all samples but this share fill no larger part of its range ...
+_BULKS = ((0.01, 0.01), (0.1, 0.001))
+
+# ... or if all but so many, and no larger share, end in a gap so many times as wide as they lie
+_MOST_APART, _SHARE_APART, _LEAST_GAP = 20, 0.01, 4.0
+
+
+def find_bulk(
+    column: NDArray[Any], some: NDArray[np.float64], lower: float, upper: float
+) -> tuple[float, float, float] | None:
+    """Return the share of nearly all samples of an input, and where they lie, if it has outliers.
+
+    That is if they fill a tiny part of the range, or a small one beyond which there is nothing but
+    a wide gap before the outliers; a tail that thins out needs more to be one. Samples that are
+    nearly all equal have none: they are told apart from the others.
+
+    Parameters
+    ----------
+    column : ndarray, shape (n_samples,)
+        All samples.
+    some : ndarray, shape (n_some,)
+        Some of them, sorted.
+    lower, upper : float
+        The range.
+    """
+    half = 0.5 * upper - 0.5 * lower  # a range may be beyond float64, its half is not
+
+    def narrowest(values: NDArray[np.float64], left: int) -> tuple[float, float]:
+        at = int((0.5 * values[left - 1 :] - 0.5 * values[: values.size - left + 1]).argmin())
+        return float(values[at]), float(values[at + left - 1])
+
+    for share, part in _BULKS:
+        left = some.size - max(1, int(share * some.size))
+        low, high = narrowest(some, left)
+        if 0 < 0.5 * high - 0.5 * low < part * half:
+            return left / some.size, low, high
+    # no gap is so wide where the usual samples fill more than its counterpart
+    left = some.size - max(1, int(_SHARE_APART * some.size))
+    low, high = narrowest(some, left)
+    if (1.0 + _LEAST_GAP) * (0.5 * high - 0.5 * low) > half:
+        return None
+    most = min(_MOST_APART, max(1, int(_SHARE_APART * column.size)))
+    last = column.size - most - 1
+    low_ends = 0.5 * np.sort(np.partition(column, most)[: most + 1]).astype(np.float64)
+    high_ends = 0.5 * np.sort(np.partition(column, last)[last:]).astype(np.float64)
+    for n_low in range(most + 1):
+        for n_high in range(most + 1 - n_low):
+            low, high = low_ends[n_low], high_ends[most - n_high]
+            gaps = []
+            if n_low:
+                gaps.append(low - low_ends[n_low - 1])
+            if n_high:
+                gaps.append(high_ends[most - n_high + 1] - high)
+            if gaps and high > low and min(gaps) >= 2.0 * _LEAST_GAP * 0.5 * (high - low):
+                share = 1.0 - (n_low + n_high) / column.size
+                return share, float(2.0 * low), float(2.0 * high)
+    return None

@@ -1,0 +1,143 @@
+"""Distinct samples of a fit, and what of each is left out with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from gegenbauer._typing import Doubles, Places
+    from gegenbauer.selection.candidates import Splits
+
+__all__ = ["Samples", "number_distinct"]
+
+# Inputs of at most so many values are codes or counts, and so many samples that agree there may be
+# copies of one
+_FEW_VALUES, _MOST_COPIES = 32, 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Rows of data, with targets as the solves take them."""
+
+    X: NDArray[Any]
+    Y: Doubles  # (n, K)
+    weight: Doubles | None
+    back: Places  # row of each original row
+    given: Doubles | None = None  # weight of each original row, where the user gave any
+    share: Doubles | None = None  # of the weight of each row that is left out with it; None: all
+
+    @classmethod
+    def merge(
+        cls,
+        X: NDArray[Any],
+        Y: Doubles,
+        weight: Doubles | None,
+        given: Doubles | None = None,
+        splits: Splits = None,
+    ) -> tuple[Samples, Splits]:
+        """Make identical rows that are in the same parts of all splits one of more weight."""
+        key = np.hstack([X.astype(np.float64), Y])
+        if splits is not None:
+            key = np.column_stack([key, _parts(splits, len(X))])
+        _, first, places, counts = np.unique(
+            key, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        back = places.reshape(-1)
+        if splits is not None:
+            # in the order in which they came, as splits may depend on it
+            order = np.argsort(first)
+            first, back = first[order], np.argsort(order)[back]
+            # a row that comes twice in a part does so still
+            times = [[np.bincount(part, minlength=len(X))[first] for part in s] for s in splits]
+            rows = np.arange(first.size)
+            splits = [(np.repeat(rows, train), np.repeat(rows, test)) for train, test in times]
+        total = None
+        if weight is not None or (counts > 1).any():
+            total = np.bincount(back, weights=weight).astype(np.float64)
+        data = cls(X[first], Y[first], total, back, given)
+        return data if splits is not None else data.left_out_by_sample(), splits
+
+    def left_out_by_sample(self) -> Samples:
+        """Find out what is left out with each row, see `_left_out_share`."""
+        return replace(self, share=_left_out_share(self.X, self.Y, self.weight))
+
+    @property
+    def leaving_out(self) -> dict[str, Any]:
+        """What the searches want to know of weights."""
+        return {"sample_weight": self.weight, "left_out_share": self.share}
+
+    @property
+    def n_samples(self) -> float:
+        """How many samples there are, each of which is left out by itself."""
+        return float(self.n if self.share is None else (1.0 / self.share).sum())
+
+    @property
+    def unit(self) -> float:
+        """Mean weight of a sample."""
+        return 1.0 if self.weight is None else float(self.weight.sum()) / self.n_samples
+
+    def take(self, rows: Places) -> Samples:
+        weight = None if self.weight is None else self.weight[rows]
+        originals, at = self.originals(rows)
+        given = None if self.given is None else self.given[originals]
+        taken = Samples(self.X[rows], self.Y[rows], weight, at, given)
+        return taken if self.share is None else taken.left_out_by_sample()
+
+    def originals(self, rows: Places) -> tuple[Places, Places]:
+        """Return the original rows that some rows stand for, and the place of each among these."""
+        place = np.full(self.n, -1)
+        place[rows] = np.arange(rows.size)
+        at = place[self.back]
+        originals = np.flatnonzero(at >= 0)
+        return originals, at[originals]
+
+    @property
+    def n(self) -> int:
+        return int(self.X.shape[0])
+
+
+def _parts(splits: Sequence[tuple[Places, Places]], n: int) -> Places:
+    """Return a number for each of n rows: alike for those that are in the same parts of splits."""
+    kind = np.zeros(n, dtype=np.intp)
+    for pair in splits:
+        for part in pair:
+            times = np.bincount(part, minlength=n)
+            _, kind = np.unique(kind * (times.max() + 1) + times, return_inverse=True)
+    return kind
+
+
+def _left_out_share(X: NDArray[Any], Y: Doubles, weight: Doubles | None) -> Doubles | None:
+    """Return the share of the weight of each row that is left out with it; None for all of it.
+
+    Rows are distinct samples (x, y), and their weights count how many are equal. These may be one
+    sample and its copies, or as many samples that agree, as they do where x and y have few values.
+    They are taken for one, and left out together, where all samples at their x have the same y, or
+    where their y occurs at this x alone; but where all inputs have few values, not more than a few
+    of them, since so many copies are unlikely and nothing else may tell what y is there. Elsewhere
+    one of them is left out at a time: without all that agree, only those at the same x that
+    disagree would be left. Where all weights are multiples of a few, so many are one sample.
+    """
+    if weight is None:
+        return None
+    x, y = number_distinct(X), number_distinct(Y)
+    agree = (np.bincount(x) == 1)[x] | (np.bincount(y) == 1)[y]
+    few = all(np.unique(column).size <= _FEW_VALUES for column in X.T)
+    sample = 1.0
+    if (weight == np.round(weight)).all() and weight.max() < 2.0**53:
+        sample = min(float(np.gcd.reduce(weight.astype(np.int64))), _MOST_COPIES)
+    most = sample * np.where(agree, _MOST_COPIES if few else np.inf, 1.0)
+    share = np.minimum(1.0, most / weight)
+    return None if (share == 1).all() else share
+
+
+def number_distinct(X: NDArray[Any]) -> Places:
+    """Return a number for each row: alike for those that are equal."""
+    places: Places = np.unique(X, axis=0, return_inverse=True)[1]
+    return places.reshape(-1)

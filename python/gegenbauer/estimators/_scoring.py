@@ -1,0 +1,176 @@
+"""Scores of candidates by scikit-learn's scorers."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+import numpy as np
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from gegenbauer._typing import Doubles, Places
+    from gegenbauer.estimators._samples import Samples
+    from gegenbauer.selection.candidates import Score
+
+__all__ = [
+    "IdentityClassifier",
+    "IdentityEstimator",
+    "IdentityRegressor",
+    "ScoreAtOnce",
+    "scored_by",
+]
+
+# What scikit-learn says of the probabilities of labels, which need not sum to one
+_NO_SUM_OF_ONE = r"The y_\w+ values do not sum to one"
+
+
+class IdentityEstimator(BaseEstimator):  # type: ignore[misc]
+    """What a scorer of scikit-learn sees: a fitted model whose outputs are known already."""
+
+    def __init__(self, outputs: Any) -> None:
+        self.outputs = outputs
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: ARG002
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class IdentityRegressor(RegressorMixin, IdentityEstimator):  # type: ignore[misc]
+    def predict(self, X: Any) -> Any:  # noqa: ARG002
+        return self.outputs
+
+
+class IdentityClassifier(ClassifierMixin, IdentityEstimator):  # type: ignore[misc]
+    """Outputs (n, K), or (n,) of two classes, with classes as scikit-learn has them.
+
+    Those of multilabel targets are a table, of a pair for each output.
+    """
+
+    def __init__(self, outputs: Any, probabilities: Callable[[], Doubles], classes: Any) -> None:
+        super().__init__(outputs)
+        self.probabilities = probabilities
+        self.classes = classes
+
+    @property
+    def classes_(self) -> Any:
+        return self.classes
+
+    def decision_function(self, X: Any) -> Any:  # noqa: ARG002
+        return self.outputs
+
+    def predict_proba(self, X: Any) -> Any:  # noqa: ARG002
+        return self.probabilities()
+
+    def predict(self, X: Any) -> Any:  # noqa: ARG002
+        if np.ndim(self.classes) == 2:
+            return (self.outputs > 0).astype(np.intp)
+        if self.outputs.ndim == 1:
+            return self.classes[(self.outputs > 0).astype(np.intp)]
+        return self.classes[self.outputs.argmax(axis=1)]
+
+
+def _checked_score(value: Any, scoring: Any) -> float:
+    try:
+        if isinstance(value, (str, bytes)) or np.ndim(value):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"scoring={scoring!r} must return one number, the larger the better; got {value!r}"
+        ) from None
+
+
+def _advice_on_scoring(classes: Any, reason: str) -> str:
+    """Name scorers that fit the targets: numbers (None), classes or labels."""
+    if classes is None:
+        return (
+            ". For numbers take one such as 'r2' or 'neg_mean_absolute_error', or leave "
+            "scoring=None"
+        )
+    if np.ndim(classes) == 2:
+        return (
+            ". For multilabel y take one that knows several labels, such as 'f1_macro', "
+            "'f1_samples', 'jaccard_samples', 'accuracy', 'roc_auc', 'average_precision' or "
+            "'neg_brier_score', or leave scoring=None"
+        )
+    if np.size(classes) > 2:
+        return (
+            ". For more than two classes take one that knows them, such as 'f1_macro', "
+            "'balanced_accuracy', 'roc_auc_ovr' or 'neg_log_loss', or leave scoring=None"
+        )
+    if "pos_label" in reason:
+        return (
+            ". Code the positive class as 1 and the other as 0, or name it: "
+            "make_scorer(f1_score, pos_label=...)"
+        )
+    return ""
+
+
+# A score of many predictions in one call: of predictions, their rows and weights, places of the
+# original rows among these, and the weights of those; more is better
+ScoreAtOnce: TypeAlias = "Callable[[Doubles, Places, Doubles | None, Places, Doubles | None], Any]"
+
+
+def scored_by(
+    scoring: Any, shells: Any, at_once: ScoreAtOnce | None, data: Samples, labels: NDArray[Any],
+    classes: Any = None,
+) -> Score:  # fmt: skip
+    """Turn a scorer, of which more is better, into a score of predictions.
+
+    It sees the original rows, equal ones as often as they came, and only weights that were given.
+    ``shells`` makes an estimator of each prediction, for the scorer; ``at_once``, if there is one,
+    does the same for all predictions in one call, a hundredth of the work.
+    """
+    by_name = isinstance(scoring, str)
+    scorer = get_scorer(scoring) if by_name else scoring
+
+    def values_of(predictions: Doubles, rows: Places) -> Any:
+        originals, at = data.originals(rows)
+        weights = None if data.weight is None else data.weight[rows]
+        given = None if data.given is None else data.given[originals]
+        if at_once is not None:
+            return at_once(predictions, rows, weights, at, given)
+        merged = rows[at]
+        arguments = {} if given is None else {"sample_weight": given}
+        # of what a scorer of scikit-learn would check anew each time, all is known
+        quick = {"assume_finite": True, "skip_parameter_validation": True}
+        try:
+            with config_context(**(quick if by_name else {})), warnings.catch_warnings():
+                if np.ndim(classes) == 2:  # each label has a probability of its own
+                    warnings.filterwarnings("ignore", _NO_SUM_OF_ONE)
+                return [
+                    scorer(known, data.X[merged], labels[merged], **arguments)
+                    for known in shells(predictions, rows, weights, at)
+                ]
+        except TypeError as error:
+            if not arguments or "sample_weight" not in str(error):
+                raise
+            raise TypeError(
+                f"scoring={scoring!r} takes no sample_weight, but weights were given: choose a "
+                "scorer that takes them, or fit without weights"
+            ) from error
+
+    def score(predictions: Doubles, rows: Places) -> Doubles:
+        try:
+            values = values_of(predictions, rows)
+        except Exception as error:
+            # a scorer of the user's own has errors of its own
+            if not by_name or "takes no sample_weight, but weights" in str(error):
+                raise
+            reason = str(error).rstrip(".")
+            raise ValueError(
+                f"scoring={scoring!r} cannot score these targets or their predictions: {reason}"
+                f"{_advice_on_scoring(classes, reason)}"
+            ) from error
+        return np.array([-_checked_score(value, scoring) for value in values])
+
+    return score

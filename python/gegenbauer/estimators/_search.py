@@ -1,0 +1,642 @@
+"""Estimators that choose everything by themselves: spectrum, number of terms, penalty.
+
+What is searched, and by which scores, is in :mod:`gegenbauer.selection`; here rows are
+checked, scaled and chosen, scores are made of labels, and the final model is fitted. Up to some
+thousand rows that model is the kernel of all terms with dual coefficients, beyond a finite set of
+the terms of largest weight.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.metrics import get_scorer_names
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from gegenbauer._validation import check_integer, check_number
+from gegenbauer.basis.kernels import SpectrumKernel
+from gegenbauer.basis.scaling import InputScaling
+from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
+from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.errors import GridEdgeWarning, UnderfittingWarning, stacklevel
+from gegenbauer.estimators._base import CLIP_ADVICE, Range, advising
+from gegenbauer.estimators._progress import CallbackSupportMixin, Progress, with_callbacks
+from gegenbauer.estimators._ridge import PAPER_LAM, PAPER_N_TERMS
+from gegenbauer.estimators._samples import Samples, number_distinct
+from gegenbauer.estimators._splits import checked_groups, checked_split, restrict_splits
+from gegenbauer.estimators._targets import TargetEstimator, checked_sample_weight, warn_of_light
+from gegenbauer.ridge.expansions import predict
+from gegenbauer.ridge.kernel_ridge import predict_kernel, solve_kernel
+from gegenbauer.ridge.solve import solve_ridge
+from gegenbauer.selection.basis_search import PAPER_GAMMAS, search_basis
+from gegenbauer.selection.candidates import NO_SCORE, Candidate
+from gegenbauer.selection.gamma import search_gamma
+from gegenbauer.selection.objective import check_level
+from gegenbauer.selection.spectrum_search import GAMMAS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from gegenbauer._typing import Doubles, Places
+    from gegenbauer.basis.spectrum import ComponentsLike
+    from gegenbauer.selection.candidates import Score, Splits
+
+__all__ = ["MOST_FOR_A_MEAN", "PASSING", "SearchEstimator", "spread_places"]
+
+# Terms of the finite set that is used where rows are too many for a kernel
+_DEFAULT_N_TERMS = 2000
+
+# What the best of some hundred models gains from noise in -log p of all samples left out, about
+# the logarithm of their number, and what it gains where the penalty alone is chosen; a loss of less
+# than half is never taken for that
+_LUCK, _LUCK_OF_ONE = 6.0, 2.0
+
+# A penalty so many times the trace of the kernel matrix leaves nothing of the model
+_RUNAWAY = 100.0
+
+# Samples over which the kernel, or the squared lengths of a basis, are averaged
+MOST_FOR_A_MEAN = 1000
+
+# What only some fits leave behind: a fit with other parameters must not find it
+PASSING = (
+    "X_fit_", "dual_coef_", "kernel_", "basis_", "term_coef_", "_posterior", "_mean_features",
+    "_free_leverage", "_prior_variance", "_margin",
+)  # fmt: skip
+
+# Weights count samples; where the largest is smaller, what is divided by them overflows
+_LEAST_WEIGHT = 1e-50
+
+
+def _listed(values: Any, name: str) -> list[Any]:
+    """Return one value, or some to choose from, as a list."""
+    try:
+        found = list(values)
+    except TypeError:  # a number
+        found = [values]
+    if not found:
+        raise ValueError(f"{name} must not be empty: give values to choose from")
+    return found
+
+
+def spread_places(n: int, most: int) -> Places:
+    """Return ``most`` of n places, evenly spread, or all of them."""
+    if n <= most:
+        return np.arange(n)
+    return np.unique(np.linspace(0, n - 1, most).round().astype(np.intp))
+
+
+class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[misc]
+    """Search, final fit and output common to regression and classification."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **TargetEstimator._parameter_constraints,
+        "spectrum": [StrOptions({"auto"}), tuple, list, Spectrum, *COMPONENTS, None],
+        "gammas": [StrOptions({"auto"}), "array-like"],
+        "n_terms": [Range(Integral, 1, None, closed="left"), "array-like", None],
+        "lam": [Range(Real, -0.5, None, closed="neither"), "array-like", None],
+        "cv": ["cv_object"],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+        "penalize_constant": ["boolean"],
+        "search_rows": [Range(Integral, 10, None, closed="left")],
+        "kernel_rows": [Range(Integral, 0, None, closed="left")],
+        "verbose": ["verbose"],
+    }
+
+    # How much wider than the rows of the fit the box of the inputs is, on either side; the paper
+    # has none
+    _margin: float
+
+    spectrum: str | ComponentsLike | None
+    gammas: str | Sequence[float]
+    n_terms: int | Sequence[int] | None
+    lam: float | Sequence[float] | None
+    cv: Any
+    scoring: Any
+    penalize_constant: bool
+    search_rows: int
+    kernel_rows: int
+    verbose: bool | int
+    best_score_: float
+    term_coef_: Doubles
+    cv_results_: dict[str, NDArray[Any]]
+    dual_coef_: Doubles
+    gamma_: float
+    lam_: float
+    intercept_: Doubles
+    loo_predictions_: Doubles
+    n_search_rows_: int
+    n_terms_: float
+    rcond_: float
+    solver_: str
+    spectrum_: Spectrum | None
+    X_fit_: NDArray[Any]
+
+    # ---- what subclasses say -----------------------------------------------------
+
+    def _make_score(self, data: Samples) -> Score:
+        """Return what is to be made small: a function of predictions and their rows."""
+        raise NotImplementedError
+
+    def _stratified(self, data: Samples, most: int) -> Places:
+        """Return at most so many rows that stand for all, the same ones each time."""
+        raise NotImplementedError
+
+    def _learn(self, data: Samples, splits: Splits, progress: Progress) -> tuple[Spectrum, float]:
+        """Choose the spectrum and a first gamma for the kernel of all terms, on few rows."""
+        raise NotImplementedError
+
+    def _finish(self, data: Samples, left_out: Doubles) -> None:
+        """Make what the predictions of left-out rows are good for; set ``loo_predictions_``."""
+        raise NotImplementedError
+
+    # ---- fitting -----------------------------------------------------------------
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        # scikit-learn takes True for the number 1
+        check_integer(self.kernel_rows, "kernel_rows", minimum=0)
+        if isinstance(self.n_terms, bool):
+            check_integer(self.n_terms, "n_terms", minimum=1)
+        # what these refuse would otherwise be refused when the search is over
+        self._gamma_grid()
+        self._basis_grid()
+
+    @with_callbacks  # type: ignore[untyped-decorator]  # scikit-learn is untyped
+    def _fit_on_copy(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Self:
+        self._validate_params()
+        given = {"sample_weight": sample_weight, "groups": groups}
+        metadata = {name: value for name, value in given.items() if value is not None} or None
+        with Progress(self, 2, verbose=self.verbose, X=X, y=y, metadata=metadata) as progress:
+            return super()._fit_on_copy(X, y, sample_weight, groups, progress)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, progress: Progress) -> None:
+        for name in PASSING:
+            self.__dict__.pop(name, None)
+        raw_X, raw_y = X, self._prepare_y(y)
+        X, targets, weight, used = self._checked_rows(X, y, sample_weight)
+        n_rows = _num_samples(raw_X)
+        given = checked_sample_weight(sample_weight, n_rows)
+        if given is not None:
+            given = given[used]
+            if given.max() < _LEAST_WEIGHT:
+                raise ValueError(
+                    f"sample_weight is at most {given.max():.3g}, so that squares and reciprocals "
+                    "of the weights leave float64: scale the weights so that they average one"
+                )
+            warn_of_light(given, given.size)
+        self._y_was_flat = targets.ndim == 1
+        targets = targets if targets.ndim == 2 else targets[:, np.newaxis]
+        if len(X) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two rows, to leave one out; got "
+                f"n_samples = {len(X)}"
+            )
+        grid = self._basis_grid()
+        splits = self._make_splits(raw_y, used, groups)
+        data, splits = Samples.merge(X, targets, weight, given, splits)
+        if data.n < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two different samples, to leave one "
+                f"out; all {len(X)} are the same"
+            )
+        self.scaling_ = self._make_scaling(X)
+        self._look_at_inputs(X)
+        data = self._standardised(data)
+        score = self._make_score(data)
+        self._try_scoring(data, score)
+        self._all_terms = grid is None and self.n_terms is None and data.n <= self.kernel_rows
+        if self._all_terms and self.out_of_range == "extrapolate":
+            raise ValueError(
+                "out_of_range='extrapolate' needs a finite set of terms: give n_terms, since "
+                "the sum of all terms has no value outside of the range of the inputs"
+            )
+        if grid is not None:
+            left_out = self._fit_paper(data, grid, score, splits, progress)
+        else:
+            left_out = self._fit_spectrum(data, score, splits, progress)
+        self._warn_of_underfitting(data, score, splits)
+        self._finish(data, left_out)
+        self._put_back(raw_X, used, n_rows)
+        self._warn_at_edges(grid)
+
+    def _try_scoring(self, data: Samples, score: Score) -> None:
+        """Let a scorer refuse targets before the search: it must score predictions of no error."""
+        if isinstance(self.scoring, str):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                score(data.Y[np.newaxis], np.arange(data.n))
+
+    def _fit_spectrum(
+        self, data: Samples, score: Score, splits: Splits, progress: Progress
+    ) -> Doubles:
+        """Choose a spectrum on few rows, and fit all terms or those of largest weight."""
+        rows = self._search_sample(data, int(self.search_rows))
+        self.n_search_rows_ = int(rows.size)
+        few, few_splits = data.take(rows), restrict_splits(splits, rows, data.n)
+        self.cv_results_, self.lam_ = {}, 0.0
+        with progress.stage("spectrum", n_steps=None):
+            if isinstance(self.spectrum, str):
+                self.spectrum_, gamma = self._learn(few, few_splits, progress)
+            else:
+                self.spectrum_ = Spectrum(self.spectrum)  # type: ignore[arg-type]  # not None
+                if not self.spectrum_.interactions(data.X.shape[1]).any():
+                    raise ValueError(
+                        "the spectrum weighs no input: give an interaction (q) above zero, got "
+                        f"spectrum={self.spectrum!r}"
+                    )
+                gamma = self._first_gamma(few, few_splits) if self._all_terms else 0.0
+        with progress.stage("gamma on all rows"):
+            if self._all_terms:
+                return self._fit_kernel(data, gamma, score, splits)
+            basis = TensorBasis(
+                data.X.shape[1],
+                n_terms=_DEFAULT_N_TERMS if self.n_terms is None else int(self.n_terms),  # type: ignore[arg-type]
+                lam=self.lam_,
+                index_set="largest_weight",
+                spectrum=self.spectrum_,
+            )
+            grid = self._gamma_grid()
+            if grid is None:
+                grid = np.array(GAMMAS) * self._level(basis, data)
+            return self._fit_terms(data, basis, grid, score, splits)
+
+    def _search_sample(self, data: Samples, most: int) -> Places:
+        """Return about so many rows that stand for all, with all rows of each distinct x.
+
+        They are the same ones in whatever order the rows come.
+        """
+        if data.n <= most:
+            return np.arange(data.n)
+        order = np.lexsort((*data.Y.T[::-1], *data.X.T[::-1]))
+        group = number_distinct(data.X[order])
+        _, heads = np.unique(group, return_index=True)
+        share = max(2, round(most * heads.size / data.n))
+        chosen = heads[self._stratified(data.take(order[heads]), share)]
+        rows = np.flatnonzero(np.isin(group, group[chosen]))
+        return np.sort(order[rows[spread_places(rows.size, 2 * most)]])
+
+    def _fit_paper(
+        self,
+        data: Samples,
+        grid: tuple[list[float], list[int]],
+        score: Score,
+        splits: Splits,
+        progress: Progress,
+    ) -> Doubles:
+        """Choose lam, the number of terms and gamma, all of them on all rows."""
+        gammas = self._gamma_grid()
+        with progress.stage("basis", n_steps=None):
+            found = search_basis(
+                data.X, data.Y, score, lams=grid[0], n_terms=grid[1],
+                gammas=PAPER_GAMMAS if gammas is None else gammas.tolist(), widen=gammas is None,
+                **data.leaving_out, splits=splits, pooled=self._pooled,
+                callback=lambda k: progress.step(f"basis {k}"), **self._options(),
+            )  # fmt: skip
+        self.cv_results_ = {
+            "lam": found.lams,
+            "n_terms": found.n_terms,
+            "gamma": found.gammas,
+            "score": -found.scores,
+        }
+        self.n_search_rows_ = data.n
+        self.spectrum_, self.lam_, self._margin = None, found.basis.lam, 0.0
+        with progress.stage("weights"):
+            return self._fit_terms(data, found.basis, np.array([found.gamma]), score, splits)
+
+    def _put_back(self, X: Any, used: Places, n_rows: int) -> None:
+        """Give rows of weight zero, which no fit has seen, the predictions of the fit."""
+        if used.size == n_rows:
+            return
+        unused = np.setdiff1d(np.arange(n_rows), used)
+        # the policy for rows out of range is of those that are asked for, not of these
+        outputs = self._evaluate(self._validate_inputs(_safe_indexing(X, unused), reset=False))
+        whole = np.empty((n_rows, *self.loo_predictions_.shape[1:]))
+        whole[used] = self.loo_predictions_
+        whole[unused] = outputs.reshape(unused.size, *whole.shape[1:])
+        self.loo_predictions_ = whole
+
+    @property
+    def _pooled(self) -> bool:
+        """Whether the test rows of all splits are scored together.
+
+        Our own scores are: a temperature for the few rows of one part would be fitted to them.
+        Scorers are asked once for each part, as scikit-learn does.
+        """
+        return self.scoring is None
+
+    def _warn_at_edges(self, basis_grid: tuple[list[float], list[int]] | None) -> None:
+        """Say where the best value is an end of a grid that was given: of three values or more."""
+        given = self._gamma_grid()
+        grids: list[tuple[str, float, Sequence[float]]]
+        grids = [("gammas", self.gamma_, [] if given is None else given.tolist())]
+        if basis_grid is not None:
+            grids += [("lam", self.lam_, basis_grid[0]), ("n_terms", self.n_terms_, basis_grid[1])]
+        for name, best, values in grids:
+            if len(set(values)) < 3 or best not in (min(values), max(values)):
+                continue
+            end, more = ("smallest", "smaller") if best == min(values) else ("largest", "larger")
+            free = ", or leave gammas='auto'" if name == "gammas" else ""
+            warnings.warn(
+                f"{best:.6g} was the best of {name} and is the {end}: give {more} ones as well, of "
+                f"which one may be better{free}",
+                GridEdgeWarning,
+                stacklevel=stacklevel(),
+            )
+
+    @property
+    def _on_paper(self) -> bool:
+        """Whether the next fit takes the basis of the paper, its box and its penalty."""
+        return self.spectrum is None
+
+    def _basis_grid(self) -> tuple[list[float], list[int]] | None:
+        """Return lams and numbers of terms to choose from with the paper's basis; None without."""
+        several = self.n_terms is not None and not isinstance(self.n_terms, Integral)
+        if not self._on_paper:
+            if self.lam is not None:
+                raise ValueError(
+                    "lam is of the raw polynomials of the paper, which spectrum=None takes; got "
+                    f"lam={self.lam!r} with spectrum={self.spectrum!r}, whose polynomials are "
+                    "Chebyshev's: leave lam out, or set spectrum=None"
+                )
+            if several:
+                raise ValueError(
+                    f"several n_terms to choose from need the basis of the paper, spectrum=None; "
+                    f"got n_terms={self.n_terms!r} with spectrum={self.spectrum!r}: give one number"
+                )
+            return None
+        lams = _listed(PAPER_LAM if self.lam is None else self.lam, "lam")
+        sizes = _listed(PAPER_N_TERMS if self.n_terms is None else self.n_terms, "n_terms")
+        return (
+            [check_number(lam, "lam", minimum=-0.5, open_below=True) for lam in lams],
+            [check_integer(size, "n_terms", minimum=1) for size in sizes],
+        )
+
+    def _make_scaling(self, X: NDArray[Any]) -> InputScaling:
+        clip = self.out_of_range != "extrapolate"
+        domain = (0, 1) if self._on_paper else (-1, 1)
+        return self._with_margin(InputScaling.fit(X, domain=domain, clip=clip))
+
+    def _with_margin(self, tight: InputScaling) -> InputScaling:
+        if self._on_paper or self._margin == 0:
+            return tight
+        room = self._margin * tight.upper - self._margin * tight.lower
+        largest = np.finfo(np.float64).max
+        return InputScaling(
+            np.maximum(tight.lower, room - largest) - room,
+            np.minimum(tight.upper, largest - room) + room,
+            domain=tight.domain, clip=tight.clip, constant=tight.is_constant,
+        )  # fmt: skip
+
+    def _standardised(self, data: Samples) -> Samples:
+        return data
+
+    def _make_splits(self, y: Any, used: Places, groups: Any) -> Splits:
+        """Split all rows that came, of which those of no weight take no part."""
+        y = np.asarray(y)
+        n = len(y)
+        groups = checked_groups(groups, n)
+        if self.cv is None:
+            if groups is not None:
+                raise ValueError(
+                    "groups are rows that are left out together, but cv=None leaves out single "
+                    "ones: give cv, such as GroupKFold(5)"
+                )
+            return None
+        if isinstance(self.cv, type):
+            raise TypeError(f"cv must be a splitter, not a class: write {self.cv.__name__}(...)")
+        pairs = self.cv
+        try:
+            if isinstance(self.cv, Integral) or hasattr(self.cv, "split"):
+                cv = check_cv(self.cv, y, classifier=is_classifier(self))
+                pairs = cv.split(np.zeros((n, 1)), y, groups)
+            pairs = [*pairs]
+        except ValueError as error:
+            if groups is not None or "'groups'" not in str(error):
+                raise
+            raise ValueError(
+                f"cv={self.cv!r} splits by groups, and none came: pass the group of each row, "
+                "fit(X, y, groups=...)"
+            ) from error
+        if not pairs:
+            raise ValueError(f"cv must have at least one split, got cv={self.cv!r}")
+        splits = restrict_splits(
+            [checked_split(pair, k, n) for k, pair in enumerate(pairs)], used, n
+        )
+        if not splits:
+            raise ValueError("cv leaves no split with rows of positive weight on both sides")
+        return splits
+
+    def _labels(self, data: Samples) -> NDArray[Any]:
+        """Return the targets as scikit-learn's scorers take them."""
+        raise NotImplementedError
+
+    def _gamma_grid(self) -> Doubles | None:
+        """Return the gammas asked for, absolute; None if the search is free."""
+        if isinstance(self.gammas, str):
+            return None
+        gammas = _listed(self.gammas, "gammas")
+        found = [check_number(gamma, "gammas", minimum=0, open_below=True) for gamma in gammas]
+        return np.unique(found)
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "scaling": self.scaling_,
+            "penalize_constant": bool(self.penalize_constant),
+            "n_threads": self._n_threads(),
+        }
+
+    def _kernel_of_all_terms(self, data: Samples) -> SpectrumKernel:
+        assert self.spectrum_ is not None
+        try:
+            return SpectrumKernel(data.X.shape[1], self.spectrum_)
+        except ValueError as error:
+            raise ValueError(f"{error}; here, give n_terms for a finite set of terms") from None
+
+    def _first_gamma(self, data: Samples, splits: Splits) -> float:
+        """Return the best of the usual gammas for the kernel of all terms, on few rows."""
+        kernel = self._kernel_of_all_terms(data)
+        options = {"sample_weight": data.weight, **self._options()}
+        values = kernel.diagonal(data.X, scaling=self.scaling_)
+        level = float(np.average(values, weights=data.weight)) - (not self.penalize_constant)
+        level = data.unit * check_level(level, f"spectrum={self.spectrum!r}")
+        gammas = np.array(GAMMAS) * level
+        return self._best_of(kernel, data, gammas, self._make_score(data), splits, options)[0]
+
+    def _fit_kernel(self, data: Samples, gamma: float, score: Score, splits: Splits) -> Doubles:
+        """Fit all terms with dual coefficients; return the predictions of rows left out."""
+        kernel = self._kernel_of_all_terms(data)
+        options = {"sample_weight": data.weight, **self._options()}
+        grid = self._gamma_grid()
+        if grid is None:
+            gamma, best, left_out = search_gamma(
+                kernel, data.X, data.Y, score, gamma, splits=splits, pooled=self._pooled,
+                left_out_share=data.share, **options,
+            )  # fmt: skip
+        else:
+            gamma, best, left_out = self._best_of(kernel, data, grid, score, splits, options)
+        fit = solve_kernel(kernel, data.X, data.Y, gamma, **options)
+        self.gamma_ = float(gamma)
+        self.best_score_ = -float(best)
+        self.kernel_ = kernel
+        self.X_fit_ = data.X
+        self.dual_coef_ = fit.dual_coef
+        self.intercept_ = fit.intercept
+        self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), "kernel"
+        self.n_terms_ = np.inf
+        return left_out
+
+    def _fit_terms(
+        self, data: Samples, basis: TensorBasis, gammas: Doubles, score: Score, splits: Splits
+    ) -> Doubles:
+        """Fit a finite set of terms; return the predictions of rows left out."""
+        options = {"sample_weight": data.weight, **self._options()}
+        gamma, best, left_out = self._best_of(basis, data, gammas, score, splits, options)
+        fit = solve_ridge(basis, data.X, data.Y, gamma, **options)
+        self.gamma_ = float(gamma)
+        self.best_score_ = -float(best)
+        self.basis_ = basis
+        self.term_coef_ = fit.weights
+        self.intercept_ = np.zeros(data.Y.shape[1])
+        self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), fit.engine
+        self.n_terms_ = basis.n_terms
+        return left_out
+
+    def _best_of(
+        self,
+        model: SpectrumKernel | TensorBasis,
+        data: Samples,
+        gammas: Doubles,
+        score: Score,
+        splits: Splits,
+        options: dict[str, Any],
+    ) -> tuple[float, float, Doubles]:
+        """Return the best of given gammas, its score and predictions of rows left out."""
+        others = {key: value for key, value in options.items() if key != "sample_weight"}
+        weight = options["sample_weight"]
+        candidate = Candidate(
+            model, data.X, data.Y, weight, splits, left_out_share=data.share,
+            pooled=self._pooled, **others,
+        )  # fmt: skip
+        values = candidate.scores(gammas, score)
+        at = int(np.flatnonzero(values == values.min())[-1])
+        if not np.isfinite(values[at]):
+            raise ValueError(NO_SCORE.format("gamma"))
+        return float(gammas[at]), float(values[at]), candidate.predictions(float(gammas[at]))
+
+    def _level(self, basis: TensorBasis, data: Samples) -> float:
+        """Estimate the mean squared length of the penalised terms of a sample, times its weight."""
+        rows, weight = spread_places(data.n, MOST_FOR_A_MEAN), data.weight
+        if weight is not None:  # as from the rows that weights count
+            rows, counted = np.arange(data.n), np.cumsum(weight)
+            if counted[-1] > MOST_FOR_A_MEAN:
+                places = np.linspace(0.0, counted[-1] - 1.0, MOST_FOR_A_MEAN).round()
+                rows = np.searchsorted(counted, places, side="right").clip(max=data.n - 1)
+                weight = None
+        squares = basis.evaluate(data.X[rows], scaling=self.scaling_) ** 2
+        lengths = squares[:, 0 if self.penalize_constant else 1 :].sum(axis=1)
+        level = float(np.average(lengths, weights=weight)) * data.unit
+        return level if level > 0 else 1.0  # a free constant alone has no penalty
+
+    # ---- what came of it ---------------------------------------------------------
+
+    def _warn_of_underfitting(self, data: Samples, score: Score, splits: Splits) -> None:
+        """Warn where a constant would do, by the score of samples left out that chose the model."""
+        if not np.ptp(data.Y, axis=0).any():  # and it does: there is nothing to learn
+            return
+        constant, loss = self._score_of_constants(data, score, splits), -self.best_score_
+        if not loss >= constant - self._chance(constant, data):
+            return
+        ran_away = ""
+        if self._gamma_grid() is None and self.gamma_ >= _RUNAWAY * self._trace(data):
+            ran_away = (
+                f"The penalty ran away, to gamma = {self.gamma_:.3g}, which leaves less than "
+                f"{1 / _RUNAWAY:g} degrees of freedom. "
+            )
+        warnings.warn(
+            "the model is no better than a constant beyond what chance may give: of "
+            f"{data.n_samples:.6g} samples left out (equal ones may count as one) "
+            f"the score is {-loss:.4g}, and {-constant:.4g} that of always predicting the mean of "
+            f"y. {ran_away}Check that each x belongs to its y, that inputs are coded sensibly and "
+            "hold what y depends on, or give more samples",
+            UnderfittingWarning,
+            stacklevel=stacklevel(),
+        )
+
+    def _score_of_constants(self, data: Samples, score: Score, splits: Splits) -> float:
+        """Score the mean target, of the training part of each split; NaN if a scorer refuses it."""
+        everything = np.arange(data.n)
+        constants, tests = [], []
+        for train, test in splits or [(everything, everything)]:
+            weight = None if data.weight is None else data.weight[train]
+            mean = np.average(data.Y[train], axis=0, weights=weight)
+            constants.append(np.tile(mean, (1, test.size, 1)))
+            tests.append(test)
+        if self._pooled:
+            constants, tests = [np.concatenate(constants, axis=1)], [np.concatenate(tests)]
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a correlation, say, warns of constants
+                found = [score(c, rows)[0] for c, rows in zip(constants, tests, strict=True)]
+        except Exception:  # a scorer of the user's own may need predictions that differ
+            return np.nan
+        return float(np.mean(found))
+
+    @property
+    def _luck(self) -> float:
+        given = self.spectrum is not None and not isinstance(self.spectrum, str)
+        return _LUCK_OF_ONE if given else _LUCK
+
+    def _chance(self, constant: float, data: Samples) -> float:
+        """Return by how much the best of all models tried may beat the constant by chance."""
+        raise NotImplementedError
+
+    def _trace(self, data: Samples) -> float:
+        """Return the sum of the eigenvalues of the kernel matrix, of penalised terms."""
+        if not hasattr(self, "kernel_"):
+            return data.n_samples * self._level(self.basis_, data)
+        lengths = self.kernel_.diagonal(data.X, scaling=self.scaling_)
+        lengths -= not self.penalize_constant
+        return float(lengths.sum() if data.weight is None else lengths @ data.weight)
+
+    # ---- predicting --------------------------------------------------------------
+
+    @property
+    def relevances_(self) -> Doubles:
+        """Sum of the weights of each input in the spectrum."""
+        spectrum = getattr(self, "spectrum_", None)
+        if spectrum is None:
+            raise AttributeError(
+                f"this {type(self).__name__} has no spectrum, of which relevances_ are the weights "
+                "of the inputs: fit it, and not with spectrum=None"
+            )
+        return np.asarray(spectrum.interactions(self.n_features_in_).sum(axis=1))
+
+    def _raw_outputs(self, X: Any) -> Doubles:
+        """Return the outputs (S, K) of the fitted polynomial."""
+        check_is_fitted(self)
+        X = self._validate_inputs(X, reset=False)
+        self._apply_range_policy(X)
+        return self._evaluate(X)
+
+    def _evaluate(self, X: NDArray[Any]) -> Doubles:
+        """Return the outputs (S, K) at checked rows, wherever they lie."""
+        with advising(f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger gamma"):
+            if hasattr(self, "dual_coef_"):
+                return predict_kernel(
+                    self.kernel_, X, self.X_fit_, self.dual_coef_, intercept=self.intercept_,
+                    scaling=self._current_scaling(), n_threads=self._n_threads(),
+                )  # fmt: skip
+            outputs = predict(
+                self.basis_, X, self.term_coef_, scaling=self._current_scaling(),
+                n_threads=self._n_threads(),
+            )  # fmt: skip
+            return outputs + self.intercept_

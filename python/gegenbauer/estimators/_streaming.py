@@ -1,0 +1,767 @@
+"""Learning from rows that come in batches: statistics that add, and the solve when it is needed.
+
+All that a fit needs to know of its samples are sums over them
+(:mod:`gegenbauer.ridge.statistics`), so that batches may come in any order, be taken away again,
+and be learned in different places. Nothing has to be known beforehand: when the range of the inputs
+or the set of classes grows, the sums are expressed in the new ones, exactly. Weights are solved for
+at their first use after a change.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import _num_samples
+
+from gegenbauer._locks import exclusive
+from gegenbauer._validation import as_matrix, check_number, require_plain
+from gegenbauer.basis.scaling import InputScaling
+from gegenbauer.batches.iterables import as_batches
+from gegenbauer.errors import BeyondRangeError, StreamError
+from gegenbauer.estimators._base import BasisEstimator, advising
+from gegenbauer.estimators._labels import (
+    MAX_LISTED,
+    class_factors,
+    indicator_columns,
+    label_kind,
+    plain_labels,
+)
+from gegenbauer.estimators._progress import RowProgress
+from gegenbauer.estimators._targets import ClassTargets, RealTargets, TargetEstimator
+from gegenbauer.ridge.cost import MANY_SAMPLES, fit_cost, moments_serve
+from gegenbauer.ridge.statistics.gram import GramStatistics
+from gegenbauer.ridge.statistics.moments import MomentStatistics
+from gegenbauer.selection.basis_search import PAPER_GAMMAS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.ridge.solve import RidgeSolution
+    from gegenbauer.ridge.statistics._base import Coding
+
+    Statistics = GramStatistics | MomentStatistics
+
+__all__ = ["ClassStream", "RealStream", "StreamEstimator"]
+
+# What the solve finds, as attributes of the estimator.
+SOLUTION = ("term_coef_", "engine_", "solver_", "precision_", "rcond_", "n_refinements_")
+
+# Parameters that do not count in the sums over rows: half-fitted models may differ in them.
+_OF_THE_SOLVE = {"gamma", "penalize_constant", "solver", "precision", "engine", "n_jobs"}
+
+
+class StreamEstimator(BasisEstimator, TargetEstimator):
+    """An estimator that may learn from batches, beside ``fit``. See the module.
+
+    Subclasses say how targets are summed: regression as they are, classification by indicators of
+    the classes, whose order and number may change, and from which the codes +1 and -1 follow.
+    """
+
+    gamma: float
+    penalize_constant: bool
+    engine: str
+    solver: str
+    statistics_: Statistics
+    n_samples_seen_: int
+    n_out_of_range_: int
+    gamma_results_: dict[str, Doubles]
+    _y_was_flat: bool
+    _summed_with: dict[str, Any]
+
+    # ---- what subclasses say -----------------------------------------------------
+
+    def _encode_batch(
+        self, y: Any, weight: Doubles | None, *, grow: bool
+    ) -> tuple[Doubles, Doubles | None]:
+        """Return what is to be summed (S, K), and the row weights; may change ``statistics_``."""
+        raise NotImplementedError
+
+    def _coding(self) -> Coding | None:
+        """Return how the targets of the solve follow from what was summed."""
+        return None
+
+    def _align(self, other: Self) -> tuple[Statistics, Statistics]:
+        """Make the statistics of both alike in their outputs; ``self`` is the sum to be."""
+        return self.statistics_, other.statistics_
+
+    def _keep_solution(self, solution: RidgeSolution, *, flat: bool) -> None:
+        """Set the attributes that the solve finds."""
+        raise NotImplementedError
+
+    def _look_at_sums(self) -> None:
+        """Warn of what the sums tell about the targets, once weights are solved for."""
+
+    # ---- state -------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        # Asked only for what is not there: the solution of sums that have changed.
+        if name in SOLUTION and "statistics_" in self.__dict__:
+            with exclusive(self):  # the solution must be that of the sums that are there then
+                if name not in self.__dict__:
+                    self._solve_statistics()
+                return self.__dict__[name]
+        if name == "partial_fit":  # which is there, but not now: say why
+            try:
+                self._can_go_on()
+            except ValueError as error:
+                raise AttributeError(f"no partial_fit here: {error}", name=name) from None
+        return super().__getattr__(name)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return bool(self.__dict__.keys() & {"term_coef_", "statistics_"})
+
+    def _forget_solution(self) -> None:
+        for name in (*SOLUTION, "gamma_results_"):
+            self.__dict__.pop(name, None)
+
+    def _forget_fit(self) -> None:
+        """Leave nothing of an earlier fit that the next one would not replace."""
+        self._forget_solution()
+        for name in (
+            "statistics_", "n_samples_seen_", "n_out_of_range_", "classes_", "label_names_",
+            "_y_was_flat",
+            "_correlation",
+        ):  # fmt: skip
+            self.__dict__.pop(name, None)
+
+    def _require_statistics(self) -> None:
+        if "statistics_" not in self.__dict__:
+            raise ValueError(
+                f"this {type(self).__name__} holds no statistics of its rows, which partial_fit "
+                "and fit_stream keep and fit does not (nor a model that was saved without them)"
+            )
+
+    def _solve_statistics(self) -> None:
+        if self.statistics_.n_samples == 0:
+            raise ValueError("all rows were forgotten again: learn others by partial_fit")
+        with advising("y or sample_weight is too large, scale it down"):
+            try:
+                solution = self.statistics_._solve(
+                    self.gamma, self._coding(), bool(self.penalize_constant), self._n_threads()
+                )
+            except np.linalg.LinAlgError as error:
+                raise np.linalg.LinAlgError(
+                    f"{error} (the rows are gone, so there is no other way than from their sums: "
+                    f"choose a larger gamma than {float(self.gamma):g} by choose_gamma or refit)"
+                ) from None
+        flat = self._y_was_flat and solution.weights.shape[1] == 1
+        self._keep_solution(solution, flat=flat)
+        self._look_at_sums()
+
+    def _require_sums_to_do(self) -> bool:
+        """Refuse parameters that need all rows at once."""
+        if self.engine in ("dual", "kernel"):
+            raise ValueError(
+                f"engine={self.engine!r} needs all rows at once; for batches it must be 'auto', "
+                "'primal' or 'moments'"
+            )
+        if self.solver == "orthogonal":
+            raise ValueError(
+                "solver='orthogonal' needs all rows at once; for batches it must be 'auto' or "
+                "'cholesky'"
+            )
+        return True
+
+    def _can_go_on(self) -> bool:
+        """Refuse ``partial_fit`` where there are no sums to add to."""
+        if "statistics_" not in self.__dict__ and "term_coef_" in self.__dict__:
+            raise ValueError(
+                f"this {type(self).__name__} was learned by fit, or saved without its statistics, "
+                "so there are no sums to add rows to: begin a new one with partial_fit or "
+                "fit_stream"
+            )
+        return self._require_sums_to_do()
+
+    def _statistics_kind(self) -> type[Statistics]:
+        """Return the cheaper way of summing, or the one that was asked for."""
+        if self.engine == "moments":
+            possible = np.isfinite(fit_cost(self.basis_, MANY_SAMPLES)["moments"])
+            return MomentStatistics if possible else GramStatistics
+        serve = self.engine == "auto" and moments_serve(self.basis_, 1)
+        return MomentStatistics if serve else GramStatistics
+
+    # ---- learning ----------------------------------------------------------------
+
+    def _take_in(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any, grow: bool = False
+    ) -> None:
+        """Add a batch to the sums; without ``grow``, classes have to be announced."""
+        first = "statistics_" not in self.__dict__
+        if not first:
+            self._require_same_parameters()
+        self._announce(classes, grow=grow)
+        X, y, weight, places = self._rows_that_count(
+            X, y, sample_weight, reset=first, complete=False
+        )
+        if first:
+            self._summed_with = self._sum_parameters()
+            self.basis_ = self._make_basis(X.shape[1])
+            self.n_terms_ = int(self.basis_.n_terms)
+        if places.size == 0:  # of rows of no weight nothing is learned
+            return
+        targets, weight = self._encode_batch(y, weight, grow=grow)
+        if weight is not None and not weight.any():
+            return
+        box = self._given_box(X.shape[1])
+        if first:
+            start = box or InputScaling.fit(X, domain=self.domain, clip=self._clips)
+            statistics = self._statistics_kind()(self.basis_, targets.shape[1], scaling=start)
+            self.n_out_of_range_ = 0
+        else:
+            statistics = copy.copy(self.statistics_)
+        if box is not None:
+            self.scaling_ = box
+            self._apply_range_policy(X)
+            self.n_out_of_range_ += int(np.count_nonzero(box.outside(X)))
+        grow_box = box is None and not first  # the first rows have made it
+        statistics.update(
+            X, targets, sample_weight=weight, widen=grow_box, n_threads=self._n_threads()
+        )
+        self._set_statistics(statistics)
+
+    def _sum_parameters(self) -> dict[str, Any]:
+        """Return the parameters that count in the sums over rows."""
+        given = self.get_params(deep=False)
+        return {name: value for name, value in given.items() if name not in _OF_THE_SOLVE}
+
+    def _require_same_parameters(self) -> None:
+        now = self._sum_parameters()
+        for name, before in self._summed_with.items():
+            if not _equal(now[name], before):
+                raise ValueError(
+                    f"{name} was {before!r} when the first rows were learned and is {now[name]!r} "
+                    "now: set it back, or begin a new estimator (clone)"
+                )
+
+    def _set_statistics(self, statistics: Statistics) -> None:
+        assert statistics.scaling is not None
+        self.statistics_ = statistics
+        self.scaling_ = statistics.scaling
+        self.n_samples_seen_ = statistics.n_samples
+        self._forget_solution()
+
+    def _announce(self, classes: Any, *, grow: bool) -> None:
+        """Take note of the classes there are, in classification."""
+
+    def _take_out(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Subtract a batch from the sums."""
+        self._require_statistics()
+        self._require_same_parameters()
+        X, y, weight, places = self._rows_that_count(
+            X, y, sample_weight, reset=False, complete=False
+        )
+        if places.size == 0:
+            return
+        outside = self.scaling_.outside(X)
+        if self.feature_range is None and outside.any():
+            row = int(places[int(outside.argmax())])
+            raise ValueError(
+                f"row {row} lies outside of the range of all rows seen, so that it cannot be one "
+                "of them; forget takes rows that were learned before"
+            )
+        targets, weight = self._encode_batch(y, weight, grow=False)
+        if weight is not None and not weight.any():
+            return
+        part = type(self.statistics_).from_data(
+            self.basis_, X, targets, sample_weight=weight, scaling=self.scaling_,
+            n_threads=self._n_threads(),
+        )  # fmt: skip
+        self._set_statistics(self.statistics_ - part)
+        if self.feature_range is not None:
+            self.n_out_of_range_ -= int(np.count_nonzero(outside))
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows away again that were learned by ``partial_fit`` or ``fit_stream``.
+
+        The sums are as if the rows had never come, up to rounding. The range of the inputs and
+        the set of classes stay as they are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs of the rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their targets or labels.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Their weights, as they came.
+
+        Returns
+        -------
+        estimator
+            The estimator itself. When the call fails, it stays as it was.
+
+        Raises
+        ------
+        ValueError
+            Rows cannot be among those learned: there are more of them, or they weigh more, or
+            they lie outside of the range of all rows seen; or the estimator was learned by
+            ``fit``. More than that sums cannot tell: take care to forget what was learned, once.
+        """
+        return self._on_copy("_take_out", X, y, sample_weight)
+
+    def _fit_stream(
+        self,
+        batches: Any,
+        *,
+        classes: Any = None,
+        checkpoint: Any = None,
+        verbose: bool | int = False,
+        callback: Callable[[int, int | None], None] | None = None,
+    ) -> Self:
+        self._validate_params()
+        self._require_sums_to_do()
+        if not (checkpoint is None or hasattr(checkpoint, "is_due")):
+            raise TypeError(
+                "checkpoint must be a gegenbauer.Checkpoint, such as Checkpoint(path), got "
+                f"{type(checkpoint).__name__}"
+            )
+        source = as_batches(batches)
+        work = copy.copy(self)
+        work._forget_fit()
+        n_done, known = 0, None
+        if checkpoint is not None:
+            found = checkpoint.read(self)
+            if found is not None:
+                work, n_done, known = found
+                work._announce(classes, grow=True)
+        iterator = source.start(n_done)
+        first = next(iterator, None)
+        if known is not None and source.fingerprint(n_done) != known:
+            raise ValueError(
+                f"the checkpoint {checkpoint.path} is of {n_done} other batches than those that "
+                "come here: give the same ones (a generator anew, from its beginning), or another "
+                "place for the checkpoint"
+            )
+        saved = n_done
+        remaining = itertools.chain([] if first is None else [first], iterator)
+        done = work.__dict__.get("n_samples_seen_", 0)
+        with RowProgress(source.n_rows, done=done, verbose=verbose, callback=callback) as progress:
+            try:
+                for batch in remaining:
+                    work, n_rows = work._with_batch(batch, classes)
+                    n_done += 1
+                    progress.advance(n_rows)
+                    if checkpoint is not None and checkpoint.is_due(work):
+                        checkpoint.write(work, n_done, source.fingerprint(n_done))
+                        saved = n_done
+            except BaseException as error:  # an interrupt, too: what was learned is not lost
+                if checkpoint is not None and "statistics_" in work.__dict__:
+                    try:
+                        if n_done > saved:
+                            checkpoint.write(work, n_done, source.fingerprint(n_done))
+                        error.add_note(
+                            f"The {n_done} batches before are kept in {checkpoint.path}, and the "
+                            "same call goes on behind them."
+                        )
+                    except (OSError, TypeError, ValueError) as another:
+                        error.add_note(f"Beside that, {another}")
+                raise
+            if checkpoint is not None and n_done > saved:
+                checkpoint.write(work, n_done, source.fingerprint(n_done))
+        if "statistics_" not in work.__dict__:
+            raise ValueError("the batches held no rows (of positive weight)")
+        with exclusive(self):
+            self.__dict__ = work.__dict__
+        return self
+
+    def _with_batch(self, batch: Any, classes: Any) -> tuple[Self, int]:
+        """Return a copy that has learned a batch too, and its rows; errors say which batch."""
+        work = copy.copy(self)
+        known = classes if "classes_" not in work.__dict__ else None
+        try:
+            n_rows = int(_num_samples(batch.X))
+            if n_rows:
+                work._take_in(batch.X, batch.y, batch.sample_weight, known, grow=classes is None)
+        except (ValueError, TypeError) as error:
+            counted = "; rows count from the first of these" if " row " in str(error) else ""
+            raise StreamError(f"{batch.where}: {error}{counted}") from error
+        return work, n_rows
+
+    # ---- merging -----------------------------------------------------------------
+
+    def __add__(self, other: object) -> Self:
+        """Return a model of the rows of both half-fitted models."""
+        if type(other) is not type(self):
+            return NotImplemented
+        result, another = copy.copy(self), copy.copy(other)  # others may learn meanwhile
+        for one, remaining in ((result, another), (another, result)):
+            if not vars(one).keys() & {"statistics_", "term_coef_"}:  # it has learned no rows yet
+                return remaining
+            one._require_statistics()
+        result._require_alike(another)
+        mine, others = result._align(another)
+        result._set_statistics(mine + others)
+        result.n_out_of_range_ += another.n_out_of_range_
+        return result
+
+    def __radd__(self, other: object) -> Self:
+        """Return a copy for 0, with which `sum` begins."""
+        return copy.copy(self) if isinstance(other, int) and other == 0 else NotImplemented
+
+    def _require_alike(self, other: Self) -> None:
+        """Refuse a merge of models whose sums are of different things."""
+        for name in self._differing_parameters(other):
+            raise ValueError(
+                "half-fitted models can be merged only if their parameters are the same; "
+                f"{name} is {getattr(self, name)!r} here and {getattr(other, name)!r} there"
+            )
+        names = [getattr(model, "feature_names_in_", None) for model in (self, other)]
+        if self.n_features_in_ != other.n_features_in_ or not _equal(*names):
+            raise ValueError(
+                "half-fitted models can be merged only if they have the same inputs; here they are "
+                f"{self._inputs_text()} and there {other._inputs_text()}"
+            )
+        if type(self.statistics_) is not type(other.statistics_):
+            raise ValueError(
+                f"the one model holds {type(self.statistics_).__name__} and the other "
+                f"{type(other.statistics_).__name__}: give both the same engine"
+            )
+        if self._y_was_flat != other._y_was_flat:
+            raise ValueError("y has one dimension here and two there: give both models alike")
+
+    def _differing_parameters(self, other: Self) -> list[str]:
+        """Name the parameters that count in the sums and differ."""
+        mine, others = self._sum_parameters(), other._sum_parameters()
+        both = [name for name in mine if name in others]
+        return [name for name in both if not _equal(mine[name], others[name])]
+
+    def _inputs_text(self) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return f"{self.n_features_in_} without names" if names is None else str(names.tolist())
+
+    # ---- the penalty, after all rows -----------------------------------------------
+
+    def refit(self, gamma: float | None = None) -> Self:
+        """Solve for the weights again, from the sums over all rows learned so far.
+
+        Parameters
+        ----------
+        gamma : float or None, default=None
+            A new penalty, which becomes the parameter ``gamma``; None for the present one.
+
+        Returns
+        -------
+        estimator
+            The estimator itself. When the call fails, it stays as it was.
+
+        Raises
+        ------
+        ValueError
+            The estimator was learned by ``fit``, or gamma is negative.
+        numpy.linalg.LinAlgError
+            gamma is too small for float64.
+        """
+        return self._on_copy("_refit", gamma)
+
+    def _refit(self, gamma: float | None) -> None:
+        self._require_statistics()
+        if gamma is not None:
+            self.gamma = check_number(gamma, "gamma", minimum=0)
+        self._forget_solution()
+        self._solve_statistics()
+
+    def choose_gamma(self, gammas: Any = None, *, held_out: Any = None) -> Self:
+        """Choose the penalty from the sums, all rows being gone, and solve for the weights.
+
+        The score of a gamma is its generalised cross-validation, or the squared error in rows that
+        are held out. Classes count as their codes +1 and -1.
+
+        Parameters
+        ----------
+        gammas : array-like of positive numbers or None, default=None
+            Penalties to choose from; None for the paper's 2^-30, 2^-29, ..., 2^30.
+        held_out : iterable of batches or None, default=None
+            Batches as `fit_stream` takes them, of rows that were not learned, such as
+            ``[(X, y)]``.
+
+        Returns
+        -------
+        estimator
+            The estimator itself, whose parameter ``gamma`` is the one chosen; what was tried is in
+            ``gamma_results_``: "gamma" and "score" (n_gammas,), the larger the better, and minus
+            infinity where gamma is too small for the accuracy of sums. When the call fails, it
+            stays as it was.
+
+        Raises
+        ------
+        ValueError
+            The estimator was learned by ``fit``; gammas are not positive, or all of them too
+            small; or ``held_out`` is not of the same inputs and classes.
+        """
+        return self._on_copy("_choose_gamma", gammas, held_out)
+
+    def _choose_gamma(self, gammas: Any, held_out: Any) -> None:
+        self._require_statistics()
+        require_plain(gammas, "gammas")
+        given = PAPER_GAMMAS if gammas is None else np.atleast_1d(gammas)
+        values = as_matrix(given, "gammas", one_dimensional=True, keep_float32=False)[:, 0]
+        coding, unit = self.statistics_._in_units(self._coding())
+        penalize = bool(self.penalize_constant)
+        scores, weights, accurate = self.statistics_._gcv(
+            values, coding, penalize, self._n_threads()
+        )
+        if held_out is not None:
+            judge = self._judge(held_out)
+            scores = judge._squared_errors(weights, coding, rounded=True) / judge.weight_sum
+        if not accurate.any():
+            raise ValueError(
+                f"all of gammas are too small for the accuracy of sums, the largest being "
+                f"{values.max():g}: give larger ones"
+            )
+        losses = np.where(accurate, scores.sum(axis=1), np.inf)
+        losses = np.where(np.isnan(losses), np.inf, losses)
+        if losses.min() == np.inf:
+            raise BeyondRangeError(
+                "the squared errors are beyond the range of float64",
+                "y or sample_weight is too large, scale it down",
+            )
+        # of equals the largest, as everywhere
+        best = float(values[losses == losses.min()].max())
+        self._refit(best)
+        with np.errstate(over="ignore"):
+            self.gamma_results_ = {"gamma": values, "score": -losses * unit * unit}
+
+    def _judge(self, held_out: Any) -> Statistics:
+        """Sum rows that are held out: within the present range, and of the present classes."""
+        judge = copy.copy(self)
+        empty = type(self.statistics_)(
+            self.basis_, self.statistics_.n_outputs, scaling=self.scaling_
+        )
+        for batch in as_batches(held_out).start():
+            if _num_samples(batch.X):
+                try:
+                    X, y, weight, places = judge._rows_that_count(
+                        batch.X, batch.y, batch.sample_weight, reset=False, complete=False
+                    )
+                    if places.size == 0:
+                        continue
+                    targets, weight = judge._encode_batch(y, weight, grow=False)
+                    empty.update(X, targets, sample_weight=weight, n_threads=self._n_threads())
+                except (ValueError, TypeError) as error:
+                    raise StreamError(f"held_out, {batch.where}: {error}") from error
+        if empty.n_samples == 0:
+            raise ValueError("held_out has no rows")
+        return empty
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Compare parameters: what holds several values by these, whatever holds them."""
+    if np.ndim(a) or np.ndim(b):
+        return np.array_equal(np.asarray(a), np.asarray(b))
+    return bool(a == b)
+
+
+class RealStream(RealTargets, StreamEstimator):
+    """Sums with the targets as they are."""
+
+    def _encode_batch(
+        self,
+        y: Any,
+        weight: Doubles | None,
+        *,
+        grow: bool,  # noqa: ARG002
+    ) -> tuple[Doubles, Doubles | None]:
+        targets = np.asarray(y, dtype=np.float64)
+        self.__dict__.setdefault("_y_was_flat", targets.ndim == 1)
+        targets = targets if targets.ndim == 2 else targets[:, np.newaxis]
+        if "statistics_" in self.__dict__ and targets.shape[1] != self.statistics_.n_outputs:
+            raise ValueError(
+                f"y must have {self.statistics_.n_outputs} columns, as in the batches before, got "
+                f"{targets.shape[1]}"
+            )
+        return targets, weight
+
+
+class ClassStream(ClassTargets, StreamEstimator):
+    """Sums with the indicator of each class, or of each label of a multilabel y."""
+
+    def _require_sums_to_do(self) -> bool:
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs the number of rows of every class before the first "
+                "one is learned; for batches, pass a dict {label: weight}"
+            )
+        return super()._require_sums_to_do()
+
+    def _announce(self, classes: Any, *, grow: bool) -> None:
+        name = type(self).__name__
+        if classes is None:
+            if not grow and "classes_" not in self.__dict__:
+                raise ValueError(
+                    f"{name}: the first call of partial_fit needs classes, all labels that may "
+                    "come, since a batch may lack some"
+                )
+            return
+        require_plain(classes, "classes", wanted="labels (int, bool or str)")
+        labels = np.asarray(classes)
+        if labels.ndim != 1:
+            raise ValueError(f"classes must be a sequence of labels, got {classes!r}")
+        if not isinstance(classes, np.ndarray):  # which might have turned numbers into text
+            plain_labels(np.array([*classes], dtype=object), name)
+        given = np.unique(plain_labels(labels, name))
+        if "classes_" not in self.__dict__:
+            if given.size < 2:
+                raise ValueError(f"classes must hold at least two labels, got {given.tolist()}")
+            self.classes_ = given
+            if isinstance(self.class_weight, dict):
+                class_factors(self.class_weight, given)
+        elif "label_names_" in self.__dict__:
+            self._require_labels(given, self.label_names_)
+        elif not np.array_equal(given, self.classes_):
+            raise ValueError(
+                f"classes must be the same in all calls; they were {_listed(self.classes_)} and "
+                f"are {_listed(given)} now"
+            )
+
+    def _require_labels(self, classes: NDArray[Any], names: NDArray[Any]) -> None:
+        """Refuse announced classes that are neither numbers nor names of columns of y."""
+        numbers = np.arange(names.size)
+        if np.array_equal(classes, numbers) or set(classes.tolist()) == set(names.tolist()):
+            return
+        named = "" if np.array_equal(names, numbers) else f", or their names, {_listed(names)}"
+        raise ValueError(
+            f"y must have {classes.size} columns, one for each label of classes, got {names.size}"
+            if classes.size != names.size
+            else "y is multilabel, for which classes must be the numbers of its columns, 0 to "
+            f"{names.size - 1}{named}; got {_listed(classes)}"
+        )
+
+    def _encode_batch(
+        self, y: Any, weight: Doubles | None, *, grow: bool
+    ) -> tuple[Doubles, Doubles | None]:
+        name = type(self).__name__
+        y = y.toarray() if issparse(y) else y
+        multilabel = label_kind(y, name) == "multilabel-indicator"
+        if "statistics_" in self.__dict__ and multilabel != self.multilabel_:
+            raise ValueError(
+                "y must be a table of 0 and 1 (multilabel) in all batches or in none of them"
+            )
+        self.multilabel_ = multilabel
+        self._y_was_flat = not multilabel
+        if multilabel:
+            if isinstance(self.class_weight, dict):
+                raise ValueError(
+                    f"class_weight of {name} must be None for multilabel y in batches, got a dict"
+                )
+            columns = indicator_columns(y, name)
+            self._meet_labels(self._names_of_labels(columns.shape[1]))
+            return columns.astype(np.float64), weight
+        self.__dict__.pop("_noted", None)
+        y = y if y.ndim == 1 else column_or_1d(y, warn=True)
+        self._check_labels(y, grow=grow)
+        codes = np.searchsorted(self.classes_, y)
+        if isinstance(self.class_weight, dict):
+            factors = class_factors(self.class_weight, self.classes_, complete=not grow)[codes]
+            weight = factors if weight is None else weight * factors
+        return (codes[:, np.newaxis] == np.arange(self.classes_.size)).astype(np.float64), weight
+
+    def _meet_labels(self, names: NDArray[Any]) -> None:
+        """Refuse a y whose columns are not those announced, or those of the batches before."""
+        if "label_names_" not in self.__dict__:
+            if "classes_" in self.__dict__:
+                self._require_labels(self.classes_, names)
+            self._become_multilabel(names)
+        elif names.size != self.label_names_.size:
+            raise ValueError(
+                f"y must have {self.label_names_.size} columns, one for each label, got "
+                f"{names.size}"
+            )
+        else:
+            self._require_same_names(names)
+
+    def _require_same_names(self, names: NDArray[Any]) -> None:
+        """Refuse other names, or another order of them; columns without names may be any."""
+        both = (self.label_names_, names)
+        if all(one.dtype == object for one in both) and not np.array_equal(*both):
+            raise ValueError(
+                f"the columns of y must be the same labels in the same order: they were "
+                f"{_listed(self.label_names_)} and are {_listed(names)} now"
+            )
+
+    def _check_labels(self, y: NDArray[Any], *, grow: bool) -> None:
+        """Refuse labels that were not announced, or let ``classes_`` grow by them."""
+        labels = np.unique(y)
+        if "classes_" not in self.__dict__:
+            self.classes_ = labels
+            return
+        self._require_same_kind(labels)
+        new = np.setdiff1d(labels, self.classes_)
+        if new.size == 0:
+            return
+        if not grow:
+            row = int(np.isin(y, new).argmax())
+            raise ValueError(
+                f"y holds the label {new.tolist()[0]!r} (first in row {row}), which is not among "
+                f"the classes announced, {_listed(self.classes_)}: name all in the first call"
+            )
+        before, self.classes_ = self.classes_, np.union1d(self.classes_, new)
+        if "statistics_" in self.__dict__:
+            self.statistics_ = self.statistics_.with_outputs(
+                np.searchsorted(self.classes_, before).tolist(), self.classes_.size
+            )
+
+    def _require_same_kind(self, labels: NDArray[Any]) -> None:
+        texts = [array.dtype.kind in "OUT" for array in (self.classes_, labels)]
+        if texts[0] != texts[1]:
+            kinds = ["text" if text else "numbers" for text in texts]
+            raise ValueError(
+                f"labels must be of one type: they were {kinds[0]} such as "
+                f"{self.classes_.tolist()[0]!r}, and are {kinds[1]} such as "
+                f"{labels.tolist()[0]!r} now"
+            )
+
+    def _align(self, other: Self) -> tuple[Statistics, Statistics]:
+        if self.multilabel_ != other.multilabel_:
+            raise ValueError("y is multilabel in one of the models and not in the other")
+        if self.multilabel_:
+            if self.label_names_.size != other.label_names_.size:
+                raise ValueError(
+                    f"the one model has {self.label_names_.size} labels and the other "
+                    f"{other.label_names_.size}"
+                )
+            self._require_same_names(other.label_names_)
+            if other.label_names_.dtype == object:  # which the other order would know, too
+                self.label_names_ = other.label_names_
+            return self.statistics_, other.statistics_
+        self._require_same_kind(other.classes_)
+        both = np.union1d(self.classes_, other.classes_)
+        aligned = [
+            model.statistics_.with_outputs(
+                np.searchsorted(both, model.classes_).tolist(), both.size
+            )
+            if model.classes_.size < both.size
+            else model.statistics_
+            for model in (self, other)
+        ]
+        self.classes_ = both
+        return aligned[0], aligned[1]
+
+    def _coding(self) -> Coding:
+        n = len(self.classes_)
+        if self.multilabel_ or n > 2:
+            return 2.0 * np.eye(n), np.full(n, -1.0)
+        if n < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes to tell apart, but all rows "
+                f"so far have the label {self.classes_.tolist()[0]!r}"
+            )
+        # one output, positive for the second class
+        return np.array([[0.0], [2.0]]), np.array([-1.0])
+
+    def _solve_statistics(self) -> None:
+        if isinstance(self.class_weight, dict) and not self.multilabel_:
+            class_factors(self._class_weight_of_rows, self.classes_)
+        super()._solve_statistics()
+
+
+def _listed(labels: NDArray[Any]) -> str:
+    shown = ", ".join(repr(label) for label in labels[:MAX_LISTED].tolist())
+    return shown if labels.size <= MAX_LISTED else f"{shown}, ... ({labels.size} of them)"

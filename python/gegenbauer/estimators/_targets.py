@@ -1,0 +1,493 @@
+"""Targets of the estimators: labels or numbers turned into columns and back.
+
+Equation labels refer to the paper. :class:`RealTargets` and :class:`ClassTargets` are what
+regressors and classifiers share, whatever it is that they fit.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.preprocessing import LabelEncoder
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+
+from gegenbauer._memory import require_memory
+from gegenbauer._validation import check_number, naming_columns, require_plain, shown
+from gegenbauer.errors import LightWeightsWarning, stacklevel
+from gegenbauer.estimators._base import FLOAT_DTYPES, InputEstimator
+from gegenbauer.estimators._labels import (
+    apply_class_weight,
+    class_factors,
+    counterpart,
+    describe_labels,
+    indicator_columns,
+    label_kind,
+    plain_labels,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "ClassTargets",
+    "RealTargets",
+    "TargetEstimator",
+    "checked_sample_weight",
+    "warn_of_light",
+]
+
+# What estimators are asked for and do not have, and where it is.
+_ELSEWHERE = {
+    "coef_": "scikit-learn's selectors take it for one number for each input: term_coef_ holds one "
+    "for each term, the row of basis_.indices; what each input is worth, sobol_indices tells",
+    "predict_proba": "GegenbauerClassifierCV has it, whose probabilities are fitted to "
+    "leave-one-out outputs",
+    "predict_interval": "GegenbauerRegressorCV has it, whose intervals are those of leave-one-out "
+    "residuals",
+}
+
+
+def warn_of_light(weights: NDArray[np.float64] | float, n_rows: int) -> None:
+    """Warn where rows of weights, or of their sum, count as less than a tenth of their number."""
+    with np.errstate(over="ignore"):
+        weight = float(np.sum(weights))
+    if weight < 0.1 * n_rows:
+        warnings.warn(
+            f"sample_weight counts rows, and {n_rows} rows count as {weight:.3g} only: scale "
+            "the weights so that they average one, unless so little is known",
+            LightWeightsWarning,
+            stacklevel=stacklevel(),
+        )
+
+
+class TargetEstimator(InputEstimator):
+    """Checking of the rows. Subclasses turn y into targets (S, K) in ``_encode_targets``."""
+
+    _y_is_numeric: ClassVar[bool]
+
+    if not TYPE_CHECKING:  # a type checker is to go on finding names that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            own = getattr(type(self), name, None)
+            if isinstance(own, property):  # which has refused, and says why
+                return own.__get__(self)
+            if name.endswith("_") and not name.startswith("_"):
+                check_is_fitted(self)  # raises a kind of AttributeError
+            hint = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}{hint}",
+                name=name, obj=self,
+            )  # fmt: skip
+
+    def _checked_rows(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64] | None, NDArray[np.intp]]:
+        """Return X, targets, (S, K) or (S,) for a single output, weights and places of the rows."""
+        raw_X = X
+        X, y, weight, places = self._rows_that_count(X, y, sample_weight, reset=True, complete=True)
+        if places.size == 0:
+            raise ValueError(
+                f"sample_weight is zero in all {_num_samples(raw_X)} rows; at least one row must "
+                "have a positive weight."
+            )
+        targets, weight = self._encode_targets(y, weight)
+        return X, targets, weight, places
+
+    def _rows_of_weight(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None, NDArray[np.intp]]:
+        """Return X and y, checked, weights and places of the rows of positive weight."""
+        require_plain(X, "X")
+        self._note_names(y)
+        y = self._prepare_y(y)
+        _require_present(y)
+        with naming_columns(X, "X"):
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                reset=reset,
+                dtype=FLOAT_DTYPES,
+                ensure_all_finite=False,
+                multi_output=True,
+                y_numeric=self._y_is_numeric,
+            )
+        self._require_finite(X)
+        weight = checked_sample_weight(sample_weight, X.shape[0])
+        places = np.arange(X.shape[0])
+        if weight is not None and not weight.all():
+            # Rows of no weight are no rows: they may not even add a class or widen the box.
+            used = weight > 0
+            X, y, weight, places = X[used], y[used], weight[used], places[used]
+        return X, y, weight, places
+
+    def _rows_that_count(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, complete: bool
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None, NDArray[np.intp]]:
+        """Return the rows of positive weight that are of no class of weight zero either.
+
+        ``complete`` says that these are all rows there are.
+        """
+        X, y, weight, places = self._rows_of_weight(X, y, sample_weight, reset=reset)
+        used = self._rows_of_weighed_classes(y, complete=complete)
+        if used is None:
+            return X, y, weight, places
+        return X[used], y[used], None if weight is None else weight[used], places[used]
+
+    def _rows_of_weighed_classes(
+        self,
+        y: Any,  # noqa: ARG002
+        *,
+        complete: bool,  # noqa: ARG002
+    ) -> NDArray[np.bool_] | None:
+        """Tell which rows are of a class that is not left out; None if all are."""
+        return None
+
+    def _note_names(self, y: Any) -> None:
+        """Remember what the columns of y are called, until its targets are encoded."""
+
+    def _prepare_y(self, y: Any) -> Any:
+        """Bring y into a form that ``validate_data`` treats well."""
+        return y
+
+    def _encode_targets(
+        self, y: Any, weight: NDArray[np.float64] | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return targets, (S, K) or (S,) for a single output, and the final row weights."""
+        raise NotImplementedError
+
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
+        """Return the outputs (S, K), or (S,) for a single one."""
+        raise NotImplementedError
+
+
+class RealTargets(MultiOutputMixin, RegressorMixin, TargetEstimator):  # type: ignore[misc]
+    """Real targets, as they are."""
+
+    _y_is_numeric = True
+
+    def _prepare_y(self, y: Any) -> Any:
+        if issparse(y):
+            raise TypeError("y must be dense, got a sparse matrix: pass y.toarray()")
+        require_plain(y, "y")
+        values = np.asarray(y) if y is not None else np.empty(0)
+        if values.dtype.kind in "OUSTmM":
+            try:
+                if values.dtype.kind != "O":  # text of digits is text all the same
+                    raise TypeError
+                values.astype(np.float64)
+            except (TypeError, ValueError, OverflowError):
+                raise ValueError(
+                    f"y must hold real numbers for a regressor, got "
+                    f"{describe_labels(values)}: turn text that stands for numbers into them "
+                    f"(y.astype(float)); {counterpart(type(self).__name__, 'Classifier')} takes "
+                    "labels"
+                ) from None
+        return y
+
+    def _encode_targets(
+        self, y: Any, weight: NDArray[np.float64] | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        return np.asarray(y, dtype=np.float64), weight
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict the targets (``eq.network_output_equation``).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Predictions; one-dimensional if y was in ``fit``.
+
+        Raises
+        ------
+        ValueError
+            X does not fit the data seen in ``fit``, or lies outside of its range where
+            ``out_of_range`` forbids it.
+        """
+        return self._outputs(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R^2, the share of the variance of y that is explained.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            True targets.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        float
+            At most 1, and 0 for the mean of y; averaged over the outputs if there are several.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict`; or y or sample_weight holds masked entries, dates or times.
+        """
+        require_plain(y, "y")
+        require_plain(sample_weight, "sample_weight")
+        return float(super().score(X, y, sample_weight))
+
+
+class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
+    """Classes, coded as +1 and -1.
+
+    Two classes are one output with the targets +1 (the second of ``classes_``) and -1 (SOGNN);
+    K > 2 classes are K outputs, +1 in the column of the row's own class and -1 elsewhere, of
+    which the largest wins (MOGNN). A table y of K columns of 0 and 1 is K questions at once
+    (multilabel), one output each.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **TargetEstimator._parameter_constraints,
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    _y_is_numeric = False
+
+    class_weight: dict[Any, float] | str | None
+    classes_: NDArray[Any]
+    label_names_: NDArray[Any]
+    multilabel_: bool
+
+    def _note_names(self, y: Any) -> None:
+        self._noted = _text_names(y)
+
+    def _names_of_labels(self, n_labels: int) -> NDArray[Any]:
+        """Return the names of the columns of the y that was checked last, or their numbers."""
+        noted: NDArray[Any] | None = self.__dict__.pop("_noted", None)
+        return np.arange(n_labels) if noted is None else noted
+
+    def _become_multilabel(self, names: NDArray[Any]) -> None:
+        """Set what the labels are called, and the two values that each of them may have.
+
+        scikit-learn's scorers tell targets by ``classes_``, and would take the numbers of two
+        labels for the two classes of one question.
+        """
+        self.multilabel_ = True
+        self.label_names_ = names
+        self.classes_ = np.tile([0, 1], (names.size, 1)).copy()
+
+    @property
+    def _answers(self) -> NDArray[Any]:
+        """What the columns of decisions and probabilities stand for: classes, or labels."""
+        return self.label_names_ if self.multilabel_ else self.classes_
+
+    def _prepare_y(self, y: Any) -> Any:
+        if y is None or issparse(y):
+            return y
+        require_plain(y, "y", wanted="labels (int, bool or str)")
+        return plain_labels(np.asarray(y), type(self).__name__)
+
+    def _encode_targets(
+        self, y: Any, weight: NDArray[np.float64] | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        name = type(self).__name__
+        y = y.toarray() if issparse(y) else y
+        kind = label_kind(y, name)
+        self.multilabel_ = kind == "multilabel-indicator"
+        names = self._names_of_labels(y.shape[1] if self.multilabel_ else 0)
+        if self.multilabel_:
+            columns = indicator_columns(y, name)
+            self._become_multilabel(names)
+            if isinstance(self.class_weight, dict):
+                raise ValueError(
+                    f"class_weight of {name} must be None or 'balanced' for multilabel y, "
+                    "whose columns share the weights of the rows; got a dict. Pass "
+                    "sample_weight instead."
+                )
+            targets = np.where(columns, 1.0, -1.0)
+            coded = list(columns.T.astype(np.intp))
+        else:
+            self.__dict__.pop("label_names_", None)  # of an earlier fit
+            labels = LabelEncoder()
+            codes = labels.fit_transform(y if y.ndim == 1 else column_or_1d(y, warn=True))
+            self.classes_ = labels.classes_
+            if self.classes_.size < 2:
+                raise ValueError(
+                    f"{name} needs at least two classes to tell apart, but y has 1 class in "
+                    f"the rows of positive weight: {describe_labels(y)}."
+                )
+            require_memory(
+                8.0 * codes.size * self.classes_.size,
+                f"coding {self.classes_.size} classes in {codes.size} rows",
+                "are the labels of y really classes? A regressor takes numbers",
+            )
+            if self.classes_.size == 2:
+                targets = np.where(codes == 1, 1.0, -1.0)
+            else:
+                targets = np.where(codes[:, np.newaxis] == np.arange(self.classes_.size), 1.0, -1.0)
+            coded = [codes]
+        class_weight = self._class_weight_of_rows
+        if class_weight is not None:
+            weight = apply_class_weight(class_weight, self.classes_, coded, weight)
+        return targets, weight
+
+    def _rows_of_weighed_classes(self, y: Any, *, complete: bool) -> NDArray[np.bool_] | None:
+        if not isinstance(self.class_weight, dict) or not all(np.shape(y)):
+            return None
+        if label_kind(y, type(self).__name__) == "multilabel-indicator":
+            return None
+        classes, codes = np.unique(y, return_inverse=True)
+        weighed = class_factors(self.class_weight, classes, complete=complete) > 0
+        return None if weighed.all() else weighed[codes.reshape(-1)]
+
+    @property
+    def _class_weight_of_rows(self) -> Any:
+        """Return ``class_weight`` without classes of weight zero, which have no rows any more."""
+        if not isinstance(self.class_weight, dict):
+            return self.class_weight
+        return {label: value for label, value in self.class_weight.items() if value != 0}
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the outputs of the network (``eq.network_output_equation``).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            For two classes, positive for the second of ``classes_``; for more, the largest
+            output names the class; for multilabel y, positive outputs are the labels given.
+
+        Raises
+        ------
+        ValueError
+            X does not fit the data seen in ``fit``, or lies outside of its range where
+            ``out_of_range`` forbids it.
+        """
+        return self._outputs(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict class labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Labels from ``classes_``; a table of 0 and 1 for multilabel y, its columns in the order
+            of ``label_names_``. Between two
+            classes, an output of exactly 0 counts for the first.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`decision_function`.
+        """
+        outputs = self._outputs(X)
+        if self.multilabel_:
+            return (outputs > 0).astype(int)
+        codes = (outputs > 0).astype(np.intp) if outputs.ndim == 1 else outputs.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, the share of the samples whose label is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            True labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        float
+            Between 0 and 1. For multilabel y, a sample counts if all of its labels are predicted.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict`; or y or sample_weight holds masked entries, dates or times.
+        """
+        require_plain(y, "y", wanted="labels (int, bool or str)")
+        require_plain(sample_weight, "sample_weight")
+        return float(super().score(X, y, sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def checked_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
+    """Return the weights as finite float64 (S,) of at least 0; None stays None."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real):
+        weight_of_all = check_number(sample_weight, "sample_weight", minimum=0)
+        sample_weight = np.full(n_samples, weight_of_all)
+    require_plain(sample_weight, "sample_weight")
+    try:
+        sample_weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"sample_weight must hold numbers, one for each of the {n_samples} rows of X, or be "
+            f"one number; got {shown(sample_weight)}"
+        ) from None
+    weight: NDArray[np.float64] = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weight.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight must have shape ({n_samples},), one weight for each row of X; got "
+            f"shape {weight.shape}."
+        )
+    if (weight < 0).any():
+        row = int((weight < 0).argmax())
+        raise ValueError(f"sample_weight must not be negative; got {weight[row]:g} in row {row}.")
+    return weight
+
+
+def _text_names(y: Any) -> NDArray[Any] | None:
+    """Return the names of the columns of a table; None unless they are text and differ."""
+    columns = getattr(y, "columns", None)
+    names = [] if columns is None else [*columns]
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < max(1, len(names)):
+        return None
+    return np.array([str(name) for name in names], dtype=object)
+
+
+def _require_present(y: Any) -> None:
+    """Refuse NaN and infinity in numbers, by the place of the first one."""
+    if y is None or issparse(y):
+        return
+    values = np.asarray(y)
+    if values.dtype.kind != "f" or values.ndim not in (1, 2):
+        return  # others are refused by what they are
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    row, *column = np.argwhere(bad)[0].tolist()
+    what = "NaN" if np.isnan(values[(row, *column)]) else "infinity"
+    where = f"row {row}" + (f", column {column[0]}" if column and values.shape[1] > 1 else "")
+    raise ValueError(
+        f"Input y contains {what}, first in {where}; {int(np.count_nonzero(bad))} of its "
+        f"{bad.size} entries are not finite. Remove these rows, or fill them in."
+    )

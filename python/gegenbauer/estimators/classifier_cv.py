@@ -1,0 +1,500 @@
+"""The classifier that selects its model automatically."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.utils.validation import check_is_fitted
+
+from gegenbauer._validation import require_finite
+from gegenbauer.estimators._base import CLIP_ADVICE
+from gegenbauer.estimators._scores import Judged, score_at_once
+from gegenbauer.estimators._scoring import IdentityClassifier, scored_by
+from gegenbauer.estimators._search import SearchEstimator, spread_places
+from gegenbauer.estimators._targets import ClassTargets
+from gegenbauer.selection._learn_spectrum import learn_spectrum
+from gegenbauer.selection._leave_one_out import leave_one_out
+from gegenbauer.selection.calibration import (
+    best_temperatures,
+    class_scores,
+    fit_probabilities,
+    log_loss,
+)
+from gegenbauer.selection.candidates import TRUSTED
+from gegenbauer.selection.objective import PRIOR
+from gegenbauer.selection.spectrum_search import search_spectrum
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from gegenbauer._typing import Doubles, Places
+    from gegenbauer.basis.spectrum import ComponentsLike, Spectrum
+    from gegenbauer.estimators._progress import Progress
+    from gegenbauer.estimators._samples import Samples
+    from gegenbauer.selection.calibration import ProbabilityMap
+    from gegenbauer.selection.candidates import Score, Splits
+    from gegenbauer.selection.spectrum_search import SpectrumSearch
+
+__all__ = ["GegenbauerClassifierCV"]
+
+# Scale of the prior for the logarithms of inputs' weights in classification, and the steps in which
+# they are learned, of which the first few do most
+_SPREAD = 1.0
+
+_STEPS = 6
+
+# What each further weight must gain in -log p of all rows left out: having seen all of them, it
+# gains about that much from noise (as Akaike's criterion has it)
+_PRICE = 1.0
+
+
+class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
+    """Classification that chooses its polynomials and its penalty by itself, with probabilities.
+
+    All products of Chebyshev polynomials of the inputs there are, with weights of two numbers:
+    what an interaction costs (q) and what a degree costs (s). They and the penalty gamma are
+    those of the smallest log-loss of exact leave-one-out scores. Then a few steps give each
+    input a q of its own, held together by a prior. The same scores, which every row has from a
+    model that did not see it, make the probabilities: no second fit, no data held back.
+
+    Parameters
+    ----------
+    spectrum : "auto", tuple (q, s), Spectrum or what one is made from, or None, default="auto"
+        "auto" chooses s from 1 and 2 and q from a grid that widens where it must; where rows are
+        few, a prior holds q near 1 / n_features (see `search_spectrum`). From there each input
+        gets its own q (see `learn_spectrum`) where that lowers -log p of all rows by more than one
+        for each further q; with ``cv`` or ``scoring`` all keep the same. A spectrum that is given
+        is fixed; (q, s) is the squared weight q n^(-2s) for every input that
+        occurs with degree n. None takes the raw polynomials of the paper on [0, 1], in its order,
+        and chooses ``lam``, ``n_terms`` and gamma on all rows.
+    gammas : "auto" or array-like of positive numbers, default="auto"
+        Penalties to choose from; "auto" chooses together with the spectrum, and again on all
+        rows, with ``spectrum=None`` from the paper's 2^-30 to 2^30, and beyond where the best
+        is at an end. Where the best of three given ones or more is at an end (of two it always
+        is), here as in ``lam`` and ``n_terms``, a `GridEdgeWarning` tells.
+    n_terms : int, None, or with ``spectrum=None`` array-like of int, default=None
+        Number of terms of largest weight. None uses all there are for up to ``kernel_rows``
+        rows, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None
+        for the paper's 1000.
+    lam : float, array-like of float or None, default=None
+        Parameters to choose from with ``spectrum=None``; None for the paper's 0.05. Other spectra
+        have Chebyshev polynomials, and no such parameter.
+    cv : int, splitter, iterable or None, default=None
+        How rows are left out: None for exact leave-one-out, which costs no further fits (see
+        ``loo_predictions_`` for samples that are equal); else as in scikit-learn. Splitters by
+        groups take ``groups`` of ``fit``.
+    scoring : str, callable or None, default=None
+        What is to be the best: a scorer of scikit-learn; None for the smallest log-loss. The usual
+        ones cost no more by their names than None; a callable is called for each candidate, which
+        may take ten times as long. For multilabel y None is the mean log-loss of the labels, while
+        scikit-learn's "neg_log_loss" counts the labels that are there alone.
+    penalize_constant : bool, default=True
+        Whether gamma also penalises the constant term.
+    search_rows : int, default=500
+        Rows on which the spectrum is chosen, of every class its share; all with
+        ``spectrum=None``.
+    kernel_rows : int, default=5000
+        Most rows whose model is kept as dual coefficients of all terms.
+    out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
+        What to do in prediction with values outside of the range seen in ``fit``: see
+        :class:`GegenbauerClassifier`. "extrapolate" is for finite sets of terms only.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes: see :class:`GegenbauerClassifier`. Rows of a class of weight zero
+        take no part, as with ``sample_weight`` zero, and it is not among ``classes_``.
+    verbose : bool or int, default=False
+        Show progress as a line (by tqdm where it is installed). Callbacks of scikit-learn from 1.9
+        on, such as ``set_callbacks(sklearn.callback.ProgressBar())``, work without it.
+    n_jobs : int or None, default=None
+        Number of threads, as in :class:`GegenbauerClassifier`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels. For multilabel y, (n_outputs, 2): the values 0 and 1 of each label.
+    label_names_ : ndarray of shape (n_outputs,)
+        For multilabel y alone, names of the labels, as in :class:`GegenbauerClassifier`.
+    multilabel_ : bool
+        Whether y was a table of 0 and 1.
+    spectrum_ : Spectrum or None
+        The weights of the terms; None for ``spectrum=None``.
+    lam_ : float
+        Parameter of the polynomials; 0 (Chebyshev) but for ``spectrum=None``.
+    gamma_ : float
+        The penalty.
+    best_score_ : float
+        Score of the chosen gamma on rows left out, the larger the better: minus the log-loss
+        at the best temperature, or that of ``scoring``. It is that of ``loo_predictions_``, the
+        outputs before ``probability_maps_`` learn the bias of each class, and where inputs have
+        few values up to five equal samples are left out together: with inputs that tell nothing,
+        and classes of different sizes, it is below that of the probabilities.
+    cv_results_ : dict of ndarray
+        What was tried: "smoothness" (n_s,), "interaction" (n_q,), "relative_gamma" (n_gammas,)
+        (relative to the mean diagonal of the kernel matrix, times the mean weight of a sample)
+        and "score" (n_s, n_q, n_gammas), from which a choice by log-loss takes the prior,
+        (ln q n_features)^2 / 32 by the number of samples of the search. The best of each s is
+        where the weights of the inputs are learned from.
+        With ``spectrum=None`` "lam" (n_lams,), "n_terms" (n_sizes,), "gamma" (n_gammas,) and
+        "score" (n_lams, n_sizes, n_gammas). Scores are minus infinity where rounding errors would
+        count, and NaN where nothing was tried. Empty for a spectrum that is given.
+    loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Output for each sample of ``fit`` by the model without it, before calibration (with ``cv``,
+        of those that were in a test part). Samples that are equal are left out together where all
+        at their x have the same label, as copies have; else one at a time, as where inputs have
+        few values.
+    relevances_ : ndarray of shape (n_features,)
+        Sum of the weights of each input; not with ``spectrum=None``.
+    probability_maps_ : list of ProbabilityMap
+        What makes probabilities of outputs: one, or one for each label of a multilabel y.
+    loo_probabilities_ : ndarray of shape (n_samples, n_classes)
+        Probabilities of ``loo_predictions_``, to see how well they are calibrated: see
+        :class:`gegenbauer.plotting.ReliabilityDisplay`. With fewer than about ten samples an input
+        they are optimistic, since a spectrum that is learned has seen every sample: judge such a
+        model by other samples, or by ``cross_val_score``.
+    kernel_, X_fit_, dual_coef_, intercept_
+        With all terms: the kernel, the distinct rows, and the coefficients (n_rows, n_outputs) of
+        ``kernel_(X, X_fit_, scaling=scaling_) @ dual_coef_ + intercept_``.
+    basis_, term_coef_, intercept_
+        With a finite set: the terms and their weights (n_terms, n_outputs), of
+        ``basis_.evaluate(X, scaling=scaling_) @ term_coef_ + intercept_``. These are outputs before
+        calibration; ``decision_function`` is what ``probability_maps_`` make of them.
+    n_terms_ : int or infinity
+        Number of terms.
+    n_search_rows_ : int
+        Rows on which the spectrum was chosen.
+    engine_, solver_, rcond_
+        How the final system was solved, as in :class:`GegenbauerClassifier`.
+    scaling_ : InputScaling
+        The range of the inputs and its map to [-1, 1].
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    See Also
+    --------
+    GegenbauerClassifier : With everything given, by default as in the paper.
+    search_spectrum : How the spectrum is found, on arrays.
+
+    Notes
+    -----
+    Inputs that are constant in ``fit`` are ignored, whatever comes in them later. A single sample,
+    or samples of a single class, are an error.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gegenbauer import GegenbauerClassifierCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GegenbauerClassifierCV().fit(X, y)
+    >>> model.predict_proba(X[[0, 70]]).round(2).tolist()
+    [[0.99, 0.0, 0.01], [0.03, 0.51, 0.46]]
+
+    The basis of the paper, with what it gives chosen as well:
+
+    >>> model = GegenbauerClassifierCV(spectrum=None, lam=[0.05, 0.5], n_terms=[20, 100]).fit(X, y)
+    >>> model.cv_results_["score"].shape  # lam, n_terms, gamma
+    (2, 2, 61)
+    >>> model.lam_, model.n_terms_, model.gamma_
+    (0.5, 100, 0.25)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SearchEstimator._parameter_constraints,
+        "class_weight": ClassTargets._parameter_constraints["class_weight"],
+    }
+    _margin = 0.0
+
+    probability_maps_: list[ProbabilityMap]
+
+    def __init__(
+        self,
+        spectrum: str | ComponentsLike | None = "auto",
+        gammas: str | Sequence[float] = "auto",
+        n_terms: int | Sequence[int] | None = None,
+        *,
+        lam: float | Sequence[float] | None = None,
+        cv: Any = None,
+        scoring: Any = None,
+        penalize_constant: bool = True,
+        search_rows: int = 500,
+        kernel_rows: int = 5000,
+        out_of_range: str = "warn",
+        class_weight: dict[Any, float] | str | None = None,
+        verbose: bool | int = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.spectrum = spectrum
+        self.gammas = gammas
+        self.n_terms = n_terms
+        self.lam = lam
+        self.cv = cv
+        self.scoring = scoring
+        self.penalize_constant = penalize_constant
+        self.search_rows = search_rows
+        self.kernel_rows = kernel_rows
+        self.out_of_range = out_of_range
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose the spectrum and gamma, learn the weights, and calibrate.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels, at least two different ones; or a table of 0 and 1 (multilabel).
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the rows, from 0 up, as in :meth:`GegenbauerClassifier.fit`. Scores of
+            rows left out and probabilities are weighted as well.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Group of each row, for a ``cv`` that splits by groups, such as ``GroupKFold``.
+
+        Returns
+        -------
+        GegenbauerClassifierCV
+            The fitted estimator itself. When ``fit`` fails or is interrupted, the estimator
+            stays as it was.
+
+        Raises
+        ------
+        ValueError
+            X, y, sample_weight, groups or a parameter is not as it has to be.
+
+        Warns
+        -----
+        UnderfittingWarning
+            The model that was chosen is no better than a constant, as far as samples left out tell.
+        """
+        self._fit_on_copy(X, y, sample_weight, groups)
+        return self
+
+    def _codes(self, data: Samples) -> list[Places]:
+        """Return the class of each row; for multilabel one array a label."""
+        if self.multilabel_:
+            return [(column > 0).astype(np.intp) for column in data.Y.T]
+        if data.Y.shape[1] == 1:
+            return [(data.Y[:, 0] > 0).astype(np.intp)]
+        return [data.Y.argmax(axis=1)]
+
+    def _questions(self, outputs: Doubles) -> list[Doubles]:
+        """Split outputs (..., K) into those that belong to one question."""
+        if self.multilabel_:
+            return [outputs[..., k : k + 1] for k in range(outputs.shape[-1])]
+        return [outputs]
+
+    def _labels(self, data: Samples) -> NDArray[Any]:
+        codes = self._codes(data)
+        if self.multilabel_:
+            return np.column_stack(codes)
+        return np.asarray(self.classes_[codes[0]])
+
+    def _make_score(self, data: Samples) -> Score:
+        codes = self._codes(data)
+        if self.scoring is None:
+
+            def log_loss(predictions: Doubles, rows: Places) -> Doubles:
+                weights = None if data.weight is None else data.weight[rows]
+                losses = [
+                    best_temperatures(class_scores(outputs), code[rows], weights)[1]
+                    for outputs, code in zip(self._questions(predictions), codes, strict=True)
+                ]
+                return np.asarray(np.mean(losses, axis=0))
+
+            return log_loss
+
+        def probabilities_of(
+            predictions: Doubles, rows: Places, weights: Doubles | None
+        ) -> Doubles:
+            """Return those at the best temperatures, (n_predictions, n, n_classes or labels)."""
+            parts: list[Doubles] = []
+            for outputs, code in zip(self._questions(predictions), codes, strict=True):
+                scores = class_scores(outputs)
+                beta = best_temperatures(scores, code[rows], weights)[0]
+                parts.append(softmax(beta[:, np.newaxis, np.newaxis] * scores, axis=-1))
+            if self.multilabel_:
+                return np.stack([part[..., 1] for part in parts], axis=-1)
+            return parts[0]
+
+        def shells(
+            predictions: Doubles, rows: Places, weights: Doubles | None, at: Places
+        ) -> list[IdentityClassifier]:
+            @cache  # all of them when the first one is asked for
+            def probabilities() -> Doubles:
+                return probabilities_of(predictions, rows, weights)
+
+            def of(k: int) -> IdentityClassifier:
+                outputs = predictions[k, at]
+                flat = outputs.shape[1] == 1 and not self.multilabel_
+                return IdentityClassifier(
+                    outputs[:, 0] if flat else outputs,
+                    lambda: probabilities()[k][at],
+                    self.classes_,
+                )
+
+            return [of(k) for k in range(len(predictions))]
+
+        kind, positive, truth = "multilabel", None, data.Y > 0
+        if not self.multilabel_:
+            kind = "binary" if data.Y.shape[1] == 1 else "multiclass"
+            truth = codes[0][:, np.newaxis] == np.arange(self.classes_.size)
+            labels = self.classes_.tolist()
+            positive = labels.index(1) if 1 in labels else None
+        named = isinstance(self.scoring, str)
+        score = score_at_once(self.scoring, kind, positive) if named else None
+
+        def at_once(
+            predictions: Doubles, rows: Places, weights: Doubles | None, at: Places,
+            given: Doubles | None,
+        ) -> Doubles:  # fmt: skip
+            assert score is not None
+            counted = np.bincount(at, weights=given, minlength=rows.size).astype(np.float64)
+            return score(
+                Judged(
+                    kind, truth[rows], counted, predictions,
+                    lambda: probabilities_of(predictions, rows, weights), positive,
+                )
+            )  # fmt: skip
+
+        return scored_by(
+            self.scoring, shells, None if score is None else at_once, data, self._labels(data),
+            self.classes_,
+        )  # fmt: skip
+
+    def _chance(self, constant: float, data: Samples) -> float:
+        return 0.0 if self.scoring is not None else min(0.5 * constant, self._luck / data.n_samples)
+
+    def _stratified(self, data: Samples, most: int) -> Places:
+        if data.n <= most:
+            return np.arange(data.n)
+        codes = self._codes(data)
+        strata = codes[0] if len(codes) == 1 else np.unique(
+            np.column_stack(codes), axis=0, return_inverse=True
+        )[1].reshape(-1)  # fmt: skip
+        chosen = []
+        for label in np.unique(strata):
+            own = np.flatnonzero(strata == label)
+            share = max(2, round(most * own.size / data.n))
+            chosen.append(own[spread_places(own.size, share)])
+        return np.sort(np.concatenate(chosen))
+
+    def _learn(self, data: Samples, splits: Splits, progress: Progress) -> tuple[Spectrum, float]:
+        found = search_spectrum(
+            data.X, data.Y, self._make_score(data), splits=splits, **data.leaving_out,
+            prior=PRIOR if self.scoring is None else None, pooled=self._pooled,
+            callback=lambda k: progress.step(f"spectrum {k}"), **self._options(),
+        )  # fmt: skip
+        self.cv_results_ = {
+            "smoothness": found.smoothnesses,
+            "interaction": found.interactions,
+            "relative_gamma": found.gammas,
+            "score": -found.scores,
+        }
+        if self.scoring is not None or splits is not None:
+            return found.kernel.spectrum, found.gamma
+        return self._weigh_inputs(data, found, progress)
+
+    def _weigh_inputs(
+        self, data: Samples, found: SpectrumSearch, progress: Progress
+    ) -> tuple[Spectrum, float]:
+        """Give each input a weight of its own, from the best spectrum of each smoothness on."""
+        codes = self._codes(data)
+
+        def loss(left_out: Doubles) -> tuple[float, Doubles]:
+            parts = [
+                log_loss(outputs, code, data.weight)
+                for outputs, code in zip(self._questions(left_out), codes, strict=True)
+            ]
+            slopes = np.hstack([slope for _, slope in parts]) / len(parts)
+            return float(np.mean([value for value, _ in parts])), slopes
+
+        price = _PRICE * (data.X.shape[1] - 1) / data.n_samples
+        score, best = self._make_score(data), (found.score - price, found.kernel, found.gamma)
+        for start, relative in found.starts:
+            kernel, gamma = learn_spectrum(
+                data.X, data.Y, components=start.spectrum, gamma=relative, objective=loss,
+                **data.leaving_out, prior=_SPREAD, max_iter=_STEPS, **self._options(),
+            )  # fmt: skip
+            progress.step("weights of inputs")
+            try:
+                left_out = leave_one_out(
+                    kernel, data.X, data.Y, gamma, **data.leaving_out, **self._options()
+                )
+            except np.linalg.LinAlgError:
+                continue
+            value = float(score(left_out.predictions, np.arange(data.n))[0])
+            if left_out.error[0] <= TRUSTED and value < best[0]:
+                best = value, kernel, gamma
+        return best[1].spectrum, best[2]
+
+    def _finish(self, data: Samples, left_out: Doubles) -> None:
+        known = np.isfinite(left_out).all(axis=1)
+        weights = None if data.weight is None else data.weight[known]
+        self.probability_maps_ = [
+            fit_probabilities(outputs, code[known], weights)
+            for outputs, code in zip(
+                self._questions(left_out[known]), self._codes(data), strict=True
+            )
+        ]
+        values = left_out[data.back]
+        self.loo_predictions_ = values[:, 0] if values.shape[1] == 1 else values
+
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
+        """Return logits: of the second class, of each class, or of each label."""
+        outputs = self._raw_outputs(X)
+        with np.errstate(over="ignore"):
+            logits = [
+                make.logits(part)
+                for make, part in zip(self.probability_maps_, self._questions(outputs), strict=True)
+            ]
+            if self.multilabel_:
+                found = np.column_stack([pair[:, 1] - pair[:, 0] for pair in logits])
+            elif outputs.shape[1] == 1:
+                found = logits[0][:, 1:] - logits[0][:, :1]
+            else:
+                found = logits[0]
+        require_finite(found, "some logits are", CLIP_ADVICE)
+        return found[:, 0] if outputs.shape[1] == 1 and not self.multilabel_ else found
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``; for multilabel y the probability of each label.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`decision_function`.
+        """
+        return self._probabilities(self._raw_outputs(X))
+
+    @property
+    def loo_probabilities_(self) -> Doubles:
+        """Probabilities for each sample of ``fit``, of outputs by the model without it.
+
+        With fewer than about ten samples an input they are optimistic, since a spectrum that is
+        learned has seen every sample.
+        """
+        check_is_fitted(self)
+        outputs = self.loo_predictions_
+        return self._probabilities(outputs[:, np.newaxis] if outputs.ndim == 1 else outputs)
+
+    def _probabilities(self, outputs: Doubles) -> Doubles:
+        found = [
+            make(part)
+            for make, part in zip(self.probability_maps_, self._questions(outputs), strict=True)
+        ]
+        return np.column_stack([pair[:, 1] for pair in found]) if self.multilabel_ else found[0]

@@ -1,0 +1,634 @@
+"""The regressor that selects its model automatically."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.metrics import (
+    explained_variance_score,
+    mean_absolute_error,
+    mean_absolute_percentage_error,
+    mean_squared_error,
+    median_absolute_error,
+    r2_score,
+    root_mean_squared_error,
+)
+from sklearn.utils._param_validation import StrOptions
+
+from gegenbauer._dispatch import core
+from gegenbauer._validation import (
+    CLIP,
+    check_flag,
+    check_number,
+    check_threads,
+    require_finite,
+    shown,
+)
+from gegenbauer.basis.scaling import InputScaling
+from gegenbauer.basis.spectrum import Spectrum
+from gegenbauer.estimators._samples import Samples
+from gegenbauer.estimators._scoring import IdentityRegressor, scored_by
+from gegenbauer.estimators._search import MOST_FOR_A_MEAN, SearchEstimator, spread_places
+from gegenbauer.estimators._targets import RealTargets
+from gegenbauer.estimators._uncertainty import estimate_noise_variance, upper_quantile
+from gegenbauer.selection._learn_spectrum import learn_spectrum
+from gegenbauer.selection.candidates import TRUSTED
+from gegenbauer.selection.ridge_path import RidgePath
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from gegenbauer._typing import Doubles, Places
+    from gegenbauer.basis.spectrum import ComponentsLike
+    from gegenbauer.estimators._progress import Progress
+    from gegenbauer.selection.candidates import Score, Splits
+
+__all__ = ["GegenbauerRegressorCV"]
+
+# Targets whose standard deviation is further from one have variances beyond float64
+_MOST_EXTREME = 1e140
+
+# Leave-one-out predictions (doubles) that are held at once
+_MAX_CACHED_PREDICTIONS = 2e7
+
+# Scorers of scikit-learn whose metric has a value for each output, of which it takes the mean
+_METRICS_BY_OUTPUT: dict[Any, Any] = {
+    "explained_variance": explained_variance_score,
+    "neg_mean_absolute_error": mean_absolute_error,
+    "neg_mean_absolute_percentage_error": mean_absolute_percentage_error,
+    "neg_mean_squared_error": mean_squared_error,
+    "neg_median_absolute_error": median_absolute_error,
+    "neg_root_mean_squared_error": root_mean_squared_error,
+    "r2": r2_score,
+}
+
+# Points on the way from the wall of the box inwards at which the prior is asked
+_N_INWARD = 32
+
+
+class GegenbauerRegressorCV(RealTargets, SearchEstimator):
+    """Regression that chooses its polynomials and its penalty by itself.
+
+    All products of Chebyshev polynomials of the inputs there are, each with a weight that the
+    data choose: every input has its own, for smooth, very smooth and nearly linear parts, so
+    that inputs that do not matter fade out. The weights and the penalty are those of the
+    largest marginal likelihood on some hundred rows; then the penalty is chosen again, and the
+    one linear system solved, on all rows. It takes the place of a Gaussian process with
+    automatic relevance determination, at a fraction of its time.
+
+    Parameters
+    ----------
+    spectrum : "auto", tuple (q, s), Spectrum or what one is made from, or None, default="auto"
+        "auto" learns the weights of all inputs. A spectrum that is given is fixed; (q, s) is the
+        squared weight q n^(-2s) for every input that occurs with degree n. None takes the raw
+        polynomials of the paper on [0, 1], in its order, and chooses ``lam``, ``n_terms`` and gamma
+        on all rows.
+    gammas : "auto" or array-like of positive numbers, default="auto"
+        Penalties to choose from; "auto" walks to the best one, with ``spectrum=None`` from
+        the paper's 2^-30 to 2^30, and beyond where the best is at an end. Where the best of
+        three given ones or more is at an end (of two it always is), here as in ``lam`` and
+        ``n_terms``, a `GridEdgeWarning` tells.
+    n_terms : int, None, or with ``spectrum=None`` array-like of int, default=None
+        Number of terms of largest weight. None uses all there are for up to ``kernel_rows``
+        rows, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None
+        for the paper's 1000.
+    lam : float, array-like of float or None, default=None
+        Parameters to choose from with ``spectrum=None``; None for the paper's 0.05. Other spectra
+        have Chebyshev polynomials, and no such parameter.
+    cv : int, splitter, iterable or None, default=None
+        How rows are left out to choose gamma: None for exact leave-one-out, which costs no
+        further fits (see ``loo_predictions_`` for samples that are equal); else as in
+        scikit-learn. Splitters by groups take ``groups`` of ``fit``.
+    scoring : str, callable or None, default=None
+        What the best gamma is the best of: a scorer of scikit-learn; None for the smallest
+        mean squared error.
+    search : {"marginal_likelihood", "squared_error"}, default="marginal_likelihood"
+        By what the spectrum is learned: the likelihood of its rows, or their exact
+        leave-one-out error, which takes more steps and is often a little better without noise.
+    penalize_constant : bool, default=False
+        Whether gamma also penalises the constant term.
+    search_rows : int, default=500
+        Rows on which the spectrum is learned, evenly spread over the range of y; all with
+        ``spectrum=None``.
+    kernel_rows : int, default=5000
+        Most rows whose model is kept as dual coefficients of all terms.
+    out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
+        What to do in prediction with values outside of the range seen in ``fit``, which is
+        taken to be one per cent wider on either side: see :class:`GegenbauerRegressor`.
+        "extrapolate" is for finite sets of terms only.
+    verbose : bool or int, default=False
+        Show progress as a line (by tqdm where it is installed). Callbacks of scikit-learn from 1.9
+        on, such as ``set_callbacks(sklearn.callback.ProgressBar())``, work without it.
+    n_jobs : int or None, default=None
+        Number of threads, as in :class:`GegenbauerRegressor`.
+
+    Attributes
+    ----------
+    spectrum_ : Spectrum or None
+        The weights of the terms; None for ``spectrum=None``.
+    lam_ : float
+        Parameter of the polynomials; 0 (Chebyshev) but for ``spectrum=None``.
+    gamma_ : float
+        The penalty, for targets scaled to a variance of one.
+    best_score_ : float
+        Score of the chosen gamma on rows left out, the larger the better: minus the mean
+        squared error in units of the targets' variance, or that of ``scoring``.
+    cv_results_ : dict of ndarray
+        With ``spectrum=None``, what was tried, as in :class:`GegenbauerClassifierCV`; else empty.
+    loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Prediction of each sample of ``fit`` by the model without it (with ``cv``, of those
+        that were in a test part). Samples that are equal are left out together where all at their
+        x have the same target, or where their target occurs at that x alone, as with copies; else
+        one at a time, as where inputs and targets have few values. With fewer than about ten
+        samples an input they are optimistic: see :meth:`predict_interval`.
+    relevances_ : ndarray of shape (n_features,)
+        Sum of the weights of each input; not with ``spectrum=None``.
+    noise_variance_ : ndarray of shape (n_outputs,)
+        Squared residuals by the degrees of freedom that are left.
+    effective_dof_ : float
+        Sum of the leverages: how many free parameters the model amounts to.
+    kernel_, X_fit_, dual_coef_, intercept_
+        With all terms: the kernel, the distinct rows, and the coefficients (n_rows, n_outputs) of
+        ``kernel_(X, X_fit_, scaling=scaling_) @ dual_coef_ + intercept_``.
+    basis_, term_coef_, intercept_
+        With a finite set: the terms and their weights (n_terms, n_outputs), of
+        ``basis_.evaluate(X, scaling=scaling_) @ term_coef_ + intercept_``.
+    n_terms_ : int or infinity
+        Number of terms.
+    n_search_rows_ : int
+        Rows on which the spectrum was learned.
+    engine_, solver_, rcond_
+        How the final system was solved, as in :class:`GegenbauerRegressor`.
+    scaling_ : InputScaling
+        The range of the inputs and its map to [-1, 1].
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    See Also
+    --------
+    GegenbauerRegressor : With everything given, by default as in the paper.
+    learn_spectrum : How the weights are found, on arrays.
+
+    Notes
+    -----
+    Inputs that are constant in ``fit`` are ignored, whatever comes in them later; where all of them
+    are, or the targets, the model is the mean of the targets. A single sample is an error, and so
+    are samples that are all the same, since nothing is left to judge by without one of them. Of two
+    samples, and of all that are fewer than an interval of the coverage needs (9 for 0.9), intervals
+    are infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import GegenbauerRegressorCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(200, 3))
+    >>> y = np.sin(6 * X[:, 0]) * X[:, 1]  # the third input does not matter
+    >>> model = GegenbauerRegressorCV().fit(X, y)
+    >>> bool(np.abs(model.loo_predictions_ - y).max() < 0.01)
+    True
+    >>> bool(model.relevances_[2] < model.relevances_[:2].min() / 100)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SearchEstimator._parameter_constraints,
+        "search": [StrOptions({"marginal_likelihood", "squared_error"})],
+    }
+    _margin = 0.01
+
+    search: str
+
+    def __init__(
+        self,
+        spectrum: str | ComponentsLike | None = "auto",
+        gammas: str | Sequence[float] = "auto",
+        n_terms: int | Sequence[int] | None = None,
+        *,
+        lam: float | Sequence[float] | None = None,
+        cv: Any = None,
+        scoring: Any = None,
+        search: str = "marginal_likelihood",
+        penalize_constant: bool = False,
+        search_rows: int = 500,
+        kernel_rows: int = 5000,
+        out_of_range: str = "warn",
+        verbose: bool | int = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.spectrum = spectrum
+        self.gammas = gammas
+        self.n_terms = n_terms
+        self.lam = lam
+        self.cv = cv
+        self.scoring = scoring
+        self.search = search
+        self.penalize_constant = penalize_constant
+        self.search_rows = search_rows
+        self.kernel_rows = kernel_rows
+        self.out_of_range = out_of_range
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose the spectrum and gamma, and learn the weights.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the rows, from 0 up, as in :meth:`GegenbauerRegressor.fit`. Scores of
+            rows left out are weighted as well.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Group of each row, for a ``cv`` that splits by groups, such as ``GroupKFold``.
+
+        Returns
+        -------
+        GegenbauerRegressorCV
+            The fitted estimator itself. When ``fit`` fails or is interrupted, the estimator
+            stays as it was.
+
+        Raises
+        ------
+        ValueError
+            X, y, sample_weight, groups or a parameter is not as it has to be.
+
+        Warns
+        -----
+        UnderfittingWarning
+            The model that was chosen is no better than a constant, as far as samples left out tell.
+        """
+        self._fit_on_copy(X, y, sample_weight, groups)
+        return self
+
+    def _standardised(self, data: Samples) -> Samples:
+        # by the largest first, so that no sum and no square leaves the range of float64
+        size = np.abs(data.Y).max(axis=0)
+        scaled = data.Y / np.where(size > 0, size, 1.0)
+        center = np.average(scaled, axis=0, weights=data.weight)
+        unit = np.sqrt(np.average((scaled - center) ** 2, axis=0, weights=data.weight))
+        self._center, self._unit = center * size, np.where(unit * size > 0, unit * size, 1.0)
+        extreme = np.maximum(self._unit, 1.0 / self._unit) * (size > 0)
+        column = int(np.argmax(np.maximum(extreme, size)))
+        if max(extreme[column], size[column]) > _MOST_EXTREME:
+            raise ValueError(
+                "y must have a standard deviation between 1e-140 and 1e140, whose square float64 "
+                f"holds, and no larger values, but column {column} has one of "
+                f"{self._unit[column]:.3g} and values up to {size[column]:.3g}: rescale it"
+            )
+        if self._on_paper and self.penalize_constant:
+            # the paper's penalty is on the mean of the targets, too
+            self._center = np.zeros_like(center)
+        return replace(data, Y=(data.Y - self._center) / self._unit)
+
+    def _labels(self, data: Samples) -> NDArray[Any]:
+        values: Doubles = data.Y * self._unit + self._center
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def _make_score(self, data: Samples) -> Score:
+        if self.scoring is None:
+
+            def squared_error(predictions: Doubles, rows: Places) -> Doubles:
+                squares = ((predictions - data.Y[rows]) ** 2).mean(axis=2)
+                weights = None if data.weight is None else data.weight[rows]
+                return np.asarray(np.average(squares, axis=1, weights=weights))
+
+            return squared_error
+
+        def shells(
+            predictions: Doubles, _: Places, __: Doubles | None, at: Places
+        ) -> list[IdentityRegressor]:
+            values = (predictions * self._unit + self._center)[:, at]
+            return [IdentityRegressor(v[:, 0] if v.shape[1] == 1 else v) for v in values]
+
+        metric = _METRICS_BY_OUTPUT.get(self.scoring) if isinstance(self.scoring, str) else None
+        labels = self._labels(data)
+        if metric is None:
+            return scored_by(self.scoring, shells, None, data, labels)
+        sign = -1.0 if self.scoring.startswith("neg_") else 1.0
+
+        def at_once(
+            predictions: Doubles, rows: Places, _: Doubles | None, at: Places, given: Doubles | None
+        ) -> Doubles:
+            """Judge all predictions as further outputs, of which the metric has a value each."""
+            outputs = np.moveaxis((predictions * self._unit + self._center)[:, at], 0, -1)
+            y = labels[rows[at]].reshape(len(at), -1, 1)
+            both = [np.broadcast_to(v, outputs.shape).reshape(len(at), -1) for v in (y, outputs)]
+            values = metric(*both, sample_weight=given, multioutput="raw_values")
+            found: Doubles = np.reshape(values, (-1, len(predictions))).mean(axis=0)
+            return sign * found
+
+        return scored_by(self.scoring, shells, at_once, data, labels)
+
+    def _chance(self, constant: float, data: Samples) -> float:
+        # -log p of n samples with the likeliest noise is n / 2 log(squared error)
+        share = min(0.5, -np.expm1(-2.0 * self._luck / data.n_samples))
+        return 0.0 if self.scoring is not None else constant * share
+
+    def _stratified(self, data: Samples, most: int) -> Places:
+        order = np.lexsort((*data.X.T[::-1], *data.Y.T[::-1]))
+        return np.sort(order[spread_places(data.n, most)])
+
+    def _learn(
+        self,
+        data: Samples,
+        splits: Splits,  # noqa: ARG002  # it needs none
+        progress: Progress,
+    ) -> tuple[Spectrum, float]:
+        if data.n < 3:
+            return Spectrum((1.0 / data.X.shape[1], 2.0)), 1e-3
+        data, _ = Samples.merge(data.X, data.Y, data.weight)  # where splits told equal rows apart
+        kernel, gamma = learn_spectrum(
+            data.X, data.Y, objective=self.search, **data.leaving_out,
+            callback=lambda k: progress.step(f"spectrum, step {k}"), **self._options(),
+        )  # fmt: skip
+        return kernel.spectrum, gamma
+
+    def _finish(self, data: Samples, left_out: Doubles) -> None:
+        if hasattr(self, "dual_coef_"):
+            self.dual_coef_ = self.dual_coef_ * self._unit
+        else:
+            self.term_coef_ = self.term_coef_ * self._unit
+        self.intercept_ = self.intercept_ * self._unit + self._center
+        self._free_constant = not self.penalize_constant
+        self._row_weight, self._left_out_share = data.weight, data.share
+        self._left_out_residuals = (data.Y - left_out) * self._unit
+        self._judge_noise(data)
+        self._prior_variance = self._judge_prior(data)
+        values = (left_out * self._unit + self._center)[data.back]
+        self.loo_predictions_ = values[:, 0] if self._y_was_flat else values
+        del self._center, self._unit
+
+    def _judge_noise(self, data: Samples) -> None:
+        """Set the variance of the noise and the degrees of freedom."""
+        free = self._free_constant
+        weight = np.ones(data.n) if data.weight is None else data.weight
+        if hasattr(self, "dual_coef_"):
+            factor, root, side = self._system()
+            inverse = core.inverse_diagonal(factor, check_threads(self._n_threads()))
+            left = self.gamma_ * float(inverse.sum())
+            if free:
+                left -= self.gamma_ * float(side @ side) / float(root @ side)
+            dual = self.dual_coef_ / root[:, np.newaxis]
+            squares = (self.gamma_ * dual) ** 2  # scaled residuals are gamma times dual ones
+            self.effective_dof_ = data.n - left
+        else:
+            # few rows reach few directions, which their features tell better than all of G'G
+            method = "svd" if 3 * data.n < self.basis_.n_terms else "primal"
+            path = RidgePath(
+                self.basis_, data.X, data.Y, sample_weight=data.weight, method=method,
+                tolerance=TRUSTED, **self._options(),
+            )  # fmt: skip
+            self._posterior, self._mean_features, self._free_leverage = path.posterior(self.gamma_)
+            self.effective_dof_ = float(path.effective_dof([self.gamma_])[0])
+            left = data.n - self.effective_dof_
+            fitted = path.predict(data.X, [self.gamma_])[0]
+            squares = weight[:, np.newaxis] * ((data.Y - fitted) * self._unit) ** 2
+        left += float(weight.sum()) - data.n  # weights are numbers of rows
+        self.noise_variance_ = estimate_noise_variance(
+            squares.sum(axis=0), left, weight, self.effective_dof_
+        )
+
+    def _judge_prior(self, data: Samples) -> Doubles:
+        """Return the variance of each output in units of the kernel, (n_outputs,).
+
+        The fit takes it for that of the noise by gamma, which says too little of targets without
+        noise: their prior is to vary over the samples at least as much as they do.
+        """
+        rows = spread_places(data.n, MOST_FOR_A_MEAN)
+        weight = np.ones(rows.size) if data.weight is None else data.weight[rows]
+        share = weight / weight.sum()
+        if hasattr(self, "dual_coef_"):
+            K = self.kernel_(data.X[rows], scaling=self.scaling_, n_threads=self._n_threads())
+            spread = float(share @ K.diagonal() - share @ K @ share)
+        else:
+            G = self.basis_.evaluate(
+                data.X[rows], scaling=self.scaling_, n_threads=self._n_threads()
+            )
+            spread = float((share @ (G - share @ G) ** 2).sum())
+        least = self.noise_variance_ / self.gamma_
+        if not spread > 0:
+            return least
+        signal = (self._unit**2 - self.noise_variance_).clip(min=0.0)
+        return np.maximum(least, signal / spread)
+
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
+        outputs = self._raw_outputs(X)
+        return outputs[:, 0] if self._y_was_flat else outputs
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        r"""Predict the targets, and how far off they may be.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new observation as well,
+            :math:`\sigma \sqrt{1 + h(x)}` with the leverage h that the row would have. Outside of
+            the range seen in ``fit`` it grows with the distance, since a clipped prediction says
+            little there: to the variance that the prior has in the inputs that are outside. Where
+            rows are few for the number of inputs it is too small, since a spectrum that is learned
+            has seen every row: see :meth:`predict_interval` for how much.
+
+        Returns
+        -------
+        prediction : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        std : ndarray of the same shape
+            If ``return_std``. With all terms, each call factorises the kernel matrix once more.
+
+        Raises
+        ------
+        ValueError
+            X does not fit the data seen in ``fit``, or lies outside of its range where
+            ``out_of_range`` forbids it.
+        """
+        return_std = check_flag(return_std, "return_std")
+        outputs = self._outputs(X)
+        if not return_std:
+            return outputs
+        X = self._validate_inputs(X, reset=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            h = self._leverages(X)
+        require_finite(h, "some leverages are", CLIP)
+        # roots first: their product is finite where the variances are
+        inside = np.outer(np.sqrt(1.0 + h), np.sqrt(self.noise_variance_))
+        std = np.hypot(inside, np.sqrt(self._variance_outside(X)))
+        return outputs, std[:, 0] if self._y_was_flat else std
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
+        r"""Predict intervals that hold a new target with a given probability.
+
+        By jackknife+: the interval is made of what each model without one row predicts here, plus
+        and minus its error at that row. With a given spectrum and gamma at least 2 coverage - 1 of
+        the targets lie inside, whatever the distribution, if rows are exchangeable; in practice
+        about ``coverage`` do. A spectrum that is learned has seen every row: with ten inputs and
+        coverage = 0.9, 0.88 were inside with 100 rows, 0.82 with 50, 0.61 with 20. Give the
+        spectrum, or one learned on other rows, where rows are that few. With a finite set of
+        terms the models without a row are taken for the one with all rows. With ``cv``, only rows
+        of a test part count. Outside of the range seen in ``fit`` intervals widen with the
+        distance, as standard deviations do: see :meth:`predict`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        coverage : float, default=0.9
+            Between 0 and 1.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Infinite where the rows of ``fit`` are too few for so large a coverage.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict`, and for a coverage that is not between 0 and 1.
+        """
+        given = coverage
+        try:
+            coverage = check_number(coverage, "coverage", minimum=0, open_below=True)
+        except ValueError:  # the other end is to be named as well
+            coverage = 1.0
+        if coverage >= 1:
+            raise ValueError(
+                "coverage must be greater than 0 and less than 1, the share of new samples that "
+                f"the intervals are to hold, such as 0.9; got {shown(given)}"
+            )
+        outputs = self._raw_outputs(X)
+        X = self._validate_inputs(X, reset=False)
+        residuals = self._left_out_residuals
+        sizes = np.ones(len(residuals)) if self._row_weight is None else self._row_weight
+        tested = np.isfinite(residuals).all(axis=1)
+        residuals, sizes = residuals[tested], sizes[tested]
+        if hasattr(self, "dual_coef_"):
+            lower, upper = np.empty_like(outputs), np.empty_like(outputs)
+            block = max(1, int(_MAX_CACHED_PREDICTIONS / len(residuals)))
+            for first in range(0, len(outputs), block):
+                rows = slice(first, first + block)
+                shift = self._smoother(X[rows])[tested]  # (rows of the fit, rows here)
+                if self._left_out_share is not None:
+                    shift *= self._left_out_share[tested, np.newaxis]
+                for k in range(outputs.shape[1]):
+                    e = residuals[:, k : k + 1]
+                    without = outputs[rows, k] - shift * e
+                    lower[rows, k] = -upper_quantile(np.abs(e) - without, sizes, coverage)
+                    upper[rows, k] = upper_quantile(np.abs(e) + without, sizes, coverage)
+        else:  # the same width everywhere
+            reach = upper_quantile(np.abs(residuals), sizes, coverage)
+            lower, upper = outputs - reach, outputs + reach
+        beyond = self._variance_outside(X)
+        out = beyond.any(axis=1)
+        if out.any():
+            more = np.sqrt(beyond[out]) * ndtri(0.5 + 0.5 * coverage)
+            lower[out] = outputs[out] - _wider(outputs[out] - lower[out], more)
+            upper[out] = outputs[out] + _wider(upper[out] - outputs[out], more)
+        if self._y_was_flat:
+            return lower[:, 0], upper[:, 0]
+        return lower, upper
+
+    def _system(self) -> tuple[Doubles, Doubles, Doubles]:
+        """Return the factor of gamma I + D K D, D as a vector, and the solution for it."""
+        root = np.ones(len(self.X_fit_)) if self._row_weight is None else np.sqrt(self._row_weight)
+        threads = check_threads(self._n_threads())
+        factor = np.zeros((root.size, root.size), order="F")
+        self.kernel_._plan.accumulate(
+            self.X_fit_, self._current_scaling()._map, root, not self._free_constant, factor,
+            threads,
+        )  # fmt: skip
+        factor[np.diag_indices(root.size)] += self.gamma_
+        core.cholesky_in_place(factor, threads)
+        side = np.asfortranarray(root[:, np.newaxis].copy())
+        core.solve_factored(factor, side, threads)
+        return factor, root, side[:, 0]
+
+    def _cross_kernel(self, X: NDArray[Any], root: Doubles) -> Doubles:
+        """Return D k for rows X, (rows of the fit, rows of X), of the penalised terms."""
+        K = self.kernel_(
+            self.X_fit_, X, scaling=self._current_scaling(), n_threads=self._n_threads()
+        )
+        if self._free_constant:
+            K -= 1.0
+        K *= root[:, np.newaxis]
+        return np.asfortranarray(K)
+
+    def _smoother(self, X: NDArray[Any]) -> Doubles:
+        """Return how much the prediction at each row of X moves with each target of the fit."""
+        factor, root, side = self._system()
+        right = self._cross_kernel(X, root)
+        core.solve_factored(factor, right, check_threads(self._n_threads()))
+        if self._free_constant:
+            right += np.outer(side, (1.0 - root @ right) / (root @ side))
+        return np.asarray(right * root[:, np.newaxis])
+
+    def _variance_outside(self, X: NDArray[Any]) -> Doubles:
+        r"""Return how much variance leaving the box adds, (n_samples, n_outputs), 0 inside of it.
+
+        A clipped prediction is that of the wall, w, and its further error the increment of the
+        function from there. Increments are known inside, by the prior: from the wall to a point r
+        as far inside as x is outside, K(r, r) + K(w, w) - 2 K(r, w) in units of the prior variance,
+        of which the largest up to that distance is taken. It is 0 at the wall, grows with the
+        distance, is that of the inputs that are outside alone, and ends above their part of the
+        prior variance K(w, w).
+        """
+        added = np.zeros((len(X), self._prior_variance.size))
+        box = self._current_scaling()
+        outside = np.flatnonzero(box.outside(X))
+        if not box.clip or outside.size == 0:
+            return added
+        free = InputScaling(
+            box.lower, box.upper, domain=box.domain, clip=False, constant=box.is_constant
+        )
+        low, high = box.domain
+        with np.errstate(over="ignore"):  # infinitely far is far
+            at = free.transform(X[outside])
+        wall = at.clip(low, high)
+        inward = (wall - at).clip(low - high, high - low)
+        steps = np.sin(np.linspace(0.0, 0.5 * np.pi, _N_INWARD + 1)) ** 2  # dense at both ends
+        for i, start, way in zip(outside.tolist(), wall, inward, strict=True):
+            path = start + np.outer(steps, way)
+            if hasattr(self, "dual_coef_"):
+                own, with_wall = self.kernel_.diagonal(path), self.kernel_(path, path[:1])[:, 0]
+                largest = float((own + own[0] - 2.0 * with_wall).max())
+            else:
+                G = self.basis_.evaluate(path)
+                largest = float(((G - G[0]) ** 2).sum(axis=1).max())
+            if largest > 0:
+                added[i] = largest * self._prior_variance
+        return added
+
+    def _leverages(self, X: NDArray[Any]) -> Doubles:
+        """Return the leverages that new rows of weight one would have before they are fitted."""
+        if not hasattr(self, "dual_coef_"):
+            G = self.basis_.evaluate(
+                X, scaling=self._current_scaling(), n_threads=self._n_threads()
+            )
+            free = np.zeros(len(X))
+            if self._free_constant:
+                G, free = G[:, 1:] - self._mean_features, np.full(len(X), self._free_leverage)
+            return np.asarray(((G @ self._posterior) ** 2).sum(axis=1) + free)
+        factor, root, side = self._system()
+        k = self._cross_kernel(X, root)
+        solved = k.copy(order="F")
+        core.solve_factored(factor, solved, check_threads(self._n_threads()))
+        own = self.kernel_.diagonal(X, scaling=self._current_scaling())
+        h = own - np.einsum("ij,ij->j", k, solved)
+        if self._free_constant:
+            h += (1.0 - root @ solved) ** 2 / (root @ side) - 1.0
+        return np.asarray((h / self.gamma_).clip(min=0.0))
+
+
+def _wider(reach: Doubles, more: Doubles) -> Doubles:
+    """Return how far an interval reaches with a further, independent deviation."""
+    size = np.abs(reach)
+    with np.errstate(invalid="ignore"):  # of infinite intervals, which stay so
+        return np.where(np.isfinite(size), reach + (np.hypot(size, more) - size), reach)

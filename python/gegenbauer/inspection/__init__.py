@@ -1,0 +1,21 @@
+"""What a model contains: Sobol' indices, and its polynomial as text and as SymPy."""
+
+from __future__ import annotations
+
+from gegenbauer.inspection._polynomial_text import polynomial_text
+from gegenbauer.inspection._to_sympy import to_sympy
+from gegenbauer.inspection.sobol import (
+    SobolIndices,
+    kernel_sobol_indices,
+    sobol_indices,
+    term_sobol_indices,
+)
+
+__all__ = [
+    "SobolIndices",
+    "kernel_sobol_indices",
+    "polynomial_text",
+    "sobol_indices",
+    "term_sobol_indices",
+    "to_sympy",
+]

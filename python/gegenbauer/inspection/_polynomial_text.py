@@ -1,0 +1,186 @@
+"""The polynomial of an estimator as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gegenbauer._validation import check_integer, shortest
+from gegenbauer.basis.spectrum import Spectrum
+from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.inspection._models import require_model
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
+
+__all__ = ["input_names", "polynomial_of", "polynomial_text"]
+
+
+def _terms_of(estimator: Any, output: int) -> tuple[TensorBasis, Doubles, float]:
+    require_model(estimator)
+    if hasattr(estimator, "dual_coef_"):
+        raise TypeError(
+            "this model has infinitely many terms and no finite polynomial: fit with n_terms=... "
+            "to get one"
+        )
+    if not hasattr(estimator, "term_coef_"):
+        raise TypeError(
+            "estimator must be a regressor or classifier of this library, got "
+            f"{type(estimator).__name__}"
+        )
+    coef = estimator.term_coef_.reshape(estimator.basis_.n_terms, -1)
+    output = check_integer(output, "output", minimum=0)
+    if output >= coef.shape[1]:
+        raise ValueError(f"output must be below {coef.shape[1]}, got {output}")
+    shift = np.broadcast_to(getattr(estimator, "intercept_", 0.0), coef.shape[1])[output]
+    return estimator.basis_, coef[:, output], float(shift)
+
+
+def input_names(estimator: Any, names: Sequence[str] | None) -> list[str]:
+    """Return the names of the inputs, given or seen in ``fit``, which must differ."""
+    m = estimator.n_features_in_
+    if names is None:
+        names = getattr(estimator, "feature_names_in_", [f"x{t}" for t in range(m)])
+    if len(names) != m:
+        raise ValueError(f"names must have {m} entries, got {len(names)}")
+    found = [str(name) for name in names]
+    twice = [name for name, count in Counter(found).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"names of inputs must differ, but {twice[0]!r} names {found.count(twice[0])} of them, "
+            "which a polynomial could not tell apart: give names=[...]"
+        )
+    return found
+
+
+class _Polynomial(NamedTuple):
+    """Terms of one output, the weightiest first, as products of polynomials all inputs share."""
+
+    indices: npt.NDArray[np.int32]  # (n_terms, n_features); 0 for inputs that are constant
+    weights: Doubles  # (n_terms,)
+    one: TensorBasis  # of one input: the polynomials
+    raw: bool  # whether they are the raw ones, else orthonormal
+
+
+def polynomial_of(estimator: Any, output: int) -> _Polynomial:
+    """Return the polynomial of an output without terms that rounding swallows.
+
+    A term weighs as much as its weight times its largest value on the domain. Those that weigh less
+    than the resolution of float64 times the weightiest one are below its rounding.
+    """
+    basis, coef, shift = _terms_of(estimator, output)
+    scaling = estimator.scaling_
+    # the raw polynomials as they are, else orthonormal ones times the weights of the spectrum:
+    # those are the same for all inputs, and known without the spectrum
+    raw = basis.spectrum == Spectrum.paper(basis.lam)
+    one = TensorBasis(
+        1, degree=basis.max_degree, lam=basis.lam, spectrum=None if raw else "orthonormal"
+    )
+    if not raw:
+        coef = coef * basis.spectrum.term_weights(basis.indices)
+    # constant inputs are scaled to 0
+    at_zero = one.evaluate([[0.0]])[0]
+    rows = basis.indices.copy()
+    coef = coef * at_zero[rows[:, scaling.is_constant]].prod(axis=1)
+    rows[:, scaling.is_constant] = 0
+    rows, place = np.unique(rows, axis=0, return_inverse=True)  # the constant comes first
+    merged = np.zeros(len(rows))
+    np.add.at(merged, place.ravel(), coef)
+    merged[0] += shift
+    low, high = scaling.domain
+    largest = np.abs(one.evaluate(np.linspace(low, high, 201)[:, np.newaxis])).max(axis=0)
+    sizes = np.abs(merged) * largest[rows].prod(axis=1)
+    n_terms = max(1, np.count_nonzero(sizes > np.finfo(np.float64).eps * sizes.max()))
+    order = np.argsort(-sizes, kind="stable")[:n_terms]
+    return _Polynomial(rows[order], merged[order], one, raw)
+
+
+def polynomial_text(
+    estimator: Any,
+    *,
+    output: int = 0,
+    max_terms: int = 20,
+    digits: int = 4,
+    names: Sequence[str] | None = None,
+) -> str:
+    """Write the polynomial of an estimator, its weightiest terms first.
+
+    Of a `GegenbauerClassifierCV` it is the polynomial before calibration, ``basis_ @ term_coef_ +
+    intercept_``; ``decision_function`` is ``probability_maps_`` applied to its outputs.
+
+    Parameters
+    ----------
+    estimator : fitted estimator of this library
+        A regressor or classifier with a finite set of terms.
+    output : int
+        Which output; of a classifier, which class (for two classes there is one output).
+    max_terms : int
+        Terms to write; the number of the others is told.
+    digits : int
+        Significant digits of the weights.
+    names : sequence of str, optional
+        Names of the inputs, each once; by default those seen in ``fit``, or x0, x1, ...
+
+    Returns
+    -------
+    str
+        The polynomial in one line, and in two more what its ``Cn(x)`` is: which polynomial of
+        `eval_gegenbauer`, and from which range each input is scaled, with all digits. With
+        ``digits=17`` and all terms the text is the model, to rounding. Inputs that were constant in
+        ``fit`` have gone into the constant. A term weighs as much as its weight times its largest
+        value on the domain; terms below the rounding of the weightiest one are left out.
+
+    Raises
+    ------
+    TypeError
+        For other estimators and models of infinitely many terms.
+    ValueError
+        For names that are not as many as the inputs or do not differ, and outputs there are not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import GegenbauerRegressor, polynomial_text
+    >>> X = np.random.default_rng(0).integers(0, 11, size=(100, 2)) / 10
+    >>> model = GegenbauerRegressor(degree=2, n_terms=None, lam=0.5, gamma=1e-9)
+    >>> model = model.fit(X, 1 + 3 * X[:, 0] * X[:, 1])
+    >>> print(polynomial_text(model, max_terms=2, digits=3))
+    3 C1(x0) C1(x1) + 1 + 4 more terms
+    Cn(x): raw Gegenbauer polynomial of degree n, lam = 0.5, of x scaled to [0, 1]
+    from x0 in [0, 1], x1 in [0, 1]
+    """
+    max_terms = check_integer(max_terms, "max_terms", minimum=1)
+    digits = check_integer(digits, "digits", minimum=1)
+    found = polynomial_of(estimator, output)
+    inputs = input_names(estimator, names)
+    scaling = estimator.scaling_
+    low, high = scaling.domain
+    text = ""
+    shown = found.indices[:max_terms]
+    for row, weight in zip(shown, found.weights[:max_terms], strict=True):
+        sign = "-" if weight < 0 else "+"
+        factors = [f"C{row[t]}({inputs[t]})" for t in np.flatnonzero(row)]
+        text += f" {sign} " + " ".join([f"{abs(weight):.{digits}g}", *factors])
+    text = text.removeprefix(" + ")
+    if text.startswith(" - "):
+        text = f"-{text[3:]}"
+    more = len(found.weights) - max_terms
+    if more > 0:
+        text += f" + {more} more term{'s' if more > 1 else ''}"
+    used = np.flatnonzero(shown.any(axis=0))
+    if used.size:
+        ranges = ", ".join(
+            f"{inputs[t]} in [{shortest(scaling.lower[t])}, {shortest(scaling.upper[t])}]"
+            for t in used
+        )
+        text += (
+            f"\nCn(x): {'raw' if found.raw else 'orthonormal'} Gegenbauer polynomial of degree n, "
+            f"lam = {found.one.lam}, of x scaled to [{low:g}, {high:g}]\nfrom {ranges}"
+        )
+    return text

@@ -1,0 +1,86 @@
+"""The polynomial of an estimator as a SymPy expression."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer.inspection._polynomial_text import input_names, polynomial_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["to_sympy"]
+
+
+def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = None) -> Any:
+    """Return the polynomial of an estimator as a SymPy expression of its unscaled inputs.
+
+    Of a `GegenbauerClassifierCV` it is the polynomial before calibration, ``basis_ @ term_coef_ +
+    intercept_``; ``decision_function`` is ``probability_maps_`` applied to its outputs.
+
+    Parameters
+    ----------
+    estimator : fitted estimator of this library
+        A regressor or classifier with a finite set of terms.
+    output : int
+        Which output; of a classifier, which class (for two classes there is one output).
+    names : sequence of str, optional
+        Names of the symbols, any text, each once; by default those seen in ``fit``, or x0, x1, ...
+
+    Returns
+    -------
+    sympy.Expr
+        A sum of products of univariate polynomials, as in the model, without terms below the
+        rounding of the weightiest one; ``sympy.expand`` multiplies it out, which loses digits for
+        high degrees. It holds on the range seen in ``fit``: nothing is clipped. Its symbols are
+        those of ``sympy.Symbol(name)``.
+
+    Raises
+    ------
+    ImportError
+        When SymPy is not installed (extra ``sympy``).
+    ValueError
+        For names that are not as many as the inputs or do not differ, and outputs there are not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sympy
+    >>> from gegenbauer import GegenbauerRegressor, to_sympy
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> model = GegenbauerRegressor(degree=1, n_terms=None, gamma=1e-9).fit(X, 2 * X[:, 0] + 1)
+    >>> expression = to_sympy(model, names=["length (cm)"])
+    >>> float(expression.diff(sympy.Symbol("length (cm)")).round(6))
+    2.0
+    """
+    try:
+        import sympy
+    except ImportError:
+        raise ImportError("to_sympy needs SymPy: run pip install 'gegenbauer[sympy]'") from None
+    found = polynomial_of(estimator, output)
+    # not sympy.symbols, which splits names at blanks and reads colons as ranges; and without
+    # assumptions, which would make another symbol than sympy.Symbol(name)
+    symbols = [sympy.Symbol(name) for name in input_names(estimator, names)]
+    scaling = estimator.scaling_
+    low, high = scaling.domain
+    # interpolated at as many Chebyshev points as they have coefficients
+    size = int(found.indices.max(initial=0)) + 1
+    points = np.cos((np.arange(size) + 0.5) * np.pi / size)
+    values = found.one.evaluate(points[:, np.newaxis])[:, :size]
+    fitted = np.polynomial.chebyshev.chebfit(points, values, size - 1)
+    univariate = [np.polynomial.chebyshev.cheb2poly(fitted[: n + 1, n]) for n in range(size)]
+    total: Any = sympy.Integer(0)
+    factors: dict[tuple[int, int], Any] = {}
+    for row, weight in zip(found.indices, found.weights, strict=True):
+        term: Any = sympy.Float(float(weight))
+        for t in np.flatnonzero(row).tolist():
+            n = int(row[t])
+            if (t, n) not in factors:
+                span = float(scaling.upper[t] - scaling.lower[t])
+                u = low + (high - low) * (symbols[t] - float(scaling.lower[t])) / span
+                factors[t, n] = sum(float(c) * u**k for k, c in enumerate(univariate[n]) if c != 0)
+            term *= factors[t, n]
+        total += term
+    return total

@@ -1,0 +1,390 @@
+"""What a fitted polynomial says of its inputs: Sobol' indices, mean and variance, on arrays.
+
+For independent inputs, the variance of a function is a sum of parts, one for each set of inputs.
+The first-order index of an input is the share of its own part, the total index that of all parts
+it belongs to.
+
+In polynomials that are orthonormal for the distribution of the inputs, every part is a sum of
+squared coefficients. Other polynomials are changed into these, input by input: a univariate
+polynomial of degree n is a sum of orthonormal ones up to degree n, so that the index set stays. Of
+a kernel of all terms, the terms of largest weight are taken. (Its parts are also quadratic forms of
+the dual coefficients, but these are so large for a tiny gamma that nothing of such a form is left.)
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer._validation import (
+    as_matrix,
+    check_choice,
+    check_integer,
+    check_number,
+    require_plain,
+)
+from gegenbauer.basis.kernels import SpectrumKernel
+from gegenbauer.basis.scaling import check_scaling
+from gegenbauer.basis.tensor_basis import TensorBasis, common_polynomials
+from gegenbauer.basis.univariate import eval_gegenbauer
+from gegenbauer.errors import CorrelatedInputsWarning, stacklevel
+from gegenbauer.inspection._models import require_model
+from gegenbauer.inspection.correlation import largest_correlation
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.basis.scaling import InputScaling
+
+__all__ = ["SobolIndices", "kernel_sobol_indices", "sobol_indices", "term_sobol_indices"]
+
+DISTRIBUTIONS = ("uniform", "chebyshev")
+
+# Doubles that a block of terms at rows may take
+_BLOCK = 1e7
+
+# Largest degree of one input that is taken of a kernel of all terms
+_MOST_DEGREES = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class SobolIndices:
+    """Parts of the variance of a function of independent inputs.
+
+    Attributes
+    ----------
+    mean, variance : ndarray, shape (n_outputs,)
+        Of the function.
+    first_order : ndarray, shape (n_features, n_outputs)
+        Share of the variance that an input explains by itself, 0 to 1 (0 for a constant function).
+    total : ndarray, shape (n_features, n_outputs)
+        Share in which an input takes part, by itself or with others.
+    """
+
+    mean: Doubles
+    variance: Doubles
+    first_order: Doubles
+    total: Doubles
+
+
+def term_sobol_indices(
+    basis: TensorBasis,
+    weights: npt.ArrayLike,
+    *,
+    domain: tuple[float, float] = (0.0, 1.0),
+    distribution: str = "uniform",
+    extent: float = 1.0,
+    fixed: npt.ArrayLike | None = None,
+) -> SobolIndices:
+    """Decompose the variance of G W.
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms.
+    weights : array_like, shape (n_terms,) or (n_terms, n_outputs)
+        W.
+    domain : {(0, 1), (-1, 1)}
+        Interval of the inputs.
+    distribution : {"uniform", "chebyshev"}
+        Of each input on its domain; the latter has the density of Chebyshev's weight,
+        1 / sqrt(1 - u^2) on [-1, 1], which has more points near both ends.
+    extent : float
+        Part of the domain, around its middle, that the inputs fill, 0 to 1.
+    fixed : array_like of bool, shape (n_features,), optional
+        Inputs that are always 0, as `InputScaling` makes of constant ones.
+
+    Returns
+    -------
+    SobolIndices
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+
+    Examples
+    --------
+    >>> from gegenbauer import TensorBasis
+    >>> from gegenbauer.inspection import term_sobol_indices
+    >>> basis = TensorBasis(2, degree=1, lam=0.5)  # 1, x, y
+    >>> found = term_sobol_indices(basis, [5.0, 1.0, 2.0], domain=(-1, 1))
+    >>> found.mean, found.variance.round(4), found.total[:, 0]
+    (array([5.]), array([1.6667]), array([0.2, 0.8]))
+    """
+    if not isinstance(basis, TensorBasis):
+        raise TypeError(f"basis must be a TensorBasis, got {type(basis).__name__}")
+    check_choice(distribution, "distribution", DISTRIBUTIONS)
+    if tuple(domain) not in ((0, 1), (-1, 1)):
+        raise ValueError(f"domain must be (0, 1) or (-1, 1), got {domain!r}")
+    W = as_matrix(
+        weights, "weights", n_rows=basis.n_terms, keep_float32=False, one_dimensional=True
+    )  # fmt: skip
+    still = _check_fixed(fixed, basis.n_features)
+    one, shares = common_polynomials(basis)
+    return _decompose(
+        basis.indices, shares[:, np.newaxis] * W, one, domain, distribution,
+        _check_extent(extent), still,
+    )  # fmt: skip
+
+
+def _decompose(
+    indices: npt.NDArray[np.int32],
+    coefficients: Doubles,
+    one: TensorBasis,
+    domain: tuple[float, float],
+    distribution: str,
+    extent: float,
+    fixed: npt.NDArray[np.bool_],
+) -> SobolIndices:
+    """Decompose a sum of products of the polynomials `one`, with the given multi-indices.
+
+    The coefficients, (n_terms, n_outputs), are changed in place.
+    """
+    change = _change_of_basis(one, domain, distribution, extent)
+    at_zero = np.zeros_like(change)
+    at_zero[0] = one.evaluate([[0.0]])[0]
+    n_features = indices.shape[1]
+    for t in range(n_features):
+        _change_input(indices, t, at_zero if fixed[t] else change, coefficients)
+    squares = coefficients**2
+    active = indices > 0
+    alone = active.sum(axis=1) == 1
+    total = np.array([squares[active[:, t]].sum(axis=0) for t in range(n_features)])
+    first = np.array([squares[active[:, t] & alone].sum(axis=0) for t in range(n_features)])
+    varies = active.any(axis=1)
+    mean = coefficients[~varies][0]
+    # of the parts themselves: a mean that is taken out of all again would take their digits along
+    variance = squares[varies].sum(axis=0)
+    unit = np.where(variance > 0, variance, 1.0)
+    return SobolIndices(mean, variance, first / unit, total / unit)
+
+
+def _check_extent(extent: float) -> float:
+    value = check_number(extent, "extent", minimum=0, open_below=True)
+    if value > 1:
+        raise ValueError(f"extent must be at most 1, got {value}")
+    return value
+
+
+def _check_fixed(fixed: npt.ArrayLike | None, n_features: int) -> npt.NDArray[np.bool_]:
+    require_plain(fixed, "fixed", wanted="one flag for each input")
+    still = np.zeros(n_features, bool) if fixed is None else np.asarray(fixed, dtype=bool)
+    if still.shape != (n_features,):
+        raise ValueError(f"fixed must have one entry for each of {n_features} inputs")
+    return still
+
+
+def _quadrature(distribution: str, n_nodes: int) -> tuple[Doubles, Doubles]:
+    """Return nodes in [-1, 1] and weights that sum to one, exact to degree 2 n_nodes - 1."""
+    if distribution == "uniform":
+        nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
+        return nodes, 0.5 * weights
+    angles = (np.arange(n_nodes) + 0.5) * np.pi / n_nodes
+    return np.cos(angles), np.full(n_nodes, 1.0 / n_nodes)
+
+
+def _change_of_basis(
+    one: TensorBasis, domain: tuple[float, float], distribution: str, extent: float
+) -> Doubles:
+    """Return T, (degree + 1, degree + 1): polynomial n of `one` is the sum of T[j, n] p_j.
+
+    The p_j are orthonormal for the distribution on the domain. T is upper triangular.
+    """
+    degree = one.max_degree
+    nodes, weights = _quadrature(distribution, degree + 1)
+    lam = 0.5 if distribution == "uniform" else 0.0
+    orthonormal = eval_gegenbauer(nodes, degree, lam, normalization="orthonormal")
+    low, high = domain
+    inputs = low + (high - low) * 0.5 * (extent * nodes + 1.0)
+    values = one.evaluate(inputs[:, np.newaxis])
+    return np.triu((weights[:, np.newaxis] * orthonormal).T @ values)
+
+
+def _change_input(
+    indices: npt.NDArray[np.int32], t: int, change: Doubles, coefficients: Doubles
+) -> None:
+    """Change the polynomials of input t in place.
+
+    Terms that differ in the degree of input t alone are neighbours after a sort, and have all
+    degrees from 0 on because the set is downward closed.
+    """
+    others = np.delete(indices, t, axis=1)
+    order = np.lexsort((indices[:, t], *others.T))
+    degrees = indices[order, t]
+    starts = np.flatnonzero(degrees == 0)
+    lengths = np.diff(np.append(starts, order.size))
+    for length in np.unique(lengths):
+        rows = order[starts[lengths == length][:, np.newaxis] + np.arange(length)]
+        coefficients[rows] = np.einsum(
+            "jn,rnk->rjk", change[:length, :length], coefficients[rows]
+        )  # fmt: skip
+
+
+def kernel_sobol_indices(
+    kernel: SpectrumKernel,
+    X_train: npt.ArrayLike,
+    dual_coef: npt.ArrayLike,
+    *,
+    intercept: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    n_terms: int = 10_000,
+    distribution: str = "uniform",
+    extent: float = 1.0,
+    fixed: npt.ArrayLike | None = None,
+) -> SobolIndices:
+    """Decompose the variance of ``K(x, X_train) @ dual_coef + intercept``.
+
+    Parameters
+    ----------
+    kernel : SpectrumKernel
+        That of the solve.
+    X_train : array_like, shape (n_train, n_features)
+        The rows of the solve.
+    dual_coef : array_like, shape (n_train,) or (n_train, n_outputs)
+        From `solve_kernel`.
+    intercept : array_like, shape (n_outputs,), optional
+        From `solve_kernel`.
+    scaling : InputScaling, optional
+        Maps X_train to [-1, 1].
+    n_terms : int
+        Terms of largest weight that are taken; the variance of the others is left out.
+    distribution : {"uniform", "chebyshev"}
+        Of each input on [-1, 1], as for `term_sobol_indices`.
+    extent : float
+        The inputs fill [-extent, extent].
+    fixed : array_like of bool, shape (n_features,), optional
+        Inputs that are always 0.
+
+    Returns
+    -------
+    SobolIndices
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+    """
+    if not isinstance(kernel, SpectrumKernel):
+        raise TypeError(f"kernel must be a SpectrumKernel, got {type(kernel).__name__}")
+    check_choice(distribution, "distribution", DISTRIBUTIONS)
+    m = kernel.n_features
+    data = as_matrix(X_train, "X_train", n_columns=m)
+    n = data.shape[0]
+    C = as_matrix(dual_coef, "dual_coef", n_rows=n, keep_float32=False, one_dimensional=True)
+    shift: Doubles = np.zeros(C.shape[1])
+    if intercept is not None:
+        shift = as_matrix(
+            intercept, "intercept", n_rows=C.shape[1], n_columns=1,
+            keep_float32=False, one_dimensional=True,
+        )[:, 0]  # fmt: skip
+    check_scaling(scaling, m, "kernel")
+    most = kernel.max_degree or _MOST_DEGREES
+    basis = TensorBasis(
+        m,
+        n_terms=check_integer(n_terms, "n_terms", minimum=1),
+        degree=[most] * m,
+        lam=kernel.lam,
+        index_set="largest_weight",
+        spectrum=kernel.spectrum,
+    )
+    weights = np.zeros((basis.n_terms, C.shape[1]))
+    block = max(1, int(_BLOCK / basis.n_terms))
+    for first in range(0, n, block):
+        some = slice(first, first + block)
+        weights += basis.evaluate(data[some], scaling=scaling).T @ C[some]
+    weights[0] += shift
+    return term_sobol_indices(
+        basis, weights, domain=(-1.0, 1.0), distribution=distribution, extent=extent, fixed=fixed
+    )
+
+
+# Correlation of two inputs from which on shares of the variance are not theirs
+_CORRELATED = 0.7
+
+
+def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndices:
+    """Decompose the variance of the outputs of an estimator over its inputs.
+
+    The inputs are taken as independent, of one distribution over the whole range seen in ``fit``,
+    and constant inputs as fixed; the samples of the fit may be neither. Of inputs that depend on
+    each other, such as two measures of size, one may get the share of both, and the box has corners
+    where there are no samples. For classifiers the outputs are those before calibration.
+
+    Parameters
+    ----------
+    estimator : fitted estimator of this library
+        A regressor or classifier.
+    distribution : {"uniform", "chebyshev"}
+        Of each input, see `term_sobol_indices`.
+
+    Returns
+    -------
+    SobolIndices
+
+    Raises
+    ------
+    TypeError
+        For other estimators.
+
+    Warns
+    -----
+    CorrelatedInputsWarning
+        The correlation of two inputs in the samples of the fit (some 2000 of them, evenly spread)
+        is 0.7 or more in absolute value. Models that were learned from batches do not know.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import GegenbauerRegressor, sobol_indices
+    >>> X = np.random.default_rng(0).uniform(size=(500, 2))
+    >>> model = GegenbauerRegressor(degree=1, n_terms=None, gamma=1e-9)
+    >>> model = model.fit(X, X[:, 0] + 2 * X[:, 1])
+    >>> sobol_indices(model).total[:, 0].round(2).tolist()
+    [0.2, 0.8]
+    """
+    require_model(estimator)
+    constant = getattr(getattr(estimator, "scaling_", None), "is_constant", None)
+    # some boxes are wider than the rows of the fit
+    extent = 1.0 / (1.0 + 2.0 * getattr(estimator, "_margin", 0.0))
+    if constant is not None and hasattr(estimator, "dual_coef_"):
+        found = kernel_sobol_indices(
+            estimator.kernel_, estimator.X_fit_, estimator.dual_coef_,
+            intercept=estimator.intercept_, scaling=estimator.scaling_, distribution=distribution,
+            extent=extent, fixed=constant,
+        )  # fmt: skip
+    elif constant is not None and hasattr(estimator, "term_coef_"):
+        coef = estimator.term_coef_.reshape(estimator.basis_.n_terms, -1)
+        found = term_sobol_indices(
+            estimator.basis_, coef, domain=estimator.scaling_.domain, distribution=distribution,
+            extent=extent, fixed=constant,
+        )  # fmt: skip
+        shift = getattr(estimator, "intercept_", 0.0)
+        found = SobolIndices(found.mean + shift, found.variance, found.first_order, found.total)
+    else:
+        raise TypeError(
+            "estimator must be a regressor or classifier of this library, got "
+            f"{type(estimator).__name__}"
+        )
+    _warn_if_correlated(estimator)
+    return found
+
+
+def _warn_if_correlated(estimator: Any) -> None:
+    known = vars(estimator).get("_correlation")
+    if known is None and "X_fit_" in vars(estimator):
+        known = largest_correlation(estimator.X_fit_)
+    if known is not None and abs(known[0]) >= _CORRELATED:
+        value, *pair = known
+        one, other = (estimator._column_name(t) for t in pair)
+        warnings.warn(
+            f"shares of the variance take the inputs as independent, but the correlation of {one} "
+            f"and {other} is {value:.2f} in the samples of the fit: what they have in common may "
+            "fall to either of them",
+            CorrelatedInputsWarning,
+            stacklevel=stacklevel(),
+        )

@@ -1,0 +1,401 @@
+"""Estimators from the checked contents of a model file."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.metrics import get_scorer_names
+
+from gegenbauer.basis.index_sets import count_terms
+from gegenbauer.basis.kernels import SpectrumKernel
+from gegenbauer.basis.scaling import InputScaling
+from gegenbauer.basis.spectrum import Spectrum
+from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.errors import ModelFileError
+from gegenbauer.estimators.regressor_cv import GegenbauerRegressorCV
+from gegenbauer.persistence._checks import (
+    build_object,
+    is_double,
+    is_solved,
+    require_keys,
+    require_valid,
+    show,
+)
+from gegenbauer.persistence._format import (
+    AXES,
+    BASIS_ARGUMENTS,
+    CLASSIFIERS,
+    COMPONENT_KINDS,
+    COUNT,
+    ESTIMATORS,
+    GAMMA_RESULTS,
+    KINDS,
+    MAX_WEIGHTS,
+    NUMBER,
+    OBJECT,
+    RESULTS,
+    SEARCHES,
+    TEXT,
+    Entry,
+)
+from gegenbauer.selection.calibration import ProbabilityMap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gegenbauer.persistence._format import Header
+
+__all__ = ["from_parts"]
+
+
+def from_parts(header: Header, arrays: dict[str, NDArray[Any]]) -> Any:
+    """Build the estimator out of parts whose types, shapes and ranges are right."""
+    name, fitted = header.estimator, header.fitted
+    estimator = _restore_parameters(name, header.parameters)
+    n, n_features = arrays["indices" if "basis" in fitted else "X_fit"].shape
+    estimator.scaling_ = _restore_scaling(fitted, arrays)
+    estimator.n_features_in_ = n_features
+    if "basis" in fitted:
+        estimator.basis_ = _restore_basis(fitted["basis"], arrays["indices"], header.n_bytes)
+        estimator.n_terms_ = n
+    names = fitted["feature_names_in_"]
+    if names is not None:
+        if len(names) != n_features or not all(isinstance(item, str) for item in names):
+            raise ModelFileError(f"feature_names_in_ must be {n_features} strings.")
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    if "correlation" in fitted:
+        estimator._correlation = _restore_correlation(fitted["correlation"], n_features)
+    if name != "GegenbauerFeatures" and is_solved(fitted):
+        estimator.engine_ = fitted["engine_"]
+        estimator.solver_ = fitted["solver_"]
+        estimator.rcond_ = math.nan if fitted["rcond_"] is None else float(fitted["rcond_"])
+    if name in SEARCHES:
+        _restore_search(estimator, fitted, arrays, header.n_bytes)
+    elif "coef" in arrays:
+        estimator.term_coef_ = arrays["coef"]
+        estimator.precision_ = fitted["precision_"]
+        estimator.n_refinements_ = fitted["n_refinements_"]
+    if f"{GAMMA_RESULTS}gamma" in arrays:
+        estimator.gamma_results_ = {
+            key: arrays[f"{GAMMA_RESULTS}{key}"] for key in ("gamma", "score")
+        }
+    if name in CLASSIFIERS:
+        _restore_classes(estimator, fitted, arrays)
+    if "statistics" in fitted:
+        _restore_statistics(estimator, fitted["statistics"], arrays)
+    if name == "GegenbauerClassifierCV":
+        estimator.probability_maps_ = [
+            ProbabilityMap(float(scale), bias.copy())
+            for scale, bias in zip(
+                arrays["probability_scales"], arrays["probability_biases"], strict=True
+            )
+        ]
+    return estimator
+
+
+def _restore_correlation(found: list[Any], n_features: int) -> tuple[float, int, int]:
+    """Return the largest correlation of two inputs, and which these are."""
+    if len(found) != 3 or any(isinstance(part, bool) for part in found):
+        raise ModelFileError("correlation must be a number and two inputs.")
+    value, *inputs = found
+    if not (
+        isinstance(value, (float, int))
+        and abs(value) <= 1
+        and all(isinstance(t, int) and 0 <= t < n_features for t in inputs)
+    ):
+        raise ModelFileError(
+            f"correlation must be a number from -1 to 1 and two of {n_features} inputs."
+        )
+    return float(value), inputs[0], inputs[1]
+
+
+def _restore_parameters(name: str, parameters: dict[str, Any]) -> Any:
+    estimator = ESTIMATORS[name]()
+    # A parameter that the file does not have is newer than the file: its default is what was
+    # done before there was one.
+    known = set(estimator.get_params(deep=False))
+    require_keys(parameters, known & parameters.keys(), "parameters")
+    values: dict[str, Any] = {}
+    for key, value in parameters.items():
+        if key == "class_weight" and isinstance(value, list):
+            values[key] = _restore_class_weight(value)
+        elif key == "feature_range" and value is not None:
+            values[key] = _restore_range(value)
+        elif key == "cv":  # a list would pass for splits
+            require_valid(value, Entry((int, type(None))), "parameters['cv']")
+            values[key] = value
+        elif key == "scoring" and value not in (None, *get_scorer_names()):
+            raise ModelFileError(
+                "scoring must be one of sklearn.metrics.get_scorer_names, or null; got "
+                f"{show(value)}."
+            )
+        else:
+            values[key] = _restore_value(value, f"parameters[{key!r}]")
+    estimator.set_params(**values)
+    try:
+        estimator._validate_params()
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelFileError(f"parameters: {error}") from error
+    return estimator
+
+
+def _restore_value(value: Any, name: str) -> Any:
+    """Return a parameter: a scalar, a spectrum for an object, or a tuple of these for a list."""
+    if isinstance(value, dict):
+        if "components" not in value:
+            return _restore_component(value, name)
+        require_keys(value, {"components"}, name)
+        require_valid(value["components"], Entry((list,)), name)
+        return _restore_spectrum(value["components"], name)
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        return _restore_spectrum(value, name).components
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, (list, dict)):
+            raise ModelFileError(f"{name} must not hold {show(item)}.")
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _restore_range(pairs: Any) -> tuple[tuple[float, float], ...]:
+    if not isinstance(pairs, list) or not all(
+        isinstance(pair, list) and len(pair) == 2 and all(map(is_double, pair)) for pair in pairs
+    ):
+        raise ModelFileError(f"feature_range must be a list of pairs; got {show(pairs)}.")
+    return tuple((float(lower), float(upper)) for lower, upper in pairs)
+
+
+def _restore_class_weight(pairs: list[Any]) -> dict[Any, float]:
+    for pair in pairs:
+        if (
+            not isinstance(pair, list)
+            or len(pair) != 2
+            or not isinstance(pair[0], (str, int, float))
+            or not is_double(pair[1])
+        ):
+            raise ModelFileError(
+                f"class_weight must be a list of [label, weight] pairs; it holds {show(pair)}."
+            )
+    weights = {label: float(weight) for label, weight in pairs}
+    if len(weights) < len(pairs):
+        raise ModelFileError("class_weight must not hold a label twice.")
+    return weights
+
+
+def _restore_scaling(fitted: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> InputScaling:
+    scaling: InputScaling = build_object(
+        InputScaling,
+        arrays["lower"],
+        arrays["upper"],
+        domain=_restore_value(fitted["domain"], "domain"),
+        clip=fitted["clip"],
+        constant=arrays["constant"],
+    )
+    return scaling
+
+
+def _restore_basis(
+    arguments: dict[str, Any], indices: NDArray[np.int32], n_bytes: int
+) -> TensorBasis:
+    """Build the basis anew, once it is known to be as large as the file says."""
+    require_keys(arguments, set(BASIS_ARGUMENTS), "fitted['basis']")
+    arguments = {
+        key: _restore_value(value, f"fitted['basis'][{key!r}]") for key, value in arguments.items()
+    }
+    n_terms, n_features = indices.shape
+    if arguments["n_features"] != n_features or arguments["n_terms"] != n_terms:
+        raise ModelFileError(
+            f"indices have the shape {indices.shape}, and fitted['basis'] has n_terms="
+            f"{arguments['n_terms']!r} and n_features={arguments['n_features']!r}."
+        )
+    n_features = arguments.pop("n_features")
+    _require_few_weights(arguments["spectrum"], n_features, n_bytes)
+    if arguments["index_set"] != "largest_weight":
+        counted = build_object(
+            count_terms,
+            n_features,
+            n_terms=n_terms,
+            degree=arguments["degree"],
+            index_set=arguments["index_set"],
+            max_interaction=arguments["max_interaction"],
+        )
+        if counted != n_terms:
+            raise ModelFileError(
+                f"indices have {n_terms} rows, and the index set of fitted['basis'] has {counted}."
+            )
+    basis: TensorBasis = build_object(TensorBasis, n_features, **arguments)
+    if not np.array_equal(basis.indices, indices):
+        raise ModelFileError(
+            "its terms are not those that this version of gegenbauer builds from fitted['basis']: "
+            "the file is damaged, or was written by a version with another order of terms."
+        )
+    return basis
+
+
+def _restore_search(
+    estimator: Any, fitted: dict[str, Any], arrays: dict[str, NDArray[Any]], n_bytes: int
+) -> None:
+    """Restore an estimator that chose by itself, with a basis, or samples and all terms."""
+    finite = "basis" in fitted
+    m = estimator.n_features_in_
+    weights = arrays["coef" if finite else "dual_coef"]
+    setattr(estimator, "term_coef_" if finite else "dual_coef_", weights)
+    estimator.intercept_ = arrays["intercept"]
+    estimator._all_terms = not finite
+    if fitted["spectrum_"] is None:
+        if not finite:
+            raise ModelFileError("spectrum_ is null, so fitted must have 'basis'.")
+        estimator.spectrum_, estimator._margin = None, 0.0
+    else:
+        estimator.spectrum_ = _restore_spectrum(fitted["spectrum_"], "spectrum_")
+        _require_few_weights(estimator.spectrum_, m, n_bytes)
+    if finite:
+        estimator.lam_ = estimator.basis_.lam
+        if estimator.spectrum_ is not None and estimator.spectrum_ != estimator.basis_.spectrum:
+            raise ModelFileError("spectrum_ is not that of fitted['basis'].")
+    else:
+        estimator.kernel_ = build_object(SpectrumKernel, m, estimator.spectrum_)
+        estimator.lam_, estimator.n_terms_ = estimator.kernel_.lam, math.inf
+        estimator.X_fit_ = arrays["X_fit"]
+    estimator.gamma_ = float(fitted["gamma_"])
+    estimator.best_score_ = float(fitted["best_score_"])
+    estimator.n_search_rows_ = fitted["n_search_rows_"]
+    estimator._y_was_flat = flat = fitted["y_was_flat"]
+    if flat and weights.shape[1] != 1:
+        raise ModelFileError(f"y_was_flat is true, and there are {weights.shape[1]} outputs.")
+    estimator.loo_predictions_ = arrays["loo_predictions"]
+    estimator.cv_results_ = {}
+    if f"{RESULTS}score" in arrays:
+        axes = AXES[1] if estimator.spectrum_ is None else AXES[0]
+        estimator.cv_results_ = {key: arrays[f"{RESULTS}{key}"] for key in (*axes, "score")}
+    if isinstance(estimator, GegenbauerRegressorCV):
+        _restore_uncertainty(estimator, fitted, arrays)
+
+
+def _restore_uncertainty(
+    estimator: Any, fitted: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> None:
+    """Restore what standard deviations and intervals of a regressor are made of."""
+    estimator._left_out_residuals = arrays["residuals"]
+    estimator._row_weight = arrays.get("row_weight")
+    estimator._left_out_share = arrays.get("left_out_share")
+    estimator.noise_variance_ = noise = arrays["noise_variance"]
+    # older files lack it, where it is that of the fit
+    estimator._prior_variance = arrays.get("prior_variance", noise / estimator.gamma_)
+    estimator.effective_dof_ = float(fitted["effective_dof_"])
+    estimator._free_constant = fitted["free_constant"]
+    leverage = fitted["free_leverage"]
+    if (leverage is None) != estimator._all_terms:
+        raise ModelFileError(
+            f"free_leverage must be null for all terms, else a number; got {show(leverage)}."
+        )
+    if leverage is not None:
+        estimator._posterior = arrays["posterior"]
+        estimator._mean_features = arrays["mean_features"]
+        estimator._free_leverage = float(leverage)
+
+
+def _restore_spectrum(components: list[Any], name: str) -> Spectrum:
+    """Build a spectrum, and so check it."""
+    spectrum: Spectrum = build_object(
+        Spectrum, [_restore_component(part, name) for part in components]
+    )
+    return spectrum
+
+
+def _require_few_weights(spectrum: Any, n_features: int, n_bytes: int) -> None:
+    """Refuse a spectrum whose weights would take much more than the file is long."""
+    n_parts = len(spectrum.components) if isinstance(spectrum, Spectrum) else 1
+    if n_parts * n_features > MAX_WEIGHTS + n_bytes // 8:
+        raise ModelFileError(
+            f"a spectrum of {n_parts} components for {n_features} inputs is larger than a file of "
+            f"{n_bytes} bytes may make it: merge components of equal decay."
+        )
+
+
+def _restore_component(entry: Any, name: str) -> Any:
+    require_valid(entry, OBJECT, f"a component of {name}")
+    kind = COMPONENT_KINDS.get(entry["kind"]) if isinstance(entry.get("kind"), str) else None
+    if kind is None:
+        raise ModelFileError(
+            f"a component of {name} must be one of {', '.join(COMPONENT_KINDS)}; got "
+            f"{show(entry.get('kind'))}."
+        )
+    values = {key: value for key, value in entry.items() if key != "kind"}
+    require_keys(values, {field.name for field in fields(kind)}, f"a component of {name}")
+    for key, value in values.items():
+        for number in value if key == "interaction" and isinstance(value, list) else [value]:
+            require_valid(number, NUMBER, f"{name} ({key})")
+    component = kind(**values)
+    build_object(Spectrum, component)  # refuses numbers out of their ranges
+    return component
+
+
+def _restore_classes(
+    estimator: Any, fitted: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> None:
+    labels = fitted["classes_"]
+    if labels is None:
+        classes = arrays["classes"]
+    else:
+        dtype = object if labels["dtype"] == "object" else labels["dtype"]
+        classes = np.array(labels["values"], dtype=dtype)
+    estimator.multilabel_ = fitted["multilabel_"]
+    if estimator.multilabel_:
+        if labels is None and not np.array_equal(classes, np.arange(classes.size)):
+            raise ModelFileError("the labels of a multilabel model must be 0, 1, 2, ... or names.")
+        if len(set(classes.tolist())) < classes.size:
+            raise ModelFileError("the names of the labels of a multilabel model must differ.")
+        estimator._become_multilabel(classes)
+        return
+    estimator.classes_ = classes
+    if not all(first < second for first, second in itertools.pairwise(classes.tolist())):
+        raise ModelFileError("the labels must be sorted and all different.")
+
+
+def _restore_statistics(
+    estimator: Any, entry: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> None:
+    """Restore the sums over the rows of a model that was learned from batches."""
+    if entry["kind"] not in KINDS:
+        raise ModelFileError(f"the kind of its statistics, {show(entry['kind'])}, is not known.")
+    position = entry["position"]
+    if position is not None:
+        if len(position) != 2:
+            raise ModelFileError("its position must be a number of batches and a fingerprint.")
+        require_valid(position[0], COUNT, "its position, a number of batches and a fingerprint,")
+        require_valid(position[1], TEXT, "its position, a number of batches and a fingerprint,")
+    n_outputs, n_sums = entry["n_outputs"], arrays["sums"].size
+    classes = getattr(estimator, "classes_", None)
+    if n_outputs > n_sums or (classes is not None and len(classes) != n_outputs):
+        raise ModelFileError(f"its statistics cannot have {n_outputs} outputs.")
+    flat = entry["y_was_flat"]
+    if (flat and n_outputs > 1) if classes is None else (flat == estimator.multilabel_):
+        raise ModelFileError(f"y_was_flat is {flat}, which its {n_outputs} outputs are not.")
+    if entry["resolution"] not in [float(np.finfo(kind).eps) for kind in (np.float32, np.float64)]:
+        raise ModelFileError("the resolution of its statistics is out of range.")
+    # no more is made than the file is long: its length is asked first
+    kind = KINDS[entry["kind"]]
+    expected = build_object(kind._n_packed, estimator.basis_, n_outputs)
+    if n_sums != expected:
+        raise ModelFileError(
+            f"sums has {n_sums} entries, and its statistics would have {expected}."
+        )
+    statistics = build_object(kind, estimator.basis_, n_outputs, scaling=estimator.scaling_)
+    statistics._unpack(arrays["sums"])
+    statistics.n_samples = entry["n_samples"]
+    statistics.weight_sum = float(entry["weight_sum"])
+    statistics.resolution = entry["resolution"]
+    if entry["shifted"]:
+        statistics._shift = arrays["shift"]
+    else:
+        statistics._take_old_sums()
+    estimator.statistics_ = statistics
+    estimator.n_samples_seen_ = entry["n_samples"]
+    estimator.n_out_of_range_ = entry["n_out_of_range"]
+    estimator._y_was_flat = entry["y_was_flat"]
+    estimator._summed_with = estimator._sum_parameters()
+    if position is not None:
+        estimator._position = position

@@ -1,0 +1,146 @@
+"""Models that are written while they learn from batches."""
+
+from __future__ import annotations
+
+import copy
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from gegenbauer._validation import check_integer, check_number
+from gegenbauer.errors import ModelFileError
+from gegenbauer.persistence._format import import_safetensors
+from gegenbauer.persistence._load import load
+from gegenbauer.persistence._save import plain_parameter, require_same, to_bytes
+from gegenbauer.persistence.atomic import write_atomically
+
+__all__ = ["Checkpoint"]
+
+
+class Checkpoint:
+    """A file in which ``fit_stream`` keeps what it has learned, to go on after an interrupt.
+
+    It is a model file, which `load` reads as well. It is written anew now and then, whole or not at
+    all, and also when the stream fails or is interrupted (by Ctrl-C; SIGTERM ends Python at once,
+    unless the program turns it into an exception). A later ``fit_stream`` with the
+    same parameters, batches and checkpoint goes on behind the last batch in it, and comes to the
+    same bits. When all batches are learned it stays, and new ones may follow.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, by custom with the suffix ``.safetensors``.
+    every_rows : int, default=10_000_000
+        Most rows between two writings.
+    every_seconds : float, default=60
+        Most seconds between two writings, of which a batch may take longer.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from gegenbauer import Checkpoint, GegenbauerRegressor
+    >>> x = np.linspace(0, 1, 40)[:, np.newaxis]
+    >>> batches = [(x[i : i + 10], x[i : i + 10, 0] ** 2) for i in range(0, 40, 10)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     checkpoint = Checkpoint(Path(folder) / "run.safetensors")
+    ...     half = GegenbauerRegressor(n_terms=5).fit_stream(batches[:2], checkpoint=checkpoint)
+    ...     model = GegenbauerRegressor(n_terms=5).fit_stream(batches, checkpoint=checkpoint)
+    >>> half.n_samples_seen_, model.n_samples_seen_
+    (20, 40)
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        every_rows: int = 10_000_000,
+        every_seconds: float = 60.0,
+    ) -> None:
+        import_safetensors()
+        self.path = Path(os.path.realpath(path))
+        self.every_rows = check_integer(every_rows, "every_rows", minimum=1)
+        self.every_seconds = check_number(every_seconds, "every_seconds", minimum=0)
+        self._rows, self._time = 0, time.monotonic()  # of what is in the file
+        if not self.path.parent.is_dir():
+            raise FileNotFoundError(f"there is no folder {str(self.path.parent)!r} to write into")
+        if self.path.exists() and not self.path.is_file():
+            raise OSError(f"{os.fspath(path)!r} is a folder or a device; give the name of a file")
+
+    def read(self, blank: Any) -> tuple[Any, int, str] | None:
+        """Return the model in the file, its number of batches and their fingerprint.
+
+        Parameters
+        ----------
+        blank : GegenbauerClassifier or GegenbauerRegressor
+            The estimator that is to go on, whose parameters must be those in the file but for
+            those of the solve.
+
+        Returns
+        -------
+        (estimator, n_batches, fingerprint) or None
+            None if there is no file.
+
+        Raises
+        ------
+        ModelFileError
+            The file is no checkpoint.
+        ValueError
+            It is of another estimator, or of other parameters.
+        """
+        self._rows, self._time = 0, time.monotonic()
+        if not self.path.exists():
+            return None
+        model = load(self.path)
+        position = getattr(model, "_position", None)
+        if position is None:
+            raise ModelFileError(
+                f"{self.path} is a model, but no checkpoint of a stream: give another name"
+            )
+        if type(model) is not type(blank):
+            raise ValueError(
+                f"{self.path} is the checkpoint of a {type(model).__name__}, not of a "
+                f"{type(blank).__name__}"
+            )
+        kept = set(model._sum_parameters()) | {"engine"}
+        differ = [
+            name
+            for name, value in blank.get_params(deep=False).items()
+            if name in kept
+            and plain_parameter(name, value) != plain_parameter(name, getattr(model, name))
+        ]
+        if differ:
+            name = differ[0]
+            raise ValueError(
+                f"{self.path} is the checkpoint of a model with {name}="
+                f"{getattr(model, name)!r}, and here it is {getattr(blank, name)!r}: give the "
+                "same, or remove the file to begin anew"
+            )
+        del model._position
+        model.set_params(**blank.get_params(deep=False))
+        model._summed_with = model._sum_parameters()
+        model._forget_solution()
+        self._rows = model.n_samples_seen_
+        return model, int(position[0]), str(position[1])
+
+    def is_due(self, model: Any) -> bool:
+        """Whether enough rows came, or time passed, since the file was written."""
+        new = getattr(model, "n_samples_seen_", 0) - self._rows
+        return new >= self.every_rows or time.monotonic() - self._time >= self.every_seconds
+
+    def write(self, model: Any, n_batches: int, fingerprint: str) -> None:
+        """Replace the file by one of the present state."""
+        if "statistics_" not in vars(model):  # nothing has been learned yet
+            return
+        bare = copy.copy(model)
+        bare._forget_solution()
+        try:
+            data = to_bytes(bare, [int(n_batches), fingerprint])
+            write_atomically(self.path, data, require_same)
+        except OSError as error:
+            raise OSError(
+                error.errno, f"the checkpoint cannot be written: {error.strerror}", str(self.path)
+            ) from error
+        self._rows, self._time = model.n_samples_seen_, time.monotonic()

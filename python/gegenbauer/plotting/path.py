@@ -1,0 +1,241 @@
+"""Scores over the penalty."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from gegenbauer.plotting._axes import error_name, errors_of, get_axes
+from gegenbauer.selection.basis_search import PAPER_GAMMAS
+from gegenbauer.selection.ridge_path import RidgePath
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
+
+__all__ = ["PathDisplay", "solved_by"]
+
+
+def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[RidgePath, float]:
+    """Factorise the problem that an estimator has solved; return its penalty, too."""
+    check_is_fitted(estimator)
+    model = getattr(estimator, "kernel_", getattr(estimator, "basis_", None))
+    if model is None or not hasattr(estimator, "_checked_rows"):
+        raise TypeError(
+            "estimator must be a regressor or classifier of this library, got "
+            f"{type(estimator).__name__}"
+        )
+    gamma = estimator.gamma_ if hasattr(estimator, "gamma_") else estimator.gamma
+    weight: Doubles | None
+    if X is not None and y is not None:
+        estimator._validate_inputs(X, reset=False)
+        rows, Y, weight, _ = copy.copy(estimator)._checked_rows(X, y, sample_weight)
+        Y = Y.reshape(len(rows), -1)
+    elif X is None and y is None and {"X_fit_", "_row_weight"} <= vars(estimator).keys():
+        # targets are predictions plus residuals, which are gamma times dual coefficients
+        rows, weight = estimator.X_fit_, estimator._row_weight
+        sizes = 1.0 if weight is None else weight[:, np.newaxis]
+        Y = estimator._evaluate(rows) + gamma * estimator.dual_coef_ / sizes
+    else:
+        raise TypeError(
+            f"this {type(estimator).__name__} keeps no samples of its fit: pass X and y, those of "
+            "fit"
+        )
+    path = RidgePath(
+        model,
+        rows,
+        # where the constant is penalised, targets are taken from their mean or from zero
+        Y - getattr(estimator, "intercept_", 0.0),
+        sample_weight=weight,
+        scaling=estimator.scaling_,
+        penalize_constant=bool(estimator.penalize_constant),
+        n_threads=estimator._n_threads(),
+    )
+    return path, float(gamma)
+
+
+class PathDisplay:
+    """Errors of rows left out, by the penalty.
+
+    Parameters
+    ----------
+    gammas : ndarray, shape (n_gammas,)
+        Penalties.
+    errors : dict of str to ndarray, shape (n_gammas,)
+        Curves by their names. Where all are positive, their axis is logarithmic.
+    chosen : float, optional
+        A penalty to be marked.
+    xlabel, ylabel : str
+        What the penalties are, and what the curves show.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    lines_ : list of matplotlib lines
+        One for each curve.
+    mark_ : matplotlib line or None
+        At the chosen penalty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import RidgePath, TensorBasis
+    >>> from gegenbauer.plotting import PathDisplay
+    >>> X = np.linspace(0, 1, 30)[:, np.newaxis]
+    >>> path = RidgePath(TensorBasis(1, degree=9), X, np.sign(X - 0.5))
+    >>> display = PathDisplay.from_path(path, 10.0 ** np.arange(-9, 3))
+    """
+
+    def __init__(
+        self,
+        gammas: Doubles,
+        errors: dict[str, Doubles],
+        *,
+        chosen: float | None = None,
+        xlabel: str = "gamma",
+        ylabel: str = "mean squared error",
+    ) -> None:
+        self.gammas = gammas
+        self.errors = errors
+        self.chosen = chosen
+        self.xlabel = xlabel
+        self.ylabel = ylabel
+
+    @classmethod
+    def from_path(cls, path: RidgePath, gammas: npt.ArrayLike, *, ax: Any = None) -> Self:
+        """Draw leave-one-out errors and generalised cross-validation of a `RidgePath`.
+
+        Parameters
+        ----------
+        path : RidgePath
+            A factorised problem.
+        gammas : array_like, shape (n_gammas,)
+            Penalties.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        PathDisplay
+            The leave-one-out minimum is marked.
+        """
+        return cls._of_path(path, gammas).plot(ax=ax)
+
+    @classmethod
+    def _of_path(cls, path: RidgePath, gammas: npt.ArrayLike) -> Self:
+        values = np.sort(np.asarray(gammas, dtype=np.float64))
+        weights = path.sample_weight
+        squares = (path.leave_one_out(values).predictions - path.targets) ** 2
+        left_out = np.average(squares.mean(axis=2), axis=1, weights=weights)
+        errors = {"leave-one-out": left_out, "GCV": path.gcv(values).mean(axis=1)}
+        return cls(values, errors, chosen=float(values[left_out.argmin()]))
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None,
+        ax: Any = None,
+    ) -> Self:  # fmt: skip
+        """Draw what an estimator has tried, or what other penalties would have done.
+
+        Parameters
+        ----------
+        estimator : GegenbauerClassifierCV, GegenbauerRegressorCV or a plain estimator
+            Fitted.
+        X, y, sample_weight : optional
+            Those of ``fit``: for estimators that have tried no grid and keep no samples, that is
+            all but a `GegenbauerClassifierCV` whose spectrum was not given, those with
+            ``spectrum=None``, and a `GegenbauerRegressorCV` of all terms.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        PathDisplay
+            Of what was tried, a curve for each smoothness s, at the interaction q that suits it
+            best, or with the paper's basis for each lam, at the number of terms that suits it best;
+            the best penalty is marked. Else the leave-one-out error of the fitted terms and
+            generalised cross-validation around the penalty of the fit, which is marked.
+
+        Raises
+        ------
+        TypeError
+            Samples are missing, or the estimator is none of this library.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from gegenbauer import GegenbauerClassifierCV
+        >>> from gegenbauer.plotting import PathDisplay
+        >>> model = GegenbauerClassifierCV().fit(*load_iris(return_X_y=True))
+        >>> len(PathDisplay.from_estimator(model).lines_)
+        2
+        """
+        check_is_fitted(estimator)
+        results = getattr(estimator, "cv_results_", {})
+        if not results:
+            path, gamma = solved_by(estimator, X, y, sample_weight)
+            around = np.array(PAPER_GAMMAS) if gamma == 0 else gamma * 2.0 ** np.arange(-16, 17)
+            display = cls._of_path(path, around)
+            display.chosen = gamma or None
+            variance = np.average(path.targets**2, axis=0, weights=path.sample_weight)
+            variance -= np.average(path.targets, axis=0, weights=path.sample_weight) ** 2
+            unit = float(variance.mean()) or 1.0
+            display.errors = {name: values / unit for name, values in display.errors.items()}
+            display.ylabel = "mean squared error / variance"
+            return display.plot(ax=ax)
+        errors = errors_of(estimator)
+        by_lam = "lam" in results
+        gammas = results["gamma" if by_lam else "relative_gamma"]
+        curves = {}
+        for value, table in zip(results["lam" if by_lam else "smoothness"], errors, strict=True):
+            k = np.unravel_index(np.nanargmin(table), table.shape)[0]
+            if by_lam:
+                name = f"lam = {value:g}, {results['n_terms'][k]} terms"
+            else:
+                name = f"s = {value:g}, q = {results['interaction'][k]:.2g}"
+            curves[name] = table[k]
+        best = np.unravel_index(np.nanargmin(errors), errors.shape)[-1]
+        return cls(
+            gammas,
+            curves,
+            chosen=estimator.gamma_ if by_lam else float(gammas[best]),
+            xlabel="gamma" if by_lam else "gamma / mean diagonal of the kernel matrix",
+            ylabel=error_name(estimator),
+        ).plot(ax=ax)
+
+    def plot(self, ax: Any = None, **options: Any) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+        **options
+            For every curve, as for ``ax.plot``.
+
+        Returns
+        -------
+        PathDisplay
+            Itself.
+        """
+        self.ax_ = get_axes(ax)
+        self.figure_ = self.ax_.figure
+        self.lines_ = [
+            self.ax_.plot(self.gammas, values, label=name, **options)[0]
+            for name, values in self.errors.items()
+        ]
+        self.mark_ = None
+        if self.chosen is not None:
+            self.mark_ = self.ax_.axvline(
+                self.chosen, color="0.5", linestyle=":", label=f"gamma = {self.chosen:.2g}"
+            )
+        positive = all(np.nanmin(values, initial=np.inf) > 0 for values in self.errors.values())
+        yscale = "log" if positive else "linear"
+        self.ax_.set(xscale="log", yscale=yscale, xlabel=self.xlabel, ylabel=self.ylabel)
+        self.ax_.legend()
+        return self

@@ -1,0 +1,283 @@
+"""Predicted probabilities against observed frequencies, and predicted against actual values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.calibration import CalibrationDisplay, calibration_curve
+from sklearn.utils.validation import check_is_fitted
+
+from gegenbauer._validation import check_choice, check_integer, require_plain
+from gegenbauer.plotting._axes import get_axes
+from gegenbauer.selection.calibration import expected_calibration_error
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
+
+__all__ = ["ReliabilityDisplay", "left_out_outcomes"]
+
+
+def left_out_outcomes(
+    estimator: Any, y: npt.ArrayLike, *, pos_label: Any = None
+) -> tuple[npt.NDArray[np.bool_], Doubles]:
+    """Return what came true, and the probability that the model without the row gave to it.
+
+    Parameters
+    ----------
+    estimator : GegenbauerClassifierCV
+        Fitted.
+    y : array_like, shape (n_samples,) or (n_samples, n_labels)
+        The labels of ``fit``, without rows of no weight.
+    pos_label : optional
+        A class: whether a row is of it (one against the rest). By default the second of two
+        classes; and of more, whether the class of the largest probability is the right one
+        (top-label). For a multilabel y, the column, which must be given.
+
+    Returns
+    -------
+    outcomes : ndarray of bool, shape (n,)
+    probabilities : ndarray, shape (n,)
+        Rows that were never left out are left out here.
+    """
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "loo_probabilities_"):
+        raise TypeError(
+            "estimator must be a GegenbauerClassifierCV, whose probabilities leave rows out; got "
+            f"{type(estimator).__name__}. scikit-learn's CalibrationDisplay takes any classifier "
+            "and other rows"
+        )
+    P = estimator.loo_probabilities_
+    require_plain(y, "y", wanted="labels")
+    labels = np.asarray(y)
+    if labels.shape[:1] != P.shape[:1] or (labels.ndim == 2) != estimator.multilabel_:
+        kind = f"({len(P)}, {P.shape[1]})" if estimator.multilabel_ else f"({len(P)},)"
+        raise ValueError(f"y must be the labels of fit, of shape {kind}; got {labels.shape}")
+    classes = estimator._answers.tolist()
+    accepted = [0, 1] if estimator.multilabel_ else classes
+    # by Python's equality: NumPy would compare numbers with text as text
+    unknown = [label for label in labels.ravel().tolist() if label not in accepted]
+    if unknown:
+        raise ValueError(
+            f"y must hold the labels of fit, as they were: each is one of {accepted}; "
+            f"got {unknown[0]!r}"
+        )
+    if pos_label is None and estimator.multilabel_:
+        raise ValueError(f"give pos_label, the column of y to look at: one of {classes}")
+    if pos_label is not None and pos_label not in classes:
+        raise ValueError(f"pos_label must be one of the classes, {classes}; got {pos_label!r}")
+    if pos_label is None and len(classes) > 2:
+        outcomes, found = estimator.classes_[P.argmax(axis=1)] == labels, P.max(axis=1)
+    else:
+        k = 1 if pos_label is None else classes.index(pos_label)
+        found = P[:, k]
+        outcomes = labels[:, k] > 0 if estimator.multilabel_ else labels == estimator.classes_[k]
+    known = np.isfinite(found)
+    return outcomes[known], found[known]
+
+
+# Area of the point of the bin of most samples, in square points
+_LARGEST_POINT = 90.0
+
+
+class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-learn is untyped
+    """How often it came true, by the probability that was given to it, for rows left out.
+
+    scikit-learn's ``CalibrationDisplay`` of the leave-one-out probabilities of a
+    `GegenbauerClassifierCV`: no rows need to be held back. (Their scale and biases, one number
+    more than there are classes, were fitted to the same rows.)
+
+    Parameters
+    ----------
+    prob_true, prob_pred : ndarray, shape (n_bins,)
+        Share that came true, and mean probability, of each bin that is not empty.
+    y_prob : ndarray, shape (n_samples,)
+        Probabilities.
+    expected_calibration_error : float
+        Mean over the rows of the absolute difference of the two in their bin.
+    counts : ndarray of int, shape (n_bins,), optional
+        Samples in each of these bins. The error is a mean over samples, so that bins of a few
+        count for little of it, however far from the diagonal they are: the numbers are drawn
+        beside the points, whose areas they are.
+    estimator_name, pos_label
+        As for ``CalibrationDisplay``.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    line_ : matplotlib line
+        The curve.
+    points_ : matplotlib PathCollection or None
+        Points of the bins, by their counts.
+    labels_ : list of matplotlib Annotation
+        The counts.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from gegenbauer import GegenbauerClassifierCV
+    >>> from gegenbauer.plotting import ReliabilityDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> display = ReliabilityDisplay.from_estimator(GegenbauerClassifierCV().fit(X, y), y)
+    >>> display.expected_calibration_error < 0.02
+    True
+    """
+
+    def __init__(
+        self,
+        prob_true: Doubles,
+        prob_pred: Doubles,
+        y_prob: Doubles,
+        *,
+        expected_calibration_error: float,
+        counts: npt.NDArray[np.intp] | None = None,
+        estimator_name: str | None = None,
+        pos_label: Any = None,
+    ) -> None:
+        super().__init__(
+            prob_true, prob_pred, y_prob, estimator_name=estimator_name, pos_label=pos_label
+        )
+        self.expected_calibration_error = expected_calibration_error
+        self.counts = counts
+
+    def plot(self, *, ax: Any = None, **options: Any) -> Self:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+        **options
+            As for ``CalibrationDisplay.plot``.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            Itself.
+        """
+        super().plot(ax=get_axes(ax), **{"marker": "", **options})
+        self.points_, self.labels_ = None, []
+        if self.counts is not None:
+            self.points_ = self.ax_.scatter(
+                self.prob_pred,
+                self.prob_true,
+                s=_LARGEST_POINT * self.counts / self.counts.max(),
+                color=self.line_.get_color(),
+            )
+            self.labels_ = [
+                self.ax_.annotate(
+                    str(n), (x, y), xytext=(5, -9), textcoords="offset points", fontsize="x-small"
+                )
+                for n, x, y in zip(self.counts, self.prob_pred, self.prob_true, strict=True)
+            ]
+        return self
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        y: npt.ArrayLike,
+        *,
+        pos_label: Any = None,
+        n_bins: int = 10,
+        strategy: str = "uniform",
+        name: str | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw the leave-one-out probabilities of a classifier.
+
+        Parameters
+        ----------
+        estimator : GegenbauerClassifierCV
+            Fitted.
+        y, pos_label
+            As for `left_out_outcomes`: of more than two classes the curve is top-label, unless
+            pos_label asks for one class against the rest.
+        n_bins : int
+            Number of bins.
+        strategy : {"uniform", "quantile"}
+            Bins of equal width, or of equally many rows.
+        name : str, optional
+            In the legend; by default the class of the estimator.
+        ax : matplotlib axes, optional
+            Where to draw.
+        **options
+            As for ``ax.plot``.
+
+        Returns
+        -------
+        ReliabilityDisplay
+
+        Raises
+        ------
+        TypeError
+            The estimator has no leave-one-out probabilities.
+        ValueError
+            y does not belong to the estimator, or an argument is not as it has to be.
+        """
+        outcomes, found = left_out_outcomes(estimator, y, pos_label=pos_label)
+        top = pos_label is None and len(estimator.classes_) > 2
+        if pos_label is None and not top:
+            pos_label = estimator.classes_[1]
+        display = cls.from_predictions(
+            outcomes, found, n_bins=n_bins, strategy=strategy, pos_label=pos_label,
+            name=type(estimator).__name__ if name is None else name, ax=ax, **options,
+        )  # fmt: skip
+        if top:
+            display.ax_.set(
+                xlabel="mean probability of the likeliest class", ylabel="share of it that is right"
+            )
+        return display
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: npt.ArrayLike,
+        y_prob: npt.ArrayLike,
+        *,
+        pos_label: Any = None,
+        n_bins: int = 10,
+        strategy: str = "uniform",
+        name: str | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw any probabilities.
+
+        Parameters
+        ----------
+        y_true : array_like of bool, shape (n_samples,)
+            What came true.
+        y_prob : array_like, shape (n_samples,)
+            The probability that was given to it.
+        pos_label : optional
+            What it is, for the labels of the axes.
+        n_bins, strategy, name, ax, **options
+            As for `from_estimator`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        n_bins = check_integer(n_bins, "n_bins", minimum=1)
+        check_choice(strategy, "strategy", ("uniform", "quantile"))
+        require_plain(y_true, "y_true", wanted="outcomes")
+        require_plain(y_prob, "y_prob")
+        outcomes, found = np.asarray(y_true, dtype=bool), np.asarray(y_prob, dtype=np.float64)
+        edges = np.linspace(0, 1, n_bins + 1)
+        if strategy == "quantile":
+            edges = np.quantile(found, edges)
+        prob_true, prob_pred = calibration_curve(
+            outcomes, found, pos_label=True, n_bins=n_bins, strategy=strategy
+        )
+        counts = np.bincount(np.searchsorted(edges[1:-1], found))  # in the bins of the curve
+        display = cls(
+            prob_true, prob_pred, found, counts=counts[counts > 0],
+            expected_calibration_error=expected_calibration_error(outcomes, found, edges),
+            estimator_name=name, pos_label=pos_label,
+        )  # fmt: skip
+        return display.plot(ax=ax, **options)

@@ -1,0 +1,23 @@
+"""Regularised solves on tensor features and kernels, predictions, additive statistics."""
+
+from __future__ import annotations
+
+from gegenbauer.ridge.cost import fit_cost
+from gegenbauer.ridge.expansions import predict
+from gegenbauer.ridge.kernel_ridge import KernelSolution, predict_kernel, solve_kernel
+from gegenbauer.ridge.solve import RidgeSolution, solve_dual, solve_primal, solve_ridge
+from gegenbauer.ridge.statistics import GramStatistics, MomentStatistics
+
+__all__ = [
+    "GramStatistics",
+    "KernelSolution",
+    "MomentStatistics",
+    "RidgeSolution",
+    "fit_cost",
+    "predict",
+    "predict_kernel",
+    "solve_dual",
+    "solve_kernel",
+    "solve_primal",
+    "solve_ridge",
+]

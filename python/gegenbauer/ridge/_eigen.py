@@ -1,0 +1,116 @@
+"""Eigenvectors of normal equations, from which a fit is had for every penalty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from gegenbauer._typing import Doubles
+
+__all__ = ["PrimalSpectrum"]
+
+
+class PrimalSpectrum:
+    """Eigenvectors of normal equations, the larger eigenvalues first.
+
+    Without the constant where that is free: it is the mean of what the other terms leave.
+
+    Parameters
+    ----------
+    sums : ndarray, shape (n_terms + n_outputs, n_terms or more)
+        The first columns of their lower triangle [G, Y]'[G, Y], or all of the upper triangle R of
+        `_triangle`, (n_terms + n_outputs or fewer, n_terms + n_outputs).
+    n_terms : int
+        Number of terms.
+    free : bool
+        Whether the constant is.
+    means : ndarray, shape (n_outputs,), optional
+        What has been taken from the targets before.
+    triangle : bool
+        Which of both it is.
+    """
+
+    def __init__(
+        self,
+        sums: Doubles,
+        n_terms: int,
+        *,
+        free: bool,
+        means: Doubles | None = None,
+        triangle: bool = False,
+    ) -> None:
+        n_outputs = sums.shape[1 if triangle else 0] - n_terms
+        self.means = np.zeros(n_outputs) if means is None else means
+        self.mean_features = np.zeros(0)
+        self.mean_left = np.zeros(n_outputs)
+        self._free = free
+        self._of_mean = 0.0  # squared norm of what the mean of the features takes away
+        (self._of_triangle if triangle else self._of_sums)(sums, n_terms)
+        self.mean_targets = self.means + self.mean_left
+
+    @property
+    def size(self) -> float:
+        """Bound of the largest eigenvalue with the mean of the features: what rounding is of."""
+        return float(self.eigenvalues[:1].sum()) + self._of_mean
+
+    def _of_sums(self, gram: Doubles, n_terms: int) -> None:
+        cross = gram[n_terms:, :n_terms].T.copy()
+        C = gram[:n_terms, :n_terms]
+        if self._free:
+            # term 0 is the constant, so its row of the Gram matrix sums the others
+            weight = C[0, 0]
+            self.mean_features = C[1:, 0] / weight
+            self.mean_left = cross[0] / weight
+            self._of_mean = float(weight * (self.mean_features @ self.mean_features))
+            C = C[1:, 1:] - weight * np.outer(self.mean_features, self.mean_features)
+            cross = cross[1:] - weight * np.outer(self.mean_features, self.mean_left)
+        eigenvalues, V = np.linalg.eigh(C, UPLO="L")
+        self.vectors = V[:, ::-1]
+        self.eigenvalues = eigenvalues[::-1].clip(min=0.0)
+        self.projected = self.vectors.T @ cross
+
+    def _of_triangle(self, R: Doubles, n_terms: int) -> None:
+        first = int(self._free)
+        if self._free:
+            # the first row belongs to the constant: what is below has nothing of it
+            self.mean_features = R[0, 1:n_terms] / R[0, 0]
+            self.mean_left = R[0, n_terms:] / R[0, 0]
+            self._of_mean = float(R[0, 1:n_terms] @ R[0, 1:n_terms])
+        from scipy.linalg.lapack import dgejsv
+
+        # Jacobi rotations know small singular values of columns of very different sizes, too
+        n = n_terms - first
+        A = np.zeros((max(n, R.shape[0] - first), n))
+        A[: R.shape[0] - first] = R[first:, first:n_terms]
+        z = np.zeros((A.shape[0], self.means.size))
+        z[: R.shape[0] - first] = R[first:, n_terms:]
+        sigma, U, self.vectors, scale, _, info = dgejsv(A, joba=0, jobu=0, jobv=0)
+        if info != 0:
+            raise np.linalg.LinAlgError("the singular values of the features did not converge")
+        sigma = sigma * (scale[0] / scale[1])
+        self.eigenvalues = sigma**2
+        self.projected = sigma[:, np.newaxis] * (U.T @ z)
+
+    def coordinates(self, gammas: Doubles) -> Doubles:
+        """Return the weights in the eigenvectors, shape (r, n_gammas, n_outputs).
+
+        They fit what is left of the targets: a constant that is penalised counts as it is.
+        """
+        column = gammas[:, np.newaxis]
+        pull = np.zeros((self.eigenvalues.size, 1, 1))
+        if not self._free:
+            pull = column * self.vectors[0][:, np.newaxis, np.newaxis] * self.means
+        whole = self.eigenvalues[:, np.newaxis, np.newaxis] + column
+        return np.asarray((self.projected[:, np.newaxis, :] - pull) / whole)
+
+    def weights(self, gammas: Doubles) -> Doubles:
+        """Return those of the fits, shape (n_terms, n_gammas * n_outputs)."""
+        found = self.coordinates(gammas)
+        weights = self.vectors @ found.reshape(found.shape[0], -1)
+        means = np.tile(self.mean_targets, gammas.size)
+        if self._free:
+            return np.vstack([means - self.mean_features @ weights, weights])
+        weights[0] += means
+        return np.asarray(weights)

@@ -1,0 +1,97 @@
+"""What a fit costs by each way to it, and whether Chebyshev moments serve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gegenbauer._dispatch import core
+from gegenbauer._validation import check_integer
+from gegenbauer.basis.tensor_basis import check_basis
+
+if TYPE_CHECKING:
+    from gegenbauer.basis.tensor_basis import TensorBasis
+
+__all__ = ["MANY_SAMPLES", "fit_cost", "moments_serve"]
+
+
+def fit_cost(basis: TensorBasis, n_samples: int, n_outputs: int = 1) -> dict[str, float]:
+    """Estimate what a fit costs by each way to the normal equations.
+
+    `solve_ridge` takes the cheapest for ``engine="auto"``. The model is in
+    ``cpp/include/gegenbauer/cost.hpp``.
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms.
+    n_samples : int
+        Number of rows.
+    n_outputs : int
+        Number of targets.
+
+    Returns
+    -------
+    dict of str to float
+        Multiply-adds at the machine's peak, by the name of the engine. Moments are counted until
+        they are known to cost more than another way, so that the figure of a way that loses is a
+        lower bound. Infinity has one meaning: their plan would be too large, and the engine gives
+        way to ``"primal"`` if it is asked for.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong type or range.
+
+    Examples
+    --------
+    >>> from gegenbauer import TensorBasis
+    >>> from gegenbauer.ridge import fit_cost
+    >>> cost = fit_cost(TensorBasis(2, degree=53), n_samples=1_000_000)
+    >>> min(cost, key=cost.get)
+    'moments'
+    """
+    basis = check_basis(basis)
+    n_samples = check_integer(n_samples, "n_samples", minimum=1)
+    n_outputs = check_integer(n_outputs, "n_outputs", minimum=1)
+    return core.fit_cost(basis._plan, n_samples, n_outputs)
+
+
+# Between ways of summing only, a solve costs nothing beside so many samples.
+MANY_SAMPLES = 10**9
+
+
+def moments_serve(
+    basis: TensorBasis,
+    n_outputs: int,
+    *,
+    n_samples: int = MANY_SAMPLES,
+    weight: float | None = None,
+    penalty: float = 0.0,
+) -> bool:
+    """Decide whether sums that nothing refines are to come from moments, not from features.
+
+    They must cost less, and round no worse where it matters. For 0 <= lam <= 1/2 they round as
+    features do, since no term is much smaller inside of the domain than its Chebyshev coefficients.
+    For other lam the penalty has to cover their rounding, which is that of the ends of the domain
+    wherever the samples lie. (`solve_ridge` asks for the latter in any case and refines what is
+    left.)
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms.
+    n_outputs : int
+        Number of targets.
+    n_samples : int
+        Number of samples of each sum.
+    weight : float, optional
+        Sum of their weights, if it is known.
+    penalty : float
+        The smallest that will be asked for, 0 if it is not known.
+    """
+    cost = fit_cost(basis, n_samples, n_outputs)
+    if not cost["moments"] < cost["primal"]:
+        return False
+    if 0 <= basis.lam <= 0.5:
+        return True
+    return core.moments_resolve(basis._plan, float(weight or n_samples), penalty)

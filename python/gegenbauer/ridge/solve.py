@@ -1,0 +1,231 @@
+"""The regularised solve and the prediction, on arrays.
+
+R-WDD of the paper: ``W = (gamma I + G'G)^-1 G'Phi`` (eq.weights_solution) or, with few samples,
+``W = G'(gamma I + GG')^-1 Phi`` (eq.weights_solution1). The algorithms are described in
+``cpp/include/gegenbauer/ridge.hpp``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer._dispatch import core
+from gegenbauer._memory import memory_limit, require_memory
+from gegenbauer._validation import (
+    as_matrix,
+    as_weights,
+    check_choice,
+    check_flag,
+    check_number,
+    check_threads,
+    require_finite,
+)
+from gegenbauer.basis.tensor_basis import check_basis
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gegenbauer.basis.scaling import InputScaling
+    from gegenbauer.basis.tensor_basis import TensorBasis
+
+__all__ = ["RidgeSolution", "solve_dual", "solve_primal", "solve_ridge"]
+
+ENGINES = ("auto", "primal", "moments", "dual", "kernel")
+
+SOLVERS = ("auto", "cholesky", "orthogonal")
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeSolution:
+    r"""Weights and how they were found, after any fallback. Equal to itself alone.
+
+    Attributes
+    ----------
+    weights : ndarray, shape (n_terms, n_outputs)
+        W.
+    engine : {"primal", "moments", "dual", "kernel"}
+        How the normal equations were found. ``"primal"`` and ``"moments"`` are of size n_terms,
+        from features or from Chebyshev moments; ``"dual"`` and ``"kernel"`` of size n_samples, from
+        features or from a product formula for the kernel.
+    solver : {"cholesky", "qr", "lq", "complete_orthogonal"}
+        The factorisation that gave the weights.
+    rcond : float
+        Estimated reciprocal condition number of the regularised normal matrix.
+    n_refinements : int
+        Steps of iterative refinement after the first solve.
+    correction : float
+        Norm of the last refinement relative to the first solution: about the error before that
+        refinement, not after it. 0 where `n_refinements` is 0, which says nothing of the error.
+    precision : {"float64", "float32"}
+        Of the products of features behind the factorisation. The weights are float64 in either
+        case, refined to the same accuracy.
+    rank : int
+        min(n_samples, n_terms), or the numerical rank that gamma = 0 found.
+    error : float
+        Estimate, mostly too high, of the relative error of the weights by rounding of the features
+        and of what follows, to first order
+        :math:`\epsilon \kappa (2 + (\kappa + 1) |r| / (|G| |W|))` with the square root of
+        1 / `rcond` as :math:`\kappa` and what is left of Y as r; less where QR was refined by exact
+        features. 1 and more says that nothing is certain. Predictions near the samples may be far
+        more accurate than weights.
+    """
+
+    weights: npt.NDArray[np.float64]
+    engine: str
+    solver: str
+    rcond: float
+    n_refinements: int
+    correction: float
+    precision: str
+    rank: int
+    error: float
+
+
+def solve_ridge(
+    basis: TensorBasis,
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    gamma: float,
+    *,
+    sample_weight: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    penalize_constant: bool = True,
+    engine: str = "auto",
+    solver: str = "auto",
+    precision: str = "auto",
+    n_threads: int | None = None,
+) -> RidgeSolution:
+    r"""Minimise :math:`|D (G W - Y)|^2 + \gamma |W|^2` over the weights W.
+
+    G, the matrix of all terms at all samples, is never stored.
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms.
+    X : array_like, shape (n_samples, n_features)
+        float64 or float32 in any layout is read in place.
+    Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
+        Targets.
+    gamma : float
+        Penalty, >= 0. 0 gives the limit of ever smaller ones: of all weights that leave the least
+        residual, the shortest, the constant not counted if it is not penalised. With it that is the
+        Moore-Penrose solution (the paper's plain WDD, eq.original_WDD).
+    sample_weight : array_like, shape (n_samples,), optional
+        Non-negative; D is the diagonal matrix of their square roots.
+    scaling : InputScaling, optional
+        Maps X to the domain of the polynomials.
+    penalize_constant : bool
+        Whether the constant term is penalised as well, as in the paper.
+    engine : {"auto", "primal", "moments", "dual", "kernel"}
+        The way to the normal equations (see `RidgeSolution`). ``"auto"`` is the cheapest by
+        `fit_cost`. ``"moments"`` gives way to ``"primal"`` where its rounding errors are not far
+        below `gamma`, or where inputs and degree are so many that its plan would be too large.
+        Orthogonal solvers know two ways only, and the shape decides: LQ (``"dual"``) for
+        n_samples <= n_terms, else QR (``"primal"``).
+    solver : {"auto", "cholesky", "orthogonal"}
+        ``"auto"`` is Cholesky with refinement, or an orthogonal factorisation when Cholesky fails,
+        gamma is below 1000 times the resolution of the largest eigenvalue, or gamma is 0. QR is
+        refined by gradients of features in twice the precision, where its factor can carry that.
+    precision : {"auto", "float64"}
+        Products of features behind a Cholesky factor. ``"auto"`` tries float32 for large sums over
+        X of float32, and does them again in float64 where refinement from the data does not make
+        up for it.
+    n_threads : int, optional
+        By default what `gegenbauer.default_threads` says. The bits do not depend on it.
+
+    Returns
+    -------
+    RidgeSolution
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+    TooLargeError
+        When the normal equations cannot fit into memory, or Cholesky would lose the answer and the
+        orthogonal factorisation in its place cannot.
+    numpy.linalg.LinAlgError
+        When ``solver="cholesky"`` was asked for and fails.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import solve_ridge, TensorBasis
+    >>> basis = TensorBasis(1, n_terms=2, lam=0.5)
+    >>> solution = solve_ridge(basis, [[0.0], [0.5], [1.0]], [-1.0, -1.0, 1.0], gamma=1.0)
+    >>> np.allclose(solution.weights[:, 0], [-4 / 9, 14 / 27])
+    True
+    """
+    basis = check_basis(basis)
+    gamma = check_number(gamma, "gamma", minimum=0)
+    check_choice(engine, "engine", ENGINES)
+    check_choice(solver, "solver", SOLVERS)
+    check_choice(precision, "precision", ("auto", "float64"))
+    penalize_constant = check_flag(penalize_constant, "penalize_constant")
+    data = as_matrix(X, "X", n_columns=basis.n_features)
+    targets = as_matrix(
+        Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True
+    )  # fmt: skip
+    weights = as_weights(sample_weight, data.shape[0])
+    box = basis._box(scaling)
+    threads = check_threads(n_threads)
+    n_samples, n_terms, n_outputs = data.shape[0], basis.n_terms, targets.shape[1]
+    require_memory(
+        core.estimate_bytes(
+            basis._plan, n_samples, n_outputs, gamma, penalize_constant, engine, solver
+        ),
+        f"the solve for {n_samples} samples, {n_terms} terms and {n_outputs} outputs",
+        "lower n_terms or degree, fit fewer rows or outputs at once, or choose another engine",
+    )
+    # no orthogonal factorisation needs more
+    most_bytes = 32.0 * (n_samples + n_terms + n_outputs) ** 2
+    scale = None if weights is None else np.sqrt(weights)
+    result = core.solve_ridge(
+        basis._plan, data, box, targets, scale, gamma, penalize_constant, engine, solver,
+        precision == "float64", memory_limit(most_bytes), threads,
+    )  # fmt: skip
+    require_finite(
+        result["weights"],
+        "the weights are",
+        "X (without scaling), Y or sample_weight is too large",
+        name_row=False,
+    )
+    return RidgeSolution(**result)
+
+
+def solve_primal(
+    basis: TensorBasis, X: npt.ArrayLike, Y: npt.ArrayLike, gamma: float, **options: Any
+) -> RidgeSolution:
+    """Solve with the normal equations of size n_terms (eq.weights_solution).
+
+    Parameters
+    ----------
+    basis, X, Y, gamma, **options
+        As for `solve_ridge`, without `engine`.
+
+    Returns
+    -------
+    RidgeSolution
+    """
+    return solve_ridge(basis, X, Y, gamma, engine="primal", **options)
+
+
+def solve_dual(
+    basis: TensorBasis, X: npt.ArrayLike, Y: npt.ArrayLike, gamma: float, **options: Any
+) -> RidgeSolution:
+    """Solve with the normal equations of size n_samples (eq.weights_solution1).
+
+    Parameters
+    ----------
+    basis, X, Y, gamma, **options
+        As for `solve_ridge`, without `engine`.
+
+    Returns
+    -------
+    RidgeSolution
+    """
+    return solve_ridge(basis, X, Y, gamma, engine="dual", **options)

@@ -1,0 +1,185 @@
+"""Weights of the inputs, learned by the gradient of an objective."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gegenbauer._validation import check_integer, check_number
+from gegenbauer.basis.kernels import SpectrumKernel
+from gegenbauer.basis.spectrum import GeometricDecay, PowerDecay, Spectrum
+from gegenbauer.selection.objective import PRIOR, SpectrumProblem, check_level
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.basis.scaling import InputScaling
+    from gegenbauer.basis.spectrum import ComponentsLike
+    from gegenbauer.selection.objective import Loss
+
+__all__ = ["learn_spectrum"]
+
+# Degrees of freedom of the prior that holds the weights of the inputs together
+_PRIOR_FREEDOM = 4.0
+
+# gamma stays so far above the resolution of the kernel matrix that Cholesky keeps its digits
+_LEAST_GAMMA = 100 * float(np.finfo(np.float64).eps)
+
+
+def learn_spectrum(
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    *,
+    components: ComponentsLike | None = None,
+    gamma: float | None = None,
+    objective: str | Loss = "marginal_likelihood",
+    sample_weight: npt.ArrayLike | None = None,
+    left_out_share: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    penalize_constant: bool = True,
+    prior: float | None = None,
+    max_iter: int = 100,
+    callback: Callable[[int], None] | None = None,
+    n_threads: int | None = None,
+) -> tuple[SpectrumKernel, float]:
+    r"""Find the weight of every input and component, and gamma, that the data make likeliest.
+
+    By L-BFGS on the logarithms, from one start. Inputs that matter little end with small weights:
+    automatic relevance determination.
+
+    Parameters
+    ----------
+    X : array_like, shape (n_samples, n_features)
+        Inputs; the cost of a step is that of a few factorisations of n_samples, so some hundred
+        rows are a good number.
+    Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
+        Targets, best with a mean of zero.
+    components : Spectrum or what one is made from, optional
+        Start of the search, and the kinds of the components; by default s = 2, s = 5 and r = 0.1,
+        which share 1 / n_features.
+    gamma : float, optional
+        Start of the search, relative to the mean diagonal of the kernel matrix (of its penalised
+        terms) times the mean weight of a sample; by default the best of a few for the first
+        spectrum.
+    objective : {"marginal_likelihood", "squared_error"} or callable
+        See `spectrum_objective`.
+    sample_weight, left_out_share, scaling, penalize_constant, n_threads
+        As for `spectrum_objective`.
+    prior : float, optional
+        For objectives that are means of -log p over the rows: holds the logarithms of all q
+        together at their start, by a multivariate t distribution of this scale, and that of
+        gamma, weakly. Many small departures, of which some would be noise, cost much, and the
+        further the weights are spread already, the less it costs to go on. Its -log p, divided by
+        the number of rows, is added to the objective. By default there is none.
+    max_iter : int
+        Most steps of L-BFGS.
+    callback : callable, optional
+        Called with the number of each step.
+
+    Returns
+    -------
+    kernel : SpectrumKernel
+        With the best spectrum.
+    gamma : float
+        The best gamma, absolute.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer.selection import learn_spectrum
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
+    >>> kernel, gamma = learn_spectrum(X, np.sin(3 * X[:, 1]))
+    >>> weights = kernel.spectrum.interactions(2).sum(axis=1)
+    >>> bool(weights[1] > 100 * weights[0])
+    True
+    """
+    from scipy.optimize import minimize
+
+    max_iter = check_integer(max_iter, "max_iter", minimum=1)
+    problem = SpectrumProblem(
+        X, Y, None, objective, sample_weight, left_out_share, scaling, penalize_constant, n_threads
+    )
+    m = problem.n_features
+    if components is None:
+        share = 1.0 / (3 * m)
+        components = (PowerDecay(share, 2.0), PowerDecay(share, 5.0), GeometricDecay(share, 0.1))
+    first = SpectrumKernel(m, components)
+    kinds = first.spectrum.components
+    start = first.spectrum.interactions(m)
+    if (start <= 0).any():
+        raise ValueError("components must start with positive interactions (q)")
+    log_start = np.log(start)
+    check_level(problem.level(first) / problem.unit, f"components={components!r}")
+    if gamma is not None:
+        gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
+    if prior is not None:
+        prior = check_number(prior, "prior", minimum=0, open_below=True)
+    moving = np.ptp(problem.Y, axis=0) > 0
+    if problem.n < 3 or not moving.any():
+        return first, problem.level(first) * (1.0 if gamma is None else gamma)
+    if not callable(problem.objective):  # outputs of no variance have nothing to say
+        problem.scaled_Y = np.ascontiguousarray(problem.scaled_Y[:, moving])
+
+    def make(log_q: Doubles) -> SpectrumKernel:
+        q = np.exp(log_q.reshape(log_start.shape))
+        parts = [replace(part, interaction=q[:, j].tolist()) for j, part in enumerate(kinds)]
+        return SpectrumKernel(m, Spectrum(parts))
+
+    least = _LEAST_GAMMA * problem.n
+    if gamma is None:
+        trials = [relative for relative in 10.0 ** np.arange(-9, 2, 2) if relative >= least]
+        level = problem.level(first)
+        values = [problem.judge(first, relative * level).value for relative in trials]
+        gamma = trials[int(np.argmin(values))]
+
+    p_start = np.append(log_start.ravel(), np.log(max(gamma, least)))
+
+    # The unknowns are log q and the log of gamma relative to the level of K: so gamma keeps its
+    # meaning, and its distance from rounding, while the spectrum grows and shrinks.
+    def judge(p: Doubles) -> tuple[float, Doubles]:
+        kernel = make(p[:-1])
+        level = problem.level(kernel)
+        found = problem.judge(kernel, float(np.exp(p[-1])) * level)
+        if not np.isfinite(found.value):
+            return 1e10, np.zeros_like(p)
+        by_level = problem.level_gradient(kernel) / level
+        by_q = found.by_log_interaction + found.by_log_gamma * by_level
+        slope = np.append(by_q.ravel(), found.by_log_gamma)
+        if prior is None:
+            return found.value, slope
+        price, by_p = _price(p - p_start, prior)
+        return found.value + price / problem.n_samples, slope + by_p / problem.n_samples
+
+    steps = itertools.count(1)
+    result = minimize(
+        judge,
+        p_start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(v - 12.0, v + 6.0) for v in log_start.ravel()] + [(np.log(least), np.log(1e4))],
+        callback=None if callback is None else lambda _: callback(next(steps)),
+        options={"maxiter": max_iter, "maxcor": 20},
+    )
+    kernel = make(result.x[:-1])
+    return kernel, float(np.exp(result.x[-1])) * problem.level(kernel)
+
+
+def _price(departure: Doubles, prior: float) -> tuple[float, Doubles]:
+    """Return -log p of departures of log q and, at the end, of log gamma; and its derivatives."""
+    *by_q, by_gamma = departure.tolist()
+    q = np.array(by_q)
+    freedom = _PRIOR_FREEDOM * prior**2
+    reach, power = 1.0 + float(q @ q) / freedom, _PRIOR_FREEDOM + q.size
+    price = 0.5 * power * np.log(reach) + 0.5 * (by_gamma / PRIOR) ** 2
+    return float(price), np.append(power * q / (freedom * reach), by_gamma / PRIOR**2)

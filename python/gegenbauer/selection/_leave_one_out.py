@@ -1,0 +1,210 @@
+"""Leave-one-out predictions of kernel ridge, for a few penalties."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gegenbauer._dispatch import core
+from gegenbauer._memory import require_memory
+from gegenbauer._validation import (
+    CLIP,
+    as_matrix,
+    as_weights,
+    check_flag,
+    check_number,
+    check_threads,
+    require_finite,
+)
+from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
+from gegenbauer.basis.scaling import check_scaling
+from gegenbauer.selection._features import EPS
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.basis.scaling import InputScaling
+
+__all__ = [
+    "LeaveOneOutPredictions",
+    "check_share",
+    "leave_one_out",
+    "require_finite_kernel",
+    "weighted_means",
+    "without_share",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOutPredictions:
+    """What each row would get from a fit without it, for every gamma. Equal to itself alone.
+
+    Attributes
+    ----------
+    gammas : ndarray, shape (n_gammas,)
+        Penalties.
+    predictions : ndarray, shape (n_gammas, n_samples, n_outputs)
+        ``predictions[g, i]`` is the prediction at row i of the fit with ``gammas[g]`` to all rows
+        but i. Row i is left out with all of its weight, or the share of it that was asked for.
+    leverages : ndarray, shape (n_gammas, n_samples)
+        Derivatives of the fitted values by their own targets, times the row's weight: 0 to 1.
+    error : ndarray, shape (n_gammas,)
+        Estimated size of rounding errors in ``predictions - Y``, relative to their norm, to first
+        order: mostly 30 to 1000 times too high, and no less than half of the truth in the tests
+        against 80 digits. Above about 1e-3 a gamma is too small for float64 by this method; 1 says
+        that nothing is known.
+    """
+
+    gammas: Doubles
+    predictions: Doubles
+    leverages: Doubles
+    error: Doubles
+
+
+def leave_one_out(
+    kernel: TotalDegreeKernel | SpectrumKernel,
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    gamma: float,
+    *,
+    sample_weight: npt.ArrayLike | None = None,
+    left_out_share: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    penalize_constant: bool = True,
+    n_threads: int | None = None,
+) -> LeaveOneOutPredictions:
+    """Predict each row by the fit without it, for one gamma, by Cholesky.
+
+    At about a quarter of the price of `RidgePath`, which answers for all gammas. What is left out
+    with a row is the same: all of its weight, or `left_out_share` of it, and no other row, however
+    equal.
+
+    Parameters
+    ----------
+    kernel : TotalDegreeKernel or SpectrumKernel
+        The terms.
+    X, Y, sample_weight, scaling, penalize_constant, n_threads
+        As for `RidgePath`, but with weights that are positive.
+    gamma : float
+        Penalty, > 0.
+    left_out_share : array_like, shape (n_samples,), optional
+        As for `RidgePath.leave_one_out`.
+
+    Returns
+    -------
+    LeaveOneOutPredictions
+        With arrays for one gamma.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+    TooLargeError
+        When the kernel matrix cannot fit into memory.
+    numpy.linalg.LinAlgError
+        When gamma is too small for float64.
+
+    Examples
+    --------
+    >>> from gegenbauer.basis import SpectrumKernel
+    >>> from gegenbauer.selection import leave_one_out
+    >>> kernel = SpectrumKernel(1, (1, 2))
+    >>> found = leave_one_out(kernel, [[-0.5], [0.0], [0.5]], [0.0, 1.0, 2.0], gamma=0.1)
+    >>> found.predictions[0, :, 0].round(3)
+    array([0.258, 0.974, 1.303])
+    """
+    if not isinstance(kernel, (TotalDegreeKernel, SpectrumKernel)):
+        raise TypeError(
+            f"kernel must be a TotalDegreeKernel or SpectrumKernel, got {type(kernel).__name__}"
+        )
+    gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
+    free = not check_flag(penalize_constant, "penalize_constant")
+    threads = check_threads(n_threads)
+    data = as_matrix(X, "X", n_columns=kernel.n_features)
+    n = data.shape[0]
+    targets = as_matrix(Y, "Y", n_rows=n, keep_float32=False, one_dimensional=True)
+    weights = as_weights(sample_weight, n)
+    if weights is not None and not weights.all():
+        raise ValueError("sample_weight must be positive: leave rows of weight zero out")
+    share = check_share(left_out_share, n)
+    if free and n < 2:
+        raise ValueError("a free constant needs at least two rows, got one")
+    root = np.ones(n) if weights is None else np.sqrt(weights)
+    box = check_scaling(scaling, kernel.n_features, "kernel")
+    require_memory(8.0 * n * n, f"the kernel matrix of {n} rows", "use fewer rows")
+    factor = np.zeros((n, n), order="F")
+    kernel._plan.accumulate(data, box, root, not free, factor, threads)
+    require_finite_kernel(factor)
+    diagonal = factor.diagonal() + gamma
+    factor[np.diag_indices(n)] = diagonal
+    core.cholesky_in_place(factor, threads)
+    inverse = core.inverse_diagonal(factor, threads)
+    # a free constant takes their means, which would take their digits along
+    scaled = root[:, np.newaxis] * (targets - weighted_means(targets, root) if free else targets)
+    right = np.asfortranarray(np.column_stack([scaled, root]))
+    core.solve_factored(factor, right, threads)
+    A, side = right[:, :-1], right[:, -1]
+    leverages = 1.0 - gamma * inverse
+    if free:
+        along = root @ side
+        A = A - np.outer(side, side @ scaled) / along
+        inverse = inverse - side**2 / along
+        leverages = 1.0 - gamma * inverse
+    complements = inverse if share is None else (1.0 - share) / gamma + share * inverse
+    left_out = A / complements[:, np.newaxis] / root[:, np.newaxis]
+    # as `RidgePath` estimates it for products, with a trace for the largest eigenvalue and the
+    # sum before a free constant is taken out
+    size, squares = float(diagonal.sum()), np.abs(inverse) / gamma
+    each = np.linalg.norm(left_out, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        off = size * np.sqrt(squares) * np.linalg.norm(A) / root
+        off += each * (np.sqrt(n) * size * squares + np.abs(inverse))
+        whole = np.linalg.norm(off / complements) + np.linalg.norm(targets)
+        found = np.nan_to_num(4.0 * EPS * whole / np.linalg.norm(each), nan=EPS)
+    error = np.array([min(float(found), 1.0)])
+    return LeaveOneOutPredictions(
+        np.array([gamma]), (targets - left_out)[np.newaxis], leverages[np.newaxis], error
+    )
+
+
+def check_share(left_out_share: npt.ArrayLike | None, n_rows: int) -> Doubles | None:
+    """Return the share of each row's weight that is left out with it; None for all of it."""
+    if left_out_share is None:
+        return None
+    share = as_matrix(
+        left_out_share, "left_out_share", n_rows=n_rows, n_columns=1, keep_float32=False,
+        one_dimensional=True,
+    )[:, 0]  # fmt: skip
+    if share.min() <= 0 or share.max() > 1:
+        raise ValueError(
+            "left_out_share must lie above 0 and up to 1, which leaves out all of a row's weight; "
+            f"got {share.min():.6g} to {share.max():.6g}"
+        )
+    return np.asarray(share, dtype=np.float64)
+
+
+def without_share(d: Doubles, unit: Doubles, share: Doubles | None) -> Doubles:
+    """Return 1 - share h of d = 1 - h, all of it in units of what one is, (n_gammas, 1 or n)."""
+    if share is None:
+        return d
+    kept = np.where(share < 1, unit, 0.0) * (1.0 - share)
+    return np.asarray(kept + share * d)
+
+
+def weighted_means(Y: Doubles, root: Doubles) -> Doubles:
+    """Return the means of the columns, given the square roots of the weights."""
+    squares = root**2
+    return np.asarray(squares @ Y / squares.sum())
+
+
+def require_finite_kernel(K: Doubles) -> None:
+    """Refuse a kernel matrix that is beyond float64."""
+    require_finite(
+        K,
+        "some values of the kernel are",
+        f"{CLIP}; or sample_weight or the spectrum is too large",
+        name_row=False,
+    )

@@ -1,0 +1,287 @@
+"""Leave-one-out losses for every number of terms and every penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gegenbauer._dispatch import core
+from gegenbauer._memory import require_memory
+from gegenbauer._validation import (
+    as_gammas,
+    as_matrix,
+    as_weights,
+    check_flag,
+    check_threads,
+    require_plain,
+)
+from gegenbauer.basis.scaling import check_scaling
+from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.selection._features import (
+    BLOCK_SIZE,
+    EPS,
+    gram_matrix,
+    stack_triangles,
+    triangle_of_features,
+)
+from gegenbauer.selection._leave_one_out import check_share, weighted_means
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.basis.scaling import InputScaling
+
+__all__ = ["PrefixSurface", "prefix_surface"]
+
+# The same for a triangular factor for each gamma
+_SMALL_SURFACE = 1e7
+
+# Estimated rounding of predictions, relative to the targets, beyond which they tell nothing
+_UNTRUSTED = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixSurface:
+    """Scores of the first 1, 2, ... terms of a basis, for every gamma.
+
+    Attributes
+    ----------
+    gammas : ndarray, shape (n_gammas,)
+        Penalties.
+    n_terms : ndarray of int, shape (n_sizes,)
+        Numbers of terms, ascending.
+    scores : ndarray, shape (n_gammas, n_sizes)
+        ``scores[g, l]`` is that of the fit of the first ``n_terms[l]`` terms; infinite where gamma
+        is too small for float64.
+    error : ndarray, shape (n_gammas,)
+        Estimated size of rounding errors in the predictions behind the scores, relative to the
+        targets; 1 where gamma is too small.
+    """
+
+    gammas: Doubles
+    n_terms: npt.NDArray[np.intp]
+    scores: Doubles
+    error: Doubles
+
+    @property
+    def best(self) -> tuple[float, int]:
+        """The gamma and number of terms of the smallest score: the fewest terms among equals."""
+        trusted = np.where(self.error[:, np.newaxis] < _UNTRUSTED, self.scores, np.inf)
+        size, g = np.unravel_index(int(trusted.T.argmin()), trusted.T.shape)
+        return float(self.gammas[g]), int(self.n_terms[size])
+
+
+def prefix_surface(
+    basis: TensorBasis,
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    gammas: npt.ArrayLike,
+    *,
+    n_terms: npt.ArrayLike | None = None,
+    score: Callable[[Doubles], Doubles] | None = None,
+    X_test: npt.ArrayLike | None = None,
+    Y_test: npt.ArrayLike | None = None,
+    sample_weight: npt.ArrayLike | None = None,
+    left_out_share: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    penalize_constant: bool = True,
+    n_threads: int | None = None,
+) -> PrefixSurface:
+    r"""Score every number of terms and every gamma, by leave-one-out or at test rows.
+
+    The Cholesky factor of a leading block is the leading block of the factor: with
+    ``gamma I + G'G = L L'``, ``Q = G L^-T`` and ``z = L^-1 G'Y``, the prediction of the first terms
+    is the running sum of the columns of Q times z, and the leverage that of their squares. So one
+    factorisation for each gamma answers for every number of terms. Where the basis is small, or
+    products of features resolve none of the penalties, L is found from the features themselves
+    (by Householder reflections).
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms, whose order decides what the first ones are.
+    X : array_like, shape (n_samples, n_features)
+        Inputs.
+    Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
+        Targets.
+    gammas : array_like, shape (n_gammas,)
+        Penalties, > 0.
+    n_terms : array_like of int, optional
+        The numbers of terms to score; by default 1, 2, ... to all of the basis. What costs is the
+        factorisation of the largest, and the scores.
+    score : callable, optional
+        Takes predictions (n, n_rows, n_outputs) of n numbers of terms and returns n scores; by
+        default the mean squared error (with weights for leave-one-out).
+    X_test, Y_test : array_like, optional
+        Rows to score; by default those of X, each by the fit without it. With `score`, Y_test is
+        not needed.
+    sample_weight, scaling, penalize_constant, n_threads
+        As for `RidgePath`, with positive weights.
+    left_out_share : array_like, shape (n_samples,), optional
+        As for `RidgePath.leave_one_out`; without X_test.
+
+    Returns
+    -------
+    PrefixSurface
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+    TooLargeError
+        When the matrices cannot fit into memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import TensorBasis
+    >>> from gegenbauer.selection import prefix_surface
+    >>> X = np.random.default_rng(0).uniform(size=(60, 2))
+    >>> basis = TensorBasis(2, degree=6, lam=0.5)
+    >>> surface = prefix_surface(basis, X, X[:, 0] * X[:, 1], 10.0 ** np.arange(-9, 1))
+    >>> surface.scores.shape, surface.best
+    ((10, 28), (1e-09, 5))
+    """
+    if not isinstance(basis, TensorBasis):
+        raise TypeError(f"basis must be a TensorBasis, got {type(basis).__name__}")
+    free = not check_flag(penalize_constant, "penalize_constant")
+    threads = check_threads(n_threads)
+    data = as_matrix(X, "X", n_columns=basis.n_features)
+    n = data.shape[0]
+    targets = as_matrix(Y, "Y", n_rows=n, keep_float32=False, one_dimensional=True)
+    weights = as_weights(sample_weight, n)
+    if weights is not None and not weights.all():
+        raise ValueError("sample_weight must be positive: leave rows of weight zero out")
+    share = check_share(left_out_share, n)
+    values = as_gammas(gammas)
+    if values.min() <= 0:
+        raise ValueError(f"gammas must be positive, got {values.min()}")
+    sizes = _check_sizes(n_terms, basis.n_terms)
+    box = check_scaling(scaling, basis.n_features, "basis")
+    root = np.ones(n) if weights is None else np.sqrt(weights)
+    left_out = X_test is None
+    rows, aims, shares = data, targets, weights
+    if not left_out:
+        rows = as_matrix(X_test, "X_test", n_columns=basis.n_features)
+        shares = None
+        if score is None:
+            aims = as_matrix(
+                Y_test, "Y_test", n_rows=rows.shape[0], n_columns=targets.shape[1],
+                keep_float32=False, one_dimensional=True,
+            )  # fmt: skip
+    terms, n_outputs = basis.n_terms, targets.shape[1]
+    require_memory(
+        8.0 * (2 * (terms + n_outputs) ** 2 + 2 * terms * rows.shape[0]),
+        f"the factor of {terms} terms and {rows.shape[0]} rows of features",
+        "use fewer terms or rows",
+    )
+    if score is None:
+
+        def squared_error(predictions: Doubles) -> Doubles:
+            squares = ((predictions - aims) ** 2).mean(axis=2)
+            return np.asarray(np.average(squares, axis=1, weights=shares))
+
+        score = squared_error
+
+    means = weighted_means(targets, root) if free else np.zeros(n_outputs)
+    scaled = root[:, np.newaxis] * (targets - means)
+    gram = gram_matrix(basis._plan, (data, box, scaled, root), False, threads)
+    cross = np.asfortranarray(gram[terms:, :terms].T)
+    square = np.asfortranarray(gram[:terms, :terms])
+    features = basis.evaluate(rows, scaling=scaling, n_threads=threads).T
+    if left_out:
+        features = features * root
+    scores = np.full((values.size, sizes.size), np.inf)
+    penalized = np.arange(int(free), terms)
+    condition = 1.0 + float(np.trace(square)) / values
+    triangle = None
+    # features themselves, not their products: singular values, not their squares, are resolved
+    unresolved = 4.0 * EPS * float(condition.min()) > _UNTRUSTED
+    if unresolved or float(terms) ** 2 * max(n, terms) <= _SMALL_SURFACE:
+        triangle = triangle_of_features(basis, data, scaled, root, scaling, threads)
+        condition = np.sqrt(n * condition)
+    error = np.minimum(4.0 * EPS * condition, 1.0)
+    for g, gamma in enumerate(values):
+        if error[g] == 1.0:
+            continue
+        if triangle is not None:
+            penalty = np.zeros((terms, terms + n_outputs))
+            penalty[penalized, penalized] = np.sqrt(gamma)
+            whole = stack_triangles([triangle, penalty])
+            factor = np.asfortranarray(whole[:terms, :terms].T)
+            z = np.asfortranarray(whole[:terms, terms:])
+        else:
+            factor = square.copy(order="F")
+            factor[penalized, penalized] += gamma
+            try:
+                core.cholesky_in_place(factor, threads)
+            except np.linalg.LinAlgError:
+                error[g] = 1.0
+                continue
+            z = cross.copy(order="F")
+            core.solve_lower(factor, z, threads)
+        Q = np.array(features, order="F")
+        core.solve_lower(factor, Q, threads)
+        scores[g] = _running_scores(
+            Q, z, sizes, scaled if left_out else None, share, root,
+            lambda found: score(found + means),
+        )  # fmt: skip
+    return PrefixSurface(values, sizes, scores, error)
+
+
+def _check_sizes(n_terms: npt.ArrayLike | None, most: int) -> npt.NDArray[np.intp]:
+    """Return numbers of terms, ascending."""
+    if n_terms is None:
+        return np.arange(1, most + 1)
+    require_plain(n_terms, "n_terms", wanted="whole numbers")
+    values = np.atleast_1d(np.asarray(n_terms))
+    if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "iu":
+        raise TypeError(f"n_terms must be a sequence of whole numbers, got {n_terms!r}")
+    if values.min() < 1 or values.max() > most:
+        raise ValueError(
+            f"n_terms must lie between 1 and {most}, the number of terms of the basis; got "
+            f"{values.min()} to {values.max()}"
+        )
+    return np.unique(values).astype(np.intp)
+
+
+def _running_scores(
+    Q: Doubles,
+    z: Doubles,
+    sizes: npt.NDArray[np.intp],
+    scaled: Doubles | None,
+    share: Doubles | None,
+    root: Doubles,
+    score: Callable[[Doubles], Doubles],
+) -> Doubles:
+    """Score the running sums of Q[l] z[l] by blocks of terms; left out if `scaled` is given."""
+    terms, n = int(sizes[-1]), Q.shape[1]
+    n_outputs = z.shape[1]
+    fitted, leverage = np.zeros((n, n_outputs)), np.zeros(n)
+    found = np.empty(sizes.size)
+    block = max(1, int(BLOCK_SIZE / (n * n_outputs)))
+    for first in range(0, terms, block):
+        some = slice(first, min(first + block, terms))
+        wanted = (sizes > some.start) & (sizes <= some.stop)
+        at = sizes[wanted] - 1 - first
+        part = Q[some, :, np.newaxis] * z[some, np.newaxis, :]
+        part[0] += fitted
+        predictions = np.cumsum(part, axis=0)
+        fitted = predictions[-1]
+        predictions = predictions[at]
+        if scaled is not None:
+            h = Q[some] ** 2
+            h[0] += leverage
+            h = np.cumsum(h, axis=0)
+            leverage = h[-1]
+            h = h[at] if share is None else share * h[at]
+            left = np.maximum(1.0 - h, EPS)[:, :, np.newaxis]
+            predictions = (scaled - (scaled - predictions) / left) / root[:, np.newaxis]
+        if at.size:
+            found[wanted] = score(predictions)
+    return found

@@ -1,0 +1,269 @@
+"""Which basis of given polynomials: lam, number of terms and gamma, by rows left out, on arrays.
+
+For the basis of the paper, whose terms come in a graded order, so that the sets of the first terms
+are nested. Every gamma for one set costs one decomposition (`RidgePath`), every set for one gamma
+one Cholesky factorisation (`prefix_surface`); the search takes the cheaper way.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer._validation import as_matrix, as_weights, check_integer, check_number
+from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.selection._leave_one_out import check_share
+from gegenbauer.selection._prefix_surface import prefix_surface
+from gegenbauer.selection.candidates import NO_SCORE, TRUSTED, Candidate, widened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.basis.scaling import InputScaling
+    from gegenbauer.selection.candidates import Score, Splits
+
+__all__ = ["PAPER_GAMMAS", "BasisSearch", "search_basis"]
+
+# The grid of the paper
+PAPER_GAMMAS = tuple(2.0 ** np.arange(-30, 31))
+
+# Steps by which the best gamma may run beyond the end of the grid
+_MOST_WIDENING = 4
+
+
+@dataclass(frozen=True, eq=False)
+class BasisSearch:
+    """The best of a grid of lam, numbers of terms and gammas, and all scores.
+
+    Attributes
+    ----------
+    basis : TensorBasis
+        The best.
+    gamma : float
+        The best.
+    score : float
+        That of the best: the smaller the better.
+    lams : ndarray, shape (n_lams,)
+        Ascending.
+    n_terms : ndarray of int, shape (n_sizes,)
+        Ascending.
+    gammas : ndarray, shape (n_gammas,)
+        Ascending; wider than asked for where the best was at an end.
+    scores : ndarray, shape (n_lams, n_sizes, n_gammas)
+        Infinite where rounding errors would count, NaN where nothing was tried.
+    on_edge : tuple of str
+        Which of "lams", "n_terms" and "gammas" have their best value at an end even so.
+    """
+
+    basis: TensorBasis
+    gamma: float
+    score: float
+    lams: Doubles
+    n_terms: npt.NDArray[np.intp]
+    gammas: Doubles
+    scores: Doubles
+    on_edge: tuple[str, ...]
+
+
+def search_basis(
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    score: Score,
+    *,
+    lams: Sequence[float] = (0.05,),
+    n_terms: Sequence[int] = (1000,),
+    gammas: Sequence[float] = PAPER_GAMMAS,
+    widen: bool = True,
+    sample_weight: npt.ArrayLike | None = None,
+    left_out_share: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    penalize_constant: bool = True,
+    splits: Splits = None,
+    pooled: bool = False,
+    callback: Callable[[int], None] | None = None,
+    n_threads: int | None = None,
+) -> BasisSearch:
+    """Find lam, the number of terms and gamma by a score of predictions of rows left out.
+
+    The bases are those of the paper: the first terms, in graded lexicographic order, of the raw
+    polynomials. Rows are left out by exact leave-one-out, or by given splits.
+
+    Parameters
+    ----------
+    X : array_like, shape (n_samples, n_features)
+        Inputs.
+    Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
+        Targets.
+    score : callable
+        Takes predictions (n, n_rows, n_outputs) of n models and the indices of their rows, and
+        returns n scores; the smaller the better.
+    lams : sequence of float
+        The parameters to try, > -1/2.
+    n_terms : sequence of int
+        The numbers of terms to try.
+    gammas : sequence of float
+        The penalties to try, > 0; by default those of the paper, 2^-30 to 2^30.
+    widen : bool
+        Go on beyond the ends of the grid of gamma, by its last step and at most 4 times, for the
+        best lam, while the best value is at an end.
+    sample_weight : array_like, shape (n_samples,), optional
+        Positive.
+    left_out_share : array_like, shape (n_samples,), optional
+        As for `RidgePath.leave_one_out`; without splits.
+    scaling, penalize_constant, n_threads
+        As for `RidgePath`.
+    splits : sequence of (training rows, test rows), optional
+        Leave these test rows out of these training rows, instead of leave-one-out.
+    pooled : bool
+        Score the test rows of all splits together, instead of the mean over the splits.
+    callback : callable, optional
+        Called with the number of each step that is done.
+
+    Returns
+    -------
+    BasisSearch
+        Of equal scores, that of the fewest terms, then of the largest gamma.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content, and when no score is finite.
+    TooLargeError
+        When the matrices cannot fit into memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer.selection import search_basis
+    >>> X = np.random.default_rng(0).uniform(size=(60, 2))
+    >>> Y = (X[:, :1] + X[:, 1:]) ** 3
+    >>> def squared_error(predictions, rows):
+    ...     return ((predictions - Y[rows]) ** 2).mean(axis=(1, 2))
+    >>> found = search_basis(X, Y, squared_error, lams=[0.5, 2], n_terms=range(1, 16))
+    >>> found.basis.n_terms, found.scores.shape
+    (10, (2, 15, 65))
+    """
+    data = as_matrix(X, "X")
+    targets = as_matrix(Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True)
+    weights = as_weights(sample_weight, data.shape[0])
+    share = check_share(left_out_share, data.shape[0])
+    lam_grid = np.unique([check_number(v, "lams", minimum=-0.5, open_below=True) for v in lams])
+    sizes = np.unique([check_integer(v, "n_terms", minimum=1) for v in n_terms])
+    grid = np.unique(
+        [check_number(v, "gammas", minimum=0, open_below=True) for v in gammas]
+    )  # fmt: skip
+    for name, values in (("lams", lam_grid), ("n_terms", sizes), ("gammas", grid)):
+        if values.size == 0:
+            raise ValueError(f"{name} must not be empty")
+    problem = _BasisProblem(
+        data, targets, weights, share, score, sizes, splits, pooled, itertools.count(1), callback,
+        {"scaling": scaling, "penalize_constant": penalize_constant, "n_threads": n_threads},
+    )  # fmt: skip
+    scores = np.stack([problem.scores(lam, grid) for lam in lam_grid.tolist()])
+    for _ in range(_MOST_WIDENING if widen else 0):
+        best, _, g = _best(scores)
+        wider = widened(grid, g)
+        if wider.size == grid.size:
+            break
+        more = np.full((*scores.shape[:2], wider.size), np.nan)
+        old = np.isin(wider, grid)
+        more[:, :, old] = scores
+        more[best][:, ~old] = problem.scores(float(lam_grid[best]), wider[~old])
+        grid, scores = wider, more
+    i, size, g = _best(scores)
+    ends = {"lams": (i, lam_grid.size), "n_terms": (size, sizes.size), "gammas": (g, grid.size)}
+    return BasisSearch(
+        TensorBasis(data.shape[1], n_terms=int(sizes[size]), lam=float(lam_grid[i])),
+        float(grid[g]), float(scores[i, size, g]), lam_grid, sizes, grid, scores,
+        tuple(name for name, (at, n) in ends.items() if n > 1 and at in (0, n - 1)),
+    )  # fmt: skip
+
+
+def _best(scores: Doubles) -> tuple[int, int, int]:
+    """Return the place of the smallest score: with equal ones, of fewest terms, largest gamma."""
+    best = np.nanmin(scores)
+    if not np.isfinite(best):
+        raise ValueError(NO_SCORE.format("candidate"))
+    places = [tuple(place) for place in np.argwhere(scores == best).tolist()]
+    i, size, g = min(places, key=lambda place: (place[1], -place[2], place[0]))
+    return i, size, g
+
+
+@dataclass(frozen=True)
+class _BasisProblem:
+    """Rows, targets and what they are asked."""
+
+    X: npt.NDArray[Any]
+    Y: Doubles
+    weights: Doubles | None
+    share: Doubles | None
+    score: Score
+    sizes: npt.NDArray[np.intp]
+    splits: Splits
+    pooled: bool
+    steps: itertools.count[int]
+    callback: Callable[[int], None] | None
+    options: dict[str, Any]
+
+    def scores(self, lam: float, gammas: Doubles) -> Doubles:
+        """Score all numbers of terms, (n_sizes, n_gammas)."""
+        # prefixes are scored as they are made, one split after the other
+        together = self.pooled and self.splits is not None
+        by_path = together or self._path_is_cheaper(gammas.size)
+        return (self._by_path if by_path else self._by_prefixes)(lam, gammas)
+
+    def _path_is_cheaper(self, n_gammas: int) -> bool:
+        """Compare rough counts of multiply-adds of the two ways."""
+        n, sizes = float(self.X.shape[0]), self.sizes.astype(np.float64)
+        small, large, most = np.minimum(sizes, n), np.maximum(sizes, n), sizes[-1]
+        path = 2 * large * small**2 + 10 * small**3 + n_gammas * n * small * self.Y.shape[1]
+        return bool(path.sum() <= n_gammas * (most**3 / 6 + n * most**2 / 2))
+
+    def _by_path(self, lam: float, gammas: Doubles) -> Doubles:
+        found = np.empty((self.sizes.size, gammas.size))
+        for place, size in enumerate(self.sizes.tolist()):
+            candidate = Candidate(
+                self._basis(size, lam), self.X, self.Y, self.weights, self.splits,
+                left_out_share=self.share, pooled=self.pooled, **self.options,
+            )  # fmt: skip
+            found[place] = candidate.scores(gammas, self.score)
+            self._tell()
+        return found
+
+    def _by_prefixes(self, lam: float, gammas: Doubles) -> Doubles:
+        everything = np.arange(self.X.shape[0])
+        basis = self._basis(int(self.sizes[-1]), lam)
+        total = np.zeros((self.sizes.size, gammas.size))
+        parts = [(everything, None)] if self.splits is None else [*self.splits]
+        for train, test in parts:
+            rows = everything if test is None else test
+            surface = prefix_surface(
+                basis, self.X[train], self.Y[train], gammas,
+                n_terms=self.sizes,
+                score=partial(self._score_of, rows),
+                X_test=None if test is None else self.X[test],
+                sample_weight=None if self.weights is None else self.weights[train],
+                left_out_share=self.share if test is None else None,
+                **self.options,
+            )  # fmt: skip
+            untrusted = (surface.error > TRUSTED)[:, np.newaxis] | np.isnan(surface.scores)
+            total += np.where(untrusted, np.inf, surface.scores).T / len(parts)
+            self._tell()
+        return total
+
+    def _score_of(self, rows: npt.NDArray[np.intp], predictions: Doubles) -> Doubles:
+        return self.score(predictions, rows)
+
+    def _basis(self, size: int, lam: float) -> TensorBasis:
+        return TensorBasis(self.X.shape[1], n_terms=size, lam=lam)
+
+    def _tell(self) -> None:
+        if self.callback is not None:
+            self.callback(next(self.steps))

@@ -1,0 +1,292 @@
+"""Probabilities from scores, on arrays: a temperature, and a bias for each class; and a check.
+
+Scores of n rows and K classes become ``softmax(exp(a) F + b)``. A single output of two classes,
+positive for the second, is the pair (-F/2, F/2), so that one formula serves all. Fitted on scores
+that leave their own row out, the result needs no second fit and no held-out data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gegenbauer._validation import CLIP, require_finite
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
+
+__all__ = [
+    "ProbabilityMap",
+    "best_temperatures",
+    "class_scores",
+    "expected_calibration_error",
+    "fit_probabilities",
+    "log_loss",
+]
+
+# Logarithms of inverse temperatures that are looked at, for scores whose largest one is 1
+_LOWEST, _HIGHEST = -6.0, 12.0
+
+# Those that are tried before probabilities are fitted
+_STARTS = np.arange(_LOWEST, _HIGHEST + 0.5)
+
+# Halvings of that range, then Newton steps, which end where the loss is flat to rounding
+_N_BISECTIONS, _N_NEWTON = 8, 4
+
+
+def class_scores(outputs: Doubles) -> Doubles:
+    """Return scores (..., n, K) of outputs: a pair of them for a single one of two classes."""
+    if outputs.shape[-1] > 1:
+        return outputs
+    return np.concatenate([-0.5 * outputs, 0.5 * outputs], axis=-1)
+
+
+def _log_softmax(z: Doubles) -> Doubles:
+    shifted = z - z.max(axis=-1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
+
+
+def best_temperatures(
+    scores: Doubles, codes: npt.NDArray[np.intp], weights: Doubles | None = None
+) -> tuple[Doubles, Doubles]:
+    r"""Find the inverse temperatures beta that minimise the log-loss of softmax(beta F).
+
+    The loss is convex in beta, so that the sign of its derivative leads to the minimum, and Newton
+    steps finish.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (..., n_samples, n_classes)
+        F, for any number of models at once.
+    codes : ndarray of int, shape (n_samples,)
+        Column of each row's class.
+    weights : ndarray, shape (n_samples,), optional
+        Of the rows.
+
+    Returns
+    -------
+    beta, loss : ndarray, shape (...)
+        The best beta, between exp(-6) and exp(12) times the inverse of the largest difference of
+        scores, and the weighted mean of -log softmax(beta F).
+    """
+    share = np.ones(codes.size) if weights is None else weights
+    share = share / share.sum()
+    n_classes = scores.shape[-1]
+    own = codes[:, np.newaxis]
+    others = (own + np.arange(1, n_classes)) % n_classes
+
+    def columns(at: npt.NDArray[np.intp]) -> Doubles:
+        return np.take_along_axis(scores, at.reshape((1,) * (scores.ndim - 2) + at.shape), axis=-1)
+
+    # what the other classes have more than the row's own, classes before rows: sums over few
+    # entries that lie one after another are slow
+    margins = np.ascontiguousarray(np.swapaxes(columns(others) - columns(own), -1, -2))
+    unit = np.abs(margins).max(axis=(-2, -1))
+    unit = np.where(unit > 0, unit, 1.0)
+    margins /= unit[..., np.newaxis, np.newaxis]
+    squares = margins**2
+    lower = np.full(scores.shape[:-2], _LOWEST)
+    upper = np.full(scores.shape[:-2], _HIGHEST)
+    log_beta = 0.5 * (lower + upper)
+    for step in range(_N_BISECTIONS + _N_NEWTON):
+        p, _ = _other_shares(log_beta, margins)
+        mean = np.einsum("...kn,...kn->...n", p, margins)
+        slope = mean @ share
+        upper = np.where(slope >= 0, log_beta, upper)
+        lower = np.where(slope >= 0, lower, log_beta)
+        middle = 0.5 * (lower + upper)
+        if step < _N_BISECTIONS:
+            log_beta = middle
+            continue
+        spread = (np.einsum("...kn,...kn->...n", p, squares) - mean**2) @ share
+        with np.errstate(divide="ignore", invalid="ignore"):
+            newton = log_beta - slope / (np.exp(log_beta) * spread)
+        log_beta = np.where((lower <= newton) & (newton <= upper), newton, middle)
+    # what never turned has its minimum at an end
+    log_beta = np.where(lower == _LOWEST, _LOWEST, np.where(upper == _HIGHEST, _HIGHEST, log_beta))
+    return np.exp(log_beta) / unit, _other_shares(log_beta, margins)[1] @ share
+
+
+def log_loss(
+    outputs: Doubles, codes: npt.NDArray[np.intp], weights: Doubles | None = None
+) -> tuple[float, Doubles]:
+    """Judge outputs (n, K), or (n, 1) of two classes, at the best temperature.
+
+    Returns
+    -------
+    loss : float
+        As by `best_temperatures`.
+    slope : ndarray, shape (n, K) or (n, 1)
+        Its derivatives by the outputs; the temperature, being the best one, adds nothing.
+    """
+    scores = class_scores(outputs)
+    beta, loss = best_temperatures(scores, codes, weights)
+    slope = np.exp(_log_softmax(beta * scores))
+    slope[np.arange(codes.size), codes] -= 1.0
+    share = np.ones(codes.size) if weights is None else weights
+    slope *= beta * (share / share.sum())[:, np.newaxis]
+    if outputs.shape[1] == 1:
+        slope = 0.5 * (slope[:, 1:] - slope[:, :1])
+    return float(loss), slope
+
+
+def _other_shares(log_beta: Doubles, margins: Doubles) -> tuple[Doubles, Doubles]:
+    """Return the probabilities of the other classes, and -log of that of each row's own."""
+    z = np.exp(log_beta)[..., np.newaxis, np.newaxis] * margins
+    top = np.maximum(z.max(axis=-2), 0.0)
+    z -= top[..., np.newaxis, :]
+    np.exp(z, out=z)
+    total = z.sum(axis=-2) + np.exp(-top)
+    z /= total[..., np.newaxis, :]
+    return z, np.log(total) + top
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilityMap:
+    """From scores to probabilities: ``softmax(scale F + bias)``.
+
+    Attributes
+    ----------
+    scale : float
+        exp(a), > 0.
+    bias : ndarray, shape (n_classes,)
+        b.
+    """
+
+    scale: float
+    bias: Doubles
+
+    def __call__(self, outputs: Doubles) -> Doubles:
+        """Return probabilities (n, K) of outputs (n, K), or (n, 1) of two classes.
+
+        They depend on differences of scores alone, of which the largest is zero, so that no
+        product overflows but those of classes whose probability is zero.
+        """
+        scores = class_scores(outputs)
+        with np.errstate(over="ignore"):
+            below = self.scale * (scores - scores.max(axis=-1, keepdims=True))
+        return np.exp(_log_softmax(below + self.bias))
+
+    def logits(self, outputs: Doubles) -> Doubles:
+        """Return the logarithms of the probabilities, up to a constant for each row."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.scale * class_scores(outputs) + self.bias
+            # twice, so that the difference of two is finite as well
+            require_finite(2.0 * found, "some scores of classes are", CLIP)
+        return found
+
+
+def fit_probabilities(
+    outputs: Doubles, codes: npt.NDArray[np.intp], weights: Doubles | None = None
+) -> ProbabilityMap:
+    r"""Fit scale and biases by penalised maximum likelihood.
+
+    Minimises :math:`-\sum_{ik} w_i t_{ik} \log p_{ik} + |b|^2 / 2` over the scale and b, which is
+    convex, by Newton steps that are halved until they improve. The targets t are Platt's: one minus
+    1 / (n_c + 2) for a row's own class, which has n_c rows, and the rest for the others alike, so
+    that classes that are told apart without an error do not get probabilities of 0 and 1.
+
+    Parameters
+    ----------
+    outputs : ndarray, shape (n_samples, n_classes), or (n_samples, 1) for two classes
+        Scores, each of a fit without its row.
+    codes : ndarray of int, shape (n_samples,)
+        Position of each row's class.
+    weights : ndarray, shape (n_samples,), optional
+        Of the rows: how many each stands for.
+
+    Returns
+    -------
+    ProbabilityMap
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer.selection.calibration import fit_probabilities
+    >>> outputs = np.array([[-1.0], [-0.5], [0.4], [-0.2], [0.6], [1.0]])
+    >>> fit_probabilities(outputs, np.array([0, 0, 0, 1, 1, 1]))(outputs).round(2)[:, 1]
+    array([0.23, 0.35, 0.6 , 0.43, 0.66, 0.75])
+    """
+    F = class_scores(outputs)
+    n, n_classes = F.shape
+    w = np.ones(n) if weights is None else weights
+    rest = (1.0 / (np.bincount(codes, weights=w, minlength=n_classes) + 2.0))[codes]
+    T = np.repeat(rest[:, np.newaxis] / (n_classes - 1), n_classes, axis=1)
+    T[np.arange(n), codes] = 1.0 - rest
+    # typical scores of one keep Newton's matrix well scaled
+    unit = float(np.abs(F).max()) or 1.0
+    F = F / unit
+    lowest, highest = np.exp(_LOWEST), np.exp(_HIGHEST)
+
+    def loss(scale: float, bias: Doubles) -> float:
+        expected = np.einsum("nk,nk->n", T, _log_softmax(scale * F + bias))
+        return float(-(w @ expected) + 0.5 * bias @ bias)
+
+    # The best temperature of classes that are told apart without an error is no start: there the
+    # targets are far away, the loss has no curvature, and Newton's step would lead anywhere.
+    bias = np.zeros(n_classes)
+    value, scale = min((loss(trial, bias), trial) for trial in np.exp(_STARTS).tolist())
+    for _ in range(50):
+        P = np.exp(_log_softmax(scale * F + bias))
+        difference = P - T
+        gradient = np.append((w[:, np.newaxis] * difference).sum(axis=0) + bias, 0.0)
+        gradient[-1] = w @ np.einsum("nk,nk->n", difference, F)
+        mean_F = np.einsum("nk,nk->n", P, F)
+        H = np.empty((n_classes + 1, n_classes + 1))
+        H[:-1, :-1] = np.diag(w @ P) - (w[:, np.newaxis] * P).T @ P + np.eye(n_classes)
+        H[:-1, -1] = H[-1, :-1] = w @ (P * (F - mean_F[:, np.newaxis]))
+        H[-1, -1] = w @ (np.einsum("nk,nk->n", P, F**2) - mean_F**2) + 1e-12 * n
+        step = np.linalg.solve(H, gradient)
+        decrease = float(gradient @ step)
+        if decrease <= 1e-12 * (1.0 + abs(value)):
+            break
+        length = 1.0
+        while length > 1e-6:
+            trial_scale = float(np.clip(scale - length * step[-1], lowest, highest))
+            trial_bias = bias - length * step[:-1]
+            trial = loss(trial_scale, trial_bias)
+            if trial < value:
+                break
+            length /= 2
+        else:
+            break
+        scale, bias, value = trial_scale, trial_bias, trial
+    return ProbabilityMap(scale / unit, bias)
+
+
+def expected_calibration_error(
+    outcomes: npt.NDArray[np.bool_], probabilities: Doubles, edges: Doubles
+) -> float:
+    """Measure how far frequencies are from the probabilities that were given.
+
+    Parameters
+    ----------
+    outcomes : ndarray of bool, shape (n_samples,)
+        Whether it came true.
+    probabilities : ndarray, shape (n_samples,)
+        What was said about it.
+    edges : ndarray, shape (n_bins + 1,)
+        Ends of bins of probabilities, ascending. A probability at an edge belongs to the lower bin.
+
+    Returns
+    -------
+    float
+        The mean over the samples of the absolute difference, in their bin, of the mean outcome and
+        the mean probability.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer.selection.calibration import expected_calibration_error
+    >>> said = np.array([0.2, 0.2, 0.9, 0.9])
+    >>> edges = np.array([0.0, 0.5, 1.0])
+    >>> expected_calibration_error(np.array([False, True, True, True]), said, edges)
+    0.2
+    """
+    bins = np.searchsorted(edges[1:-1], probabilities)
+    excess = np.bincount(bins, weights=outcomes - probabilities)
+    return float(np.abs(excess).sum() / len(probabilities))

@@ -1,0 +1,179 @@
+"""Candidates of a search over penalties: their scores, and grids that widen at their edges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.selection.kfold import kfold_predictions
+from gegenbauer.selection.ridge_path import RidgePath, cheapest_method
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.basis.kernels import SpectrumKernel
+
+__all__ = ["NO_SCORE", "TRUSTED", "Candidate", "Score", "Splits", "widened"]
+
+NO_SCORE = (
+    "no {} has a finite score: does the scorer return NaN, are gammas or sample_weight extreme, or "
+    "the targets of no reasonable size?"
+)
+
+# Predictions whose estimated relative error is above this are not trusted; the estimate is a bound
+# that is mostly some hundred times too high
+TRUSTED = 0.1
+
+# Predictions (doubles) that are held at once
+_MAX_CACHED_PREDICTIONS = 2e7
+
+# (predictions (n, rows, n_outputs) of n gammas, indices of the rows) -> n scores
+Score: TypeAlias = "Callable[[Doubles, npt.NDArray[np.intp]], Doubles]"
+
+Splits: TypeAlias = "Sequence[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] | None"
+
+
+class Candidate:
+    """A basis or spectrum, factorised for all gammas: for all rows, or the training rows of splits.
+
+    Parameters
+    ----------
+    model : TensorBasis or SpectrumKernel
+        The terms.
+    X, Y, weights
+        Rows, targets (n_samples, n_outputs) and weights or None, as arrays.
+    splits : sequence of (training rows, test rows) or None
+        None for leave-one-out. Splits whose training rows are all but their test rows, of a basis
+        with fewer terms than rows, take one sum over the rows (`kfold_predictions`).
+    left_out_share : ndarray, shape (n_samples,), or None
+        As for `RidgePath.leave_one_out`; without splits.
+    pooled : bool
+        Score the predictions of all test rows together, not those of each part, of which the mean
+        is taken.
+    **options
+        As for `RidgePath`.
+
+    Attributes
+    ----------
+    model : TensorBasis or SpectrumKernel
+        As given.
+    """
+
+    def __init__(
+        self,
+        model: TensorBasis | SpectrumKernel,
+        X: Doubles,
+        Y: Doubles,
+        weights: Doubles | None,
+        splits: Splits,
+        *,
+        left_out_share: npt.ArrayLike | None = None,
+        pooled: bool = False,
+        **options: Any,
+    ) -> None:
+        self.model = model
+        self._share = left_out_share
+        self._pooled = pooled
+        self._X, self._Y, self._weights, self._options = X, Y, weights, options
+        self._chunk = max(1, int(_MAX_CACHED_PREDICTIONS / Y.size))
+        pairs: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp] | None]]
+        self._tolerance = np.inf  # sums, as long as they tell anything
+        pairs = [(np.arange(X.shape[0]), None)] if splits is None else [*splits]
+        self._folds = self._find_folds(splits)
+        self._paths = [] if self._folds else [
+            (
+                RidgePath(
+                    model, X[train], Y[train],
+                    sample_weight=None if weights is None else weights[train],
+                    tolerance=self._tolerance, **options,
+                ),
+                test,
+            )
+            for train, test in pairs
+        ]  # fmt: skip
+
+    def _find_folds(self, splits: Splits) -> list[npt.NDArray[np.intp]]:
+        """Return the folds if one sum over all rows serves every split, else nothing."""
+        n = self._X.shape[0]
+        if splits is None or len(splits) < 2 or not isinstance(self.model, TensorBasis):
+            return []
+        largest = max(test.size for _, test in splits)
+        tested = np.concatenate([test for _, test in splits])
+        whole = all(
+            train.size + test.size == n and np.unique(np.append(train, test)).size == n
+            for train, test in splits
+        )
+        apart = np.unique(tested).size == tested.size
+        primal = cheapest_method(n - largest, self.model.n_terms) == "primal"
+        return [test for _, test in splits] if whole and apart and primal else []
+
+    def _left_out(self, gammas: Doubles) -> Iterator[tuple[Doubles, Doubles, npt.NDArray[np.intp]]]:
+        """Yield predictions (n_gammas, n_rows, n_outputs), their errors, and the rows."""
+        if self._folds:
+            assert isinstance(self.model, TensorBasis)
+            folds = kfold_predictions(
+                self.model, self._X, self._Y, self._folds, gammas,
+                sample_weight=self._weights, tolerance=self._tolerance, **self._options,
+            )  # fmt: skip
+            for rows in self._folds:
+                yield folds.predictions[:, rows], folds.error, rows
+        for path, test in self._paths:
+            if test is None:
+                found = path.leave_one_out(gammas, left_out_share=self._share)
+                yield found.predictions, found.error, np.arange(self._X.shape[0])
+            else:
+                yield path.predict(self._X[test], gammas), path.rounding(gammas), test
+
+    def scores(self, gammas: Doubles, score: Score) -> Doubles:
+        """Return the score, infinity where float64 does not carry it.
+
+        Where the sums of features carry none of them, the features themselves are asked, and from
+        then on.
+        """
+        found = self._scores(gammas, score)
+        if self._tolerance > TRUSTED and not np.isfinite(found).any():
+            self._tolerance = TRUSTED
+            for path, _ in self._paths:
+                path.tolerance = TRUSTED
+            found = self._scores(gammas, score)
+        return found
+
+    def _scores(self, gammas: Doubles, score: Score) -> Doubles:
+        found = np.zeros(gammas.size)
+        for first in range(0, gammas.size, self._chunk):
+            some = slice(first, first + self._chunk)
+            parts = [*self._left_out(gammas[some])]
+            if self._pooled:
+                whole = np.concatenate([predictions for predictions, _, _ in parts], axis=1)
+                error = np.max([error for _, error, _ in parts], axis=0)
+                parts = [(whole, error, np.concatenate([rows for _, _, rows in parts]))]
+            values = []
+            for predictions, error, rows in parts:
+                value = np.array(score(predictions, rows), dtype=np.float64)
+                value[(error > TRUSTED) | np.isnan(value)] = np.inf
+                values.append(value)
+            found[some] = np.mean(values, axis=0)
+        return found
+
+    def predictions(self, gamma: float) -> Doubles:
+        """Return those of all rows, each left out; NaN in rows that are in no test part."""
+        whole = np.full(self._Y.shape, np.nan)
+        for predictions, _, rows in self._left_out(np.array([gamma])):
+            whole[rows] = predictions[0]
+        return whole
+
+
+def widened(grid: Doubles, at: int) -> Doubles:
+    """Add a value beyond the end of an ascending grid at which the best one is."""
+    if grid.size < 2:
+        return grid
+    if at == 0:
+        return np.append(grid[0] * grid[0] / grid[1], grid)
+    if at == grid.size - 1:
+        return np.append(grid, grid[-1] * grid[-1] / grid[-2])
+    return grid

@@ -1,0 +1,296 @@
+"""Which spectrum: objectives for the kernel of all terms with their gradients, and searches.
+
+Everything is in closed form for a given spectrum and gamma; what is searched are the few (or, with
+a weight for each input, some dozens of) numbers that describe them. With C = D K D + gamma I,
+A = C^-1 D Y and the residuals left out e = A / diag(C^-1):
+
+- the log marginal likelihood, with the likeliest noise variance of each output, falls with
+  ``n / 2 log(y'C^-1 y) + log det(C) / 2``, whose derivative by C is
+  ``C^-1 / 2 - n / 2 A A' / (y'A)``;
+- a loss of the residuals left out has, with H = dLoss/de, U = H / diag(C^-1) and
+  v_i = sum_k H_ik e_ik / diag(C^-1)_i, the derivative ``C^-1 diag(v) C^-1 - sym(C^-1 U A')``.
+
+Where a share s_i of a row's weight is left out, c_i = (1 - s_i) / gamma + s_i diag(C^-1)_i takes
+the place of diag(C^-1)_i, and v_i s_i that of v_i; gamma has sum_i v_i (1 - s_i) / gamma^2 more.
+Such a row stands for 1 / s_i samples that agree. So the likelihood has their number N in the place
+of n, and falls with ``(N - n) / 2 log(gamma)`` as well.
+
+With a free constant, K leaves it out and ``B = C^-1 - C^-1 u u' C^-1 / (u' C^-1 u)``, where u is
+the diagonal of D, takes the place of C^-1; its derivative is the same, -B dC B.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from gegenbauer._dispatch import core
+from gegenbauer._memory import require_memory
+from gegenbauer._validation import (
+    as_matrix,
+    as_weights,
+    check_choice,
+    check_flag,
+    check_number,
+    check_threads,
+)
+from gegenbauer.basis.kernels import SpectrumKernel
+from gegenbauer.basis.scaling import check_scaling
+from gegenbauer.selection._leave_one_out import check_share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.basis.scaling import InputScaling
+
+__all__ = [
+    "PRIOR",
+    "Loss",
+    "SpectrumObjective",
+    "SpectrumProblem",
+    "check_level",
+    "spectrum_objective",
+]
+
+OBJECTIVES = ("marginal_likelihood", "squared_error")
+
+# Standard deviation of the logarithm of q, the interaction, that is believed in before seeing data:
+# a factor of 55. It settles what some hundred rows cannot tell apart, and no more.
+PRIOR = 4.0
+
+# What the mean of ones may differ from one by rounding
+_LEAST_LEVEL = 8 * float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class SpectrumObjective:
+    """A value to be made small, and how it changes.
+
+    Attributes
+    ----------
+    value : float
+        Of the objective; infinity where C is not positive definite in float64.
+    by_log_interaction : ndarray, shape (n_features, number of components)
+        Derivatives by ``log q_tj``.
+    by_log_gamma : float
+        Derivative by ``log gamma``.
+    """
+
+    value: float
+    by_log_interaction: Doubles
+    by_log_gamma: float
+
+
+def spectrum_objective(
+    kernel: SpectrumKernel,
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    gamma: float,
+    *,
+    objective: str | Loss = "marginal_likelihood",
+    sample_weight: npt.ArrayLike | None = None,
+    left_out_share: npt.ArrayLike | None = None,
+    scaling: InputScaling | None = None,
+    penalize_constant: bool = True,
+    n_threads: int | None = None,
+) -> SpectrumObjective:
+    r"""Judge a spectrum and gamma by the data, with all derivatives.
+
+    Parameters
+    ----------
+    kernel : SpectrumKernel
+        The spectrum.
+    X : array_like, shape (n_samples, n_features)
+        Inputs.
+    Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
+        Targets.
+    gamma : float
+        Penalty, > 0.
+    objective : {"marginal_likelihood", "squared_error"} or callable
+        The negative log marginal likelihood a row and output (up to a constant), or half the
+        logarithm of the mean squared leave-one-out residual, the mean over the outputs of either;
+        or a function of predictions (n_samples, n_outputs), each by the fit without its row, that
+        returns a value and its derivatives (n_samples, n_outputs). It gets rows of positive weight
+        alone.
+    sample_weight : array_like, shape (n_samples,), optional
+        Positive.
+    left_out_share : array_like, shape (n_samples,), optional
+        As for `RidgePath.leave_one_out`. For the likelihood, row i is the mean of
+        ``1 / left_out_share[i]`` samples that agree.
+    scaling : InputScaling, optional
+        Maps X to the domain of the polynomials.
+    penalize_constant : bool
+        Whether the constant term is penalised as well. If not, the likelihood is that of the
+        contrasts without it.
+    n_threads : int, optional
+        By default what `gegenbauer.default_threads` says.
+
+    Returns
+    -------
+    SpectrumObjective
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer.basis import SpectrumKernel
+    >>> from gegenbauer.selection import spectrum_objective
+    >>> X = np.linspace(-1, 1, 20)[:, np.newaxis]
+    >>> rough, smooth = SpectrumKernel(1, (1.0, 1.0)), SpectrumKernel(1, (1.0, 3.0))
+    >>> values = [spectrum_objective(k, X, np.sin(2 * X), 1e-6).value for k in (rough, smooth)]
+    >>> values[1] < values[0]
+    True
+    """
+    if not isinstance(kernel, SpectrumKernel):
+        raise TypeError(f"kernel must be a SpectrumKernel, got {type(kernel).__name__}")
+    gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
+    problem = SpectrumProblem(
+        X, Y, kernel.n_features, objective, sample_weight, left_out_share, scaling,
+        penalize_constant, n_threads,
+    )  # fmt: skip
+    return problem.judge(kernel, gamma)
+
+
+class SpectrumProblem:
+    """Rows, targets and what is to be made small."""
+
+    def __init__(
+        self,
+        X: npt.ArrayLike,
+        Y: npt.ArrayLike,
+        n_features: int | None,
+        objective: str | Loss,
+        sample_weight: npt.ArrayLike | None,
+        left_out_share: npt.ArrayLike | None,
+        scaling: InputScaling | None,
+        penalize_constant: bool,
+        n_threads: int | None,
+    ) -> None:
+        self.objective = (
+            objective if callable(objective) else check_choice(objective, "objective", OBJECTIVES)
+        )
+        self.free = not check_flag(penalize_constant, "penalize_constant")
+        self.threads = check_threads(n_threads)
+        data = as_matrix(X, "X", n_columns=n_features)
+        targets = as_matrix(
+            Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True
+        )  # fmt: skip
+        weights = as_weights(sample_weight, data.shape[0])
+        share = check_share(left_out_share, data.shape[0])
+        if weights is not None and not weights.all():
+            used = weights > 0
+            data, targets, weights = data[used], targets[used], weights[used]
+            share = None if share is None else share[used]
+        self.X, self.Y, self.left_out = data, targets, share
+        self.n_features = data.shape[1]
+        self.box = check_scaling(scaling, self.n_features, "kernel")
+        self.n = data.shape[0]
+        if self.n < 1 + self.free:
+            raise ValueError("a free constant needs at least two rows of positive weight, got one")
+        require_memory(32.0 * self.n**2, f"the matrices of {self.n} rows", "use fewer rows")
+        self.root = np.ones(self.n) if weights is None else np.sqrt(weights)
+        self.share = self.root**2 / (self.root**2).sum()
+        # how many samples there are, each of which is left out by itself, and their mean weight
+        self.n_samples = float(self.n if share is None else (1.0 / share).sum())
+        self.unit = float((self.root**2).sum()) / self.n_samples
+        self.scaled_Y = self.root[:, np.newaxis] * targets
+        self._diagonal = np.asfortranarray(np.diag(self.share))
+
+    def level(self, kernel: SpectrumKernel) -> float:
+        """Mean diagonal of D K D for each sample, of the penalised terms alone."""
+        values = kernel._plan.evaluate_diagonal(self.X, self.box, self.threads)
+        return (float(self.share @ values) - self.free) * self.unit
+
+    def level_gradient(self, kernel: SpectrumKernel) -> Doubles:
+        """Differentiate the level by log q."""
+        found: Doubles = kernel._plan.log_gradient(self.X, self.box, self._diagonal, self.threads)
+        return found * self.unit
+
+    def judge(self, kernel: SpectrumKernel, gamma: float) -> SpectrumObjective:
+        """Evaluate the objective and its derivatives."""
+        n, n_outputs = self.scaled_Y.shape
+        n_samples = self.n_samples
+        factor = np.zeros((n, n), order="F")
+        kernel._plan.accumulate(
+            self.X, self.box, self.root, not self.free, factor, self.threads
+        )  # fmt: skip
+        factor[np.diag_indices(n)] += gamma
+        failed = SpectrumObjective(
+            np.inf, np.zeros((self.n_features, len(kernel.spectrum.components))), 0.0
+        )  # fmt: skip
+        try:
+            core.cholesky_in_place(factor, self.threads)
+        except np.linalg.LinAlgError:
+            return failed
+        B = np.eye(n, order="F")
+        core.solve_factored(factor, B, self.threads)
+        log_det = 2 * np.log(factor.diagonal()).sum()
+        if self.free:
+            side = B @ self.root
+            along = self.root @ side
+            if not along > 0:
+                return failed
+            B -= np.outer(side / along, side)
+            log_det += np.log(along)
+            n_samples -= 1
+        A = B @ self.scaled_Y
+        by_gamma = 0.0  # beside what goes by C
+        if self.objective == "marginal_likelihood":
+            quadratic = np.einsum("ik,ik->k", self.scaled_Y, A)
+            if not (quadratic > 0).all():
+                return failed
+            # samples that agree differ in nothing but the noise
+            by_gamma = 0.5 * (1.0 - (n - self.free) / n_samples) / gamma
+            value = 0.5 * np.log(quadratic / n_samples).mean() + 0.5 * log_det / n_samples
+            value += by_gamma * gamma * np.log(gamma)
+            M = (0.5 / n_samples) * B - (0.5 / n_outputs) * (A / quadratic) @ A.T
+        else:
+            share = np.ones(n) if self.left_out is None else self.left_out
+            diagonal = ((1.0 - share) / gamma + share * B.diagonal())[:, np.newaxis]
+            if not (diagonal > 0).all():
+                return failed
+            e = A / diagonal  # times the root of the weight
+            if callable(self.objective):
+                root = self.root[:, np.newaxis]
+                value, slope = self.objective(self.Y - e / root)
+                H = -slope / root
+            else:
+                total = np.einsum("ik,ik->k", e, e)
+                if not (total > 0).all():
+                    return failed
+                value = 0.5 * np.log(total / (self.root**2).sum()).mean()
+                H = e / (total * n_outputs)
+            v = (H * e).sum(axis=1) / diagonal[:, 0]
+            side = B @ (H / diagonal)
+            M = (B * (share * v)) @ B - 0.5 * (side @ A.T + A @ side.T)
+            by_gamma = float(v @ (1.0 - share)) / gamma**2
+        by_log_gamma = gamma * (float(np.trace(M)) + by_gamma)
+        M *= self.root[:, np.newaxis]
+        M *= self.root
+        gradient = kernel._plan.log_gradient(
+            self.X, self.box, np.asfortranarray(M), self.threads
+        )  # fmt: skip
+        return SpectrumObjective(float(value), gradient, by_log_gamma)
+
+
+# (predictions (rows, n_outputs)) -> score and its derivatives (rows, n_outputs)
+Loss: TypeAlias = "Callable[[Doubles], tuple[float, Doubles]]"
+
+
+def check_level(level: float, what: str) -> float:
+    """Return the mean diagonal of a kernel matrix; refuse a spectrum of which nothing is left."""
+    if not level > _LEAST_LEVEL:
+        raise ValueError(
+            f"{what} weighs the inputs so little that float64 has nothing of them beside the "
+            "constant term: give larger interactions (q)"
+        )
+    return level
