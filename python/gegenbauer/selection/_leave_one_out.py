@@ -153,7 +153,7 @@ def leave_one_out(
         A = A - np.outer(side, side @ scaled) / along
         inverse = inverse - side**2 / along
         leverages = 1.0 - gamma * inverse
-    complements = inverse if share is None else (1.0 - share) / gamma + share * inverse
+    complements = without_share(inverse, 1.0 / gamma, share)
     left_out = A / complements[:, np.newaxis] / root[:, np.newaxis]
     # as `RidgePath` estimates it for products, with a trace for the largest eigenvalue and the
     # sum before a free constant is taken out
@@ -186,8 +186,11 @@ def check_share(left_out_share: npt.ArrayLike | None, n_rows: int) -> Doubles | 
     return np.asarray(share, dtype=np.float64)
 
 
-def without_share(d: Doubles, unit: Doubles, share: Doubles | None) -> Doubles:
-    """Return 1 - share h of d = 1 - h, all of it in units of what one is, (n_gammas, 1 or n)."""
+def without_share(d: Doubles, unit: Doubles | float, share: Doubles | None) -> Doubles:
+    """Return 1 - share h of d = 1 - h, all of it in units of what one is, (n_gammas, 1 or n).
+
+    The residual of a sample of which a share is left out is its residual over this.
+    """
     if share is None:
         return d
     kept = np.where(share < 1, unit, 0.0) * (1.0 - share)

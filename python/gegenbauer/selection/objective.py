@@ -38,7 +38,7 @@ from gegenbauer._validation import (
 )
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.scaling import check_scaling
-from gegenbauer.selection._leave_one_out import check_share
+from gegenbauer.selection._leave_one_out import check_share, without_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -255,7 +255,7 @@ class SpectrumProblem:
             M = (0.5 / n_samples) * B - (0.5 / n_outputs) * (A / quadratic) @ A.T
         else:
             share = np.ones(n) if self.left_out is None else self.left_out
-            diagonal = ((1.0 - share) / gamma + share * B.diagonal())[:, np.newaxis]
+            diagonal = without_share(B.diagonal(), 1.0 / gamma, share)[:, np.newaxis]
             if not (diagonal > 0).all():
                 return failed
             e = A / diagonal  # times the root of the weight
