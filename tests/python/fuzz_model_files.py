@@ -202,7 +202,8 @@ class Changer:
             if isinstance(old, bool):
                 return not old
             if isinstance(old, int):
-                return self.choose([old + 1, old - 1, -old, 2 * old, float(old), str(old)])
+                near = float(old) if abs(old) < 2**1000 else old**2
+                return self.choose([old + 1, old - 1, -old, 2 * old, near, str(old)])
             if isinstance(old, float):
                 return self.choose([-old, 2 * old, old * 1e300, old * 1e-300, 1 / (old or 1.0)])
             if isinstance(old, str):

@@ -652,6 +652,8 @@ class TestBadInput:
             ({"gamma": -1.0}, "'gamma' .* Got -1.0"),
             ({"gamma": float("nan")}, "'gamma' .* Got nan"),
             ({"gamma": float("inf")}, "'gamma' .* Got inf"),
+            ({"gamma": False}, "'gamma' .* Got False"),
+            ({"n_terms": np.True_}, "'n_terms' .* Got "),
             ({"engine": "both"}, "'engine' .* Got 'both'"),
             ({"solver": "svd"}, "'solver' .* Got 'svd'"),
             ({"precision": "float16"}, "'precision' .* Got 'float16'"),

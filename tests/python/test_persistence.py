@@ -1489,6 +1489,8 @@ class TestHostileSearches:
             ("regressor", "noise_variance", -1.0, "must be of at least 0; it holds -1"),
             ("regressor", "noise_variance", np.nan, "must be of at least 0; it holds nan"),
             ("regressor", "prior_variance", np.nan, "must be of at least 0; it holds nan"),
+            ("regressor", "noise_variance", 1.7e308, r"noise_variance must be at most 1e\+300"),
+            ("regressor", "prior_variance", np.inf, r"prior_variance must be at most 1e\+300"),
             ("regressor-weights", "row_weight", 0.0, "row_weight' must be finite and positive"),
             ("classifier", "probability_scales", -1.0, "must be finite and positive"),
             ("regressor", "relevances", -1.0, "must be finite and of at least 0"),

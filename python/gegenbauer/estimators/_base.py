@@ -72,7 +72,8 @@ class Range(Interval):  # type: ignore[misc]  # scikit-learn is untyped
     """
 
     def is_satisfied_by(self, val: Any) -> bool:
-        if isinstance(val, np.timedelta64) or not isinstance(val, self.type):  # to NumPy an integer
+        # truth values are integers to Python, and time spans to NumPy
+        if isinstance(val, bool | np.bool_ | np.timedelta64) or not isinstance(val, self.type):
             return False
         if self.type is Integral:
             return bool(super().is_satisfied_by(val))

@@ -51,6 +51,9 @@ if TYPE_CHECKING:
 
 __all__ = ["from_parts"]
 
+# Largest variance in a file; fits refuse targets long before
+_MAX_VARIANCE = 1e300
+
 
 def from_parts(header: Header, arrays: dict[str, NDArray[Any]]) -> Any:
     """Build the estimator out of parts whose types, shapes and ranges are right."""
@@ -283,7 +286,16 @@ def _restore_uncertainty(
     estimator._left_out_share = arrays.get("left_out_share")
     estimator.noise_variance_ = noise = arrays["noise_variance"]
     # older files lack it, where it is that of the fit
-    estimator._prior_variance = arrays.get("prior_variance", noise / estimator.gamma_)
+    with np.errstate(over="ignore"):
+        prior = arrays.get("prior_variance", noise / estimator.gamma_)
+    for name, values in (("noise_variance", noise), ("prior_variance", prior)):
+        # infinite where no sample was left to judge the noise by
+        if (values[np.isfinite(noise)] > _MAX_VARIANCE).any():
+            raise ModelFileError(
+                f"{name} must be at most {_MAX_VARIANCE:g}, so that standard deviations are "
+                f"numbers; it holds {values.max():g}."
+            )
+    estimator._prior_variance = prior
     estimator.effective_dof_ = float(fitted["effective_dof_"])
     estimator._free_constant = fitted["free_constant"]
     leverage = fitted["free_leverage"]
