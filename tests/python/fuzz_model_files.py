@@ -285,7 +285,7 @@ class Changer:
         elif action == "exchange":
             file.tensors[name], file.tensors[other] = file.tensors[other], file.tensors[name]
         elif action == "empty":
-            file.tensors[name][1:] = [[0] * len(shape), b""]
+            file.tensors[name][1:] = [[0] * len(shape or []), b""]
 
     def graft(self, file: File) -> None:
         """Take something over from a file of another kind."""

@@ -192,9 +192,11 @@ class GegenbauerEstimator(StreamEstimator):
         no more than n / (n - n_terms) times that, as far as samples outnumber the terms.
         """
         sums = self.statistics_
-        n = sums.n_samples
+        n, weight = sums.n_samples, float(sums.weight_sum)
         if getattr(self, "class_weight", None) is None:  # else weights are not those of samples
-            warn_of_light(float(sums.weight_sum), n)
+            warn_of_light(weight, n)
+        if weight <= 0:  # what is left when samples of far larger weights were forgotten
+            return
         if not (self.penalize_constant and is_regressor(self)) or n < max(4, 2 * self.n_terms_):
             return
         mean, spread = sums._mean_and_spread()
@@ -202,7 +204,6 @@ class GegenbauerEstimator(StreamEstimator):
             spread > _EPS * np.abs(mean), np.abs(mean) / np.where(spread > 0, spread, 1.0), 0.0
         )
         column = int(far.argmax())
-        weight = float(sums.weight_sum)
         if far[column] < _FAR_FROM_ZERO or self._constant_is_cheap(float(far[column]), weight):
             return
         coding = np.zeros((mean.size, 1)), np.ones(1)
