@@ -1,4 +1,4 @@
-"""The examples of README.md run and print what it says."""
+"""The examples of README.md and of the pages that continue it run and print what is shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,38 @@ import pandas as pd
 import pytest
 
 ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+# Pages whose code is all run here, and what they hold of it
+PAGES = {
+    "README.md": {"sh": 3, "python": 1, "": 1},  # the commands of its installation: .ci/run
+    "docs/guide.md": {"python": 5, "": 1, "sh": 0},
+    "docs/streams.md": {"python": 1, "": 0, "sh": 0},
+    "docs/command-line.md": {"python": 0, "": 0, "sh": 1},
+    "docs/replication.md": {"python": 0, "": 0, "sh": 0},
+}
+# Pages that people read; reports are written by programs
+TEXTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "bench" / "README.md",
+    ROOT / "cpp" / "README.md",
+    *sorted(DOCS.glob("*.md")),
+]
+
+
+def blocks(page, language):
+    """Return the code of a language on a page, "" for what is printed."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return [code for name, code in found if name == language]
+
+
+def prose(text):
+    """Return the lines that are neither code nor tables."""
+    text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    return [line for line in text.splitlines() if not line.lstrip().startswith("|")]
 
 
 def run(code, folder, *, quiet=True):
@@ -26,19 +57,37 @@ def run(code, folder, *, quiet=True):
     return done.stdout
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_all_code_is_run(page):
+    """By the tests below: a block that is added needs one."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert set(re.findall(r"^```(\w+)", text, re.MULTILINE)) <= {"python", "sh"}
+    assert {language: len(blocks(page, language)) for language in PAGES[page]} == PAGES[page]
+
+
+def test_quick_start_prints_what_is_shown(tmp_path):
+    (code,), (output,) = blocks("README.md", "python"), blocks("README.md", "")
+    assert len(code.splitlines()) == 15
+    assert run(code, tmp_path) == output
+
+
+def test_readme_is_short():
+    assert len(README.splitlines()) <= 120
+
+
 def test_example_prints_what_is_shown(tmp_path):
-    code, output = re.search(r"```python\n(.*?)```\s+```\n(.*?)```", README, re.DOTALL).groups()
+    code, (output,) = blocks("docs/guide.md", "python")[2], blocks("docs/guide.md", "")
     assert run(code, tmp_path) == output
 
 
 def test_array_example_runs(tmp_path):
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[5]
+    code = blocks("docs/guide.md", "python")[4]
     code += "\nprint(basis.n_terms, solution.engine, X.shape[0] * basis.n_terms * 8 // 10**6)"
     assert run(code, tmp_path) == "210 primal 168\n"
 
 
 def test_example_without_settings_finds_the_inputs_that_matter(tmp_path):
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[1]
+    code = blocks("docs/guide.md", "python")[0]
     code += "\nprint((lower < upper).all(), (sobol_indices(model).total[3:] < 1e-3).all())"
     code += "\nprint((std > 0).all(), (lower < mean).all(), (model.relevances_[3:] < 1e-3).all())"
     error, shares, relevances, text, which, ranges, *checks = run(code, tmp_path).splitlines()
@@ -52,30 +101,30 @@ def test_example_without_settings_finds_the_inputs_that_matter(tmp_path):
 
 
 def test_example_of_classes(tmp_path):
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[2]
-    *table, right = run(code, tmp_path).splitlines()
+    code = blocks("docs/guide.md", "python")[1]
+    *table, accuracy = run(code, tmp_path).splitlines()
     assert len(table) == 2
-    assert float(right.split()[-1]) > 0.9
+    assert float(accuracy.split()[-1]) > 0.9
 
 
 def test_example_of_the_papers_basis(tmp_path):
     pytest.importorskip("matplotlib")
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[3]
+    code = blocks("docs/guide.md", "python")[3]
     code = f"import matplotlib\nmatplotlib.use('Agg')\n{code}"
     code += "\nprint((model.predict(X) == y).mean() > 0.95)"
     chosen, good = run(code, tmp_path).splitlines()
     assert re.fullmatch(r"lam 0.0?5, \d+ terms, gamma \S+: \(2, 30, \d\d\)", chosen)
     assert good == "True"
-    pictures = {"sensitivity.png", "reliability.png"}
-    assert {path.name for path in tmp_path.iterdir()} == pictures
+    plots = {"sensitivity.png", "reliability.png"}
+    assert {path.name for path in tmp_path.iterdir()} == plots
 
 
 def test_example_of_streams(tmp_path):
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[4]
+    (code,) = blocks("docs/streams.md", "python")
     code += "\nprint(whole.n_samples_seen_, np.abs(model.term_coef_).max() > 0)"
-    kept, right, whole = run(code, tmp_path).splitlines()
-    assert kept.startswith("200000 rows, ")
-    assert float(right.split()[0]) > 0.9
+    kept, accuracy, whole = run(code, tmp_path).splitlines()
+    assert kept.startswith("200000 samples, ")
+    assert float(accuracy.split()[1]) > 0.9
     assert whole == "200000 True"
     assert [path.name for path in tmp_path.iterdir()] == ["run.safetensors"]
 
@@ -88,9 +137,11 @@ def test_commands_run(tmp_path):
     for name in ("table.csv", "new.csv", "folder/1.csv", "folder/2.csv"):
         X = pd.DataFrame(rng.uniform(size=(60, 2)), columns=["size", "age"])
         X.assign(price=X["size"] - X["age"] ** 2).to_csv(tmp_path / name, index=False)
-    (commands,) = re.findall(r"```sh\n(gegenbauer tune .*?)```", README, re.DOTALL)
+    (commands,) = blocks("docs/command-line.md", "sh")
     for line in commands.splitlines():
-        arguments = shlex.split(line, comments=True)
+        if not (arguments := shlex.split(line, comments=True)):
+            continue
+        assert arguments[0] == "gegenbauer"
         code = f"import sys; from gegenbauer.cli import main; sys.exit(main({arguments[1:]!r}))"
         assert run(code, tmp_path, quiet=False)
     made = {path.name for path in tmp_path.iterdir()}
@@ -101,17 +152,31 @@ def test_commands_run(tmp_path):
 
 def test_docs_hold_text_and_plots_that_it_shows():
     """Once each: no twins in another format, no records that nothing reads."""
-    docs = ROOT / "docs"
     shown = {
         text.parent / target
-        for text in docs.rglob("*.md")
+        for text in DOCS.rglob("*.md")
         for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text.read_text(encoding="utf-8"))
     }
     assert len(shown) > 10
-    files = {path for path in docs.rglob("[!.]*") if path.is_file()}
+    files = {path for path in DOCS.rglob("[!.]*") if path.is_file()}
     assert {path for path in files if path.suffix != ".md"} == shown
 
 
-def test_links_lead_somewhere():
-    for target in re.findall(r"\]\(([^)]+)\)", README):
-        assert (ROOT / target).exists(), target
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(path):
+    """To files that exist and headings that they have."""
+    for target in re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8")):
+        if target.startswith("https://"):
+            continue
+        name, _, anchor = target.partition("#")
+        file = path.parent / name if name else path
+        assert file.exists(), target
+        if anchor:
+            titles = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in [re.sub(r"[^\w -]", "", t).lower().replace(" ", "-") for t in titles]
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_lines_are_wrapped(path):
+    lines = prose(path.read_text(encoding="utf-8"))
+    assert [line for line in lines if len(line) > 100] == []
