@@ -180,3 +180,14 @@ def test_links_lead_somewhere(path):
 def test_lines_are_wrapped(path):
     lines = prose(path.read_text(encoding="utf-8"))
     assert [line for line in lines if len(line) > 100] == []
+
+
+def test_way_of_a_call_names_what_exists():
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    steps = re.findall(r"^\|[^|]*\| `([\w/.]+)` \| `(\w+)` \|$", text, re.MULTILINE)
+    assert len(steps) == 25
+    for name, function in steps:
+        python = name.endswith(".py")
+        source = ROOT / ("python/gegenbauer" if python else "cpp") / name
+        defined = rf"^ *def {function}\(" if python else rf"^[\w<>: ]+ {function}\("
+        assert re.search(defined, source.read_text(encoding="utf-8"), re.MULTILINE), function
