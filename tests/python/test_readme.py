@@ -129,6 +129,18 @@ def test_example_of_streams(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["run.safetensors"]
 
 
+def test_example_of_dask(tmp_path):
+    pytest.importorskip("distributed")
+    (code,), (output,) = blocks("docs/distributed.md", "python"), blocks("docs/distributed.md", "")
+    program = tmp_path / "program.py"  # which the workers import
+    program.write_text(code, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == output
+
+
 def test_commands_run(tmp_path):
     """As they stand, on tables of these names."""
     pytest.importorskip("matplotlib")
@@ -180,6 +192,13 @@ def test_links_lead_somewhere(path):
 def test_lines_are_wrapped(path):
     lines = prose(path.read_text(encoding="utf-8"))
     assert [line for line in lines if len(line) > 100] == []
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_words_are_those_of_the_glossary(path):
+    text = " ".join(prose(path.read_text(encoding="utf-8"))).lower()
+    old = r"\b(flavours?|half-fitted|same bits|made again|slips?|pictures?|without any setting)\b"
+    assert re.findall(old, text) == []
 
 
 def test_way_of_a_call_names_what_exists():
