@@ -372,6 +372,8 @@ def uses(model, path: Path):
         n = model.statistics_.n_outputs
 
         def learn():
+            if not hasattr(model, "partial_fit"):  # balanced classes cannot be learned in batches
+                return None
             if not hasattr(model, "classes_"):
                 y = rows[:, [0] * n] if not model._y_was_flat else rows[:, 0]
             elif model.multilabel_:
