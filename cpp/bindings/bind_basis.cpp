@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "bindings.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/tensor_basis.hpp"
 
 namespace gegenbauer::bindings {
@@ -82,14 +83,14 @@ void bind_basis(py::module_& m) {
         double* values = out.mutable_data();
         without_gil(1, [&](const Control& control) {
           constexpr Index block = 64;
-          std::vector<double> table(static_cast<std::size_t>(block * (degree + 1)));
+          std::vector<double> table(size_of(block * (degree + 1)));
           for (Index first = 0; first < n; first += block) {
             control.check();
             const Index count = std::min(block, n - first);
             recurrence.evaluate(points + first, count, table.data(), block);
             for (Index s = 0; s < count; ++s)
               for (Index k = 0; k <= degree; ++k)
-                values[(first + s) * (degree + 1) + k] = table[static_cast<std::size_t>(k * block + s)];
+                values[(first + s) * (degree + 1) + k] = table[size_of(k * block + s)];
           }
         });
         return out;
@@ -123,8 +124,7 @@ void bind_basis(py::module_& m) {
         for (Index g = 0; g < spectrum.n_groups(); ++g)
           groups.push_back(spectrum.squared_weights(spectrum.representative(g), degree));
         for (Index t = 0; t < n_inputs; ++t)
-          for (Index n = 0; n <= degree; ++n)
-            v(t, n) = groups[static_cast<std::size_t>(spectrum.group(t))][static_cast<std::size_t>(n)];
+          for (Index n = 0; n <= degree; ++n) v(t, n) = groups[size_of(spectrum.group(t))][size_of(n)];
         return out;
       },
       py::arg("n_inputs"), py::arg("spectrum"), py::arg("degree"), "v_t(n), shape (n_inputs, degree + 1).");

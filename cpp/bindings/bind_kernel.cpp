@@ -3,6 +3,7 @@
 
 #include "bindings.hpp"
 #include "gegenbauer/kernel_ridge.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/spectrum_gradient.hpp"
 #include "gegenbauer/spectrum_kernel.hpp"
 #include "gegenbauer/total_degree_kernel.hpp"
@@ -139,7 +140,7 @@ void bind_kernel(py::module_& m) {
              const Normalization kind = normalization_from(normalization);
              const Spectrum weights = spectrum_from(n_inputs, spectrum);
              room_for({4, weights.n_groups(), degree + 1}, "the recurrences of the kernel");
-             const std::vector<Index> degrees(static_cast<std::size_t>(n_inputs), degree);
+             const std::vector<Index> degrees(size_of(n_inputs), degree);
              return TotalDegreeKernel(n_inputs, degree, Recurrences(lam, degrees, kind, term_spectrum(kind, weights)),
                                       max_inputs);
            }),

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {
 
@@ -20,9 +21,7 @@ constexpr Index kRun = 16384;
 
 constexpr Index kBlock = 32;  // samples whose values are transposed at once
 
-constexpr Index kPadded = (kAngleTaps + kPacket - 1) / kPacket * kPacket;
-
-std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
+constexpr Index kPadded = round_up(kAngleTaps, kPacket);
 
 // weights[l] for one sample and input
 void evaluate_window(const double* window, Index degree, double v, double* weights) {
@@ -79,7 +78,7 @@ AngleGrid::AngleGrid(std::vector<Index> steps, StridedView<const double> values,
       for (Index l = 0; l < kAngleTaps; ++l) longer.push_back(line + l * stride_[t]);
     lines_ = std::move(longer);
   }
-  const Index n_groups = (n_functions_ + kGroup - 1) / kGroup;
+  const Index n_groups = divide_up(n_functions_, kGroup);
   nodes_ = make_aligned(size_of(n_groups * n_nodes_ * kGroup));
   double* to = nodes_.get();
   for (Index g = 0; g < n_groups; ++g)
@@ -138,8 +137,8 @@ void AngleGrid::evaluate(const Samples& samples, StridedView<double> values, con
   require(values.rows == samples.rows() && values.cols == n_functions_, "values must have shape (", samples.rows(),
           ", ", n_functions_, "), got (", values.rows, ", ", values.cols, ")");
   const auto n_lines = static_cast<Index>(lines_.size());
-  const Index n_groups = (n_functions_ + kGroup - 1) / kGroup;
-  const Index n_runs = (samples.rows() + kRun - 1) / kRun;
+  const Index n_groups = divide_up(n_functions_, kGroup);
+  const Index n_runs = divide_up(samples.rows(), kRun);
   const double work = static_cast<double>(samples.rows()) *
                       static_cast<double>(n_groups * kGroup * n_lines * kAngleTaps + 16 * kPadded * n_inputs());
   std::vector<Scratch> scratch;

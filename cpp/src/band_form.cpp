@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/triangular.hpp"
 
 namespace gegenbauer {
@@ -32,11 +33,10 @@ using Square = Eigen::Array<double, kWidth, kWidth>;  // column t: a row of the 
 using RowMap = Eigen::Map<Row, Eigen::Aligned64>;
 using ConstRowMap = Eigen::Map<const Row, Eigen::Aligned64>;
 
-Index ceiling(Index n, Index step) { return (n + step - 1) / step * step; }
-Index padded(Index n) { return ceiling(ceiling(n, kWidth), kPanel); }
+Index padded(Index n) { return round_up(round_up(n, kWidth), kPanel); }
 
 AlignedBuffer zeroed(Index count) {
-  AlignedBuffer buffer = make_aligned(static_cast<std::size_t>(count));
+  AlignedBuffer buffer = make_aligned(size_of(count));
   std::fill_n(buffer.get(), count, 0.0);
   return buffer;
 }
@@ -116,7 +116,7 @@ void Reduction::pack(const ConstMatrixRef& lower, double scale, Index p) {
 
 Reduction::Step Reduction::new_step(Index rows, std::vector<Group>& groups) {
   const Index place = n_steps_ % kJoined;
-  if (place == 0) groups.push_back({rows, zeroed(ceiling(rows, kPanel) * kGroup), {}});
+  if (place == 0) groups.push_back({rows, zeroed(round_up(rows, kPanel) * kGroup), {}});
   ++n_steps_;
   return {rows, groups.back().v.get() + place * kWidth, Square::Zero()};
 }
@@ -147,8 +147,7 @@ void Reduction::take_rows(Index first, const Step& step, std::vector<double>& ba
   const Index last = std::min(size_, first + kWidth);
   for (Index c = first; c < last; ++c) {
     const Row row = updated(c);
-    for (Index i = c; i < last; ++i)
-      band[static_cast<std::size_t>(i * kRow + kWidth - i + c)] = row(first + kWidth - 1 - i);
+    for (Index i = c; i < last; ++i) band[size_of(i * kRow + kWidth - i + c)] = row(first + kWidth - 1 - i);
   }
   const Index missing = first + kWidth - last;  // beyond the matrix
   for (Index c = 0; c < step.rows; ++c) {
@@ -198,7 +197,7 @@ void Reduction::reflect(Index first, const Step& step, std::vector<double>& band
     at(t) = left;
     for (Index k = t; k < kWidth; ++k) {
       const Index i = first + kWidth - 1 - k;
-      if (i < size_) band[static_cast<std::size_t>(i * kRow + kWidth - i + pivot)] = at(k);
+      if (i < size_) band[size_of(i * kRow + kWidth - i + pivot)] = at(k);
       at(k) = 0.0;
     }
     if (inverse != 0.0) at(t) = 1.0;
@@ -263,7 +262,7 @@ EIGEN_ALWAYS_INLINE void multiply_transposed(const double* a, const double* v, d
 // A v after the pending update, what one part of the panels adds to it. Parts take the panels, which grow, back and
 // forth, so that they have like areas.
 void Reduction::multiply_part(const Step& step, Index part) {
-  const Index panels = (step.rows + kPanel - 1) / kPanel;
+  const Index panels = panels_of(step.rows);
   double* sums = parts_.get() + part * padded_ * kWidth;
   std::fill_n(sums, panels * kPanel * kWidth, 0.0);
   alignas(kAlignment) double left[2 * kWidth * kPanel];
@@ -359,7 +358,7 @@ void Reduction::begin(const Vector& v, std::vector<Group>& groups, Team& team, i
 }
 
 void Reduction::run(std::vector<Group>& groups, std::vector<double>& band, Team& team, int me) {
-  const Index blocks = (size_ + kWidth - 1) / kWidth;
+  const Index blocks = divide_up(size_, kWidth);
   for (Index block = blocks - 1; block >= 0; --block) {
     const Index first = block * kWidth;
     team.for_each(me, 1, [&](Index, int) {
@@ -404,9 +403,9 @@ void form_rows(const std::vector<Group>& groups, Index first, Index size, Index 
   for (Index r = 0; r < kPanel && first + r < size; ++r) panel[(first + r) * kPanel + r] = 1.0;
   Index filled = first + kPanel;  // columns that are not zero
   for (Index g = static_cast<Index>(groups.size()) - 1; g >= 0; --g) {
-    const Group& group = groups[static_cast<std::size_t>(g)];
+    const Group& group = groups[size_of(g)];
     if (group.rows <= first) continue;
-    const Index end = ceiling(group.rows, kPanel);
+    const Index end = round_up(group.rows, kPanel);
     std::fill_n(product, kGroup * kPanel, 0.0);
     const Index depth = std::min(end, filled);
     for (Index k = 0; k < depth; k += chunk) {
@@ -485,7 +484,7 @@ BandFactors::BandFactors(const std::vector<double>& band, Index size, const Row&
     row[kWidth] = inverse;
     for (Index c = 0; c <= kWidth; ++c) {
       const Row out = c < kWidth ? Row(-row[c] * inverse) : inverse;
-      for (Index lane = 0; lane < kWidth; ++lane) rows_[lane][static_cast<std::size_t>(i * kRow + c)] = out(lane);
+      for (Index lane = 0; lane < kWidth; ++lane) rows_[lane][size_of(i * kRow + c)] = out(lane);
     }
   }
   for (Index lane = 0; lane < kWidth; ++lane) failed_[lane] = smallest(lane) < 0;
@@ -589,7 +588,7 @@ void sum_rows(const double* q, Index rows, const double* factor, const double* r
 BandForm::BandForm(const ConstMatrixRef& lower, const Vector& v, const Control& control)
     : n_(lower.rows()),
       size_(v.size() > 0 ? n_ - 1 : n_),
-      band_(static_cast<std::size_t>(ceiling(size_, kWidth) * kRow), 0.0),
+      band_(size_of(round_up(size_, kWidth) * kRow), 0.0),
       rows_(padded(n_), padded(n_)) {
   require(n_ >= 1, "the matrix must not be empty");
   require(lower.cols() == n_, "the matrix must be square, got shape (", n_, ", ", lower.cols(), ")");
@@ -610,19 +609,19 @@ BandForm::BandForm(const ConstMatrixRef& lower, const Vector& v, const Control& 
     });
   }
   for (double& entry : band_) entry = std::scalbn(entry, exponent);
-  for (Index i = size_; i < ceiling(size_, kWidth); ++i) band_[static_cast<std::size_t>(i * kRow + kWidth)] = 1.0;
-  std::vector<AlignedBuffer> scratch(static_cast<std::size_t>(control.n_threads()));
+  for (Index i = size_; i < round_up(size_, kWidth); ++i) band_[size_of(i * kRow + kWidth)] = 1.0;
+  std::vector<AlignedBuffer> scratch(size_of(control.n_threads()));
   Team::run(control, control.threads_for(n * n * n * 2 / 3), [&](Team& team, int me) {
     team.for_each(me, static_cast<Index>(groups.size()) + 1, [&](Index g, int) {
       if (g == 0) {
         estimate_extremes();
       } else {
-        join(groups[static_cast<std::size_t>(g - 1)]);
+        join(groups[size_of(g - 1)]);
       }
     });
-    AlignedBuffer& panel = scratch[static_cast<std::size_t>(me)];
+    AlignedBuffer& panel = scratch[size_of(me)];
     team.for_each(me, columns / kPanel, [&](Index p, int) {
-      if (!panel) panel = make_aligned(static_cast<std::size_t>(columns * kPanel));
+      if (!panel) panel = make_aligned(size_of(columns * kPanel));
       form_rows(groups, p * kPanel, size_, columns, panel.get());
       transpose_into(panel.get(), p, rows_);
     });
@@ -665,8 +664,7 @@ double BandForm::rounding() const {
 Matrix BandForm::band() const {
   Matrix band = Matrix::Zero(kRow, size_);
   for (Index j = 0; j < size_; ++j)
-    for (Index i = j; i < std::min(size_, j + kRow); ++i)
-      band(i - j, j) = band_[static_cast<std::size_t>(i * kRow + kWidth - i + j)];
+    for (Index i = j; i < std::min(size_, j + kRow); ++i) band(i - j, j) = band_[size_of(i * kRow + kWidth - i + j)];
   return band;
 }
 
@@ -682,17 +680,17 @@ ShiftedSolutions BandForm::solve(const Vector& gammas, const ConstMatrixRef& rig
   const Index n_gammas = gammas.size();
   const Index n_outputs = right.cols();
   const Index rows = static_cast<Index>(band_.size()) / kRow;
-  const Index panels = (n_ + kPanel - 1) / kPanel;
+  const Index panels = panels_of(n_);
   ShiftedSolutions result{Matrix(n_, n_gammas * n_outputs), Matrix(n_, n_gammas), Matrix(n_outputs, n_gammas),
                           Vector(n_gammas), Vector::Zero(n_gammas)};
   Matrix projected = Matrix::Zero(rows, n_outputs);  // Q'Y
   Matrix forward(rows, n_gammas * n_outputs);        // L^-1 Q'Y
-  std::vector<std::vector<double>> factors(static_cast<std::size_t>(n_gammas));
+  std::vector<std::vector<double>> factors(size_of(n_gammas));
   const double n = static_cast<double>(n_);
   const double work = n * n * static_cast<double>((kWidth + 2 + n_outputs) * n_gammas);
   Team::run(control, control.threads_for(work), [&](Team& team, int me) {
     constexpr Index chunk = 64;
-    team.for_each(me, (rows + chunk - 1) / chunk, [&](Index part, int) {
+    team.for_each(me, divide_up(rows, chunk), [&](Index part, int) {
       for (Index p = 0; p < panels; ++p) {
         const Index count = std::min<Index>(kPanel, n_ - p * kPanel);
         for (Index k = part * chunk; k < std::min(size_, (part + 1) * chunk); ++k) {
@@ -701,7 +699,7 @@ ShiftedSolutions BandForm::solve(const Vector& gammas, const ConstMatrixRef& rig
         }
       }
     });
-    team.for_each(me, (n_gammas + kWidth - 1) / kWidth, [&](Index lanes, int) {
+    team.for_each(me, divide_up(n_gammas, kWidth), [&](Index lanes, int) {
       const Index first = lanes * kWidth;
       const Index count = std::min(kWidth, n_gammas - first);
       Row shift = Row::Zero();
@@ -711,7 +709,7 @@ ShiftedSolutions BandForm::solve(const Vector& gammas, const ConstMatrixRef& rig
         BandFactors found(band_, size_, shifted);
         for (Index lane = 0; lane < count; ++lane) {
           const Index g = first + lane;
-          std::vector<double>& factor = factors[static_cast<std::size_t>(g)];
+          std::vector<double>& factor = factors[size_of(g)];
           if (!factor.empty()) continue;
           if (found.failed(lane)) {
             shift(lane) = std::max({2 * shift(lane), rounding(), std::numeric_limits<double>::min()});
@@ -734,12 +732,12 @@ ShiftedSolutions BandForm::solve(const Vector& gammas, const ConstMatrixRef& rig
     team.for_each(me, panels, [&](Index p, int) {
       const Index count = std::min<Index>(kPanel, n_ - p * kPanel);
       alignas(kAlignment) double squares[kPanel];
-      const AlignedBuffer products = make_aligned(static_cast<std::size_t>(n_outputs * kPanel));
+      const AlignedBuffer products = make_aligned(size_of(n_outputs * kPanel));
       for (Index g = 0; g < n_gammas; ++g) {
         std::fill_n(squares, kPanel, 0.0);
         std::fill_n(products.get(), n_outputs * kPanel, 0.0);
-        sum_rows(rows_.panel(p), rows, factors[static_cast<std::size_t>(g)].data(),
-                 forward.data() + g * n_outputs * rows, n_outputs, squares, products.get());
+        sum_rows(rows_.panel(p), rows, factors[size_of(g)].data(), forward.data() + g * n_outputs * rows, n_outputs,
+                 squares, products.get());
         std::copy_n(squares, count, &result.inverse_diagonal(p * kPanel, g));
         for (Index j = 0; j < n_outputs; ++j)
           std::copy_n(products.get() + j * kPanel, count, &result.solutions(p * kPanel, g * n_outputs + j));

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/triangular.hpp"
 
 namespace gegenbauer {
@@ -17,8 +18,6 @@ constexpr Index kWide = 192;
 constexpr Index kNarrow = 96;
 static_assert(kWide % kPanel == 0 && kNarrow % kPanel == 0);
 Index block_width(Index n) { return std::min(n, n > 2000 ? kWide : kNarrow); }
-
-Index panels_of(Index rows) { return (rows + kPanel - 1) / kPanel; }
 
 void unpack_panel(const double* panel, double* matrix, Index stride, Index n_rows, Index depth) {
   const Index count = std::min<Index>(kPanel, n_rows);
@@ -106,8 +105,7 @@ void cholesky_in_place(MatrixRef matrix, const Control& control) {
       const std::vector<Tile> tiles = lower_tiles(panels_of(left), panels_of(width));
       team.for_each(me, before == 0 ? 1 : static_cast<Index>(tiles.size()), [&](Index i, int) {
         if (before > 0)
-          accumulate_tile(rows, rows, tiles[static_cast<std::size_t>(i)], before, -1.0,
-                          {corner, stride, left, left, true});
+          accumulate_tile(rows, rows, tiles[size_of(i)], before, -1.0, {corner, stride, left, left, true});
         if (i > 0) return;
         pack_diagonal(corner, stride, width, block);
         factor_diagonal(block, width, begin);
@@ -170,7 +168,7 @@ PivotedFactor pivoted_cholesky_in_place(MatrixRef matrix, Vector rounding, const
         exchange(matrix, j, pivot);
         std::swap(rounding(j), rounding(pivot));
         std::swap(left(j - begin), left(pivot - begin));
-        std::swap(result.order[static_cast<std::size_t>(j)], result.order[static_cast<std::size_t>(pivot)]);
+        std::swap(result.order[size_of(j)], result.order[size_of(pivot)]);
       }
       const Index below = n - j - 1;
       matrix(j, j) = std::sqrt(largest);
@@ -190,8 +188,7 @@ PivotedFactor pivoted_cholesky_in_place(MatrixRef matrix, Vector rounding, const
     });
     const std::vector<Tile> tiles = triangle_tiles(0, panels_of(rest));
     parallel_for(control, static_cast<Index>(tiles.size()), 0.5 * pack * static_cast<double>(rest), [&](Index i, int) {
-      accumulate_tile(rows, rows, tiles[static_cast<std::size_t>(i)], width, -1.0,
-                      {corner, matrix.outerStride(), rest, rest, true});
+      accumulate_tile(rows, rows, tiles[size_of(i)], width, -1.0, {corner, matrix.outerStride(), rest, rest, true});
     });
   }
   return result;

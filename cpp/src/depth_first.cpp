@@ -2,19 +2,20 @@
 
 #include <algorithm>
 
+#include "gegenbauer/sizes.hpp"
+
 namespace gegenbauer {
 
 DepthFirst::DepthFirst(const TensorBasis& basis) {
-  const auto n_terms = static_cast<std::size_t>(basis.n_terms());
+  const auto n_terms = size_of(basis.n_terms());
   const std::int32_t* parent = basis.parents();
   // children of term l: child[start[l] .. start[l + 1])
   std::vector<std::int32_t> start(n_terms + 1, 0);
-  for (std::size_t l = 1; l < n_terms; ++l) ++start[static_cast<std::size_t>(parent[l]) + 1];
+  for (std::size_t l = 1; l < n_terms; ++l) ++start[size_of(parent[l]) + 1];
   for (std::size_t l = 0; l < n_terms; ++l) start[l + 1] += start[l];
   std::vector<std::int32_t> child(n_terms);
   std::vector<std::int32_t> next(start.begin(), start.end() - 1);
-  for (std::size_t l = 1; l < n_terms; ++l)
-    child[static_cast<std::size_t>(next[static_cast<std::size_t>(parent[l])]++)] = static_cast<std::int32_t>(l);
+  for (std::size_t l = 1; l < n_terms; ++l) child[size_of(next[size_of(parent[l])]++)] = static_cast<std::int32_t>(l);
   struct Waiting {
     std::int32_t term;
     Index slot;
@@ -27,9 +28,9 @@ DepthFirst::DepthFirst(const TensorBasis& basis) {
     order_.push_back(term);
     branches_.push_back({slot, Index{basis.factors()[term]}, 0});
     n_slots_ = std::max(n_slots_, slot + 1);
-    for (std::int32_t i = start[static_cast<std::size_t>(term)]; i < start[static_cast<std::size_t>(term) + 1]; ++i) {
-      const std::int32_t l = child[static_cast<std::size_t>(i)];
-      if (start[static_cast<std::size_t>(l)] < start[static_cast<std::size_t>(l) + 1]) {
+    for (std::int32_t i = start[size_of(term)]; i < start[size_of(term) + 1]; ++i) {
+      const std::int32_t l = child[size_of(i)];
+      if (start[size_of(l)] < start[size_of(l) + 1]) {
         stack.push_back({l, slot + 1});
       } else {
         order_.push_back(l);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 
 // Compiled without contraction of a * b + c (see CMakeLists.txt), which would undo the compensation.
 
@@ -108,8 +109,6 @@ class Worker {
   }
 
  private:
-  static std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
-
   void tabulate(Index first, Index count) {
     const TensorBasis& basis = design_.basis;
     raw_.load(first, count, kLanes, x_.data(), kLanes);
@@ -170,19 +169,18 @@ Matrix extended_gradient(const Design& design, const Matrix& weights, const Cont
   const Index n_samples = design.samples.rows();
   require(weights.rows() == design.basis.n_terms() && weights.cols() == design.targets.cols,
           "weights must have shape (", design.basis.n_terms(), ", ", design.targets.cols, ")");
-  const Index run = std::clamp<Index>((n_samples + wave - 1) / wave, kLanes, longest);
+  const Index run = std::clamp<Index>(divide_up(n_samples, wave), kLanes, longest);
   const double work = 15.0 * static_cast<double>(std::min(n_samples, wave * run)) *
                       static_cast<double>(weights.rows()) * static_cast<double>(weights.cols() + 1);
   std::vector<Worker> workers;
   for (Index i = 0; i < std::min<Index>(wave, control.threads_for(work)); ++i) workers.emplace_back(design, weights);
   Matrix sums(2 * weights.size(), wave);
-  std::vector<Pair> total(static_cast<std::size_t>(weights.size()));
+  std::vector<Pair> total(size_of(weights.size()));
   for (Index begin = 0; begin < n_samples; begin += wave * run) {
-    const Index count = std::min(wave, (n_samples - begin + run - 1) / run);
+    const Index count = std::min(wave, divide_up(n_samples - begin, run));
     parallel_for(control, count, work, [&](Index item, int member) {
       const Index first = begin + item * run;
-      workers[static_cast<std::size_t>(member)].accumulate(first, std::min(n_samples, first + run),
-                                                           sums.col(item).data());
+      workers[size_of(member)].accumulate(first, std::min(n_samples, first + run), sums.col(item).data());
     });
     for (Index item = 0; item < count; ++item) {
       const double* at = sums.col(item).data();
@@ -193,7 +191,7 @@ Matrix extended_gradient(const Design& design, const Matrix& weights, const Cont
     }
   }
   Matrix gradient(weights.rows(), weights.cols());
-  for (Index i = 0; i < gradient.size(); ++i) gradient.data()[i] = total[static_cast<std::size_t>(i)].high[0];
+  for (Index i = 0; i < gradient.size(); ++i) gradient.data()[i] = total[size_of(i)].high[0];
   return gradient;
 }
 

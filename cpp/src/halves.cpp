@@ -5,11 +5,11 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "gegenbauer/sizes.hpp"
+
 namespace gegenbauer {
 
 namespace {
-
-std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
 
 Half make_half(const MultiIndexSet& indices, Index first, Index last) {
   Half half;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/tiles.hpp"
 
 namespace gegenbauer {
@@ -19,10 +20,6 @@ constexpr Index kBlockDoubles = 4'000'000;
 // Multiply-adds, at most, of a block against another and of an item of work within it: interrupts come between items.
 constexpr double kBlockWork = 2e10;
 constexpr double kItemWork = 5e8;
-
-std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
-
-Index panels_of(Index rows) { return rows / kPanel + (rows % kPanel != 0 ? 1 : 0); }
 
 // The largest whole number of panels, between one and `most`, whose square costs no more than `work`.
 Index panels_for(const ProductKernel& kernel, double work, Index most) {
@@ -317,7 +314,7 @@ void apply_symmetric(const ProductKernel& kernel, const Samples& samples, Consta
   // order of the tiles.
   const Index side = panels_for(kernel, kItemWork, kTilePanels) * kPanel;
   const Index per_tile = 2 * side * c.n;
-  const Index tiles_a_side = (block_rows(kernel, samples.rows()) + side - 1) / side;
+  const Index tiles_a_side = divide_up(block_rows(kernel, samples.rows()), side);
   const Index all = tiles_a_side * tiles_a_side * per_tile;
   const AlignedBuffer partial = make_aligned(size_of(all));
   std::fill_n(partial.get(), all, 0.0);

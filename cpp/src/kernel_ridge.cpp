@@ -11,6 +11,7 @@
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/orthogonal.hpp"
 #include "gegenbauer/refine.hpp"
+#include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {
 
@@ -185,7 +186,7 @@ KernelRidgeSolution Problem::by_pivoted_cholesky() const {
       matrix.col(k).head(k).setZero();
     }
     for (Index i = 0; i < n_; ++i) {
-      const Index row = order[static_cast<std::size_t>(i)];
+      const Index row = order[size_of(i)];
       if (reflection && row == reflection->axis) {
         matrix.row(i).setZero();
       } else {
@@ -219,7 +220,7 @@ KernelRidgeSolution Problem::by_pivoted_cholesky() const {
     qr.apply(dual, control_);
   }
   Matrix unknowns = Matrix::Zero(targets_.rows(), targets_.cols());
-  for (Index i = 0; i < n_; ++i) unknowns.row(order[static_cast<std::size_t>(i)]) = dual.row(i);
+  for (Index i = 0; i < n_; ++i) unknowns.row(order[size_of(i)]) = dual.row(i);
   if (reflection) {
     Matrix lifted = unknowns.topRows(n_);
     reflection->apply(lifted);

@@ -7,12 +7,11 @@
 #include <utility>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {
 
 namespace {
-
-std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
 
 struct Hash {
   std::size_t operator()(const Exponents& k) const {
@@ -381,7 +380,7 @@ void MomentPlan::change_basis(MatrixRef matrix, Index n_rows, const Control& con
   const double work = static_cast<double>(n_rows) * static_cast<double>(below_.size() + scale_.size());
   std::vector<AlignedBuffer> scratch;
   for (int i = 0; i < control.n_threads(); ++i) scratch.push_back(make_aligned(size_of(n_terms_ * chunk)));
-  parallel_for(control, (n_rows + chunk - 1) / chunk, work, [&](Index item, int member) {
+  parallel_for(control, divide_up(n_rows, chunk), work, [&](Index item, int member) {
     const Index first = item * chunk;
     const Index count = std::min(chunk, n_rows - first);
     double* rows = scratch[size_of(member)].get();
@@ -427,7 +426,7 @@ namespace {
 
 void transpose(MatrixRef matrix, Index n, const Control& control) {
   constexpr Index side = 32;  // of a tile, transposed together with its mirror image
-  parallel_for(control, (n + side - 1) / side, static_cast<double>(n) * static_cast<double>(n), [&](Index tile, int) {
+  parallel_for(control, divide_up(n, side), static_cast<double>(n) * static_cast<double>(n), [&](Index tile, int) {
     const Index j_end = std::min(n, (tile + 1) * side);
     for (Index begin = tile * side; begin < n; begin += side)
       for (Index j = tile * side; j < j_end; ++j)

@@ -8,6 +8,7 @@
 #include <queue>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {
 
@@ -95,7 +96,7 @@ TermCount count_tensor(const IndexSetSpec& spec, Index degree) {
       return power;
     });
   }
-  std::vector<TermCount> ways(static_cast<std::size_t>(most_inputs(spec)) + 1, count_of(0));
+  std::vector<TermCount> ways(size_of(most_inputs(spec)) + 1, count_of(0));
   ways[0] = count_of(1);
   std::size_t used = 0;
   for (const Index d : spec.degrees) {
@@ -112,7 +113,7 @@ TermCount count_tensor(const IndexSetSpec& spec, Index degree) {
 
 // sum over j of (n_inputs choose j) * (j-tuples of numbers >= 2 with product <= degree + 1)
 TermCount count_hyperbolic(const IndexSetSpec& spec, Index degree) {
-  const auto limit = static_cast<std::size_t>(degree) + 1;
+  const auto limit = size_of(degree) + 1;
   std::vector<std::uint64_t> tuples(limit + 1, 0);  // with product exactly n
   tuples[1] = 1;
   TermCount total = count_of(1);
@@ -130,7 +131,7 @@ TermCount count_hyperbolic(const IndexSetSpec& spec, Index degree) {
 }
 
 std::vector<Index> tensor_degrees(const IndexSetSpec& spec, Index degree) {
-  return spec.degrees.empty() ? std::vector<Index>(static_cast<std::size_t>(spec.n_inputs), degree) : spec.degrees;
+  return spec.degrees.empty() ? std::vector<Index>(size_of(spec.n_inputs), degree) : spec.degrees;
 }
 
 TermCount count_whole(const IndexSetSpec& spec, Index degree) {
@@ -207,7 +208,7 @@ TermCount count_largest_weight(const IndexSetSpec& spec) {
   for (Index t = 0; t < spec.n_inputs; ++t) {
     if (!spec.spectrum->uses(t)) continue;
     ++used.n_inputs;
-    if (!spec.degrees.empty()) used.degrees.push_back(spec.degrees[static_cast<std::size_t>(t)]);
+    if (!spec.degrees.empty()) used.degrees.push_back(spec.degrees[size_of(t)]);
   }
   if (used.n_inputs == 0) return count_of(1);
   return cut(count_whole(used, spec.degree.value_or(kMaxDegree)), spec);
@@ -239,7 +240,7 @@ MultiIndexSet::MultiIndexSet(const IndexSetSpec& spec, const Control& control) :
   parent_.reserve(size);
   input_.reserve(size);
   degree_.reserve(size);
-  max_degree_.assign(static_cast<std::size_t>(n_inputs_), 0);
+  max_degree_.assign(size_of(n_inputs_), 0);
   if (spec.kind == IndexSet::largest_weight) {
     generate_largest_weight(spec, control);
   } else {
@@ -248,21 +249,21 @@ MultiIndexSet::MultiIndexSet(const IndexSetSpec& spec, const Control& control) :
 }
 
 MultiIndexSet::MultiIndexSet(Index n_inputs, const std::vector<std::vector<std::int32_t>>& terms)
-    : n_inputs_(n_inputs), max_degree_(static_cast<std::size_t>(n_inputs), 0) {
+    : n_inputs_(n_inputs), max_degree_(size_of(n_inputs), 0) {
   std::map<std::vector<std::int32_t>, Index> position;
   for (const std::vector<std::int32_t>& term : terms) {
     require(static_cast<Index>(term.size()) == n_inputs, "a multi-index has ", term.size(), " entries, not ", n_inputs);
     Index last = n_inputs - 1;
-    while (last >= 0 && term[static_cast<std::size_t>(last)] == 0) --last;
+    while (last >= 0 && term[size_of(last)] == 0) --last;
     if (last < 0) {
       require(size() == 0, "the constant term must come first and once");
       append(-1, 0, 0);
     } else {
       std::vector<std::int32_t> rest = term;
-      rest[static_cast<std::size_t>(last)] = 0;
+      rest[size_of(last)] = 0;
       const auto parent = position.find(rest);
       require(parent != position.end(), "the terms are not downward closed");
-      append(parent->second, last, term[static_cast<std::size_t>(last)]);
+      append(parent->second, last, term[size_of(last)]);
     }
     position.emplace(term, size() - 1);
   }
@@ -270,8 +271,8 @@ MultiIndexSet::MultiIndexSet(Index n_inputs, const std::vector<std::vector<std::
 }
 
 std::vector<std::int32_t> MultiIndexSet::exponents(Index l) const {
-  std::vector<std::int32_t> out(static_cast<std::size_t>(n_inputs_), 0);
-  for (; l > 0; l = parent(l)) out[static_cast<std::size_t>(input(l))] = degree(l);
+  std::vector<std::int32_t> out(size_of(n_inputs_), 0);
+  for (; l > 0; l = parent(l)) out[size_of(input(l))] = degree(l);
   return out;
 }
 
@@ -280,7 +281,7 @@ void MultiIndexSet::append(Index parent, Index input, Index degree) {
   input_.push_back(static_cast<std::int32_t>(input));
   degree_.push_back(static_cast<std::int32_t>(degree));
   if (parent >= 0) {
-    auto& most = max_degree_[static_cast<std::size_t>(input)];
+    auto& most = max_degree_[size_of(input)];
     most = std::max(most, degree);
   }
 }
@@ -298,7 +299,7 @@ void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree, cons
   const Index limit_inputs = most_inputs(spec);
   const bool hyperbolic = spec.kind == IndexSet::hyperbolic_cross;
   const std::int64_t limit_product = degree + 1;
-  std::vector<Index> cap(static_cast<std::size_t>(m), degree);
+  std::vector<Index> cap(size_of(m), degree);
   if (spec.kind == IndexSet::tensor) cap = tensor_degrees(spec, degree);
 
   std::vector<std::int32_t> first;       // first input of each term, in the order of the generation
@@ -308,12 +309,12 @@ void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree, cons
   std::vector<std::size_t> level_start{0};
   // The last level with an extensible term of this first input; and, from the start of a level on, the last of those
   // whose terms use later inputs only. Extensible terms are downward closed, so there are such terms up to that level.
-  std::vector<Index> reach(static_cast<std::size_t>(m) + 1, -1);
-  std::vector<Index> reach_after(static_cast<std::size_t>(m));
+  std::vector<Index> reach(size_of(m) + 1, -1);
+  std::vector<Index> reach_after(size_of(m));
   first.reserve(size);
   Index level = 0;
   const auto add = [&](Index parent, Index t, Index k) {
-    const auto rest = static_cast<std::size_t>(std::max<Index>(parent, 0));
+    const auto rest = size_of(std::max<Index>(parent, 0));
     if (parent < 0) {
       first.push_back(static_cast<std::int32_t>(m));
       n_used.push_back(0);
@@ -326,7 +327,7 @@ void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree, cons
     }
     if (n_used.back() < limit_inputs) {
       extensible.push_back(static_cast<std::int32_t>(this->size()));
-      reach[static_cast<std::size_t>(first.back())] = level;
+      reach[size_of(first.back())] = level;
     }
     append(parent, parent < 0 ? 0 : actual(t), k);
   };
@@ -339,15 +340,13 @@ void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree, cons
       furthest = std::max(furthest, reach[t]);
     }
     const auto run = [&](Index t, Index k) {
-      const auto begin =
-          extensible.begin() + static_cast<std::ptrdiff_t>(level_start[static_cast<std::size_t>(level - k)]);
-      const auto end =
-          extensible.begin() + static_cast<std::ptrdiff_t>(level_start[static_cast<std::size_t>(level - k) + 1]);
-      const auto later = [&](std::int32_t l) { return first[static_cast<std::size_t>(l)] > t; };
+      const auto begin = extensible.begin() + static_cast<std::ptrdiff_t>(level_start[size_of(level - k)]);
+      const auto end = extensible.begin() + static_cast<std::ptrdiff_t>(level_start[size_of(level - k) + 1]);
+      const auto later = [&](std::int32_t l) { return first[size_of(l)] > t; };
       const auto edge = std::partition_point(begin, end, [&](std::int32_t l) { return later(l) != descending; });
       // positions, not iterators: `extensible` grows meanwhile
-      const auto from = static_cast<std::size_t>((descending ? edge : begin) - extensible.begin());
-      const auto to = static_cast<std::size_t>((descending ? end : edge) - extensible.begin());
+      const auto from = size_of((descending ? edge : begin) - extensible.begin());
+      const auto to = size_of((descending ? end : edge) - extensible.begin());
       for (std::size_t i = from; i < to && parent_.size() < size; ++i) {
         if (i % 4096 == 0) control.check();
         add(extensible[i], t, k);
@@ -366,8 +365,8 @@ void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree, cons
     for (Index i = 0; i < m && parent_.size() < size; ++i) {
       control.check();
       const Index t = descending ? i : m - 1 - i;
-      const Index least = std::max<Index>(1, level - reach_after[static_cast<std::size_t>(t)]);
-      const Index most = std::min(level, cap[static_cast<std::size_t>(actual(t))]);
+      const Index least = std::max<Index>(1, level - reach_after[size_of(t)]);
+      const Index most = std::min(level, cap[size_of(actual(t))]);
       const Index large = std::max({least, small + 1, level - small});
       if (descending) runs(t, large, most);
       runs(t, least, std::min(small, most));
@@ -419,8 +418,6 @@ class Costs {
   }
 
  private:
-  static std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
-
   // That of the input's group, up to the degree at least.
   std::vector<std::int64_t>& table(Index input, Index degree) {
     std::vector<std::int64_t>& costs = tables_[size_of(spectrum_.group(input))];
@@ -471,7 +468,7 @@ void MultiIndexSet::generate_largest_weight(const IndexSetSpec& spec, const Cont
   std::priority_queue<Candidate, std::vector<Candidate>, decltype(comes_later)> queue(comes_later);
   const auto push = [&](std::int64_t rest_cost, Index rest_total, Index rest, Index place, Index degree, Index n_used) {
     if (place >= costs.n_places() || n_used > limit_inputs || rest_total + degree > limit_total) return;
-    if (!spec.degrees.empty() && degree > spec.degrees[static_cast<std::size_t>(costs.input(place))]) return;
+    if (!spec.degrees.empty() && degree > spec.degrees[size_of(costs.input(place))]) return;
     queue.push({rest_cost + costs(place, degree), rest_total + degree, rest, place, degree, n_used});
   };
   append(-1, 0, 0);

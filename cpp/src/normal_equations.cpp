@@ -7,6 +7,7 @@
 
 #include "gegenbauer/depth_first.hpp"
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/tiles.hpp"
 
 namespace gegenbauer {
@@ -21,8 +22,6 @@ constexpr Index kManyTargets = 96;
 constexpr Index kJoinedTargets = 20;
 
 constexpr Index kSubBlock = 64;  // samples a univariate table: the unit of work of the evaluation
-
-std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
 
 // One thread's space for the evaluation of `block` samples at once. The recurrence runs in double; `table` is what the
 // terms are made of: the values of the recurrence, rounded once if T is float.
@@ -117,7 +116,7 @@ void pack_samples(const Design& design, Index first, Index depth, const Scratch<
   const TensorBasis& basis = design.basis;
   const Index n_terms = basis.n_terms();
   const Index count = std::min(kSubBlock, design.samples.rows() - first);
-  const Index n_packed = (n_terms + lanes - 1) / lanes * lanes;  // rows that are written by squares
+  const Index n_packed = round_up(n_terms, lanes);  // rows that are written by squares
   tabulate(design, first, count, kSubBlock, scratch);
   T* rows = scratch.terms.get();
   for (Index group = 0; group < kSubBlock; group += lanes) {
@@ -195,8 +194,7 @@ void accumulate(const Sides<T> (&sides)[2], Index n, Index block, const std::vec
 template <class T>
 Index block_length(Index n_rows, Index total) {
   const Index fitting = Index{4'000'000} / static_cast<Index>(sizeof(T)) / std::max<Index>(1, n_rows);
-  return std::min(std::clamp<Index>(fitting / kDepth * kDepth, 512, 4096),
-                  (total + kSubBlock - 1) / kSubBlock * kSubBlock);
+  return std::min(std::clamp<Index>(fitting / kDepth * kDepth, 512, 4096), round_up(total, kSubBlock));
 }
 
 // The sums over the samples: pack(first sample, depth, scratch, sides) writes kSubBlock of them.
@@ -208,7 +206,7 @@ void accumulate_samples(const Design& design, const Sides<T> (&sides)[2], Index 
   const std::vector<Scratch<T>> scratch = make_scratch<T>(design, n_threads, kSubBlock, n_rows * kPacketOf<T>);
   accumulate(
       sides, design.samples.rows(), block, tiles, target, n_threads, control,
-      [](Index count) { return (count + kSubBlock - 1) / kSubBlock; },
+      [](Index count) { return divide_up(count, kSubBlock); },
       [&](Index begin, Index, Index item, int member, const Sides<T>& to) {
         pack(begin + item * kSubBlock, item * kSubBlock, scratch[size_of(member)], to);
       });
@@ -304,7 +302,7 @@ void accumulate_cross_of_few(const Design& design, MatrixRef cross, double work,
   const Index n_samples = design.samples.rows();
   const Index n_targets = design.targets.cols;
   const Index size = basis.n_terms() * n_targets;
-  const Index n_runs = (n_samples + run - 1) / run;
+  const Index n_runs = divide_up(n_samples, run);
   const Index wave = std::clamp<Index>(8'000'000 / size, 1, std::min<Index>(16, n_runs));
   struct Space {
     AlignedBuffer x, table, targets, slots, sums;
@@ -454,8 +452,8 @@ double accumulate_many(const Design& design, const PackedPanels* weights, Matrix
   const Index n_samples = design.samples.rows();
   const Index n_terms = design.basis.n_terms();
   const Index n_targets = design.targets.cols;
-  const Index n_panels = (n_targets + kPanel - 1) / kPanel;
-  const Index block = std::min(kManyBlock, (n_samples + kPanel - 1) / kPanel * kPanel);
+  const Index n_panels = panels_of(n_targets);
+  const Index block = std::min(kManyBlock, round_up(n_samples, kPanel));
   const double work = static_cast<double>(n_samples) * static_cast<double>(n_terms) * static_cast<double>(n_targets) *
                       (weights == nullptr ? 1.0 : 2.0);
   const int n_threads = control.threads_for(work);
@@ -470,8 +468,8 @@ double accumulate_many(const Design& design, const PackedPanels* weights, Matrix
   const BothWays sides[2] = {make(), make()};
   std::vector<double> norms(weights == nullptr ? 0 : size_of(n_panels), 0.0);
   in_blocks(
-      n_samples, block, (n_panels + kGroupPanels - 1) / kGroupPanels, n_threads, control,
-      [](Index count) { return (count + kPanel - 1) / kPanel; },
+      n_samples, block, divide_up(n_panels, kGroupPanels), n_threads, control,
+      [](Index count) { return panels_of(count); },
       [&](Index begin, Index end, Index p, int member, Index side) {
         pack_both_ways(design, begin, end, p, scratch[size_of(member)].evaluation, sides[side]);
       },
@@ -484,7 +482,7 @@ double accumulate_many(const Design& design, const PackedPanels* weights, Matrix
           const Index n = std::min<Index>(kPanel, n_targets - p * kPanel);
           if (n < kPanel) std::fill_n(panel, depth * kPanel, 0.0);
           copy_targets(design.targets, begin, depth, p * kPanel, n, panel);
-          std::fill(panel + depth * kPanel, panel + (depth + kColumns - 1) / kColumns * kColumns * kPanel, 0.0);
+          std::fill(panel + depth * kPanel, panel + round_up(depth, kColumns) * kPanel, 0.0);
         }
         if (weights != nullptr) {
           subtract_outputs(*weights, first, last, n_targets, n_terms, depth, *sides[side].by_sample, panels);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/triangular.hpp"
 
 namespace gegenbauer {
@@ -20,7 +21,7 @@ constexpr Index kChunk = 128;        // columns an item: fixed, so that threads 
 void apply_reflections(const ConstMatrixRef& vectors, const Eigen::Ref<const Vector>& scales, bool transposed,
                        MatrixRef x, const Control& control) {
   const auto sequence = Eigen::householderSequence(vectors, scales);
-  const Index n_chunks = (x.cols() + kChunk - 1) / kChunk;
+  const Index n_chunks = divide_up(x.cols(), kChunk);
   const double work =
       2.0 * static_cast<double>(vectors.rows()) * static_cast<double>(vectors.cols()) * static_cast<double>(x.cols());
   parallel_for(control, n_chunks, work, [&](Index chunk, int) {
@@ -87,8 +88,8 @@ MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, 
   require(a.rows() == n && b.rows() == n, "the matrix must be square and fit the right-hand side");
   MinimumNormSolution result;
   std::vector<Index>& order = result.order;
-  order.resize(static_cast<std::size_t>(n));
-  for (Index j = 0; j < n; ++j) order[static_cast<std::size_t>(j)] = j;
+  order.resize(size_of(n));
+  for (Index j = 0; j < n; ++j) order[size_of(j)] = j;
   Vector norms = a.colwise().norm();
   Vector reference = norms;
   Vector scratch(std::max(n, b.cols()));
@@ -108,7 +109,7 @@ MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, 
       a.col(k).swap(a.col(pivot));
       std::swap(norms(k), norms(pivot));
       std::swap(reference(k), reference(pivot));
-      std::swap(order[static_cast<std::size_t>(k)], order[static_cast<std::size_t>(pivot)]);
+      std::swap(order[size_of(k)], order[size_of(pivot)]);
     }
     double scale = 0.0;
     double beta = 0.0;
@@ -152,7 +153,7 @@ MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, 
     solve_upper_transposed(result.upper, y.topRows(rank), control);
     result.right->apply(y, control);
   }
-  for (Index j = 0; j < n; ++j) result.solution.row(order[static_cast<std::size_t>(j)]) = y.row(j);
+  for (Index j = 0; j < n; ++j) result.solution.row(order[size_of(j)]) = y.row(j);
   return result;
 }
 
@@ -160,7 +161,7 @@ MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, 
 void MinimumNormSolution::solve_normal(Matrix& x, const Control& control) const {
   const Index n = x.rows();
   Matrix y(n, x.cols());
-  for (Index j = 0; j < n; ++j) y.row(j) = x.row(order[static_cast<std::size_t>(j)]);
+  for (Index j = 0; j < n; ++j) y.row(j) = x.row(order[size_of(j)]);
   if (right) {
     right->apply_transposed(y, control);
     solve_upper(upper, y.topRows(rank), control);
@@ -173,7 +174,7 @@ void MinimumNormSolution::solve_normal(Matrix& x, const Control& control) const 
   } else {
     y.setZero();
   }
-  for (Index j = 0; j < n; ++j) x.row(order[static_cast<std::size_t>(j)]) = y.row(j);
+  for (Index j = 0; j < n; ++j) x.row(order[size_of(j)]) = y.row(j);
 }
 
 }  // namespace gegenbauer

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include "gegenbauer/sizes.hpp"
+
 namespace gegenbauer {
 
 namespace {
@@ -35,7 +37,7 @@ void send_away([[maybe_unused]] std::thread& thread) {
   const int here = sched_getcpu();
   if (here < 0 || here >= CPU_SETSIZE || pthread_getaffinity_np(pthread_self(), sizeof all, &all) != 0) return;
   cpu_set_t others = all;
-  CPU_CLR(static_cast<std::size_t>(here), &others);
+  CPU_CLR(size_of(here), &others);
   if (CPU_COUNT(&others) == 0) return;
   pthread_setaffinity_np(thread.native_handle(), sizeof others, &others);
   pthread_setaffinity_np(thread.native_handle(), sizeof all, &all);
@@ -81,7 +83,7 @@ void Team::run(const Control& control, int size, const std::function<void(Team&,
   // The members wait at the gate until it is known how many threads the system gave.
   std::atomic<unsigned> gate{0};
   std::vector<std::thread> threads;
-  threads.reserve(static_cast<std::size_t>(size));
+  threads.reserve(size_of(size));
   for (int member = 1; member < size; ++member) {
     try {
       threads.emplace_back([&, member] {
@@ -104,7 +106,7 @@ void Team::run(const Control& control, int size, const std::function<void(Team&,
 Matrix zeros(Index rows, Index cols, const Control& control) {
   constexpr Index chunk = 1'000'000;  // doubles
   Matrix matrix(rows, cols);
-  const Index n_chunks = (matrix.size() + chunk - 1) / chunk;
+  const Index n_chunks = divide_up(matrix.size(), chunk);
   parallel_for(control, n_chunks, static_cast<double>(matrix.size()), [&](Index i, int) {
     std::fill_n(matrix.data() + i * chunk, std::min(chunk, matrix.size() - i * chunk), 0.0);
   });

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "gegenbauer/packet.hpp"
+#include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {
 
@@ -31,7 +32,7 @@ double best_rate(double seconds, const Control& control, const Burst& burst) {
 
 double measure_flops(double seconds, const Control& control) {
   constexpr Index repeats = 200'000;
-  std::vector<double> sink(static_cast<std::size_t>(control.n_threads()));
+  std::vector<double> sink(size_of(control.n_threads()));
   return best_rate(seconds, control, [&] {
     parallel_for(control, control.n_threads(), 1e9, [&](Index, int member) {
       Packet acc[kColumns][kVectors];
@@ -50,7 +51,7 @@ double measure_flops(double seconds, const Control& control) {
         for (auto& value : column) total = packet::fma(value, b, total);
       alignas(kAlignment) double values[kPacket];
       packet::store(values, total);
-      sink[static_cast<std::size_t>(member)] = values[0];
+      sink[size_of(member)] = values[0];
     });
     return 2.0 * kPacket * kColumns * kVectors * static_cast<double>(repeats) * control.n_threads();
   });
@@ -58,9 +59,9 @@ double measure_flops(double seconds, const Control& control) {
 
 double measure_read_bandwidth(double seconds, Index bytes, const Control& control) {
   const Index count = std::max<Index>(1, bytes / Index{sizeof(double)} / (64 * control.n_threads())) * 64;
-  const AlignedBuffer buffer = make_aligned(static_cast<std::size_t>(count * control.n_threads()));
+  const AlignedBuffer buffer = make_aligned(size_of(count * control.n_threads()));
   std::fill_n(buffer.get(), count * control.n_threads(), 1.0);
-  std::vector<double> sink(static_cast<std::size_t>(control.n_threads()));
+  std::vector<double> sink(size_of(control.n_threads()));
   return best_rate(seconds, control, [&] {
     parallel_for(control, control.n_threads(), 1e9, [&](Index part, int member) {
       const double* p = buffer.get() + part * count;
@@ -70,7 +71,7 @@ double measure_read_bandwidth(double seconds, Index bytes, const Control& contro
         for (int v = 0; v < 4; ++v) sum[v] = packet::fma(packet::load(p + i + v * kPacket), one, sum[v]);
       alignas(kAlignment) double values[kPacket];
       packet::store(values, packet::fma(sum[0], sum[1], packet::mul(sum[2], sum[3])));
-      sink[static_cast<std::size_t>(member)] = values[0];
+      sink[size_of(member)] = values[0];
     });
     return 8.0 * static_cast<double>(count) * control.n_threads();
   });

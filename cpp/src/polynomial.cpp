@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {
 
@@ -21,7 +22,7 @@ double jacobi_squared(double lam, double n) {
 Recurrence::Recurrence(double lam, Index degree, Normalization normalization, const std::vector<double>& weights) {
   require(std::isfinite(lam) && lam > -0.5, "lam must be a finite number greater than -1/2, got ", lam);
   require(degree >= 0, "degree must be at least 0, got ", degree);
-  const auto size = static_cast<std::size_t>(degree) + 1;
+  const auto size = size_of(degree) + 1;
   require(weights.empty() || weights.size() == size, "weights must have ", size, " entries, got ", weights.size());
   slope_.assign(size, 0.0);
   drop_.assign(size, 0.0);
@@ -79,10 +80,10 @@ Matrix Recurrence::substituted(Substitution map) const {
   Matrix c = Matrix::Zero(degree() + 1, degree() + 1);
   c(0, 0) = 1.0;
   for (Index n = 1; n <= degree(); ++n) {
-    const auto i = static_cast<std::size_t>(n);
+    const auto i = size_of(n);
     for (Index j = 0; j < n; ++j) {
       // x p_j = (p_{j+1} + drop_{j+1} p_{j-1}) / slope_{j+1}
-      const auto next = static_cast<std::size_t>(j) + 1;
+      const auto next = size_of(j) + 1;
       const double share = slope_[i] * c(n - 1, j);
       c(n, j) += map.shift * share;
       if (slope_[next] == 0.0) continue;  // of polynomials without weight
@@ -101,8 +102,8 @@ void Recurrence::evaluate(const double* x, Index count, double* values, Index st
 
 void Recurrence::evaluate_from_one(const double* x, Index count, Index up_to, double* values, Index stride) const {
   for (Index n = 1; n <= up_to; ++n) {
-    const double slope = slope_[static_cast<std::size_t>(n)];
-    const double drop = drop_[static_cast<std::size_t>(n)];
+    const double slope = slope_[size_of(n)];
+    const double drop = drop_[size_of(n)];
     double* out = values + (n - 1) * stride;
     const double* previous = out - stride;
     const double* before = previous - stride;
@@ -121,15 +122,15 @@ Recurrences::Recurrences(double lam, const std::vector<Index>& degrees, Normaliz
   const Index n_groups = spectrum ? spectrum->n_groups() : 1;
   require(!spectrum || spectrum->n_inputs() == static_cast<Index>(degrees.size()), "the spectrum has ",
           spectrum ? spectrum->n_inputs() : 0, " inputs, not ", degrees.size());
-  std::vector<Index> most(static_cast<std::size_t>(n_groups), 0);
+  std::vector<Index> most(size_of(n_groups), 0);
   for (std::size_t t = 0; t < degrees.size(); ++t) {
     const Index group = spectrum ? spectrum->group(static_cast<Index>(t)) : 0;
     if (n_groups > 1) group_.push_back(static_cast<std::int32_t>(group));
-    Index& degree = most[static_cast<std::size_t>(group)];
+    Index& degree = most[size_of(group)];
     degree = std::max(degree, degrees[t]);
   }
   for (Index group = 0; group < n_groups; ++group) {
-    const Index degree = most[static_cast<std::size_t>(group)];
+    const Index degree = most[size_of(group)];
     recurrences_.emplace_back(
         lam, degree, normalization,
         spectrum ? spectrum->weights(spectrum->representative(group), degree) : std::vector<double>());

@@ -4,6 +4,7 @@
 
 #include "gegenbauer/depth_first.hpp"
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {
 
@@ -47,7 +48,7 @@ void predict(const TensorBasis& basis, const Samples& samples, StridedView<const
           "), got (", out.rows, ", ", out.cols, ")");
   const auto& terms = basis.plan<DepthFirst>();
   // weights in the order of the terms, by groups of kOutputs outputs and what is left
-  std::vector<double> grouped(static_cast<std::size_t>(n_outputs * n_terms));
+  std::vector<double> grouped(size_of(n_outputs * n_terms));
   for (Index first = 0; first < n_outputs; first += kOutputs) {
     const Index group = std::min(kOutputs, n_outputs - first);
     double* to = grouped.data() + first * n_terms;
@@ -62,12 +63,12 @@ void predict(const TensorBasis& basis, const Samples& samples, StridedView<const
       static_cast<double>(n_samples) * static_cast<double>(n_terms) * static_cast<double>(n_outputs + 1);
   std::vector<Scratch> scratch;
   for (int i = 0; i < control.threads_for(work); ++i)
-    scratch.push_back({make_aligned(static_cast<std::size_t>(basis.n_inputs() * kSub)),
-                       make_aligned(static_cast<std::size_t>(std::max<Index>(1, basis.n_factors()) * kSub)),
-                       make_aligned(static_cast<std::size_t>(terms.n_slots() * kSub))});
+    scratch.push_back({make_aligned(size_of(basis.n_inputs() * kSub)),
+                       make_aligned(size_of(std::max<Index>(1, basis.n_factors()) * kSub)),
+                       make_aligned(size_of(terms.n_slots() * kSub))});
   const Index chunk = 8 * kSub;  // samples an item
-  parallel_for(control, (n_samples + chunk - 1) / chunk, work, [&](Index item, int member) {
-    const auto& [x, table, slots] = scratch[static_cast<std::size_t>(member)];
+  parallel_for(control, divide_up(n_samples, chunk), work, [&](Index item, int member) {
+    const auto& [x, table, slots] = scratch[size_of(member)];
     const Index stop = std::min(n_samples, (item + 1) * chunk);
     for (Index first = item * chunk; first < stop; first += kSub) {
       const Index count = std::min(kSub, stop - first);

@@ -8,6 +8,7 @@
 
 #include "gegenbauer/cholesky.hpp"
 #include "gegenbauer/orthogonal.hpp"
+#include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {
 
@@ -70,7 +71,7 @@ void eliminate(const Vector& u, Matrix& columns) {
 
 Matrix columns_of(const Matrix& matrix, const std::vector<Index>& chosen) {
   Matrix result(matrix.rows(), static_cast<Index>(chosen.size()));
-  for (Index i = 0; i < result.cols(); ++i) result.col(i) = matrix.col(chosen[static_cast<std::size_t>(i)]);
+  for (Index i = 0; i < result.cols(); ++i) result.col(i) = matrix.col(chosen[size_of(i)]);
   return result;
 }
 
@@ -112,18 +113,16 @@ Penalized penalized_solution(const Matrix& r, const Vector& size, const Matrix& 
     }
   }
   const double root = std::sqrt(gamma);
-  std::vector<double> norms(static_cast<std::size_t>(n + result.rank), root);
+  std::vector<double> norms(size_of(n + result.rank), root);
   std::vector<Index> order;
-  for (Index i = 0; i < n; ++i) norms[static_cast<std::size_t>(i)] = columns.col(i).stableNorm();
+  for (Index i = 0; i < n; ++i) norms[size_of(i)] = columns.col(i).stableNorm();
   for (Index i = 0; i < n + result.rank; ++i) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](Index i, Index j) {
-    return norms[static_cast<std::size_t>(i)] > norms[static_cast<std::size_t>(j)];
-  });
+  std::stable_sort(order.begin(), order.end(), [&](Index i, Index j) { return norms[size_of(i)] > norms[size_of(j)]; });
   Matrix stacked = zeros(n + result.rank, result.rank, control);
   Matrix right = Matrix::Zero(n + result.rank, targets.cols());
   for (Index to = 0; to < stacked.rows(); ++to) {
     control.check();
-    if (const Index i = order[static_cast<std::size_t>(to)]; i < n) {
+    if (const Index i = order[size_of(to)]; i < n) {
       stacked.row(to) = columns.col(i).transpose();
       right.row(to) = targets.row(i);
     } else {

@@ -9,6 +9,7 @@
 #include "gegenbauer/extended_gradient.hpp"
 #include "gegenbauer/moments.hpp"
 #include "gegenbauer/predict.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/total_degree_kernel.hpp"
 
 namespace gegenbauer {
@@ -34,7 +35,7 @@ Matrix Problem::targets(Index first, Index count) const {
   // in squares, since the targets may lie row by row
   constexpr Index side = 32;
   const bool scaled = scaled_.size() > 0;
-  const Index n_strips = (count + side - 1) / side;
+  const Index n_strips = divide_up(count, side);
   parallel_for(control_, n_strips, static_cast<double>(values.size()), [&](Index strip, int) {
     const Index begin = strip * side;
     const Index end = std::min(count, begin + side);
@@ -68,7 +69,7 @@ Matrix Problem::gram(Engine engine, Precision precision) const {
     const Design design = with_targets(columns.size() > 0 ? view(std::as_const(columns)) : targets_);
     const auto& plan = design_.basis.plan<MomentPlan>();
     constexpr auto products = TargetProducts::left_out;
-    std::vector<double> statistic(static_cast<std::size_t>(plan.size(n_outputs(), products)), 0.0);
+    std::vector<double> statistic(size_of(plan.size(n_outputs(), products)), 0.0);
     plan.accumulate(design, statistic.data(), control_, products);
     plan.assemble(statistic.data(), gram, control_);
   } else {

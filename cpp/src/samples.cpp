@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {
 
@@ -59,7 +60,7 @@ void Samples::load(Index first, Index count, Index padded, double* x, Index stri
   for (Index t = 0; t < cols_; ++t) {
     double* row = x + t * stride;
     if (map_ != nullptr) {
-      const auto i = static_cast<std::size_t>(t);
+      const auto i = size_of(t);
       const double lower = map_->half_lower[i];
       const double range = map_->half_range[i];
       const double span = map_->span[i];

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {
 
@@ -37,7 +38,7 @@ void validate(const SpectrumComponent& c, Index n_inputs) {
 }  // namespace
 
 std::vector<double> SpectrumComponent::decay(Index degree, double exponent) const {
-  std::vector<double> values(static_cast<std::size_t>(degree) + 1, 1.0);
+  std::vector<double> values(size_of(degree) + 1, 1.0);
   double norm = first_norm(parameter);
   for (std::size_t i = 1; i < values.size(); ++i) {
     const auto n = static_cast<double>(i);
@@ -57,7 +58,7 @@ std::vector<double> SpectrumComponent::decay(Index degree, double exponent) cons
 }
 
 std::vector<double> SpectrumComponent::log_decay(Index degree) const {
-  std::vector<double> values(static_cast<std::size_t>(degree) + 1, 0.0);
+  std::vector<double> values(size_of(degree) + 1, 0.0);
   for (std::size_t i = 1; i < values.size(); ++i) {
     const auto n = static_cast<double>(i);
     switch (kind) {
@@ -91,7 +92,7 @@ Spectrum::Spectrum(Index n_inputs, std::vector<SpectrumComponent> components)
   }
   const auto n_components = static_cast<Index>(components_.size());
   std::map<std::vector<double>, std::int32_t> known;
-  groups_.reserve(static_cast<std::size_t>(n_inputs));
+  groups_.reserve(size_of(n_inputs));
   for (Index t = 0; t < n_inputs; ++t) {
     std::vector<double> q;
     for (Index j = 0; j < n_components; ++j) q.push_back(interaction(j, t));
@@ -115,9 +116,9 @@ bool Spectrum::uses(Index input) const {
 }
 
 std::vector<double> Spectrum::squared_weights(Index input, Index degree) const {
-  std::vector<double> values(static_cast<std::size_t>(degree) + 1, 0.0);
+  std::vector<double> values(size_of(degree) + 1, 0.0);
   for (const Index j : components_of(input)) {
-    const std::vector<double> c = components_[static_cast<std::size_t>(j)].decay(degree);
+    const std::vector<double> c = components_[size_of(j)].decay(degree);
     for (std::size_t n = 1; n < values.size(); ++n) values[n] += interaction(j, input) * c[n];
   }
   values[0] = 1.0;
@@ -128,7 +129,7 @@ std::vector<double> Spectrum::weights(Index input, Index degree) const {
   const std::vector<Index> used = components_of(input);
   std::vector<double> values;
   if (used.size() == 1) {
-    values = components_[static_cast<std::size_t>(used[0])].decay(degree, 0.5);
+    values = components_[size_of(used[0])].decay(degree, 0.5);
     const double root = std::sqrt(interaction(used[0], input));
     for (std::size_t n = 1; n < values.size(); ++n) values[n] *= root;
   } else {
@@ -139,10 +140,10 @@ std::vector<double> Spectrum::weights(Index input, Index degree) const {
 }
 
 std::vector<double> Spectrum::log_squared_weights(Index input, Index degree) const {
-  std::vector<double> largest(static_cast<std::size_t>(degree) + 1, -HUGE_VAL);
+  std::vector<double> largest(size_of(degree) + 1, -HUGE_VAL);
   std::vector<std::vector<double>> logs;
   for (const Index j : components_of(input)) {
-    logs.push_back(components_[static_cast<std::size_t>(j)].log_decay(degree));
+    logs.push_back(components_[size_of(j)].log_decay(degree));
     for (std::size_t n = 1; n < largest.size(); ++n) {
       logs.back()[n] += std::log(interaction(j, input));
       largest[n] = std::max(largest[n], logs.back()[n]);

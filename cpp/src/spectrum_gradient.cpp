@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/tiles.hpp"
 
 namespace gegenbauer {
@@ -11,8 +12,6 @@ namespace gegenbauer {
 namespace {
 
 constexpr Index kPair = Index{kPanel} * kPanel;
-
-std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
 
 // Each component as a kernel of one input with q = 1, whose evaluate() is k_tj; and the tables of all samples for it.
 struct Part {
@@ -69,7 +68,7 @@ void spectrum_log_gradient(const SpectrumKernel& kernel, const Samples& samples,
   require(samples.cols() == m, "X has ", samples.cols(), " columns but the kernel has ", m, " inputs");
   require(weights.rows() == n && weights.cols() == n, "weights must have shape (", n, ", ", n, ")");
   require(gradient.rows() == m && gradient.cols() == n_parts, "gradient must have shape (", m, ", ", n_parts, ")");
-  const Index n_panels = (n + kPanel - 1) / kPanel;
+  const Index n_panels = panels_of(n);
   std::vector<Part> parts;
   for (const SpectrumComponent& component : components) parts.emplace_back(component, kernel, n_panels);
   const double cost =

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/tiles.hpp"
 
 namespace gegenbauer {
@@ -51,7 +52,7 @@ Index degrees_needed(const SpectrumComponent& c, double lam) {
   std::vector<double> part;
   double total = 0.0;
   for (Index n = 1; n <= most; ++n) {
-    part.push_back(decay[static_cast<std::size_t>(n)] * bounds.bound(n) * bounds.bound(n));
+    part.push_back(decay[size_of(n)] * bounds.bound(n) * bounds.bound(n));
     total += part.back();
   }
   const double last = static_cast<double>(most);
@@ -69,8 +70,7 @@ Index degrees_needed(const SpectrumComponent& c, double lam) {
   require(rest <= kCut * total, name, " = ", c.parameter, " with lam = ", lam, " needs more than ", most,
           " degrees to be summed: use ", remedy, ", or end the spectrum with max_degree");
   Index n = most;
-  while (n > 1 && rest + part[static_cast<std::size_t>(n - 1)] <= kCut * total)
-    rest += part[static_cast<std::size_t>(--n)];
+  while (n > 1 && rest + part[size_of(n - 1)] <= kCut * total) rest += part[size_of(--n)];
   return n;
 }
 
@@ -97,18 +97,17 @@ SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree)
       recurrence_(lam, 0, Normalization::orthonormal) {
   require(max_degree >= 0, "max_degree must not be negative, got ", max_degree);
   std::vector<Index> summed;
-  cubic_.assign(static_cast<std::size_t>(4 * n_inputs_), 0.0);
+  cubic_.assign(size_of(4 * n_inputs_), 0.0);
   const std::vector<SpectrumComponent>& components = spectrum_.components();
   for (Index j = 0; j < static_cast<Index>(components.size()); ++j) {
-    const SpectrumComponent& c = components[static_cast<std::size_t>(j)];
+    const SpectrumComponent& c = components[size_of(j)];
     const bool closed = is_closed(c, lam, max_degree);
     if (const int s = closed_power(c); closed && s > 0) {
       power_ = std::max(power_, s);
       const double multiple = c.decay(1)[1];
       for (Index t = 0; t < n_inputs_; ++t)
         for (Index i = 0; i < 4; ++i)
-          cubic_[static_cast<std::size_t>(4 * t + i)] +=
-              spectrum_.interaction(j, t) * multiple * kClosed[s - 1][i] * (i == 0 ? 2 : 1);
+          cubic_[size_of(4 * t + i)] += spectrum_.interaction(j, t) * multiple * kClosed[s - 1][i] * (i == 0 ? 2 : 1);
     } else if (closed) {
       geometric_.push_back({c.parameter, {}});
       for (Index t = 0; t < n_inputs_; ++t) geometric_.back().weights.push_back(spectrum_.interaction(j, t));
@@ -122,12 +121,11 @@ SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree)
   if (n_degrees_ == 0) return;
   recurrence_ = Recurrence(lam, n_degrees_, Normalization::orthonormal);
   std::vector<std::vector<double>> decays;
-  for (const Index j : summed) decays.push_back(components[static_cast<std::size_t>(j)].decay(n_degrees_));
+  for (const Index j : summed) decays.push_back(components[size_of(j)].decay(n_degrees_));
   for (Index t = 0; t < n_inputs_; ++t) {
     for (Index n = 1; n <= n_degrees_; ++n) {
       double v = 0.0;
-      for (std::size_t i = 0; i < summed.size(); ++i)
-        v += spectrum_.interaction(summed[i], t) * decays[i][static_cast<std::size_t>(n)];
+      for (std::size_t i = 0; i < summed.size(); ++i) v += spectrum_.interaction(summed[i], t) * decays[i][size_of(n)];
       roots_.push_back(std::sqrt(v));
     }
   }
@@ -163,7 +161,7 @@ void SpectrumKernel::tabulate(const double* x, Index first_row, double* table) c
     if (n_degrees_ > 0) {
       recurrence_.evaluate_from_one(inside, kPanel, n_degrees_, row, kPanel);
       for (Index n = 0; n < n_degrees_; ++n) {
-        const double root = roots_[static_cast<std::size_t>(t * n_degrees_ + n)];
+        const double root = roots_[size_of(t * n_degrees_ + n)];
         for (Index s = 0; s < kPanel; ++s) row[n * kPanel + s] *= root;
       }
     }
@@ -236,9 +234,8 @@ Packet SpectrumKernel::closed_part(const double* a, const double* c, Index t) co
   }
   if constexpr (geometric) {
     for (const Geometric& g : geometric_)
-      k = packet::add(k,
-                      closed_geometric(packet::load(a), packet::load(a + kPanel), packet::broadcast(c[0]),
-                                       packet::broadcast(c[kPanel]), g.ratio, g.weights[static_cast<std::size_t>(t)]));
+      k = packet::add(k, closed_geometric(packet::load(a), packet::load(a + kPanel), packet::broadcast(c[0]),
+                                          packet::broadcast(c[kPanel]), g.ratio, g.weights[size_of(t)]));
   }
   return k;
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/tiles.hpp"
 
 namespace gegenbauer {
@@ -15,10 +16,6 @@ constexpr Index kBlock = 64;  // samples that are evaluated and multiplied in on
 // Samples whose sums are found in one go by one thread. Sums of runs are added in their order, so that the threads do
 // not change a bit.
 constexpr Index kRun = 2048;
-
-std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
-
-Index round_up(Index n, Index unit) { return (n + unit - 1) / unit * unit; }
 
 }  // namespace
 
@@ -133,7 +130,7 @@ void Staircase::accumulate(const Samples& samples, Index n_factors, const Factor
   static_assert(kVectors <= 3);
   if (rows_.empty()) return;
   const Index n_samples = samples.rows();
-  const Index n_runs = (n_samples + kRun - 1) / kRun;
+  const Index n_runs = divide_up(n_samples, kRun);
   const Index padded = group_start_.back();
   const double work = static_cast<double>(n_samples) *
                       static_cast<double>(padded + 4 * (static_cast<Index>(order_.size()) + right_.n_terms()));
@@ -176,7 +173,7 @@ void Staircase::evaluate(const Samples& samples, const double* coefficients, Str
   require(values.rows == samples.rows(), "values must have ", samples.rows(), " rows, got ", values.rows);
   // Panels of rows by falling need, each as deep as that of its first row.
   const auto n_rows = static_cast<Index>(order_.size());
-  const Index n_panels = (n_rows + kPanel - 1) / kPanel;
+  const Index n_panels = panels_of(n_rows);
   std::vector<Index> depth, start{0};
   for (Index p = 0; p < n_panels; ++p) {
     depth.push_back(rows_[size_of(order_[size_of(p * kPanel)])].need);
@@ -193,7 +190,7 @@ void Staircase::evaluate(const Samples& samples, const double* coefficients, Str
     }
   const auto n_forms = static_cast<double>(values.cols);
   const double work = static_cast<double>(samples.rows()) * n_forms * static_cast<double>(start.back());
-  const Index n_blocks = (samples.rows() + kBlock - 1) / kBlock;
+  const Index n_blocks = divide_up(samples.rows(), kBlock);
   std::vector<Scratch> scratch;
   for (Index i = 0; i < std::min<Index>(control.threads_for(work), n_blocks); ++i)
     scratch.push_back(make_scratch(samples, 1));

@@ -6,6 +6,7 @@
 
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/parallel.hpp"
+#include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {
 
@@ -31,12 +32,12 @@ TensorBasis::TensorBasis(MultiIndexSet indices, double lam, Normalization normal
 }
 
 void TensorBasis::number_factors() {
-  factor_start_.reserve(static_cast<std::size_t>(n_inputs()));
+  factor_start_.reserve(size_of(n_inputs()));
   for (Index t = 0; t < n_inputs(); ++t) {
     factor_start_.push_back(n_factors_);
     n_factors_ += indices_.max_degree(t);
   }
-  const auto size = static_cast<std::size_t>(n_terms());
+  const auto size = size_of(n_terms());
   parents_.resize(size);
   factors_.resize(size);
   std::vector<double> bound(size, 1.0);
@@ -45,9 +46,8 @@ void TensorBasis::number_factors() {
   for (std::size_t l = 1; l < size; ++l) {
     const auto i = static_cast<Index>(l);
     parents_[l] = indices_.parent(i);
-    factors_[l] =
-        static_cast<std::int32_t>(factor_start_[static_cast<std::size_t>(indices_.input(i))] + indices_.degree(i) - 1);
-    bound[l] = bound[static_cast<std::size_t>(parents_[l])] * recurrences_[indices_.input(i)].bound(indices_.degree(i));
+    factors_[l] = static_cast<std::int32_t>(factor_start_[size_of(indices_.input(i))] + indices_.degree(i) - 1);
+    bound[l] = bound[size_of(parents_[l])] * recurrences_[indices_.input(i)].bound(indices_.degree(i));
     require(bound[l] < kLargestTerm, "lam = ", lam_, " and this index set give terms above ", kLargestTerm,
             " (first at term ", l, "), whose squares leave the range of float64: lower lam or degree, or use another ",
             "spectrum, such as 'orthonormal'");
@@ -59,8 +59,8 @@ void TensorBasis::tabulate(const double* x, Index count, Index stride, double* t
   for (Index t = 0; t < n_inputs(); ++t) {
     const Index most = indices_.max_degree(t);
     if (most > 0) {
-      recurrences_[t].evaluate_from_one(x + t * stride, count, most,
-                                        table + factor_start_[static_cast<std::size_t>(t)] * stride, stride);
+      recurrences_[t].evaluate_from_one(x + t * stride, count, most, table + factor_start_[size_of(t)] * stride,
+                                        stride);
     }
   }
 }
@@ -180,15 +180,15 @@ void evaluate_terms(const TensorBasis& basis, const Samples& samples, StridedVie
   const bool by_columns = out.row_stride == 1 && out.col_stride != 1;
   const Index n_parents = Index{*std::max_element(basis.parents(), basis.parents() + basis.n_terms())} + 1;
   const Index n_values = by_columns ? (n_parents + 1) * kBlock : basis.n_terms() * Index{kPacket};
-  const Index n_blocks = (samples.rows() + kBlock - 1) / kBlock;
+  const Index n_blocks = divide_up(samples.rows(), kBlock);
   const double work = static_cast<double>(samples.rows()) * static_cast<double>(basis.n_terms());
   std::vector<Scratch> scratch;
   for (int i = 0; i < control.threads_for(work); ++i)
-    scratch.push_back({make_aligned(static_cast<std::size_t>(basis.n_inputs() * kBlock)),
-                       make_aligned(static_cast<std::size_t>(std::max<Index>(1, basis.n_factors()) * kBlock)),
-                       make_aligned(static_cast<std::size_t>(n_values))});
+    scratch.push_back({make_aligned(size_of(basis.n_inputs() * kBlock)),
+                       make_aligned(size_of(std::max<Index>(1, basis.n_factors()) * kBlock)),
+                       make_aligned(size_of(n_values))});
   parallel_for(control, n_blocks, work, [&](Index b, int member) {
-    const Scratch& mine = scratch[static_cast<std::size_t>(member)];
+    const Scratch& mine = scratch[size_of(member)];
     const Index first = b * kBlock;
     const Index count = std::min(kBlock, samples.rows() - first);
     samples.load(first, count, kBlock, mine.x.get(), kBlock);

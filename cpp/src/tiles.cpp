@@ -2,6 +2,8 @@
 
 #include <type_traits>
 
+#include "gegenbauer/sizes.hpp"
+
 namespace gegenbauer {
 
 std::vector<Tile> triangle_tiles(Index first, Index last, Index side) {
@@ -98,7 +100,7 @@ void accumulate_tile(const PanelsOf<T>& left, const PanelsOf<T>& right, const Ti
         for (Index p = target.lower_only ? std::max(tile.row_begin, q) : tile.row_begin; p < tile.row_end; ++p) {
           // the registers that hold rows at or below the diagonal and inside of the target
           const Index first = target.lower_only && p == q ? group / lanes : 0;
-          const Index last = std::min<Index>(kVectors, (target.rows - p * panel + lanes - 1) / lanes);
+          const Index last = std::min<Index>(kVectors, divide_up(target.rows - p * panel, lanes));
           const T* a = left.panel(p) + begin * panel + first * lanes;
           const Index i0 = p * panel + first * lanes;
           if (last - first == kVectors) {

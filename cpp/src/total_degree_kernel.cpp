@@ -6,6 +6,7 @@
 
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/normal_equations.hpp"
+#include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {
 
@@ -88,7 +89,7 @@ void TotalDegreeKernel::evaluate(const double* left, const double* right, Index 
   } else if (levels_ > 0 || degree_ > kMostInRegisters) {
     evaluate_any(left, right, n_columns, values, scratch);
   } else {
-    kInRegisters[static_cast<std::size_t>(degree_ - 1)](n_inputs_, left, right, n_columns, values);
+    kInRegisters[size_of(degree_ - 1)](n_inputs_, left, right, n_columns, values);
   }
 }
 
@@ -147,13 +148,13 @@ void TotalDegreeKernel::evaluate_any(const double* left, const double* right, In
 
 CompletePart::CompletePart(const MultiIndexSet& indices) {
   // number of terms by total degree, as long as no lower degree comes later
-  std::vector<Index> total(static_cast<std::size_t>(indices.size()), 0);
+  std::vector<Index> total(size_of(indices.size()), 0);
   std::vector<Index> up_to{1};
   for (Index l = 1; l < indices.size(); ++l) {
-    const Index sum = total[static_cast<std::size_t>(indices.parent(l))] + indices.degree(l);
-    total[static_cast<std::size_t>(l)] = sum;
+    const Index sum = total[size_of(indices.parent(l))] + indices.degree(l);
+    total[size_of(l)] = sum;
     if (sum < static_cast<Index>(up_to.size()) - 1) break;
-    up_to.resize(static_cast<std::size_t>(sum) + 1, up_to.back());
+    up_to.resize(size_of(sum) + 1, up_to.back());
     up_to.back() = l + 1;
   }
   IndexSetSpec spec;
@@ -162,9 +163,9 @@ CompletePart::CompletePart(const MultiIndexSet& indices) {
     // distinct multi-indices of total degree <= d are all of them if they are as many
     spec.degree = d;
     const TermCount count = count_terms(spec);
-    if (!count.is_exact() || count.exact != static_cast<std::uint64_t>(up_to[static_cast<std::size_t>(d)])) break;
+    if (!count.is_exact() || count.exact != static_cast<std::uint64_t>(up_to[size_of(d)])) break;
     degree = d;
-    n_terms = up_to[static_cast<std::size_t>(d)];
+    n_terms = up_to[size_of(d)];
   }
 }
 

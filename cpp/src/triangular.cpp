@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {
 
@@ -57,7 +58,7 @@ void eliminate(const Triangle& t, const Range& solved, const Range& other, Matri
 
 // While the equations of later blocks are still being relieved of block i - 1, block i is solved already.
 void solve_thin(const Triangle& t, MatrixRef b, Team& team, int me) {
-  const Index n_blocks = (t.matrix.rows() + kThinBlock - 1) / kThinBlock;
+  const Index n_blocks = divide_up(t.matrix.rows(), kThinBlock);
   for (Index i = 0; i < n_blocks; ++i) {
     team.for_each(me, i == 0 ? 1 : n_blocks - i, [&](Index item, int) {
       if (i > 0) eliminate(t, range(t, i - 1), range(t, i + item), b);
@@ -94,8 +95,6 @@ void pack_lower(const StridedView<const double>& lower, Index row, Index first, 
   }
 }
 
-constexpr Index padded(Index n) { return (n + kColumns - 1) / kColumns * kColumns; }
-
 // move(packed, plain) for the entries of the right-hand sides p * kPanel .., rows in the order of the unknowns
 template <class Move>
 void for_each_entry(MatrixRef& b, bool reversed, Index p, double* panel, const Move& move) {
@@ -112,11 +111,11 @@ void solve_packed(const Triangle& t, MatrixRef& b, const PackedPanels& x, const 
   const StridedView<const double> lower = made_lower(t);
   const Index n = lower.rows;
   team.for_each(me, x.n_panels(), [&](Index p, int) {
-    std::fill_n(x.panel(p), kPanel * padded(n), 0.0);
+    std::fill_n(x.panel(p), kPanel * round_up(n, kColumns), 0.0);
     for_each_entry(b, backward(t), p, x.panel(p), [](double& packed, double& plain) { packed = plain; });
   });
   for (Index begin = 0; begin < n; begin += kSolveDepth) {
-    const Index depth = std::min(kSolveDepth, padded(n - begin));
+    const Index depth = std::min(kSolveDepth, round_up(n - begin, kColumns));
     const Index home = begin / kPanel;
     team.for_each(me, block.n_panels() - home,
                   [&](Index i, int) { pack_lower(lower, (home + i) * kPanel, begin, depth, block.panel(home + i)); });
@@ -127,9 +126,9 @@ void solve_packed(const Triangle& t, MatrixRef& b, const PackedPanels& x, const 
     if (below >= block.n_panels()) break;
     const std::vector<Tile> tiles = rectangle_tiles(x.n_panels(), block.n_panels() - below);
     team.for_each(me, static_cast<Index>(tiles.size()), [&](Index i, int) {
-      const Tile& tile = tiles[static_cast<std::size_t>(i)];
+      const Tile& tile = tiles[size_of(i)];
       for (Index q = below + tile.col_begin; q < below + tile.col_end; ++q)
-        for (Index j = q * kPanel; j < std::min((q + 1) * kPanel, padded(n)); j += kColumns)
+        for (Index j = q * kPanel; j < std::min((q + 1) * kPanel, round_up(n, kColumns)); j += kColumns)
           for (Index p = tile.row_begin; p < tile.row_end; ++p) {
             double* panel = x.panel(p) + begin * kPanel;
             store_tile(subtract_product(panel, block.panel(q) + j % kPanel, depth, j - begin), panel, j - begin);
@@ -158,8 +157,8 @@ void solve_in_turn(std::initializer_list<Triangle> triangles, MatrixRef right, c
     });
     return;
   }
-  const PackedPanels block(n, std::min(kSolveDepth, padded(n)));
-  const PackedPanels x(right.cols(), padded(n));
+  const PackedPanels block(n, std::min(kSolveDepth, round_up(n, kColumns)));
+  const PackedPanels x(right.cols(), round_up(n, kColumns));
   Team::run(control, control.threads_for(entries * static_cast<double>(right.cols())), [&](Team& team, int me) {
     for (const Triangle& t : triangles) solve_packed(t, right, x, block, team, me);
   });

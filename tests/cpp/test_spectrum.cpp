@@ -2,6 +2,7 @@
 #include "check.hpp"
 #include "gegenbauer/moments.hpp"
 #include "gegenbauer/normal_equations.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/spectrum.hpp"
 #include "gegenbauer/tensor_basis.hpp"
 
@@ -10,8 +11,6 @@ using namespace gegenbauer;
 namespace {
 
 using Kind = SpectrumComponent::Kind;
-
-std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
 
 // lam / (n + lam) (2 lam)_n / n!, at lam = 0 divided by lam^2 before
 double squared_norm(double lam, int n) {
@@ -32,7 +31,7 @@ void test_weights() {
     CHECK(squared[0] == 1.0 && weights[0] == 1.0 && logs[0] == 0.0);
     for (int n = 1; n <= 30; ++n) {
       const double v = q[t][0] * std::pow(n, -3.0) + q[t][1] * std::pow(0.3, n - 1) + q[t][2] * squared_norm(0.4, n);
-      const auto i = static_cast<std::size_t>(n);
+      const auto i = size_of(n);
       CHECK_NEAR(squared[i] / v, 1.0, 1e-14);
       CHECK_NEAR(weights[i] / std::sqrt(v), 1.0, 1e-14);
       CHECK_NEAR(logs[i], std::log(v), 1e-13);

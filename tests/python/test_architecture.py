@@ -53,7 +53,7 @@ FOREIGN = {
 PUBLIC = ["batches", "errors", *ORDER[:-1]]
 
 CPP_LAYERS = [
-    ["types", "error", "packet"],
+    ["types", "error", "packet", "sizes"],
     [
         "parallel",
         "tiles",
@@ -67,14 +67,20 @@ CPP_LAYERS = [
     ],
     ["tensor_basis"],
     ["design", "depth_first", "staircase"],
-    ["normal_equations", "moments", "kernel", "predict", "extended_gradient", "leverage"],
+    [
+        "normal_equations",
+        "moments",
+        "kernel",
+        "predict",
+        "extended_gradient",
+    ],
     ["total_degree_kernel", "spectrum_kernel", "spectrum_gradient"],
 ]
 KNOWS_NO_BASIS = {
-    "triangular", "cholesky", "band_form", "spectral", "orthogonal", "refine", "dual_system",
-    "prefix_path",
+    "triangular", "cholesky", "orthogonal", "refine", "dual_system",
+    "band_form",
 }  # fmt: skip
-BELOW_NO_BASIS = {"types", "error", "packet", "parallel", "tiles"}
+BELOW_NO_BASIS = {"types", "error", "packet", "sizes", "parallel", "tiles"}
 CPP_TOP = [  # join both sides
     "cost", "ridge_problem", "ridge_cholesky", "ridge_orthogonal", "ridge", "kernel_ridge",
 ]  # fmt: skip
@@ -295,22 +301,34 @@ def allowed_headers(name: str) -> set[str]:
     return {header for layer in CPP_LAYERS[: rank + 1] for header in layer}
 
 
-CORE_FILES = sorted([*(CPP / "include" / "gegenbauer").glob("*.hpp"), *(CPP / "src").glob("*.cpp")])
+PUBLIC_HEADERS = sorted((CPP / "include" / "gegenbauer").rglob("*.hpp"))
+PRIVATE_HEADERS = sorted((CPP / "src").rglob("*.hpp"))
+CORE_FILES = [*PUBLIC_HEADERS, *PRIVATE_HEADERS, *sorted((CPP / "src").rglob("*.cpp"))]
 
 
 class TestCpp:
     def test_every_file_has_a_place(self):
         known = {*CPP_TOP} | KNOWS_NO_BASIS | {name for layer in CPP_LAYERS for name in layer}
-        assert CORE_FILES
-        assert {path.stem for path in CORE_FILES} <= known
+        assert {path.stem for path in CORE_FILES} == known
+
+    def test_names_of_headers_are_unique(self):
+        names = [path.name for path in [*PUBLIC_HEADERS, *PRIVATE_HEADERS]]
+        assert len(set(names)) == len(names)
+
+    def test_sizes_are_converted_and_rounded_in_one_place(self):
+        """By `sizes.hpp`: sums before a division overflow where `divide_up` does not."""
+        written = re.compile(r"\+ (\w+(?:<\w+>)?) - 1\) / \1\b|static_cast<std::size_t>\(\w+\)\]")
+        by_hand = {
+            path.name for path in CORE_FILES if written.search(path.read_text(encoding="utf-8"))
+        }
+        assert by_hand == set()
 
     @pytest.mark.parametrize("path", CORE_FILES, ids=lambda path: path.name)
     def test_includes_only_what_stands_before_it(self, path):
         assert includes(path) - {path.stem} <= allowed_headers(path.stem)
 
     def test_no_circles(self):
-        headers = [path for path in CORE_FILES if path.suffix == ".hpp"]
-        graph = {path.stem: includes(path) for path in headers}
+        graph = {path.stem: includes(path) for path in [*PUBLIC_HEADERS, *PRIVATE_HEADERS]}
         tuple(graphlib.TopologicalSorter(graph).static_order())
 
     @pytest.mark.parametrize("path", CORE_FILES, ids=lambda path: path.name)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gegenbauer/parallel.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/spectrum.hpp"
 #include "gegenbauer/types.hpp"
 
@@ -65,15 +66,15 @@ class MultiIndexSet {
   [[nodiscard]] Index size() const { return static_cast<Index>(parent_.size()); }
 
   /// Term l >= 1 is term parent(l) times the univariate polynomial of degree(l) in input(l); term 0 is the constant.
-  [[nodiscard]] std::int32_t parent(Index l) const { return parent_[static_cast<std::size_t>(l)]; }
-  [[nodiscard]] std::int32_t input(Index l) const { return input_[static_cast<std::size_t>(l)]; }
-  [[nodiscard]] std::int32_t degree(Index l) const { return degree_[static_cast<std::size_t>(l)]; }
+  [[nodiscard]] std::int32_t parent(Index l) const { return parent_[size_of(l)]; }
+  [[nodiscard]] std::int32_t input(Index l) const { return input_[size_of(l)]; }
+  [[nodiscard]] std::int32_t degree(Index l) const { return degree_[size_of(l)]; }
 
   /// The multi-index of term l, one degree an input.
   [[nodiscard]] std::vector<std::int32_t> exponents(Index l) const;
 
   /// Largest univariate degree that occurs in input t; in each input.
-  [[nodiscard]] Index max_degree(Index t) const { return max_degree_[static_cast<std::size_t>(t)]; }
+  [[nodiscard]] Index max_degree(Index t) const { return max_degree_[size_of(t)]; }
   [[nodiscard]] const std::vector<Index>& max_degrees() const { return max_degree_; }
 
  private:

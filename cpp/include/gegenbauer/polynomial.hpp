@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/spectrum.hpp"
 #include "gegenbauer/types.hpp"
 
@@ -35,13 +36,13 @@ class Recurrence {
   [[nodiscard]] Index degree() const { return static_cast<Index>(slope_.size()) - 1; }
 
   /// Coefficient of x p_{n-1} in p_n, n >= 1.
-  [[nodiscard]] double slope(Index n) const { return slope_[static_cast<std::size_t>(n)]; }
+  [[nodiscard]] double slope(Index n) const { return slope_[size_of(n)]; }
 
   /// Coefficient of p_{n-2} in p_n with the sign turned, n >= 2.
-  [[nodiscard]] double drop(Index n) const { return drop_[static_cast<std::size_t>(n)]; }
+  [[nodiscard]] double drop(Index n) const { return drop_[size_of(n)]; }
 
   /// Largest |p_n| on [-1, 1], up to a factor of two (exactly the value at 1 for lam >= 0).
-  [[nodiscard]] double bound(Index n) const { return bound_[static_cast<std::size_t>(n)]; }
+  [[nodiscard]] double bound(Index n) const { return bound_[size_of(n)]; }
 
   /// c with p_n(scale x + shift) = sum over j <= n of c(n, j) p_j(x), shape (degree + 1, degree + 1). Where the map
   /// takes
@@ -71,7 +72,7 @@ class Recurrences {
               const std::optional<Spectrum>& spectrum);
 
   [[nodiscard]] const Recurrence& operator[](Index input) const {
-    return recurrences_[group_.empty() ? 0 : static_cast<std::size_t>(group_[static_cast<std::size_t>(input)])];
+    return recurrences_[group_.empty() ? 0 : size_of(group_[size_of(input)])];
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/types.hpp"
 
 namespace gegenbauer {
@@ -39,18 +40,16 @@ class Spectrum {
 
   /// q_tj.
   [[nodiscard]] double interaction(Index component, Index input) const {
-    const std::vector<double>& q = components_[static_cast<std::size_t>(component)].weights;
-    return q[q.size() == 1 ? 0 : static_cast<std::size_t>(input)];
+    const std::vector<double>& q = components_[size_of(component)].weights;
+    return q[q.size() == 1 ? 0 : size_of(input)];
   }
 
   /// Inputs of equal weights are of one group and share what is made of these. Groups are numbered as they come.
   [[nodiscard]] Index n_groups() const { return static_cast<Index>(representatives_.size()); }
-  [[nodiscard]] Index group(Index input) const {
-    return groups_.empty() ? 0 : groups_[static_cast<std::size_t>(input)];
-  }
+  [[nodiscard]] Index group(Index input) const { return groups_.empty() ? 0 : groups_[size_of(input)]; }
 
   /// The first input of a group.
-  [[nodiscard]] Index representative(Index group) const { return representatives_[static_cast<std::size_t>(group)]; }
+  [[nodiscard]] Index representative(Index group) const { return representatives_[size_of(group)]; }
 
   /// Whether any degree above 0 of an input has a weight.
   [[nodiscard]] bool uses(Index input) const;

@@ -10,6 +10,7 @@
 #include <functional>
 #include <vector>
 
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/tensor_basis.hpp"
 
 namespace gegenbauer {
@@ -28,7 +29,7 @@ class Staircase {
 
   /// Entries, row after row: entry (i, j) is number row_start(i) + j.
   [[nodiscard]] Index size() const { return row_start_.back(); }
-  [[nodiscard]] Index row_start(Index i) const { return row_start_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] Index row_start(Index i) const { return row_start_[size_of(i)]; }
 
   /// factors(first, count, out, stride): factor f of the sample first + s goes to out[f * stride + s], s < count.
   /// Called by any thread.

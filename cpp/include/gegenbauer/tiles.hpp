@@ -10,12 +10,16 @@
 #include <vector>
 
 #include "gegenbauer/packet.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/types.hpp"
 
 namespace gegenbauer {
 
 /// Depth that one call of the microkernel covers: a column group of the right side stays in the first-level cache.
 inline constexpr Index kDepth = 256;
+
+/// How many panels hold so many rows.
+[[nodiscard]] constexpr Index panels_of(Index rows) { return divide_up(rows, kPanel); }
 
 /// Side of a tile in panels: two packed sides of tile * kDepth doubles stay in the second-level cache.
 inline constexpr Index kTilePanels = std::max(1, 192 / kPanel);
@@ -26,9 +30,9 @@ template <class T>
 class PanelsOf {
  public:
   PanelsOf(Index rows, Index depth)
-      : n_panels_((rows + kPanelOf<T> - 1) / kPanelOf<T>),
+      : n_panels_(divide_up(rows, kPanelOf<T>)),
         stride_(depth * kPanelOf<T>),
-        data_(make_aligned<T>(static_cast<std::size_t>(n_panels_ * stride_))) {}
+        data_(make_aligned<T>(size_of(n_panels_ * stride_))) {}
 
   [[nodiscard]] Index n_panels() const { return n_panels_; }
   [[nodiscard]] T* panel(Index p) const { return data_.get() + p * stride_; }
