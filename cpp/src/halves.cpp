@@ -60,6 +60,13 @@ bool Graded::operator()(const Exponents& a, const Exponents& b) const {
   return x != y ? x < y : a > b;
 }
 
+Positions positions(const std::vector<Exponents>& list) {
+  Positions position;
+  position.reserve(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) position.emplace(list[i], static_cast<std::int32_t>(i));
+  return position;
+}
+
 Halves split_in_halves(const MultiIndexSet& indices) {
   const Index middle = std::max<Index>(1, indices.n_inputs() / 2);
   Half left = make_half(indices, 0, middle);

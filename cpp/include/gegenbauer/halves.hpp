@@ -1,7 +1,9 @@
 #pragma once
 /// The inputs of an index set in two halves: every multi-index is a left part next to a right part. No floats.
 
+#include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "gegenbauer/multi_index.hpp"
@@ -16,6 +18,19 @@ using Exponents = std::vector<std::int32_t>;
 struct Graded {
   bool operator()(const Exponents& a, const Exponents& b) const;
 };
+
+struct ExponentsHash {
+  std::size_t operator()(const Exponents& k) const {
+    std::size_t hash = 14695981039346656037U;  // Fowler, Noll and Vo
+    for (const std::int32_t n : k) hash = (hash ^ static_cast<std::size_t>(n)) * 1099511628211U;
+    return hash;
+  }
+};
+
+/// Where each multi-index of a list stands in it.
+using Positions = std::unordered_map<Exponents, std::int32_t, ExponentsHash>;
+
+[[nodiscard]] Positions positions(const std::vector<Exponents>& list);
 
 struct Half {
   Index first_input = 0;

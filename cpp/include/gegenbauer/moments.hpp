@@ -6,12 +6,14 @@
 ///
 /// With targets, the sums of w_s y_s T_k(x_s) over the multi-indices of the basis itself come along.
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "gegenbauer/design.hpp"
 #include "gegenbauer/halves.hpp"
 #include "gegenbauer/parallel.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/staircase.hpp"
 #include "gegenbauer/tensor_basis.hpp"
 
@@ -137,7 +139,9 @@ class MomentPlan {
   void make_staircase();
   void make_connection(const TensorBasis& basis);
   [[nodiscard]] std::vector<StaircaseRow> rows(Index n_targets) const;
-  [[nodiscard]] std::int32_t sums_up_to(std::int32_t total) const;
+  [[nodiscard]] std::int32_t sums_up_to(std::int32_t total) const {
+    return up_to_[std::min(size_of(total), up_to_.size() - 1)];
+  }
   void assemble_chebyshev(const double* statistic, MatrixRef gram, const Control& control) const;
   template <bool adjoint>
   void change_basis(MatrixRef matrix, Index n_rows, const Control& control) const;

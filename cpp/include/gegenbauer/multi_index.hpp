@@ -4,6 +4,7 @@
 /// A set is stored as a table of parents: term l is its parent times one univariate factor (input, degree), and the
 /// parent comes earlier. All sets are downward closed, so parents exist; memory is 12 bytes a term whatever m is.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -80,7 +81,14 @@ class MultiIndexSet {
  private:
   void generate_graded(const IndexSetSpec& spec, Index degree, const Control& control);
   void generate_largest_weight(const IndexSetSpec& spec, const Control& control);
-  void append(Index parent, Index input, Index degree);
+  void append(Index parent, Index input, Index degree) {
+    parent_.push_back(static_cast<std::int32_t>(parent));
+    input_.push_back(static_cast<std::int32_t>(input));
+    degree_.push_back(static_cast<std::int32_t>(degree));
+    if (parent < 0) return;
+    Index& most = max_degree_[size_of(input)];
+    most = std::max(most, degree);
+  }
 
   Index n_inputs_;
   std::vector<std::int32_t> parent_;
