@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -7,6 +8,48 @@
 #include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {
+
+namespace {
+
+// Y'Y is added to the result, (K, K), a tile of it at a time, whose sums stay in the first-level cache while samples
+// pass; each sum takes its samples in their order.
+void add_target_products(const Design& design, double* result, const Control& control) {
+  constexpr Index tile = 48;
+  const Index n_targets = design.targets.cols;
+  const Index n_samples = design.samples.rows();
+  std::array<double, static_cast<std::size_t>(tile)> left{};
+  std::array<double, static_cast<std::size_t>(tile)> right{};
+  std::array<double, static_cast<std::size_t>(tile * tile)> sums{};
+  const auto take = [&](Index s, Index first, Index count, double* out) {
+    for (Index k = 0; k < count; ++k) out[k] = design.targets(s, first + k);
+  };
+  for (Index row = 0; row < n_targets; row += tile) {
+    const Index n_rows = std::min(tile, n_targets - row);
+    for (Index col = 0; col <= row; col += tile) {
+      control.check();
+      const Index n_cols = std::min(tile, n_targets - col);
+      sums.fill(0.0);
+      for (Index s = 0; s < n_samples; ++s) {
+        take(s, row, n_rows, left.data());
+        take(s, col, n_cols, right.data());
+        for (Index i = 0; i < n_rows; ++i) {
+          double* const own = sums.data() + i * tile;
+          const double y = left[size_of(i)];
+          for (Index j = 0; j < n_cols; ++j) own[j] += y * right[size_of(j)];
+        }
+      }
+      for (Index i = 0; i < n_rows; ++i) {
+        for (Index j = 0; j < n_cols; ++j) {
+          const double sum = sums[size_of(i * tile + j)];
+          result[(row + i) * n_targets + col + j] += sum;
+          if (col < row) result[(col + j) * n_targets + row + i] += sum;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
 
 void MomentPlan::accumulate(const Design& design, double* statistic, const Control& control,
                             TargetProducts products) const {
@@ -27,13 +70,7 @@ void MomentPlan::accumulate(const Design& design, double* statistic, const Contr
       },
       statistic, control);
   if (products == TargetProducts::left_out) return;
-  double* target_gram = statistic + staircase.size();
-  for (Index k = 0; k < n_targets; ++k)
-    for (Index j = 0; j < n_targets; ++j) {
-      double sum = 0.0;
-      for (Index s = 0; s < samples.rows(); ++s) sum += design.targets(s, k) * design.targets(s, j);
-      target_gram[k * n_targets + j] += sum;
-    }
+  add_target_products(design, statistic + staircase.size(), control);
 }
 
 namespace {

@@ -15,6 +15,7 @@ from __future__ import annotations
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any
 
+from gegenbauer import basis, errors, inspection, ridge, selection
 from gegenbauer._dispatch import default_threads, show_versions
 from gegenbauer.basis import (
     GegenbauerDecay,
@@ -85,30 +86,37 @@ _LAZY = {
     "save": "persistence",
 }
 
-# Packages that hold public names.
-_PACKAGES = (
-    "basis",
-    "ridge",
-    "selection",
-    "inspection",
-    "errors",
-    "batches",
-    "estimators",
-    "persistence",
-)
+# Packages that are imported when they are first looked up; dask and cli need packages of their own.
+_PACKAGES = {"batches", "estimators", "persistence", "plotting"}
+
+# Public names of these packages that are not here; an error says where, and imports nothing.
+_ELSEWHERE = {
+    "Batch": "batches",
+    "as_batches": "batches",
+    "library_version": "persistence",
+    "BasisDisplay": "plotting",
+    "InputDisplay": "plotting",
+    "LeverageDisplay": "plotting",
+    "PathDisplay": "plotting",
+    "ReliabilityDisplay": "plotting",
+    "SensitivityDisplay": "plotting",
+    "left_out_outcomes": "plotting",
+}
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"{__name__}.{name}")
     if name in _LAZY:
         return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
-    if not name.startswith("_"):
-        for package in _PACKAGES:
-            if name in import_module(f"{__name__}.{package}").__all__:
-                raise AttributeError(
-                    f"module {__name__!r} has no attribute {name!r}: it is in {__name__}.{package}"
-                )
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = _ELSEWHERE.get(name)
+    for package in (basis, errors, inspection, ridge, selection):
+        if name in package.__all__:
+            home = package.__name__.removeprefix(f"{__name__}.")
+    hint = "" if home is None else f": it is in {__name__}.{home}"
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    packages = {"basis", "errors", "inspection", "ridge", "selection", *_PACKAGES}
+    return sorted({*__all__, *packages})

@@ -1,4 +1,4 @@
-"""Every warning and error of the library, and where a warning points to."""
+"""Warnings and errors of the library, and where a warning points to."""
 
 from __future__ import annotations
 

@@ -240,6 +240,23 @@ class TestPublicNames:
             gegenbauer.learn_spectrum  # noqa: B018
         assert not hasattr(gegenbauer, "OutOfRangeWarning")
         assert gegenbauer.errors.OutOfRangeWarning.__module__ == "gegenbauer.errors"
+        for package in set(PUBLIC) - {"dask"}:
+            for name in importlib.import_module(f"gegenbauer.{package}").__all__:
+                if name not in gegenbauer.__all__:
+                    with pytest.raises(AttributeError, match=f"no attribute '{name}': it is in "):
+                        getattr(gegenbauer, name)
+
+    def test_packages_come_when_they_are_looked_up(self):
+        code = (
+            "import gegenbauer, sys; "
+            "found = hasattr(gegenbauer, 'no_such_name'), 'sklearn' in sys.modules; "
+            "print(*found, {'errors', 'estimators', 'plotting'} <= set(dir(gegenbauer)), "
+            "gegenbauer.estimators.GegenbauerRegressor is gegenbauer.GegenbauerRegressor)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == "False False True True"
 
 
 def import_graph(root: Path, *packages: str) -> dict[str, set[str]]:

@@ -46,6 +46,23 @@ def test_statistics_are_the_normal_equations(statistics_of):
     assert_allclose(weighted.cross, p.G.T @ (weight[:, None] * p.Y), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("n_outputs", [1, 47, 48, 49, 131])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kind", [GramStatistics, MomentStatistics])
+def test_products_of_any_number_of_targets(kind, order, n_outputs):
+    """Y'Y, of which residuals are made; cross products and solutions do not show it."""
+    rng = np.random.default_rng(n_outputs)
+    X, weight = rng.uniform(-1, 1, size=(57, 2)), rng.uniform(0, 2, size=57)
+    Y = np.asarray(rng.normal(size=(57, n_outputs)) + 3.0, order=order)
+    statistics = kind(TensorBasis(2, degree=2, lam=0.5), n_outputs)
+    statistics.update(X, Y, sample_weight=weight)
+    products = statistics._target_products()
+    # sums are those of the targets less a shift that each statistic keeps
+    Z = Y - statistics._shift
+    expected = Z.T @ (weight[:, None] * Z)  # of which only the lower triangle is read
+    assert_allclose(np.tril(products), np.tril(expected), rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("penalize_constant", [True, False])
 def test_statistics_solve_like_the_data(statistics_of, penalize_constant):
     p = make_problem(90, 3, 40)

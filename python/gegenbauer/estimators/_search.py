@@ -564,9 +564,9 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         warnings.warn(
             "the model is no better than a constant beyond what chance may give: of "
             f"{data.n_samples:.6g} samples left out (equal ones may count as one) "
-            f"the score is {-loss:.4g}, and {-constant:.4g} that of always predicting the mean of "
-            f"y. {ran_away}Check that each x belongs to its y, that inputs are coded sensibly and "
-            "hold what y depends on, or give more samples",
+            f"the score is {-loss:.4g}, and {-constant:.4g} that of always predicting the "
+            f"same. {ran_away}Check that each x belongs to its y, that inputs are coded sensibly "
+            "and hold what y depends on, or give more samples",
             UnderfittingWarning,
             stacklevel=stacklevel(),
         )

@@ -16,8 +16,8 @@ Schema, ``format_version`` 1. The header's ``__metadata__`` has exactly these en
                     is a list, ``class_weight`` is a list of [label, weight] pairs, a Spectrum
                     ``{"components": [...]}``, and each of these ``{"kind": "PowerDecay",
                     "interaction": ..., "smoothness": ...}`` or alike
-``fitted``          JSON object, see :data:`_FITTED`
-``checksum``        BLAKE2b of all else (16 bytes, hexadecimal; see :func:`_checksum`)
+``fitted``          JSON object, see :data:`FITTED`
+``checksum``        BLAKE2b of all else (16 bytes, hexadecimal; see :func:`checksum_of`)
 ==================  ==================================================================
 
 The tensors, in row-major order and no others:

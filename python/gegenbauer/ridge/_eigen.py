@@ -21,7 +21,7 @@ class PrimalSpectrum:
     ----------
     sums : ndarray, shape (n_terms + n_outputs, n_terms or more)
         The first columns of their lower triangle [G, Y]'[G, Y], or all of the upper triangle R of
-        `_triangle`, (n_terms + n_outputs or fewer, n_terms + n_outputs).
+        `triangle_of_features`, (n_terms + n_outputs or fewer, n_terms + n_outputs).
     n_terms : int
         Number of terms.
     free : bool
