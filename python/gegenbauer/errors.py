@@ -19,7 +19,6 @@ __all__ = [
     "StreamError",
     "TooLargeError",
     "UnderfittingWarning",
-    "stacklevel",
 ]
 
 

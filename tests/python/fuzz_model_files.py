@@ -23,6 +23,7 @@ import contextlib
 import copy
 import faulthandler
 import json
+import math
 import os
 import resource
 import signal
@@ -202,8 +203,8 @@ class Changer:
             if isinstance(old, bool):
                 return not old
             if isinstance(old, int):
-                near = float(old) if abs(old) < 2**1000 else old**2
-                return self.choose([old + 1, old - 1, -old, 2 * old, near, str(old)])
+                as_float = float(old) if abs(old) < 2**1000 else math.inf
+                return self.choose([old + 1, old - 1, -old, 2 * old, as_float, str(old)])
             if isinstance(old, float):
                 return self.choose([-old, 2 * old, old * 1e300, old * 1e-300, 1 / (old or 1.0)])
             if isinstance(old, str):

@@ -44,8 +44,7 @@ from gegenbauer import (
     save,
     sobol_indices,
 )
-from gegenbauer.cli import app, choices, main, output
-from gegenbauer.cli import messages as words
+from gegenbauer.cli import app, choices, main, messages, output
 from gegenbauer.cli.commands import demo
 from gegenbauer.cli.commands import stream as streaming
 from gegenbauer.errors import CorrelatedInputsWarning
@@ -698,10 +697,10 @@ class TestStream:
         gamma = load("m.st").get_params()["gamma"]
         assert gamma == expected.gamma != 2**-12
         assert result.value("gamma") == (
-            f"{words.number(gamma)}, the best by generalised cross-validation of 61 from 2^-30 to "
-            "2^30"
+            f"{messages.number(gamma)}, the best by generalised cross-validation of 61 from 2^-30 "
+            "to 2^30"
         )
-        assert f"gamma {words.number(gamma)}" in result.value("parameters")
+        assert f"gamma {messages.number(gamma)}" in result.value("parameters")
         np.testing.assert_allclose(load("m.st").term_coef_, expected.term_coef_, rtol=1e-6)
         if fraction:
             out = self.held_out()
@@ -1169,7 +1168,7 @@ class TestTune:
         assert result.value("terms") == "all there are"
         (part,) = expected.spectrum_.components
         assert result.value("spectrum") == f"q {part.interaction:g}, s {part.smoothness:g}"
-        assert result.value("gamma") == words.number(expected.gamma_)
+        assert result.value("gamma") == messages.number(expected.gamma_)
         error = expected_calibration_error(right, P.max(axis=1), np.linspace(0, 1, 11))
         assert result.value("calibration") == (
             f"expected calibration error {error:.4f}: the likeliest class was given a probability "
@@ -1252,7 +1251,7 @@ class TestTune:
         model = load("m.st")
         (part,) = model.spectrum_.components
         assert result.value("parameters") == (
-            f"gamma {words.number(model.gamma_)}, domain [-1, 1], out of range: warn, spectrum "
+            f"gamma {messages.number(model.gamma_)}, domain [-1, 1], out of range: warn, spectrum "
             f"q {part.interaction:g}, s {part.smoothness:g}"
         )
         assert result.value("solved by").startswith("kernel engine, cholesky solver, rcond ")
@@ -1917,7 +1916,7 @@ class TestWords:
                             (0.0, "0"), (0.5, "2^-1")]
     )  # fmt: skip
     def test_numbers_are_shown(self, value, text):
-        assert words.number(value) == text
+        assert messages.number(value) == text
         assert app._number(text, "--gamma", least=0.0) == value
 
     @pytest.mark.parametrize(
@@ -1925,4 +1924,4 @@ class TestWords:
                               (1.26, "1.3 s"), (0.0125, "12 ms")]
     )  # fmt: skip
     def test_durations(self, seconds, text):
-        assert words.duration(seconds) == text
+        assert messages.duration(seconds) == text

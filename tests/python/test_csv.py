@@ -12,9 +12,8 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
-from gegenbauer.batches import TableBatches
-from gegenbauer.batches import csv_text as _csv_text
-from gegenbauer.batches.csv import CsvFile as _CsvFile
+from gegenbauer.batches import TableBatches, csv_text
+from gegenbauer.batches.csv import CsvFile
 from gegenbauer.batches.csv_text import CsvError, CsvText
 from gegenbauer.cli.choices import Task
 from gegenbauer.cli.columns import choose_inputs, read_target, select_inputs
@@ -375,7 +374,7 @@ def test_where_pieces_end_does_not_matter(write, monkeypatch, n_bytes):
         whole = rows(path, separator)
         for offset in range(3):
             with monkeypatch.context() as patch:
-                patch.setattr(_csv_text, "_BLOCK", n_bytes + offset)
+                patch.setattr(csv_text, "_BLOCK", n_bytes + offset)
                 assert rows(path, separator) == whole, text
 
 
@@ -405,8 +404,8 @@ def test_any_text_is_what_the_csv_module_reads(tmp_path_factory, parts, block):
     else:
         expected = [header, *rows]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_csv_text, "_BLOCK", block)
-        patch.setattr(_csv_text, "_MISSING", ["missing"])
+        patch.setattr(csv_text, "_BLOCK", block)
+        patch.setattr(csv_text, "_MISSING", ["missing"])
         try:
             file = CsvText(path, ",")
             names = [str(place) for place in range(len(file.header))]
@@ -421,8 +420,8 @@ def test_any_text_is_what_the_csv_module_reads(tmp_path_factory, parts, block):
 
 def test_a_record_has_an_end(write, monkeypatch):
     """A quote that is not closed does not take all of a large file into memory."""
-    monkeypatch.setattr(_csv_text, "_BLOCK", 1 << 10)
-    monkeypatch.setattr(_csv_text, "_MAX_RECORD", 1 << 20)
+    monkeypatch.setattr(csv_text, "_BLOCK", 1 << 10)
+    monkeypatch.setattr(csv_text, "_MAX_RECORD", 1 << 20)
     path = write('x,y\n1,a\n2,"b\n' + "3,a\n" * 1_000_000)
     with pytest.raises(StreamError, match=r"row 1 of t\.csv: no end of the row within 1 MB"):
         list(TableBatches(path, "y").start())
@@ -462,7 +461,7 @@ def test_names_are_compared_a_few_times(write):
     assert batch.X.shape == (3, n)
     assert 0 < CountedName.n_compared < 20 * n
     CountedName.n_compared = 0
-    file = _CsvFile("t.csv", path, ",")
+    file = CsvFile("t.csv", path, ",")
     file._set_columns(names)
     for name in names:
         file.require(name)
@@ -533,8 +532,8 @@ def test_batches_tell_texts_apart(write, as_labels):
 
 def test_batches_refuse_what_would_become_one_class_later(write, monkeypatch):
     """Behind the first megabytes, by which the type is chosen; also when they were skipped."""
-    monkeypatch.setattr(_csv_text, "_BLOCK", 64)
-    monkeypatch.setattr(_csv_text, "_HEADERS_A_BLOCK", 1)
+    monkeypatch.setattr(csv_text, "_BLOCK", 64)
+    monkeypatch.setattr(csv_text, "_HEADERS_A_BLOCK", 1)
     rows = "".join(f"{k},{k % 3}\n" for k in range(200))
     path = write(f"x,y\n{rows}200,01\n")
     said = "column 'y', the target, holds '1' and '01', which are one number"

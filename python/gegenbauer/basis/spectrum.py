@@ -38,6 +38,9 @@ __all__ = [
 ]
 
 
+# --- Components -----------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class PowerDecay:
     """Squared weights ``interaction * n**(-2 * smoothness)`` of the degrees n >= 1 of an input.
@@ -148,6 +151,9 @@ def _frozen(interaction: Any) -> Any:
         require_plain(interaction, "interaction")
         interaction = interaction.tolist()
     return tuple(interaction) if isinstance(interaction, list) else interaction
+
+
+# --- Spectrum -------------------------------------------------------------------------------------
 
 
 class Spectrum:

@@ -445,6 +445,9 @@ def demo(
     run(seed)
 
 
+# ---- options that are more than a word or a number -----------------------------------
+
+
 def _number(
     text: str | None, option: str, *, least: float = -math.inf, above: float = -math.inf
 ) -> float | None:

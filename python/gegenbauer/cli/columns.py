@@ -103,6 +103,9 @@ class Target:
         return self.task == Task.classification
 
 
+# ---- inputs --------------------------------------------------------------------------
+
+
 def require_column(name: str, table: pd.DataFrame, option: str) -> None:
     """Refuse the name of a column that is not there."""
     if name not in table.columns:
@@ -254,6 +257,9 @@ def _or_ignore(names: Sequence[str]) -> str:
 
 def _are(n_others: int) -> str:
     return f"{'is 1 more column' if n_others == 1 else f'are {n_others} more columns'}"
+
+
+# ---- target --------------------------------------------------------------------------
 
 
 def read_target(table: pd.DataFrame, name: str, task: Task) -> Target:

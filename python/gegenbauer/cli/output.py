@@ -42,6 +42,9 @@ _FOLDED_COLUMNS = 4  # so few can be folded
 _FIRST_PROGRESS = 1.0  # seconds
 
 
+# ---- reports -------------------------------------------------------------------------
+
+
 def console(*, stderr: bool = False) -> Console:
     """Make a console on the current stdout or stderr that shows text as it is."""
     stream = sys.stderr if stderr else sys.stdout
@@ -104,6 +107,9 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         for name, *cells in rows:
             print_heading(name)
             print_pairs(zip(labels, cells, strict=True))
+
+
+# ---- long work -----------------------------------------------------------------------
 
 
 class Steps:

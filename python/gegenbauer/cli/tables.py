@@ -131,6 +131,9 @@ def _ending(path: Path, what: str, endings: tuple[str, ...] = TABLE_ENDINGS) -> 
     return ending
 
 
+# ---- output --------------------------------------------------------------------------
+
+
 def check_output(
     path: Path,
     what: Literal["table", "model", "picture", "checkpoint"],

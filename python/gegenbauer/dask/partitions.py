@@ -158,6 +158,9 @@ class Partitions(NamedTuple):
         return n > 0
 
 
+# --- The graph --------------------------------------------------------------------------------
+
+
 @contextmanager
 def _naming(number: int) -> Iterator[None]:
     """Let errors say in which partition they arose."""

@@ -17,6 +17,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
+
+# The one private module of scikit-learn that we use: the vocabulary in which
+# ``_parameter_constraints`` is written, which has no public name yet.
+# tests/python/test_architecture.py sees to it that no other follows.
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -59,7 +63,7 @@ __all__ = [
 # Types that the compiled core reads as they are; every other dtype becomes the first.
 FLOAT_DTYPES = [np.float64, np.float32]
 
-# Longest list of columns that an error spells out.
+# Longest list of columns or labels that an error spells out.
 MAX_LISTED = 5
 
 CLIP_ADVICE = "X lies too far outside of the range seen in fit, set out_of_range='clip'"

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
 from gegenbauer._validation import shown
+from gegenbauer.estimators._base import MAX_LISTED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "MAX_LISTED",
     "apply_class_weight",
     "class_factors",
     "counterpart",
@@ -23,9 +23,6 @@ __all__ = [
     "label_kind",
     "plain_labels",
 ]
-
-# Longest list of labels that an error spells out.
-MAX_LISTED = 5
 
 
 def plain_labels(y: NDArray[Any], name: str) -> NDArray[Any]:

@@ -85,6 +85,12 @@ def _may_be_far(
     return ~near
 
 
+def _distances(mean: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how many standard deviations means are from zero; 0 where all is rounding."""
+    known = spread > _EPS * np.abs(mean)
+    return np.where(known, np.abs(mean) / np.where(spread > 0, spread, 1.0), 0.0)
+
+
 class GegenbauerEstimator(StreamEstimator):
     """Fit and output common to regression and classification."""
 
@@ -143,12 +149,7 @@ class GegenbauerEstimator(StreamEstimator):
         flat = Y.shape[1] == 1
         n = len(X)
         total = n if weight is None else float(weight.sum())
-        least = _FAR_FROM_ZERO
-        if n >= 4 * self.n_terms_:
-            # of many samples, targets of 1 are missed by no more: the weight 1 of the constant
-            # alone would be penalised by gamma
-            lost_of_mean = np.sqrt(float(self.gamma) / total)
-            least = max(least, _MOST_LOST / lost_of_mean) if lost_of_mean > 0 else np.inf
+        least = self._least_distance(total) if n >= 4 * self.n_terms_ else _FAR_FROM_ZERO
         columns = np.flatnonzero(_may_be_far(Y, weight, total, least))
         if n < 4 or columns.size == 0:
             return
@@ -157,7 +158,7 @@ class GegenbauerEstimator(StreamEstimator):
         scaled = Y / np.where(size > 0, size, 1.0)
         mean = np.average(scaled, axis=0, weights=weight)
         spread = np.sqrt(np.average((scaled - mean) ** 2, axis=0, weights=weight))
-        far = np.where(spread > _EPS, np.abs(mean) / np.where(spread > 0, spread, 1.0), 0.0)
+        far = _distances(mean, spread)
         column = int(far.argmax())
         if far[column] < least:
             return
@@ -177,13 +178,14 @@ class GegenbauerEstimator(StreamEstimator):
         lost = float(far[column] * np.median(np.abs(missed)))
         self._warn_of_constant(far[column], None if flat else int(columns[column]), lost)
 
-    def _constant_is_cheap(self, far: float, weight: float) -> bool:
-        """Tell whether the penalty on the constant costs next to nothing, whatever the inputs.
+    def _least_distance(self, weight: float) -> float:
+        """Return from which distance on the penalty on the constant may cost much, whatever X is.
 
-        Of many samples, targets of 1 are missed by no more: the weight 1 of the constant alone
-        would be penalised by gamma.
+        Of many samples, targets of 1 are missed by no more than sqrt(gamma / weight): the weight 1
+        of the constant alone would be penalised by gamma.
         """
-        return bool(far * np.sqrt(float(self.gamma) / weight) < _MOST_LOST)
+        missed = float(np.sqrt(float(self.gamma) / weight))
+        return max(_FAR_FROM_ZERO, _MOST_LOST / missed) if missed > 0 else np.inf
 
     def _look_at_sums(self) -> None:
         """Warn as `_warn_if_constant_is_dear` does, from sums, which know no single sample.
@@ -200,11 +202,9 @@ class GegenbauerEstimator(StreamEstimator):
         if not (self.penalize_constant and is_regressor(self)) or n < max(4, 2 * self.n_terms_):
             return
         mean, spread = sums._mean_and_spread()
-        far = np.where(
-            spread > _EPS * np.abs(mean), np.abs(mean) / np.where(spread > 0, spread, 1.0), 0.0
-        )
+        far = _distances(mean, spread)
         column = int(far.argmax())
-        if far[column] < _FAR_FROM_ZERO or self._constant_is_cheap(float(far[column]), weight):
+        if far[column] < self._least_distance(weight):
             return
         coding = np.zeros((mean.size, 1)), np.ones(1)
         ones = sums._solve(self.gamma, coding, penalize_constant=True, n_threads=self._n_threads())

@@ -101,6 +101,9 @@ def score_at_once(name: str, kind: str, positive: int | None) -> Scores | None:
     return None if kind not in kinds or (needs_positive and positive is None) else found
 
 
+# --- What was chosen ------------------------------------------------------------------------------
+
+
 def _divided(above: Doubles, below: Doubles) -> Doubles:
     """Return 0 for what is divided by zero."""
     return np.divide(above, below, out=np.zeros(np.shape(below)), where=below > 0)
@@ -169,6 +172,9 @@ def _matthews(judged: Judged) -> Doubles:
     return _divided(covariance, np.where(varies, np.sqrt(np.maximum(left * right, 0.0)), 0.0))
 
 
+# --- Probabilities --------------------------------------------------------------------------------
+
+
 def _neg_log_loss(judged: Judged) -> Doubles:
     """As scikit-learn has it: of labels, those that are there alone count."""
     eps = np.finfo(np.float64).eps
@@ -183,6 +189,9 @@ def _neg_log_loss(judged: Judged) -> Doubles:
 def _neg_brier_score(judged: Judged) -> Doubles:
     squares = ((judged.probabilities() - judged.truth) ** 2).sum(axis=-1)
     return -judged.mean(squares) * (0.5 if judged.n_columns < 3 else 1.0)
+
+
+# --- Counted down from the largest output ---------------------------------------------------------
 
 
 def _counted_down(scores: Doubles, truth: Flags, weight: Doubles) -> tuple[Doubles, ...]:
@@ -248,6 +257,9 @@ def _by_curve(
     areas = [area(scores[..., k], truth[:, k], judged.weight) for k in range(judged.n_columns)]
     share = judged.weight @ truth if average == "weighted" else None
     return np.asarray(np.average(areas, axis=0, weights=share))
+
+
+# --- Names of scikit-learn ------------------------------------------------------------------------
 
 
 _EACH = frozenset({"binary", "multiclass"})

@@ -23,9 +23,8 @@ from gegenbauer._validation import as_matrix, check_number, require_plain
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.batches.iterables import as_batches
 from gegenbauer.errors import BeyondRangeError, StreamError
-from gegenbauer.estimators._base import BasisEstimator, advising
+from gegenbauer.estimators._base import MAX_LISTED, BasisEstimator, advising
 from gegenbauer.estimators._labels import (
-    MAX_LISTED,
     class_factors,
     indicator_columns,
     label_kind,

@@ -268,6 +268,19 @@ def kernel_sobol_indices(
     ------
     ValueError, TypeError
         For arguments of wrong shape, type or content.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import solve_kernel
+    >>> from gegenbauer.basis import SpectrumKernel
+    >>> from gegenbauer.inspection import kernel_sobol_indices
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
+    >>> kernel = SpectrumKernel(2, (0.5, 2.0))
+    >>> fit = solve_kernel(kernel, X, X[:, 0] + 2 * X[:, 1], 1e-6)
+    >>> found = kernel_sobol_indices(kernel, X, fit.dual_coef, intercept=fit.intercept)
+    >>> found.total[:, 0].round(2).tolist()
+    [0.2, 0.8]
     """
     if not isinstance(kernel, SpectrumKernel):
         raise TypeError(f"kernel must be a SpectrumKernel, got {type(kernel).__name__}")

@@ -45,6 +45,18 @@ def load(path: str | os.PathLike[str]) -> Any:
     -----
     ModelVersionWarning
         The file was written by another version of this library.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from gegenbauer import GegenbauerRegressor, load, save
+    >>> model = GegenbauerRegressor(n_terms=2).fit([[0.0], [1.0]], [1.0, 2.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, Path(folder) / "model.safetensors")
+    ...     same = load(Path(folder) / "model.safetensors")
+    >>> (same.predict([[0.3]]) == model.predict([[0.3]])).all()
+    np.True_
     """
     import_safetensors()
     path = Path(path)
@@ -66,6 +78,11 @@ def library_version(path: Any) -> str:
     Returns
     -------
     str
+
+    Raises
+    ------
+    ImportError
+        When safetensors is not installed (extra ``io``).
 
     Examples
     --------

@@ -70,6 +70,20 @@ def search_gamma(
     ------
     ValueError, TypeError
         For arguments of wrong shape, type or content, and when no score is finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer.basis import SpectrumKernel
+    >>> from gegenbauer.selection import search_gamma
+    >>> x = np.linspace(-1, 1, 40)[:, np.newaxis]
+    >>> y = np.sin(3 * x) + 0.1 * np.random.default_rng(0).normal(size=x.shape)
+    >>> def mean_square(predictions, rows):
+    ...     return ((predictions - y[rows]) ** 2).mean(axis=(1, 2))
+    >>> kernel = SpectrumKernel(1, (0.5, 2.0))
+    >>> gamma, score, predictions = search_gamma(kernel, x, y, mean_square, 1.0)
+    >>> gamma in 2.0 ** np.arange(-10, 10), score < 0.02, predictions.shape
+    (True, True, (40, 1))
     """
     step = check_number(step, "step", minimum=1, open_below=True)
     start = check_number(start, "start", minimum=0, open_below=True)
@@ -82,7 +96,7 @@ def search_gamma(
     everything = np.arange(data.shape[0])
     squares = kernel.diagonal(data, scaling=scaling, n_threads=n_threads) - (not penalize_constant)
     trace = float(squares.sum() if weights is None else squares @ weights)
-    least = _ROUNDING * trace / TRUSTED  # as leave-one-out estimates its error
+    least = _ROUNDING * trace / TRUSTED  # of the rounding of K alone
     known: dict[int, tuple[float, Doubles]] = {}
 
     def left_out(gamma: float) -> tuple[float, Doubles]:

@@ -187,6 +187,9 @@ def _accuracy(y: NDArray[Any], y_out: NDArray[Any], predicted: NDArray[Any]) -> 
     return describe_accuracy(n_right, len(y_out), frequent, float(np.mean(y_out == frequent)))
 
 
+# ---- words of the report -------------------------------------------------------------
+
+
 def _rows(n_rows: int, validation: _Validation | None, seed: int) -> str:
     if validation is None:
         return str(n_rows)

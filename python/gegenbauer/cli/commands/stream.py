@@ -212,6 +212,9 @@ def run(
     require_written(model=kept)
 
 
+# ---- the target ----------------------------------------------------------------------
+
+
 def _look_at_target(source: TableBatches, task: Task, steps: Steps) -> Target:
     """Choose the task as for a column in memory, and tell the source what to read."""
     survey = _Survey(from_text=source.format == "csv")
@@ -355,6 +358,9 @@ def _join(kind: str, other: str) -> str:
     return "decimal" if {kind, other} == {"whole", "decimal"} else "text"
 
 
+# ---- learning ------------------------------------------------------------------------
+
+
 def _of_held_out(checkpoint: Path) -> Path:
     """Return the file of the rows held out."""
     return checkpoint.with_name(f"{checkpoint.name}.held-out")
@@ -486,6 +492,9 @@ def _require_enough(part: _Part, parts: list[_Part], fraction: float) -> None:
         )
 
 
+# ---- the score -----------------------------------------------------------------------
+
+
 def _score(model: Any, source: TableBatches, split: _Split, pace: _Pace) -> str:
     """Predict the rows held out by a model that has not seen them, and is for this alone."""
     if model.out_of_range in ("warn", "error"):  # is for predictions, not for the score
@@ -557,6 +566,9 @@ class _Errors:
         return describe_errors(
             r2, float(rmse), self.n, self.mean, float(std), penalized=self.penalized
         )
+
+
+# ---- progress ------------------------------------------------------------------------
 
 
 class _Pace:

@@ -156,6 +156,9 @@ def run(
     require_written(model=kept, picture=drawn)
 
 
+# ---- scores --------------------------------------------------------------------------
+
+
 def _baseline(lesson: TrainingTable) -> str:
     if not lesson.classify:
         return "always the mean"
@@ -224,6 +227,9 @@ def _coverage(model: GegenbauerRegressorCV, lesson: TrainingTable) -> str:
     )
 
 
+# ---- inputs --------------------------------------------------------------------------
+
+
 def _shares(model: Any) -> tuple[NDArray[np.float64], list[str]]:
     """Return the share of the variance in which each input has a part, the mean over outputs.
 
@@ -246,6 +252,9 @@ def _print_shares(lesson: TrainingTable, shares: NDArray[np.float64]) -> None:
     print_table(
         ("input", "share"), [(printable(names[t]), f"{shares[t]:.4f}") for t in order.tolist()]
     )
+
+
+# ---- the plot ---------------------------------------------------------------------
 
 
 def _picture(model: Any, lesson: TrainingTable, shares: NDArray[np.float64], ending: str) -> bytes:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
 
+    # Targets are Y A + b of what was summed: A (n_outputs, K) and b (K,)
     Coding: TypeAlias = tuple[Doubles, Doubles]
 
 __all__ = ["LEAST_RCOND", "AdditiveStatistics"]
