@@ -91,8 +91,8 @@ def overhead(n_rows: int, n_partitions: int, n_workers: int, rounds: int) -> Non
         print(f"{'Dask':>8} {'plain':>8} {'ratio':>8} {'Dask':>9} {'plain':>8} {'ratio':>8}")
         ratios = []
         for number in range(rounds + 1):
-            # another gamma is another key, so that Dask does not remember the result
-            model = GegenbauerRegressor(n_terms=N_TERMS, gamma=2.0 ** -(12 + number))
+            # another alpha is another key, so that Dask does not remember the result
+            model = GegenbauerRegressor(n_terms=N_TERMS, alpha=2.0 ** -(12 + number))
             before = time.process_time() + sum(client.run(time.process_time).values())
             ours = seconds(lambda model=model: model.fit(X, y), 1)
             busy = time.process_time() + sum(client.run(time.process_time).values()) - before
@@ -133,7 +133,7 @@ def travel(n_features: int, n_terms: int, repeat: int = 15) -> Travel:
 
     one, other = learned(1), learned(2)
     box = [[0.0, 1.0]] * n_features
-    alike = learned(1, feature_range=box), learned(2, feature_range=box)
+    alike = learned(1, bounds=box), learned(2, bounds=box)
     data = pickle.dumps(one)
     kind = type(one.statistics_).__name__.removesuffix("Statistics").lower()
     return Travel(

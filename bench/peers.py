@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Doubles = npt.NDArray[np.float64]
 
-LAM, GAMMA = 0.05, 2.0**-12  # the paper's setting
+LAM, ALPHA = 0.05, 2.0**-12  # the paper's setting
 BLOCK_BYTES = 1 << 26  # of features while a fit is checked
 
 
@@ -93,12 +93,12 @@ def _numpy_fit(problem: Problem) -> Linear:
     def features(X: Doubles) -> Doubles:
         return reference.activation_matrix(X, indices, LAM)
 
-    return Linear(features, reference.rwdd(features(problem.X), problem.Y, GAMMA))
+    return Linear(features, reference.rwdd(features(problem.X), problem.Y, ALPHA))
 
 
 def _ridge() -> Ridge:
     # What makes it fastest: the constant is a term, and the features may be overwritten.
-    return Ridge(alpha=GAMMA, fit_intercept=False, copy_X=False)
+    return Ridge(alpha=ALPHA, fit_intercept=False, copy_X=False)
 
 
 def _terms_first(ridge: Ridge) -> Doubles:
@@ -116,7 +116,7 @@ def _open_sklearn(model: Any) -> Linear:
 def _himalaya_fit(problem: Problem) -> Any:
     from himalaya.ridge import Ridge as Himalaya
 
-    ridge = Himalaya(alpha=GAMMA, solver_params={"warn": False})
+    ridge = Himalaya(alpha=ALPHA, solver_params={"warn": False})
     return make_pipeline(PolynomialFeatures(problem.degree), ridge).fit(problem.X, problem.Y)
 
 
@@ -137,7 +137,7 @@ def _hpelm_fit(problem: Problem) -> Any:
 
     rng = np.random.default_rng(7)
     directions = rng.standard_normal((problem.m, problem.n_terms))
-    elm = ELM(problem.m, problem.Y.shape[1], norm=GAMMA)
+    elm = ELM(problem.m, problem.Y.shape[1], norm=ALPHA)
     elm.add_neurons(problem.n_terms, "tanh", directions, rng.standard_normal(problem.n_terms))
     elm.train(problem.X, problem.Y, "r")
     return elm
@@ -147,7 +147,7 @@ def _gfdl_fit(problem: Problem) -> Any:
     from gfdl.model import GFDLRegressor
 
     sizes = (problem.n_terms,)
-    model = GFDLRegressor(sizes, "tanh", "normal", direct_links=False, seed=7, reg_alpha=GAMMA)
+    model = GFDLRegressor(sizes, "tanh", "normal", direct_links=False, seed=7, reg_alpha=ALPHA)
     return model.fit(problem.X, problem.Y)
 
 
@@ -225,11 +225,11 @@ PEERS: tuple[Peer, ...] = (
 def check(name: str, linear: Linear, problem: Problem) -> list[Agreement]:
     """Check that a fit has L terms and solves the ridge problem of its own features.
 
-    With the features A and the weights W, ``A'(Y - A W) = gamma W``; the rest is relative to
+    With the features A and the weights W, ``A'(Y - A W) = alpha W``; the rest is relative to
     ``|A| (|A| |W| + |Y|)``. The features are made in blocks of rows.
     """
     W = np.reshape(linear.weights, (problem.n_terms, problem.Y.shape[1]))
-    gradient, square = -GAMMA * W, 0.0
+    gradient, square = -ALPHA * W, 0.0
     step = max(1, BLOCK_BYTES // (8 * problem.n_terms))
     for start in range(0, len(problem.X), step):
         rows = slice(start, start + step)

@@ -63,7 +63,7 @@ def classifiers(n_jobs: int, tuned: dict[str, Any]) -> dict[str, Maker]:
     The calibrated support vector machine takes its parameters from `tuned`, found by the grid
     search on the same rows.
     """
-    grid = {"C": 2.0 ** np.arange(-5, 16, 2), "gamma": 2.0 ** np.arange(-11, 6, 2)}
+    grid = {"C": 2.0 ** np.arange(-5, 16, 2), "alpha": 2.0 ** np.arange(-11, 6, 2)}
 
     makers: dict[str, Maker] = {
         "gegenbauer": lambda: GegenbauerClassifierCV(n_jobs=n_jobs),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Batch = tuple[np.ndarray, np.ndarray]
 
-BATCH_ROWS = 100_000
+BATCH_SIZE = 100_000
 SETTINGS = {"m=6, L=500": (6, 500), "m=28, L=435": (28, 435)}
 ROWS = (100_000, 1_000_000, 10_000_000, 100_000_000)
 PEER_ROWS = 1_000_000
@@ -42,7 +42,7 @@ OURS, SGD, LIGHTGBM = "gegenbauer", "SGDClassifier", "LightGBM"
 FILES, N_FILES = "gegenbauer, from Parquet", 8
 
 
-def batch(number: int, m: int, n_rows: int = BATCH_ROWS) -> Batch:
+def batch(number: int, m: int, n_rows: int = BATCH_SIZE) -> Batch:
     """Make a batch of two classes with a smooth, noisy boundary."""
     rng = np.random.default_rng([7, number])
     X = rng.random((n_rows, m))
@@ -58,9 +58,9 @@ class Stream:
         self.n_rows, self.m, self.seconds = n_rows, m, 0.0
 
     def __iter__(self) -> Iterator[Batch]:
-        for number in range(-(-self.n_rows // BATCH_ROWS)):
+        for number in range(-(-self.n_rows // BATCH_SIZE)):
             start = time.perf_counter()
-            made = batch(number, self.m, min(BATCH_ROWS, self.n_rows - number * BATCH_ROWS))
+            made = batch(number, self.m, min(BATCH_SIZE, self.n_rows - number * BATCH_SIZE))
             self.seconds += time.perf_counter() - start
             yield made
 
@@ -71,7 +71,7 @@ def make_files(folder: Path, n_bytes: float, m: int) -> int:
     from pyarrow import parquet
 
     names = [*(f"x{t}" for t in range(m)), "y"]
-    batches = int(n_bytes / (8 * (m + 1)) / BATCH_ROWS / N_FILES)
+    batches = int(n_bytes / (8 * (m + 1)) / BATCH_SIZE / N_FILES)
     kinds = [pa.float64()] * m + [pa.int64()]
     schema = pa.schema(list(zip(names, kinds, strict=True)))
     for number in range(N_FILES):
@@ -80,7 +80,7 @@ def make_files(folder: Path, n_bytes: float, m: int) -> int:
                 made = [batch(k, m) for k in range(first, min(first + 5, (number + 1) * batches))]
                 X, y = (np.concatenate(parts) for parts in zip(*made, strict=True))
                 file.write_table(pa.table([*X.T, y], schema=schema), row_group_size=len(y))
-    return batches * N_FILES * BATCH_ROWS
+    return batches * N_FILES * BATCH_SIZE
 
 
 def learn_files(folder: str, n_terms: int, n_threads: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.machine import memory_bytes
-from bench.peers import GAMMA, LAM, PEERS, Linear, Problem, check
+from bench.peers import ALPHA, LAM, PEERS, Linear, Problem, check
 from bench.runner import Agreement, Case, CaseResult, Contest, Contestant, DeclinedError
 from gegenbauer import GegenbauerRegressor, TensorBasis, solve_ridge
 from gegenbauer.basis import count_terms
@@ -116,14 +116,14 @@ def data(point: Point) -> Problem:
 
 def _ours(problem: Problem, engine: str, n_threads: int) -> Linear:
     basis = TensorBasis(problem.m, degree=problem.degree, lam=LAM)
-    solution = solve_ridge(basis, problem.X, problem.Y, GAMMA, engine=engine, n_threads=n_threads)
+    solution = solve_ridge(basis, problem.X, problem.Y, ALPHA, engine=engine, n_threads=n_threads)
     if engine not in ("auto", solution.engine):
         raise DeclinedError(f"gave way to {solution.engine!r}")
     return Linear(basis.evaluate, solution.weights)
 
 
 def _estimator(problem: Problem, n_threads: int) -> GegenbauerRegressor:
-    model = GegenbauerRegressor(None, problem.degree, lam=LAM, gamma=GAMMA, n_jobs=n_threads)
+    model = GegenbauerRegressor(None, problem.degree, lam=LAM, alpha=ALPHA, n_jobs=n_threads)
     return model.fit(problem.X, problem.Y)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Doubles = npt.NDArray[np.float64]
 
 
-LAM, GAMMA = 0.05, 2.0**-12  # the paper's setting
+LAM, ALPHA = 0.05, 2.0**-12  # the paper's setting
 
 OTHER_PENALTY = (
     "predictions with scikit-learn's: its basis is the monomials of the same span, so the same "

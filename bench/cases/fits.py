@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from bench.cases.common import (
-    GAMMA,
+    ALPHA,
     LAM,
     OTHER_PENALTY,
     case,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 def _sklearn_fit(X: Doubles, Y: Doubles, degree: int) -> Pipeline:
     # What makes Ridge fastest: the constant is a term, and the features may be overwritten.
-    ridge = Ridge(alpha=GAMMA, fit_intercept=False, copy_X=False)
+    ridge = Ridge(alpha=ALPHA, fit_intercept=False, copy_X=False)
     return make_pipeline(PolynomialFeatures(degree), ridge).fit(X, Y)
 
 
@@ -53,11 +53,11 @@ def _fit_contest(X: Doubles, Y: Doubles, test: Doubles, degree: int, n_threads: 
 
     def ours() -> tuple[TensorBasis, Doubles]:
         basis = TensorBasis(m, degree=degree, lam=LAM)
-        return basis, solve_ridge(basis, X, Y, GAMMA, n_threads=n_threads).weights
+        return basis, solve_ridge(basis, X, Y, ALPHA, n_threads=n_threads).weights
 
     def numpy() -> tuple[Any, Doubles]:
         indices = reference.graded_lexicographic(m, n_terms)
-        return indices, reference.rwdd(reference.activation_matrix(X, indices, LAM), Y, GAMMA)
+        return indices, reference.rwdd(reference.activation_matrix(X, indices, LAM), Y, ALPHA)
 
     def check(results: Mapping[str, Any]) -> list[Agreement]:
         basis, weights = results["ours"]
@@ -114,11 +114,11 @@ def fit_iris_estimator(*, n_threads: int, degree: int) -> Contest:
     X = reference.minmax_scale(training, training)
 
     def ours() -> GegenbauerClassifier:
-        model = GegenbauerClassifier(None, degree, lam=LAM, gamma=GAMMA, n_jobs=n_threads)
+        model = GegenbauerClassifier(None, degree, lam=LAM, alpha=ALPHA, n_jobs=n_threads)
         return model.fit(training, labels)
 
     def numpy() -> reference.Network:
-        return reference.fit(training, labels, n_terms=n_terms, lam=LAM, gamma=GAMMA)
+        return reference.fit(training, labels, n_terms=n_terms, lam=LAM, gamma=ALPHA)
 
     def check(results: Mapping[str, Any]) -> list[Agreement]:
         model, network = results["ours"], results["numpy"]
@@ -165,18 +165,18 @@ def fit_ready(
     X = inputs(S, m)
     Y, basis = targets(X, K), TensorBasis(m, degree=degree, lam=LAM)
     G = np.ascontiguousarray(basis.evaluate(X))
-    model = GegenbauerRegressor(None, degree, lam=LAM, gamma=GAMMA, n_jobs=n_threads)
+    model = GegenbauerRegressor(None, degree, lam=LAM, alpha=ALPHA, n_jobs=n_threads)
 
     def ours() -> Doubles:
         if estimator:
             return model.fit(X, Y).term_coef_
-        return solve_ridge(basis, X, Y, GAMMA, n_threads=n_threads).weights
+        return solve_ridge(basis, X, Y, ALPHA, n_threads=n_threads).weights
 
     def check(results: Mapping[str, Any]) -> list[Agreement]:
         theirs = results["scikit-learn"]
         A = G - G.mean(axis=0)
         W = theirs.coef_.T
-        optimality = np.linalg.norm(A.T @ (Y - Y.mean(axis=0) - A @ W) - GAMMA * W)
+        optimality = np.linalg.norm(A.T @ (Y - Y.mean(axis=0) - A @ W) - ALPHA * W)
         size = np.linalg.norm(A) ** 2 * np.linalg.norm(W) + np.linalg.norm(A) * np.linalg.norm(Y)
         return [
             Agreement(
@@ -199,12 +199,12 @@ def fit_ready(
                 "ours", "GegenbauerRegressor.fit" if estimator else "solve_ridge, from X", ours
             ),
             Contestant(
-                "numpy", "reference.rwdd with the features", lambda: reference.rwdd(G, Y, GAMMA)
+                "numpy", "reference.rwdd with the features", lambda: reference.rwdd(G, Y, ALPHA)
             ),
             Contestant(
                 "scikit-learn",
                 "Ridge with the features (their evaluation is not timed)",
-                lambda: Ridge(alpha=GAMMA).fit(G, Y),
+                lambda: Ridge(alpha=ALPHA).fit(G, Y),
             ),
         ],
         check,

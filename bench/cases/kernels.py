@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
 from bench.cases.common import (
-    GAMMA,
+    ALPHA,
     LAM,
     case,
     inputs,
@@ -81,7 +81,7 @@ def kernel_solve(*, n_threads: int, S: int, m: int, degree: int) -> Contest:
     kernel = TotalDegreeKernel(m, degree, lam=LAM)
 
     def numpy() -> Doubles:
-        return reference.rwdd_dual(reference.activation_matrix(X, basis.indices, LAM), Y, GAMMA)
+        return reference.rwdd_dual(reference.activation_matrix(X, basis.indices, LAM), Y, ALPHA)
 
     def check(results: Mapping[str, Any]) -> list[Agreement]:
         found = predict_kernel(kernel, test, X, results["ours"], n_threads=n_threads)
@@ -100,12 +100,12 @@ def kernel_solve(*, n_threads: int, S: int, m: int, degree: int) -> Contest:
             Contestant(
                 "ours",
                 "solve_kernel of a TotalDegreeKernel",
-                lambda: solve_kernel(kernel, X, Y, GAMMA, n_threads=n_threads).dual_coef,
+                lambda: solve_kernel(kernel, X, Y, ALPHA, n_threads=n_threads).dual_coef,
             ),
             Contestant(
                 "features",
                 "solve_dual of the TensorBasis",
-                lambda: solve_dual(basis, X, Y, GAMMA, n_threads=n_threads).weights,
+                lambda: solve_dual(basis, X, Y, ALPHA, n_threads=n_threads).weights,
             ),
             Contestant("numpy", "reference: activation matrix, rwdd_dual", numpy),
         ],
@@ -155,7 +155,7 @@ def kernel_spectrum(*, n_threads: int, S: int, m: int) -> Contest:
                 share=rows.stop / S,
             ),
             Contestant(
-                "scikit-learn", "rbf_kernel of the same shape", lambda: rbf_kernel(X, gamma=q)
+                "scikit-learn", "rbf_kernel of the same shape", lambda: rbf_kernel(X, alpha=q)
             ),
         ],
         check,

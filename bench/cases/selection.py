@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     Doubles = npt.NDArray[np.float64]
 
-GAMMAS = 2.0 ** np.arange(-20.0, 11.0)  # 31 of them
-ONE_GAMMA = 2.0**-6
+ALPHAS = 2.0 ** np.arange(-20.0, 11.0)  # 31 of them
+ONE_ALPHA = 2.0**-6
 N_SPOTS = 20
 SCORERS = (
     "roc_auc", "neg_log_loss", "neg_brier_score", "f1", "balanced_accuracy", "accuracy",
@@ -45,43 +45,43 @@ def _problem(S: int, m: int) -> tuple[Doubles, Doubles]:
 
 
 def leave_one_out(*, n_threads: int, S: int, m: int, degree: int) -> Contest:
-    """Exact leave-one-out for 31 gammas against one fit, and against a grid search."""
+    """Exact leave-one-out for 31 alphas against one fit, and against a grid search."""
     X, Y = _problem(S, m)
     basis = TensorBasis(m, degree=degree, lam=LAM)
 
     def ours() -> Doubles:
         path = RidgePath(basis, X, Y, n_threads=n_threads)
-        return path.leave_one_out(GAMMAS).predictions
+        return path.leave_one_out(ALPHAS).predictions
 
     def grid_search() -> Any:
         pipe = make_pipeline(PolynomialFeatures(degree), Ridge(fit_intercept=False))
-        return GridSearchCV(pipe, {"ridge__alpha": GAMMAS}, cv=4).fit(X, Y).best_estimator_
+        return GridSearchCV(pipe, {"ridge__alpha": ALPHAS}, cv=4).fit(X, Y).best_estimator_
 
     def check(results: Mapping[str, Any]) -> list[Agreement]:
         worst = 0.0
         for g in (10, 20, 30):
             for i in (0, S // 2, S - 1):
                 keep = np.arange(S) != i
-                fit = solve_ridge(basis, X[keep], Y[keep], GAMMAS[g], n_threads=n_threads)
+                fit = solve_ridge(basis, X[keep], Y[keep], ALPHAS[g], n_threads=n_threads)
                 refit = basis.evaluate(X[i : i + 1]) @ fit.weights
                 worst = max(worst, abs(float(results["ours"][g, i, 0] - refit[0, 0])))
         path = RidgePath(basis, X, Y, n_threads=n_threads)
-        fitted = path.predict(X[:50], [ONE_GAMMA])[0]
+        fitted = path.predict(X[:50], [ONE_ALPHA])[0]
         alone = np.abs(basis.evaluate(X[:50]) @ results["one fit"] - fitted).max()
         return [
             Agreement("ours: predictions of 9 refits without a row", worst, 1e-8),
-            Agreement("one fit: predictions of ours with its gamma", float(alone), 1e-8),
+            Agreement("one fit: predictions of ours with its alpha", float(alone), 1e-8),
             *ridge_is_solved(results["scikit-learn"], X, Y),
         ]
 
     return Contest(
-        {"S": S, "m": m, "L": basis.n_terms, "gammas": GAMMAS.size},
+        {"S": S, "m": m, "L": basis.n_terms, "alphas": ALPHAS.size},
         [
             Contestant("ours", "RidgePath and leave_one_out", ours),
             Contestant(
                 "one fit",
-                "solve_ridge with one gamma",
-                lambda: solve_ridge(basis, X, Y, ONE_GAMMA, n_threads=n_threads).weights,
+                "solve_ridge with one alpha",
+                lambda: solve_ridge(basis, X, Y, ONE_ALPHA, n_threads=n_threads).weights,
             ),
             Contestant(
                 "scikit-learn", "GridSearchCV with 4 folds of PolynomialFeatures and Ridge",
@@ -93,48 +93,48 @@ def leave_one_out(*, n_threads: int, S: int, m: int, degree: int) -> Contest:
 
 
 def leave_one_out_by_moments(
-    *, n_threads: int, S: int, degree: int, n_gammas: int, n_spots: int
+    *, n_threads: int, S: int, degree: int, n_alphas: int, n_spots: int
 ) -> Contest:
-    """Leave-one-out for 31 gammas of many rows with two inputs, against one fit by moments."""
+    """Leave-one-out for 31 alphas of many rows with two inputs, against one fit by moments."""
     X, Y = _problem(S, 2)
     basis = TensorBasis(2, degree=degree, lam=LAM)
-    gammas = GAMMAS[:: max(1, GAMMAS.size // n_gammas)][:n_gammas]
+    alphas = ALPHAS[:: max(1, ALPHAS.size // n_alphas)][:n_alphas]
 
     def check(results: Mapping[str, Any]) -> list[Agreement]:
         path = RidgePath(basis, X, Y, n_threads=n_threads)
-        fitted = path.predict(X[:50], [ONE_GAMMA])[0]
+        fitted = path.predict(X[:50], [ONE_ALPHA])[0]
         alone = np.abs(basis.evaluate(X[:50]) @ results["one fit"] - fitted).max()
-        at = int(np.flatnonzero(gammas == ONE_GAMMA)[0])
+        at = int(np.flatnonzero(alphas == ONE_ALPHA)[0])
         found, worst = results["ours"], 0.0
         rows = np.random.default_rng(2).choice(S, n_spots, replace=False)
         for i in rows:
             weight = np.ones(S)
             weight[i] = 0.0
             fit = solve_ridge(
-                basis, X, Y, ONE_GAMMA, sample_weight=weight, engine="moments",
+                basis, X, Y, ONE_ALPHA, sample_weight=weight, engine="moments",
                 n_threads=n_threads,
             )  # fmt: skip
             refit = basis.evaluate(X[i : i + 1]) @ fit.weights
             worst = max(worst, abs(float(found[at, i, 0] - refit[0, 0])))
         return [
             Agreement(f"ours: predictions of {n_spots} refits without a row", worst, 1e-8),
-            Agreement("one fit: predictions of ours with its gamma", float(alone), 1e-8),
+            Agreement("one fit: predictions of ours with its alpha", float(alone), 1e-8),
         ]
 
     return Contest(
-        {"S": S, "m": 2, "L": basis.n_terms, "gammas": gammas.size},
+        {"S": S, "m": 2, "L": basis.n_terms, "alphas": alphas.size},
         [
             Contestant(
                 "ours", "RidgePath and leave_one_out",
                 lambda: (
-                    RidgePath(basis, X, Y, n_threads=n_threads).leave_one_out(gammas).predictions
+                    RidgePath(basis, X, Y, n_threads=n_threads).leave_one_out(alphas).predictions
                 ),
             ),
             Contestant(
-                "one fit", "solve_ridge by moments with one gamma",
+                "one fit", "solve_ridge by moments with one alpha",
                 lambda: (
                     solve_ridge(
-                        basis, X, Y, ONE_GAMMA, engine="moments", n_threads=n_threads
+                        basis, X, Y, ONE_ALPHA, engine="moments", n_threads=n_threads
                     ).weights
                 ),
             ),
@@ -143,7 +143,7 @@ def leave_one_out_by_moments(
     )  # fmt: skip
 
 
-def surface(*, n_threads: int, n_terms: int, n_gammas: int) -> Contest:
+def surface(*, n_threads: int, n_terms: int, n_alphas: int) -> Contest:
     """Leave-one-out errors of every number of terms on Liver, against one factorisation."""
     path = Path(__file__).parents[1] / "data" / "liver.csv"
     table = np.genfromtxt(path, delimiter=",", skip_header=1, dtype=None, encoding="utf-8")
@@ -153,20 +153,20 @@ def surface(*, n_threads: int, n_terms: int, n_gammas: int) -> Contest:
     X, Y = X[rows], np.where(labels[rows, np.newaxis] == 1, 1.0, -1.0)
     scaling = InputScaling.fit(X)
     basis = TensorBasis(X.shape[1], n_terms=n_terms, lam=LAM)
-    gammas = GAMMAS[:: max(1, GAMMAS.size // n_gammas)][:n_gammas]
+    alphas = ALPHAS[:: max(1, ALPHAS.size // n_alphas)][:n_alphas]
     square = np.random.default_rng(1).standard_normal((n_terms, n_terms))
     square = np.asfortranarray(square @ square.T + n_terms * np.eye(n_terms))
 
     def ours() -> Any:
-        return prefix_surface(basis, X, Y, gammas, scaling=scaling, n_threads=n_threads).scores
+        return prefix_surface(basis, X, Y, alphas, scaling=scaling, n_threads=n_threads).scores
 
     def check(results: Mapping[str, Any]) -> list[Agreement]:
         found, rng, worst = results["ours"], np.random.default_rng(2), 0.0
         for _ in range(N_SPOTS):
-            g, size = int(rng.integers(gammas.size)), int(rng.integers(1, n_terms + 1))
+            g, size = int(rng.integers(alphas.size)), int(rng.integers(1, n_terms + 1))
             spot = TensorBasis(X.shape[1], n_terms=size, lam=LAM)
             path = RidgePath(spot, X, Y, scaling=scaling, method="svd")
-            left_out = path.leave_one_out([gammas[g]]).predictions[0]
+            left_out = path.leave_one_out([alphas[g]]).predictions[0]
             true = float(((left_out - Y) ** 2).mean())
             worst = max(worst, abs(float(found[g, size - 1]) / true - 1))
         lower = np.tril(results["one factorisation"])
@@ -177,7 +177,7 @@ def surface(*, n_threads: int, n_terms: int, n_gammas: int) -> Contest:
         ]
 
     return Contest(
-        {"S": len(X), "L": n_terms, "gammas": gammas.size},
+        {"S": len(X), "L": n_terms, "alphas": alphas.size},
         [
             Contestant("ours", "prefix_surface, leave-one-out", ours),
             Contestant(
@@ -189,7 +189,7 @@ def surface(*, n_threads: int, n_terms: int, n_gammas: int) -> Contest:
     )  # fmt: skip
 
 
-def scorers(*, n_threads: int, S: int, m: int, n_labels: int, n_gammas: int) -> Contest:
+def scorers(*, n_threads: int, S: int, m: int, n_labels: int, n_alphas: int) -> Contest:
     """Choose by scorers of scikit-learn, against our own score; one of them is called for each."""
     rng = np.random.default_rng(1)
     X = rng.random((S, m))
@@ -197,7 +197,7 @@ def scorers(*, n_threads: int, S: int, m: int, n_labels: int, n_gammas: int) -> 
     Y = (sides + 0.5 * rng.standard_normal(sides.shape) > np.median(sides, axis=0)).astype(int)
     y = Y[:, 0] if n_labels == 1 else Y
     names = [name if n_labels == 1 else OF_LABELS.get(name, name) for name in SCORERS]
-    gammas = 2.0 ** np.linspace(-30.0, 30.0, n_gammas)
+    alphas = 2.0 ** np.linspace(-30.0, 30.0, n_alphas)
     one_by_one = f"{names[3]}, one by one"
 
     def choose(scoring: Any) -> GegenbauerClassifierCV:
@@ -206,7 +206,7 @@ def scorers(*, n_threads: int, S: int, m: int, n_labels: int, n_gammas: int) -> 
             model = GegenbauerClassifierCV(
                 spectrum=None,
                 n_terms=[10, 30, 60],
-                gammas=gammas,
+                alphas=alphas,
                 scoring=scoring,
                 n_jobs=n_threads,
             )
@@ -218,7 +218,7 @@ def scorers(*, n_threads: int, S: int, m: int, n_labels: int, n_gammas: int) -> 
         for name, model in results.items():
             basis = TensorBasis(m, n_terms=model.n_terms_, lam=model.lam_)
             weights = solve_ridge(
-                basis, X, targets, model.gamma_, scaling=model.scaling_, n_threads=n_threads
+                basis, X, targets, model.alpha_, scaling=model.scaling_, n_threads=n_threads
             ).weights
             apart = np.abs(weights - model.term_coef_).max() / np.abs(weights).max()
             agreements.append(Agreement(f"{name}: weights of what it chose", float(apart), 1e-8))
@@ -231,7 +231,7 @@ def scorers(*, n_threads: int, S: int, m: int, n_labels: int, n_gammas: int) -> 
         return agreements
 
     return Contest(
-        {"S": S, "m": m, "labels": n_labels, "gammas": n_gammas},
+        {"S": S, "m": m, "labels": n_labels, "alphas": n_alphas},
         [
             Contestant("ours", "GegenbauerClassifierCV by its own score", lambda: choose(None)),
             *(
@@ -251,8 +251,8 @@ def scorers(*, n_threads: int, S: int, m: int, n_labels: int, n_gammas: int) -> 
 
 CASES: tuple[Case, ...] = (
     case(
-        "loo-gammas",
-        "exact leave-one-out for 31 gammas",
+        "loo-alphas",
+        "exact leave-one-out for 31 alphas",
         leave_one_out,
         {"S": 1_000, "m": 6, "degree": 7},
         {"one fit": 1 / 3, "scikit-learn": 200.0},
@@ -261,9 +261,9 @@ CASES: tuple[Case, ...] = (
     ),
     case(
         "loo-moments",
-        "exact leave-one-out for 31 gammas by moments",
+        "exact leave-one-out for 31 alphas by moments",
         leave_one_out_by_moments,
-        {"S": 1_000_000, "degree": 53, "n_gammas": 31, "n_spots": 3},
+        {"S": 1_000_000, "degree": 53, "n_alphas": 31, "n_spots": 3},
         {"one fit": 1 / 10},
         S=3_000,
         degree=8,
@@ -271,27 +271,27 @@ CASES: tuple[Case, ...] = (
     ),
     case(
         "prefix-surface",
-        "leave-one-out for 31 gammas and every number of terms",
+        "leave-one-out for 31 alphas and every number of terms",
         surface,
-        {"n_terms": 1_500, "n_gammas": 31},
+        {"n_terms": 1_500, "n_alphas": 31},
         {"one factorisation": 1 / 60},
         n_terms=40,
-        n_gammas=4,
+        n_alphas=4,
     ),
     case(
         "scorers-classes",
         "a search by scikit-learn's scorers, two classes",
         scorers,
-        {"S": 400, "m": 4, "n_labels": 1, "n_gammas": 61},
+        {"S": 400, "m": 4, "n_labels": 1, "n_alphas": 61},
         S=40,
-        n_gammas=3,
+        n_alphas=3,
     ),
     case(
         "scorers-labels",
         "a search by scikit-learn's scorers, three labels",
         scorers,
-        {"S": 400, "m": 4, "n_labels": 3, "n_gammas": 61},
+        {"S": 400, "m": 4, "n_labels": 3, "n_alphas": 61},
         S=40,
-        n_gammas=3,
+        n_alphas=3,
     ),
 )

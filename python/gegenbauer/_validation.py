@@ -25,7 +25,7 @@ __all__ = [
     "MAX_INTEGER",
     "MAX_THREADS",
     "apart",
-    "as_gammas",
+    "as_alphas",
     "as_matrix",
     "as_weights",
     "check_choice",
@@ -462,6 +462,6 @@ def require_finite(
         raise BeyondRangeError(found, advice)
 
 
-def as_gammas(gammas: npt.ArrayLike) -> Doubles:
-    column = as_matrix(gammas, "gammas", n_columns=1, keep_float32=False, one_dimensional=True)
+def as_alphas(alphas: npt.ArrayLike) -> Doubles:
+    column = as_matrix(alphas, "alphas", n_columns=1, keep_float32=False, one_dimensional=True)
     return np.asarray(column[:, 0], dtype=np.float64)

@@ -57,7 +57,7 @@ class OutlierWarning(UserWarning):
     """Nearly all samples of an input fill a tiny part of its range, which is scaled to the domain.
 
     The polynomials hardly tell such samples apart. Clip the outliers, or transform the input.
-    Where ``feature_range`` is given, and of samples that come in batches, whose sums do not tell,
+    Where ``bounds`` is given, and of samples that come in batches, whose sums do not tell,
     there is no such warning.
     """
 

@@ -85,9 +85,9 @@ void test_cholesky_refuses() {
   for (const Index n : {1, 9, 130}) {
     Matrix m = positive_definite(n);
     m(n - 1, n - 1) = -1.0;
-    CHECK_THROWS(cholesky_in_place(m, Control(2)), NotPositiveDefinite, "gamma");
+    CHECK_THROWS(cholesky_in_place(m, Control(2)), NotPositiveDefinite, "alpha");
     m(n - 1, n - 1) = std::nan("");
-    CHECK_THROWS(cholesky_in_place(m, Control(2)), NotPositiveDefinite, "gamma");
+    CHECK_THROWS(cholesky_in_place(m, Control(2)), NotPositiveDefinite, "alpha");
   }
 }
 

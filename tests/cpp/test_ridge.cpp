@@ -119,7 +119,7 @@ void test_solutions() {
       }
     }
     CHECK_THROWS(solve_ridge(design, {-1.0, true, Engine::primal, Solver::automatic}, Control(1)),
-                 std::invalid_argument, "gamma");
+                 std::invalid_argument, "alpha");
     CHECK_THROWS(solve_ridge(design, {0.0, true, Engine::primal, Solver::cholesky}, Control(1)), std::invalid_argument,
                  "orthogonal");
   }

@@ -82,10 +82,10 @@ def good_files(folder: Path) -> dict[str, bytes]:
     learned = gegenbauer.GegenbauerClassifier(n_terms=6, engine="moments")
     models["moments"] = learned.fit_stream([(X, np.array(["a", "b", "c"])[np.arange(30) % 3])])
     gram = gegenbauer.GegenbauerRegressor(n_terms=6, engine="primal").partial_fit(X, X)
-    models["chosen"] = copy.copy(gram).choose_gamma()
+    models["chosen"] = copy.copy(gram).choose_alpha()
     models["forgotten"] = gram.forget(X, X)
     models["multilabel-stream"] = gegenbauer.GegenbauerClassifier(
-        n_terms=5, feature_range=[(0, 1), (0, 1)]
+        n_terms=5, bounds=[(0, 1), (0, 1)]
     ).fit_stream([(X, (X > 0.5).astype(int))])
     files = {}
     for name, model in models.items():
@@ -386,7 +386,7 @@ def uses(model, path: Path):
             return (more + model).statistics_._packed()
 
         found["learn"] = learn
-        found["choose"] = lambda: copy.copy(model).choose_gamma().term_coef_
+        found["choose"] = lambda: copy.copy(model).choose_alpha().term_coef_
 
     def save():
         gegenbauer.save(model, path)

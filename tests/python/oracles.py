@@ -177,7 +177,7 @@ def features(X: np.ndarray, indices: np.ndarray, lam: float, spectrum: object = 
 def ridge_exact(
     G: np.ndarray,
     Phi: np.ndarray,
-    gamma: float,
+    alpha: float,
     *,
     sample_weight: np.ndarray | None = None,
     penalize_constant: bool = True,
@@ -195,28 +195,28 @@ def ridge_exact(
         )
         gram, cross = A.T * B, B.T * mpmath.matrix(Phi.reshape(len(G), -1).tolist())
         for i in range(0 if penalize_constant else 1, G.shape[1]):
-            gram[i, i] += mpmath.mpf(gamma)
+            gram[i, i] += mpmath.mpf(alpha)
         columns = [mpmath.cholesky_solve(gram, cross[:, k]) for k in range(cross.cols)]
         return np.array([[float(v) for v in column] for column in columns]).T
 
 
-def ridge_svd(G: np.ndarray, Phi: np.ndarray, gamma: float) -> np.ndarray:
-    """V diag(s / (s^2 + gamma)) U' Phi: accurate for float64 whatever the engine under test did."""
+def ridge_svd(G: np.ndarray, Phi: np.ndarray, alpha: float) -> np.ndarray:
+    """V diag(s / (s^2 + alpha)) U' Phi: accurate for float64 whatever the engine under test did."""
     U, s, Vt = np.linalg.svd(G, full_matrices=False)
-    return Vt.T @ ((s / (s**2 + gamma))[:, None] * (U.T @ Phi))
+    return Vt.T @ ((s / (s**2 + alpha))[:, None] * (U.T @ Phi))
 
 
 def ridge_lstsq(
     G: np.ndarray,
     Phi: np.ndarray,
-    gamma: float,
+    alpha: float,
     *,
     sample_weight: np.ndarray | None = None,
     penalize_constant=True,
 ) -> np.ndarray:
-    """Ridge as ordinary least squares with further rows, sqrt(gamma) times a diagonal."""
+    """Ridge as ordinary least squares with further rows, sqrt(alpha) times a diagonal."""
     root = np.sqrt(np.ones(len(G)) if sample_weight is None else sample_weight)[:, None]
-    penalty = np.full(G.shape[1], math.sqrt(gamma))
+    penalty = np.full(G.shape[1], math.sqrt(alpha))
     penalty[0] *= penalize_constant
     rows = np.vstack([root * G, np.diag(penalty)])
     targets = np.vstack([root * Phi, np.zeros((G.shape[1], Phi.shape[1]))])
@@ -254,16 +254,16 @@ def free_constant_limit(
 
 
 def optimality(G: np.ndarray, Phi: np.ndarray) -> Callable[[np.ndarray, float], float]:
-    """rho(W, gamma) = |G'(Phi - G W) - gamma W| / (|G|^2 |W| + |G| |Phi|).
+    """rho(W, alpha) = |G'(Phi - G W) - alpha W| / (|G|^2 |W| + |G| |Phi|).
 
     The residual is computed in long double; |G| is the spectral norm, the others are Frobenius's.
     """
     g, phi = np.asarray(G, dtype=np.longdouble), np.asarray(Phi, dtype=np.longdouble)
     size = np.linalg.norm(G, 2)
 
-    def rho(W: np.ndarray, gamma: float) -> float:
+    def rho(W: np.ndarray, alpha: float) -> float:
         w = np.asarray(W, dtype=np.longdouble)
-        residual = g.T @ (phi - g @ w) - np.longdouble(gamma) * w
+        residual = g.T @ (phi - g @ w) - np.longdouble(alpha) * w
         scale = size**2 * np.linalg.norm(W) + size * np.linalg.norm(Phi)
         return float(np.linalg.norm(residual.astype(np.float64)) / scale)
 

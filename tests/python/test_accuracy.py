@@ -81,8 +81,8 @@ def test_coefficients_of_polynomial_chaos(peer):
     basis = TensorBasis(3, degree=design.DEGREE, lam=0.5, spectrum="orthonormal")
     assert basis.n_terms == len(theirs)
     for engine in ("primal", "moments", "dual"):
-        for gamma in (0.0, 1e-14):
-            W = solve_ridge(basis, design.X, design.y, gamma, engine=engine).weights[:, 0]
+        for alpha in (0.0, 1e-14):
+            W = solve_ridge(basis, design.X, design.y, alpha, engine=engine).weights[:, 0]
             expected = [theirs[tuple(index)] for index in basis.indices.tolist()]
             assert_allclose(W, expected, rtol=0, atol=1e-12)
 
@@ -137,7 +137,7 @@ def test_sobol_indices_of_the_borehole():
     X[0], X[1] = low, high  # so that the box of the training data is the range
     rw, r, Tu, Hu, Tl, Hl, L, Kw = X.T
     model = GegenbauerRegressor(
-        lam=0.5, spectrum="orthonormal", degree=4, n_terms=None, gamma=1e-8, feature_range=None
+        lam=0.5, spectrum="orthonormal", degree=4, n_terms=None, alpha=1e-8, bounds=None
     ).fit(X, borehole(rw, r, Tu, Hu - Hl, Tl, L, Kw))
     found = sobol_indices(model)
     assert_allclose(found.first_order[:, 0], first, atol=1e-3)

@@ -28,7 +28,17 @@ BEFORE["batches"] = set()  # which estimators, and what stands after them, may u
 for name in ORDER[ORDER.index("estimators") :]:
     BEFORE[name].add("batches")
 # Modules that all may use; each of them only those before it
-FREE = ["_cpu", "_core", "errors", "_typing", "_dispatch", "_locks", "_memory", "_validation"]
+FREE = [
+    "_cpu",
+    "_core",
+    "errors",
+    "_typing",
+    "_dispatch",
+    "_locks",
+    "_memory",
+    "_validation",
+    "_renamed",
+]
 
 # Who may import what is not ours, beside NumPy and the standard library
 FOREIGN = {

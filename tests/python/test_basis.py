@@ -22,7 +22,7 @@ from interrupts import interrupt
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gegenbauer import reference
-from gegenbauer.basis import InputScaling, TensorBasis, count_terms, eval_gegenbauer
+from gegenbauer.basis import InputScaling, TensorBasis, count_terms, gegenbauer_vander
 
 # every parameter of the polynomials at which something special happens
 LAMS = [
@@ -41,17 +41,17 @@ LAMS = [
 ]
 
 
-# --- eval_gegenbauer ---------------------------------------------------------------------------
+# --- gegenbauer_vander ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("lam", "x", "expected"), oracles.KNOWN_VALUES)
 def test_low_degrees(lam, x, expected):
-    assert_allclose(eval_gegenbauer(x, 5, lam), expected, rtol=1e-14)
+    assert_allclose(gegenbauer_vander(x, 5, lam), expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize(("lam", "expected"), oracles.KNOWN_AT_DEGREE_30)
 def test_degree_30(lam, expected):
-    assert_allclose(eval_gegenbauer(0.3, 30, lam)[30], expected, rtol=1e-13)
+    assert_allclose(gegenbauer_vander(0.3, 30, lam)[30], expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize("normalization", ["raw", "orthonormal"])
@@ -60,7 +60,7 @@ def test_against_extended_precision(lam, normalization):
     """The error counts relative to the largest value of the degree on [-1, 1]."""
     x = np.r_[-1.0, np.cos(np.linspace(0.1, 3.1, 9)), 0.0, 0.3, 0.999, 1.0]
     expected = oracles.table(x, 500, lam, normalization)
-    got = eval_gegenbauer(x, 500, lam, normalization=normalization)
+    got = gegenbauer_vander(x, 500, lam, normalization=normalization)
     largest = np.abs(expected).max(axis=0)
     error = np.abs(got - expected).max(axis=0) / np.where(largest > 0, largest, 1)
     assert error[:101].max() <= 1e-12
@@ -71,23 +71,23 @@ def test_against_extended_precision(lam, normalization):
 def test_large_lam_is_accurate_as_far_as_float64_reaches(normalization):
     x = np.array([-1.0, -0.4, 0.0, 0.001, 0.3, 1.0])
     expected = oracles.table(x, 40, 1e6, normalization)
-    got = eval_gegenbauer(x, 40, 1e6, normalization=normalization)
+    got = gegenbauer_vander(x, 40, 1e6, normalization=normalization)
     error = np.abs(got - expected).max(axis=0) / np.abs(expected).max(axis=0)
     assert error.max() <= 1e-12
     with pytest.raises(ValueError, match=r"lam.*degree"):  # C_500(1) is about 10^2000
-        eval_gegenbauer(x, 500, 1e6, normalization=normalization)
+        gegenbauer_vander(x, 500, 1e6, normalization=normalization)
 
 
 def test_limit_at_zero():
     x = np.linspace(-1, 1, 21)
     n = np.arange(1, 31)
     chebyshev = np.cos(n * np.arccos(x)[:, None])
-    assert_allclose(eval_gegenbauer(x, 30, 0.0)[:, 1:], 2 / n * chebyshev, atol=1e-13)
-    got = eval_gegenbauer(x, 30, 0.0, normalization="orthonormal")
+    assert_allclose(gegenbauer_vander(x, 30, 0.0)[:, 1:], 2 / n * chebyshev, atol=1e-13)
+    got = gegenbauer_vander(x, 30, 0.0, normalization="orthonormal")
     assert_allclose(got[:, 1:], math.sqrt(2) * chebyshev, atol=1e-13)
     assert_array_equal(got[:, 0], 1.0)
     # orthonormal polynomials pass through lam = 0 without a step
-    near = eval_gegenbauer(x, 30, 1e-12, normalization="orthonormal")
+    near = gegenbauer_vander(x, 30, 1e-12, normalization="orthonormal")
     assert_allclose(near, got, atol=1e-9)
 
 
@@ -99,8 +99,8 @@ def test_limit_at_zero():
 )
 def test_parity(lam, x, degree, normalization):
     signs = (-1.0) ** np.arange(degree + 1)
-    there = eval_gegenbauer(x, degree, lam, normalization=normalization)
-    back = eval_gegenbauer(-x, degree, lam, normalization=normalization)
+    there = gegenbauer_vander(x, degree, lam, normalization=normalization)
+    back = gegenbauer_vander(-x, degree, lam, normalization=normalization)
     assert_array_equal(back, signs * there)
 
 
@@ -114,7 +114,7 @@ def test_parity(lam, x, degree, normalization):
     ],
 )
 def test_shape_of_the_values(x, shape):
-    values = eval_gegenbauer(x, 4, 0.5)
+    values = gegenbauer_vander(x, 4, 0.5)
     assert values.shape == (*shape, 5)
     assert values.dtype == np.float64
 
@@ -122,15 +122,15 @@ def test_shape_of_the_values(x, shape):
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.bool_, np.float32, np.float16])
 def test_points_become_float64_before_any_arithmetic(dtype):
     x = np.array([[0, 1], [1, 1]], dtype=dtype)
-    assert_array_equal(eval_gegenbauer(x, 9, 0.3), eval_gegenbauer(x.astype(float), 9, 0.3))
-    assert eval_gegenbauer(np.int8(100), 2, 1.0)[2] == 4 * 100**2 - 1
+    assert_array_equal(gegenbauer_vander(x, 9, 0.3), gegenbauer_vander(x.astype(float), 9, 0.3))
+    assert gegenbauer_vander(np.int8(100), 2, 1.0)[2] == 4 * 100**2 - 1
 
 
 @pytest.mark.parametrize("lam", [-0.5, -0.6, -math.inf, math.inf, math.nan])
 def test_lam_outside_of_its_range(lam):
     expected = re.compile(rf"lam\b.*-(1/2|0\.5).*{lam}", re.DOTALL)
     with pytest.raises(ValueError, match=expected):
-        eval_gegenbauer(0.5, 3, lam)
+        gegenbauer_vander(0.5, 3, lam)
     with pytest.raises(ValueError, match=expected):
         TensorBasis(2, degree=3, lam=lam)
 
@@ -138,18 +138,18 @@ def test_lam_outside_of_its_range(lam):
 @pytest.mark.parametrize("x", [math.nan, [0.1, math.inf], [[-math.inf]]])
 def test_points_must_be_finite(x):
     with pytest.raises(ValueError, match=r"\bx\b.*(NaN|nan|inf)"):
-        eval_gegenbauer(x, 3, 0.5)
+        gegenbauer_vander(x, 3, 0.5)
 
 
 @pytest.mark.parametrize("degree", [-1, 2.5, "3", None])
 def test_degree_must_be_a_whole_number(degree):
     with pytest.raises((TypeError, ValueError), match=r"\bdegree\b.*" + re.escape(str(degree))):
-        eval_gegenbauer(0.5, degree, 0.5)
+        gegenbauer_vander(0.5, degree, 0.5)
 
 
 def test_unknown_normalization():
     with pytest.raises(ValueError, match=r"normalization.*raw.*orthonormal.*monic"):
-        eval_gegenbauer(0.5, 3, 0.5, normalization="monic")
+        gegenbauer_vander(0.5, 3, 0.5, normalization="monic")
 
 
 # --- Index sets --------------------------------------------------------------------------------
@@ -185,11 +185,11 @@ GOLDEN = {  # total degree up to 4
 @pytest.mark.parametrize(("order", "n_features"), GOLDEN)
 def test_golden_order(order, n_features):
     golden = " ".join(GOLDEN[order, n_features].split())
-    basis = TensorBasis(n_features, degree=4, order=order)
+    basis = TensorBasis(n_features, degree=4, term_order=order)
     assert oracles.words(basis.indices) == golden
     assert basis.n_terms == len(basis.indices) == math.comb(n_features + 4, 4)
     # the first terms are the first terms
-    first = TensorBasis(n_features, n_terms=12, order=order)
+    first = TensorBasis(n_features, n_terms=12, term_order=order)
     assert oracles.words(first.indices) == " ".join(golden.split()[:12])
 
 
@@ -234,7 +234,7 @@ def test_sets_against_brute_force(data):
         "max_interaction": limit,
         "n_terms": n_terms,
     }
-    basis = TensorBasis(n_features, order=order, **options)
+    basis = TensorBasis(n_features, term_order=order, **options)
     assert_array_equal(basis.indices, expected)
     assert basis.indices.dtype == np.int32
     assert basis.n_features == n_features
@@ -322,7 +322,7 @@ def test_largest_weight_is_nested_downward_closed_and_sorted(n_features, q, s, n
 @pytest.mark.parametrize("order", oracles.ORDERS)
 @pytest.mark.parametrize("kind", ["total_degree", "tensor", "hyperbolic_cross"])
 def test_sets_are_nested(order, kind):
-    options = {"degree": 7, "index_set": kind, "order": order}
+    options = {"degree": 7, "index_set": kind, "term_order": order}
     whole = TensorBasis(3, **options).indices
     for n_terms in (1, 2, 5, 19, len(whole), len(whole) + 1):
         cut = TensorBasis(3, n_terms=n_terms, **options)
@@ -424,7 +424,7 @@ def test_too_large_requests_are_refused_by_number(n_features, options, count):
         ({"n_features": 2, "n_terms": 2.5}, "n_terms"),
         ({"n_features": 2, "degree": 2, "max_interaction": 0}, "max_interaction"),
         ({"n_features": 2, "degree": 2, "index_set": "simplex"}, "index_set.*simplex"),
-        ({"n_features": 2, "degree": 2, "order": "lex"}, "order.*lex"),
+        ({"n_features": 2, "degree": 2, "term_order": "lex"}, "term_order.*lex"),
         ({"n_features": 2, "degree": 2, "lam": "small"}, "lam.*small"),
         ({"n_features": 2, "degree": 2, "spectrum": "white"}, "spectrum.*white"),
         ({"n_features": 2, "degree": 2, "spectrum": (1.0,)}, "spectrum"),
@@ -459,7 +459,7 @@ HIGH = 100_000
 def test_high_degrees_cost_no_more_than_their_terms(n_features, options, order):
     # Work in proportion to the squared degree would take hours.
     basis = TensorBasis(
-        n_features, **({"degree": HIGH} | options), order=order, spectrum="orthonormal"
+        n_features, **({"degree": HIGH} | options), term_order=order, spectrum="orthonormal"
     )
     limits = options.get("degree", [HIGH] * n_features)
     expected = np.zeros((1, n_features), dtype=np.int32)
@@ -510,8 +510,8 @@ def test_term_names_of_named_inputs():
     "options",
     [
         {"n_terms": 44},
-        {"degree": 4, "index_set": "tensor", "max_interaction": 2, "order": "grevlex"},
-        {"degree": 7, "index_set": "hyperbolic_cross", "order": "grlex_ascending"},
+        {"degree": 4, "index_set": "tensor", "max_interaction": 2, "term_order": "grevlex"},
+        {"degree": 7, "index_set": "hyperbolic_cross", "term_order": "grlex_ascending"},
     ],
 )
 def test_features_against_extended_precision(spectrum, lam, options, rng):
@@ -728,7 +728,12 @@ def test_wrong_options_are_refused(options, named):
         {"n_terms": 30},
         {"degree": [2, 3, 1], "index_set": "tensor", "lam": 0.5, "spectrum": "orthonormal"},
         {"n_terms": 25, "index_set": "largest_weight", "spectrum": (0.2, 1.5), "lam": 0.0},
-        {"degree": 6, "index_set": "hyperbolic_cross", "max_interaction": 2, "order": "grevlex"},
+        {
+            "degree": 6,
+            "index_set": "hyperbolic_cross",
+            "max_interaction": 2,
+            "term_order": "grevlex",
+        },
     ],
 )
 def test_a_basis_survives_pickling_and_copying(options, rng):
@@ -748,7 +753,7 @@ def test_arrays_outlive_the_basis(rng):
     kept = indices.copy(), parents.copy(), G.copy()
     del basis
     gc.collect()
-    TensorBasis(3, n_terms=50, order="grevlex").evaluate(X)  # would overwrite freed memory
+    TensorBasis(3, n_terms=50, term_order="grevlex").evaluate(X)  # would overwrite freed memory
     for array, copied in zip((indices, parents, G), kept, strict=True):
         assert_array_equal(array, copied)
 
@@ -927,7 +932,7 @@ def test_every_order_and_set_together_with_scaling(iris):
     X = reference.minmax_scale(iris.X, iris.X, (-1.0, 1.0))
     kinds = ["total_degree", "tensor", "hyperbolic_cross"]
     for kind, order in itertools.product(kinds, oracles.ORDERS):
-        basis = TensorBasis(4, degree=3, index_set=kind, order=order)
+        basis = TensorBasis(4, degree=3, index_set=kind, term_order=order)
         expected = reference.activation_matrix(X, basis.indices, 0.05)
         assert_allclose(basis.evaluate(iris.X, scaling=scaling), expected, rtol=0, atol=1e-14)
 
@@ -957,7 +962,7 @@ def test_values_beyond_float64():
     ):
         basis.evaluate([[0.0, 0.0], [1e200, 0.0]])
     with pytest.raises(ValueError, match="range of float64"):
-        eval_gegenbauer(1e200, 3, 0.5)
+        gegenbauer_vander(1e200, 3, 0.5)
 
 
 def test_out_with_entries_that_overlap():
@@ -983,7 +988,7 @@ def test_masks_and_sparse_matrices_are_refused():
     [
         lambda: TensorBasis(50, n_terms=9 * 10**6, index_set="largest_weight", spectrum=(0.5, 1.0)),
         lambda: TensorBasis(50, n_terms=9 * 10**7),
-        lambda: eval_gegenbauer(np.linspace(-1, 1, 10_000), 20_000, 0.5),
+        lambda: gegenbauer_vander(np.linspace(-1, 1, 10_000), 20_000, 0.5),
     ],
     ids=["largest_weight", "total_degree", "univariate"],
 )
@@ -1000,7 +1005,7 @@ def test_equal_bases_share_their_plans():
     for other in (
         TensorBasis(3, degree=4, lam=0.25),
         TensorBasis(3, degree=4, lam=0.125, spectrum="orthonormal"),
-        TensorBasis(3, degree=4, lam=0.125, order="grevlex"),
+        TensorBasis(3, degree=4, lam=0.125, term_order="grevlex"),
         TensorBasis(3, degree=4, lam=0.125, n_terms=34),
     ):
         assert other._plan is not first._plan

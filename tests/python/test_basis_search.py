@@ -23,10 +23,10 @@ from gegenbauer import (
 )
 from gegenbauer.errors import GridEdgeWarning
 from gegenbauer.selection import search_basis
-from gegenbauer.selection.basis_search import PAPER_GAMMAS
+from gegenbauer.selection.basis_search import PAPER_ALPHAS
 
-LAMS, SIZES, GAMMAS = [0.05, 0.5], [1, 4, 9, 15], 2.0 ** np.arange(-14, 3, 4)
-GRID = {"spectrum": None, "lam": LAMS, "n_terms": SIZES, "gammas": GAMMAS}
+LAMS, SIZES, ALPHAS = [0.05, 0.5], [1, 4, 9, 15], 2.0 ** np.arange(-14, 3, 4)
+GRID = {"spectrum": None, "lam": LAMS, "n_terms": SIZES, "alphas": ALPHAS}
 
 
 def rows(n=26, seed=0):
@@ -43,10 +43,10 @@ def refits(plain, X, y, method):
     found = np.array(
         [
             cross_val_predict(
-                clone(plain).set_params(lam=lam, n_terms=size, gamma=gamma), X, y,
+                clone(plain).set_params(lam=lam, n_terms=size, alpha=alpha), X, y,
                 cv=LeaveOneOut(), method=method,
             )
-            for lam, size, gamma in itertools.product(LAMS, SIZES, GAMMAS)
+            for lam, size, alpha in itertools.product(LAMS, SIZES, ALPHAS)
         ]
     )  # fmt: skip
     return found.reshape(2, 4, 5, *found.shape[1:])
@@ -55,14 +55,14 @@ def refits(plain, X, y, method):
 def by_prefixes(monkeypatch):
     monkeypatch.setattr(
         "gegenbauer.selection.basis_search._BasisProblem._path_is_cheaper",
-        lambda self, n_gammas: False,
+        lambda self, n_alphas: False,
     )
 
 
 def by_paths(monkeypatch):
     monkeypatch.setattr(
         "gegenbauer.selection.basis_search._BasisProblem._path_is_cheaper",
-        lambda self, n_gammas: True,
+        lambda self, n_alphas: True,
     )
 
 
@@ -79,10 +79,10 @@ class TestRefits:
         table = ((left_out - y) ** 2).mean(axis=-1) / y.var()
         assert_allclose(-model.cv_results_["score"], table, rtol=1e-6)
         i, size, g = np.unravel_index(table.argmin(), table.shape)
-        assert (model.lam_, model.n_terms_, model.gamma_) == (LAMS[i], SIZES[size], GAMMAS[g])
+        assert (model.lam_, model.n_terms_, model.alpha_) == (LAMS[i], SIZES[size], ALPHAS[g])
         assert_allclose(model.best_score_, -table.min(), rtol=1e-6)
         assert_allclose(model.loo_predictions_, left_out[i, size, g], atol=1e-8)
-        chosen = plain.set_params(lam=LAMS[i], n_terms=SIZES[size], gamma=GAMMAS[g]).fit(X, y)
+        chosen = plain.set_params(lam=LAMS[i], n_terms=SIZES[size], alpha=ALPHAS[g]).fit(X, y)
         Z = np.random.default_rng(1).uniform(-0.2, 1.2, (30, 2))
         assert_allclose(model.predict(Z), chosen.predict(Z), atol=1e-9)
         assert_allclose(sobol_indices(model).total, sobol_indices(chosen).total, atol=1e-9)
@@ -107,10 +107,10 @@ class TestRefits:
             best = (logsumexp(z, axis=-1) - own).mean(axis=1).min()
             assert_allclose(-model.cv_results_["score"][place], best, rtol=1e-3)
         i, size, g = np.unravel_index(model.cv_results_["score"].argmax(), (2, 4, 5))
-        assert (model.lam_, model.n_terms_, model.gamma_) == (LAMS[i], SIZES[size], GAMMAS[g])
+        assert (model.lam_, model.n_terms_, model.alpha_) == (LAMS[i], SIZES[size], ALPHAS[g])
         assert_allclose(model.loo_predictions_, left_out[i, size, g], atol=1e-8)
         assert log_loss(labels, model.loo_probabilities_) < 0.6
-        chosen = GegenbauerClassifier(SIZES[size], lam=LAMS[i], gamma=GAMMAS[g]).fit(X, labels)
+        chosen = GegenbauerClassifier(SIZES[size], lam=LAMS[i], alpha=ALPHAS[g]).fit(X, labels)
         assert_allclose(
             model.term_coef_.reshape(chosen.term_coef_.shape), chosen.term_coef_, atol=1e-9
         )
@@ -123,10 +123,10 @@ class TestRefits:
         left_out = refits(GegenbauerClassifier(), X, labels, "predict")
         table = np.apply_along_axis(lambda found: accuracy_score(labels, found), 3, left_out)
         assert_allclose(model.cv_results_["score"], table)
-        # of equal ones the fewest terms, then the largest gamma
+        # of equal ones the fewest terms, then the largest alpha
         best = np.argwhere(table == table.max())
         i, size, g = min(best.tolist(), key=lambda place: (place[1], -place[2], place[0]))
-        assert (model.lam_, model.n_terms_, model.gamma_) == (LAMS[i], SIZES[size], GAMMAS[g])
+        assert (model.lam_, model.n_terms_, model.alpha_) == (LAMS[i], SIZES[size], ALPHAS[g])
 
     def test_splits(self, monkeypatch, way):
         """Means over folds of what fits to the other folds predict."""
@@ -137,10 +137,10 @@ class TestRefits:
         splits = [(np.r_[faces, 8 + train], 8 + test) for train, test in folds]
         found = search_basis(
             X, y, lambda p, at: ((p[:, :, 0] - y[at]) ** 2).mean(axis=1), lams=LAMS,
-            n_terms=SIZES, gammas=GAMMAS, splits=splits, widen=False,
+            n_terms=SIZES, alphas=ALPHAS, splits=splits, widen=False,
         )  # fmt: skip
         for i, size, g in np.ndindex(2, 4, 5):
-            plain = GegenbauerRegressor(SIZES[size], lam=LAMS[i], gamma=GAMMAS[g])
+            plain = GegenbauerRegressor(SIZES[size], lam=LAMS[i], alpha=ALPHAS[g])
             errors = [
                 ((plain.fit(X[train], y[train]).predict(X[test]) - y[test]) ** 2).mean()
                 for train, test in splits
@@ -164,9 +164,9 @@ class TestRefits:
         way(monkeypatch)
         X, y = rows()
         model = GegenbauerRegressorCV(
-            spectrum=None, lam=0.05, n_terms=[40, 60], gammas=[1e-4, 1e-2], penalize_constant=True
+            spectrum=None, lam=0.05, n_terms=[40, 60], alphas=[1e-4, 1e-2], penalize_constant=True
         ).fit(X, y)
-        plain = GegenbauerRegressor(model.n_terms_, gamma=model.gamma_)
+        plain = GegenbauerRegressor(model.n_terms_, alpha=model.alpha_)
         left_out = cross_val_predict(plain, X, y, cv=LeaveOneOut())
         assert_allclose(model.loo_predictions_, left_out, atol=1e-8)
         assert_allclose(model.best_score_, -((left_out - y) ** 2).mean() / y.var(), rtol=1e-6)
@@ -174,7 +174,7 @@ class TestRefits:
 
 class TestSearch:
     def test_both_ways_agree_and_the_cheaper_one_is_taken(self, monkeypatch):
-        """Many numbers of terms are prefixes, few ones paths, with all gammas of the paper."""
+        """Many numbers of terms are prefixes, few ones paths, with all alphas of the paper."""
         from gegenbauer.selection import basis_search
 
         X, y = rows(60)
@@ -193,7 +193,7 @@ class TestSearch:
         many = search_basis(X, y, score, n_terms=range(1, 41), widen=False)
         few = search_basis(X, y, score, n_terms=[10, 40], widen=False)
         assert calls == [1, 2, 2]
-        assert_array_equal(many.gammas, PAPER_GAMMAS)
+        assert_array_equal(many.alphas, PAPER_ALPHAS)
         trusted = np.isfinite(few.scores) & np.isfinite(many.scores[:, [9, 39]])
         assert trusted.mean() > 0.8
         assert_allclose(many.scores[:, [9, 39]][trusted], few.scores[trusted], rtol=1e-3)
@@ -203,7 +203,7 @@ class TestSearch:
         steps = []
         search_basis(
             X, y, lambda p, at: ((p[:, :, 0] - y[at]) ** 2).mean(axis=1), lams=LAMS,
-            n_terms=[3, 5], gammas=[1e-3], callback=steps.append,
+            n_terms=[3, 5], alphas=[1e-3], callback=steps.append,
         )  # fmt: skip
         assert steps == list(range(1, len(steps) + 1))
         assert len(steps) in (2, 4)
@@ -214,30 +214,30 @@ class TestSearch:
         def score(predictions, at):
             return ((predictions[:, :, 0] - y[at]) ** 2).mean(axis=1)
 
-        given = {"lams": LAMS, "n_terms": SIZES, "gammas": [1.0, 2.0]}
+        given = {"lams": LAMS, "n_terms": SIZES, "alphas": [1.0, 2.0]}
         fixed = search_basis(X, y, score, **given, widen=False)
-        assert fixed.gamma == 1.0
-        assert "gammas" in fixed.on_edge
+        assert fixed.alpha == 1.0
+        assert "alphas" in fixed.on_edge
         wide = search_basis(X, y, score, **given)
-        assert_array_equal(wide.gammas, [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0])
+        assert_array_equal(wide.alphas, [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0])
         best = LAMS.index(wide.basis.lam)
         assert np.isfinite(wide.scores[best]).all()
         assert np.isnan(wide.scores[1 - best][:, :4]).all()
         assert_allclose(wide.scores[:, :, 4:], fixed.scores)
         assert wide.score < fixed.score
         at = np.r_[LAMS.index(wide.basis.lam), SIZES.index(wide.basis.n_terms)]
-        assert wide.scores[at[0], at[1], wide.gammas.tolist().index(wide.gamma)] == wide.score
+        assert wide.scores[at[0], at[1], wide.alphas.tolist().index(wide.alpha)] == wide.score
 
-    def test_gammas_too_small_for_float64_are_not_the_best(self):
+    def test_alphas_too_small_for_float64_are_not_the_best(self):
         X = np.linspace(0, 1, 30)[:, np.newaxis]
         y = np.exp(X[:, 0])
         found = search_basis(
             X, y, lambda p, at: ((p[:, :, 0] - y[at]) ** 2).mean(axis=1),
-            n_terms=range(1, 26), gammas=[1e-40, 1e-35, 1e-2, 1.0], widen=False,
+            n_terms=range(1, 26), alphas=[1e-40, 1e-35, 1e-2, 1.0], widen=False,
         )  # fmt: skip
         assert (found.scores[:, :, :2] == np.inf).all()
         assert np.isfinite(found.scores[:, :, 2:]).all()
-        assert found.gamma == 1e-2
+        assert found.alpha == 1e-2
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -247,8 +247,8 @@ class TestSearch:
             ({"n_terms": [0]}, "n_terms must be"),
             ({"n_terms": [1.5]}, "n_terms must be"),
             ({"n_terms": []}, "n_terms must not be empty"),
-            ({"gammas": [0.0]}, "gammas must be"),
-            ({"gammas": [np.inf]}, "gammas must be"),
+            ({"alphas": [0.0]}, "alphas must be"),
+            ({"alphas": [np.inf]}, "alphas must be"),
             ({"sample_weight": np.zeros(26)}, "sample_weight"),
         ],
     )
@@ -278,32 +278,32 @@ class TestEstimators:
         table = model.cv_results_
         assert table["lam"].tolist() == [0.05]
         assert table["n_terms"].tolist() == [1000]
-        assert set(PAPER_GAMMAS) <= set(table["gamma"].tolist())
-        assert model.gamma_ in table["gamma"]
+        assert set(PAPER_ALPHAS) <= set(table["alpha"].tolist())
+        assert model.alpha_ in table["alpha"]
         assert model.scaling_ == InputScaling.fit(X, domain=(0, 1))
         assert model.basis_.spectrum == Spectrum.paper(0.05)
-        assert model.basis_.order == "grlex"
-        assert model.n_search_rows_ == 40
+        assert model.basis_.term_order == "grlex"
+        assert model.n_search_samples_ == 40
         assert not hasattr(model, "kernel_")
 
-    def test_given_gammas_are_not_widened(self, kind):
+    def test_given_alphas_are_not_widened(self, kind):
         X, y = self.table(kind)
-        model = kind(spectrum=None, n_terms=5, lam=0.5, gammas=[2.0, 1.0, 1.0]).fit(X, y)
-        assert model.cv_results_["gamma"].tolist() == [1.0, 2.0]
+        model = kind(spectrum=None, n_terms=5, lam=0.5, alphas=[2.0, 1.0, 1.0]).fit(X, y)
+        assert model.cv_results_["alpha"].tolist() == [1.0, 2.0]
         assert model.cv_results_["score"].shape == (1, 1, 2)
 
     def test_the_best_of_given_ones_at_an_end_is_told(self, kind):
         X, y = self.table(kind)
         y[::7] = y[::7][::-1]  # noise, without which no penalty is best
-        best = kind(spectrum=None, n_terms=5, lam=0.5).fit(X, y).gamma_
+        best = kind(spectrum=None, n_terms=5, lam=0.5).fit(X, y).alpha_
         grid = {"spectrum": None, "n_terms": 5, "lam": 0.5}
-        kind(**grid, gammas=[best / 2, best, best * 2]).fit(X, y)  # tells nothing
-        kind(**grid, gammas=[best, best * 2]).fit(X, y)  # two have no middle
-        with pytest.warns(GridEdgeWarning, match="best of gammas and is the smallest") as caught:
-            kind(**grid, gammas=best * 2.0 ** np.arange(3)).fit(X, y)
+        kind(**grid, alphas=[best / 2, best, best * 2]).fit(X, y)  # tells nothing
+        kind(**grid, alphas=[best, best * 2]).fit(X, y)  # two have no middle
+        with pytest.warns(GridEdgeWarning, match="best of alphas and is the smallest") as caught:
+            kind(**grid, alphas=best * 2.0 ** np.arange(3)).fit(X, y)
         assert caught[0].filename == __file__
-        with pytest.warns(GridEdgeWarning, match="best of gammas and is the largest: give larger"):
-            kind(**grid, gammas=best / 2.0 ** np.arange(3)).fit(X, y)
+        with pytest.warns(GridEdgeWarning, match="best of alphas and is the largest: give larger"):
+            kind(**grid, alphas=best / 2.0 ** np.arange(3)).fit(X, y)
         with pytest.warns(GridEdgeWarning, match="best of n_terms and is the smallest"):
             kind(spectrum=None, n_terms=[400, 450, 500], lam=0.5).fit(X, y)
 
@@ -340,7 +340,7 @@ class TestEstimators:
             ({"spectrum": None, "n_terms": [0]}, "n_terms must be"),
             ({"spectrum": None, "n_terms": [2.5]}, "n_terms must be"),
             ({"spectrum": None, "n_terms": "many"}, "n_terms"),
-            ({"spectrum": None, "gammas": [0.0]}, "gammas must be a finite number greater than 0"),
+            ({"spectrum": None, "alphas": [0.0]}, "alphas must be a finite number greater than 0"),
         ],
     )
     def test_arguments(self, kind, options, message):
@@ -353,7 +353,7 @@ def test_standard_deviations_and_intervals():
     X, y = rows(60)
     model = GegenbauerRegressorCV(spectrum=None, n_terms=[5, 15], penalize_constant=True).fit(X, y)
     G = model.basis_.evaluate(X, scaling=model.scaling_)
-    inverse = np.linalg.inv(model.gamma_ * np.eye(G.shape[1]) + G.T @ G)
+    inverse = np.linalg.inv(model.alpha_ * np.eye(G.shape[1]) + G.T @ G)
     h = np.einsum("ij,jk,ik->i", G, inverse, G)
     _, std = model.predict(X, return_std=True)
     assert_allclose(std, np.sqrt(model.noise_variance_ * (1 + h)), rtol=1e-6)

@@ -88,7 +88,7 @@ def assert_same(batches, others) -> None:
 class TestArrays:
     def test_slices(self, rng):
         X, y, weight = rng.random((25, 3)), rng.random(25), rng.random(25)
-        source = ArrayBatches(X, y, weight, batch_rows=10)
+        source = ArrayBatches(X, y, weight, batch_size=10)
         assert source.n_rows == 25
         batches = list(source.start())
         assert [batch.where for batch in batches] == [
@@ -107,11 +107,11 @@ class TestArrays:
 
     def test_tables_and_lists(self):
         frame = pd.DataFrame({"a": [1.0, 2.0, 3.0]}, index=[7, 8, 9])
-        source = ArrayBatches(frame, pd.Series(["u", "v", "w"], index=[7, 8, 9]), batch_rows=2)
+        source = ArrayBatches(frame, pd.Series(["u", "v", "w"], index=[7, 8, 9]), batch_size=2)
         batches = list(source.start())
         assert batches[0].X.columns.tolist() == ["a"]
         assert [batch.y.tolist() for batch in batches] == [["u", "v"], ["w"]]
-        assert len(list(ArrayBatches([[1.0], [2.0]], [1, 2], batch_rows=1).start())) == 2
+        assert len(list(ArrayBatches([[1.0], [2.0]], [1, 2], batch_size=1).start())) == 2
 
     @pytest.mark.parametrize("mode", ["r", "r+", "c"])
     def test_memory_map(self, folder, rng, mode):
@@ -120,7 +120,7 @@ class TestArrays:
         mapped = np.load("X.npy", mmap_mode=mode)
         if mode == "c":
             mapped[0, 0] = X[0, 0] = 5.0  # in memory alone, and not to be lost
-        source = ArrayBatches(mapped, np.zeros(1000), batch_rows=300)
+        source = ArrayBatches(mapped, np.zeros(1000), batch_size=300)
         for _ in range(2):
             assert np.array_equal(np.concatenate([batch.X for batch in source.start()]), X)
 
@@ -162,7 +162,7 @@ class TestArrays:
             values += 10
             X[:] = values
         y = X[:, 0]
-        source = ArrayBatches(X, y, batch_rows=300)
+        source = ArrayBatches(X, y, batch_size=300)
         for _ in range(2):
             batches = list(source.start())
             assert np.array_equal(np.concatenate([batch.X for batch in batches]), values)
@@ -191,7 +191,7 @@ def mapped():
 np.save("X.npy", np.ones((1_000_000, 8)))  # 64 MB
 X = np.load("X.npy", mmap_mode="r")
 before, most = mapped(), 0
-for batch in ArrayBatches(X, np.zeros(len(X)), batch_rows=100_000).start():
+for batch in ArrayBatches(X, np.zeros(len(X)), batch_size=100_000).start():
     assert batch.X.sum() == batch.X.size
     most = max(most, mapped() - before)
 print(most)
@@ -205,12 +205,12 @@ print(most)
         X, y = rng.random((100, 2)), rng.random(100)
 
         def mark(X, y, n=2, **options):
-            return ArrayBatches(X, y, **{"batch_rows": 30, **options}).fingerprint(n)
+            return ArrayBatches(X, y, **{"batch_size": 30, **options}).fingerprint(n)
 
         first = mark(X, y)
         assert first == mark(X.copy(), y)
         assert first == mark(np.vstack([X, X]), np.concatenate([y, y]))  # rows appended
-        assert len({first, mark(X, y, 1), mark(X, y, batch_rows=31), mark(X, y + 1), mark(X + 1, y),
+        assert len({first, mark(X, y, 1), mark(X, y, batch_size=31), mark(X, y + 1), mark(X + 1, y),
                     mark(X.astype(np.float32), y), mark(X[:, :1], y),
                     mark(X, y, sample_weight=y)}) == 8  # fmt: skip
 
@@ -230,8 +230,8 @@ print(most)
             ArrayBatches(X, y, weight)
 
     def test_refuses_sizes(self):
-        with pytest.raises(ValueError, match="batch_rows must be at least 1"):
-            ArrayBatches([[1.0]], [1], batch_rows=0)
+        with pytest.raises(ValueError, match="batch_size must be at least 1"):
+            ArrayBatches([[1.0]], [1], batch_size=0)
         with pytest.raises(ValueError, match="n_batches must be at least 0"):
             ArrayBatches([[1.0]], [1]).start(-1)
 
@@ -331,7 +331,7 @@ class TestIterables:
 class TestTables:
     def test_all_rows_in_order(self, folder, ending):
         expected = write_folder(ending)
-        source = TableBatches("data", "y", batch_rows=100)
+        source = TableBatches("data", "y", batch_size=100)
         assert source.inputs == ("a", "b")
         assert source.files == tuple(f"part-{k}.{ending}" for k in range(4))
         assert source.n_rows == (457 if ending == "parquet" else None)
@@ -352,39 +352,39 @@ class TestTables:
 
     def test_from_any_batch_on(self, folder, ending):
         write_folder(ending)
-        source = TableBatches("data", "y", batch_rows=100)
+        source = TableBatches("data", "y", batch_size=100)
         everything = list(source.start())
         for n in range(8):
-            fresh = TableBatches("data", "y", batch_rows=100)
+            fresh = TableBatches("data", "y", batch_size=100)
             assert_same(fresh.start(n), everything[n:])
             assert_same(source.start(n), everything[n:])
 
     @hypothesis.given(
         lengths=st.lists(st.integers(0, 12), min_size=1, max_size=4).filter(any),
-        batch_rows=st.integers(1, 15),
+        batch_size=st.integers(1, 15),
         data=st.data(),
     )
     @hypothesis.settings(max_examples=25)
     def test_boundaries_do_not_depend_on_the_start(
-        self, tmp_path_factory, ending, lengths, batch_rows, data
+        self, tmp_path_factory, ending, lengths, batch_size, data
     ):
         place = tmp_path_factory.mktemp("any")
         for number, n_rows in enumerate(lengths):
             options = {} if ending == "csv" else {"row_group_size": data.draw(st.integers(1, 5))}
             write(table(n_rows, number), f"{place}/{number}.{ending}", **options)
-        source = TableBatches(place, "y", batch_rows=batch_rows)
+        source = TableBatches(place, "y", batch_size=batch_size)
         everything = list(source.start())
-        expected = [-(-n_rows // batch_rows) for n_rows in lengths]
+        expected = [-(-n_rows // batch_size) for n_rows in lengths]
         assert len(everything) == sum(expected)
         assert sum(len(batch.y) for batch in everything) == sum(lengths)
         n = data.draw(st.integers(0, len(everything) + 1))
-        assert_same(TableBatches(place, "y", batch_rows=batch_rows).start(n), everything[n:])
+        assert_same(TableBatches(place, "y", batch_size=batch_size).start(n), everything[n:])
 
     def test_fingerprint(self, folder, ending):
         write_folder(ending)
 
         def source(**options):
-            return TableBatches("data", "y", **{"batch_rows": 100, **options})
+            return TableBatches("data", "y", **{"batch_size": 100, **options})
 
         running = source()
         marks = [running.fingerprint(0)]
@@ -393,7 +393,7 @@ class TestTables:
         assert len(set(marks)) == 7
         for n, mark in enumerate(marks):
             assert source().fingerprint(n) == mark
-        assert source(batch_rows=99).fingerprint(1) != marks[1]
+        assert source(batch_size=99).fingerprint(1) != marks[1]
         assert source(ignore=["b"]).fingerprint(1) != marks[1]
         write(table(5), f"data/part-9.{ending}")
         assert source().fingerprint(6) == marks[6]
@@ -512,7 +512,7 @@ class TestTables:
                 {"target": "y", "separator": "ab"},
                 "separator must be one character of ASCII, got 'ab'",
             ),
-            ({"target": "y", "batch_rows": 0}, "batch_rows must be at least 1, got 0"),
+            ({"target": "y", "batch_size": 0}, "batch_size must be at least 1, got 0"),
         ],
     )
     def test_wrong_options(self, folder, ending, options, message):
@@ -552,7 +552,7 @@ class TestTables:
         write(frame, f"data/1.{ending}")
         frame.loc[217, column] = None
         write(frame, f"data/2.{ending}")
-        assert refused("data", "y", sample_weight="w", batch_rows=100) == (
+        assert refused("data", "y", sample_weight="w", batch_size=100) == (
             f"row 217 of 2.{ending}: column '{column}' holds no value; repair or remove the row, "
             "or ignore the column"
         )
@@ -743,7 +743,7 @@ class TestParquet:
         begin = group.dictionary_page_offset or group.data_page_offset
         data[begin : begin + 2000] = bytes(2000)
         Path("t.parquet").write_bytes(data)
-        batches = TableBatches("t.parquet", "y", batch_rows=10_000).start()
+        batches = TableBatches("t.parquet", "y", batch_size=10_000).start()
         read = [next(batches).where for _ in range(6)]
         assert read[-1] == "rows 50000 to 59999 of t.parquet"
         with pytest.raises(StreamError, match=r"^rows 60000 on of t\.parquet cannot be read: "):
@@ -765,7 +765,7 @@ class TestParquet:
         )
         data[4:end] = bytes(end - 4)
         Path("t.parquet").write_bytes(data)
-        source = TableBatches("t.parquet", "y", batch_rows=100)
+        source = TableBatches("t.parquet", "y", batch_size=100)
         batches = list(source.start(5))
         assert [len(batch.y) for batch in batches] == [100] * 5
         assert np.array_equal(batches[0].X["a"], table(1000)["a"][500:600])

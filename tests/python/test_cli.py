@@ -118,7 +118,7 @@ def iris_csv(folder):
 
 @pytest.fixture
 def iris_model(folder):
-    model = GegenbauerClassifier(n_terms=15, gamma=2**-6)
+    model = GegenbauerClassifier(n_terms=15, alpha=2**-6)
     save(model.fit(pd.DataFrame(IRIS.data, columns=INPUTS), LABELS), "iris.safetensors")
     return Path("iris.safetensors")
 
@@ -235,7 +235,7 @@ class TestFit:
         )
         assert result.value("terms") == "1000: all of total degree up to 9, and 285 of degree 10"
         assert result.value("parameters") == (
-            "lam 0.05, gamma 2^-12, domain [0, 1], out of range: warn"
+            "lam 0.05, alpha 2^-12, domain [0, 1], out of range: warn"
         )
         assert re.fullmatch(
             r"kernel engine, cholesky solver, float64 products, rcond \d\.\de-06, \d refinements?",
@@ -259,21 +259,21 @@ class TestFit:
     @pytest.mark.parametrize(("fraction", "seed"), [(0.25, 0), (0.3, 7)])
     def test_accuracy(self, iris_csv, fraction, seed):
         result = succeed(
-            "fit", iris_csv, "--target", "species", "--terms", 15, "--gamma", "2^-6",
+            "fit", iris_csv, "--target", "species", "--terms", 15, "--alpha", "2^-6",
             "--validation-fraction", fraction, "--seed", seed,
         )  # fmt: skip
         X, X_out, y, y_out = train_test_split(
             IRIS.data, LABELS, test_size=fraction, random_state=seed, stratify=LABELS
         )
-        model = GegenbauerClassifier(n_terms=15, gamma=2**-6).fit(X, y)
+        model = GegenbauerClassifier(n_terms=15, alpha=2**-6).fit(X, y)
         assert f"accuracy {model.score(X_out, y_out):.4f} (" in result.value("validation")
 
     def test_regression_from_parquet(self, folder):
         data = load_diabetes(as_frame=True)
         data.frame.to_parquet("d.parquet")
-        result = succeed("fit", "d.parquet", "--target=target", "--degree=1", "--gamma=1")
+        result = succeed("fit", "d.parquet", "--target=target", "--degree=1", "--alpha=1")
         X, X_out, y, y_out = train_test_split(data.data, data.target, random_state=0)
-        predicted = GegenbauerRegressor(n_terms=None, degree=1, gamma=1.0).fit(X, y).predict(X_out)
+        predicted = GegenbauerRegressor(n_terms=None, degree=1, alpha=1.0).fit(X, y).predict(X_out)
         assert result.value("task") == "regression: column 'target' holds decimal numbers"
         assert result.value("rows") == "442; 111 held out to validate (at random, seed 0)"
         assert result.value("inputs").startswith("10: 'age', 'sex'")
@@ -347,9 +347,9 @@ class TestFit:
                 {"n_terms": None, "degree": (1, 2, 0, 1), "index_set": "tensor"},
             ),
             ("--lam -0.25", {"lam": -0.25}),
-            ("--gamma 2^-3", {"gamma": 0.125}),
-            ("--gamma 2**-3 --jobs 2", {"gamma": 0.125}),
-            ("--gamma 1e-3", {"gamma": 0.001}),
+            ("--alpha 2^-3", {"alpha": 0.125}),
+            ("--alpha 2**-3 --jobs 2", {"alpha": 0.125}),
+            ("--alpha 1e-3", {"alpha": 0.001}),
             ("--domain -1,1", {"domain": (-1, 1)}),
             ("--out-of-range error", {"out_of_range": "error"}),
             ("--max-interaction 2", {"max_interaction": 2}),
@@ -367,7 +367,7 @@ class TestFit:
         assert load("m.st").get_params() == GegenbauerClassifier(**parameters).get_params()
 
     def test_a_mean_far_from_zero(self, folder):
-        """The advice helps, where a larger gamma would make it worse."""
+        """The advice helps, where a larger alpha would make it worse."""
         rng = np.random.default_rng(0)
         X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
         X.assign(y=X["a"] ** 2 + X["b"] + 1e6).to_csv("t.csv", index=False)
@@ -394,13 +394,13 @@ class TestFit:
         X.assign(y=X["b"] / 7).to_csv("t.csv", index=False)
         warning = "('a') fill 2.5 per cent of its range (they lie in [0, 1] of ["
         result = succeed("fit", "t.csv", "--target", "y", warning=warning)
-        assert "feature_range" not in result.err  # for which there is no option
+        assert "bounds" not in result.err  # for which there is no option
         succeed("tune", "t.csv", "--target", "y", warning=warning)
 
     def test_help_tells_the_defaults(self):
         text = " ".join(run("fit", "--help").out.split())
         default = GegenbauerClassifier()
-        assert (default.n_terms, default.lam, default.gamma) == (1000, 0.05, 2.0**-12)
+        assert (default.n_terms, default.lam, default.alpha) == (1000, 0.05, 2.0**-12)
         assert (default.domain, default.index_set) == ((0, 1), "total_degree")
         assert default.out_of_range == "warn"
         for value in ("(1000,", "(0.05)", "(2^-12)", "(0,1)", "(total_degree)", "(warn)"):
@@ -440,7 +440,7 @@ class TestFit:
         result = succeed("fit", "noise.csv", "--target", "y")
         assert re.match(r"R2 -\d", result.value("validation"))
         assert result.value("validation").endswith(
-            "no better than a guess: try a larger --gamma or fewer --terms"
+            "no better than a guess: try a larger --alpha or fewer --terms"
         )
 
 
@@ -504,7 +504,7 @@ class TestStream:
         table = iris_table().drop(columns="species").sample(frac=1, random_state=0)
         self.write(table, "parquet")
         table.to_parquet("whole.parquet")
-        options = ("--target=petal width", "--degree=2", "--gamma=2^-4",
+        options = ("--target=petal width", "--degree=2", "--alpha=2^-4",
                    f"--validation-fraction={fraction}", f"--seed={seed}")  # fmt: skip
         succeed("fit", "whole.parquet", *options, "--out=whole.st")
         result = succeed("fit", "parts", *options, "--stream", "--out=parts.st")
@@ -519,7 +519,7 @@ class TestStream:
             return
         out = self.held_out(fraction=fraction, seed=seed)
         X, y = table[INPUTS[:3]], table["petal width"]
-        model = GegenbauerRegressor(n_terms=None, degree=2, gamma=2**-4).fit(X[~out], y[~out])
+        model = GegenbauerRegressor(n_terms=None, degree=2, alpha=2**-4).fit(X[~out], y[~out])
         predicted = model.predict(X[out])
         assert result.value("validation") == (
             f"R2 {r2_score(y[out], predicted):.4f}, RMSE "
@@ -674,14 +674,14 @@ class TestStream:
 
     @pytest.mark.parametrize("fraction", [0.25, 0])
     @pytest.mark.parametrize("target", ["species", "petal width"])
-    def test_gamma_is_chosen(self, folder, target, fraction):
-        """As by choose_gamma of all rows; for the score, of those that are not held out."""
+    def test_alpha_is_chosen(self, folder, target, fraction):
+        """As by choose_alpha of all rows; for the score, of those that are not held out."""
         table = self.shuffled().assign(species=self.shuffled().species.eq("setosa").map(str))
         table = table if target == "species" else table.drop(columns="species")
         self.write(table)
         inputs = [name for name in table.columns if name != target]
         result = succeed(
-            "fit", "parts", "--target", target, "--stream", "--terms=35", "--gamma=auto",
+            "fit", "parts", "--target", target, "--stream", "--terms=35", "--alpha=auto",
             f"--validation-fraction={fraction}", "--out=m.st",
         )  # fmt: skip
         kind = GegenbauerClassifier if target == "species" else GegenbauerRegressor
@@ -691,16 +691,16 @@ class TestStream:
                 table.loc[rows, inputs], table.loc[rows, target],
                 **({"classes": ["False", "True"]} if target == "species" else {}),
             )  # fmt: skip
-            return model.choose_gamma()
+            return model.choose_alpha()
 
         expected = chosen(np.ones(150, dtype=bool))
-        gamma = load("m.st").get_params()["gamma"]
-        assert gamma == expected.gamma != 2**-12
-        assert result.value("gamma") == (
-            f"{messages.number(gamma)}, the best by generalised cross-validation of 61 from 2^-30 "
+        alpha = load("m.st").get_params()["alpha"]
+        assert alpha == expected.alpha != 2**-12
+        assert result.value("alpha") == (
+            f"{messages.number(alpha)}, the best by generalised cross-validation of 61 from 2^-30 "
             "to 2^30"
         )
-        assert f"gamma {messages.number(gamma)}" in result.value("parameters")
+        assert f"alpha {messages.number(alpha)}" in result.value("parameters")
         np.testing.assert_allclose(load("m.st").term_coef_, expected.term_coef_, rtol=1e-6)
         if fraction:
             out = self.held_out()
@@ -712,39 +712,39 @@ class TestStream:
             )  # fmt: skip
             assert result.value("validation").startswith(score)
 
-    def test_gamma_is_chosen_after_an_interrupt_and_once_more(self, folder):
+    def test_alpha_is_chosen_after_an_interrupt_and_once_more(self, folder):
         """The sums of a checkpoint are of any penalty."""
         self.write(self.shuffled())
         succeed(*self.OPTIONS)
-        succeed(*self.OPTIONS, "--gamma=auto", "--out=other.st")
-        gammas = [load(name).get_params()["gamma"] for name in ("m.st", "other.st")]
-        assert gammas[0] == 2**-12 != gammas[1]
+        succeed(*self.OPTIONS, "--alpha=auto", "--out=other.st")
+        alphas = [load(name).get_params()["alpha"] for name in ("m.st", "other.st")]
+        assert alphas[0] == 2**-12 != alphas[1]
 
-    def test_gamma_that_runs_away(self, folder):
+    def test_alpha_that_runs_away(self, folder):
         """Of noise nothing is learned, and that is said."""
         rng = np.random.default_rng(0)
         noise = rng.standard_normal(60)
         self.write(pd.DataFrame({"a": rng.random(60), "b": rng.random(60), "y": noise}))
         result = succeed(
-            "fit", "parts", "--target=y", "--stream", "--terms=10", "--gamma=auto",
+            "fit", "parts", "--target=y", "--stream", "--terms=10", "--alpha=auto",
             warning="the penalty chosen is the largest of those tried",
         )  # fmt: skip
-        assert result.value("gamma").startswith("2^30, the best by")
+        assert result.value("alpha").startswith("2^30, the best by")
 
-    def test_gamma_that_is_the_smallest_of_those_that_serve(self, folder):
+    def test_alpha_that_is_the_smallest_of_those_that_serve(self, folder):
         """A function that so few terms reach with the least penalty alone is told."""
         rng = np.random.default_rng(0)
         a, noise = rng.uniform(-1, 1, size=60), 1e-3 * rng.standard_normal(60)
         self.write(pd.DataFrame({"a": a, "y": np.cos(4 * a) + noise}))
         result = succeed(
-            "fit", "parts", "--target=y", "--stream", "--terms=8", "--gamma=auto", "--lam=0.05",
+            "fit", "parts", "--target=y", "--stream", "--terms=8", "--alpha=auto", "--lam=0.05",
             warning="the penalty chosen is the smallest of those tried",
         )  # fmt: skip
-        assert result.value("gamma").startswith("2^-30, the best by")
+        assert result.value("alpha").startswith("2^-30, the best by")
 
-    def test_gamma_of_a_table_in_memory(self, iris_csv):
+    def test_alpha_of_a_table_in_memory(self, iris_csv):
         assert "'auto' needs --stream; of a table in memory, gegenbauer tune chooses all" in fail(
-            "fit", iris_csv, "--target=species", "--gamma=auto"
+            "fit", iris_csv, "--target=species", "--alpha=auto"
         )
 
     # ---- checkpoints -----------------------------------------------------------------
@@ -1168,7 +1168,7 @@ class TestTune:
         assert result.value("terms") == "all there are"
         (part,) = expected.spectrum_.components
         assert result.value("spectrum") == f"q {part.interaction:g}, s {part.smoothness:g}"
-        assert result.value("gamma") == messages.number(expected.gamma_)
+        assert result.value("alpha") == messages.number(expected.alpha_)
         error = expected_calibration_error(right, P.max(axis=1), np.linspace(0, 1, 11))
         assert result.value("calibration") == (
             f"expected calibration error {error:.4f}: the likeliest class was given a probability "
@@ -1251,7 +1251,7 @@ class TestTune:
         model = load("m.st")
         (part,) = model.spectrum_.components
         assert result.value("parameters") == (
-            f"gamma {messages.number(model.gamma_)}, domain [-1, 1], out of range: warn, spectrum "
+            f"alpha {messages.number(model.alpha_)}, domain [-1, 1], out of range: warn, spectrum "
             f"q {part.interaction:g}, s {part.smoothness:g}"
         )
         assert result.value("solved by").startswith("kernel engine, cholesky solver, rcond ")
@@ -1435,7 +1435,7 @@ class TestInfo:
         assert result.value("classes") == "3: 'setosa', 'versicolor', 'virginica'"
         assert result.value("inputs") == "4"
         assert result.value("terms") == "15: all of total degree up to 2"
-        assert result.value("parameters").startswith("lam 0.05, gamma 2^-6, domain [0, 1]")
+        assert result.value("parameters").startswith("lam 0.05, alpha 2^-6, domain [0, 1]")
         lines = [line.split() for line in result.out.splitlines()]
         assert ["petal", "width", "0.1", "2.5"] in lines
 
@@ -1478,7 +1478,7 @@ class TestInfo:
     def test_names_of_labels(self, folder):
         X = pd.DataFrame({"a": np.linspace(0, 1, 12)})
         labels = pd.DataFrame({"low": X["a"] < 0.4, "even": np.arange(12) % 2 == 0}).astype(int)
-        model = GegenbauerClassifierCV(spectrum=(0.5, 2.0), gammas=[0.1]).fit(X, labels)
+        model = GegenbauerClassifierCV(spectrum=(0.5, 2.0), alphas=[0.1]).fit(X, labels)
         save(model, "c.st")
         X.to_csv("x.csv", index=False)
         assert succeed("info", "c.st").value("labels") == "2: 'low', 'even'"
@@ -1529,7 +1529,7 @@ class TestDemo:
             assert float(found[3]) / 100 == pytest.approx(accuracy, abs=1.1 / n_test)
             assert float(found[4]) > 0
             assert 0 <= float(found[5]) < 1e-8
-        assert "gamma 2^-12 (Iris), 2^-6 (Wine), 2^-12 (Breast Cancer)." in out
+        assert "alpha 2^-12 (Iris), 2^-6 (Wine), 2^-12 (Breast Cancer)." in out
         assert out.endswith("Next: gegenbauer fit TABLE --target COLUMN\n")
 
 
@@ -1585,9 +1585,9 @@ BAD_OPTIONS = [
     ("--target species --degree 1,2 --index-set tensor", "--degree has 2 entries but there are 4"),
     ("--target species --lam -0.5", "--lam: '-0.5' is no number above -0.5"),
     ("--target species --lam nan", "--lam: 'nan' is no number above -0.5"),
-    ("--target species --gamma -1", "--gamma: '-1' is no number of at least 0"),
-    ("--target species --gamma inf", "--gamma: 'inf' is no number of at least 0"),
-    ("--target species --gamma 10^999", "--gamma: '10^999' is no number of at least 0"),
+    ("--target species --alpha -1", "--alpha: '-1' is no number of at least 0"),
+    ("--target species --alpha inf", "--alpha: 'inf' is no number of at least 0"),
+    ("--target species --alpha 10^999", "--alpha: '10^999' is no number of at least 0"),
     ("--target species --domain 0,2", "'0,2' is not one of"),
     ("--target species --index-set largest_weight", "largest_weight needs --spectrum Q,S"),
     ("--target species --spectrum 1", "--spectrum: '1' is neither 'orthonormal' nor two numbers"),
@@ -1909,7 +1909,7 @@ class TestWords:
         [("2^-12", 2.0**-12), ("2**3", 8.0), ("10^-2", 0.01), ("1e-3", 0.001), ("0", 0.0)],
     )
     def test_numbers_are_read(self, text, value):
-        assert app._number(text, "--gamma", least=0.0) == value
+        assert app._number(text, "--alpha", least=0.0) == value
 
     @pytest.mark.parametrize(
         ("value", "text"), [(2.0**-30, "2^-30"), (2.0**11, "2^11"), (8.0, "8"), (0.3, "0.3"),
@@ -1917,7 +1917,7 @@ class TestWords:
     )  # fmt: skip
     def test_numbers_are_shown(self, value, text):
         assert messages.number(value) == text
-        assert app._number(text, "--gamma", least=0.0) == value
+        assert app._number(text, "--alpha", least=0.0) == value
 
     @pytest.mark.parametrize(
         ("seconds", "text"), [(0.00042, "0.42 ms"), (0.0995, "100 ms"), (0.9, "900 ms"),

@@ -71,7 +71,7 @@ def values() -> list[object]:
         Spectrum(components),
         InputScaling([0.0, 1.0, 5.0], [1.0, 1.0, 9.0], domain=(-1, 1), clip=False),
         InputScaling([0.0, 1.0], [1.0, 2.0], constant=[True, False]),
-        TensorBasis(2, degree=3, lam=0.5, order="grevlex", max_interaction=1),
+        TensorBasis(2, degree=3, lam=0.5, term_order="grevlex", max_interaction=1),
         TensorBasis(2, degree=(2, 3), index_set="tensor", spectrum="orthonormal"),
         TensorBasis(2, n_terms=7, index_set="largest_weight", spectrum=Spectrum(components)),
         TensorBasis(2, n_terms=4, index_set="largest_weight", spectrum=Spectrum.paper()),

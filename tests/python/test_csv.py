@@ -525,7 +525,7 @@ def test_why_numbers_stay_text_is_said(write):
 @pytest.mark.parametrize("as_labels", [None, True, False])
 def test_batches_tell_texts_apart(write, as_labels):
     path = write(of_values(["007", "7"]))
-    source = TableBatches(path, "y", as_labels=as_labels, batch_rows=3)
+    source = TableBatches(path, "y", as_labels=as_labels, batch_size=3)
     found = {value for batch in source.start() for value in batch.y.tolist()}
     assert found == ({7.0} if as_labels is False else {"007", "7"})
 
@@ -539,8 +539,8 @@ def test_batches_refuse_what_would_become_one_class_later(write, monkeypatch):
     said = "column 'y', the target, holds '1' and '01', which are one number"
     for n_skipped in (0, 1):
         with pytest.raises(StreamError, match=said):
-            list(TableBatches(path, "y", batch_rows=50).start(n_skipped))
-    regression = TableBatches(path, "y", batch_rows=50, as_labels=False)
+            list(TableBatches(path, "y", batch_size=50).start(n_skipped))
+    regression = TableBatches(path, "y", batch_size=50, as_labels=False)
     assert sum(len(batch.y) for batch in regression.start()) == 201
 
 

@@ -150,7 +150,7 @@ class TestRegressor:
         expected = r2_score(Y, model.predict(X), sample_weight=weight)
         assert model.score(dX, dY, dw) == pytest.approx(expected, rel=1e-9)
         assert model.score(X, Y, weight) == pytest.approx(expected, rel=1e-12)
-        line = GegenbauerRegressor(n_terms=1, gamma=0).fit(dX, da.ones(N, chunks=CHUNK))
+        line = GegenbauerRegressor(n_terms=1, alpha=0).fit(dX, da.ones(N, chunks=CHUNK))
         assert line.score(dX, da.ones(N, chunks=CHUNK)) == 1.0
         assert line.score(dX, 2 * da.ones(N, chunks=CHUNK)) == 0.0
 
@@ -200,12 +200,12 @@ class TestRegressor:
         )
         assert isinstance(both, GegenbauerRegressor)
         assert both.n_samples_seen_ == N
-        assert both.choose_gamma().gamma_results_["gamma"].size == 61
+        assert both.choose_alpha().alpha_results_["alpha"].size == 61
 
     def test_rows_out_of_a_given_range(self, rows):
-        options = {"n_terms": 10, "feature_range": [[-2, 2], [90, 110], [-1, 1]]}
+        options = {"n_terms": 10, "bounds": [[-2, 2], [90, 110], [-1, 1]]}
         outside = int(((np.abs(rows[0] - [0, 100, 0]) > [2, 10, 1]).any(axis=1)).sum())
-        with pytest.warns(OutOfRangeWarning, match=f"{outside} rows lie outside of feature_range"):
+        with pytest.warns(OutOfRangeWarning, match=f"{outside} rows lie outside of bounds"):
             model = GegenbauerRegressor(**options).fit(*chunked(*rows))
         assert model.n_out_of_range_ == outside > 0
         with pytest.raises(StreamError, match=r"partition .: .* samples lie outside"):
@@ -310,8 +310,8 @@ class TestClassifier:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"gammas": []}, "gammas must not be empty"),
-            ({"gammas": [-1]}, "gammas must be a finite number greater than 0, got -1"),
+            ({"alphas": []}, "alphas must not be empty"),
+            ({"alphas": [-1]}, "alphas must be a finite number greater than 0, got -1"),
             ({"lam": 0.1}, "lam is of the raw polynomials"),
             ({"spectrum": None, "n_terms": [5, 9]}, "must be single numbers"),
         ],
@@ -398,7 +398,7 @@ class TestSearch:
         "options",
         [
             {"n_terms": 80},
-            {"n_terms": 60, "spectrum": (0.5, 2.0), "gammas": [1e-6, 1e-3, 1.0, 1e3, 1e6]},
+            {"n_terms": 60, "spectrum": (0.5, 2.0), "alphas": [1e-6, 1e-3, 1.0, 1e3, 1e6]},
             {"n_terms": 50, "spectrum": None, "lam": 0.5, "penalize_constant": True},
         ],
         ids=["learned", "given", "paper"],
@@ -409,9 +409,9 @@ class TestSearch:
         dX, dY = unequal(X, Y)
         model = GegenbauerRegressorCV(**options).fit(dX, dY)
         local = gegenbauer.GegenbauerRegressorCV(
-            **options, cv=PredefinedSplit(FOLDS), kernel_rows=0
+            **options, cv=PredefinedSplit(FOLDS), kernel_samples=0
         ).fit(X, Y)
-        assert model.gamma_ == pytest.approx(local.gamma_, rel=1e-12)
+        assert model.alpha_ == pytest.approx(local.alpha_, rel=1e-12)
         # Sums of rows in another order differ by eps / rcond, and a smooth spectrum that is
         # learned has an rcond of 1e-10.
         resolved = 2.0**-52 / model.rcond_
@@ -427,15 +427,15 @@ class TestSearch:
         ):
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7 + resolved)
         assert np.array_equal(model.loo_targets_, Y)
-        scores = model.gamma_results_["score"]
-        assert model.gamma_results_["gamma"][scores.argmax()] == model.gamma_
+        scores = model.alpha_results_["score"]
+        assert model.alpha_results_["alpha"][scores.argmax()] == model.alpha_
 
     @pytest.mark.parametrize(
         "options",
         [
             {"n_terms": 80},
             {"n_terms": 60, "spectrum": (0.5, 2.0), "class_weight": "balanced"},
-            {"n_terms": 50, "spectrum": None, "gammas": [0.01, 1.0]},
+            {"n_terms": 50, "spectrum": None, "alphas": [0.01, 1.0]},
         ],
         ids=["learned", "given", "paper"],
     )
@@ -450,9 +450,9 @@ class TestSearch:
         dX, dy = unequal(X, labels)
         model = GegenbauerClassifierCV(**options).fit(dX, dy)
         local = gegenbauer.GegenbauerClassifierCV(
-            **options, cv=PredefinedSplit(FOLDS), kernel_rows=0
+            **options, cv=PredefinedSplit(FOLDS), kernel_samples=0
         ).fit(X, labels)
-        assert model.gamma_ == pytest.approx(local.gamma_, rel=1e-12)
+        assert model.alpha_ == pytest.approx(local.alpha_, rel=1e-12)
         assert model.best_score_ == pytest.approx(local.best_score_, rel=1e-8)
         found = model.predict_proba(dX)
         assert found.chunks == (PARTS, (3 if kind == "three" else 2,))
@@ -470,7 +470,7 @@ class TestSearch:
         options = {"n_terms": 40, "spectrum": (0.5, 2.0)}
         model = GegenbauerRegressorCV(**options).fit(dX, dy, dw)
         local = gegenbauer.GegenbauerRegressorCV(
-            **options, cv=PredefinedSplit(FOLDS), kernel_rows=0
+            **options, cv=PredefinedSplit(FOLDS), kernel_samples=0
         ).fit(X, y, weight)
         np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=0, atol=1e-9)
         np.testing.assert_allclose(model.noise_variance_, local.noise_variance_, rtol=1e-9)
@@ -512,7 +512,7 @@ class TestSearch:
         )  # fmt: skip
         model = GegenbauerRegressorCV(n_terms=50).fit(X, y)
         assert model.loo_targets_.shape == (300,)
-        assert model.n_search_rows_ == 300
+        assert model.n_search_samples_ == 300
         assert model.noise_variance_[0] == pytest.approx(0.01, rel=0.1)
         assert -model.best_score_ * np.var(y.compute()) == pytest.approx(0.01, rel=0.1)
         lower, upper = model.predict_interval(X, 0.9)
@@ -640,7 +640,7 @@ class TestErrors:
         for call in (
             lambda: model.forget(dX, dy),
             lambda: model.count_out_of_range(dX),
-            lambda: model.choose_gamma(held_out=[(dX, dy)]),
+            lambda: model.choose_alpha(held_out=[(dX, dy)]),
             lambda: GegenbauerFeatures().fit(dX).count_out_of_range(dX),
         ):
             with pytest.raises((TypeError, StreamError), match="takes rows in memory"):

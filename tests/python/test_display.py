@@ -21,7 +21,7 @@ from gegenbauer import (
     TensorBasis,
     sobol_indices,
 )
-from gegenbauer.basis import eval_gegenbauer
+from gegenbauer.basis import gegenbauer_vander
 from gegenbauer.selection import prefix_surface
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -42,7 +42,7 @@ X = RNG.uniform(size=(40, 2))
 Y = np.sin(5 * X[:, 0]) + X[:, 1] + 0.1 * RNG.normal(size=40)
 WEIGHTS = RNG.uniform(0.5, 2, 40)
 BASIS = TensorBasis(2, degree=4, lam=0.5)
-GAMMAS = 10.0 ** np.arange(-6, 3)
+ALPHAS = 10.0 ** np.arange(-6, 3)
 
 
 @pytest.fixture(autouse=True)
@@ -55,17 +55,17 @@ def closed_figures():
 
 def test_path():
     path = RidgePath(BASIS, X, Y, sample_weight=WEIGHTS)
-    display = PathDisplay.from_path(path, GAMMAS[::-1])
+    display = PathDisplay.from_path(path, ALPHAS[::-1])
     left_out, gcv = display.lines_
     assert left_out.get_label() == "leave-one-out"
-    assert_array_equal(left_out.get_xdata(), GAMMAS)
-    squares = (path.leave_one_out(GAMMAS).predictions[:, :, 0] - Y) ** 2
+    assert_array_equal(left_out.get_xdata(), ALPHAS)
+    squares = (path.leave_one_out(ALPHAS).predictions[:, :, 0] - Y) ** 2
     errors = np.average(squares, axis=1, weights=WEIGHTS)
     assert_allclose(left_out.get_ydata(), errors)
-    assert_allclose(gcv.get_ydata(), path.gcv(GAMMAS)[:, 0])
-    assert display.mark_.get_xdata()[0] == GAMMAS[errors.argmin()]
+    assert_allclose(gcv.get_ydata(), path.gcv(ALPHAS)[:, 0])
+    assert display.mark_.get_xdata()[0] == ALPHAS[errors.argmin()]
     assert display.ax_.get_xscale() == display.ax_.get_yscale() == "log"
-    assert display.ax_.get_xlabel() == "gamma"
+    assert display.ax_.get_xlabel() == "alpha"
 
 
 def test_path_of_an_estimator():
@@ -77,11 +77,11 @@ def test_path_of_an_estimator():
         for s, q in zip((1, 2), np.nanmax(table["score"], axis=2).argmax(axis=1), strict=True)
     ]
     for line, scores in zip(display.lines_, table["score"], strict=True):
-        assert_array_equal(line.get_xdata(), table["relative_gamma"])
+        assert_array_equal(line.get_xdata(), table["relative_alpha"])
         best = scores[np.unravel_index(np.nanargmax(scores), scores.shape)[0]]
         assert_allclose(line.get_ydata(), np.where(np.isfinite(best), -best, np.nan))
     place = np.unravel_index(np.nanargmax(table["score"]), table["score"].shape)[2]
-    assert display.mark_.get_xdata()[0] == table["relative_gamma"][place]
+    assert display.mark_.get_xdata()[0] == table["relative_alpha"][place]
     assert display.ax_.get_ylabel() == "log-loss"
     assert display.ax_.get_yscale() == "log"
     by_accuracy = GegenbauerClassifierCV(scoring="accuracy").fit(X, Y > 0.5)
@@ -121,8 +121,8 @@ class TestSolvedProblems:
         if model.cv_results_:
             return
         path = PathDisplay.from_estimator(model, *data)
-        assert path.mark_.get_xdata()[0] == model.gamma_
-        at = np.flatnonzero(path.gammas == model.gamma_)[0]
+        assert path.mark_.get_xdata()[0] == model.alpha_
+        at = np.flatnonzero(path.alphas == model.alpha_)[0]
         error = np.mean(expected**2) / self.y.var()
         assert_allclose(path.errors["leave-one-out"][at], error, rtol=1e-6)
         assert path.ax_.get_ylabel() == "mean squared error / variance"
@@ -143,7 +143,7 @@ class TestSolvedProblems:
             GegenbauerClassifierCV(spectrum=(0.5, 2.0)),
             GegenbauerClassifier(n_terms=10),
             GegenbauerRegressor(n_terms=10, penalize_constant=False),
-            GegenbauerRegressor(n_terms=10, gamma=0.0, penalize_constant=False),
+            GegenbauerRegressor(n_terms=10, alpha=0.0, penalize_constant=False),
         ],
         ids=str,
     )
@@ -163,7 +163,7 @@ class TestSolvedProblems:
                 for i in range(5)
                 for m in [
                     clone(model)
-                    .set_params(feature_range=np.transpose([self.X.min(0), self.X.max(0)]))
+                    .set_params(bounds=np.transpose([self.X.min(0), self.X.max(0)]))
                     .fit(np.delete(self.X, i, axis=0), np.delete(y, i))
                 ]
             ]
@@ -202,24 +202,24 @@ def test_bins_show_how_many_they_hold():
 
 def test_pictures_of_the_papers_basis():
     model = GegenbauerRegressorCV(
-        spectrum=None, lam=[0.05, 0.5], n_terms=range(1, 11), gammas=GAMMAS
+        spectrum=None, lam=[0.05, 0.5], n_terms=range(1, 11), alphas=ALPHAS
     ).fit(X, Y)
     table = model.cv_results_
     display = PathDisplay.from_estimator(model)
     for line, lam, scores in zip(display.lines_, [0.05, 0.5], table["score"], strict=True):
         size = scores.max(axis=1).argmax()
         assert line.get_label() == f"lam = {lam:g}, {size + 1} terms"
-        assert_array_equal(line.get_xdata(), GAMMAS)
+        assert_array_equal(line.get_xdata(), ALPHAS)
         assert_array_equal(line.get_ydata(), -scores[size])
-    assert display.mark_.get_xdata()[0] == model.gamma_
-    assert display.ax_.get_xlabel() == "gamma"
+    assert display.mark_.get_xdata()[0] == model.alpha_
+    assert display.ax_.get_xlabel() == "alpha"
     for lam in (None, 0.05, 0.5):
         display = SensitivityDisplay.from_estimator(model, lam=lam)
         at = [0.05, 0.5].index(model.lam_ if lam is None else lam)
-        surface = display.surface_.get_array().reshape(10, GAMMAS.size)
+        surface = display.surface_.get_array().reshape(10, ALPHAS.size)
         assert_array_equal(surface, -table["score"][at])
         if lam is None:
-            assert display.mark_.get_xdata()[0] == model.gamma_
+            assert display.mark_.get_xdata()[0] == model.alpha_
             assert display.mark_.get_ydata()[0] == model.n_terms_
     assert display.colorbar_.ax.get_ylabel() == "mean squared error / variance"
     with pytest.raises(ValueError, match=r"lam must be one of .* \[0.05, 0.5\]; got 3"):
@@ -228,22 +228,22 @@ def test_pictures_of_the_papers_basis():
         SensitivityDisplay.from_estimator(GegenbauerClassifierCV().fit(X, Y > 0))
 
 
-def test_widened_gammas_are_drawn_where_they_were_tried():
+def test_widened_alphas_are_drawn_where_they_were_tried():
     model = GegenbauerRegressorCV(spectrum=None, lam=[0.05, 0.5], n_terms=[3, 6])
     model.fit(X, 1 + 0 * Y + 1e-6 * X[:, 0])  # hardly noise: the smallest penalty is the best
     other = 0.5 if model.lam_ == 0.05 else 0.05
-    n_all = model.cv_results_["gamma"].size
-    assert SensitivityDisplay.from_estimator(model).gammas.size == n_all > 61
-    assert SensitivityDisplay.from_estimator(model, lam=other).gammas.size == 61
+    n_all = model.cv_results_["alpha"].size
+    assert SensitivityDisplay.from_estimator(model).alphas.size == n_all > 61
+    assert SensitivityDisplay.from_estimator(model, lam=other).alphas.size == 61
 
 
 def test_sensitivity():
-    surface = prefix_surface(BASIS, X, Y, GAMMAS)
-    display = SensitivityDisplay(surface.gammas, np.arange(1, 16), surface.scores, label="MSE")
+    surface = prefix_surface(BASIS, X, Y, ALPHAS)
+    display = SensitivityDisplay(surface.alphas, np.arange(1, 16), surface.scores, label="MSE")
     display.plot()
-    assert_allclose(display.surface_.get_array().reshape(15, GAMMAS.size), surface.scores.T)
-    gamma, n_terms = surface.best
-    assert display.mark_.get_xdata()[0] == gamma
+    assert_allclose(display.surface_.get_array().reshape(15, ALPHAS.size), surface.scores.T)
+    alpha, n_terms = surface.best
+    assert display.mark_.get_xdata()[0] == alpha
     assert display.mark_.get_ydata()[0] == n_terms
     assert display.colorbar_.ax.get_ylabel() == "MSE"
 
@@ -334,7 +334,7 @@ def test_basis():
     assert len(display.lines_) == 4
     x = display.lines_[0].get_xdata()
     for n, line in enumerate(display.lines_):
-        assert_allclose(line.get_ydata(), eval_gegenbauer(x, 3, 0.5)[:, n], atol=1e-14)
+        assert_allclose(line.get_ydata(), gegenbauer_vander(x, 3, 0.5)[:, n], atol=1e-14)
         assert line.get_label() == f"degree {n}"
 
 
@@ -529,7 +529,7 @@ def test_axes_are_one():
     truths = GegenbauerClassifierCV(spectrum=(0.5, 2.0)).fit(X, Y > 0.5)
     figure, some = plt.subplots(2)
     draw = [
-        lambda ax: PathDisplay.from_path(path, GAMMAS, ax=ax),
+        lambda ax: PathDisplay.from_path(path, ALPHAS, ax=ax),
         lambda ax: PathDisplay.from_estimator(model, ax=ax),
         lambda ax: SensitivityDisplay.from_estimator(model, ax=ax),
         lambda ax: InputDisplay.from_sobol(model, ax=ax),

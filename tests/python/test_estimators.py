@@ -42,12 +42,12 @@ BOTH = [GegenbauerClassifier, GegenbauerRegressor]
         GegenbauerClassifier(),
         GegenbauerRegressor(),
         GegenbauerClassifier(
-            n_terms=40, gamma=1e-3, domain=(-1, 1), engine="dual", class_weight="balanced"
+            n_terms=40, alpha=1e-3, domain=(-1, 1), engine="dual", class_weight="balanced"
         ),
         GegenbauerRegressor(
             n_terms=None,
             degree=2,
-            gamma=1e-4,
+            alpha=1e-4,
             domain=(-1, 1),
             engine="primal",
             solver="orthogonal",
@@ -64,7 +64,7 @@ def test_scikit_learn_checks(estimator, check):
 def test_precision(rng, cls):
     X = rng.random((3000, 12), dtype=np.float32)
     y = np.arange(3000) % 2
-    options = {"n_terms": 300, "engine": "primal", "gamma": 1.0}
+    options = {"n_terms": 300, "engine": "primal", "alpha": 1.0}
     assert cls().get_params()["precision"] == "auto"
     fast = cls(**options).fit(X, y)
     exact = clone(fast).set_params(precision="float64").fit(X, y)
@@ -85,9 +85,9 @@ def test_defaults_are_the_papers_setting(cls):
     parameters = cls().get_params()
     assert parameters["n_terms"] == 1000
     assert parameters["lam"] == 0.05
-    assert parameters["gamma"] == 2.0**-12
+    assert parameters["alpha"] == 2.0**-12
     assert parameters["domain"] == (0, 1)
-    assert parameters["order"] == "grlex"
+    assert parameters["term_order"] == "grlex"
     assert parameters["spectrum"] is None
     assert parameters["penalize_constant"] is True
 
@@ -96,7 +96,7 @@ class TestRightValues:
     """Of the issue that this module came from."""
 
     def test_iris(self, iris):
-        model = GegenbauerClassifier(n_terms=15, gamma=2**-6).fit(*iris)
+        model = GegenbauerClassifier(n_terms=15, alpha=2**-6).fit(*iris)
         assert_allclose(np.linalg.norm(model.term_coef_), 43.9783388964, rtol=0, atol=1e-10)
         assert_allclose(
             model.decision_function(iris.X[:1])[0],
@@ -107,7 +107,7 @@ class TestRightValues:
         assert (model.predict(iris.X) == iris.y).sum() == 143
 
     def test_iris_on_the_symmetric_domain(self, iris):
-        model = GegenbauerClassifier(n_terms=15, gamma=2**-6, domain=(-1, 1)).fit(*iris)
+        model = GegenbauerClassifier(n_terms=15, alpha=2**-6, domain=(-1, 1)).fit(*iris)
         assert_allclose(np.linalg.norm(model.term_coef_), 29.6643646596, rtol=0, atol=1e-10)
         assert (model.predict(iris.X) == iris.y).sum() == 144
 
@@ -124,11 +124,11 @@ class TestRightValues:
     )
     def test_wine_splits(self, wine, seed, right):
         training, test = wine.split(seed, 126)
-        model = GegenbauerClassifier(gamma=2**-6).fit(*training)
+        model = GegenbauerClassifier(alpha=2**-6).fit(*training)
         assert abs((model.predict(test.X) == test.y).sum() - right) <= 1
 
     def test_three_points(self):
-        model = GegenbauerRegressor(n_terms=2, lam=0.5, gamma=1).fit(
+        model = GegenbauerRegressor(n_terms=2, lam=0.5, alpha=1).fit(
             [[0.0], [0.5], [1.0]], [-1, -1, 1]
         )
         assert_allclose(model.term_coef_, [-4 / 9, 14 / 27], rtol=1e-14)
@@ -171,13 +171,13 @@ class TestFitted:
         i = 7
         basis = TensorBasis(3, n_terms=10, lam=0.5)
         y = basis.evaluate(X)[:, i]
-        model = GegenbauerRegressor(n_terms=10, lam=0.5, gamma=1e-12).fit(X, y)
+        model = GegenbauerRegressor(n_terms=10, lam=0.5, alpha=1e-12).fit(X, y)
         assert_array_equal(model.basis_.indices, basis.indices)
         assert_allclose(model.term_coef_, np.eye(10)[i], atol=1e-8)
 
     def test_same_as_the_functional_layer(self, rng):
         X, y = rng.normal(size=(50, 4)), rng.normal(size=50)
-        model = GegenbauerRegressor(n_terms=20, gamma=0.01).fit(X, y)
+        model = GegenbauerRegressor(n_terms=20, alpha=0.01).fit(X, y)
         solution = solve_ridge(TensorBasis(4, n_terms=20), X, y, 0.01, scaling=InputScaling.fit(X))
         assert_array_equal(model.term_coef_, solution.weights.ravel())
 
@@ -202,7 +202,7 @@ class TestFitted:
     def test_unpenalised_constant(self, rng):
         """Shifting y shifts the predictions, and nothing else."""
         X, y = rng.random((40, 2)), rng.random(40)
-        model = GegenbauerRegressor(n_terms=10, gamma=1.0, penalize_constant=False)
+        model = GegenbauerRegressor(n_terms=10, alpha=1.0, penalize_constant=False)
         low, high = clone(model).fit(X, y), clone(model).fit(X, y + 1000)
         assert_allclose(high.predict(X), low.predict(X) + 1000, rtol=1e-11)
         assert_allclose(high.term_coef_[1:], low.term_coef_[1:], atol=1e-8)
@@ -211,16 +211,16 @@ class TestFitted:
     @pytest.mark.parametrize("solver", ["cholesky", "orthogonal"])
     def test_engines_and_solvers_agree_and_are_reported(self, rng, engine, solver):
         X, y = rng.random((30, 3)), rng.random(30)
-        expected = GegenbauerRegressor(n_terms=30, gamma=0.1).fit(X, y)
-        model = GegenbauerRegressor(n_terms=30, gamma=0.1, engine=engine, solver=solver).fit(X, y)
+        expected = GegenbauerRegressor(n_terms=30, alpha=0.1).fit(X, y)
+        model = GegenbauerRegressor(n_terms=30, alpha=0.1, engine=engine, solver=solver).fit(X, y)
         assert_allclose(model.term_coef_, expected.term_coef_, rtol=1e-9, atol=1e-12)
         # orthogonal solvers choose by the shape
         expected = (engine, "cholesky") if solver == "cholesky" else ("dual", "lq")
         assert (model.engine_, model.solver_) == expected
 
-    def test_gamma_zero_is_moore_penrose(self, rng):
+    def test_alpha_zero_is_moore_penrose(self, rng):
         X, y = rng.random((10, 2)), rng.random(10)
-        model = GegenbauerRegressor(n_terms=40, gamma=0).fit(X, y)
+        model = GegenbauerRegressor(n_terms=40, alpha=0).fit(X, y)
         G = model.basis_.evaluate(X, scaling=model.scaling_)
         assert_allclose(model.term_coef_, np.linalg.pinv(G, rcond=1e-13) @ y, rtol=1e-5, atol=1e-6)
         assert_allclose(model.predict(X), y, rtol=1e-6)
@@ -292,7 +292,7 @@ class TestSampleWeight:
     @pytest.mark.parametrize("penalize_constant", [True, False])
     def test_integer_weights_are_repeated_rows(self, rng, cls, engine, penalize_constant):
         X, y, weight = rng.random((40, 3)), rng.integers(0, 3, 40), rng.integers(0, 4, 40)
-        model = cls(n_terms=20, gamma=0.1, engine=engine, penalize_constant=penalize_constant)
+        model = cls(n_terms=20, alpha=0.1, engine=engine, penalize_constant=penalize_constant)
         weighted = clone(model).fit(X, y, weight)
         repeated = clone(model).fit(X.repeat(weight, axis=0), y.repeat(weight))
         assert_allclose(weighted.term_coef_, repeated.term_coef_, rtol=1e-8, atol=1e-10)
@@ -305,7 +305,7 @@ class TestSampleWeight:
         weight = [1, 1, *weight]  # two classes at least
         rng = np.random.default_rng(0)
         X, y = rng.random((14, 2)), np.arange(14) % 2
-        model = GegenbauerClassifier(n_terms=6, gamma=0.1, class_weight="balanced")
+        model = GegenbauerClassifier(n_terms=6, alpha=0.1, class_weight="balanced")
         weighted = clone(model).fit(X, y, weight)
         repeated = clone(model).fit(X.repeat(weight, axis=0), y.repeat(weight))
         assert_array_equal(weighted.classes_, repeated.classes_)
@@ -321,8 +321,8 @@ class TestSampleWeight:
 
     def test_one_weight_for_all(self, rng):
         X, y = rng.random((20, 2)), rng.random(20)
-        twice = GegenbauerRegressor(n_terms=6, gamma=0.1).fit(X, y, 2.0)
-        halved = GegenbauerRegressor(n_terms=6, gamma=0.05).fit(X, y)
+        twice = GegenbauerRegressor(n_terms=6, alpha=0.1).fit(X, y, 2.0)
+        halved = GegenbauerRegressor(n_terms=6, alpha=0.05).fit(X, y)
         assert_allclose(twice.term_coef_, halved.term_coef_, rtol=1e-10)
 
     @pytest.mark.parametrize(
@@ -368,7 +368,7 @@ class TestClassWeight:
     y = np.array(["a", "a", "a", "a", "b", "b"])
 
     def fit(self, class_weight=None, sample_weight=None, y=None):
-        model = GegenbauerClassifier(n_terms=3, gamma=0.1, class_weight=class_weight)
+        model = GegenbauerClassifier(n_terms=3, alpha=0.1, class_weight=class_weight)
         return model.fit(self.X, self.y if y is None else y, sample_weight)
 
     def test_dict_multiplies_sample_weight(self):
@@ -388,7 +388,7 @@ class TestClassWeight:
 
     def test_balanced_counts_with_sample_weight(self):
         weight = np.array([1, 1, 2, 2, 1, 1])
-        repeated = GegenbauerClassifier(n_terms=3, gamma=0.1, class_weight="balanced").fit(
+        repeated = GegenbauerClassifier(n_terms=3, alpha=0.1, class_weight="balanced").fit(
             self.X.repeat(weight, axis=0), self.y.repeat(weight)
         )
         assert_allclose(self.fit("balanced", weight).term_coef_, repeated.term_coef_, rtol=1e-12)
@@ -402,7 +402,7 @@ class TestClassWeight:
     def test_class_of_weight_zero_is_samples_of_weight_zero(self, learn):
         """For the classes, the range of the inputs and the weights, and where one class is left."""
         y = np.where(self.X[:, 0] == self.X[:, 0].max(), "c", self.y)
-        options = {"n_terms": 3, "gamma": 0.1}
+        options = {"n_terms": 3, "alpha": 0.1}
 
         def learned(model, weight=None):
             if learn == "fit":
@@ -479,7 +479,7 @@ class TestLabels:
     def test_kinds(self, labels):
         X = np.linspace(0, 1, 12)[:, np.newaxis]
         y = labels[np.arange(12) * labels.size // 12]
-        model = GegenbauerClassifier(n_terms=12, lam=0.5, gamma=1e-6).fit(X, y)
+        model = GegenbauerClassifier(n_terms=12, lam=0.5, alpha=1e-6).fit(X, y)
         assert_array_equal(model.classes_, np.unique(labels))
         assert model.classes_.dtype == labels.dtype
         predicted = model.predict(X)
@@ -552,7 +552,7 @@ class TestLabels:
 class TestMultilabel:
     def test_columns_are_separate_questions(self):
         X, y = make_multilabel_classification(80, 5, n_classes=4, random_state=0)
-        model = GegenbauerClassifier(n_terms=20, gamma=0.1).fit(X, y)
+        model = GegenbauerClassifier(n_terms=20, alpha=0.1).fit(X, y)
         assert model.multilabel_
         assert model.classes_.tolist() == [[0, 1]] * 4
         assert model.label_names_.tolist() == [0, 1, 2, 3]
@@ -560,7 +560,7 @@ class TestMultilabel:
         predicted = model.predict(X)
         assert predicted.dtype == y.dtype
         for k in range(4):
-            one = GegenbauerClassifier(n_terms=20, gamma=0.1).fit(X, y[:, k])
+            one = GegenbauerClassifier(n_terms=20, alpha=0.1).fit(X, y[:, k])
             assert_allclose(model.term_coef_[:, k], one.term_coef_, rtol=1e-8, atol=1e-10)
             assert_array_equal(predicted[:, k], one.predict(X))
         assert 0 < model.score(X, y) <= 1
@@ -597,11 +597,11 @@ class TestRange:
 
     def model(self, policy, **parameters):
         return GegenbauerRegressor(
-            n_terms=3, lam=0.5, gamma=1e-9, out_of_range=policy, **parameters
+            n_terms=3, lam=0.5, alpha=1e-9, out_of_range=policy, **parameters
         )
 
     def test_clip_is_the_default(self):
-        model = GegenbauerRegressor(n_terms=3, lam=0.5, gamma=1e-9).fit(self.X, self.y)
+        model = GegenbauerRegressor(n_terms=3, lam=0.5, alpha=1e-9).fit(self.X, self.y)
         assert_array_equal(model.predict(self.outside), model.predict([[0.5], [1.0], [0.0]]))
 
     def test_warn(self):
@@ -649,10 +649,10 @@ class TestBadInput:
         [
             ({"n_terms": 0}, "'n_terms' .* Got 0"),
             ({"lam": -1}, "'lam' .* Got -1"),
-            ({"gamma": -1.0}, "'gamma' .* Got -1.0"),
-            ({"gamma": float("nan")}, "'gamma' .* Got nan"),
-            ({"gamma": float("inf")}, "'gamma' .* Got inf"),
-            ({"gamma": False}, "'gamma' .* Got False"),
+            ({"alpha": -1.0}, "'alpha' .* Got -1.0"),
+            ({"alpha": float("nan")}, "'alpha' .* Got nan"),
+            ({"alpha": float("inf")}, "'alpha' .* Got inf"),
+            ({"alpha": False}, "'alpha' .* Got False"),
             ({"n_terms": np.True_}, "'n_terms' .* Got "),
             ({"engine": "both"}, "'engine' .* Got 'both'"),
             ({"solver": "svd"}, "'solver' .* Got 'svd'"),
@@ -716,7 +716,7 @@ class TestBadInput:
 
         monkeypatch.setattr("gegenbauer.estimators._ridge.solve_ridge", ill_conditioned)
         with pytest.warns(
-            IllConditionedWarning, match=r"1\.0e-19[\s\S]*by 1e\+00[\s\S]*larger gamma"
+            IllConditionedWarning, match=r"1\.0e-19[\s\S]*by 1e\+00[\s\S]*larger alpha"
         ) as caught:
             GegenbauerRegressor(n_terms=3).fit(rng.random((8, 2)), rng.random((8, 3)))
         assert len(caught) == 1
@@ -730,19 +730,19 @@ class TestBadInput:
         options = {"degree": 3, "n_terms": None, "lam": 0.5, "solver": solver}
         # closer ones are told from copies or not by the rounding of the variant of the core
         near = X + [0, 1e-7] * rng.normal(size=(200, 1))
-        with pytest.warns(IllConditionedWarning, match=r"larger gamma[\s\S]*leave out inputs"):
-            GegenbauerRegressor(gamma=1e-20, domain=(-1, 1), **options).fit(near, y)
+        with pytest.warns(IllConditionedWarning, match=r"larger alpha[\s\S]*leave out inputs"):
+            GegenbauerRegressor(alpha=1e-20, domain=(-1, 1), **options).fit(near, y)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            for gamma in (1e-6, 1e-12, 1e-17, 0.0):
-                model = GegenbauerRegressor(gamma=gamma, domain=(-1, 1), **options).fit(X, y)
+            for alpha in (1e-6, 1e-12, 1e-17, 0.0):
+                model = GegenbauerRegressor(alpha=alpha, domain=(-1, 1), **options).fit(X, y)
                 assert_allclose(
                     model.predict([[0.5, -0.5]]), model.predict([[-0.5, 0.5]]), rtol=1e-6
                 )
 
     def test_cholesky_by_force_is_sent_to_other_solvers(self, rng):
         X = np.repeat(rng.random((40, 1)), 2, axis=1)
-        model = GegenbauerRegressor(degree=3, gamma=1e-13, solver="cholesky", lam=0.5)
+        model = GegenbauerRegressor(degree=3, alpha=1e-13, solver="cholesky", lam=0.5)
         with pytest.warns(IllConditionedWarning, match='solver="auto"'):
             model.fit(X, rng.random(40))
 
@@ -813,7 +813,7 @@ class TestAtomicity:
 
 class TestEcosystem:
     def test_cross_val_score_in_processes(self, iris):
-        model = GegenbauerClassifier(n_terms=15, gamma=2**-6)
+        model = GegenbauerClassifier(n_terms=15, alpha=2**-6)
         one = cross_val_score(model, *iris, cv=4, n_jobs=1)
         two = cross_val_score(model, *iris, cv=4, n_jobs=2)
         assert_array_equal(one, two)
@@ -823,20 +823,20 @@ class TestEcosystem:
         X, y = load_diabetes(return_X_y=True)
         search = GridSearchCV(
             GegenbauerRegressor(degree=2, n_terms=None),
-            {"gamma": 2.0 ** np.arange(-12, 5, 8), "lam": [0.05, 0.5]},
+            {"alpha": 2.0 ** np.arange(-12, 5, 8), "lam": [0.05, 0.5]},
             cv=3,
         ).fit(X, y)
-        assert set(search.best_params_) == {"gamma", "lam"}
+        assert set(search.best_params_) == {"alpha", "lam"}
         assert search.best_score_ > 0.3
 
     def test_pipeline(self, wine):
-        model = make_pipeline(StandardScaler(), GegenbauerClassifier(gamma=2**-6))
+        model = make_pipeline(StandardScaler(), GegenbauerClassifier(alpha=2**-6))
         assert model.fit(*wine).score(*wine) > 0.95
 
     @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc", "average_precision", "f1"])
     def test_scorers(self, scoring):
         X, y = load_breast_cancer(return_X_y=True)
-        model = GegenbauerClassifier(n_terms=100, gamma=1.0).fit(X, y)
+        model = GegenbauerClassifier(n_terms=100, alpha=1.0).fit(X, y)
         assert get_scorer(scoring)(model, X, y) > 0.9
 
     @pytest.mark.parametrize("cls", BOTH)
@@ -881,8 +881,8 @@ class TestEcosystem:
 
     def test_representation_names_what_was_changed(self):
         assert re.fullmatch(
-            r"GegenbauerClassifier\(gamma=1, n_terms=5\)",
-            repr(GegenbauerClassifier(n_terms=5, gamma=1)),
+            r"GegenbauerClassifier\(alpha=1, n_terms=5\)",
+            repr(GegenbauerClassifier(n_terms=5, alpha=1)),
         )
 
 
@@ -945,6 +945,6 @@ def test_weights_that_cancel_are_no_sign_of_ill_conditioning():
         warnings.simplefilter("error")
         model = GegenbauerClassifier(n_terms=1).fit(X, y, sample_weight=rng.uniform(1, 2, 30))
         balanced = GegenbauerClassifier(n_terms=1, class_weight="balanced").fit(X, y)
-        GegenbauerRegressor(n_terms=5, gamma=1e30).fit(X, X[:, 0])
+        GegenbauerRegressor(n_terms=5, alpha=1e30).fit(X, X[:, 0])
     assert np.abs(model.term_coef_).max() < 0.1
     assert np.abs(balanced.term_coef_).max() < 1e-15

@@ -23,7 +23,7 @@ from gegenbauer.errors import OutOfRangeWarning
     [
         GegenbauerFeatures(),
         GegenbauerFeatures(
-            n_terms=7, lam=0.5, domain=(-1, 1), out_of_range="extrapolate", order="grevlex"
+            n_terms=7, lam=0.5, domain=(-1, 1), out_of_range="extrapolate", term_order="grevlex"
         ),
     ]
 )
@@ -255,7 +255,7 @@ class TestBadInput:
             ({"lam": float("inf")}, "'lam' .* Got inf"),
             ({"index_set": "simplex"}, "'index_set' .* Got 'simplex'"),
             ({"max_interaction": 0}, "'max_interaction' .* Got 0"),
-            ({"order": "lex"}, "'order' .* Got 'lex'"),
+            ({"term_order": "lex"}, "'term_order' .* Got 'lex'"),
             ({"spectrum": "raw"}, "'spectrum' .* Got 'raw'"),
             ({"spectrum": (-1.0, 1.0)}, "spectrum"),
             ({"domain": (0, 2)}, r"'domain' .* Got \(0, 2\)"),

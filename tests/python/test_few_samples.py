@@ -23,7 +23,7 @@ from gegenbauer.basis import SpectrumKernel
 from gegenbauer.errors import UnderfittingWarning
 
 ENGINES = ["auto", "primal", "moments", "dual", "kernel"]
-SETTINGS = {"degree": 3, "n_terms": None, "gamma": 0.25}
+SETTINGS = {"degree": 3, "n_terms": None, "alpha": 0.25}
 ANYWHERE = np.array([[0.3, 2.0], [-4.0, 900.0]])
 ONE = np.array([[0.3, 2.0]])
 TWO = np.array([[0.3, 2.0], [0.5, 3.0]])
@@ -47,9 +47,9 @@ def features(Z):
     )
 
 
-def ridge(Z, y, Z_new, gamma=SETTINGS["gamma"]):
+def ridge(Z, y, Z_new, alpha=SETTINGS["alpha"]):
     G = features(np.asarray(Z))
-    weights = np.linalg.solve(G.T @ G + gamma * np.eye(G.shape[1]), G.T @ y)
+    weights = np.linalg.solve(G.T @ G + alpha * np.eye(G.shape[1]), G.T @ y)
     return features(np.asarray(Z_new)) @ weights
 
 
@@ -66,18 +66,18 @@ def test_samples_at_one_point_give_their_shrunk_mean(way, n):
     expected = ridge(np.zeros((n, 2)), y, np.zeros((2, 2)))
     np.testing.assert_allclose(model.predict(ANYWHERE), expected, rtol=1e-12)
     k = float((features(np.zeros((1, 2))) ** 2).sum())
-    np.testing.assert_allclose(expected, y.sum() * k / (n * k + SETTINGS["gamma"]), rtol=1e-12)
+    np.testing.assert_allclose(expected, y.sum() * k / (n * k + SETTINGS["alpha"]), rtol=1e-12)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("gamma", [0.0, 0.25])
-def test_one_sample_by_every_engine(engine, gamma):
+@pytest.mark.parametrize("alpha", [0.0, 0.25])
+def test_one_sample_by_every_engine(engine, alpha):
     basis, box = TensorBasis(2, degree=3), InputScaling.fit(ONE)
-    solution = solve_ridge(basis, ONE, [5.0], gamma, scaling=box, engine=engine)
+    solution = solve_ridge(basis, ONE, [5.0], alpha, scaling=box, engine=engine)
     k = float((features(np.zeros((1, 2))) ** 2).sum())
     value = float(basis.evaluate(ONE, scaling=box)[0] @ solution.weights[:, 0])
-    assert value == pytest.approx(5.0 * k / (k + gamma), rel=1e-13)
-    assert solution.rank == 1 or gamma > 0
+    assert value == pytest.approx(5.0 * k / (k + alpha), rel=1e-13)
+    assert solution.rank == 1 or alpha > 0
 
 
 def test_one_sample_by_a_kernel():
@@ -201,7 +201,7 @@ def test_all_inputs_constant():
         with pytest.warns(UnderfittingWarning):
             model = GegenbauerRegressorCV(**settings).fit(X, y)
         # what a constant penalised kernel adds to a free constant is rounding of it by the penalty
-        rounding = np.finfo(float).eps * len(X) / model.gamma_
+        rounding = np.finfo(float).eps * len(X) / model.alpha_
         np.testing.assert_allclose(model.predict(ANYWHERE), 5.5, rtol=1e-12 + rounding)
     labels = np.array(["b"] * 9 + ["a"] * 3)
     assert GegenbauerClassifier(**SETTINGS).fit(X, labels).predict(ANYWHERE).tolist() == ["b", "b"]

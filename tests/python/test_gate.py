@@ -34,7 +34,7 @@ from gegenbauer import (
     solve_ridge,
 )
 from gegenbauer import dask as on_dask
-from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel, count_terms, eval_gegenbauer
+from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel, count_terms, gegenbauer_vander
 from gegenbauer.errors import BeyondRangeError, PenalizedConstantWarning
 from gegenbauer.inspection import kernel_sobol_indices, term_sobol_indices
 from gegenbauer.plotting import ReliabilityDisplay
@@ -43,8 +43,8 @@ from gegenbauer.selection import (
     kfold_predictions,
     leave_one_out,
     prefix_surface,
+    search_alpha,
     search_basis,
-    search_gamma,
 )
 from gegenbauer.selection.calibration import ProbabilityMap
 
@@ -156,7 +156,7 @@ TAKES_X = {
     "fit_stream": lambda m, x: regressor().fit_stream([(x, PLAIN)]),
     "ArrayBatches": lambda m, x: regressor().fit_stream(ArrayBatches(x, PLAIN)),
     "forget": lambda m, x: m["stream"].forget(x, PLAIN),
-    "held out": lambda m, x: m["stream"].choose_gamma(held_out=[(x, PLAIN)]),
+    "held out": lambda m, x: m["stream"].choose_alpha(held_out=[(x, PLAIN)]),
     "predict": lambda m, x: m["regressor"].predict(x),
     "score": lambda m, x: m["regressor"].score(x, PLAIN),
     "count_out_of_range": lambda m, x: m["regressor"].count_out_of_range(x),
@@ -192,7 +192,7 @@ TAKES_X = {
         BASIS, x, PLAIN, np.split(np.arange(N), 3), [1.0]
     ),
     "RidgePath": lambda m, x: RidgePath(BASIS, x, PLAIN),
-    "search_gamma": lambda m, x: search_gamma(KERNEL, x, PLAIN, None, 1.0),
+    "search_alpha": lambda m, x: search_alpha(KERNEL, x, PLAIN, None, 1.0),
     "kernel_sobol_indices": lambda m, x: kernel_sobol_indices(KERNEL, x, PLAIN),
 }
 TAKES_TARGETS = {
@@ -201,7 +201,7 @@ TAKES_TARGETS = {
     "fit_stream": lambda m, y: regressor().fit_stream([(X, y)]),
     "ArrayBatches": lambda m, y: regressor().fit_stream(ArrayBatches(X, y)),
     "forget": lambda m, y: m["stream"].forget(X, y),
-    "held out": lambda m, y: m["stream"].choose_gamma(held_out=[(X, y)]),
+    "held out": lambda m, y: m["stream"].choose_alpha(held_out=[(X, y)]),
     "score": lambda m, y: m["regressor"].score(X, y),
     "score CV": lambda m, y: m["regressor CV"].score(X, y),
     "regression CV": lambda m, y: GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, y),
@@ -214,9 +214,9 @@ TAKES_TARGETS = {
     "GramStatistics": lambda m, y: GramStatistics.from_data(BASIS, X, y),
     "leave_one_out": lambda m, y: leave_one_out(KERNEL, X, y, 1.0),
     "RidgePath": lambda m, y: RidgePath(BASIS, X, y),
-    "gammas": lambda m, y: m["stream"].choose_gamma(y),
+    "alphas": lambda m, y: m["stream"].choose_alpha(y),
     "term_sobol_indices": lambda m, y: term_sobol_indices(TensorBasis(1, degree=N - 1), y),
-    "eval_gegenbauer": lambda m, y: eval_gegenbauer(y, 2, 0.5),
+    "gegenbauer_vander": lambda m, y: gegenbauer_vander(y, 2, 0.5),
     "lower": lambda m, y: InputScaling(y, np.full(N, 100.0)),
 }
 TAKES_LABELS = {
@@ -352,7 +352,7 @@ def test_groups_may_be_dates():
 @pytest.mark.parametrize("kind", ["dates", "spans", "masked"])
 def test_bounds(kind):
     with pytest.raises(ValueError, match=REFUSED):
-        GegenbauerRegressor(n_terms=3, feature_range=[COLUMNS[kind]()[[0, 3]]]).fit(X, PLAIN)
+        GegenbauerRegressor(n_terms=3, bounds=[COLUMNS[kind]()[[0, 3]]]).fit(X, PLAIN)
 
 
 # --- Text and what is missing ---------------------------------------------------------------------
@@ -415,29 +415,29 @@ def test_integers_beyond_float64():
 
 def test_any_real_number_is_a_parameter():
     third = 1 / 3
-    expected = GegenbauerRegressor(5, gamma=third, lam=third).fit(X, PLAIN).term_coef_
+    expected = GegenbauerRegressor(5, alpha=third, lam=third).fit(X, PLAIN).term_coef_
     for number in (Fraction(1, 3), np.float64(third)):
-        model = GegenbauerRegressor(5, gamma=number, lam=number).fit(X, PLAIN)
+        model = GegenbauerRegressor(5, alpha=number, lam=number).fit(X, PLAIN)
         np.testing.assert_array_equal(model.term_coef_, expected)
-        stream = GegenbauerRegressor(5, gamma=number, lam=number).partial_fit(X, PLAIN)
+        stream = GegenbauerRegressor(5, alpha=number, lam=number).partial_fit(X, PLAIN)
         np.testing.assert_allclose(stream.predict(X), model.predict(X), rtol=1e-12)
-        loaded = GegenbauerRegressorCV(spectrum=None, lam=number, n_terms=5, gammas=[number])
-        assert loaded.fit(X, PLAIN).gamma_ == third
+        loaded = GegenbauerRegressorCV(spectrum=None, lam=number, n_terms=5, alphas=[number])
+        assert loaded.fit(X, PLAIN).alpha_ == third
     # of many samples, and targets far from zero
     many, far = np.tile(X, (5, 1)), np.tile(PLAIN, 5) + 100.0
     with pytest.warns(PenalizedConstantWarning):
-        GegenbauerRegressor(3, gamma=Fraction(1, 3)).fit(many, far)
+        GegenbauerRegressor(3, alpha=Fraction(1, 3)).fit(many, far)
     # beyond 64 bits, which NumPy knows as objects alone
-    heavy = GegenbauerRegressor(5, gamma=10**30).fit(X, PLAIN)
+    heavy = GegenbauerRegressor(5, alpha=10**30).fit(X, PLAIN)
     assert heavy.term_coef_.tolist() == (
-        GegenbauerRegressor(5, gamma=1e30).fit(X, PLAIN).term_coef_.tolist()
+        GegenbauerRegressor(5, alpha=1e30).fit(X, PLAIN).term_coef_.tolist()
     )
 
 
 @pytest.mark.parametrize(
     "value", [10**400, 10**5000, Fraction(10**400), Fraction(10**5000, 3)], ids="abcd"
 )
-@pytest.mark.parametrize("name", ["gamma", "lam"])
+@pytest.mark.parametrize("name", ["alpha", "lam"])
 def test_numbers_beyond_float64(name, value):
     with pytest.raises(ValueError, match=f"^{name} must be within the range of float64, got "):
         GegenbauerRegressor(5, **{name: value}).fit(X, PLAIN)
@@ -455,12 +455,12 @@ def test_integers_beyond_64_bits(name, value):
 @pytest.mark.parametrize(
     "value", [np.timedelta64(3), np.timedelta64(3, "D"), DAYS[0], np.ma.masked]
 )
-@pytest.mark.parametrize("name", ["gamma", "lam", "n_terms", "degree", "n_jobs"])
+@pytest.mark.parametrize("name", ["alpha", "lam", "n_terms", "degree", "n_jobs"])
 def test_parameters_that_are_no_numbers(name, value):
     with pytest.raises((ValueError, TypeError), match=rf"\b{name}\b.* must be an? "):
         GegenbauerRegressor(**{"n_terms": 5, name: value}).fit(X, PLAIN)
-    if name == "gamma":
-        with pytest.raises(TypeError, match="gamma must be a number"):
+    if name == "alpha":
+        with pytest.raises(TypeError, match="alpha must be a number"):
             solve_ridge(BASIS, X, PLAIN, value)
 
 
@@ -620,10 +620,10 @@ def test_class_weights():
 
 
 def test_points_of_any_kind_of_number():
-    found = eval_gegenbauer([Fraction(3, 10), 1], 3, 0.5)
-    np.testing.assert_array_equal(found, eval_gegenbauer([0.3, 1.0], 3, 0.5))
+    found = gegenbauer_vander([Fraction(3, 10), 1], 3, 0.5)
+    np.testing.assert_array_equal(found, gegenbauer_vander([0.3, 1.0], 3, 0.5))
     with pytest.raises(ValueError, match=r"x must hold real numbers, .* beyond float64"):
-        eval_gegenbauer([10**400], 3, 0.5)
+        gegenbauer_vander([10**400], 3, 0.5)
 
 
 # --- Probabilities far outside --------------------------------------------------------------------

@@ -26,7 +26,7 @@ from gegenbauer import (
     solve_kernel,
     to_sympy,
 )
-from gegenbauer.basis import SpectrumKernel, eval_gegenbauer
+from gegenbauer.basis import SpectrumKernel, gegenbauer_vander
 from gegenbauer.inspection import kernel_sobol_indices, term_sobol_indices
 from gegenbauer.ridge import predict_kernel
 
@@ -121,7 +121,7 @@ def test_ishigami_has_its_known_indices():
     first = np.array([0.5 * (1 + b * pi**4 / 5) ** 2, 49 / 8, 0]) / variance
     interaction = 8 * b**2 * pi**8 / 225 / variance
     total = first + np.array([interaction, 0, interaction])
-    model = GegenbauerRegressor(n_terms=None, degree=15, lam=0.5, gamma=1e-9).fit(u, y)
+    model = GegenbauerRegressor(n_terms=None, degree=15, lam=0.5, alpha=1e-9).fit(u, y)
     for found in (
         sobol_indices(model),
         sobol_indices(GegenbauerRegressorCV().fit(u[:600], y[:600])),
@@ -193,7 +193,7 @@ def test_indices_of_estimators_with_a_constant_input():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.uniform(2, 5, 200), np.full(200, 3.0), rng.uniform(-1, 1, 200)])
     y = X[:, 0] * X[:, 2]
-    plain = GegenbauerRegressor(n_terms=None, degree=3, lam=0.5, gamma=1e-9).fit(X, y)
+    plain = GegenbauerRegressor(n_terms=None, degree=3, lam=0.5, alpha=1e-9).fit(X, y)
     chosen = GegenbauerRegressorCV().fit(X, y)
     few = GegenbauerRegressorCV(spectrum=(1.0, 2.0), n_terms=60).fit(X, y)
     # x z with independent x in [2, 5], z in [-1, 1]: E x^2 = 13, Var z = 1/3
@@ -242,7 +242,7 @@ def test_only_models_have_indices():
 class TestText:
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(100, 2))
-    model = GegenbauerRegressor(degree=2, n_terms=None, lam=0.5, gamma=1e-10).fit(
+    model = GegenbauerRegressor(degree=2, n_terms=None, lam=0.5, alpha=1e-10).fit(
         InputScaling([0, 0], [1, 1]).transform(X), 5 - 3 * X[:, 0] * X[:, 1]
     )
 
@@ -277,7 +277,7 @@ class TestText:
         """Everything that is needed stands in the text; constant inputs are in its constant."""
         rng = np.random.default_rng(0)
         X = np.column_stack([rng.uniform(-3, 5, 60), np.full(60, 2.0), rng.uniform(0, 9, 60)])
-        model = GegenbauerRegressor(gamma=1e-6, **options).fit(X, X[:, 0] ** 2 - X[:, 2] + 7)
+        model = GegenbauerRegressor(alpha=1e-6, **options).fit(X, X[:, 0] ** 2 - X[:, 2] + 7)
         text = polynomial_text(model, max_terms=100, digits=17)
         polynomial, which, ranges = text.splitlines()
         assert "x1" not in text
@@ -291,7 +291,7 @@ class TestText:
         for name, first, last in re.findall(r"(x\d) in \[(\S+), (\S+)\]", ranges):
             unit = (X[:, int(name[1])] - float(first)) / (float(last) - float(first))
             u = float(low) + (float(high) - float(low)) * unit
-            values[name] = eval_gegenbauer(u, 3 * 4, float(lam), normalization=kind)
+            values[name] = gegenbauer_vander(u, 3 * 4, float(lam), normalization=kind)
         total = np.zeros(60)
         for term in re.split(r" \+ (?=\d)| (?=- \d)", polynomial):
             weight, *factors = term.replace("- ", "-").split()
@@ -313,7 +313,7 @@ class TestText:
     def test_ranges_have_all_their_digits(self):
         """Seconds since 1970: with four digits they would all be 1.7e9, and the model lost."""
         X = 1.7e9 + np.arange(60.0)[:, np.newaxis] / 7
-        model = GegenbauerRegressor(degree=4, n_terms=None, gamma=1e-9).fit(X, np.sin(X[:, 0] / 3))
+        model = GegenbauerRegressor(degree=4, n_terms=None, alpha=1e-9).fit(X, np.sin(X[:, 0] / 3))
         text = polynomial_text(model, digits=17)
         low, high = re.search(r"x0 in \[(\S+), (\S+)\]", text).groups()
         assert (float(low), float(high)) == (X[0, 0], X[-1, 0])
@@ -372,7 +372,7 @@ class TestSympy:
         """No assumption makes them other symbols: derivatives and values go by the name."""
         sympy = pytest.importorskip("sympy")
         k = np.linspace(0, 1, 20)
-        model = GegenbauerRegressor(degree=2, n_terms=None, gamma=1e-12)
+        model = GegenbauerRegressor(degree=2, n_terms=None, alpha=1e-12)
         model.fit(np.column_stack([k, (1 + k) ** 3]), 2 * k + 3 * k**2)
         expression = to_sympy(model, names=["k", "m"])
         slope = sympy.diff(expression, sympy.Symbol("k")).subs({"k": 0.25, "m": 1.25**3})
@@ -463,7 +463,7 @@ class TestLargeMeans:
         f = X[:, 0] + X[:, 1] ** 2
         exact = np.array([1 / 12, 4 / 45, 0.0]) / (1 / 12 + 4 / 45)
         plain = GegenbauerRegressor(
-            degree=4, n_terms=None, spectrum="orthonormal", gamma=1e-10, penalize_constant=False
+            degree=4, n_terms=None, spectrum="orthonormal", alpha=1e-10, penalize_constant=False
         )
         finite = GegenbauerRegressorCV(n_terms=60)
         models = [plain, finite, GegenbauerRegressorCV(), GegenbauerRegressorCV(cv=3, n_terms=60)]

@@ -27,7 +27,7 @@ from gegenbauer import (
     solve_ridge,
 )
 from gegenbauer._dispatch import core
-from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel, count_terms, eval_gegenbauer
+from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel, count_terms, gegenbauer_vander
 from gegenbauer.errors import TooLargeError
 from gegenbauer.ridge import predict, predict_kernel
 
@@ -79,7 +79,7 @@ def test_more_terms_than_can_be_made(rng):
     X[1, 1:] = 0
     terms = float(mpmath.binomial(90, 40))
     assert_allclose(kernel(X)[0, 0], terms, rtol=1e-13)
-    zeros = eval_gegenbauer(0.0, 40, 0.5)
+    zeros = gegenbauer_vander(0.0, 40, 0.5)
     # the terms of z that are not zero have even degrees in the inputs 1..49
     even = mpmath.taylor(lambda u: sum(zeros[n] * u**n for n in range(41)) ** 49, 0, 40)
     assert_allclose(kernel(X)[0, 1], float(sum(np.cumsum(even))), rtol=1e-11)
@@ -158,8 +158,8 @@ def test_sums_of_degrees(rng, lam, components):
             )
             for component in components
         )
-        f = eval_gegenbauer(X[:, t], 800, lam, normalization="orthonormal")[:, 1:]
-        g = eval_gegenbauer(Z[:, t], 800, lam, normalization="orthonormal")[:, 1:]
+        f = gegenbauer_vander(X[:, t], 800, lam, normalization="orthonormal")[:, 1:]
+        g = gegenbauer_vander(Z[:, t], 800, lam, normalization="orthonormal")[:, 1:]
         expected *= 1 + (f * v) @ g.T
     kernel = SpectrumKernel(2, components, lam=lam)
     close(kernel(X, Z), expected, 1e-12)
@@ -377,7 +377,7 @@ class TestAnyKernel:
             kernel.diagonal(X, scaling=InputScaling([0, 0], [1, 1]))
         with pytest.raises(ValueError, match="Y must have 5 rows, got 4"):
             solve_kernel(kernel, X, y[:4], 1.0)
-        with pytest.raises(ValueError, match="gamma"):
+        with pytest.raises(ValueError, match="alpha"):
             solve_kernel(kernel, X, y, -1.0)
         with pytest.raises(ValueError, match="sample_weight"):
             solve_kernel(kernel, X, y, 1.0, sample_weight=-y)
@@ -440,26 +440,26 @@ def test_spectra_too_large_for_float64(rng, kernel):
     for evaluate in (kernel, kernel.diagonal):
         with pytest.raises(ValueError, match=f"values of the kernel are beyond .*{advice}"):
             evaluate(X)
-    for gamma in (1.0, 0.0):
+    for alpha in (1.0, 0.0):
         with pytest.raises(ValueError, match=f"dual coefficients are beyond .*{advice}"):
-            solve_kernel(kernel, X, X[:, 0], gamma)
+            solve_kernel(kernel, X, X[:, 0], alpha)
     with pytest.raises(ValueError, match=f"predictions are beyond .*{advice}"):
         predict_kernel(kernel, X, X, np.ones(20))
 
 
 @pytest.mark.parametrize("penalize_constant", [True, False])
-@pytest.mark.parametrize("gamma", [0.0, 1.0])
-def test_squares_of_a_kernel_beyond_float64(penalize_constant, gamma):
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_squares_of_a_kernel_beyond_float64(penalize_constant, alpha):
     """Entries of K up to 1e200 do not overflow, though their squares would."""
     X = np.linspace(-1, 1, 6)[:, np.newaxis] * 1e100
     kernel = TotalDegreeKernel(1, 1, lam=0.5)
-    s = solve_kernel(kernel, X, X, gamma, penalize_constant=penalize_constant)
+    s = solve_kernel(kernel, X, X, alpha, penalize_constant=penalize_constant)
     found = predict_kernel(kernel, X, X, s.dual_coef, intercept=s.intercept)
     assert relative(found, X) <= 1e-14
     rng = np.random.default_rng(0)
     X = inside(rng, 20, 3) * 1e30
     y = (X[:, 0] * 1e-30) ** 3  # one of the terms of degree 3, and what is left of the others
-    s = solve_kernel(TotalDegreeKernel(3, 3), X, y, gamma, penalize_constant=penalize_constant)
+    s = solve_kernel(TotalDegreeKernel(3, 3), X, y, alpha, penalize_constant=penalize_constant)
     assert s.rank in (10, 11)  # those of degree 3 alone are seen beside their size
     found = predict_kernel(TotalDegreeKernel(3, 3), X, X, s.dual_coef, intercept=s.intercept)
     assert relative(found[:, 0], y) <= 1e-9
@@ -467,15 +467,15 @@ def test_squares_of_a_kernel_beyond_float64(penalize_constant, gamma):
 
 @pytest.mark.parametrize("penalize_constant", [True, False])
 def test_weights_of_any_size(penalize_constant):
-    """The same problem with all weights and gamma times 1e160, or with one row as good as fixed."""
+    """The same problem with all weights and alpha times 1e160, or with one row as good as fixed."""
     kernel, basis = TotalDegreeKernel(1, 1, lam=0.5), TensorBasis(1, degree=1, lam=0.5)
     X = np.linspace(-1, 1, 5)[:, np.newaxis]
     Y = np.cos(3 * X) + X
     for size in (1e160, 1e-160):
-        for gamma in (0.0, 1e-3):
-            expected = solve_kernel(kernel, X, Y, gamma, penalize_constant=penalize_constant)
+        for alpha in (0.0, 1e-3):
+            expected = solve_kernel(kernel, X, Y, alpha, penalize_constant=penalize_constant)
             s = solve_kernel(
-                kernel, X, Y, gamma * size, sample_weight=np.full(5, size),
+                kernel, X, Y, alpha * size, sample_weight=np.full(5, size),
                 penalize_constant=penalize_constant,
             )  # fmt: skip
             assert relative(s.dual_coef, expected.dual_coef) <= 1e-11
@@ -514,10 +514,10 @@ def test_the_same_function_as_with_terms(rng, penalize_constant, weighted, degre
     parameters = {"lam": 0.5, "spectrum": (0.5, 1.0)}
     basis = TensorBasis(3, degree=degree, **parameters)
     kernel = TotalDegreeKernel(3, degree, **parameters)
-    for gamma in (2.0**-6, 1.0, 2.0**10):
+    for alpha in (2.0**-6, 1.0, 2.0**10):
         options = {"sample_weight": weights, "penalize_constant": penalize_constant}
-        expected = basis.evaluate(new) @ solve_ridge(basis, X, Y, gamma, **options).weights
-        solution = solve_kernel(kernel, X, Y, gamma, **options)
+        expected = basis.evaluate(new) @ solve_ridge(basis, X, Y, alpha, **options).weights
+        solution = solve_kernel(kernel, X, Y, alpha, **options)
         assert solution.solver == "cholesky"
         assert (solution.intercept == 0).all() == penalize_constant
         found = predict_kernel(kernel, new, X, solution.dual_coef, intercept=solution.intercept)
@@ -532,9 +532,9 @@ def test_against_extended_precision(rng):
     X, Y = problem(rng, 14, 2)
     G = TensorBasis(2, degree=4, lam=0.05).evaluate(X)
     kernel = TotalDegreeKernel(2, 4, lam=0.05)
-    for gamma, free in itertools.product((2.0**-3, 2.0**20), (False, True)):
-        expected = G @ oracles.ridge_exact(G, Y, gamma, penalize_constant=not free)
-        solution = solve_kernel(kernel, X, Y, gamma, penalize_constant=not free)
+    for alpha, free in itertools.product((2.0**-3, 2.0**20), (False, True)):
+        expected = G @ oracles.ridge_exact(G, Y, alpha, penalize_constant=not free)
+        solution = solve_kernel(kernel, X, Y, alpha, penalize_constant=not free)
         found = predict_kernel(kernel, X, X, solution.dual_coef, intercept=solution.intercept)
         assert relative(found, expected) <= 1e-11
 
@@ -542,17 +542,17 @@ def test_against_extended_precision(rng):
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.parametrize("penalize_constant", [True, False])
 def test_equations_hold(rng, kernel, penalize_constant):
-    """(gamma I + K) c + b = Y and, with a free constant, sum c = 0."""
+    """(alpha I + K) c + b = Y and, with a free constant, sum c = 0."""
     X, Y = problem(rng, 250)
-    for gamma in (2.0**-10, 1.0):
-        s = solve_kernel(kernel, X, Y, gamma, penalize_constant=penalize_constant)
+    for alpha in (2.0**-10, 1.0):
+        s = solve_kernel(kernel, X, Y, alpha, penalize_constant=penalize_constant)
         K = kernel(X)
-        residual = Y - K @ s.dual_coef - gamma * s.dual_coef - s.intercept
+        residual = Y - K @ s.dual_coef - alpha * s.dual_coef - s.intercept
         scale = np.linalg.norm(K, 2) * np.linalg.norm(s.dual_coef) + np.linalg.norm(Y)
         assert np.linalg.norm(residual) <= 1e-14 * scale
         if not penalize_constant:
             assert np.abs(s.dual_coef.sum(axis=0)).max() <= 1e-12 * np.abs(s.dual_coef).sum()
-        A = K + gamma * np.eye(len(K)) - (0 if penalize_constant else 1)
+        A = K + alpha * np.eye(len(K)) - (0 if penalize_constant else 1)
         assert 0.9 <= s.rcond * np.linalg.cond(A) <= 100
         assert s.n_refinements == 1
         assert s.correction < 1e-6
@@ -578,7 +578,7 @@ def test_no_penalty_is_the_pseudo_inverse(rng, penalize_constant):
 
 
 def test_tiny_penalty_falls_back(rng):
-    """Cholesky would lose everything: rows are repeated and gamma is below rounding."""
+    """Cholesky would lose everything: rows are repeated and alpha is below rounding."""
     X, Y = problem(rng, 30)
     X, Y = np.repeat(X, 2, axis=0), np.repeat(Y, 2, axis=0)
     kernel = SpectrumKernel(3, (1.0, 1.0))
@@ -590,26 +590,26 @@ def test_tiny_penalty_falls_back(rng):
 
 @pytest.mark.parametrize("penalize_constant", [True, False])
 def test_the_error_that_is_reported_is_none_too_small(rng, penalize_constant):
-    """Against the terms, which are accurate for any gamma; 20 terms in 30 rows."""
+    """Against the terms, which are accurate for any alpha; 20 terms in 30 rows."""
     X, Y = problem(rng, 30)
     basis, kernel = TensorBasis(3, degree=3, lam=0.5), TotalDegreeKernel(3, 3, lam=0.5)
-    for gamma in (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-11, 1e-12, 1e-14, 0.0):
-        s = solve_kernel(kernel, X, Y, gamma, penalize_constant=penalize_constant)
-        W = solve_ridge(basis, X, Y, gamma, penalize_constant=penalize_constant).weights
+    for alpha in (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-11, 1e-12, 1e-14, 0.0):
+        s = solve_kernel(kernel, X, Y, alpha, penalize_constant=penalize_constant)
+        W = solve_ridge(basis, X, Y, alpha, penalize_constant=penalize_constant).weights
         found = predict_kernel(kernel, X, X, s.dual_coef, intercept=s.intercept)
         wrong = relative(found, predict(basis, X, W))
         assert wrong <= s.error
         assert s.correction <= s.error
         if s.solver == "cholesky":
-            assert s.error <= 1e-13 / gamma
+            assert s.error <= 1e-13 / alpha
             assert s.n_refinements == 1
-        else:  # directions of gamma alone are dropped
-            assert gamma <= 1e-11
+        else:  # directions of alpha alone are dropped
+            assert alpha <= 1e-11
             assert s.rank == 20
             assert s.rcond == s.correction == s.n_refinements == 0
             assert s.error <= 1e-10
             assert wrong <= 1e-12
-    none, tiny = (solve_kernel(kernel, X, Y, gamma).dual_coef for gamma in (0.0, 1e-15))
+    none, tiny = (solve_kernel(kernel, X, Y, alpha).dual_coef for alpha in (0.0, 1e-15))
     assert relative(tiny, none) <= 1e-10
 
 
@@ -623,12 +623,12 @@ def test_few_directions_are_cheap(rng):
 
 
 @pytest.mark.parametrize("n_samples", [1, 2, 3])
-@pytest.mark.parametrize("gamma", [0.0, 1e-18])
-def test_few_rows_without_penalty(rng, n_samples, gamma):
+@pytest.mark.parametrize("alpha", [0.0, 1e-18])
+def test_few_rows_without_penalty(rng, n_samples, alpha):
     X, Y = problem(rng, n_samples)
     kernel = SpectrumKernel(3, (1.0, 1.0))
     for free in (False, True):
-        s = solve_kernel(kernel, X, Y, gamma, penalize_constant=not free)
+        s = solve_kernel(kernel, X, Y, alpha, penalize_constant=not free)
         assert s.solver == "pivoted_cholesky"
         assert s.rank == n_samples
         found = predict_kernel(kernel, X, X, s.dual_coef, intercept=s.intercept)
@@ -649,7 +649,7 @@ def test_a_fallback_beyond_the_memory_is_refused_with_numbers(rng, monkeypatch):
     monkeypatch.setattr("gegenbauer.ridge.kernel_ridge.memory_limit", lambda _: 1e4)
     kernel = SpectrumKernel(3, (1.0, 1.0))
     assert solve_kernel(kernel, X, Y, 1.0).solver == "cholesky"
-    with pytest.raises(TooLargeError, match=r"gamma.*Cholesky.*GB.*1e-05 GB.*larger gamma"):
+    with pytest.raises(TooLargeError, match=r"alpha.*Cholesky.*GB.*1e-05 GB.*larger alpha"):
         solve_kernel(kernel, X, Y, 1e-18)
 
 

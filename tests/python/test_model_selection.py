@@ -60,12 +60,12 @@ def classes(n=90, n_classes=3, seed=0):
 
 
 def kernel_refits(model, X, Y, weights=None):
-    """Leave rows out one by one with the spectrum and gamma that were chosen."""
+    """Leave rows out one by one with the spectrum and alpha that were chosen."""
     out = np.empty_like(Y)
     for i in range(len(X)):
         keep = np.arange(len(X)) != i
         fit = solve_kernel(
-            model.kernel_, X[keep], Y[keep], model.gamma_, scaling=model.scaling_,
+            model.kernel_, X[keep], Y[keep], model.alpha_, scaling=model.scaling_,
             sample_weight=None if weights is None else weights[keep],
             penalize_constant=model.penalize_constant,
         )  # fmt: skip
@@ -105,7 +105,7 @@ class TestClassifier:
         assert_allclose(model.best_score_, -min(losses), rtol=1e-4)
 
         fit = solve_kernel(
-            model.kernel_, X, Y, model.gamma_, scaling=model.scaling_, sample_weight=weights
+            model.kernel_, X, Y, model.alpha_, scaling=model.scaling_, sample_weight=weights
         )
         Z = X[:5] + 0.1
         raw = predict_kernel(model.kernel_, Z, X, fit.dual_coef, scaling=model.scaling_)
@@ -124,9 +124,9 @@ class TestClassifier:
         (part,) = model.spectrum_.components  # each input has left the same start
         assert part.smoothness == table["smoothness"][i]
         assert_allclose(np.log(part.interaction), np.log(table["interaction"][j]), atol=2)
-        assert 0 < g < table["relative_gamma"].size - 1
+        assert 0 < g < table["relative_alpha"].size - 1
         assert model.best_score_ >= table["score"][i, j, g] - 1e-9
-        assert model.n_search_rows_ == 60
+        assert model.n_search_samples_ == 60
         assert model.n_terms_ == np.inf
         assert model.engine_ == "kernel"
 
@@ -195,27 +195,27 @@ class TestClassifier:
 
     def test_many_rows_use_the_terms_of_largest_weight(self):
         X, y = classes(300)
-        model = GegenbauerClassifierCV(kernel_rows=200, search_rows=100).fit(X, y)
+        model = GegenbauerClassifierCV(kernel_samples=200, search_samples=100).fit(X, y)
         assert isinstance(model.basis_, TensorBasis)
         assert model.n_terms_ == 2000
-        assert model.n_search_rows_ <= 102
+        assert model.n_search_samples_ <= 102
         assert model.basis_.spectrum == model.spectrum_
         assert not hasattr(model, "dual_coef_")
-        kernel = GegenbauerClassifierCV(search_rows=100).fit(X, y)
+        kernel = GegenbauerClassifierCV(search_samples=100).fit(X, y)
         assert kernel.spectrum_ == model.spectrum_
         assert np.abs(model.predict_proba(X) - kernel.predict_proba(X)).mean() < 0.03
         few = GegenbauerClassifierCV(n_terms=30).fit(X, y)
         assert few.term_coef_.shape == (30, 3)
         codes = np.searchsorted(few.classes_, y)
         Y = np.where(codes[:, np.newaxis] == np.arange(3), 1.0, -1.0)
-        fit = solve_ridge(few.basis_, X, Y, few.gamma_, scaling=few.scaling_)
+        fit = solve_ridge(few.basis_, X, Y, few.alpha_, scaling=few.scaling_)
         assert_allclose(few.term_coef_, fit.weights)
 
     def test_rows_of_the_search_are_spread_over_all_classes(self):
         X = np.arange(400.0)[:, np.newaxis]
         y = np.r_[np.zeros(380), np.ones(15), np.full(5, 2)]
-        model = GegenbauerClassifierCV(search_rows=50).fit(X, y)
-        assert 50 <= model.n_search_rows_ <= 53
+        model = GegenbauerClassifierCV(search_samples=50).fit(X, y)
+        assert 50 <= model.n_search_samples_ <= 53
 
     def test_multilabel(self):
         X, _ = classes(80)
@@ -281,7 +281,7 @@ class TestRegressor:
             model.best_score_, -np.average(errors.mean(axis=1), weights=weights), rtol=1e-6
         )
         fit = solve_kernel(
-            model.kernel_, X, (table - mean) / unit, model.gamma_, scaling=model.scaling_,
+            model.kernel_, X, (table - mean) / unit, model.alpha_, scaling=model.scaling_,
             sample_weight=weights, penalize_constant=False,
         )  # fmt: skip
         raw = predict_kernel(
@@ -289,14 +289,14 @@ class TestRegressor:
         )
         assert_allclose(model.predict(X[:7]), (raw * unit + mean).reshape(Y[:7].shape), atol=1e-8)
 
-    def test_gamma_is_a_minimum(self):
+    def test_alpha_is_a_minimum(self):
         X, y = regression(80)
         model = GegenbauerRegressorCV().fit(X, y)
         for factor in (0.5, 2.0):
-            other = GegenbauerRegressorCV(gammas=[model.gamma_ * factor]).fit(X, y)
+            other = GegenbauerRegressorCV(alphas=[model.alpha_ * factor]).fit(X, y)
             assert other.best_score_ < model.best_score_
-        same = GegenbauerRegressorCV(gammas=model.gamma_ * np.array([0.5, 1, 2])).fit(X, y)
-        assert_allclose(same.gamma_, model.gamma_)
+        same = GegenbauerRegressorCV(alphas=model.alpha_ * np.array([0.5, 1, 2])).fit(X, y)
+        assert_allclose(same.alpha_, model.alpha_)
 
     def test_irrelevant_inputs_fade(self):
         rng = np.random.default_rng(0)
@@ -349,14 +349,14 @@ class TestRegressor:
         kernel = GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, y)
         assert kernel.kernel_ == SpectrumKernel(3, (0.5, 2.0))
 
-    @pytest.mark.parametrize("options", [{"kernel_rows": 100}, {"n_terms": 50}], ids=str)
+    @pytest.mark.parametrize("options", [{"kernel_samples": 100}, {"n_terms": 50}], ids=str)
     def test_finite_sets_by_themselves(self, options):
         X, y = regression(150, 2)
-        model = GegenbauerRegressorCV(search_rows=80, **options).fit(X, y)
+        model = GegenbauerRegressorCV(search_samples=80, **options).fit(X, y)
         assert model.n_terms_ == model.basis_.n_terms == options.get("n_terms", 2000)
         assert model.basis_.spectrum == model.spectrum_
         assert model.spectrum_.interactions(2).shape == (2, 3)
-        kernel = GegenbauerRegressorCV(search_rows=80).fit(X, y)
+        kernel = GegenbauerRegressorCV(search_samples=80).fit(X, y)
         assert kernel.spectrum_ == model.spectrum_
         assert model.score(X, y) > 0.98
         assert np.std(model.loo_predictions_ - y) < 0.1 * np.std(y)
@@ -372,7 +372,7 @@ class TestUncertainty:
     @pytest.mark.parametrize("penalize_constant", [False, True])
     @pytest.mark.parametrize("weighted", [False, True])
     def test_standard_deviations_by_definition(self, options, penalize_constant, weighted):
-        """sigma^2 (1 + g' (gamma I + G'DG)^-1 g), with explicit features where there are some."""
+        """sigma^2 (1 + g' (alpha I + G'DG)^-1 g), with explicit features where there are some."""
         X, y = regression(60, 2)
         weights = np.random.default_rng(1).uniform(0.5, 2, 60) if weighted else None
         options = {**options, "penalize_constant": penalize_constant}
@@ -388,7 +388,7 @@ class TestUncertainty:
             root = np.column_stack([np.ones(66), vectors * np.sqrt(values.clip(0))])
             G, g = root[:60], root[60:]
         D = np.ones(60) if weights is None else weights
-        penalty = model.gamma_ * np.eye(G.shape[1])
+        penalty = model.alpha_ * np.eye(G.shape[1])
         if not penalize_constant:
             penalty[0, 0] = 0
         inverse = np.linalg.inv(penalty + G.T @ (D[:, np.newaxis] * G))
@@ -423,7 +423,7 @@ class TestUncertainty:
         for i in range(25):
             keep = np.arange(25) != i
             fit = solve_kernel(
-                model.kernel_, X[keep], (y[keep] - mean) / unit, model.gamma_,
+                model.kernel_, X[keep], (y[keep] - mean) / unit, model.alpha_,
                 scaling=model.scaling_, penalize_constant=False,
             )  # fmt: skip
             found = predict_kernel(
@@ -498,7 +498,7 @@ class TestBoth:
         assert np.isfinite(left_out).all()
         if kind is GegenbauerRegressorCV:
             return  # scikit-learn's folds would learn other spectra
-        fixed = kind(spectrum=model.spectrum_, gammas=[model.gamma_])
+        fixed = kind(spectrum=model.spectrum_, alphas=[model.alpha_])
         labels = cross_val_predict(clone(fixed), X, y, cv=cv)
         # its folds are scaled by their own rows and calibrated by their own scores
         assert (labels == model.classes_[(left_out > 0).astype(int)]).mean() > 0.9
@@ -521,7 +521,7 @@ class TestBoth:
         by_weight = kind().fit(X, y, repeats)
         by_rows = kind().fit(X[rows], y[rows])
         assert by_weight.spectrum_ == by_rows.spectrum_
-        assert by_weight.gamma_ == by_rows.gamma_
+        assert by_weight.alpha_ == by_rows.alpha_
         method = "predict_proba" if kind is GegenbauerClassifierCV else "predict"
         assert_allclose(getattr(by_weight, method)(X), getattr(by_rows, method)(X), rtol=1e-7)
         first = np.unique(rows, return_index=True)[1]
@@ -532,7 +532,7 @@ class TestBoth:
     def test_the_order_of_rows_does_not_matter(self, kind):
         X, y = table(kind)
         order = np.random.default_rng(3).permutation(60)
-        a, b = kind(search_rows=30).fit(X, y), kind(search_rows=30).fit(X[order], y[order])
+        a, b = kind(search_samples=30).fit(X, y), kind(search_samples=30).fit(X[order], y[order])
         assert a.spectrum_ == b.spectrum_
         assert_allclose(a.loo_predictions_[order], b.loo_predictions_, rtol=1e-9)
 
@@ -556,11 +556,11 @@ class TestBoth:
 
     def test_pickle_clone_and_pipeline(self, kind):
         X, y = table(kind)
-        model = kind(search_rows=40).fit(X, y)
+        model = kind(search_samples=40).fit(X, y)
         again = pickle.loads(pickle.dumps(model))
         assert_array_equal(again.predict(X), model.predict(X))
         assert clone(model).get_params() == model.get_params()
-        pipe = make_pipeline(StandardScaler(), kind(search_rows=40)).fit(X, y)
+        pipe = make_pipeline(StandardScaler(), kind(search_samples=40)).fit(X, y)
         assert (pipe.predict(X) == model.predict(X)).mean() > 0.95 or kind is GegenbauerRegressorCV
 
     def test_partial_dependence(self, kind):
@@ -573,9 +573,9 @@ class TestBoth:
         X, y = table(kind)
         model = kind().fit(X, y)
         before = dict(model.__dict__)
-        with pytest.raises(ValueError, match="gammas must be a finite number greater than 0"):
-            model.set_params(gammas=[-1.0]).fit(X, y)
-        model.set_params(gammas="auto")
+        with pytest.raises(ValueError, match="alphas must be a finite number greater than 0"):
+            model.set_params(alphas=[-1.0]).fit(X, y)
+        model.set_params(alphas="auto")
         assert model.__dict__ == before
 
     @pytest.mark.parametrize("n_terms", [(None, 20), (20, None)], ids=str)
@@ -593,7 +593,7 @@ class TestBoth:
         assert capsys.readouterr() == ("", "")
         kind(verbose=True).fit(X, y)
         shown = capsys.readouterr()
-        assert "gamma on all rows" in shown.out + shown.err
+        assert "alpha on all rows" in shown.out + shown.err
 
     def test_arguments(self, kind):
         X, y = table(kind, 30)
@@ -601,23 +601,23 @@ class TestBoth:
             ({"spectrum": "best"}, "spectrum"),
             ({"spectrum": (1.0,)}, r"pair \(q, s\)"),
             ({"spectrum": (-1.0, 1.0)}, r"spectrum\[0\] \(q\)"),
-            ({"gammas": []}, "gammas must not be empty"),
-            ({"gammas": [np.nan]}, "gammas must be a finite number greater than 0"),
-            ({"gammas": ["a"]}, "gammas must be a number, got 'a'"),
-            ({"gammas": [True]}, "gammas must be a number, got True"),
-            ({"gammas": [[1, 2]]}, r"gammas must be a number, got \[1, 2\]"),
+            ({"alphas": []}, "alphas must not be empty"),
+            ({"alphas": [np.nan]}, "alphas must be a finite number greater than 0"),
+            ({"alphas": ["a"]}, "alphas must be a number, got 'a'"),
+            ({"alphas": [True]}, "alphas must be a number, got True"),
+            ({"alphas": [[1, 2]]}, r"alphas must be a number, got \[1, 2\]"),
             ({"spectrum": None, "lam": [0.5, "a"]}, "^lam must be a number, got 'a'"),
             ({"spectrum": None, "lam": []}, "^lam must not be empty"),
             ({"spectrum": None, "lam": True}, "'lam' parameter .* Got True"),
             ({"spectrum": None, "n_terms": []}, "^n_terms must not be empty"),
             ({"spectrum": None, "n_terms": [True]}, "n_terms must be an integer, got True"),
             ({"n_terms": True}, "'n_terms' parameter .* Got True"),
-            ({"kernel_rows": True}, "'kernel_rows' parameter .* Got True"),
+            ({"kernel_samples": True}, "'kernel_samples' parameter .* Got True"),
             ({"spectrum": ((0.1, 0.2), 2.0)}, r"write PowerDecay\(\(0.1, 0.2\), 2.0\)"),
             ({"n_terms": 0}, "n_terms"),
             ({"scoring": "nonsense"}, "scoring"),
             ({"cv": "nonsense"}, "cv"),
-            ({"search_rows": 3}, "search_rows"),
+            ({"search_samples": 3}, "search_samples"),
             ({"out_of_range": "extrapolate"}, "finite set of terms: give n_terms"),
         ]:
             with pytest.raises((ValueError, TypeError), match=message):
@@ -663,13 +663,13 @@ class TestScorers:
             assert_array_equal(rows[order], X[np.lexsort((*X.T,))])
             return float(np.mean(model.predict(rows) == labels))
 
-        kind(scoring=scorer, spectrum=(0.5, 2.0), gammas=[0.1, 1.0]).fit(X, y)
+        kind(scoring=scorer, spectrum=(0.5, 2.0), alphas=[0.1, 1.0]).fit(X, y)
         assert set(seen) == {(44, 44, 44)}
 
     def test_equal_rows_count_as_often_as_they_came(self, kind):
         X, y = self.table(kind)
         name = "accuracy" if kind is GegenbauerClassifierCV else "neg_mean_squared_error"
-        model = kind(scoring=name, spectrum=(0.5, 2.0), gammas=[0.1]).fit(X, y)
+        model = kind(scoring=name, spectrum=(0.5, 2.0), alphas=[0.1]).fit(X, y)
         if kind is GegenbauerClassifierCV:
             right = model.classes_[model.loo_predictions_.argmax(axis=1)] == y
             assert_allclose(model.best_score_, right.mean())
@@ -717,8 +717,8 @@ class TestScorers:
         exact = kind(**given).fit(X, y)
         by_fits = kind(**given, cv=LeaveOneOut()).fit(X, y)
         assert_allclose(by_fits.best_score_, exact.best_score_, rtol=1e-8)
-        assert_allclose(by_fits.gamma_, exact.gamma_, rtol=1e-9)
-        paper = {"spectrum": None, "n_terms": 6, "gammas": 4.0 ** np.arange(-12, 6)}
+        assert_allclose(by_fits.alpha_, exact.alpha_, rtol=1e-9)
+        paper = {"spectrum": None, "n_terms": 6, "alphas": 4.0 ** np.arange(-12, 6)}
         first, second = (kind(**paper, cv=cv).fit(X, y) for cv in (None, LeaveOneOut()))
         assert_allclose(
             first.cv_results_["score"], second.cv_results_["score"], rtol=1e-8, atol=1e-12
@@ -763,12 +763,12 @@ def test_inputs_at_the_edge_of_float64():
     assert np.isfinite(other.predict(1.79e308 * X)).all()
 
 
-def test_small_gammas_of_small_sets_are_trusted():
+def test_small_alphas_of_small_sets_are_trusted():
     """A set of few terms is judged by its features themselves, down to 1e-12."""
     X, y = load_diabetes(return_X_y=True)
     X, y = X[:150, :4], y[:150]
-    model = GegenbauerRegressorCV(spectrum=None, lam=0.05, n_terms=[8], gammas=[1e-12]).fit(X, y)
-    assert model.gamma_ == 1e-12
+    model = GegenbauerRegressorCV(spectrum=None, lam=0.05, n_terms=[8], alphas=[1e-12]).fit(X, y)
+    assert model.alpha_ == 1e-12
     assert -0.75 < model.best_score_ < -0.65
 
 
@@ -929,7 +929,7 @@ def test_splits_may_be_masks():
     assert_array_equal(by_mask.loo_predictions_, by_rows.loo_predictions_)
 
 
-@pytest.mark.parametrize("options", [{}, {"gammas": [0.1]}, {"cv": 3}])
+@pytest.mark.parametrize("options", [{}, {"alphas": [0.1]}, {"cv": 3}])
 def test_a_spectrum_of_weights_that_underflow(options):
     X, y = regression(30)
     with pytest.raises(ValueError, match=r"spectrum=\(1e-300, 2.0\) weighs the inputs so little"):

@@ -169,7 +169,7 @@ class TestRoundTrip:
             {"spectrum": (0.5, 1.5), "index_set": "largest_weight"},
             {"spectrum": "orthonormal", "domain": (-1, 1)},
             {"lam": np.float64(0.5), "max_interaction": np.int64(1)},
-            {"out_of_range": "extrapolate", "order": "grevlex", "n_jobs": -1},
+            {"out_of_range": "extrapolate", "term_order": "grevlex", "n_jobs": -1},
             {"index_set": "hyperbolic_cross", "degree": 2},
         ],
     )
@@ -202,7 +202,7 @@ class TestRoundTrip:
         model = fitted("regressor")
         X = np.random.default_rng(1).random((20, 2))
         expected = model.predict(X)
-        model.set_params(n_terms=3, lam=2.0, order="grevlex")
+        model.set_params(n_terms=3, lam=2.0, term_order="grevlex")
         save(model, tmp_path / "model")
         again = load(tmp_path / "model")
         assert_array_equal(again.predict(X), expected)
@@ -232,7 +232,7 @@ class TestRoundTrip:
             entries = file.metadata()
             names = set(file.keys())
         assert entries["format"] == "gegenbauer-model"
-        assert entries["format_version"] == "1"
+        assert entries["format_version"] == "2"
         assert entries["library_version"] == gegenbauer.__version__
         assert entries["estimator"] == "GegenbauerClassifier"
         assert json.loads(entries["parameters"])["n_terms"] == 6
@@ -250,7 +250,7 @@ def fitted_search(kind):
     parameters = {
         "terms": {"n_terms": 12},
         "terms-penalized": {"n_terms": 12, "penalize_constant": True},
-        "fixed": {"spectrum": (0.5, 2.0), "gammas": np.array([1e-3, 1.0]), "cv": 3},
+        "fixed": {"spectrum": (0.5, 2.0), "alphas": np.array([1e-3, 1.0]), "cv": 3},
         "weights": {"penalize_constant": True, "search": "squared_error", "n_jobs": 1},
         "paper": {"spectrum": None, "lam": [0.05, 0.5], "n_terms": np.array([4, 9])},
     }
@@ -453,11 +453,11 @@ def ridges(draw):
         "n_terms": draw(st.sampled_from([*FEW, *BIG])),
         "degree": draw(st.one_of(st.sampled_from([1, np.int16(3)]), several([2, 1]))),
         "lam": draw(st.sampled_from([0, 0.05, np.float32(0.3), -0.25, Fraction(1, 2)])),
-        "gamma": draw(st.sampled_from([1, 2.0**-6, 10**20, np.float16(0.5), 1e-300, 9e299])),
+        "alpha": draw(st.sampled_from([1, 2.0**-6, 10**20, np.float16(0.5), 1e-300, 9e299])),
         "max_interaction": draw(st.sampled_from([None, 1, 2**62])),
         "spectrum": draw(spectra(with_none=True)),
         "index_set": draw(st.sampled_from(["tensor", "largest_weight"])),
-        "feature_range": draw(
+        "bounds": draw(
             st.sampled_from([None, bounds, pd.DataFrame(bounds), bounds.tolist(), list(bounds)])
         ),
         "n_jobs": draw(st.sampled_from([None, 1, np.int64(1)])),
@@ -469,9 +469,9 @@ def ridges(draw):
 def searches(draw):
     """Draw parameters of the estimators that choose by themselves."""
     given = {
-        "gammas": draw(st.one_of(st.just("auto"), several([1e-3, 0.1]), st.just({1e-3, 1e-2}))),
-        "search_rows": draw(st.sampled_from([10, *BIG])),
-        "kernel_rows": draw(st.sampled_from([0, 100, np.int64(2**62)])),
+        "alphas": draw(st.one_of(st.just("auto"), several([1e-3, 0.1]), st.just({1e-3, 1e-2}))),
+        "search_samples": draw(st.sampled_from([10, *BIG])),
+        "kernel_samples": draw(st.sampled_from([0, 100, np.int64(2**62)])),
         "penalize_constant": draw(st.booleans()),
         "cv": draw(st.sampled_from([None, 3, np.int8(2)])),
     }
@@ -493,7 +493,7 @@ def streams(draw, *, classify):
     blank = cls(
         n_terms=draw(st.integers(1, 6)),
         engine=draw(st.sampled_from(["auto", "primal", "moments"])),
-        feature_range=draw(st.sampled_from([None, [[0.2, 0.6], [0.0, 1.0]]])),
+        bounds=draw(st.sampled_from([None, [[0.2, 0.6], [0.0, 1.0]]])),
     )
     bits = (INPUTS > 0.5).astype(int)
     Y = draw(
@@ -641,7 +641,7 @@ class TestWhateverFitTakes:
                     elif action == "double":
                         model = model + model
                     elif action == "choose":
-                        model = copy.copy(model).choose_gamma([1e-3, 1.0])
+                        model = copy.copy(model).choose_alpha([1e-3, 1.0])
         if "statistics_" not in vars(model):
             reject()
         if data.draw(st.booleans()) and is_solvable(model):
@@ -762,8 +762,8 @@ class TestSave:
             save(model, tmp_path / "model")
 
     def test_parameter_without_a_place_in_the_format(self, tmp_path):
-        model = fitted("regressor").set_params(gamma=float("inf"))
-        with pytest.raises(ValueError, match=r"gamma.*inf"):
+        model = fitted("regressor").set_params(alpha=float("inf"))
+        with pytest.raises(ValueError, match=r"alpha.*inf"):
             save(model, tmp_path / "model")
 
     def test_too_many_names(self, tmp_path, monkeypatch):
@@ -788,8 +788,8 @@ class TestSave:
         [
             ({"n_terms": 10**309}, ValueError, "n_terms is an int of more than 309 digits"),
             ({"degree": [object()]}, TypeError, "degree must be None, .* it holds <object"),
-            ({"feature_range": [["a", "b"]]}, TypeError, "feature_range must hold a pair"),
-            ({"feature_range": [[0, 10**400]]}, TypeError, "feature_range must hold a pair"),
+            ({"bounds": [["a", "b"]]}, TypeError, "bounds must hold a pair"),
+            ({"bounds": [[0, 10**400]]}, TypeError, "bounds must hold a pair"),
         ],
     )
     def test_parameters_without_a_place_in_the_format(self, tmp_path, parameters, error, message):
@@ -831,7 +831,7 @@ class TestSave:
             patch.setattr(
                 _restore,
                 "_restore_parameters",
-                lambda *given: restore(*given).set_params(gamma=7.0),
+                lambda *given: restore(*given).set_params(alpha=7.0),
             )
             with pytest.raises(ModelFileError, match="would come back changed"):
                 save(fitted("regressor"), path)
@@ -1123,7 +1123,7 @@ class TestHostile:
         ("key", "value", "message"),
         [
             ("format", "other", "does not have the format"),
-            ("format_version", "2", f"format_version is '2'.* {re.escape(gegenbauer.__version__)}"),
+            ("format_version", "3", f"format_version is '3'.* {re.escape(gegenbauer.__version__)}"),
             ("estimator", "Pipeline", "estimator must be one of .* got 'Pipeline'"),
             ("estimator", "os.system", "estimator must be one of"),
             ("estimator", "GegenbauerRegressor", "unknown"),
@@ -1146,7 +1146,7 @@ class TestHostile:
         [
             ("n_terms", -1, "'n_terms' .* Got -1"),
             ("lam", "os.system('true')", "'lam' .* must be"),
-            ("gamma", -1.0, "'gamma'"),
+            ("alpha", -1.0, "'alpha'"),
             ("index_set", "everything", "'index_set'"),
             ("precision", "float16", "'precision'"),
             ("domain", [0, 5], "'domain'"),
@@ -1217,8 +1217,8 @@ class TestHostile:
             ("lam", -3.0, "lam"),
             ("lam", None, "lam"),
             ("index_set", "everything", "index_set"),
-            ("order", "random", "order"),
-            ("order", "grlex_ascending", "not those that this version"),
+            ("term_order", "random", "order"),
+            ("term_order", "grlex_ascending", "not those that this version"),
             ("max_interaction", 0, "max_interaction"),
             ("spectrum", "loud", "spectrum"),
             ("spectrum", [1.0], "spectrum"),
@@ -1407,8 +1407,8 @@ class TestHostile:
         refused(parts.write(), "__metadata__ must hold strings|library_version must be one")
 
     def test_numbers_of_many_digits(self, parts):
-        for digits, message in ((309, "gamma"), (310, "beyond float64"), (5000, "beyond float64")):
-            parts.entries["parameters"]["gamma"] = f"@{digits}"
+        for digits, message in ((309, "alpha"), (310, "beyond float64"), (5000, "beyond float64")):
+            parts.entries["parameters"]["alpha"] = f"@{digits}"
             text = json.dumps(parts.entries["parameters"])
             parts.entries["parameters"] = text.replace(f'"@{digits}"', "-" + "9" * digits)
             refused(parts.write(), message)
@@ -1507,17 +1507,17 @@ class TestHostileSearches:
     @pytest.mark.parametrize(
         ("kind", "key", "value", "message"),
         [
-            ("regressor", "gamma_", 0, "gamma_'\\] must be positive"),
-            ("regressor", "gamma_", 10**308 * 9, "gamma_'\\] must be at most"),
+            ("regressor", "alpha_", 0, "alpha_'\\] must be positive"),
+            ("regressor", "alpha_", 10**308 * 9, "alpha_'\\] must be at most"),
             ("regressor", "best_score_", "much", "best_score_'\\] must be a number"),
-            ("regressor", "n_search_rows_", -1, "n_search_rows_'\\] must be at least 0"),
+            ("regressor", "n_search_samples_", -1, "n_search_samples_'\\] must be at least 0"),
             ("regressor", "correlation", [0.5, 0], "must be a number and two inputs"),
             ("regressor", "correlation", [2.0, 0, 1], "number from -1 to 1 and two of"),
             ("regressor", "correlation", [0.5, 0, 99], "number from -1 to 1 and two of"),
             ("regressor", "correlation", "x", "must be one of: list"),
-            ("regressor", "gamma_", "1", "gamma_"),
+            ("regressor", "alpha_", "1", "alpha_"),
             ("regressor", "best_score_", None, "best_score_"),
-            ("regressor", "n_search_rows_", 1.5, "n_search_rows_"),
+            ("regressor", "n_search_samples_", 1.5, "n_search_samples_"),
             ("regressor", "y_was_flat", 1, "y_was_flat"),
             ("regressor-outputs", "y_was_flat", True, "loo_predictions' must be .* of shape"),
             ("regressor", "free_leverage", 0.5, "free_leverage must be null"),
@@ -1572,8 +1572,8 @@ class TestHostileSearches:
             ("scoring", "os.system", "scoring must be .*get_scorer_names, or null; got 'os.sys"),
             ("scoring", ["accuracy"], "scoring must be"),
             ("spectrum", "loud", "'spectrum'"),
-            ("gammas", "some", "'gammas'"),
-            ("search_rows", 1, "'search_rows'"),
+            ("alphas", "some", "'alphas'"),
+            ("search_samples", 1, "'search_samples'"),
             ("verbose", "x", "'verbose'"),
             ("lambda", 1, "unknown .*lambda"),
         ],
@@ -1688,14 +1688,14 @@ class TestHostileHalves:
         refused(parts.write(), "cannot have 3 outputs")
 
     @pytest.mark.parametrize("bad", [1, [1, 2], [[1]], [["a", "b"], [0, 1]], [[1, 0], [0, 1]]])
-    def test_feature_range(self, tmp_path, bad):
+    def test_bounds(self, tmp_path, bad):
         parts = Parts(half_fitted("half-regressor"), tmp_path)
-        parts.entries["parameters"]["feature_range"] = bad
+        parts.entries["parameters"]["bounds"] = bad
         if bad == [[1, 0], [0, 1]]:  # a parameter like any other: found when it is used
-            with pytest.raises(ValueError, match="feature_range"):
+            with pytest.raises(ValueError, match="bounds"):
                 load(parts.write()).partial_fit([[0.5, 0.5]], [1.0])
         else:
-            refused(parts.write(), "feature_range must be a list of pairs")
+            refused(parts.write(), "bounds must be a list of pairs")
 
 
 SAMPLES: dict[str, tuple[Path, bytes]] = {}

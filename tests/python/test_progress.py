@@ -75,7 +75,7 @@ class TestCallbacks:
                 assert open_tasks.pop() == name
         assert open_tasks == []
         stages = [name for hook, name in record if hook == "begin" and name not in ("fit", "step")]
-        assert stages == [first, "weights" if first == "basis" else "gamma on all rows"]
+        assert stages == [first, "weights" if first == "basis" else "alpha on all rows"]
         n_steps = record.count(("begin", "step"))
         assert n_steps == record.count(("end", "step"))
         assert n_steps > 2
@@ -110,8 +110,8 @@ class TestCallbacks:
 
     def test_a_wrong_parameter_is_told_to_nobody(self):
         recorder = Recorder()
-        with pytest.raises(ValueError, match="search_rows"):
-            GegenbauerRegressorCV(search_rows=1).set_callbacks(recorder).fit(X, Y)
+        with pytest.raises(ValueError, match="search_samples"):
+            GegenbauerRegressorCV(search_samples=1).set_callbacks(recorder).fit(X, Y)
         assert recorder.record == []
 
     def test_progress_bar(self, capsys):
@@ -124,7 +124,7 @@ class TestCallbacks:
         assert "GegenbauerClassifierCV - spectrum" in shown
         assert "100%" in shown
         pipeline = make_pipeline(GegenbauerRegressorCV())
-        search = GridSearchCV(pipeline, {"gegenbauerregressorcv__search_rows": [20, 30]}, cv=2)
+        search = GridSearchCV(pipeline, {"gegenbauerregressorcv__search_samples": [20, 30]}, cv=2)
         search.set_callbacks(ProgressBar(max_propagation_depth=None)).fit(X, Y)
         shown = capsys.readouterr().out
         assert "GegenbauerRegressorCV - fit" in shown
@@ -155,7 +155,7 @@ class TestLine:
             lines = shown.out.splitlines()
             assert all(line.startswith("gegenbauer: ") for line in lines)
             assert lines[-1] == (
-                "gegenbauer: weights" if first == "basis" else "gegenbauer: gamma on all rows"
+                "gegenbauer: weights" if first == "basis" else "gegenbauer: alpha on all rows"
             )
 
     def test_silent_in_pipelines(self, capsys, estimator, y, first, tqdm):

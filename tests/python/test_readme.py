@@ -113,7 +113,7 @@ def test_example_of_the_papers_basis(tmp_path):
     code = f"import matplotlib\nmatplotlib.use('Agg')\n{code}"
     code += "\nprint((model.predict(X) == y).mean() > 0.95)"
     chosen, good = run(code, tmp_path).splitlines()
-    assert re.fullmatch(r"lam 0.0?5, \d+ terms, gamma \S+: \(2, 30, \d\d\)", chosen)
+    assert re.fullmatch(r"lam 0.0?5, \d+ terms, alpha \S+: \(2, 30, \d\d\)", chosen)
     assert good == "True"
     plots = {"sensitivity.png", "reliability.png"}
     assert {path.name for path in tmp_path.iterdir()} == plots

@@ -30,8 +30,8 @@ from gegenbauer.ridge import predict, predict_kernel
 from gegenbauer.selection import (
     leave_one_out,
     prefix_surface,
+    search_alpha,
     search_basis,
-    search_gamma,
     search_spectrum,
     spectrum_objective,
 )
@@ -51,7 +51,7 @@ def weighted(n=14, seed=0):
     return X, Y, weight, share
 
 
-def refits(model, X, Y, weight, share, gamma, *, penalize_constant):
+def refits(model, X, Y, weight, share, alpha, *, penalize_constant):
     """Leave the share of each out by a fit without it."""
     out = np.empty_like(Y)
     for i in range(len(X)):
@@ -61,10 +61,10 @@ def refits(model, X, Y, weight, share, gamma, *, penalize_constant):
             "sample_weight": left, "scaling": SCALING, "penalize_constant": penalize_constant
         }  # fmt: skip
         if isinstance(model, TensorBasis):
-            fit = solve_ridge(model, X, Y, gamma, **options)
+            fit = solve_ridge(model, X, Y, alpha, **options)
             out[i] = predict(model, X[i : i + 1], fit.weights, scaling=SCALING)
         else:
-            fit = solve_kernel(model, X, Y, gamma, **options)
+            fit = solve_kernel(model, X, Y, alpha, **options)
             out[i] = predict_kernel(
                 model, X[i : i + 1], X, fit.dual_coef, intercept=fit.intercept, scaling=SCALING
             )
@@ -83,16 +83,16 @@ class TestShares:
             penalize_constant=penalize_constant,
         )  # fmt: skip
         found = path.leave_one_out([0.01, 1.0], left_out_share=share).predictions
-        for gamma, predictions in zip([0.01, 1.0], found, strict=True):
+        for alpha, predictions in zip([0.01, 1.0], found, strict=True):
             expected = refits(
-                model, X, Y, weight, share, gamma, penalize_constant=penalize_constant
+                model, X, Y, weight, share, alpha, penalize_constant=penalize_constant
             )
             assert_allclose(predictions, expected, rtol=1e-8, atol=1e-9)
         whole = path.leave_one_out([0.01, 1.0]).predictions
         same = path.leave_one_out([0.01, 1.0], left_out_share=np.ones(n)).predictions
         assert np.array_equal(whole, same)
 
-    def test_one_gamma_is_a_refit(self, penalize_constant):
+    def test_one_alpha_is_a_refit(self, penalize_constant):
         X, Y, weight, share = weighted()
         options = {
             "sample_weight": weight, "scaling": SCALING, "penalize_constant": penalize_constant
@@ -104,10 +104,10 @@ class TestShares:
         def squared_error(predictions, rows):
             return ((predictions - Y[rows]) ** 2).mean(axis=(1, 2))
 
-        gamma, score, predictions = search_gamma(
+        alpha, score, predictions = search_alpha(
             KERNEL, X, Y, squared_error, 0.1, left_out_share=share, **options
         )
-        expected = refits(KERNEL, X, Y, weight, share, gamma, penalize_constant=penalize_constant)
+        expected = refits(KERNEL, X, Y, weight, share, alpha, penalize_constant=penalize_constant)
         assert_allclose(predictions, expected, rtol=1e-8, atol=1e-9)
         assert score == pytest.approx(((expected - Y) ** 2).mean())
 
@@ -131,16 +131,16 @@ class TestShares:
             return ((predictions - Y[rows]) ** 2).mean(axis=(1, 2))
 
         found = search_basis(
-            X, Y, squared_error, lams=[0.5], n_terms=[5], gammas=[0.1], widen=False,
+            X, Y, squared_error, lams=[0.5], n_terms=[5], alphas=[0.1], widen=False,
             left_out_share=share, **options,
         )  # fmt: skip
         assert found.score == pytest.approx(((left_out - Y) ** 2).mean(), rel=1e-8)
         spectra = search_spectrum(
-            X, Y, squared_error, smoothnesses=[2.0], interactions=[0.4], gammas=[0.1], widen=False,
+            X, Y, squared_error, smoothnesses=[2.0], interactions=[0.4], alphas=[0.1], widen=False,
             left_out_share=share, **options,
         )  # fmt: skip
         left_out = refits(
-            KERNEL, X, Y, weight, share, spectra.gamma, penalize_constant=penalize_constant
+            KERNEL, X, Y, weight, share, spectra.alpha, penalize_constant=penalize_constant
         )
         assert spectra.score == pytest.approx(((left_out - Y) ** 2).mean(), rel=1e-8)
 
@@ -154,19 +154,19 @@ class TestShares:
                     predictions - Y
                 )
 
-        def judge(q, gamma):
+        def judge(q, alpha):
             kernel = SpectrumKernel(2, PowerDecay([q, 0.3], 2.0))
             return spectrum_objective(
-                kernel, X, Y, gamma, objective=objective, sample_weight=weight,
+                kernel, X, Y, alpha, objective=objective, sample_weight=weight,
                 left_out_share=share, scaling=SCALING, penalize_constant=penalize_constant,
             )  # fmt: skip
 
         h, found = 1e-5, judge(0.4, 0.2)
-        by_gamma = (judge(0.4, 0.2 * np.exp(h)).value - judge(0.4, 0.2 * np.exp(-h)).value) / (
+        by_alpha = (judge(0.4, 0.2 * np.exp(h)).value - judge(0.4, 0.2 * np.exp(-h)).value) / (
             2 * h
         )
         by_q = (judge(0.4 * np.exp(h), 0.2).value - judge(0.4 * np.exp(-h), 0.2).value) / (2 * h)
-        assert found.by_log_gamma == pytest.approx(by_gamma, rel=1e-6, abs=1e-9)
+        assert found.by_log_alpha == pytest.approx(by_alpha, rel=1e-6, abs=1e-9)
         assert found.by_log_interaction[0, 0] == pytest.approx(by_q, rel=1e-6, abs=1e-9)
 
     def test_the_likelihood_is_that_of_all_samples(self, penalize_constant):
@@ -178,7 +178,7 @@ class TestShares:
         )
         each = spectrum_objective(KERNEL, X[rows], Y[rows], 0.3, **options)
         assert merged.value == pytest.approx(each.value, rel=1e-10)
-        assert merged.by_log_gamma == pytest.approx(each.by_log_gamma, rel=1e-8)
+        assert merged.by_log_alpha == pytest.approx(each.by_log_alpha, rel=1e-8)
         assert_allclose(merged.by_log_interaction, each.by_log_interaction, rtol=1e-7)
 
 
@@ -231,7 +231,7 @@ class TestFewDistinctInputs:
         peer = LinearRegression().fit(X[:800], y[:800])
         assert model.score(X[800:], y[800:]) > peer.score(X[800:], y[800:]) - 0.01
 
-    @pytest.mark.parametrize("options", [{}, {"kernel_rows": 0, "n_terms": 40}])
+    @pytest.mark.parametrize("options", [{}, {"kernel_samples": 0, "n_terms": 40}])
     def test_four_binary_inputs(self, options):
         X, y = switches()
         model = GegenbauerClassifierCV(**options).fit(X, y)
@@ -265,8 +265,8 @@ class TestFewDistinctInputs:
         rng = np.random.default_rng(0)
         X = rng.integers(0, 5, (1500, 3)).astype(float)
         y = (rng.uniform(size=1500) < 1 / (1 + np.exp(2 - X[:, 0]))).astype(int)
-        model = GegenbauerClassifierCV(search_rows=60).fit(X, y)
-        assert 40 <= model.n_search_rows_ <= 80
+        model = GegenbauerClassifierCV(search_samples=60).fit(X, y)
+        assert 40 <= model.n_search_samples_ <= 80
         truth = 1 / (1 + np.exp(2 - np.arange(5.0)))
         found = model.predict_proba(np.column_stack([np.arange(5), *[np.full(5, 2)] * 2]))[:, 1]
         assert_allclose(found, truth, atol=0.08)
@@ -275,7 +275,7 @@ class TestFewDistinctInputs:
 class TestWhatIsLeftOut:
     def test_one_sample_where_others_disagree(self):
         X, y = switches(200)
-        model = GegenbauerClassifierCV(spectrum=(0.3, 2), gammas=[3.0]).fit(X, y)
+        model = GegenbauerClassifierCV(spectrum=(0.3, 2), alphas=[3.0]).fit(X, y)
         assert len(model.X_fit_) <= 32  # of 16 kinds and two labels
         T = np.where(y == 1, 1.0, -1.0)[:, np.newaxis]
         others = [(y[(x == X).all(axis=1)] != label).any() for x, label in zip(X, y, strict=True)]
@@ -290,9 +290,9 @@ class TestWhatIsLeftOut:
 
     def test_all_copies_where_none_disagrees(self):
         X, y = curves(40)
-        model = GegenbauerClassifierCV(spectrum=(0.3, 2), gammas=[0.1])
+        model = GegenbauerClassifierCV(spectrum=(0.3, 2), alphas=[0.1])
         once = model.fit(X, y).loo_predictions_
-        twice = model.set_params(gammas=[0.2]).fit(np.repeat(X, 2, 0), np.repeat(y, 2))
+        twice = model.set_params(alphas=[0.2]).fit(np.repeat(X, 2, 0), np.repeat(y, 2))
         assert_allclose(twice.loo_predictions_[::2], once, rtol=1e-9)
 
     def test_all_copies_of_a_target_of_its_own(self):
@@ -300,8 +300,8 @@ class TestWhatIsLeftOut:
         rng = np.random.default_rng(0)
         X = np.repeat(rng.uniform(size=(25, 2)), 2, axis=0)
         y = np.sin(3 * X[:, 0]) + 0.3 * rng.normal(size=50)
-        once = GegenbauerRegressorCV(spectrum=(0.3, 2), gammas=[0.1]).fit(X, y)
-        twice = GegenbauerRegressorCV(spectrum=(0.3, 2), gammas=[0.2])
+        once = GegenbauerRegressorCV(spectrum=(0.3, 2), alphas=[0.1]).fit(X, y)
+        twice = GegenbauerRegressorCV(spectrum=(0.3, 2), alphas=[0.2])
         twice.fit(np.repeat(X, 2, 0), np.repeat(y, 2))
         assert_allclose(twice.loo_predictions_[::2], once.loo_predictions_, rtol=1e-9)
 
@@ -310,7 +310,7 @@ class TestWhatIsLeftOut:
         rng = np.random.default_rng(0)
         X = rng.integers(0, 3, (30, 2)).astype(float)
         y = np.rint(3 * X[:, 0] + rng.normal(size=30))
-        model = GegenbauerRegressorCV(spectrum=(0.3, 2), gammas=[0.5]).fit(X, y)
+        model = GegenbauerRegressorCV(spectrum=(0.3, 2), alphas=[0.5]).fit(X, y)
         new, unit, center = np.array([[0.5, 1.5]]), y.std(), y.mean()
         low, high = [], []
         for i in range(30):
@@ -360,7 +360,7 @@ class TestCopies:
             by_weight = kind().fit(X, y, repeats)
             by_rows = kind().fit(X[rows], y[rows])
         assert by_weight.spectrum_ == by_rows.spectrum_
-        assert by_weight.gamma_ == by_rows.gamma_
+        assert by_weight.alpha_ == by_rows.alpha_
         method = "predict_proba" if kind is GegenbauerClassifierCV else "predict"
         assert_allclose(getattr(by_weight, method)(X), getattr(by_rows, method)(X), rtol=1e-7)
         assert_allclose(by_rows.loo_predictions_, by_weight.loo_predictions_[rows], rtol=1e-7)
@@ -372,7 +372,7 @@ class TestCopies:
         X, y = curves(120)
         once = kind().fit(X, y)
         more = kind().fit(np.repeat(X, times, axis=0), np.repeat(y, times))
-        assert 0.3 < more.gamma_ / (times * once.gamma_) < 3
+        assert 0.3 < more.alpha_ / (times * once.alpha_) < 3
         assert_allclose(more.loo_predictions_[::times], once.loo_predictions_, atol=0.1)
 
     def test_a_table_drawn_with_replacement(self):
@@ -399,11 +399,11 @@ class TestSplits:
         [
             (GegenbauerClassifierCV, {}),
             (GegenbauerClassifierCV, {"spectrum": (0.5, 2), "n_terms": 20}),
-            (GegenbauerClassifierCV, {"search_rows": 30}),
+            (GegenbauerClassifierCV, {"search_samples": 30}),
             (GegenbauerClassifierCV, {"spectrum": None, "n_terms": [5, 10]}),
-            (GegenbauerRegressorCV, {"gammas": [0.1]}),
+            (GegenbauerRegressorCV, {"alphas": [0.1]}),
             (GegenbauerRegressorCV, {"n_terms": 20}),
-            (GegenbauerRegressorCV, {"search_rows": 30}),
+            (GegenbauerRegressorCV, {"search_samples": 30}),
         ],
     )
     def test_weights_are_repetition(self, kind, options):
@@ -417,7 +417,7 @@ class TestSplits:
         ]
         by_weight = kind(cv=folds, **options).fit(X, y, repeats)
         by_rows = kind(cv=spread, **options).fit(X[rows], y[rows])
-        assert by_weight.gamma_ == pytest.approx(by_rows.gamma_, rel=1e-9)
+        assert by_weight.alpha_ == pytest.approx(by_rows.alpha_, rel=1e-9)
         assert by_weight.spectrum_ == by_rows.spectrum_
         assert_allclose(by_rows.loo_predictions_, by_weight.loo_predictions_[rows], rtol=1e-7)
 
@@ -428,7 +428,7 @@ class TestSplits:
         drawn = [(rng.integers(0, 30, 40), np.arange(30, 40)) for _ in range(2)]
         X = np.vstack([X, X[:2]])
         y = np.append(y, y[:2])  # equal, and in no part
-        model = GegenbauerRegressorCV(spectrum=(0.3, 2), gammas=[0.1], cv=drawn).fit(X, y)
+        model = GegenbauerRegressorCV(spectrum=(0.3, 2), alphas=[0.1], cv=drawn).fit(X, y)
         fit = solve_kernel(
             model.kernel_, X[drawn[1][0]],
             ((y - y.mean()) / y.std())[drawn[1][0], np.newaxis], 0.1,
@@ -464,9 +464,9 @@ class TestUnderfittingWarning:
         "options",
         [
             {"cv": 3},
-            {"kernel_rows": 0, "n_terms": 30},
+            {"kernel_samples": 0, "n_terms": 30},
             {"spectrum": None, "n_terms": 20},
-            {"spectrum": (0.3, 2.0), "gammas": [1.0, 10.0]},
+            {"spectrum": (0.3, 2.0), "alphas": [1.0, 10.0]},
         ],
     )
     def test_noise_by_all_ways(self, kind, options):
@@ -476,7 +476,7 @@ class TestUnderfittingWarning:
     def test_noise_and_a_scorer(self, kind):
         scoring = "accuracy" if kind is GegenbauerClassifierCV else "r2"
         X, y = noise(kind, 0)
-        model = kind(spectrum=(2.0, 1.0), gammas=[1e-3], scoring=scoring)
+        model = kind(spectrum=(2.0, 1.0), alphas=[1e-3], scoring=scoring)
         with pytest.warns(UnderfittingWarning, match="no better than a constant"):
             model.fit(X, y)
 
@@ -494,7 +494,7 @@ class TestUnderfittingWarning:
 
 def test_a_penalty_that_runs_away_is_named():
     X, y = noise(GegenbauerRegressorCV, 4)
-    with pytest.warns(UnderfittingWarning, match="The penalty ran away, to gamma = .*e"):
+    with pytest.warns(UnderfittingWarning, match="The penalty ran away, to alpha = .*e"):
         GegenbauerRegressorCV().fit(X, y)
 
 
@@ -555,7 +555,7 @@ class TestCellsOfOneLabel:
         y = np.where(rng.uniform(size=200) < 0.7, X.sum(axis=1) % 3, rng.integers(0, 3, 200))
         once = GegenbauerClassifierCV().fit(X, y)
         twice = GegenbauerClassifierCV().fit(np.tile(X, (2, 1)), np.tile(y, 2))
-        assert twice.gamma_ == pytest.approx(2 * once.gamma_, rel=1e-6)
+        assert twice.alpha_ == pytest.approx(2 * once.alpha_, rel=1e-6)
         np.testing.assert_allclose(twice.dual_coef_, once.dual_coef_, atol=1e-8)
 
 
@@ -566,7 +566,7 @@ def test_the_order_of_samples_does_not_matter_to_a_search_with_splits():
 
     def fitted(rows):
         cv = [(np.flatnonzero(part[rows] != k), np.flatnonzero(part[rows] == k)) for k in range(3)]
-        model = GegenbauerClassifierCV(search_rows=20, cv=cv)
+        model = GegenbauerClassifierCV(search_samples=20, cv=cv)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnderfittingWarning)
             return model.fit(X[rows], y[rows]).predict_proba(X)

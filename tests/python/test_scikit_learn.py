@@ -48,8 +48,8 @@ SOLVES = [
     {"n_terms": 15, "solver": "cholesky"},
     {"n_terms": 15, "solver": "orthogonal"},
     {"n_terms": 15, "precision": "float64"},
-    {"n_terms": 15, "gamma": 1e-8},
-    {"n_terms": 15, "gamma": 10.0},
+    {"n_terms": 15, "alpha": 1e-8},
+    {"n_terms": 15, "alpha": 10.0},
     {"n_terms": 15, "penalize_constant": False},
     {"n_terms": 15, "penalize_constant": False, "engine": "dual", "solver": "orthogonal"},
 ]
@@ -60,19 +60,19 @@ CHOICES = [
     {"spectrum": (0.5, 2.0)},
     {"spectrum": PowerDecay(0.5, 1.0)},
     {"spectrum": Spectrum([PowerDecay(0.3, 2.0), GeometricDecay(0.1, 0.2)])},
-    {"spectrum": (0.5, 2.0), "gammas": [0.1]},
-    {"gammas": [0.01, 0.1, 1.0]},
+    {"spectrum": (0.5, 2.0), "alphas": [0.1]},
+    {"alphas": [0.01, 0.1, 1.0]},
     {"n_terms": 20},
     {"spectrum": (0.5, 2.0), "n_terms": 20},
-    {"kernel_rows": 0, "spectrum": (0.5, 2.0), "n_terms": 20},
-    {"search_rows": 20},
+    {"kernel_samples": 0, "spectrum": (0.5, 2.0), "n_terms": 20},
+    {"search_samples": 20},
     {"spectrum": None, "n_terms": 20},
     {"spectrum": None, "n_terms": [10, 30]},
     {"spectrum": None, "lam": [0.05, 0.5], "n_terms": 20},
-    {"spectrum": None, "n_terms": 10, "gammas": [1e-3, 1.0]},
+    {"spectrum": None, "n_terms": 10, "alphas": [1e-3, 1.0]},
     {"cv": 3, "spectrum": (0.5, 2.0)},
     {"cv": 3, "spectrum": (0.5, 2.0), "n_terms": 20},
-    {"cv": 3, "gammas": [0.1]},
+    {"cv": 3, "alphas": [0.1]},
     {"cv": 3, "spectrum": None, "n_terms": [5, 10]},
     {"spectrum": (0.5, 2.0), "n_terms": 20, "out_of_range": "extrapolate"},
     {"spectrum": (0.5, 2.0), "out_of_range": "warn"},
@@ -89,7 +89,7 @@ CLASSIFIER_CHOICES = [
 REGRESSOR_CHOICES = [
     {"penalize_constant": True},
     {"spectrum": (0.5, 2.0), "scoring": "r2"},
-    {"search": "squared_error", "search_rows": 20},
+    {"search": "squared_error", "search_samples": 20},
     {"spectrum": (0.5, 2.0), "scoring": "neg_mean_absolute_error", "cv": 3},
 ]
 
@@ -107,7 +107,7 @@ QUICK = [
     GegenbauerClassifierCV(spectrum=(0.5, 2.0), n_terms=20),
     GegenbauerClassifierCV(spectrum=None, n_terms=[10, 30]),
     GegenbauerRegressorCV(),
-    GegenbauerRegressorCV(cv=3, gammas=[0.1]),
+    GegenbauerRegressorCV(cv=3, alphas=[0.1]),
     GegenbauerRegressorCV(spectrum=None, lam=[0.05, 0.5], n_terms=20),
 ]
 
@@ -121,9 +121,9 @@ def by_design(estimator):
     failing = {}
     if parameters.get("n_terms") == 1 or parameters.get("degree") == 0:
         failing |= dict.fromkeys(TRAINING, "one term is a constant, which learns nothing")
-    if parameters.get("gamma") == 10.0:
+    if parameters.get("alpha") == 10.0:
         failing["check_regressors_train"] = "so large a penalty shrinks the predictions"
-    if parameters["out_of_range"] == "error" and "gamma" in parameters:
+    if parameters["out_of_range"] == "error" and "alpha" in parameters:
         reason = "they predict samples outside of the range of those of positive weight"
         failing["check_sample_weight_equivalence_on_dense_data"] = reason
         failing["check_class_weight_classifiers"] = reason

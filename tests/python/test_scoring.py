@@ -103,8 +103,8 @@ class TestMultilabel:
     @pytest.mark.parametrize(
         "model",
         [
-            GegenbauerClassifierCV(spectrum=(0.5, 2.0), gammas=[0.5]),
-            GegenbauerClassifier(n_terms=10, gamma=0.1),
+            GegenbauerClassifierCV(spectrum=(0.5, 2.0), alphas=[0.5]),
+            GegenbauerClassifier(n_terms=10, alpha=0.1),
         ],
         ids=["chooses", "plain"],
     )
@@ -132,7 +132,7 @@ class TestMultilabel:
     def test_classes_are_of_the_kind_of_the_targets(self, n_labels):
         X, Y = labels(n_labels)
         Y = Y[:, 0] if n_labels == 1 else Y  # a single label is two classes
-        for model in (GegenbauerClassifier(n_terms=5), GegenbauerClassifierCV(gammas=[0.5])):
+        for model in (GegenbauerClassifier(n_terms=5), GegenbauerClassifierCV(alphas=[0.5])):
             model.fit(X, Y)
             assert type_of_target(model.classes_) == type_of_target(Y)
             assert len(model.classes_) == max(2, n_labels)
@@ -158,7 +158,7 @@ class TestMultilabel:
 
     def test_decisions_of_plain_classifiers(self):
         X, Y = labels(3)
-        search = GridSearchCV(GegenbauerClassifier(n_terms=10), {"gamma": [0.1]}, scoring="roc_auc")
+        search = GridSearchCV(GegenbauerClassifier(n_terms=10), {"alpha": [0.1]}, scoring="roc_auc")
         assert search.fit(X, Y).best_score_ > 0.9
 
 
@@ -199,7 +199,7 @@ def test_scores_at_once_are_those_of_the_scorer(name, target, weighted):
     X[40:] = X[20:40]  # samples, and outputs, that repeat
     y = TARGETS[target](X[:, 0] + 0.5 * np.repeat(rng.normal(size=20), 3))
     weights = rng.uniform(0.5, 3.0, 60) if weighted else None
-    options = {"spectrum": None, "n_terms": [3, 10], "gammas": 10.0 ** np.arange(-6, 4, 2), "cv": 2}
+    options = {"spectrum": None, "n_terms": [3, 10], "alphas": 10.0 ** np.arange(-6, 4, 2), "cv": 2}
     found = GegenbauerClassifierCV(scoring=name, **options).fit(X, y, weights)
     expected = GegenbauerClassifierCV(scoring=metrics.get_scorer(name), **options)
     expected.fit(X, y, weights)
@@ -266,9 +266,9 @@ class TestRefusedAtTheStart:
         ("options", "message"),
         [
             ({"scoring": "nonsense"}, "'scoring' parameter"),
-            ({"gammas": []}, "gammas must not be empty"),
-            ({"gammas": [-1]}, "gammas must be a finite number greater than 0, got -1"),
-            ({"gammas": [1.0, np.nan]}, "gammas must be .* got nan"),
+            ({"alphas": []}, "alphas must not be empty"),
+            ({"alphas": [-1]}, "alphas must be a finite number greater than 0, got -1"),
+            ({"alphas": [1.0, np.nan]}, "alphas must be .* got nan"),
             ({"spectrum": None, "n_terms": []}, "n_terms must not be empty"),
             ({"spectrum": None, "lam": [-1]}, "lam must be .* -1"),
             ({"lam": 0.1}, "lam is of the raw polynomials"),
@@ -328,7 +328,7 @@ def test_all_candidates_at_once_as_one_by_one(name, metric, sign, n_outputs, wei
         calls.append(1)
         return sign * metric(y, estimator.predict(X), sample_weight=sample_weight)
 
-    options = {"spectrum": None, "n_terms": [3, 6, 10], "gammas": 2.0 ** np.arange(-12, 6)}
+    options = {"spectrum": None, "n_terms": [3, 6, 10], "alphas": 2.0 ** np.arange(-12, 6)}
     weights = rng.integers(1, 4, 40).astype(float) if weighted else None
     found = GegenbauerRegressorCV(scoring=name, **options).fit(X, y, weights)
     expected = GegenbauerRegressorCV(scoring=own, **options).fit(X, y, weights)
@@ -336,7 +336,7 @@ def test_all_candidates_at_once_as_one_by_one(name, metric, sign, n_outputs, wei
     assert_allclose(
         found.cv_results_["score"], expected.cv_results_["score"], rtol=1e-9, equal_nan=True
     )
-    assert (found.gamma_, found.n_terms_) == (expected.gamma_, expected.n_terms_)
+    assert (found.alpha_, found.n_terms_) == (expected.alpha_, expected.n_terms_)
     assert_allclose(
         found.best_score_, sign * metric(y, found.loo_predictions_, sample_weight=weights)
     )
@@ -372,7 +372,7 @@ def test_classes_at_once_as_one_by_one(name, metric, n_classes, cv, weighted):
     options = {
         "spectrum": None,
         "n_terms": [3, 6, 10],
-        "gammas": 2.0 ** np.arange(-12, 6),
+        "alphas": 2.0 ** np.arange(-12, 6),
         "cv": cv,
     }
     found = GegenbauerClassifierCV(scoring=name, **options).fit(X, y, weights)
@@ -381,7 +381,7 @@ def test_classes_at_once_as_one_by_one(name, metric, n_classes, cv, weighted):
     assert_allclose(
         found.cv_results_["score"], expected.cv_results_["score"], rtol=1e-9, equal_nan=True
     )
-    assert found.gamma_ == expected.gamma_
+    assert found.alpha_ == expected.alpha_
 
 
 def test_temperatures_are_looked_for_only_where_probabilities_are(monkeypatch):
@@ -393,9 +393,9 @@ def test_temperatures_are_looked_for_only_where_probabilities_are(monkeypatch):
         classifier_cv, "best_temperatures", lambda *a: calls.append(a[0].shape) or search(*a)
     )
     X, Y = labels(1)
-    options = {"spectrum": None, "n_terms": [3, 6], "gammas": [0.1, 0.2, 0.5, 1.0]}
+    options = {"spectrum": None, "n_terms": [3, 6], "alphas": [0.1, 0.2, 0.5, 1.0]}
     by_accuracy = GegenbauerClassifierCV(scoring="accuracy", **options).fit(X, Y[:, 0])
     assert calls == []
     by_loss = GegenbauerClassifierCV(scoring="neg_log_loss", **options).fit(X, Y[:, 0])
-    assert max(shape[0] for shape in calls) > 1  # several gammas at once
+    assert max(shape[0] for shape in calls) > 1  # several alphas at once
     assert_array_equal(by_accuracy.classes_, by_loss.classes_)

@@ -1,4 +1,4 @@
-"""Leave-one-out, GCV and likelihood for every gamma, held against refits and definitions."""
+"""Leave-one-out, GCV and likelihood for every alpha, held against refits and definitions."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from gegenbauer.errors import TooLargeError
 from gegenbauer.ridge import predict_kernel
 from gegenbauer.selection import kfold_predictions, leave_one_out, prefix_surface
 
-GAMMAS = 10.0 ** np.arange(-15, 16, 3)
+ALPHAS = 10.0 ** np.arange(-15, 16, 3)
 METHODS = ["svd", "dual", "primal"]
 TALL, WIDE = (40, 2, 10), (24, 3, 40)
 
 
-def refits(G, Y, gamma, weights=None, *, free=False):
+def refits(G, Y, alpha, weights=None, *, free=False):
     """Leave each row out in turn and solve the rest by least squares."""
     S, L = G.shape
     root = np.ones(S) if weights is None else np.sqrt(weights)
-    penalty = np.sqrt(gamma) * np.eye(L)[int(free) :]
+    penalty = np.sqrt(alpha) * np.eye(L)[int(free) :]
     out = np.empty_like(Y)
     for i in range(S):
         keep = np.arange(S) != i
@@ -47,7 +47,7 @@ def refits(G, Y, gamma, weights=None, *, free=False):
     return out
 
 
-def exact_refits(G, Y, gamma, weights, *, free):
+def exact_refits(G, Y, alpha, weights, *, free):
     """The same with 60 digits."""
     S, L = G.shape
     out = np.empty_like(Y)
@@ -60,7 +60,7 @@ def exact_refits(G, Y, gamma, weights, *, free):
                     C += w[s] * (g[s, :].T * g[s, :])
                     b += w[s] * (g[s, :].T * y[s, :])
             for term in range(int(free), L):
-                C[term, term] += mpmath.mpf(gamma)
+                C[term, term] += mpmath.mpf(alpha)
             W = mpmath.lu_solve(C, b) if Y.shape[1] == 1 else None
             assert W is not None
             out[i, 0] = float((g[i, :] * W)[0])
@@ -92,16 +92,16 @@ def test_equals_refits(method, shape, free, kind):
         p.basis, p.X, p.Y, sample_weight=weights, penalize_constant=not free, method=method
     )
     assert path.method == method
-    found = path.leave_one_out(GAMMAS)
-    assert found.predictions.shape == (GAMMAS.size, shape[0], 2)
-    for g, gamma in enumerate(GAMMAS):
-        if gamma < 1e-6 and shape == WIDE:
+    found = path.leave_one_out(ALPHAS)
+    assert found.predictions.shape == (ALPHAS.size, shape[0], 2)
+    for g, alpha in enumerate(ALPHAS):
+        if alpha < 1e-6 and shape == WIDE:
             continue  # least squares lose digits themselves: see the test with 60 digits
-        true = refits(p.G, p.Y, gamma, weights, free=free)
+        true = refits(p.G, p.Y, alpha, weights, free=free)
         if found.error[g] < 1:
             assert relative(found.predictions[g], true, p.Y) <= max(found.error[g], 1e-13)
     sure = found.error <= 1e-10
-    assert sure[GAMMAS >= 1].all()
+    assert sure[ALPHAS >= 1].all()
     if method == "svd":
         assert (found.error <= 1e-9).all()
 
@@ -130,15 +130,15 @@ def test_posterior(shape, method, free, kind):
 
 
 @pytest.mark.parametrize("free", [False, True])
-def test_surface_of_small_sets_for_any_gamma(free):
-    """Scores of all numbers of terms against leave-one-out by features, for any gamma."""
+def test_surface_of_small_sets_for_any_alpha(free):
+    """Scores of all numbers of terms against leave-one-out by features, for any alpha."""
     p = make_problem(60, 3, 35, lam=0.5)
-    surface = prefix_surface(p.basis, p.X, p.Y, GAMMAS, penalize_constant=not free)
+    surface = prefix_surface(p.basis, p.X, p.Y, ALPHAS, penalize_constant=not free)
     assert (surface.error <= 1e-4).all()
     for size in (1, 10, 35):
         basis = TensorBasis(3, n_terms=size, lam=0.5)
         path = RidgePath(basis, p.X, p.Y, method="svd", penalize_constant=not free)
-        found = path.leave_one_out(GAMMAS)
+        found = path.leave_one_out(ALPHAS)
         true = ((found.predictions - p.Y) ** 2).mean(axis=(1, 2))
         assert_allclose(surface.scores[:, size - 1], true, rtol=1e-8)
 
@@ -147,13 +147,13 @@ def test_surface_of_small_sets_for_any_gamma(free):
 def test_questions_do_not_change_answers(method):
     p = make_problem(*WIDE, lam=0.5)
     path = RidgePath(p.basis, p.X, p.Y, method=method)
-    gammas = [1e-3, 1.0]
+    alphas = [1e-3, 1.0]
 
     def ask():
-        found = path.leave_one_out(gammas)
+        found = path.leave_one_out(alphas)
         return (
-            found.predictions, found.leverages, found.error, path.gcv(gammas),
-            path.log_marginal_likelihood(gammas), path.predict(p.X, gammas),
+            found.predictions, found.leverages, found.error, path.gcv(alphas),
+            path.log_marginal_likelihood(alphas), path.predict(p.X, alphas),
         )  # fmt: skip
 
     for first, second in zip(ask(), ask(), strict=True):
@@ -161,15 +161,15 @@ def test_questions_do_not_change_answers(method):
 
 
 @pytest.mark.parametrize("free", [False, True])
-@pytest.mark.parametrize("gamma", [1e-15, 1e-9, 1e-3, 1e15])
+@pytest.mark.parametrize("alpha", [1e-15, 1e-9, 1e-3, 1e15])
 @pytest.mark.parametrize("shape", [(12, 2, 20), (14, 1, 6)])
-def test_equals_refits_of_sixty_digits(shape, gamma, free):
+def test_equals_refits_of_sixty_digits(shape, alpha, free):
     p = make_problem(*shape, n_outputs=1, lam=0.5)
     weights = rows_weights("zeros", shape[0])
-    true = exact_refits(p.G, p.Y, gamma, weights, free=free)
+    true = exact_refits(p.G, p.Y, alpha, weights, free=free)
     path = RidgePath(p.basis, p.X, p.Y, sample_weight=weights, penalize_constant=not free)
     assert path.method == "svd"
-    found = path.leave_one_out([gamma])
+    found = path.leave_one_out([alpha])
     assert found.error[0] <= 1e-9
     assert relative(found.predictions[0], true, p.Y) <= 1e-10
 
@@ -181,24 +181,24 @@ def test_equals_refits_of_sixty_digits(shape, gamma, free):
 def test_every_pass_equals_refits(way, lam, free, kind, monkeypatch):
     p = make_problem(*TALL, lam=lam)
     weights = rows_weights(kind, len(p.X))
-    monkeypatch.setattr(RidgePath, "_pass_costs", lambda self, n_gammas: {way: 0.0})
+    monkeypatch.setattr(RidgePath, "_pass_costs", lambda self, n_alphas: {way: 0.0})
     monkeypatch.setattr("gegenbauer.selection.ridge_path.moments_serve", lambda *_, **__: True)
     monkeypatch.setattr("gegenbauer.selection.ridge_path.BLOCK_SIZE", 70.0)  # blocks of rows
     path = RidgePath(
         p.basis, p.X, p.Y, sample_weight=weights, penalize_constant=not free, method="primal",
         tolerance=np.inf,
     )  # fmt: skip
-    found = path.leave_one_out(GAMMAS)
-    for g, gamma in enumerate(GAMMAS):
-        true = refits(p.G, p.Y, gamma, weights, free=free)
+    found = path.leave_one_out(ALPHAS)
+    for g, alpha in enumerate(ALPHAS):
+        true = refits(p.G, p.Y, alpha, weights, free=free)
         if found.error[g] < 1:
             assert relative(found.predictions[g], true, p.Y) <= max(found.error[g], 1e-13)
-    assert (found.error[GAMMAS >= 1e3] <= 1e-10).all()
+    assert (found.error[ALPHAS >= 1e3] <= 1e-10).all()
     monkeypatch.undo()
     features = RidgePath(
         p.basis, p.X, p.Y, sample_weight=weights, penalize_constant=not free, method="primal"
-    ).leave_one_out(GAMMAS)
-    sure = GAMMAS >= 1
+    ).leave_one_out(ALPHAS)
+    sure = ALPHAS >= 1
     assert_allclose(found.leverages[sure], features.leverages[sure], rtol=0, atol=1e-11)
 
 
@@ -211,18 +211,18 @@ def test_what_pays_is_used(m, degree, way, monkeypatch):
     X = rng.uniform(size=(20_000, m))
     y = np.sin(5 * X[:, 0]) * X[:, -1] + 0.1 * rng.standard_normal(len(X))
     basis = TensorBasis(m, degree=degree)
-    gammas = 10.0 ** np.arange(-4, 3)
-    costs = RidgePath(basis, X, y, method="primal")._pass_costs(gammas.size)
+    alphas = 10.0 ** np.arange(-4, 3)
+    costs = RidgePath(basis, X, y, method="primal")._pass_costs(alphas.size)
     assert min(costs, key=costs.__getitem__) == way
-    found = RidgePath(basis, X, y, method="primal", tolerance=np.inf).leave_one_out(gammas)
+    found = RidgePath(basis, X, y, method="primal", tolerance=np.inf).leave_one_out(alphas)
     monkeypatch.setattr(RidgePath, "_pass_costs", lambda *_: {"features": 0.0})
     monkeypatch.setattr("gegenbauer.selection.ridge_path.moments_serve", lambda *_, **__: False)
     path = RidgePath(basis, X, y, method="primal")
-    features = path.leave_one_out(gammas)
+    features = path.leave_one_out(alphas)
     assert_allclose(found.predictions, features.predictions, rtol=0, atol=1e-9)
-    # eigenvalues are known to eps of the largest, which is 1e-7 of the smallest gamma here
+    # eigenvalues are known to eps of the largest, which is 1e-7 of the smallest alpha here
     assert_allclose(found.leverages, features.leverages, rtol=0, atol=1e-9)
-    assert_allclose(found.leverages.sum(axis=1), path.effective_dof(gammas), rtol=1e-8)
+    assert_allclose(found.leverages.sum(axis=1), path.effective_dof(alphas), rtol=1e-8)
 
 
 @pytest.mark.parametrize("way", ["features", "forms", "grid"])
@@ -237,8 +237,8 @@ def test_rows_beyond_the_domain(scaled, way, monkeypatch):
     path = RidgePath(p.basis, X, p.Y, method="primal", scaling=scaling)
     found = path.leave_one_out([1e-3, 1.0])
     G = p.basis.evaluate(X, scaling=scaling)
-    for g, gamma in enumerate([1e-3, 1.0]):
-        true = refits(G, p.Y, gamma, None, free=False)
+    for g, alpha in enumerate([1e-3, 1.0]):
+        true = refits(G, p.Y, alpha, None, free=False)
         assert relative(found.predictions[g], true, p.Y) <= 1e-9
 
 
@@ -252,9 +252,9 @@ def test_folds_equal_refits(shape, free, kind, by_moments, monkeypatch):
     weights = rows_weights(kind, n)
     monkeypatch.setattr("gegenbauer.selection.kfold.moments_serve", lambda *_, **__: by_moments)
     folds = [np.arange(0, n - 3, 3), np.arange(1, n - 3, 3)]
-    gammas = np.array([1e-3, 1.0, 1e3])
+    alphas = np.array([1e-3, 1.0, 1e3])
     options = {"penalize_constant": not free}
-    result = kfold_predictions(p.basis, p.X, p.Y, folds, gammas, sample_weight=weights, **options)
+    result = kfold_predictions(p.basis, p.X, p.Y, folds, alphas, sample_weight=weights, **options)
     found = result.predictions
     assert (result.error <= 1e-9).all()
     assert np.isnan(found[:, np.setdiff1d(np.arange(n), np.concatenate(folds))]).all()
@@ -264,7 +264,7 @@ def test_folds_equal_refits(shape, free, kind, by_moments, monkeypatch):
             p.basis, p.X[rest], p.Y[rest], method="svd",
             sample_weight=None if weights is None else weights[rest], **options,
         )  # fmt: skip
-        true = path.predict(p.X[rows], gammas)
+        true = path.predict(p.X[rows], alphas)
         assert_allclose(found[:, rows], true, rtol=0, atol=1e-9 * np.abs(p.Y).max())
 
 
@@ -276,13 +276,13 @@ def test_folds_equal_refits(shape, free, kind, by_moments, monkeypatch):
         ({"folds": [[0, 1], [2.0]]}, "row numbers"),
         ({"folds": [[0, 1], [40]]}, "between 0 and 39"),
         ({"folds": [[0, 1], [1, 2]]}, "share rows"),
-        ({"gammas": [0.0]}, "positive"),
+        ({"alphas": [0.0]}, "positive"),
         ({"sample_weight": [0.0] * 38 + [1.0, 1.0], "folds": [[38, 39], [0]]}, "positive weight"),
     ],
 )
 def test_folds_that_are_none(change, message):
     p = make_problem(*TALL)
-    arguments = {"folds": [[0], [1]], "gammas": [1.0]} | change
+    arguments = {"folds": [[0], [1]], "alphas": [1.0]} | change
     with pytest.raises(ValueError, match=message):
         kfold_predictions(p.basis, p.X, p.Y, **arguments)
 
@@ -290,14 +290,14 @@ def test_folds_that_are_none(change, message):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("free", [False, True])
 def test_never_better_than_it_says(method, free):
-    """Legendre terms of 5 inputs at fewer rows: tiny gammas are lost by products, and said so."""
+    """Legendre terms of 5 inputs at fewer rows: tiny alphas are lost by products, and said so."""
     p = make_problem(60, 5, 126, n_outputs=1, lam=0.5, seed=3)
     exact = RidgePath(p.basis, p.X, p.Y, penalize_constant=not free, method="svd")
-    true = exact.leave_one_out(GAMMAS)
+    true = exact.leave_one_out(ALPHAS)
     found = RidgePath(p.basis, p.X, p.Y, penalize_constant=not free, method=method).leave_one_out(
-        GAMMAS
+        ALPHAS
     )
-    for g in range(GAMMAS.size):
+    for g in range(ALPHAS.size):
         error = relative(found.predictions[g], true.predictions[g], p.Y)
         assert found.error[g] == 1 or error <= found.error[g] + true.error[g]
     assert (np.diff(found.error) <= 0).all()
@@ -315,14 +315,14 @@ def test_leverages(method, free):
     path = RidgePath(
         p.basis, p.X, p.Y, sample_weight=weights, penalize_constant=not free, method=method
     )
-    gammas = [1e-1, 1.0, 1e3]
-    found = path.leave_one_out(gammas).leverages
-    for g, gamma in enumerate(gammas):
-        penalty = gamma * np.eye(A.shape[1])
-        penalty[0, 0] = 0 if free else gamma
+    alphas = [1e-1, 1.0, 1e3]
+    found = path.leave_one_out(alphas).leverages
+    for g, alpha in enumerate(alphas):
+        penalty = alpha * np.eye(A.shape[1])
+        penalty[0, 0] = 0 if free else alpha
         hat = A @ np.linalg.solve(A.T @ A + penalty, A.T)
         assert_allclose(found[g], np.diag(hat), atol=1e-13)
-        assert_allclose(path.effective_dof([gamma]), np.trace(hat), rtol=1e-12)
+        assert_allclose(path.effective_dof([alpha]), np.trace(hat), rtol=1e-12)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -336,12 +336,12 @@ def test_gcv_is_its_definition(method, free, shape):
     path = RidgePath(
         p.basis, p.X, p.Y, sample_weight=weights, penalize_constant=not free, method=method
     )
-    for gamma in (1e-2, 1.0, 1e4):
-        penalty = gamma * np.eye(A.shape[1])
-        penalty[0, 0] = 0 if free else gamma
+    for alpha in (1e-2, 1.0, 1e4):
+        penalty = alpha * np.eye(A.shape[1])
+        penalty[0, 0] = 0 if free else alpha
         left = np.eye(len(A)) - A @ np.linalg.solve(A.T @ A + penalty, A.T)
         true = len(A) * ((left @ B) ** 2).sum(axis=0) / np.trace(left) ** 2
-        assert_allclose(path.gcv([gamma])[0], true, rtol=1e-9)
+        assert_allclose(path.gcv([alpha])[0], true, rtol=1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -353,15 +353,15 @@ def test_log_marginal_likelihood_is_that_of_a_normal_distribution(method, shape)
     p = make_problem(*shape, lam=0.5)
     weights = rows_weights("some", shape[0])
     path = RidgePath(p.basis, p.X, p.Y, sample_weight=weights, method=method)
-    for gamma in (1e-1, 10.0):
-        shape_of_covariance = p.G @ p.G.T / gamma + np.diag(1 / weights)
+    for alpha in (1e-1, 10.0):
+        shape_of_covariance = p.G @ p.G.T / alpha + np.diag(1 / weights)
         for k in range(2):
 
             def negative(log_variance, k=k, shape=shape_of_covariance):
                 return -multivariate_normal.logpdf(p.Y[:, k], cov=np.exp(log_variance) * shape)
 
             best = minimize_scalar(negative, bounds=(-15, 10), method="bounded")
-            assert_allclose(path.log_marginal_likelihood([gamma])[0, k], -best.fun, rtol=1e-8)
+            assert_allclose(path.log_marginal_likelihood([alpha])[0, k], -best.fun, rtol=1e-8)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -370,15 +370,15 @@ def test_likelihood_of_contrasts_where_the_constant_is_free(method):
     p = make_problem(*TALL, n_outputs=1, lam=0.5)
     path = RidgePath(p.basis, p.X, p.Y, penalize_constant=False, method=method)
     shifted = RidgePath(p.basis, p.X, p.Y + 7, penalize_constant=False, method=method)
-    gammas = [1e-2, 1.0]
+    alphas = [1e-2, 1.0]
     assert_allclose(
-        path.log_marginal_likelihood(gammas), shifted.log_marginal_likelihood(gammas), rtol=1e-9
+        path.log_marginal_likelihood(alphas), shifted.log_marginal_likelihood(alphas), rtol=1e-9
     )
     contrasts = np.linalg.qr(np.c_[np.ones(40), np.random.default_rng(0).normal(size=(40, 39))])[0]
     A = contrasts[:, 1:].T @ p.G[:, 1:]
     z = contrasts[:, 1:].T @ p.Y[:, 0]
-    for gamma, found in zip(gammas, path.log_marginal_likelihood(gammas)[:, 0], strict=True):
-        C = np.eye(39) + A @ A.T / gamma
+    for alpha, found in zip(alphas, path.log_marginal_likelihood(alphas)[:, 0], strict=True):
+        C = np.eye(39) + A @ A.T / alpha
         variance = z @ np.linalg.solve(C, z) / 39
         true = -0.5 * (39 * np.log(2 * np.pi * variance) + np.linalg.slogdet(C)[1] + 39)
         assert_allclose(found, true, rtol=1e-9)
@@ -393,11 +393,11 @@ def test_predictions_are_those_of_fits(method, free):
     path = RidgePath(
         p.basis, p.X, p.Y, sample_weight=weights, penalize_constant=not free, method=method
     )
-    gammas = [1e-3, 1.0]
-    found = path.predict(Z, gammas)
-    for g, gamma in enumerate(gammas):
+    alphas = [1e-3, 1.0]
+    found = path.predict(Z, alphas)
+    for g, alpha in enumerate(alphas):
         fit = solve_ridge(
-            p.basis, p.X, p.Y, gamma, sample_weight=weights, penalize_constant=not free
+            p.basis, p.X, p.Y, alpha, sample_weight=weights, penalize_constant=not free
         )
         assert_allclose(found[g], p.basis.evaluate(Z) @ fit.weights, atol=1e-9)
 
@@ -415,12 +415,12 @@ def test_kernels(kernel, free):
         kernel, X, Y, sample_weight=weights, scaling=scaling, penalize_constant=not free
     )
     assert path.method == "dual"
-    gamma = 0.01
-    found = path.leave_one_out([gamma]).predictions[0]
+    alpha = 0.01
+    found = path.leave_one_out([alpha]).predictions[0]
     for i in range(25):
         keep = np.arange(25) != i
         fit = solve_kernel(
-            kernel, X[keep], Y[keep], gamma, sample_weight=weights[keep], scaling=scaling,
+            kernel, X[keep], Y[keep], alpha, sample_weight=weights[keep], scaling=scaling,
             penalize_constant=not free,
         )  # fmt: skip
         true = predict_kernel(
@@ -429,30 +429,30 @@ def test_kernels(kernel, free):
         assert_allclose(found[i], true[0], atol=1e-9)
 
 
-def by_eigenvectors(path, gammas):
+def by_eigenvectors(path, alphas):
     """Leave-one-out predictions and leverages of a dual path, from LAPACK's eigenvectors."""
     G = path.model.evaluate(path._X)
     eigenvalues, U = np.linalg.eigh(G @ G.T)
-    inverse = 1 / (eigenvalues.clip(min=0)[:, np.newaxis] + gammas)
+    inverse = 1 / (eigenvalues.clip(min=0)[:, np.newaxis] + alphas)
     e = np.einsum("ij,jg,jk->gik", U, inverse, U.T @ path.targets, optimize=True)
     d = inverse.T @ U.T**2
-    return path.targets - e / d[:, :, np.newaxis], 1 - gammas[:, np.newaxis] * d
+    return path.targets - e / d[:, :, np.newaxis], 1 - alphas[:, np.newaxis] * d
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 16, 17, 25, 64, 300])
 def test_band_equals_eigenvectors(n):
-    """Also where the matrix is no larger than the band, and with more gammas than lanes."""
+    """Also where the matrix is no larger than the band, and with more alphas than lanes."""
     rng = np.random.default_rng(n)
     X, Y = rng.uniform(size=(n, 3)), rng.normal(size=(n, 3))
     path = RidgePath(TensorBasis(3, degree=9, lam=0.5), X, Y, method="dual")
-    gammas = 10.0 ** np.arange(-3, 8)
-    found = path.leave_one_out(gammas)
-    predictions, leverages = by_eigenvectors(path, gammas)
-    for g in range(gammas.size):
+    alphas = 10.0 ** np.arange(-3, 8)
+    found = path.leave_one_out(alphas)
+    predictions, leverages = by_eigenvectors(path, alphas)
+    for g in range(alphas.size):
         assert relative(found.predictions[g], predictions[g], Y) <= max(found.error[g], 1e-13)
         assert_allclose(found.leverages[g], leverages[g], rtol=0, atol=max(found.error[g], 1e-13))
     assert path.eigenvalues.shape == (n,)
-    assert_allclose(found.leverages.sum(axis=1), path.effective_dof(gammas), atol=1e-7)
+    assert_allclose(found.leverages.sum(axis=1), path.effective_dof(alphas), atol=1e-7)
 
 
 @pytest.mark.parametrize("free", [False, True])
@@ -462,7 +462,7 @@ def test_threads_do_not_change_the_band(free):
     one, two, three = (
         RidgePath(
             SpectrumKernel(3, (0.3, 2.0)), X, Y, penalize_constant=not free, n_threads=n_threads
-        ).leave_one_out(GAMMAS)
+        ).leave_one_out(ALPHAS)
         for n_threads in (1, 2, 3)
     )
     assert np.array_equal(one.predictions, two.predictions)
@@ -470,19 +470,19 @@ def test_threads_do_not_change_the_band(free):
     assert np.array_equal(one.leverages, two.leverages)
 
 
-def test_gammas_below_rounding_are_finite_and_say_so():
-    """A numerically singular matrix: what is trusted chooses the same gamma as eigenvectors do."""
+def test_alphas_below_rounding_are_finite_and_say_so():
+    """A numerically singular matrix: what is trusted chooses the same alpha as eigenvectors do."""
     rng = np.random.default_rng(4)
     X = rng.uniform(size=(300, 1))
     Y = np.sin(6 * X) + 0.1 * rng.normal(size=(300, 1))
     path = RidgePath(TensorBasis(1, degree=299, lam=0.5), X, Y, method="dual")
-    gammas = 10.0 ** np.arange(-24.0, 4.0)
-    found = path.leave_one_out(gammas)
+    alphas = 10.0 ** np.arange(-24.0, 4.0)
+    found = path.leave_one_out(alphas)
     assert np.isfinite(found.predictions).all()
     assert (found.leverages >= 0).all()
     assert (found.leverages <= 1).all()
-    assert (found.error[gammas < 1e-13 * path.eigenvalues[0]] > 0.1).all()
-    predictions, _ = by_eigenvectors(path, gammas)
+    assert (found.error[alphas < 1e-13 * path.eigenvalues[0]] > 0.1).all()
+    predictions, _ = by_eigenvectors(path, alphas)
     for g in np.flatnonzero(found.error < 0.1):
         assert relative(found.predictions[g], predictions[g], Y) <= found.error[g]
     trusted = found.error < 0.1
@@ -491,7 +491,7 @@ def test_gammas_below_rounding_are_finite_and_say_so():
     assert scores[0].argmin() == scores[1].argmin()
 
 
-def test_gamma_of_zero_by_a_band():
+def test_alpha_of_zero_by_a_band():
     p = make_problem(12, 2, 45, n_outputs=1, lam=0.5)
     found = RidgePath(p.basis, p.X, p.Y, method="dual").leave_one_out([0.0]).predictions[0]
     exact = RidgePath(p.basis, p.X, p.Y, method="svd").leave_one_out([0.0]).predictions[0]
@@ -499,18 +499,18 @@ def test_gamma_of_zero_by_a_band():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_gamma_of_zero_is_least_squares(method):
+def test_alpha_of_zero_is_least_squares(method):
     p = make_problem(*TALL, lam=0.5)
     true = refits(p.G, p.Y, 0.0)
     if method == "dual":
-        with pytest.raises(ValueError, match=r"gamma = 0 .* full rank"):
+        with pytest.raises(ValueError, match=r"alpha = 0 .* full rank"):
             RidgePath(p.basis, p.X, p.Y, method=method).leave_one_out([0.0])
         return
     found = RidgePath(p.basis, p.X, p.Y, method=method).leave_one_out([0.0])
     assert relative(found.predictions[0], true, p.Y) <= 1e-10
 
 
-def test_gamma_of_zero_with_more_terms_than_rows():
+def test_alpha_of_zero_with_more_terms_than_rows():
     """Least-norm interpolation, as the limit of small penalties."""
     p = make_problem(12, 2, 20, n_outputs=1, lam=0.5)
     found = RidgePath(p.basis, p.X, p.Y).leave_one_out([0.0]).predictions[0]
@@ -521,7 +521,7 @@ def test_gamma_of_zero_with_more_terms_than_rows():
 
 
 @pytest.mark.parametrize("free", [False, True])
-def test_gamma_of_zero_of_repeated_samples(free):
+def test_alpha_of_zero_of_repeated_samples(free):
     """Fewer distinct samples than terms: the limit of small penalties, of samples and copies."""
     p = make_problem(12, 2, 20, n_outputs=1, lam=0.5)
     X = p.X[[0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 1, 2]]
@@ -548,12 +548,12 @@ def test_repeated_samples_of_any_penalty(shape, free, kind, scaled):
         p.basis, X, p.Y, sample_weight=weights, penalize_constant=not free, scaling=scaling
     )
     assert path.method == "svd"
-    gammas = 10.0 ** np.array([-18.0, -10.0, -2.0])
-    found = path.leave_one_out(gammas)
+    alphas = 10.0 ** np.array([-18.0, -10.0, -2.0])
+    found = path.leave_one_out(alphas)
     assert (found.error <= 1e-9).all()
     G = p.basis.evaluate(X, scaling=scaling)
-    for g, gamma in enumerate(gammas):
-        true = exact_refits(G, p.Y, gamma, np.ones(9) if weights is None else weights, free=free)
+    for g, alpha in enumerate(alphas):
+        true = exact_refits(G, p.Y, alpha, np.ones(9) if weights is None else weights, free=free)
         assert relative(found.predictions[g], true, p.Y) <= min(1e-12, found.error[g])
 
 
@@ -574,14 +574,14 @@ def test_the_error_is_no_smaller_than_it_says(method, seed):
             X[n // 2 :] = copies
         weights, free = rng.uniform(0.1, 2, n), bool(rng.integers(2))
         basis = TensorBasis(m, n_terms=terms, lam=float(rng.choice([0.05, 0.5])))
-        gamma = 10.0 ** -float(rng.choice([4, 8, 10, 12, 14, 16, 20]))
-        true = exact_refits(basis.evaluate(X), Y, gamma, weights, free=free)
+        alpha = 10.0 ** -float(rng.choice([4, 8, 10, 12, 14, 16, 20]))
+        true = exact_refits(basis.evaluate(X), Y, alpha, weights, free=free)
         path = RidgePath(
             basis, X, Y, sample_weight=weights, penalize_constant=not free, method=method
         )
-        found = path.leave_one_out([gamma])
+        found = path.leave_one_out([alpha])
         off = relative(found.predictions[0], true, Y)
-        assert found.error[0] == 1 or off <= 2 * found.error[0], (kind, gamma)
+        assert found.error[0] == 1 or off <= 2 * found.error[0], (kind, alpha)
 
 
 def tiny_problem(seed):
@@ -612,12 +612,12 @@ def test_no_true_error_is_above_twice_its_estimate(method, free):
     """And estimates stay of use: of answers that have four digits, hardly one is given up."""
     n_good = n_known = 0
     for seed in range(120):
-        basis, X, y, weights, gamma = tiny_problem(seed)
+        basis, X, y, weights, alpha = tiny_problem(seed)
         path = RidgePath(
             basis, X, y, sample_weight=weights, penalize_constant=not free, method=method
         )
-        found = path.leave_one_out([gamma])
-        true = exact_refits(basis.evaluate(X), y, gamma, weights, free=free)
+        found = path.leave_one_out([alpha])
+        true = exact_refits(basis.evaluate(X), y, alpha, weights, free=free)
         off = relative(found.predictions[0], true, y)
         assert found.error[0] == 1 or off <= 2 * found.error[0], seed
         n_good += off < 1e-4
@@ -634,14 +634,14 @@ def test_rounding_of_kernels_is_not_below_the_truth(free):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(5, 9))
         X, y = 0.9 + 0.1 * rng.uniform(-1, 1, size=(n, 1)), rng.normal(size=(n, 1))
-        gamma = 10.0 ** -rng.uniform(1, 5)
+        alpha = 10.0 ** -rng.uniform(1, 5)
         G = np.array([oracles.gegenbauer(x, 5, 0.05) for x in X[:, 0]], dtype=object)
-        true = exact_refits(G, y, gamma, np.ones(n), free=free)
-        alone = leave_one_out(kernel, X, y, gamma, penalize_constant=not free)
-        path = RidgePath(kernel, X, y, penalize_constant=not free).leave_one_out([gamma])
+        true = exact_refits(G, y, alpha, np.ones(n), free=free)
+        alone = leave_one_out(kernel, X, y, alpha, penalize_constant=not free)
+        path = RidgePath(kernel, X, y, penalize_constant=not free).leave_one_out([alpha])
         for found in (alone, path):
             off = relative(found.predictions[0], true, y)
-            assert off <= 2 * found.error[0], (seed, gamma)
+            assert off <= 2 * found.error[0], (seed, alpha)
             assert found.error[0] < 1e-3
 
 
@@ -675,7 +675,7 @@ def test_residuals_of_zero_are_exact_only_where_targets_are_constant():
     assert_array_equal(found.predictions[0, :, 0], np.full(6, 3.0))
 
 
-def test_gamma_of_zero_needs_full_rank():
+def test_alpha_of_zero_needs_full_rank():
     p = make_problem(30, 2, 10)
     path = RidgePath(p.basis, p.X[:, [0, 0]], p.Y)
     with pytest.raises(ValueError, match=r"4 of 10"):
@@ -699,25 +699,25 @@ def test_integer_weights_are_repeated_rows_left_out_together(method, free):
         p.basis, p.X, p.Y, sample_weight=repeats, penalize_constant=not free, method=method
     )
     long = RidgePath(p.basis, p.X[rows], p.Y[rows], penalize_constant=not free, method=method)
-    gammas = [1e-2, 1.0]
-    assert_allclose(path.predict(p.X, gammas), long.predict(p.X, gammas), atol=1e-10)
-    assert_allclose(path.effective_dof(gammas), long.effective_dof(gammas), rtol=1e-10)
-    found = path.leave_one_out(gammas).predictions
+    alphas = [1e-2, 1.0]
+    assert_allclose(path.predict(p.X, alphas), long.predict(p.X, alphas), atol=1e-10)
+    assert_allclose(path.effective_dof(alphas), long.effective_dof(alphas), rtol=1e-10)
+    found = path.leave_one_out(alphas).predictions
     for i in range(20):
         keep = rows != i
         fit = RidgePath(
             p.basis, p.X[rows[keep]], p.Y[rows[keep]], penalize_constant=not free, method=method
         )
-        assert_allclose(found[:, i], fit.predict(p.X[i : i + 1], gammas)[:, 0], atol=1e-10)
+        assert_allclose(found[:, i], fit.predict(p.X[i : i + 1], alphas)[:, 0], atol=1e-10)
 
 
 def test_blocks_of_rows_do_not_show(monkeypatch):
     p = make_problem(200, 2, 21)
     whole = RidgePath(p.basis, p.X, p.Y, method="primal", penalize_constant=False)
-    expected = whole.leave_one_out(GAMMAS[4:])
+    expected = whole.leave_one_out(ALPHAS[4:])
     monkeypatch.setattr("gegenbauer.selection._features.BLOCK_SIZE", 21.0 * 17)
     blocks = RidgePath(p.basis, p.X, p.Y, method="primal", penalize_constant=False)
-    found = blocks.leave_one_out(GAMMAS[4:])
+    found = blocks.leave_one_out(ALPHAS[4:])
     assert_allclose(found.predictions, expected.predictions, rtol=1e-9)
     assert_allclose(found.leverages, expected.leverages, atol=1e-12)
 
@@ -738,16 +738,16 @@ def test_the_method_is_chosen_by_size():
     free=st.booleans(),
 )
 def test_properties(seed, shape, exponent, free):
-    """Leverages lie between 0 and 1, fall with gamma, and sum to the degrees of freedom."""
+    """Leverages lie between 0 and 1, fall with alpha, and sum to the degrees of freedom."""
     p = make_problem(*shape, seed=seed, lam=0.5)
     path = RidgePath(p.basis, p.X, p.Y, penalize_constant=not free)
-    gammas = 10.0 ** np.array([exponent, exponent + 1])
-    found = path.leave_one_out(gammas)
+    alphas = 10.0 ** np.array([exponent, exponent + 1])
+    found = path.leave_one_out(alphas)
     assert (found.leverages >= 0).all()
     assert (found.leverages <= 1 + 1e-12).all()
-    assert_allclose(found.leverages.sum(axis=1), path.effective_dof(gammas), rtol=1e-9)
-    assert path.effective_dof(gammas)[1] <= path.effective_dof(gammas)[0] * (1 + 1e-12)
-    fitted = path.predict(p.X, gammas)
+    assert_allclose(found.leverages.sum(axis=1), path.effective_dof(alphas), rtol=1e-9)
+    assert path.effective_dof(alphas)[1] <= path.effective_dof(alphas)[0] * (1 + 1e-12)
+    fitted = path.predict(p.X, alphas)
     # y - f = (1 - h) (y - f of the others)
     assert_allclose(
         p.Y - fitted,
@@ -761,18 +761,18 @@ class TestArguments:
     X = np.random.default_rng(0).uniform(size=(9, 2))
     y = np.arange(9.0)
 
-    def test_gammas(self):
+    def test_alphas(self):
         path = RidgePath(self.basis, self.X, self.y)
         for bad, message in [
-            ([-1.0], "gammas must not be negative, got -1"),
-            ([np.nan], "gammas must be finite"),
-            ([], "gammas must not be empty"),
-            ([[1.0, 2.0]], "gammas must have 1 columns"),
-            (["a"], "gammas must hold real numbers"),
+            ([-1.0], "alphas must not be negative, got -1"),
+            ([np.nan], "alphas must be finite"),
+            ([], "alphas must not be empty"),
+            ([[1.0, 2.0]], "alphas must have 1 columns"),
+            (["a"], "alphas must hold real numbers"),
         ]:
             with pytest.raises((ValueError, TypeError), match=message):
                 path.leave_one_out(bad)
-        assert_array_equal(path.leave_one_out([2, 1]).gammas, [2.0, 1.0])
+        assert_array_equal(path.leave_one_out([2, 1]).alphas, [2.0, 1.0])
 
     def test_others(self):
         for arguments, options, message in [
@@ -798,7 +798,7 @@ class TestArguments:
         with pytest.raises(TooLargeError, match="kernel matrix of 200000 rows"):
             RidgePath(self.basis, X, X[:, 0], method="dual")
         path = RidgePath(self.basis, self.X, self.y)
-        with pytest.raises(TooLargeError, match="fewer gammas"):
+        with pytest.raises(TooLargeError, match="fewer alphas"):
             path.leave_one_out(np.ones(10**7))
 
     def test_equals_itself(self):
@@ -819,15 +819,15 @@ class TestPrefixSurface:
     def test_leave_one_out_of_every_prefix(self, shape, weighted, free):
         p = make_problem(*shape, lam=0.5)
         weights = rows_weights("some", shape[0]) if weighted else None
-        gammas = [1e-2, 1.0]
+        alphas = [1e-2, 1.0]
         found = prefix_surface(
-            p.basis, p.X, p.Y, gammas, sample_weight=weights, penalize_constant=not free
+            p.basis, p.X, p.Y, alphas, sample_weight=weights, penalize_constant=not free
         )
         assert found.scores.shape == (2, shape[2])
         assert (found.error < 1e-9).all()
-        for g, gamma in enumerate(gammas):
+        for g, alpha in enumerate(alphas):
             for n_terms in (1, 2, 5, shape[2]):
-                left_out = refits(p.G[:, :n_terms], p.Y, gamma, weights, free=free)
+                left_out = refits(p.G[:, :n_terms], p.Y, alpha, weights, free=free)
                 squares = ((left_out - p.Y) ** 2).mean(axis=1)
                 true = np.average(squares, weights=weights)
                 assert_allclose(found.scores[g, n_terms - 1], true, rtol=1e-8)
@@ -837,13 +837,13 @@ class TestPrefixSurface:
         p = make_problem(60, 3, 30, lam=0.5)
         train, test = slice(0, 40), slice(40, 60)
         found = prefix_surface(
-            p.basis, p.X[train], p.Y[train], GAMMAS[4:], X_test=p.X[test], Y_test=p.Y[test],
+            p.basis, p.X[train], p.Y[train], ALPHAS[4:], X_test=p.X[test], Y_test=p.Y[test],
             penalize_constant=not free,
         )  # fmt: skip
-        for g, gamma in enumerate(GAMMAS[4:]):
+        for g, alpha in enumerate(ALPHAS[4:]):
             for n_terms in (1, 7, 30):
                 basis = TensorBasis(3, n_terms=n_terms, lam=0.5)
-                fit = solve_ridge(basis, p.X[train], p.Y[train], gamma, penalize_constant=not free)
+                fit = solve_ridge(basis, p.X[train], p.Y[train], alpha, penalize_constant=not free)
                 error = ((basis.evaluate(p.X[test]) @ fit.weights - p.Y[test]) ** 2).mean()
                 assert_allclose(found.scores[g, n_terms - 1], error, rtol=1e-8)
 
@@ -857,8 +857,8 @@ class TestPrefixSurface:
         path = RidgePath(p.basis, p.X, np.where(labels, 1.0, -1.0)).leave_one_out([0.1, 1.0])
         wrong = ((path.predictions > 0) != labels).mean(axis=(1, 2))
         assert_allclose(found.scores[:, -1], wrong)
-        gamma, n_terms = found.best
-        assert found.scores.min() == found.scores[[0.1, 1.0].index(gamma), n_terms - 1]
+        alpha, n_terms = found.best
+        assert found.scores.min() == found.scores[[0.1, 1.0].index(alpha), n_terms - 1]
         assert (found.scores[:, : n_terms - 1] > found.scores.min()).all()
 
     def test_blocks_of_terms_do_not_show(self, monkeypatch):
@@ -880,7 +880,7 @@ class TestPrefixSurface:
         assert_array_equal(whole.n_terms, np.arange(1, 22))
 
     def test_too_small_for_float64(self):
-        """Nine rows of one value: G'G has rank one, and gamma vanishes beside it."""
+        """Nine rows of one value: G'G has rank one, and alpha vanishes beside it."""
         basis = TensorBasis(1, degree=3)
         found = prefix_surface(basis, np.ones((9, 1)), np.arange(9.0), [1e-30, 1.0])
         assert (found.scores[0] == np.inf).all()
@@ -901,8 +901,8 @@ class TestPrefixSurface:
         p = make_problem(9, 2, 6)
         for arguments, options, message in [
             (("basis", p.X, p.Y, [1.0]), {}, "basis must be a TensorBasis"),
-            ((p.basis, p.X, p.Y, [0.0]), {}, "gammas must be positive"),
-            ((p.basis, p.X, p.Y, []), {}, "gammas must not be empty"),
+            ((p.basis, p.X, p.Y, [0.0]), {}, "alphas must be positive"),
+            ((p.basis, p.X, p.Y, []), {}, "alphas must not be empty"),
             ((p.basis, p.X, p.Y, [1.0]), {"sample_weight": np.r_[0, np.ones(8)]}, "be positive"),
             ((p.basis, p.X, p.Y, [1.0]), {"X_test": p.X[:, :1]}, "X_test must have 2 columns"),
             ((p.basis, p.X, p.Y, [1.0]), {"X_test": p.X, "Y_test": p.Y[:3]}, "Y_test must have 9"),
@@ -989,7 +989,7 @@ class TestClusteredSamples:
     def test_the_estimator_that_chooses(self, clustered):
         X, Y = clustered
         model = GegenbauerRegressorCV(
-            spectrum=None, lam=[2.0], n_terms=[231], gammas=self.ALPHAS, cv=5,
+            spectrum=None, lam=[2.0], n_terms=[231], alphas=self.ALPHAS, cv=5,
             penalize_constant=True,
         )  # fmt: skip
         with warnings.catch_warnings():
@@ -999,10 +999,10 @@ class TestClusteredSamples:
         # the first of five folds of neighbours is a refit to the others
         test, train = next(KFold(5).split(X))[::-1]
         G = model.basis_.evaluate(X, scaling=model.scaling_)
-        expected = self.refits(G[train], Y[train], G[test], [model.gamma_])[0, :, 0]
+        expected = self.refits(G[train], Y[train], G[test], [model.alpha_])[0, :, 0]
         assert np.abs(model.loo_predictions_[test] - expected).max() <= 1e-8
         # and the one of all samples, likewise
-        everything = self.refits(G, Y, G[test], [model.gamma_])[0, :, 0]
+        everything = self.refits(G, Y, G[test], [model.alpha_])[0, :, 0]
         assert np.abs(model.predict(X[test]) - everything).max() <= 1e-8
 
 
@@ -1013,7 +1013,7 @@ def test_a_free_constant_takes_what_is_added_to_the_targets(offset):
     Y = (p.Y + offset) - offset
     raised = Y + offset
     weight = np.random.default_rng(0).uniform(0.5, 2, 60)
-    gammas = 10.0 ** np.arange(-6, 3, 2)
+    alphas = 10.0 ** np.arange(-6, 3, 2)
     options = {"sample_weight": weight, "penalize_constant": False}
     size = 1e-9 + 1e-15 * offset
 
@@ -1023,17 +1023,17 @@ def test_a_free_constant_takes_what_is_added_to_the_targets(offset):
     for method in METHODS:
         plain, path = (RidgePath(p.basis, p.X, T, method=method, **options) for T in (Y, raised))
         same(
-            path.leave_one_out(gammas).predictions, plain.leave_one_out(gammas).predictions, offset
+            path.leave_one_out(alphas).predictions, plain.leave_one_out(alphas).predictions, offset
         )
-        same(path.predict(p.X[:9] + 0.01, gammas), plain.predict(p.X[:9] + 0.01, gammas), offset)
-        same(path.gcv(gammas), plain.gcv(gammas))
-        same(path.log_marginal_likelihood(gammas), plain.log_marginal_likelihood(gammas))
+        same(path.predict(p.X[:9] + 0.01, alphas), plain.predict(p.X[:9] + 0.01, alphas), offset)
+        same(path.gcv(alphas), plain.gcv(alphas))
+        same(path.log_marginal_likelihood(alphas), plain.log_marginal_likelihood(alphas))
     folds = np.arange(60).reshape(3, 20)
     found, expected = (
-        kfold_predictions(p.basis, p.X, T, folds, gammas, **options) for T in (raised, Y)
+        kfold_predictions(p.basis, p.X, T, folds, alphas, **options) for T in (raised, Y)
     )
     same(found.predictions, expected.predictions, offset)
-    found, expected = (prefix_surface(p.basis, p.X, T, gammas, **options) for T in (raised, Y))
+    found, expected = (prefix_surface(p.basis, p.X, T, alphas, **options) for T in (raised, Y))
     same(found.scores, expected.scores)
     kernel = TotalDegreeKernel(2, 4)
     found, expected = (leave_one_out(kernel, p.X, T, 0.1, **options) for T in (raised, Y))

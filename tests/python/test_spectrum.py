@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import eval_gegenbauer as scipy_gegenbauer
+from scipy.special import gegenbauer_vander as scipy_gegenbauer
 from sklearn.base import clone
 
 import gegenbauer
@@ -62,10 +62,10 @@ def squared_norm(lam, n):
         if lam == 0:  # of C_n / lam, the limit
             return float(mpmath.mpf(2) / n**2)
         norm = (
-            mpmath.pi * mpmath.power(2, 1 - 2 * lam) * mpmath.gamma(n + 2 * lam)
-            / (mpmath.factorial(n) * (n + lam) * mpmath.gamma(lam) ** 2)
+            mpmath.pi * mpmath.power(2, 1 - 2 * lam) * mpmath.alpha(n + 2 * lam)
+            / (mpmath.factorial(n) * (n + lam) * mpmath.alpha(lam) ** 2)
         )  # fmt: skip
-        mass = mpmath.sqrt(mpmath.pi) * mpmath.gamma(lam + 0.5) / mpmath.gamma(lam + 1)
+        mass = mpmath.sqrt(mpmath.pi) * mpmath.alpha(lam + 0.5) / mpmath.alpha(lam + 1)
         return float(norm / mass)
 
 
@@ -493,7 +493,7 @@ def test_regressor(rng, spectrum, tmp_path):
     X = rng.uniform(size=(80, 3))
     y = np.sin(3 * X[:, 0]) + X[:, 1]
     options = {"index_set": "largest_weight", "lam": 0.3, "domain": (-1, 1)}
-    model = GegenbauerRegressor(n_terms=30, gamma=1e-3, spectrum=spectrum, **options).fit(X, y)
+    model = GegenbauerRegressor(n_terms=30, alpha=1e-3, spectrum=spectrum, **options).fit(X, y)
     assert model.basis_.spectrum == Spectrum(spectrum)
     scaling = InputScaling.fit(X, domain=(-1, 1))
     expected = solve_ridge(model.basis_, X, y, 1e-3, scaling=scaling).weights
@@ -548,7 +548,7 @@ def test_polynomials_as_text_and_sympy(rng):
     sympy = pytest.importorskip("sympy")
     X = rng.uniform(-1, 2, (60, 3))
     y = X[:, 0] ** 2 + X[:, 1]
-    options = {"n_terms": 20, "index_set": "largest_weight", "gamma": 1e-6}
+    options = {"n_terms": 20, "index_set": "largest_weight", "alpha": 1e-6}
     model = GegenbauerRegressor(spectrum=MIXED, **options).fit(X, y)
     evaluate = sympy.lambdify(sympy.symbols(["x0", "x1", "x2"]), to_sympy(model))
     assert_allclose(evaluate(*X.T), model.predict(X), rtol=1e-9, atol=1e-9)
@@ -618,7 +618,7 @@ def test_finite_sets_learn_which_inputs_matter():
     y = np.sin(6 * X[:, 0]) * np.cos(4 * X[:, 3]) + 0.01 * rng.normal(size=1500)
     Z = rng.uniform(size=(500, 8))
     truth = np.sin(6 * Z[:, 0]) * np.cos(4 * Z[:, 3])
-    options = {"n_terms": 200, "search_rows": 300}
+    options = {"n_terms": 200, "search_samples": 300}
     learned = GegenbauerRegressorCV(**options).fit(X, y)
     assert set(np.argsort(learned.relevances_)[-2:]) == {0, 3}
     errors = [np.sqrt(np.mean((learned.predict(Z) - truth) ** 2))]

@@ -24,7 +24,7 @@ from gegenbauer.ridge import predict_kernel
 from gegenbauer.selection import (
     learn_spectrum,
     leave_one_out,
-    search_gamma,
+    search_alpha,
     search_spectrum,
     spectrum_objective,
 )
@@ -57,22 +57,22 @@ def kernel_of(logs, lam=0.0, max_degree=None):
 def test_gradients_equal_finite_differences(objective, free, weighted):
     X, Y, weights = data()
     rng = np.random.default_rng(1)
-    logs, gamma, step = rng.normal(-1, 1, (3, 2)), 0.1, 1e-5
+    logs, alpha, step = rng.normal(-1, 1, (3, 2)), 0.1, 1e-5
 
-    def at(logs, gamma):
+    def at(logs, alpha):
         return spectrum_objective(
-            kernel_of(logs), X, Y, gamma, objective=objective,
+            kernel_of(logs), X, Y, alpha, objective=objective,
             sample_weight=weights if weighted else None, penalize_constant=not free,
         )  # fmt: skip
 
-    found = at(logs, gamma)
+    found = at(logs, alpha)
     for t, j in itertools.product(range(3), range(2)):
         shift = np.zeros_like(logs)
         shift[t, j] = step
-        slope = (at(logs + shift, gamma).value - at(logs - shift, gamma).value) / (2 * step)
+        slope = (at(logs + shift, alpha).value - at(logs - shift, alpha).value) / (2 * step)
         assert_allclose(found.by_log_interaction[t, j], slope, rtol=1e-6, atol=1e-8)
-    up, down = at(logs, gamma * np.exp(step)).value, at(logs, gamma * np.exp(-step)).value
-    assert_allclose(found.by_log_gamma, (up - down) / (2 * step), rtol=1e-6, atol=1e-8)
+    up, down = at(logs, alpha * np.exp(step)).value, at(logs, alpha * np.exp(-step)).value
+    assert_allclose(found.by_log_alpha, (up - down) / (2 * step), rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("free", [False, True])
@@ -81,23 +81,23 @@ def test_likelihood_is_that_of_ridge_path(free):
     X, Y, weights = data()
     kernel, n = kernel_of(np.full((3, 2), -1.0)), 30 - free
     values = []
-    for gamma in (0.01, 1.0):
+    for alpha in (0.01, 1.0):
         found = spectrum_objective(
-            kernel, X, Y, gamma, sample_weight=weights, penalize_constant=not free
+            kernel, X, Y, alpha, sample_weight=weights, penalize_constant=not free
         )
         path = RidgePath(kernel, X, Y, sample_weight=weights, penalize_constant=not free)
-        values.append(found.value + path.log_marginal_likelihood([gamma])[0].mean() / n)
+        values.append(found.value + path.log_marginal_likelihood([alpha])[0].mean() / n)
     assert_allclose(values[0], values[1], rtol=1e-10)
 
 
 def test_likelihood_of_one_output():
     X, Y, _ = data(n_outputs=1)
     kernel = kernel_of(np.full((3, 2), -1.0))
-    gamma = 0.1
-    C = kernel(X) / gamma + np.eye(30)
+    alpha = 0.1
+    C = kernel(X) / alpha + np.eye(30)
     variance = Y[:, 0] @ np.linalg.solve(C, Y[:, 0]) / 30
     true = -multivariate_normal.logpdf(Y[:, 0], cov=variance * C) / 30
-    found = spectrum_objective(kernel, X, Y, gamma).value
+    found = spectrum_objective(kernel, X, Y, alpha).value
     assert_allclose(found, true - 0.5 * (1 + np.log(2 * np.pi)), rtol=1e-10)
 
 
@@ -127,7 +127,7 @@ def test_squared_error_is_that_of_refits(free):
 @pytest.mark.parametrize(
     "kernel", [SpectrumKernel(3, (0.3, 2.0)), TotalDegreeKernel(3, 4, lam=0.5)], ids=repr
 )
-def test_leave_one_out_of_one_gamma(kernel, weighted, free):
+def test_leave_one_out_of_one_alpha(kernel, weighted, free):
     X, Y, weights = data()
     options = {
         "sample_weight": weights if weighted else None,
@@ -145,7 +145,7 @@ def test_leave_one_out_checks_its_arguments():
     kernel, X, y = SpectrumKernel(1, (1.0, 1.0)), np.zeros((3, 1)), np.zeros(3)
     for arguments, options, message in [
         (("kernel", X, y, 1.0), {}, "kernel must be"),
-        ((kernel, X, y, 0.0), {}, "gamma must be"),
+        ((kernel, X, y, 0.0), {}, "alpha must be"),
         ((kernel, X, y, 1.0), {"sample_weight": [1, 0, 1]}, "must be positive"),
         ((kernel, X[:1], y[:1], 1.0), {"penalize_constant": False}, "at least two rows"),
     ]:
@@ -159,29 +159,29 @@ class TestLearnSpectrum:
         rng = np.random.default_rng(0)
         X = rng.uniform(-1, 1, (80, 4))
         y = np.sin(3 * X[:, 1]) * X[:, 3]
-        kernel, gamma = learn_spectrum(X, y, objective=objective, penalize_constant=False)
+        kernel, alpha = learn_spectrum(X, y, objective=objective, penalize_constant=False)
         relevance = kernel.spectrum.interactions(kernel.n_features).sum(axis=1)
         assert min(relevance[[1, 3]]) > 50 * max(relevance[[0, 2]])
-        fit = solve_kernel(kernel, X, y, gamma, penalize_constant=False)
+        fit = solve_kernel(kernel, X, y, alpha, penalize_constant=False)
         Z = rng.uniform(-0.9, 0.9, (200, 4))
         found = predict_kernel(kernel, Z, X, fit.dual_coef, intercept=fit.intercept)[:, 0]
         assert np.std(found - np.sin(3 * Z[:, 1]) * Z[:, 3]) < 2e-3
 
     @pytest.mark.parametrize("objective", OBJECTIVES)
     def test_ends_where_the_gradient_vanishes(self, objective):
-        """With noise, inside of the bounds: no small change of gamma or a strong weight helps."""
+        """With noise, inside of the bounds: no small change of alpha or a strong weight helps."""
         X, Y, weights = data(60, 2, 1)
-        kernel, gamma = learn_spectrum(
+        kernel, alpha = learn_spectrum(
             X, Y, components=[PowerDecay(0.5, 2.0)], objective=objective, sample_weight=weights
         )
-        best = spectrum_objective(kernel, X, Y, gamma, objective=objective, sample_weight=weights)
-        assert abs(best.by_log_gamma) < 1e-3
+        best = spectrum_objective(kernel, X, Y, alpha, objective=objective, sample_weight=weights)
+        assert abs(best.by_log_alpha) < 1e-3
         q = kernel.spectrum.interactions(kernel.n_features)
         assert np.abs(best.by_log_interaction[q < 200]).max() < 1e-3  # the others are at their ends
         assert (q < 200).any()
         for factor in (0.5, 2):
             other = spectrum_objective(
-                kernel, X, Y, gamma * factor, objective=objective, sample_weight=weights
+                kernel, X, Y, alpha * factor, objective=objective, sample_weight=weights
             )
             assert other.value > best.value
 
@@ -203,31 +203,31 @@ class TestLearnSpectrum:
         start = SpectrumKernel(3, PowerDecay(0.3, 2.0))
 
         def learn(prior):
-            kernel, gamma = learn_spectrum(
-                X, Y, components=start.spectrum, gamma=0.01, prior=prior, sample_weight=weights
+            kernel, alpha = learn_spectrum(
+                X, Y, components=start.spectrum, alpha=0.01, prior=prior, sample_weight=weights
             )
-            return kernel, gamma, np.log(kernel.spectrum.interactions(3)[:, 0] / 0.3)
+            return kernel, alpha, np.log(kernel.spectrum.interactions(3)[:, 0] / 0.3)
 
         spreads = [np.abs(learn(prior)[2]).max() for prior in (1e-3, 0.3, 3.0, None)]
         assert spreads[0] < 1e-3
         assert spreads == sorted(spreads)
-        kernel, gamma, departure = learn(0.7)
-        found = spectrum_objective(kernel, X, Y, gamma, sample_weight=weights)
+        kernel, alpha, departure = learn(0.7)
+        found = spectrum_objective(kernel, X, Y, alpha, sample_weight=weights)
 
         def level(kernel):  # for each sample, of which there are as many as are left out
             return np.average(kernel.diagonal(X), weights=weights) * weights.mean()
 
-        relative = gamma / level(kernel)
-        by_gamma = found.by_log_gamma + np.log(relative / 0.01) / 16 / len(weights)
-        assert abs(by_gamma) < 1e-4
-        for t in range(3):  # gamma relative to the level stays, as the level follows q
+        relative = alpha / level(kernel)
+        by_alpha = found.by_log_alpha + np.log(relative / 0.01) / 16 / len(weights)
+        assert abs(by_alpha) < 1e-4
+        for t in range(3):  # alpha relative to the level stays, as the level follows q
             q = 0.3 * np.exp(departure)
             q[t] *= 1.001
             moved = SpectrumKernel(3, PowerDecay(tuple(q), 2.0))
             by_level = np.log(level(moved) / level(kernel)) / np.log(1.001)
             reach = 1 + departure @ departure / (4 * 0.49)
             price = (4 + 3) * departure[t] / (4 * 0.49) / reach / len(weights)
-            slope = found.by_log_interaction[t, 0] + found.by_log_gamma * by_level + price
+            slope = found.by_log_interaction[t, 0] + found.by_log_alpha * by_level + price
             assert abs(slope) < 1e-4
 
     def test_is_deterministic_and_the_same_for_threads(self):
@@ -247,8 +247,8 @@ class TestLearnSpectrum:
         steps = []
         learn_spectrum(X, Y, max_iter=4, callback=steps.append)
         assert steps == [1, 2, 3, 4]
-        kernel, gamma = learn_spectrum(X, np.full(20, 3.0))
-        assert gamma > 0
+        kernel, alpha = learn_spectrum(X, np.full(20, 3.0))
+        assert alpha > 0
         assert len(kernel.spectrum.components) == 3
         assert learn_spectrum(X[:2], Y[:2])[1] > 0
 
@@ -258,7 +258,7 @@ class TestLearnSpectrum:
             ({"components": [PowerDecay(0.0, 1.0)]}, "positive interactions"),
             ({"objective": "aic"}, "objective must be"),
             ({"max_iter": 0}, "max_iter must be"),
-            ({"gamma": -1.0}, "gamma must be"),
+            ({"alpha": -1.0}, "alpha must be"),
             ({"prior": 0.0}, "prior must be"),
         ]:
             with pytest.raises((ValueError, TypeError), match=message):
@@ -274,7 +274,7 @@ class TestSearchSpectrum:
         """Every score of the table, by the definition; the best one is what is returned."""
         X, Y, weights = data(14, 2)
         found = search_spectrum(
-            X, Y, squared_error(Y), smoothnesses=[1, 2], interactions=[0.1, 1], gammas=[1e-2, 1],
+            X, Y, squared_error(Y), smoothnesses=[1, 2], interactions=[0.1, 1], alphas=[1e-2, 1],
             widen=False, sample_weight=weights, penalize_constant=False,
         )  # fmt: skip
         assert found.scores.shape == (2, 2, 2)
@@ -285,7 +285,7 @@ class TestSearchSpectrum:
             for r in range(14):
                 keep = np.arange(14) != r
                 fit = solve_kernel(
-                    kernel, X[keep], Y[keep], found.gammas[g] * level,
+                    kernel, X[keep], Y[keep], found.alphas[g] * level,
                     sample_weight=weights[keep], penalize_constant=False,
                 )  # fmt: skip
                 left_out[r] = predict_kernel(
@@ -294,7 +294,7 @@ class TestSearchSpectrum:
             assert_allclose(found.scores[i, j, g], ((left_out - Y) ** 2).mean(), rtol=1e-8)
             if found.scores[i, j, g] == found.score:
                 assert found.kernel == kernel
-                assert_allclose(found.gamma, found.gammas[g] * level)
+                assert_allclose(found.alpha, found.alphas[g] * level)
         assert found.score == found.scores.min()
 
     def test_grids_widen_until_the_best_is_inside(self):
@@ -302,20 +302,20 @@ class TestSearchSpectrum:
         X = rng.uniform(-1, 1, (60, 2))
         Y = np.sin(5 * X[:, :1] * X[:, 1:]) + 0.3 * rng.normal(size=(60, 1))
         narrow = search_spectrum(
-            X, Y, squared_error(Y), smoothnesses=[1], interactions=[1e-3, 4e-3], gammas=[1e-4, 4e-4]
+            X, Y, squared_error(Y), smoothnesses=[1], interactions=[1e-3, 4e-3], alphas=[1e-4, 4e-4]
         )
         assert narrow.interactions.size > 2
-        assert narrow.gammas[-1] > 4e-4
+        assert narrow.alphas[-1] > 4e-4
         fixed = search_spectrum(
             X,
             Y,
             squared_error(Y),
             smoothnesses=[1],
             interactions=[1e-3, 4e-3],
-            gammas=[1e-4, 4e-4],
+            alphas=[1e-4, 4e-4],
             widen=False,
         )
-        assert fixed.on_edge == ("interactions", "gammas")
+        assert fixed.on_edge == ("interactions", "alphas")
         assert narrow.score < fixed.score
         wide = search_spectrum(X, Y, squared_error(Y))
         assert wide.on_edge == ()
@@ -323,7 +323,7 @@ class TestSearchSpectrum:
     def test_single_values_are_no_edge(self):
         X, Y, _ = data(20)
         found = search_spectrum(
-            X, Y, squared_error(Y), smoothnesses=[2], interactions=[1.0], gammas=[0.1]
+            X, Y, squared_error(Y), smoothnesses=[2], interactions=[1.0], alphas=[0.1]
         )
         assert found.on_edge == ()
         assert found.scores.shape == (1, 1, 1)
@@ -336,14 +336,14 @@ class TestSearchSpectrum:
             squared_error(Y),
             smoothnesses=[3],
             interactions=[1.0],
-            gammas=[1e-30, 1e-3],
+            alphas=[1e-30, 1e-3],
             widen=False,
         )
         assert found.scores[0, 0, 0] == np.inf
         assert np.isfinite(found.score)
         with pytest.raises(ValueError, match="no candidate has a finite score"):
             search_spectrum(
-                X, Y, squared_error(Y), gammas=[1e-30], interactions=[1.0], smoothnesses=[3]
+                X, Y, squared_error(Y), alphas=[1e-30], interactions=[1.0], smoothnesses=[3]
             )
 
     def test_callback_counts_spectra(self):
@@ -356,34 +356,34 @@ class TestSearchSpectrum:
 
     def test_checks_its_grids(self):
         X, Y, _ = data(20)
-        for name in ("smoothnesses", "interactions", "gammas"):
+        for name in ("smoothnesses", "interactions", "alphas"):
             with pytest.raises(ValueError, match=f"{name} must be positive"):
                 search_spectrum(X, Y, squared_error(Y), **{name: [1.0, 0.0]})
 
 
-class TestSearchGamma:
+class TestSearchAlpha:
     @pytest.mark.parametrize("start", [1e-6, 1.0, 1e6])
     def test_ends_at_the_same_minimum(self, start):
         X, Y, _ = data(50)
         kernel = SpectrumKernel(3, (0.3, 2.0))
         score = squared_error(Y)
-        gamma, best, predictions = search_gamma(kernel, X, Y, score, start)
+        alpha, best, predictions = search_alpha(kernel, X, Y, score, start)
         rows = np.arange(50)
         assert_array_equal(score(predictions[np.newaxis], rows), [best])
-        gammas = gamma * 2.0 ** np.arange(-3, 4)
-        path = score(RidgePath(kernel, X, Y).leave_one_out(gammas).predictions, rows)
+        alphas = alpha * 2.0 ** np.arange(-3, 4)
+        path = score(RidgePath(kernel, X, Y).leave_one_out(alphas).predictions, rows)
         assert path.argmin() == 3
 
     def test_starts_again_where_float64_ends(self):
         X, Y, _ = data(50)
-        gamma, _, _ = search_gamma(SpectrumKernel(3, (0.3, 2.0)), X, Y, squared_error(Y), 1e-25)
-        assert gamma > 1e-12
+        alpha, _, _ = search_alpha(SpectrumKernel(3, (0.3, 2.0)), X, Y, squared_error(Y), 1e-25)
+        assert alpha > 1e-12
 
     def test_nan_is_no_score(self):
         X, Y, _ = data(20)
         kernel = SpectrumKernel(3, (0.3, 2.0))
-        with pytest.raises(ValueError, match="no gamma has a finite score"):
-            search_gamma(kernel, X, Y, lambda p, _: np.full(len(p), np.nan), 1.0)
+        with pytest.raises(ValueError, match="no alpha has a finite score"):
+            search_alpha(kernel, X, Y, lambda p, _: np.full(len(p), np.nan), 1.0)
 
     @pytest.mark.parametrize("free", [False, True])
     def test_splits(self, free):
@@ -394,11 +394,11 @@ class TestSearchGamma:
         splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in range(3)]
         options = {"sample_weight": weights, "penalize_constant": not free, "splits": splits}
         found = search_spectrum(
-            X, Y, score, smoothnesses=[2], interactions=[0.3], gammas=[0.01, 0.1], widen=False,
+            X, Y, score, smoothnesses=[2], interactions=[0.3], alphas=[0.01, 0.1], widen=False,
             **options,
         )  # fmt: skip
-        level = found.gamma / found.gammas[found.scores[0, 0].argmin()]
-        for g, relative in enumerate(found.gammas):
+        level = found.alpha / found.alphas[found.scores[0, 0].argmin()]
+        for g, relative in enumerate(found.alphas):
             values = []
             for train, test in splits:
                 fit = solve_kernel(
@@ -410,11 +410,11 @@ class TestSearchGamma:
                 )
                 values.append(((predicted - Y[test]) ** 2).mean())
             assert_allclose(found.scores[0, 0, g], np.mean(values), rtol=1e-9)
-        gamma, best, predictions = search_gamma(found.kernel, X, Y, score, found.gamma, **options)
+        alpha, best, predictions = search_alpha(found.kernel, X, Y, score, found.alpha, **options)
         assert best <= found.score * (1 + 1e-9)
         assert np.isnan(predictions[folds == 3]).all()
         assert np.isfinite(predictions[folds != 3]).all()
-        assert gamma > 0
+        assert alpha > 0
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -424,7 +424,7 @@ def test_folds_of_a_basis_take_one_sum(weighted, monkeypatch):
     X = rng.uniform(size=(90, 2))
     Y = np.sin(4 * X[:, :1]) + X[:, 1:] ** 2 + 0.1 * rng.standard_normal((90, 1))
     weights = rng.uniform(0.5, 2, 90) if weighted else None
-    basis, gammas = TensorBasis(2, n_terms=15), np.array([1e-4, 1e-2, 1.0])
+    basis, alphas = TensorBasis(2, n_terms=15), np.array([1e-4, 1e-2, 1.0])
     monkeypatch.setattr("gegenbauer.selection.ridge_path._SMALL", 0.0)
 
     def squared_error(predictions, rows):
@@ -441,30 +441,30 @@ def test_folds_of_a_basis_take_one_sum(weighted, monkeypatch):
     assert not candidate(complements, TensorBasis(2, n_terms=60))._folds
     assert not candidate(complements, SpectrumKernel(2, (1.0, 1.0)))._folds
     found = candidate(complements)
-    expected = np.zeros((len(gammas), *Y.shape))
+    expected = np.zeros((len(alphas), *Y.shape))
     for train, test in complements:
         part = None if weights is None else weights[train]
         path = RidgePath(basis, X[train], Y[train], sample_weight=part, penalize_constant=False)
-        expected[:, test] = path.predict(X[test], gammas)
+        expected[:, test] = path.predict(X[test], alphas)
     scores = np.mean(
         [squared_error(expected[:, test], test) for _, test in complements], axis=0
     )  # fmt: skip
-    assert_allclose(found.scores(gammas, squared_error), scores, rtol=1e-9)
+    assert_allclose(found.scores(alphas, squared_error), scores, rtol=1e-9)
     assert_allclose(found.predictions(1e-2), expected[1], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("splits", [None, [(np.arange(10, 40), np.arange(10))]])
-def test_gamma_stays_above_rounding(splits, free):
-    """Targets without noise, for which the smallest gamma would look the best."""
+def test_alpha_stays_above_rounding(splits, free):
+    """Targets without noise, for which the smallest alpha would look the best."""
     X, _, weights = data(40, 2, 1)
     kernel = SpectrumKernel(2, PowerDecay(0.5, 3.0))
-    gamma, score, _ = search_gamma(
+    alpha, score, _ = search_alpha(
         kernel, X, X[:, 0] ** 3, squared_error(X[:, :1] ** 3), 1e-30, splits=splits,
         sample_weight=weights, penalize_constant=not free,
     )  # fmt: skip
     trace = (kernel.diagonal(X) - free) @ weights
-    assert 4 * np.finfo(float).eps * trace / gamma <= 0.1
+    assert 4 * np.finfo(float).eps * trace / alpha <= 0.1
     assert score < 1e-4
 
 
@@ -473,12 +473,12 @@ def test_starts_are_the_best_of_each_smoothness():
     found = search_spectrum(X, Y, squared_error(Y), smoothnesses=[1, 2, 3], prior=2.0)
     price = np.log(found.interactions * 2) ** 2 / (8 * 40)
     assert len(found.starts) == 3
-    for (kernel, gamma), s, scores in zip(
+    for (kernel, alpha), s, scores in zip(
         found.starts, found.smoothnesses, found.scores, strict=True
     ):
         j, g = np.unravel_index(np.nanargmin(scores + price[:, np.newaxis]), scores.shape)
         assert kernel.spectrum == Spectrum((found.interactions[j], s))
-        assert gamma == found.gammas[g]
+        assert alpha == found.alphas[g]
 
 
 def test_a_prior_of_the_interaction():
@@ -508,7 +508,7 @@ def test_a_prior_of_the_interaction():
 
 
 def test_weights_that_underflow():
-    """Beside a free constant nothing is left of them, and no gamma can be relative to it."""
+    """Beside a free constant nothing is left of them, and no alpha can be relative to it."""
     X = np.random.default_rng(0).uniform(-1, 1, (20, 2))
     y = X[:, 0]
     tiny = ".*1e-300.* weighs the inputs so little"

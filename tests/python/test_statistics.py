@@ -66,9 +66,9 @@ def test_products_of_any_number_of_targets(kind, order, n_outputs):
 @pytest.mark.parametrize("penalize_constant", [True, False])
 def test_statistics_solve_like_the_data(statistics_of, penalize_constant):
     p = make_problem(90, 3, 40)
-    for gamma in (2.0**-6, 1.0, 2.0**10):
-        expected = solve_ridge(p.basis, p.X, p.Y, gamma, penalize_constant=penalize_constant)
-        got = statistics_of(p).solve(gamma, penalize_constant=penalize_constant)
+    for alpha in (2.0**-6, 1.0, 2.0**10):
+        expected = solve_ridge(p.basis, p.X, p.Y, alpha, penalize_constant=penalize_constant)
+        got = statistics_of(p).solve(alpha, penalize_constant=penalize_constant)
         assert relative(got.weights, expected.weights) <= 1e-8
 
 
@@ -193,7 +193,7 @@ def test_statistics_of_different_things_do_not_mix(statistics_of):
     with pytest.raises(TypeError):
         a + other.from_data(p.basis, p.X, p.Y)
     same_statistics(a, statistics_of(p), tolerance=0)
-    with pytest.raises(ValueError, match="gamma"):
+    with pytest.raises(ValueError, match="alpha"):
         a.solve(-1.0)
     with pytest.raises(ValueError, match=r"\bY\b"):
         a.update(p.X, p.Y[:, :1])
@@ -270,7 +270,7 @@ def test_what_cannot_be_kept_is_refused(statistics_of):
     same_statistics(statistics, statistics_of(p), tolerance=0)
     with pytest.raises(TypeError, match="penalize_constant"):
         statistics.solve(1.0, penalize_constant="auto")
-    with pytest.raises(np.linalg.LinAlgError, match=r"raise gamma$"):
+    with pytest.raises(np.linalg.LinAlgError, match=r"raise alpha$"):
         statistics_of(make_problem(3, 2, 15)).solve(0.0)
 
 
@@ -433,7 +433,7 @@ class TestOutputs:
 
 
 class TestScores:
-    GAMMAS = 2.0 ** np.arange(-16, 12, 4)
+    ALPHAS = 2.0 ** np.arange(-16, 12, 4)
 
     @pytest.mark.parametrize("penalize", [True, False])
     def test_gcv_is_that_of_the_data(self, statistics_of, penalize):
@@ -442,9 +442,9 @@ class TestScores:
         got = statistics_of(p, sample_weight=weight)
         path = RidgePath(p.basis, p.X, p.Y, sample_weight=weight, penalize_constant=penalize)
         assert_allclose(
-            got.gcv(self.GAMMAS, penalize_constant=penalize), path.gcv(self.GAMMAS), rtol=1e-8
+            got.gcv(self.ALPHAS, penalize_constant=penalize), path.gcv(self.ALPHAS), rtol=1e-8
         )
-        with pytest.raises(ValueError, match="gammas must be positive"):
+        with pytest.raises(ValueError, match="alphas must be positive"):
             got.gcv([0.0])
         with pytest.raises(ValueError, match="no samples"):
             type(got)(p.basis).gcv([1.0])
@@ -466,7 +466,7 @@ class TestScores:
 class TestLargeMeans:
     """A constant that is added to the targets is taken out of their sums again, exactly."""
 
-    GAMMAS = 2.0 ** np.arange(-16, 12, 4)
+    ALPHAS = 2.0 ** np.arange(-16, 12, 4)
 
     @staticmethod
     def problem(offset):
@@ -495,10 +495,10 @@ class TestLargeMeans:
             ones[0].update(X[[row]], raised[[row]], sample_weight=weight[[row]])
         more = got + sums(np.arange(50)) - sums(np.arange(50))
         path = RidgePath(basis, X, plain, sample_weight=weight, penalize_constant=False)
-        expected = path.gcv(self.GAMMAS)
+        expected = path.gcv(self.ALPHAS)
         fit = solve_ridge(basis, X, plain, 0.1, sample_weight=weight, penalize_constant=False)
         for found in (got, merged, *ones, more):
-            assert_allclose(found.gcv(self.GAMMAS, penalize_constant=False), expected, rtol=1e-9)
+            assert_allclose(found.gcv(self.ALPHAS, penalize_constant=False), expected, rtol=1e-9)
             weights = found.solve(0.1, penalize_constant=False).weights
             assert_allclose(weights[1:], fit.weights[1:], rtol=0, atol=1e-11)
             assert_allclose(
@@ -517,14 +517,14 @@ class TestLargeMeans:
         X, _, raised, basis = self.problem(offset)
         got = type(statistics_of(make_problem(5, 2, 3))).from_data(basis, X, raised)
         G = basis.evaluate(X)
-        for gamma in (1e-9, 1e-3, 1.0, 1e6):
-            expected = solve_ridge(basis, X, raised, gamma)
-            found = got.solve(gamma)
+        for alpha in (1e-9, 1e-3, 1.0, 1e6):
+            expected = solve_ridge(basis, X, raised, alpha)
+            found = got.solve(alpha)
             assert_allclose(
                 G @ found.weights, G @ expected.weights, rtol=0, atol=1e-12 * (1 + offset)
             )
             path = RidgePath(basis, X, raised, method="svd")
-            assert_allclose(got.gcv([gamma]), path.gcv([gamma]), rtol=1e-6)
+            assert_allclose(got.gcv([alpha]), path.gcv([alpha]), rtol=1e-6)
 
     def test_weights_are_repetition(self, statistics_of):
         X, _, raised, basis = self.problem(1e8)
@@ -562,8 +562,8 @@ class TestLargeMeans:
         p = make_problem(90, 3, 40)
         scale = 2.0**500
         plain, scaled = statistics_of(p), statistics_of(p._replace(Y=p.Y * scale))
-        gammas = 2.0 ** np.arange(-8, 9, 4)
-        assert_allclose(scaled.gcv(gammas) / scale / scale, plain.gcv(gammas), rtol=1e-12)
+        alphas = 2.0 ** np.arange(-8, 9, 4)
+        assert_allclose(scaled.gcv(alphas) / scale / scale, plain.gcv(alphas), rtol=1e-12)
         weights = plain.solve(1.0).weights
         assert_allclose(scaled.solve(1.0).weights / scale, weights, rtol=1e-9)
         errors = scaled.squared_error(weights * scale) / scale / scale

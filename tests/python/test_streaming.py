@@ -30,7 +30,7 @@ from gegenbauer import (
 from gegenbauer.errors import IllConditionedWarning, ModelFileError, OutOfRangeWarning, StreamError
 
 BOTH = [GegenbauerRegressor, GegenbauerClassifier]
-OPTIONS = {"n_terms": 35, "gamma": 2.0**-8}
+OPTIONS = {"n_terms": 35, "alpha": 2.0**-8}
 
 
 def rows(n=240, m=3, seed=0):
@@ -123,9 +123,9 @@ class TestOneFit:
     def test_a_box_that_grows_a_thousandfold(self):
         X, y = rows(400)
         order = np.argsort(np.abs(X[:, 0]))
-        got = GegenbauerRegressor(n_terms=84, gamma=1e-3)
+        got = GegenbauerRegressor(n_terms=84, alpha=1e-3)
         learned(got, X, y, np.array_split(order, 50), {})
-        assert gap(got, GegenbauerRegressor(n_terms=84, gamma=1e-3).fit(X, y), X) <= 1e-10
+        assert gap(got, GegenbauerRegressor(n_terms=84, alpha=1e-3).fit(X, y), X) <= 1e-10
 
     def test_spectra_and_index_sets(self):
         X, y = rows(300)
@@ -136,7 +136,7 @@ class TestOneFit:
             {"n_terms": 47, "order": "grevlex", "spectrum": "orthonormal", "lam": 1.5},
         ):
             for engine in ("primal", "moments"):
-                model = GegenbauerRegressor(gamma=0.01, engine=engine, **options)
+                model = GegenbauerRegressor(alpha=0.01, engine=engine, **options)
                 got = learned(clone(model), X, y, np.array_split(np.arange(300), 7), {})
                 assert gap(got, model.fit(X, y), X) <= 1e-10
 
@@ -172,7 +172,7 @@ class TestOneFit:
             x = 3.0 + np.arange(200.0)
         X = np.sort(x)[:, np.newaxis]
         y = (np.arange(200) > 100) + 0.05 * rng.normal(size=200)
-        model = GegenbauerRegressor(n_terms=4, gamma=1e-3, engine=engine)
+        model = GegenbauerRegressor(n_terms=4, alpha=1e-3, engine=engine)
         parts = [slice(0, 1), *(slice(i, i + 20) for i in range(1, 200, 20))]
         whole = clone(model).fit(X, y)
         streamed = clone(model).fit_stream([(X[rows], y[rows]) for rows in parts])
@@ -189,7 +189,7 @@ class TestOneFit:
         X = np.sort((1000 + np.linspace(-1e-3, 1e-3, 60)).astype(np.float32))[:, np.newaxis]
         y = 1e8 + np.sin(np.arange(60.0))
         first, rest = slice(0, 20), slice(20, 60)
-        model = GegenbauerRegressor(n_terms=4, gamma=1e-3, penalize_constant=False)
+        model = GegenbauerRegressor(n_terms=4, alpha=1e-3, penalize_constant=False)
         expected = clone(model).fit(X, y)
         got = clone(model).partial_fit(X[first], y[first])
         assert got.scaling_.is_constant.all()
@@ -256,7 +256,7 @@ class TestState:
         with pytest.raises(AttributeError, match=r"no partial_fit here: .* was learned by fit"):
             model.partial_fit(X, y)
         with pytest.raises(ValueError, match="holds no statistics of its rows"):
-            model.choose_gamma()
+            model.choose_alpha()
 
     @pytest.mark.parametrize("cls", BOTH)
     def test_a_failed_batch_changes_nothing(self, cls):
@@ -312,14 +312,14 @@ class TestState:
     def test_parameters_that_change_in_between(self):
         X, y = rows()
         for name, value in (("lam", 0.3), ("n_terms", 20), ("out_of_range", "extrapolate"),
-                            ("feature_range", [(0, 1)] * 3), ("spectrum", (0.5, 1.0))):  # fmt: skip
+                            ("bounds", [(0, 1)] * 3), ("spectrum", (0.5, 1.0))):  # fmt: skip
             model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y).set_params(**{name: value})
             for call in (model.partial_fit, model.forget):
                 with pytest.raises(
                     ValueError, match=rf"{name} was .* and\s+is .* now: set it back"
                 ):
                     call(X, y)
-        model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y).set_params(gamma=2.0, n_jobs=1)
+        model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y).set_params(alpha=2.0, n_jobs=1)
         assert model.partial_fit(X, y).n_samples_seen_ == 480
 
     def test_nothing_left(self):
@@ -351,7 +351,7 @@ class TestFeatureRange:
     def test_fit_and_batches_take_it(self):
         X = self.inputs()
         y = X[:, 0] * X[:, 1]
-        model = GegenbauerRegressor(feature_range=self.RANGE, **OPTIONS)
+        model = GegenbauerRegressor(bounds=self.RANGE, **OPTIONS)
         got = learned(clone(model), X, y, np.array_split(np.arange(300), 9), {})
         whole = model.fit(X, y)
         assert_array_equal(whole.scaling_.lower, [-2, 0, 5])
@@ -363,7 +363,7 @@ class TestFeatureRange:
         X = self.inputs()
         X[[3, 70], 0] = 5.0
         y = X[:, 1]
-        model = GegenbauerRegressor(feature_range=self.RANGE, **OPTIONS)
+        model = GegenbauerRegressor(bounds=self.RANGE, **OPTIONS)
         clipped = clone(model).partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
         assert clipped.n_out_of_range_ == 2
         inside = np.clip(X, *np.transpose(self.RANGE))
@@ -384,16 +384,14 @@ class TestFeatureRange:
     )  # fmt: skip
     @pytest.mark.parametrize("fit", ["fit", "partial_fit"])
     def test_bad(self, bad, fit):
-        with pytest.raises(
-            ValueError, match=r"(?s)feature_range must .*lower < upper|feature_range.*abc"
-        ):
-            getattr(GegenbauerRegressor(feature_range=bad), fit)(self.inputs(), np.arange(300))
+        with pytest.raises(ValueError, match=r"(?s)bounds must .*lower < upper|bounds.*abc"):
+            getattr(GegenbauerRegressor(bounds=bad), fit)(self.inputs(), np.arange(300))
 
     def test_is_saved(self, tmp_path):
         X = self.inputs()
-        model = GegenbauerRegressor(feature_range=self.RANGE, **OPTIONS).fit(X, X[:, 0])
+        model = GegenbauerRegressor(bounds=self.RANGE, **OPTIONS).fit(X, X[:, 0])
         save(model, tmp_path / "m")
-        assert load(tmp_path / "m").feature_range == self.RANGE
+        assert load(tmp_path / "m").bounds == self.RANGE
 
 
 class TestClasses:
@@ -549,10 +547,10 @@ class TestForget:
     def test_clipped_rows(self):
         X = np.linspace(-1, 2, 60)[:, np.newaxis]
         box = np.array([(0.0, 1.0)])
-        model = GegenbauerRegressor(n_terms=4, feature_range=box).partial_fit(X, X[:, 0])
+        model = GegenbauerRegressor(n_terms=4, bounds=box).partial_fit(X, X[:, 0])
         model.forget(X[:10], X[:10, 0])
         model.forget(X[:5], X[:5, 0], np.zeros(5))
-        rest = GegenbauerRegressor(n_terms=4, feature_range=box).partial_fit(X[10:], X[10:, 0])
+        rest = GegenbauerRegressor(n_terms=4, bounds=box).partial_fit(X[10:], X[10:, 0])
         assert model.n_out_of_range_ == rest.n_out_of_range_
         assert_allclose(model.term_coef_, rest.term_coef_, rtol=1e-9)
 
@@ -571,16 +569,16 @@ class TestMerge:
         a + b
         assert a.statistics_._packed().tobytes() == before
 
-    def test_gamma_of_the_first(self):
+    def test_alpha_of_the_first(self):
         X, y = rows()
-        a, b = (GegenbauerRegressor(n_terms=9, gamma=g).partial_fit(X, y) for g in (0.5, 0.25))
-        assert (a + b).gamma == 0.5
+        a, b = (GegenbauerRegressor(n_terms=9, alpha=g).partial_fit(X, y) for g in (0.5, 0.25))
+        assert (a + b).alpha == 0.5
 
     @pytest.mark.parametrize(
         ("change", "message"),
         [
             ({"lam": 0.1}, "lam is 0.05 here and 0.1 there"),
-            ({"feature_range": [(-1e3, 1e3)] * 3}, "feature_range is None here"),
+            ({"bounds": [(-1e3, 1e3)] * 3}, "bounds is None here"),
             ({"engine": "primal"}, "MomentStatistics and the other GramStatistics"),
         ],
     )
@@ -612,8 +610,8 @@ class TestMerge:
             a + b
 
 
-class TestGamma:
-    GAMMAS = 2.0 ** np.arange(-20, 11, 3)
+class TestAlpha:
+    ALPHAS = 2.0 ** np.arange(-20, 11, 3)
 
     @pytest.mark.parametrize("penalize", [True, False])
     @pytest.mark.parametrize("kind", KINDS)
@@ -621,7 +619,7 @@ class TestGamma:
         model, X, y, more = task(kind)
         model.set_params(penalize_constant=penalize)
         got = learned(clone(model), X, y, np.array_split(np.arange(240), 5), more)
-        got.choose_gamma(self.GAMMAS)
+        got.choose_alpha(self.ALPHAS)
         targets = y
         if kind == "binary":
             targets = np.where(y == "b", 1.0, -1.0)
@@ -630,19 +628,19 @@ class TestGamma:
         elif kind == "multilabel":
             targets = 2.0 * y - 1.0
         path = RidgePath(got.basis_, X, targets, scaling=got.scaling_, penalize_constant=penalize)
-        expected = path.gcv(self.GAMMAS).sum(axis=1)
-        assert_allclose(-got.gamma_results_["score"], expected, rtol=1e-7)
-        assert got.gamma == self.GAMMAS[expected.argmin()]
-        assert gap(got, clone(model).set_params(gamma=got.gamma).fit(X, y), X) <= 1e-9
+        expected = path.gcv(self.ALPHAS).sum(axis=1)
+        assert_allclose(-got.alpha_results_["score"], expected, rtol=1e-7)
+        assert got.alpha == self.ALPHAS[expected.argmin()]
+        assert gap(got, clone(model).set_params(alpha=got.alpha).fit(X, y), X) <= 1e-9
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_rows_held_out(self, kind):
         model, X, y, more = task(kind)
         got = learned(clone(model), X, y, [slice(0, 160)], more)
-        got.choose_gamma(self.GAMMAS, held_out=[(X[160:200], y[160:200]), (X[200:], y[200:])])
+        got.choose_alpha(self.ALPHAS, held_out=[(X[160:200], y[160:200]), (X[200:], y[200:])])
         losses = []
-        for gamma in self.GAMMAS:
-            one = clone(model).set_params(gamma=gamma).fit(X[:160], y[:160])
+        for alpha in self.ALPHAS:
+            one = clone(model).set_params(alpha=alpha).fit(X[:160], y[:160])
             p = outputs(one, X[160:])
             t = y[160:]
             if kind == "binary":
@@ -652,8 +650,8 @@ class TestGamma:
             elif kind == "multilabel":
                 t = 2.0 * t - 1.0
             losses.append(((p - t) ** 2).reshape(80, -1).sum(axis=1).mean())
-        assert_allclose(-got.gamma_results_["score"], losses, rtol=1e-7)
-        assert got.gamma == self.GAMMAS[np.argmin(losses)]
+        assert_allclose(-got.alpha_results_["score"], losses, rtol=1e-7)
+        assert got.alpha == self.ALPHAS[np.argmin(losses)]
 
     @pytest.mark.parametrize("engine", ["primal", "moments"])
     @pytest.mark.parametrize("offset", [0.0, 1e6, 1e8])
@@ -669,19 +667,19 @@ class TestGamma:
         model.fit_stream([(X[rows], y[rows] + offset) for rows in parts])
         again = (X[50:90], y[50:90] + offset)
         model.partial_fit(*again).forget(*again)
-        gammas = 2.0 ** np.arange(-20, 21, 2)
+        alphas = 2.0 ** np.arange(-20, 21, 2)
         path = RidgePath(model.basis_, X, y, scaling=model.scaling_, penalize_constant=False)
-        expected = path.gcv(gammas)[:, 0]
-        model.choose_gamma(gammas)
+        expected = path.gcv(alphas)[:, 0]
+        model.choose_alpha(alphas)
         # the offset rounds the targets themselves
         rtol = 1e-8 + 1e-15 * offset
-        assert_allclose(-model.gamma_results_["score"], expected, rtol=rtol)
-        assert model.gamma == gammas[expected.argmin()]
-        expected = ((path.predict(X_new, gammas)[:, :, 0] - y_new) ** 2).mean(axis=1)
+        assert_allclose(-model.alpha_results_["score"], expected, rtol=rtol)
+        assert model.alpha == alphas[expected.argmin()]
+        expected = ((path.predict(X_new, alphas)[:, :, 0] - y_new) ** 2).mean(axis=1)
         held_out = [(X_new[rows], y_new[rows] + offset) for rows in (slice(30), slice(30, 100))]
-        model.choose_gamma(gammas, held_out=held_out)
-        assert_allclose(-model.gamma_results_["score"], expected, rtol=10 * rtol)
-        assert model.gamma == gammas[expected.argmin()]
+        model.choose_alpha(alphas, held_out=held_out)
+        assert_allclose(-model.alpha_results_["score"], expected, rtol=10 * rtol)
+        assert model.alpha == alphas[expected.argmin()]
 
     @pytest.mark.parametrize("held_out", [False, True])
     @pytest.mark.parametrize("order", [1, -1])
@@ -693,18 +691,18 @@ class TestGamma:
         model = GegenbauerRegressor(
             degree=4, n_terms=None, spectrum="orthonormal", penalize_constant=False
         ).fit_stream([(X[:200], y[:200]), (X[200:], y[200:])])
-        gammas = 2.0 ** np.arange(-42, 1)[::order]
+        alphas = 2.0 ** np.arange(-42, 1)[::order]
         Z = rng.uniform(-0.9, 0.9, size=(300, 2))
         z = Z[:, 0] ** 3 - Z[:, 0] * Z[:, 1]
-        model.choose_gamma(gammas, held_out=[(Z, z)] if held_out else None)
+        model.choose_alpha(alphas, held_out=[(Z, z)] if held_out else None)
         # with exact residuals, those of sums drown below 4096 eps of the squared targets
         path = RidgePath(model.basis_, X, y, scaling=model.scaling_, penalize_constant=False)
         rows, target = (Z, z) if held_out else (X, y)
-        left = path.predict(rows, gammas)[:, :, 0] - target
+        left = path.predict(rows, alphas)[:, :, 0] - target
         share = (left**2).sum(axis=1) / ((target - target.mean()) ** 2).sum()
-        drown = gammas[share < 4096 * np.finfo(float).eps]
+        drown = alphas[share < 4096 * np.finfo(float).eps]
         assert 10 < drown.size < 30
-        assert model.gamma / drown.max() in (0.5, 1.0, 2.0)
+        assert model.alpha / drown.max() in (0.5, 1.0, 2.0)
 
     @pytest.mark.parametrize("scale", [2.0**-400, 2.0**480, 2.0**495, 2.0**505])
     def test_squares_of_targets_near_the_end_of_float64(self, scale):
@@ -714,13 +712,13 @@ class TestGamma:
         got = clone(model).partial_fit(X[:160], y[:160] * scale)
         for held_out in (None, [(X[160:], y[160:])]):
             scaled = held_out and [(X[160:], y[160:] * scale)]
-            expected.choose_gamma(self.GAMMAS, held_out=held_out)
-            got.choose_gamma(self.GAMMAS, held_out=scaled)
-            assert got.gamma == expected.gamma
+            expected.choose_alpha(self.ALPHAS, held_out=held_out)
+            got.choose_alpha(self.ALPHAS, held_out=scaled)
+            assert got.alpha == expected.alpha
             assert_allclose(got.predict(X) / scale, expected.predict(X), rtol=1e-9, atol=1e-9)
             assert_allclose(
-                got.gamma_results_["score"] / scale / scale,
-                expected.gamma_results_["score"],
+                got.alpha_results_["score"] / scale / scale,
+                expected.alpha_results_["score"],
                 rtol=1e-9,
             )
 
@@ -728,52 +726,52 @@ class TestGamma:
         X, y = rows()
         model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y)
         before = model.term_coef_
-        model.set_params(gamma=4.0)
+        model.set_params(alpha=4.0)
         assert_array_equal(model.term_coef_, before)  # a parameter is for the next solve
-        assert gap(model.refit(), GegenbauerRegressor(n_terms=35, gamma=4.0).fit(X, y), X) <= 1e-11
-        assert model.refit(0.25).gamma == 0.25
-        assert gap(model, GegenbauerRegressor(n_terms=35, gamma=0.25).fit(X, y), X) <= 1e-11
+        assert gap(model.refit(), GegenbauerRegressor(n_terms=35, alpha=4.0).fit(X, y), X) <= 1e-11
+        assert model.refit(0.25).alpha == 0.25
+        assert gap(model, GegenbauerRegressor(n_terms=35, alpha=0.25).fit(X, y), X) <= 1e-11
 
     def test_bad(self):
         X, y = rows()
         model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y)
-        with pytest.raises(ValueError, match="gammas must be positive"):
-            model.choose_gamma([0.0, 1.0])
-        with pytest.raises(TypeError, match="gammas must hold real numbers"):
-            model.choose_gamma("many")
-        with pytest.raises(ValueError, match="gamma must be a finite number"):
+        with pytest.raises(ValueError, match="alphas must be positive"):
+            model.choose_alpha([0.0, 1.0])
+        with pytest.raises(TypeError, match="alphas must hold real numbers"):
+            model.choose_alpha("many")
+        with pytest.raises(ValueError, match="alpha must be a finite number"):
             model.refit(-1.0)
         with pytest.raises(ValueError, match="held_out has no rows"):
-            model.choose_gamma(held_out=[])
+            model.choose_alpha(held_out=[])
         with pytest.raises(StreamError, match="held_out, batch 0 "):
-            model.choose_gamma(held_out=[(X[:, :2], y)])
-        assert model.gamma == OPTIONS["gamma"]
+            model.choose_alpha(held_out=[(X[:, :2], y)])
+        assert model.alpha == OPTIONS["alpha"]
 
-    def test_too_small_a_gamma(self):
+    def test_too_small_a_alpha(self):
         x = np.linspace(0, 1, 5)[:, np.newaxis]
-        model = GegenbauerRegressor(n_terms=40, lam=0.5, gamma=0.0).fit_stream([(x, x[:, 0])])
-        with pytest.raises(np.linalg.LinAlgError, match="choose a larger gamma than 0"):
+        model = GegenbauerRegressor(n_terms=40, lam=0.5, alpha=0.0).fit_stream([(x, x[:, 0])])
+        with pytest.raises(np.linalg.LinAlgError, match="choose a larger alpha than 0"):
             model.predict(x)
-        model.choose_gamma()  # what was learned is still there
-        assert model.gamma > 0
+        model.choose_alpha()  # what was learned is still there
+        assert model.alpha > 0
 
     def test_what_sums_are_too_coarse_for(self):
         X, y = rows(2000)
         model = GegenbauerRegressor(n_terms=120, lam=0.5).partial_fit(X, y)
-        gammas = 2.0 ** np.arange(-60, 11, 2)
-        model.choose_gamma(gammas)
-        scores = model.gamma_results_["score"]
+        alphas = 2.0 ** np.arange(-60, 11, 2)
+        model.choose_alpha(alphas)
+        scores = model.alpha_results_["score"]
         # none that are so small that its rounding would count are chosen
-        coarse = gammas < 1e-14 * np.linalg.eigvalsh(model.statistics_.gram)[-1]
+        coarse = alphas < 1e-14 * np.linalg.eigvalsh(model.statistics_.gram)[-1]
         assert coarse.sum() > 3
         assert np.isneginf(scores[coarse]).all()
         assert np.isfinite(scores[-10:]).all()
         with pytest.warns(IllConditionedWarning, match=r"or fit, which refines from the rows"):
-            model.refit(gammas[coarse][-1])
+            model.refit(alphas[coarse][-1])
         with pytest.raises(
-            ValueError, match="all of gammas are too small for the accuracy of sums"
+            ValueError, match="all of alphas are too small for the accuracy of sums"
         ):
-            model.choose_gamma(gammas[coarse])
+            model.choose_alpha(alphas[coarse])
 
 
 class TestStream:
@@ -789,7 +787,7 @@ class TestStream:
         weighted = [(*batch, np.ones(len(batch[0]))) for batch in batches]
         whole = clone(model).fit(X, y)
         for source in (batches, iter(batches), (b for b in batches), weighted,
-                       ArrayBatches(mapped, y, batch_rows=37)):  # fmt: skip
+                       ArrayBatches(mapped, y, batch_size=37)):  # fmt: skip
             got = clone(model).fit_stream(source)
             assert gap(got, whole, X) <= 1e-10
             assert got.n_samples_seen_ == 240
@@ -816,7 +814,7 @@ class TestStream:
         assert seen == [(80, None), (160, None), (240, None)]
         assert "rows" in capsys.readouterr().err
         seen.clear()
-        model.fit_stream(ArrayBatches(X, y, batch_rows=200), callback=lambda *t: seen.append(t))
+        model.fit_stream(ArrayBatches(X, y, batch_size=200), callback=lambda *t: seen.append(t))
         assert seen == [(200, 240), (240, 240)]
 
     def test_no_batch(self):
@@ -847,7 +845,7 @@ class TestCheckpoint:
 
             with pytest.raises(KeyboardInterrupt):
                 clone(model).fit_stream(broken(), checkpoint=Checkpoint(path))
-            got = clone(model).fit_stream(batches, checkpoint=Checkpoint(path, every_rows=1))
+            got = clone(model).fit_stream(batches, checkpoint=Checkpoint(path, every_samples=1))
             assert got.statistics_ == whole.statistics_
             assert got.term_coef_.tobytes() == whole.term_coef_.tobytes()
             assert got.classes_.tolist() == whole.classes_.tolist()
@@ -855,7 +853,7 @@ class TestCheckpoint:
 
     def test_of_a_whole_stream(self, tmp_path):
         model, X, y, batches = TestStream().batches("real")
-        checkpoint = Checkpoint(tmp_path / "run", every_rows=50)
+        checkpoint = Checkpoint(tmp_path / "run", every_samples=50)
         done = clone(model).fit_stream(batches, checkpoint=checkpoint)
         again = clone(model).fit_stream(batches, checkpoint=checkpoint)
         assert again.term_coef_.tobytes() == done.term_coef_.tobytes()
@@ -867,7 +865,7 @@ class TestCheckpoint:
 
     def test_how_often(self, tmp_path, monkeypatch):
         model, _, _, batches = TestStream().batches("real")
-        checkpoint = Checkpoint(tmp_path / "run", every_rows=70)
+        checkpoint = Checkpoint(tmp_path / "run", every_samples=70)
         written = []
         write = checkpoint.write
         monkeypatch.setattr(
@@ -931,13 +929,13 @@ class TestCheckpoint:
         with pytest.raises(ValueError, match="a generator anew, from its beginning"):
             model.fit_stream(reader, checkpoint=Checkpoint(tmp_path / "run"))
 
-    def test_gamma_may_change(self, tmp_path):
+    def test_alpha_may_change(self, tmp_path):
         model, X, y, batches = TestStream().batches("real")
         checkpoint = Checkpoint(tmp_path / "run")
         clone(model).fit_stream(batches[:4], checkpoint=checkpoint)
-        got = clone(model).set_params(gamma=1.0).fit_stream(batches, checkpoint=checkpoint)
-        assert got.gamma == 1.0
-        assert gap(got, clone(model).set_params(gamma=1.0).fit(X, y), X) <= 1e-10
+        got = clone(model).set_params(alpha=1.0).fit_stream(batches, checkpoint=checkpoint)
+        assert got.alpha == 1.0
+        assert gap(got, clone(model).set_params(alpha=1.0).fit(X, y), X) <= 1e-10
 
     def test_of_something_else(self, tmp_path):
         model, X, y, batches = TestStream().batches("real")
@@ -950,7 +948,7 @@ class TestCheckpoint:
             GegenbauerClassifier().fit_stream([(X, y > 0)], checkpoint=Checkpoint(path))
         others = [(-X_, y_) for X_, y_ in batches]  # of the same lengths
         weighted = [(X_, y_, np.full(len(y_), 2.0)) for X_, y_ in batches]
-        for other in ([(X[:7], y[:7])] * 6, others, weighted, ArrayBatches(X, y, batch_rows=30)):
+        for other in ([(X[:7], y[:7])] * 6, others, weighted, ArrayBatches(X, y, batch_size=30)):
             with pytest.raises(ValueError, match="4 other batches"):
                 clone(model).fit_stream(other, checkpoint=Checkpoint(path))
         assert path.read_bytes() == before
@@ -978,8 +976,8 @@ class TestCheckpoint:
             Checkpoint(tmp_path)
         with pytest.raises(TypeError, match=r"such as Checkpoint\(path\), got str"):
             GegenbauerRegressor().fit_stream([], checkpoint="run")
-        with pytest.raises(ValueError, match="every_rows"):
-            Checkpoint(tmp_path / "run", every_rows=0)
+        with pytest.raises(ValueError, match="every_samples"):
+            Checkpoint(tmp_path / "run", every_samples=0)
 
     def test_goes_on_from_a_single_class(self, tmp_path):
         """A stream that is sorted by class, its labels as wide as the longest that will come."""
@@ -1005,7 +1003,7 @@ class TestCheckpoint:
     def test_parameters_in_any_kind_of_sequence(self, tmp_path, make):
         X, y = rows()
         bounds = np.column_stack([X.min(axis=0), X.max(axis=0)])
-        model = GegenbauerRegressor(n_terms=9, feature_range=make(bounds))
+        model = GegenbauerRegressor(n_terms=9, bounds=make(bounds))
         half = clone(model).partial_fit(X[:50], y[:50]).partial_fit(X[50:99], y[50:99])
         batches = [(X[:50], y[:50]), (X[50:99], y[50:99])]
         clone(model).fit_stream(batches[:1], checkpoint=Checkpoint(tmp_path / "run"))
@@ -1106,7 +1104,7 @@ class TestFiles:
     def test_one_class_so_far(self, tmp_path):
         X, _ = rows()
         y = np.array(["x", "y"])[(X[:, 0] > 0).astype(int)]
-        checkpoint = Checkpoint(tmp_path / "run", every_rows=1)
+        checkpoint = Checkpoint(tmp_path / "run", every_samples=1)
         first = X[:, 0] > 0
         GegenbauerClassifier(**OPTIONS).fit_stream([(X[first], y[first])], checkpoint=checkpoint)
         batches = [(X[first], y[first]), (X[~first], y[~first])]

@@ -99,7 +99,7 @@ def test_no_sample_is_lost(kind, made):
 
 
 def test_samples_come_and_go():
-    model = GegenbauerRegressor(3, feature_range=[[0, 1]]).partial_fit(X, Y)
+    model = GegenbauerRegressor(3, bounds=[[0, 1]]).partial_fit(X, Y)
     come = often(lambda: model.partial_fit(X, Y))
     in_threads(come, come, come, come)
     go = often(lambda: model.forget(X, Y))
@@ -123,7 +123,7 @@ def test_predictions_while_others_learn():
     Batch k widens the range to [0, k]; its targets are x / 10 everywhere, so that every state of
     the model predicts 0.02 at 0.2, and weights in the range of another state do not.
     """
-    model = GegenbauerRegressor(2, gamma=0, out_of_range="extrapolate")
+    model = GegenbauerRegressor(2, alpha=0, out_of_range="extrapolate")
     model.partial_fit([[0.0], [1.0]], [0.0, 0.1])
     done, wrong = threading.Event(), []
 
@@ -146,7 +146,7 @@ def test_predictions_while_others_learn():
 
 def test_a_prediction_is_of_one_state(monkeypatch):
     """As above, but another thread always learns between the look at the weights and the range."""
-    model = GegenbauerRegressor(2, gamma=0, out_of_range="extrapolate")
+    model = GegenbauerRegressor(2, alpha=0, out_of_range="extrapolate")
     model.partial_fit([[0.0], [1.0]], [0.0, 0.1])
     current = GegenbauerRegressor._current_scaling
 

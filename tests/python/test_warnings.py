@@ -54,7 +54,7 @@ class TestOutliers:
         (message,) = outliers_of(x)
         assert "of column 0 fill" in message
         assert "clip" in message
-        assert "feature_range" in message
+        assert "bounds" in message
         assert "transform the column" in message
 
     @pytest.mark.parametrize("values", [[-999.0] * 5, [50.0, -50.0], [30.0, 31.0, 4000.0]])
@@ -118,7 +118,7 @@ class TestOutliers:
     def test_a_range_that_is_given_is_meant(self):
         x = self.rng.uniform(size=100)
         x[3] = 1000.0
-        assert outliers_of(x, feature_range=[[0, 1000]]) == []
+        assert outliers_of(x, bounds=[[0, 1000]]) == []
 
     @pytest.mark.parametrize(
         "model",
@@ -138,7 +138,7 @@ class TestOutliers:
             model.fit(X, y)
         assert len(caught) == 1
         assert caught[0].filename == __file__
-        assert ("feature_range" in str(caught[0].message)) == hasattr(model, "feature_range")
+        assert ("bounds" in str(caught[0].message)) == hasattr(model, "bounds")
 
 
 # ---- outside of the range ------------------------------------------------------------
@@ -179,7 +179,7 @@ class TestOutside:
         lower, upper = model.scaling_.lower[0], model.scaling_.upper[0]
         u = model.scaling_.transform(x)[:, 0]
         signal = y.var() - model.noise_variance_[0]
-        prior = max(model.noise_variance_[0] / model.gamma_, signal / (2 * 0.5 * u.var()))
+        prior = max(model.noise_variance_[0] / model.alpha_, signal / (2 * 0.5 * u.var()))
         wall = variance_at(model, [upper])[0]
         for d in (0.0, 1e-6, 0.1, 0.7, 1.3, 2.0, 5.0, 1e300):
             at = upper + d * 0.5 * (upper - lower)
@@ -190,10 +190,10 @@ class TestOutside:
         rng = np.random.default_rng(0)
         X = rng.uniform(size=(60, 2))
         y = np.sin(3 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=60)
-        options = {"spectrum": (0.3, 3.0), "gammas": [0.1, 0.5]}
+        options = {"spectrum": (0.3, 3.0), "alphas": [0.1, 0.5]}
         whole = GegenbauerRegressorCV(**options).fit(X, y)
         finite = GegenbauerRegressorCV(n_terms=1500, **options).fit(X, y)
-        assert whole.gamma_ == finite.gamma_
+        assert whole.alpha_ == finite.alpha_
         Z = np.array([[0.5, 0.5], [1.1, 0.5], [0.5, -0.3], [1.6, 2.0], [9.0, -9.0]])
         assert_allclose(variance_at(whole, Z), variance_at(finite, Z), rtol=1e-3)
         widths = [np.subtract(*m.predict_interval(Z)[::-1]) for m in (whole, finite)]
@@ -220,7 +220,7 @@ class TestOutside:
         else:
             own = model.kernel_.diagonal(corner)[0] - 1.0
         far = variance_at(model, [[90.0, 90.0]])
-        assert far > model.noise_variance_ * (1 + own / model.gamma_)
+        assert far > model.noise_variance_ * (1 + own / model.alpha_)
         # and of the order of the targets' own, which a guess has
         assert far > 0.5 * y.var()
 
@@ -324,7 +324,7 @@ class TestPenalizedConstant:
         assert "Set penalize_constant=False, or subtract the mean" in str(warning.message)
         told = float(str(warning.message).partition("off by some ")[2].split()[0])
         box = np.column_stack([self.X.min(axis=0), self.X.max(axis=0)])
-        half = clone(model).set_params(feature_range=box, gamma=model.gamma / 2)
+        half = clone(model).set_params(bounds=box, alpha=model.alpha / 2)
         X, y, Z = self.X[::2], self.y[::2], self.X[1::2]
         far, near = half.fit(X, y + 1e6).predict(Z) - 1e6, half.fit(X, y).predict(Z)
         lost = np.median(np.abs(far - near)) / self.y.std()
@@ -340,7 +340,7 @@ class TestPenalizedConstant:
         X = rng.uniform(-1, 1, size=(3000, 2))
         y = X[:, 0] ** 2 + X[:, 1]
         w = None if weight is None else np.full(3000, weight)
-        model = GegenbauerRegressor(n_terms=15, gamma=1.0)
+        model = GegenbauerRegressor(n_terms=15, alpha=1.0)
         for start in range(0, 3000, 1000):
             part = slice(start, start + 1000)
             model.partial_fit(X[part], y[part] + 1e4, None if w is None else w[part])
@@ -358,10 +358,10 @@ class TestPenalizedConstant:
         X = rng.uniform(-1, 1, size=(3000, 2))
         y = X[:, 0] ** 2 + X[:, 1]
         for model, target in [
-            (GegenbauerRegressor(n_terms=15, gamma=1.0, penalize_constant=False), y + 1e4),
-            (GegenbauerRegressor(n_terms=15, gamma=1.0), y),
-            (GegenbauerRegressor(n_terms=15, gamma=1e-9), y + 1e4),
-            (GegenbauerRegressor(n_terms=15, gamma=1.0), np.full(3000, 1e4)),
+            (GegenbauerRegressor(n_terms=15, alpha=1.0, penalize_constant=False), y + 1e4),
+            (GegenbauerRegressor(n_terms=15, alpha=1.0), y),
+            (GegenbauerRegressor(n_terms=15, alpha=1e-9), y + 1e4),
+            (GegenbauerRegressor(n_terms=15, alpha=1.0), np.full(3000, 1e4)),
         ]:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", PenalizedConstantWarning)
@@ -369,20 +369,20 @@ class TestPenalizedConstant:
                 model.predict(X[:1])
 
     def test_many_samples_are_looked_at_by_few(self, monkeypatch):
-        """The fit to targets of 1 has a tenth of the samples, with its share of gamma."""
+        """The fit to targets of 1 has a tenth of the samples, with its share of alpha."""
         rng = np.random.default_rng(1)
         X = rng.uniform(-1, 1, size=(20_000, 2))
         y = X[:, 0] ** 2 + X[:, 1] + 1e5
         seen = []
         solve = _ridge.solve_ridge
 
-        def recorded(basis, X, Y, gamma, **options):
-            seen.append((len(X), gamma))
-            return solve(basis, X, Y, gamma, **options)
+        def recorded(basis, X, Y, alpha, **options):
+            seen.append((len(X), alpha))
+            return solve(basis, X, Y, alpha, **options)
 
         monkeypatch.setattr(_ridge, "solve_ridge", recorded)
         with pytest.warns(PenalizedConstantWarning) as caught:
-            model = GegenbauerRegressor(n_terms=15, gamma=1.0).fit(X, y)
+            model = GegenbauerRegressor(n_terms=15, alpha=1.0).fit(X, y)
         assert seen == [(20_000, 1.0), (1000, pytest.approx(0.05))]
         told = float(str(caught[0].message).partition("off by some ")[2].split()[0])
         free = clone(model).fit(X, y - 1e5)
@@ -417,7 +417,7 @@ class TestPenalizedConstant:
             (GegenbauerRegressor(penalize_constant=False), self.y + 1e6),
             (GegenbauerRegressor(), self.y),
             (GegenbauerRegressor(), self.y + 3),
-            (GegenbauerRegressor(gamma=1e-13, n_terms=4), self.y + 1e3),
+            (GegenbauerRegressor(alpha=1e-13, n_terms=4), self.y + 1e3),
             (GegenbauerRegressor(n_terms=4), np.full(200, 1e6)),
             (GegenbauerClassifier(n_terms=4), np.arange(200) == 7),
         ]:
@@ -448,7 +448,7 @@ class TestCorrelatedInputs:
         "model",
         [
             GegenbauerRegressor(n_terms=20),
-            GegenbauerRegressor(n_terms=20, feature_range=[[-1, 2]] * 3),
+            GegenbauerRegressor(n_terms=20, bounds=[[-1, 2]] * 3),
             GegenbauerRegressorCV(spectrum=(0.5, 2.0)),
             GegenbauerRegressorCV(spectrum=(0.5, 2.0), n_terms=30),
         ],

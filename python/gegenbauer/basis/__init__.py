@@ -7,7 +7,7 @@ from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import GegenbauerDecay, GeometricDecay, PowerDecay, Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
-from gegenbauer.basis.univariate import eval_gegenbauer
+from gegenbauer.basis.univariate import gegenbauer_vander
 
 __all__ = [
     "GegenbauerDecay",
@@ -19,5 +19,5 @@ __all__ = [
     "TensorBasis",
     "TotalDegreeKernel",
     "count_terms",
-    "eval_gegenbauer",
+    "gegenbauer_vander",
 ]

@@ -17,7 +17,7 @@ __all__ = ["count_terms", "set_arguments"]
 
 INDEX_SETS = ("total_degree", "tensor", "hyperbolic_cross", "largest_weight")
 
-ORDERS = ("grlex", "grlex_ascending", "grevlex")
+TERM_ORDERS = ("grlex", "grlex_ascending", "grevlex")
 
 
 def set_arguments(
@@ -26,7 +26,7 @@ def set_arguments(
     degree: object,
     index_set: object,
     max_interaction: object,
-    order: object,
+    term_order: object,
 ) -> dict[str, Any]:
     """Check what describes an index set; the result is what the core takes, but the spectrum."""
     checked_set = check_choice(index_set, "index_set", INDEX_SETS)
@@ -48,7 +48,7 @@ def set_arguments(
         "max_inputs": None
         if max_interaction is None
         else check_integer(max_interaction, "max_interaction", minimum=1),
-        "order": check_choice(order, "order", ORDERS),
+        "order": check_choice(term_order, "term_order", TERM_ORDERS),
     }
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
     CLIP,
     as_matrix,
@@ -90,7 +91,7 @@ class TensorBasis:
         degree, or the degree of each input. Inputs of weight zero do not occur.
     max_interaction : int, optional
         At most so many inputs occur together in a term.
-    order : {"grlex", "grlex_ascending", "grevlex"}
+    term_order : {"grlex", "grlex_ascending", "grevlex"}
         Lower total degrees come first. Within one degree: larger degrees of earlier inputs first
         (20 11 02, as in scikit-learn's PolynomialFeatures); the reverse of that; or smaller degrees
         of later inputs first (200 110 020 101 011 002). ``"largest_weight"`` sets are ordered by
@@ -118,6 +119,7 @@ class TensorBasis:
     [[1.0, 0.1, 0.05, 0.055, 0.005, -0.0238]]
     """
 
+    @refuse_old_names
     def __init__(
         self,
         n_features: int,
@@ -127,12 +129,14 @@ class TensorBasis:
         lam: float = 0.05,
         index_set: str = "total_degree",
         max_interaction: int | None = None,
-        order: str = "grlex",
+        term_order: str = "grlex",
         spectrum: SpectrumLike = None,
     ) -> None:
         self.lam = check_number(lam, "lam", minimum=-0.5, open_below=True)
         self.spectrum: Spectrum = as_spectrum(spectrum, self.lam)
-        arguments = set_arguments(n_features, n_terms, degree, index_set, max_interaction, order)
+        arguments = set_arguments(
+            n_features, n_terms, degree, index_set, max_interaction, term_order
+        )
         if arguments["index_set"] == "largest_weight" and spectrum is None:
             raise ValueError(
                 "index_set='largest_weight' needs a spectrum that says what terms weigh, such as "
@@ -146,7 +150,7 @@ class TensorBasis:
             self.degree = tuple(arguments["degrees"])
         self.index_set: str = arguments["index_set"]
         self.max_interaction: int | None = arguments["max_inputs"]
-        self.order: str = arguments["order"]
+        self.term_order: str = arguments["order"]
         self._n_terms_asked: int | None = arguments["n_terms"]
         self._complete = True
 
@@ -329,7 +333,7 @@ class TensorBasis:
             "lam": self.lam,
             "index_set": self.index_set,
             "max_interaction": self.max_interaction,
-            "order": self.order,
+            "term_order": self.term_order,
             "spectrum": self._spectrum_shorthand(),
         }
 

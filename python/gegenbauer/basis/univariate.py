@@ -20,10 +20,10 @@ from gegenbauer._validation import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["eval_gegenbauer"]
+__all__ = ["gegenbauer_vander"]
 
 
-def eval_gegenbauer(
+def gegenbauer_vander(
     x: npt.ArrayLike, degree: int, lam: float, *, normalization: str = "raw"
 ) -> npt.NDArray[np.float64]:
     r"""Evaluate the Gegenbauer polynomials of all degrees up to `degree`.
@@ -59,8 +59,8 @@ def eval_gegenbauer(
 
     Examples
     --------
-    >>> from gegenbauer.basis import eval_gegenbauer
-    >>> eval_gegenbauer(0.3, 3, 0.5)
+    >>> from gegenbauer.basis import gegenbauer_vander
+    >>> gegenbauer_vander(0.3, 3, 0.5)
     array([ 1.    ,  0.3   , -0.365 , -0.3825])
     """
     degree = check_integer(degree, "degree", minimum=0)

@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_integer, require_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["BATCH_ROWS", "ArrayBatches", "Batch", "digest_of", "length_of", "span_of", "witness_of"]
+__all__ = ["BATCH_SIZE", "ArrayBatches", "Batch", "digest_of", "length_of", "span_of", "witness_of"]
 
-BATCH_ROWS = 65536
+BATCH_SIZE = 65536
 
 # Rows of a batch, evenly spread, that tell it from another one.
 _WITNESSES = 64
@@ -79,7 +80,7 @@ class ArrayBatches:
         Targets.
     sample_weight : array-like of shape (n_rows,) or None, default=None
         Weights of the rows.
-    batch_rows : int, default=65536
+    batch_size : int, default=65536
         Rows of a batch; the last one may have fewer.
 
     Raises
@@ -91,15 +92,16 @@ class ArrayBatches:
     --------
     >>> import numpy as np
     >>> from gegenbauer.batches import ArrayBatches
-    >>> source = ArrayBatches(np.zeros((250, 3)), np.ones(250), batch_rows=100)
+    >>> source = ArrayBatches(np.zeros((250, 3)), np.ones(250), batch_size=100)
     >>> [(batch.where, batch.X.shape) for batch in source.start(1)]
     [('rows 100 to 199', (100, 3)), ('rows 200 to 249', (50, 3))]
     """
 
+    @refuse_old_names
     def __init__(
-        self, X: Any, y: Any, sample_weight: Any = None, *, batch_rows: int = BATCH_ROWS
+        self, X: Any, y: Any, sample_weight: Any = None, *, batch_size: int = BATCH_SIZE
     ) -> None:
-        self.batch_rows = check_integer(batch_rows, "batch_rows", minimum=1)
+        self.batch_size = check_integer(batch_size, "batch_size", minimum=1)
         arrays = {"X": X, "y": y, "sample_weight": sample_weight}
         for name, values in arrays.items():
             require_plain(values, name, wanted="numbers" if name != "y" else "numbers or labels")
@@ -137,14 +139,14 @@ class ArrayBatches:
         Yields
         ------
         Batch
-            The rows from ``n_batches * batch_rows`` on.
+            The rows from ``n_batches * batch_size`` on.
         """
-        first = check_integer(n_batches, "n_batches", minimum=0) * self.batch_rows
+        first = check_integer(n_batches, "n_batches", minimum=0) * self.batch_size
         return self._from(first)
 
     def _from(self, first: int) -> Iterator[Batch]:
-        for begin in range(first, self.n_rows, self.batch_rows):
-            end = min(begin + self.batch_rows, self.n_rows)
+        for begin in range(first, self.n_rows, self.batch_size):
+            end = min(begin + self.batch_size, self.n_rows)
             rows = {name: _rows(values, begin, end) for name, values in self._arrays.items()}
             yield Batch(rows["X"], rows["y"], rows.get("sample_weight"), span_of(begin, end))
             for values in self._arrays.values():
@@ -164,10 +166,10 @@ class ArrayBatches:
             The same for arrays that are alike in some rows, evenly spread over these batches.
         """
         n_batches = check_integer(n_batches, "n_batches", minimum=0)
-        n_rows = min(n_batches * self.batch_rows, self.n_rows)
+        n_rows = min(n_batches * self.batch_size, self.n_rows)
         used = {name: _rows(values, 0, n_rows) for name, values in self._arrays.items()}
         witness = witness_of(used["X"], used["y"], used.get("sample_weight")) if n_rows else ""
-        return digest_of(["arrays", self.batch_rows, tuple(self._arrays["X"].shape[1:]), witness])
+        return digest_of(["arrays", self.batch_size, tuple(self._arrays["X"].shape[1:]), witness])
 
 
 def _rows(values: Any, begin: int, end: int) -> Any:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_integer
 from gegenbauer.batches._files import NOTHING, NUMBERS, TEXT, TRUTH, column_kind
-from gegenbauer.batches.arrays import BATCH_ROWS, Batch, digest_of, span_of, witness_of
+from gegenbauer.batches.arrays import BATCH_SIZE, Batch, digest_of, span_of, witness_of
 from gegenbauer.batches.column_types import OneText, no_classes
 from gegenbauer.batches.csv import CsvFile
 from gegenbauer.batches.parquet import ParquetFile
@@ -60,7 +61,7 @@ class TableBatches:
         Columns that are no inputs, where ``inputs`` is None.
     sample_weight : str or None, default=None
         Column with the weights of the rows.
-    batch_rows : int or None, default=None
+    batch_size : int or None, default=None
         Rows of a batch; the last one of each file may have fewer. None for 65536, or fewer where
         there are more than some 30 columns.
     separator : str or None, default=None
@@ -103,7 +104,7 @@ class TableBatches:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for part in "ab":
     ...         _ = Path(folder, f"{part}.csv").write_text("u,v,y\n0,1,no\n2,3,yes\n4,5,no\n")
-    ...     source = TableBatches(folder, "y", batch_rows=2)
+    ...     source = TableBatches(folder, "y", batch_size=2)
     ...     for batch in source.start(1):
     ...         print(batch.where, batch.X["v"].tolist(), batch.y.tolist())
     row 2 of a.csv [5.0] ['no']
@@ -111,6 +112,7 @@ class TableBatches:
     row 2 of b.csv [5.0] ['no']
     """
 
+    @refuse_old_names
     def __init__(
         self,
         paths: Any,
@@ -119,13 +121,13 @@ class TableBatches:
         inputs: Sequence[str] | None = None,
         ignore: Sequence[str] = (),
         sample_weight: str | None = None,
-        batch_rows: int | None = None,
+        batch_size: int | None = None,
         separator: str | None = None,
         as_labels: bool | None = None,
     ) -> None:
         _require_extra()
-        if batch_rows is not None:
-            batch_rows = check_integer(batch_rows, "batch_rows", minimum=1)
+        if batch_size is not None:
+            batch_size = check_integer(batch_size, "batch_size", minimum=1)
         names: dict[str, object] = {"target": target}
         if sample_weight is not None:
             names["sample_weight"] = sample_weight
@@ -152,8 +154,8 @@ class TableBatches:
         self.inputs = self._choose_inputs(inputs, list(ignore))
         self._used = [*dict.fromkeys([*self.inputs, target, *filter(None, [sample_weight])])]
         n_columns = len(self._used)
-        self.batch_rows: int = batch_rows or min(BATCH_ROWS, max(1, _BATCH_NUMBERS // n_columns))
-        most = min(_DECODED_ROWS, max(1, _DECODED_NUMBERS // n_columns), self.batch_rows)
+        self.batch_size: int = batch_size or min(BATCH_SIZE, max(1, _BATCH_NUMBERS // n_columns))
+        most = min(_DECODED_ROWS, max(1, _DECODED_NUMBERS // n_columns), self.batch_size)
         for file in self._files:
             file.most = most
         for file in self._files[1:]:
@@ -323,9 +325,9 @@ class TableBatches:
             if file.n_rows is not None and self._count(file.n_rows) <= skipped:
                 skipped -= self._count(file.n_rows)
                 continue
-            first = skipped * self.batch_rows
+            first = skipped * self.batch_size
             types = {name: self._types[name] for name in self._used}
-            for pieces in _cut(file.pieces(types, first), self.batch_rows):
+            for pieces in _cut(file.pieces(types, first), self.batch_size):
                 batch = self._assemble(file, first, pieces)
                 pieces.clear()  # free them before the batch is used
                 first += len(batch.y)
@@ -338,7 +340,7 @@ class TableBatches:
 
     def _count(self, n_rows: int) -> int:
         """Return the number of batches of a file."""
-        return -(-n_rows // self.batch_rows)
+        return -(-n_rows // self.batch_size)
 
     def _assemble(self, file: TableFile, first: int, pieces: list[Any]) -> Batch:
         """Make a batch of pieces of a file, of which the first row is given."""
@@ -426,7 +428,7 @@ class TableBatches:
         """
         left = check_integer(n_batches, "n_batches", minimum=0)
         parts: list[object] = [
-            "table", self.inputs, self.target, self.sample_weight, self.batch_rows,
+            "table", self.inputs, self.target, self.sample_weight, self.batch_size,
             str(self._dtype), str(self._target_dtype),
         ]  # fmt: skip
         for file in self._files:

@@ -153,7 +153,7 @@ def fit(
             show_default="0.05", rich_help_panel=_MODEL_PANEL,
         ),
     ] = None,
-    gamma: Annotated[
+    alpha: Annotated[
         str | None,
         typer.Option(
             metavar="NUMBER", help="Ridge penalty, from 0 up; also written as 2^-12. With "
@@ -250,19 +250,19 @@ def fit(
         raise typer.BadParameter("several tables need --stream", param_hint="TABLE")
     if not stream and checkpoint is not None:
         raise typer.BadParameter("needs --stream", param_hint="--checkpoint")
-    choose_gamma = gamma == "auto"
-    if choose_gamma:
+    choose_alpha = alpha == "auto"
+    if choose_alpha:
         if not stream:
             raise typer.BadParameter(
                 "'auto' needs --stream; of a table in memory, gegenbauer tune chooses all settings",
-                param_hint="--gamma",
+                param_hint="--alpha",
             )
-        gamma = None
+        alpha = None
     parameters = {
         "n_terms": _terms(terms, degree),
         "degree": _degree(degree),
         "lam": _number(lam, "--lam", above=-0.5),
-        "gamma": _number(gamma, "--gamma", least=0.0),
+        "alpha": _number(alpha, "--alpha", least=0.0),
         "penalize_constant": False if free_constant else None,
         "domain": None if domain is None else tuple(int(end) for end in domain.split(",")),
         "index_set": index_set and index_set.value,
@@ -296,7 +296,7 @@ def fit(
     if stream:
         from gegenbauer.cli.commands import stream as streaming
 
-        streaming.run(tables, checkpoint=checkpoint, choose_gamma=choose_gamma, **options)
+        streaming.run(tables, checkpoint=checkpoint, choose_alpha=choose_alpha, **options)
     else:
         from gegenbauer.cli.commands.fit import run
 

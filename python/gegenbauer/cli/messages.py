@@ -146,7 +146,7 @@ _OPTIONS = {
     r"\b(fewer inputs)\b": r"\1 (--ignore)",
     r", or choose another engine": "",
     r"\bSet penalize_constant=False\b": "Give --free-constant",
-    r", pass feature_range\b": "",
+    r", pass bounds\b": "",
     r"\bset out_of_range to '(\w+)', 'warn' or": r"give --out-of-range \1, warn or",
     r"\bseparator='\\t'": "--separator tab",
     r"\bseparator=": "--separator ",

@@ -55,10 +55,10 @@ def describe_terms(model: Any) -> str:
 
 
 def describe_choice(model: Any) -> str:
-    """Say which penalty a model chose by ``choose_gamma``, and from which."""
-    tried = model.gamma_results_["gamma"]
+    """Say which penalty a model chose by ``choose_alpha``, and from which."""
+    tried = model.alpha_results_["alpha"]
     return (
-        f"{number(model.gamma)}, the best by generalised cross-validation of {tried.size} from "
+        f"{number(model.alpha)}, the best by generalised cross-validation of {tried.size} from "
         f"{number(tried.min())} to {number(tried.max())}"
     )
 
@@ -69,11 +69,11 @@ def describe_parameters(model: Any) -> str:
 
 
 def _parameters(model: Any) -> Iterator[str]:
-    chosen = hasattr(model, "gamma_")
+    chosen = hasattr(model, "alpha_")
     if not chosen or model.spectrum_ is None:
         yield f"lam {number(model.basis_.lam)}"
-    if chosen or hasattr(model, "gamma"):
-        yield f"gamma {number(model.gamma_ if chosen else model.gamma)}"
+    if chosen or hasattr(model, "alpha"):
+        yield f"alpha {number(model.alpha_ if chosen else model.alpha)}"
     low, high = model.scaling_.domain
     yield f"domain [{low:g}, {high:g}]"
     yield f"out of range: {model.out_of_range}"
@@ -83,8 +83,8 @@ def _parameters(model: Any) -> Iterator[str]:
         given = model.basis_._spectrum_shorthand()
         if given is not None:
             yield f"spectrum {given if isinstance(given, str) else describe_spectrum(model)}"
-    if getattr(model, "basis_", None) is not None and model.basis_.order != "grlex":
-        yield f"order {model.basis_.order}"
+    if getattr(model, "basis_", None) is not None and model.basis_.term_order != "grlex":
+        yield f"order {model.basis_.term_order}"
     if not getattr(model, "penalize_constant", True):
         yield "constant term without penalty"
     if getattr(model, "class_weight", None) is not None:

@@ -405,7 +405,7 @@ class Learner(Supervised):
         n_outside = learned.n_out_of_range_
         if n_outside and self.out_of_range == "warn":
             warnings.warn(
-                f"{n_outside} rows lie outside of feature_range. They are clipped to it.",
+                f"{n_outside} rows lie outside of bounds. They are clipped to it.",
                 OutOfRangeWarning,
                 stacklevel=stacklevel(),
             )

@@ -24,12 +24,12 @@ class GegenbauerRegressor(Learner, estimators.GegenbauerRegressor):
     Partitions are learned where they lie, in one pass; what travels are sums over their rows. The
     result has the same bits for any number of workers. It is a
     :class:`gegenbauer.GegenbauerRegressor`, with everything that has, such as ``partial_fit``,
-    ``choose_gamma`` and ``+``; rows in memory are predicted as there.
+    ``choose_alpha`` and ``+``; rows in memory are predicted as there.
 
     Parameters
     ----------
-    n_terms, degree, lam, gamma, index_set, max_interaction, order, spectrum, domain, \
-            feature_range, out_of_range, penalize_constant, engine, solver, precision
+    n_terms, degree, lam, alpha, index_set, max_interaction, term_order, spectrum, domain, \
+            bounds, out_of_range, penalize_constant, engine, solver, precision
         As in :class:`gegenbauer.GegenbauerRegressor`; ``engine`` and ``solver`` must not need all
         rows at once.
     n_jobs : int or None, default=None
@@ -54,7 +54,7 @@ class GegenbauerRegressor(Learner, estimators.GegenbauerRegressor):
     >>> from gegenbauer.dask import GegenbauerRegressor
     >>> X = da.random.default_rng(0).uniform(size=(1000, 2), chunks=(300, 2))
     >>> y = X[:, 0] * X[:, 1]
-    >>> model = GegenbauerRegressor(degree=2, n_terms=None, gamma=1e-9).fit(X, y)
+    >>> model = GegenbauerRegressor(degree=2, n_terms=None, alpha=1e-9).fit(X, y)
     >>> model.predict(X)
     dask.array<_on_rows, shape=(1000,), dtype=float64, chunksize=(300,), chunktype=numpy.ndarray>
     >>> float(model.to_local().predict([[0.5, 0.5]])[0].round(6))
@@ -71,12 +71,12 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
     Partitions are learned where they lie, in one pass; what travels are sums over their rows.
     Partitions may lack classes. The result has the same bits for any number of workers. It is a
     :class:`gegenbauer.GegenbauerClassifier`, with everything that has, such as ``partial_fit``,
-    ``choose_gamma`` and ``+``; rows in memory are predicted as there.
+    ``choose_alpha`` and ``+``; rows in memory are predicted as there.
 
     Parameters
     ----------
-    n_terms, degree, lam, gamma, index_set, max_interaction, order, spectrum, domain, \
-            feature_range, out_of_range, penalize_constant, engine, solver, precision
+    n_terms, degree, lam, alpha, index_set, max_interaction, term_order, spectrum, domain, \
+            bounds, out_of_range, penalize_constant, engine, solver, precision
         As in :class:`gegenbauer.GegenbauerClassifier`; ``engine`` and ``solver`` must not need all
         rows at once.
     class_weight : dict, "balanced" or None, default=None
@@ -105,7 +105,7 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
     >>> from gegenbauer.dask import GegenbauerClassifier
     >>> X, y = load_iris(return_X_y=True)  # sorted by class, so that partitions lack some
     >>> X, y = da.from_array(X, chunks=(40, 4)), da.from_array(y, chunks=40)
-    >>> model = GegenbauerClassifier(n_terms=15, gamma=2**-6).fit(X, y)
+    >>> model = GegenbauerClassifier(n_terms=15, alpha=2**-6).fit(X, y)
     >>> int((model.predict(X) == y).sum().compute())
     143
     """

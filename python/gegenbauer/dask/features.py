@@ -19,7 +19,7 @@ class GegenbauerFeatures(OnDask, estimators.GegenbauerFeatures):
 
     Parameters
     ----------
-    n_terms, degree, lam, index_set, max_interaction, order, spectrum, domain, feature_range, \
+    n_terms, degree, lam, index_set, max_interaction, term_order, spectrum, domain, bounds, \
             out_of_range
         As in :class:`gegenbauer.GegenbauerFeatures`.
     n_jobs : int or None, default=None

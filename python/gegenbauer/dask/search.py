@@ -28,7 +28,7 @@ from gegenbauer.ridge.expansions import predict
 from gegenbauer.ridge.statistics.gram import GramStatistics
 from gegenbauer.ridge.statistics.moments import MomentStatistics
 from gegenbauer.selection._features import rounding_error
-from gegenbauer.selection.basis_search import PAPER_GAMMAS
+from gegenbauer.selection.basis_search import PAPER_ALPHAS
 from gegenbauer.selection.candidates import NO_SCORE, TRUSTED
 from gegenbauer.selection.kfold import sums_of_others
 
@@ -48,8 +48,8 @@ __all__ = ["SearchOnDask"]
 _MOST_SHARES = 4
 
 # The paper's penalties and beyond: further ones cost next to nothing here
-_GAMMAS = np.concatenate([
-    2.0 ** np.arange(-45.0, -30.0), PAPER_GAMMAS, 2.0 ** np.arange(31.0, 41.0),
+_ALPHAS = np.concatenate([
+    2.0 ** np.arange(-45.0, -30.0), PAPER_ALPHAS, 2.0 ** np.arange(31.0, 41.0),
 ])  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def _add_folds(one: list[Statistics], other: list[Statistics]) -> list[Statistic
 class SearchOnDask(Supervised, SearchEstimator):
     """The two passes. The search itself is that of the plain estimators, on the sample."""
 
-    gamma_results_: dict[str, Doubles]
+    alpha_results_: dict[str, Doubles]
     loo_targets_: NDArray[Any]
 
     # While it is being fitted
@@ -104,7 +104,7 @@ class SearchOnDask(Supervised, SearchEstimator):
     _sum: Statistics
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose the spectrum and gamma, and learn the weights, in two passes over the rows.
+        """Choose the spectrum and alpha, and learn the weights, in two passes over the rows.
 
         Parameters
         ----------
@@ -215,17 +215,17 @@ class SearchOnDask(Supervised, SearchEstimator):
     ) -> Doubles:
         lams, sizes = grid
         basis = TensorBasis(data.X.shape[1], n_terms=int(sizes[0]), lam=float(lams[0]))
-        given = self._gamma_grid()
-        gammas = _GAMMAS if given is None else given
-        self.n_search_rows_ = data.n
+        given = self._alpha_grid()
+        alphas = _ALPHAS if given is None else given
+        self.n_search_samples_ = data.n
         self.spectrum_, self.lam_, self._margin = None, basis.lam, 0.0
-        with progress.stage("gamma on all rows"):
-            left_out = self._fit_terms(data, basis, gammas, score, splits)
-        scores = self.gamma_results_["score"]
+        with progress.stage("alpha on all rows"):
+            left_out = self._fit_terms(data, basis, alphas, score, splits)
+        scores = self.alpha_results_["score"]
         self.cv_results_ = {
             "lam": np.array([basis.lam]),
             "n_terms": np.array([basis.n_terms]),
-            "gamma": gammas,
+            "alpha": alphas,
             "score": scores.reshape(1, 1, -1),
         }
         return left_out
@@ -234,16 +234,16 @@ class SearchOnDask(Supervised, SearchEstimator):
         self,
         data: Samples,
         basis: TensorBasis,
-        gammas: Doubles,
+        alphas: Doubles,
         score: Score,
         splits: Splits,  # noqa: ARG002  # those of the sample are the same
     ) -> Doubles:
-        """Sum the folds, choose gamma, and solve; return the outputs held out in the sample."""
+        """Sum the folds, choose alpha, and solve; return the outputs held out in the sample."""
         K = data.Y.shape[1]
         require_memory(
-            8.0 * gammas.size * data.Y.size + 8.0 * gammas.size * basis.n_terms * K,
-            f"outputs of {data.n} rows for {gammas.size} gammas",
-            "give fewer gammas or outputs",
+            8.0 * alphas.size * data.Y.size + 8.0 * alphas.size * basis.n_terms * K,
+            f"outputs of {data.n} rows for {alphas.size} alphas",
+            "give fewer alphas or outputs",
         )
         kind = MomentStatistics if moments_serve(basis, K) else GramStatistics
         model = self._for_a_task()
@@ -257,34 +257,34 @@ class SearchOnDask(Supervised, SearchEstimator):
         total = self._sum = sum(folds)
         threads, free = check_threads(self._n_threads()), not self.penalize_constant
         fold_of = self._sampled.folds(int(self.cv))
-        outputs = np.zeros((gammas.size, data.n, K))
-        errors, rounding = np.zeros(gammas.size), np.zeros(gammas.size)
+        outputs = np.zeros((alphas.size, data.n, K))
+        errors, rounding = np.zeros(alphas.size), np.zeros(alphas.size)
         for number, (fold, rest) in enumerate(zip(folds, sums_of_others(folds), strict=True)):
             if fold.n_samples == 0:
                 continue
             if rest.weight_sum <= 0:
                 raise ValueError("every fold must leave rows of positive weight to fit")
             spectrum, _ = rest._spectrum(None, free=free, n_threads=threads)
-            weights = spectrum.weights(gammas)
+            weights = spectrum.weights(alphas)
             errors += fold._squared_errors(weights, None).mean(axis=1)
-            rounding = np.maximum(rounding, rounding_error(spectrum, gammas, total.n_samples))
+            rounding = np.maximum(rounding, rounding_error(spectrum, alphas, total.n_samples))
             own = np.flatnonzero(fold_of == number)
             if own.size:
                 found = predict(
                     basis, data.X[own], weights, scaling=self.scaling_, n_threads=threads
                 )
-                outputs[:, own] = found.reshape(own.size, gammas.size, K).transpose(1, 0, 2)
+                outputs[:, own] = found.reshape(own.size, alphas.size, K).transpose(1, 0, 2)
         values = errors / total.weight_sum
         if is_classifier(self):
             values = np.asarray(score(outputs, np.arange(data.n)), dtype=np.float64)
         values[(rounding > TRUSTED) | np.isnan(values)] = np.inf
         at = int(np.flatnonzero(values == values.min())[-1])
         if not np.isfinite(values[at]):
-            raise ValueError(NO_SCORE.format("gamma"))
-        self.gamma_ = float(gammas[at])
-        fit = total._solve(self.gamma_, None, not free, threads)
+            raise ValueError(NO_SCORE.format("alpha"))
+        self.alpha_ = float(alphas[at])
+        fit = total._solve(self.alpha_, None, not free, threads)
         self.best_score_ = -float(values[at])
-        self.gamma_results_ = {"gamma": gammas, "score": -values}
+        self.alpha_results_ = {"alpha": alphas, "score": -values}
         self.basis_, self.term_coef_, self.intercept_ = basis, fit.weights, np.zeros(K)
         self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), fit.engine
         self.n_terms_ = basis.n_terms

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GegenbauerClassifierCV", "GegenbauerRegressorCV"]
 
-_LEFT_OUT = ("scoring", "kernel_rows")
+_LEFT_OUT = ("scoring", "kernel_samples")
 
 _CV: dict[str, list[Any]] = {"cv": [Range(Integral, 2, None, closed="left")]}
 
@@ -39,7 +39,7 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
 
     Parameters
     ----------
-    spectrum, gammas, search, penalize_constant, search_rows, out_of_range, verbose
+    spectrum, alphas, search, penalize_constant, search_samples, out_of_range, verbose
         As in :class:`gegenbauer.GegenbauerRegressorCV`.
     n_terms : int or None, default=None
         Number of terms of largest weight; None for 2000, with ``spectrum=None`` for the paper's
@@ -58,12 +58,12 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
 
     Attributes
     ----------
-    gamma_results_ : dict of ndarray
-        Penalties that were tried ("gamma") and minus the mean squared error of all rows held out
+    alpha_results_ : dict of ndarray
+        Penalties that were tried ("alpha") and minus the mean squared error of all rows held out
         ("score"), in units of the targets' variance.
     loo_predictions_, loo_targets_ : ndarray of shape (n_sampled,) or (n_sampled, n_outputs)
         Predictions of the sampled rows by the model without their fold, and their targets.
-    spectrum_, gamma_, best_score_, relevances_, noise_variance_, effective_dof_, basis_, ...
+    spectrum_, alpha_, best_score_, relevances_, noise_variance_, effective_dof_, basis_, ...
         As in :class:`gegenbauer.GegenbauerRegressorCV`.
 
     See Also
@@ -103,7 +103,7 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
         free, total = self._free_constant, self._sum
         threads = check_threads(self._n_threads())
         spectrum, _ = total._spectrum(None, free=free, n_threads=threads)
-        kept = spectrum.eigenvalues + self.gamma_
+        kept = spectrum.eigenvalues + self.alpha_
         self._posterior = spectrum.vectors / np.sqrt(kept)
         self._mean_features = spectrum.mean_features
         self._free_leverage = 1.0 / total.weight_sum if free else 0.0
@@ -174,7 +174,7 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
 
     Parameters
     ----------
-    spectrum, gammas, penalize_constant, search_rows, out_of_range, class_weight, verbose
+    spectrum, alphas, penalize_constant, search_samples, out_of_range, class_weight, verbose
         As in :class:`gegenbauer.GegenbauerClassifierCV`.
     n_terms : int or None, default=None
         Number of terms of largest weight; None for 2000, with ``spectrum=None`` for the paper's
@@ -193,13 +193,13 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
 
     Attributes
     ----------
-    gamma_results_ : dict of ndarray
-        Penalties that were tried ("gamma") and minus the log-loss of the sampled rows, held out, at
+    alpha_results_ : dict of ndarray
+        Penalties that were tried ("alpha") and minus the log-loss of the sampled rows, held out, at
         the best temperature ("score").
     loo_predictions_, loo_targets_ : ndarray of shape (n_sampled,) or (n_sampled, n_outputs)
         Outputs for the sampled rows by the model without their fold, before calibration, and their
         labels. The probabilities come from these.
-    classes_, spectrum_, gamma_, best_score_, probability_maps_, basis_, term_coef_, ...
+    classes_, spectrum_, alpha_, best_score_, probability_maps_, basis_, term_coef_, ...
         As in :class:`gegenbauer.GegenbauerClassifierCV`.
 
     See Also

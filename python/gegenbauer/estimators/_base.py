@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gegenbauer._dispatch import processors
 from gegenbauer._locks import exclusive
+from gegenbauer._renamed import NEW_NAMES
 from gegenbauer._validation import (
     MAX_INTEGER,
     MAX_THREADS,
@@ -120,6 +121,33 @@ class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
     scaling_: InputScaling
     n_features_in_: int
     _correlation: tuple[float, int, int]
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as every estimator of scikit-learn does.
+
+        Parameters
+        ----------
+        **params : dict
+            New values by names.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            There is no such parameter; for an old name the error says the new one.
+        """
+        known = self.get_params(deep=False)
+        for name in params.keys() - known.keys():
+            if NEW_NAMES.get(name) in known:
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {name!r} any more: it is called "
+                    f"{NEW_NAMES[name]!r}"
+                )
+        super().set_params(**params)
+        return self
 
     # ---- fitting -----------------------------------------------------------------
 
@@ -266,7 +294,7 @@ class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
         if not found:
             return
         more = len(found) - MAX_LISTED
-        given = ", pass feature_range" if hasattr(self, "feature_range") else ""
+        given = ", pass bounds" if hasattr(self, "bounds") else ""
         warnings.warn(
             f"{'; '.join(found[:MAX_LISTED])}{f'; and {more} more columns' if more > 0 else ''}. "
             "The polynomials, which span the range, hardly tell such samples apart: clip the few "
@@ -313,10 +341,10 @@ class BasisEstimator(InputEstimator):
         "lam": [Range(Real, -0.5, None, closed="neither")],
         "index_set": [StrOptions({"total_degree", "tensor", "hyperbolic_cross", "largest_weight"})],
         "max_interaction": [Range(Integral, 1, None, closed="left"), None],
-        "order": [StrOptions({"grlex", "grlex_ascending", "grevlex"})],
+        "term_order": [StrOptions({"grlex", "grlex_ascending", "grevlex"})],
         "spectrum": [StrOptions({"orthonormal"}), tuple, list, Spectrum, *COMPONENTS, None],
         "domain": [Pairs(tuple, {(0, 1), (-1, 1)})],
-        "feature_range": ["array-like", None],
+        "bounds": ["array-like", None],
     }
 
     n_terms: int | None
@@ -324,10 +352,10 @@ class BasisEstimator(InputEstimator):
     lam: float
     index_set: str
     max_interaction: int | None
-    order: str
+    term_order: str
     spectrum: SpectrumLike
     domain: tuple[float, float]
-    feature_range: Any
+    bounds: Any
     basis_: TensorBasis
     n_terms_: int
 
@@ -345,20 +373,20 @@ class BasisEstimator(InputEstimator):
         self._apply_range_policy(X)
 
     def _given_box(self, n_features: int) -> InputScaling | None:
-        """Return the box of ``feature_range``, None without one."""
-        if self.feature_range is None:
+        """Return the box of ``bounds``, None without one."""
+        if self.bounds is None:
             return None
-        require_plain(self.feature_range, "feature_range")
+        require_plain(self.bounds, "bounds")
         try:
-            ends = np.asarray(self.feature_range, dtype=np.float64)
+            ends = np.asarray(self.bounds, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             ends = np.empty(0)
         if ends.shape != (n_features, 2) or not (
             np.isfinite(ends).all() and (ends[:, 0] < ends[:, 1]).all()
         ):
             raise ValueError(
-                f"feature_range must hold a pair (lower, upper) of finite numbers for each of the "
-                f"{n_features} inputs, with lower < upper; got {shown(self.feature_range)}"
+                f"bounds must hold a pair (lower, upper) of finite numbers for each of the "
+                f"{n_features} inputs, with lower < upper; got {shown(self.bounds)}"
             )
         return InputScaling(ends[:, 0], ends[:, 1], domain=self.domain, clip=self._clips)
 
@@ -382,7 +410,7 @@ class BasisEstimator(InputEstimator):
             lam=self.lam,
             index_set=self.index_set,
             max_interaction=self.max_interaction,
-            order=self.order,
+            term_order=self.term_order,
             spectrum=self.spectrum,
         )
 

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
     from gegenbauer.ridge.solve import RidgeSolution
 
-__all__ = ["PAPER_GAMMA", "PAPER_LAM", "PAPER_N_TERMS", "GegenbauerEstimator"]
+__all__ = ["PAPER_ALPHA", "PAPER_LAM", "PAPER_N_TERMS", "GegenbauerEstimator"]
 
 # The estimators' own defaults: the setting of the paper.
 PAPER_N_TERMS = 1000
 
 PAPER_LAM = 0.05
 
-PAPER_GAMMA = 2.0**-12
+PAPER_ALPHA = 2.0**-12
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -96,7 +96,7 @@ class GegenbauerEstimator(StreamEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **StreamEstimator._parameter_constraints,
-        "gamma": [Range(Real, 0, None, closed="left")],
+        "alpha": [Range(Real, 0, None, closed="left")],
         "penalize_constant": ["boolean"],
         "engine": [StrOptions({"auto", "primal", "moments", "dual", "kernel"})],
         "solver": [StrOptions({"auto", "cholesky", "orthogonal"})],
@@ -123,7 +123,7 @@ class GegenbauerEstimator(StreamEstimator):
                 self.basis_,
                 X,
                 targets if targets.ndim == 2 else targets[:, np.newaxis],
-                self.gamma,
+                self.alpha,
                 sample_weight=weight,
                 scaling=self.scaling_,
                 penalize_constant=bool(self.penalize_constant),
@@ -144,7 +144,7 @@ class GegenbauerEstimator(StreamEstimator):
         A fit is linear in its targets: what it makes of Y beyond a fit with a free constant is the
         mean times what it makes of targets of 1. How far that is from 1 between the samples is seen
         by a fit to every other one, or to twice the terms where samples are many, with the share
-        of gamma that is theirs; only targets whose mean is far from zero are worth it.
+        of alpha that is theirs; only targets whose mean is far from zero are worth it.
         """
         flat = Y.shape[1] == 1
         n = len(X)
@@ -171,7 +171,7 @@ class GegenbauerEstimator(StreamEstimator):
         options: dict[str, Any] = {"scaling": self.scaling_, "n_threads": self._n_threads()}
         # by whatever engine and solver: it is not the fit, and must not fail where that does not
         ones = solve_ridge(
-            self.basis_, X[some], np.ones((len(X[some]), 1)), self.gamma * share,
+            self.basis_, X[some], np.ones((len(X[some]), 1)), self.alpha * share,
             sample_weight=weight_of_some, **options,
         )  # fmt: skip
         missed = 1.0 - predict(self.basis_, X[others], ones.weights, **options)
@@ -181,10 +181,10 @@ class GegenbauerEstimator(StreamEstimator):
     def _least_distance(self, weight: float) -> float:
         """Return from which distance on the penalty on the constant may cost much, whatever X is.
 
-        Of many samples, targets of 1 are missed by no more than sqrt(gamma / weight): the weight 1
-        of the constant alone would be penalised by gamma.
+        Of many samples, targets of 1 are missed by no more than sqrt(alpha / weight): the weight 1
+        of the constant alone would be penalised by alpha.
         """
-        missed = float(np.sqrt(float(self.gamma) / weight))
+        missed = float(np.sqrt(float(self.alpha) / weight))
         return max(_FAR_FROM_ZERO, _MOST_LOST / missed) if missed > 0 else np.inf
 
     def _look_at_sums(self) -> None:
@@ -207,9 +207,9 @@ class GegenbauerEstimator(StreamEstimator):
         if far[column] < self._least_distance(weight):
             return
         coding = np.zeros((mean.size, 1)), np.ones(1)
-        ones = sums._solve(self.gamma, coding, penalize_constant=True, n_threads=self._n_threads())
+        ones = sums._solve(self.alpha, coding, penalize_constant=True, n_threads=self._n_threads())
         square = float(sums._squared_errors(ones.weights, coding)[0, 0]) / weight
-        missed = np.sqrt(min(square, float(self.gamma) / weight)) * n / (n - self.n_terms_)
+        missed = np.sqrt(min(square, float(self.alpha) / weight)) * n / (n - self.n_terms_)
         of = None if mean.size == 1 else column
         self._warn_of_constant(far[column], of, float(far[column] * missed))
 
@@ -248,7 +248,7 @@ class GegenbauerEstimator(StreamEstimator):
         warnings.warn(
             f"The linear system of this fit is ill-conditioned: its reciprocal condition number is "
             f"about {self.rcond_:.1e}, and rounding may change the weights by {min(error, 1):.0e} "
-            f"of their size. Use a larger gamma (now {float(self.gamma):g}), fewer terms "
+            f"of their size. Use a larger alpha (now {float(self.alpha):g}), fewer terms "
             f"(now {self.n_terms_}), or {way_out}.",
             IllConditionedWarning,
             stacklevel=stacklevel(),
@@ -272,7 +272,7 @@ class GegenbauerEstimator(StreamEstimator):
         X = model._validate_inputs(X, reset=False)
         model._apply_range_policy(X)
         single = model.term_coef_.ndim == 1
-        with advising(f"{CLIP_ADVICE}, or term_coef_ is too large, fit with a larger gamma"):
+        with advising(f"{CLIP_ADVICE}, or term_coef_ is too large, fit with a larger alpha"):
             outputs = predict(
                 model.basis_,
                 X,

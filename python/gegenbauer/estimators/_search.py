@@ -35,11 +35,11 @@ from gegenbauer.estimators._targets import TargetEstimator, checked_sample_weigh
 from gegenbauer.ridge.expansions import predict
 from gegenbauer.ridge.kernel_ridge import predict_kernel, solve_kernel
 from gegenbauer.ridge.solve import solve_ridge
-from gegenbauer.selection.basis_search import PAPER_GAMMAS, search_basis
+from gegenbauer.selection.basis_search import PAPER_ALPHAS, search_basis
 from gegenbauer.selection.candidates import NO_SCORE, Candidate
-from gegenbauer.selection.gamma import search_gamma
 from gegenbauer.selection.objective import check_level
-from gegenbauer.selection.spectrum_search import GAMMAS
+from gegenbauer.selection.penalty import search_alpha
+from gegenbauer.selection.spectrum_search import ALPHAS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,14 +100,14 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **TargetEstimator._parameter_constraints,
         "spectrum": [StrOptions({"auto"}), tuple, list, Spectrum, *COMPONENTS, None],
-        "gammas": [StrOptions({"auto"}), "array-like"],
+        "alphas": [StrOptions({"auto"}), "array-like"],
         "n_terms": [Range(Integral, 1, None, closed="left"), "array-like", None],
         "lam": [Range(Real, -0.5, None, closed="neither"), "array-like", None],
         "cv": ["cv_object"],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
         "penalize_constant": ["boolean"],
-        "search_rows": [Range(Integral, 10, None, closed="left")],
-        "kernel_rows": [Range(Integral, 0, None, closed="left")],
+        "search_samples": [Range(Integral, 10, None, closed="left")],
+        "kernel_samples": [Range(Integral, 0, None, closed="left")],
         "verbose": ["verbose"],
     }
 
@@ -116,24 +116,24 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
     _margin: float
 
     spectrum: str | ComponentsLike | None
-    gammas: str | Sequence[float]
+    alphas: str | Sequence[float]
     n_terms: int | Sequence[int] | None
     lam: float | Sequence[float] | None
     cv: Any
     scoring: Any
     penalize_constant: bool
-    search_rows: int
-    kernel_rows: int
+    search_samples: int
+    kernel_samples: int
     verbose: bool | int
     best_score_: float
     term_coef_: Doubles
     cv_results_: dict[str, NDArray[Any]]
     dual_coef_: Doubles
-    gamma_: float
+    alpha_: float
     lam_: float
     intercept_: Doubles
     loo_predictions_: Doubles
-    n_search_rows_: int
+    n_search_samples_: int
     n_terms_: float
     rcond_: float
     solver_: str
@@ -151,7 +151,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         raise NotImplementedError
 
     def _learn(self, data: Samples, splits: Splits, progress: Progress) -> tuple[Spectrum, float]:
-        """Choose the spectrum and a first gamma for the kernel of all terms, on few rows."""
+        """Choose the spectrum and a first alpha for the kernel of all terms, on few rows."""
         raise NotImplementedError
 
     def _finish(self, data: Samples, left_out: Doubles) -> None:
@@ -163,11 +163,11 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
     def _validate_params(self) -> None:
         super()._validate_params()
         # scikit-learn takes True for the number 1
-        check_integer(self.kernel_rows, "kernel_rows", minimum=0)
+        check_integer(self.kernel_samples, "kernel_samples", minimum=0)
         if isinstance(self.n_terms, bool):
             check_integer(self.n_terms, "n_terms", minimum=1)
         # what these refuse would otherwise be refused when the search is over
-        self._gamma_grid()
+        self._alpha_grid()
         self._basis_grid()
 
     @with_callbacks  # type: ignore[untyped-decorator]  # scikit-learn is untyped
@@ -213,7 +213,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         data = self._standardised(data)
         score = self._make_score(data)
         self._try_scoring(data, score)
-        self._all_terms = grid is None and self.n_terms is None and data.n <= self.kernel_rows
+        self._all_terms = grid is None and self.n_terms is None and data.n <= self.kernel_samples
         if self._all_terms and self.out_of_range == "extrapolate":
             raise ValueError(
                 "out_of_range='extrapolate' needs a finite set of terms: give n_terms, since "
@@ -239,13 +239,13 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         self, data: Samples, score: Score, splits: Splits, progress: Progress
     ) -> Doubles:
         """Choose a spectrum on few rows, and fit all terms or those of largest weight."""
-        rows = self._search_sample(data, int(self.search_rows))
-        self.n_search_rows_ = int(rows.size)
+        rows = self._search_sample(data, int(self.search_samples))
+        self.n_search_samples_ = int(rows.size)
         few, few_splits = data.take(rows), restrict_splits(splits, rows, data.n)
         self.cv_results_, self.lam_ = {}, 0.0
         with progress.stage("spectrum", n_steps=None):
             if isinstance(self.spectrum, str):
-                self.spectrum_, gamma = self._learn(few, few_splits, progress)
+                self.spectrum_, alpha = self._learn(few, few_splits, progress)
             else:
                 self.spectrum_ = Spectrum(self.spectrum)  # type: ignore[arg-type]  # not None
                 if not self.spectrum_.interactions(data.X.shape[1]).any():
@@ -253,10 +253,10 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
                         "the spectrum weighs no input: give an interaction (q) above zero, got "
                         f"spectrum={self.spectrum!r}"
                     )
-                gamma = self._first_gamma(few, few_splits) if self._all_terms else 0.0
-        with progress.stage("gamma on all rows"):
+                alpha = self._first_alpha(few, few_splits) if self._all_terms else 0.0
+        with progress.stage("alpha on all rows"):
             if self._all_terms:
-                return self._fit_kernel(data, gamma, score, splits)
+                return self._fit_kernel(data, alpha, score, splits)
             basis = TensorBasis(
                 data.X.shape[1],
                 n_terms=_DEFAULT_N_TERMS if self.n_terms is None else int(self.n_terms),  # type: ignore[arg-type]
@@ -264,9 +264,9 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
                 index_set="largest_weight",
                 spectrum=self.spectrum_,
             )
-            grid = self._gamma_grid()
+            grid = self._alpha_grid()
             if grid is None:
-                grid = np.array(GAMMAS) * self._level(basis, data)
+                grid = np.array(ALPHAS) * self._level(basis, data)
             return self._fit_terms(data, basis, grid, score, splits)
 
     def _search_sample(self, data: Samples, most: int) -> Places:
@@ -292,25 +292,25 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         splits: Splits,
         progress: Progress,
     ) -> Doubles:
-        """Choose lam, the number of terms and gamma, all of them on all rows."""
-        gammas = self._gamma_grid()
+        """Choose lam, the number of terms and alpha, all of them on all rows."""
+        alphas = self._alpha_grid()
         with progress.stage("basis", n_steps=None):
             found = search_basis(
                 data.X, data.Y, score, lams=grid[0], n_terms=grid[1],
-                gammas=PAPER_GAMMAS if gammas is None else gammas.tolist(), widen=gammas is None,
+                alphas=PAPER_ALPHAS if alphas is None else alphas.tolist(), widen=alphas is None,
                 **data.leaving_out, splits=splits, pooled=self._pooled,
                 callback=lambda k: progress.step(f"basis {k}"), **self._options(),
             )  # fmt: skip
         self.cv_results_ = {
             "lam": found.lams,
             "n_terms": found.n_terms,
-            "gamma": found.gammas,
+            "alpha": found.alphas,
             "score": -found.scores,
         }
-        self.n_search_rows_ = data.n
+        self.n_search_samples_ = data.n
         self.spectrum_, self.lam_, self._margin = None, found.basis.lam, 0.0
         with progress.stage("weights"):
-            return self._fit_terms(data, found.basis, np.array([found.gamma]), score, splits)
+            return self._fit_terms(data, found.basis, np.array([found.alpha]), score, splits)
 
     def _put_back(self, X: Any, used: Places, n_rows: int) -> None:
         """Give rows of weight zero, which no fit has seen, the predictions of the fit."""
@@ -335,16 +335,16 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
 
     def _warn_at_edges(self, basis_grid: tuple[list[float], list[int]] | None) -> None:
         """Say where the best value is an end of a grid that was given: of three values or more."""
-        given = self._gamma_grid()
+        given = self._alpha_grid()
         grids: list[tuple[str, float, Sequence[float]]]
-        grids = [("gammas", self.gamma_, [] if given is None else given.tolist())]
+        grids = [("alphas", self.alpha_, [] if given is None else given.tolist())]
         if basis_grid is not None:
             grids += [("lam", self.lam_, basis_grid[0]), ("n_terms", self.n_terms_, basis_grid[1])]
         for name, best, values in grids:
             if len(set(values)) < 3 or best not in (min(values), max(values)):
                 continue
             end, more = ("smallest", "smaller") if best == min(values) else ("largest", "larger")
-            free = ", or leave gammas='auto'" if name == "gammas" else ""
+            free = ", or leave alphas='auto'" if name == "alphas" else ""
             warnings.warn(
                 f"{best:.6g} was the best of {name} and is the {end}: give {more} ones as well, of "
                 f"which one may be better{free}",
@@ -439,12 +439,12 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         """Return the targets as scikit-learn's scorers take them."""
         raise NotImplementedError
 
-    def _gamma_grid(self) -> Doubles | None:
-        """Return the gammas asked for, absolute; None if the search is free."""
-        if isinstance(self.gammas, str):
+    def _alpha_grid(self) -> Doubles | None:
+        """Return the alphas asked for, absolute; None if the search is free."""
+        if isinstance(self.alphas, str):
             return None
-        gammas = _listed(self.gammas, "gammas")
-        found = [check_number(gamma, "gammas", minimum=0, open_below=True) for gamma in gammas]
+        alphas = _listed(self.alphas, "alphas")
+        found = [check_number(alpha, "alphas", minimum=0, open_below=True) for alpha in alphas]
         return np.unique(found)
 
     def _options(self) -> dict[str, Any]:
@@ -461,30 +461,30 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         except ValueError as error:
             raise ValueError(f"{error}; here, give n_terms for a finite set of terms") from None
 
-    def _first_gamma(self, data: Samples, splits: Splits) -> float:
-        """Return the best of the usual gammas for the kernel of all terms, on few rows."""
+    def _first_alpha(self, data: Samples, splits: Splits) -> float:
+        """Return the best of the usual alphas for the kernel of all terms, on few rows."""
         kernel = self._kernel_of_all_terms(data)
         options = {"sample_weight": data.weight, **self._options()}
         values = kernel.diagonal(data.X, scaling=self.scaling_)
         level = float(np.average(values, weights=data.weight)) - (not self.penalize_constant)
         level = data.unit * check_level(level, f"spectrum={self.spectrum!r}")
-        gammas = np.array(GAMMAS) * level
-        return self._best_of(kernel, data, gammas, self._make_score(data), splits, options)[0]
+        alphas = np.array(ALPHAS) * level
+        return self._best_of(kernel, data, alphas, self._make_score(data), splits, options)[0]
 
-    def _fit_kernel(self, data: Samples, gamma: float, score: Score, splits: Splits) -> Doubles:
+    def _fit_kernel(self, data: Samples, alpha: float, score: Score, splits: Splits) -> Doubles:
         """Fit all terms with dual coefficients; return the predictions of rows left out."""
         kernel = self._kernel_of_all_terms(data)
         options = {"sample_weight": data.weight, **self._options()}
-        grid = self._gamma_grid()
+        grid = self._alpha_grid()
         if grid is None:
-            gamma, best, left_out = search_gamma(
-                kernel, data.X, data.Y, score, gamma, splits=splits, pooled=self._pooled,
+            alpha, best, left_out = search_alpha(
+                kernel, data.X, data.Y, score, alpha, splits=splits, pooled=self._pooled,
                 left_out_share=data.share, **options,
             )  # fmt: skip
         else:
-            gamma, best, left_out = self._best_of(kernel, data, grid, score, splits, options)
-        fit = solve_kernel(kernel, data.X, data.Y, gamma, **options)
-        self.gamma_ = float(gamma)
+            alpha, best, left_out = self._best_of(kernel, data, grid, score, splits, options)
+        fit = solve_kernel(kernel, data.X, data.Y, alpha, **options)
+        self.alpha_ = float(alpha)
         self.best_score_ = -float(best)
         self.kernel_ = kernel
         self.X_fit_ = data.X
@@ -495,13 +495,13 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         return left_out
 
     def _fit_terms(
-        self, data: Samples, basis: TensorBasis, gammas: Doubles, score: Score, splits: Splits
+        self, data: Samples, basis: TensorBasis, alphas: Doubles, score: Score, splits: Splits
     ) -> Doubles:
         """Fit a finite set of terms; return the predictions of rows left out."""
         options = {"sample_weight": data.weight, **self._options()}
-        gamma, best, left_out = self._best_of(basis, data, gammas, score, splits, options)
-        fit = solve_ridge(basis, data.X, data.Y, gamma, **options)
-        self.gamma_ = float(gamma)
+        alpha, best, left_out = self._best_of(basis, data, alphas, score, splits, options)
+        fit = solve_ridge(basis, data.X, data.Y, alpha, **options)
+        self.alpha_ = float(alpha)
         self.best_score_ = -float(best)
         self.basis_ = basis
         self.term_coef_ = fit.weights
@@ -514,23 +514,23 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         self,
         model: SpectrumKernel | TensorBasis,
         data: Samples,
-        gammas: Doubles,
+        alphas: Doubles,
         score: Score,
         splits: Splits,
         options: dict[str, Any],
     ) -> tuple[float, float, Doubles]:
-        """Return the best of given gammas, its score and predictions of rows left out."""
+        """Return the best of given alphas, its score and predictions of rows left out."""
         others = {key: value for key, value in options.items() if key != "sample_weight"}
         weight = options["sample_weight"]
         candidate = Candidate(
             model, data.X, data.Y, weight, splits, left_out_share=data.share,
             pooled=self._pooled, **others,
         )  # fmt: skip
-        values = candidate.scores(gammas, score)
+        values = candidate.scores(alphas, score)
         at = int(np.flatnonzero(values == values.min())[-1])
         if not np.isfinite(values[at]):
-            raise ValueError(NO_SCORE.format("gamma"))
-        return float(gammas[at]), float(values[at]), candidate.predictions(float(gammas[at]))
+            raise ValueError(NO_SCORE.format("alpha"))
+        return float(alphas[at]), float(values[at]), candidate.predictions(float(alphas[at]))
 
     def _level(self, basis: TensorBasis, data: Samples) -> float:
         """Estimate the mean squared length of the penalised terms of a sample, times its weight."""
@@ -556,9 +556,9 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         if not loss >= constant - self._chance(constant, data):
             return
         ran_away = ""
-        if self._gamma_grid() is None and self.gamma_ >= _RUNAWAY * self._trace(data):
+        if self._alpha_grid() is None and self.alpha_ >= _RUNAWAY * self._trace(data):
             ran_away = (
-                f"The penalty ran away, to gamma = {self.gamma_:.3g}, which leaves less than "
+                f"The penalty ran away, to alpha = {self.alpha_:.3g}, which leaves less than "
                 f"{1 / _RUNAWAY:g} degrees of freedom. "
             )
         warnings.warn(
@@ -629,7 +629,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
 
     def _evaluate(self, X: NDArray[Any]) -> Doubles:
         """Return the outputs (S, K) at checked rows, wherever they lie."""
-        with advising(f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger gamma"):
+        with advising(f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger alpha"):
             if hasattr(self, "dual_coef_"):
                 return predict_kernel(
                     self.kernel_, X, self.X_fit_, self.dual_coef_, intercept=self.intercept_,

@@ -19,6 +19,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _num_samples
 
 from gegenbauer._locks import exclusive
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import as_matrix, check_number, require_plain
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.batches.iterables import as_batches
@@ -35,7 +36,7 @@ from gegenbauer.estimators._targets import ClassTargets, RealTargets, TargetEsti
 from gegenbauer.ridge.cost import MANY_SAMPLES, fit_cost, moments_serve
 from gegenbauer.ridge.statistics.gram import GramStatistics
 from gegenbauer.ridge.statistics.moments import MomentStatistics
-from gegenbauer.selection.basis_search import PAPER_GAMMAS
+from gegenbauer.selection.basis_search import PAPER_ALPHAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,7 @@ __all__ = ["ClassStream", "RealStream", "StreamEstimator"]
 SOLUTION = ("term_coef_", "engine_", "solver_", "precision_", "rcond_", "n_refinements_")
 
 # Parameters that do not count in the sums over rows: half-fitted models may differ in them.
-_OF_THE_SOLVE = {"gamma", "penalize_constant", "solver", "precision", "engine", "n_jobs"}
+_OF_THE_SOLVE = {"alpha", "penalize_constant", "solver", "precision", "engine", "n_jobs"}
 
 
 class StreamEstimator(BasisEstimator, TargetEstimator):
@@ -64,14 +65,14 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     the classes, whose order and number may change, and from which the codes +1 and -1 follow.
     """
 
-    gamma: float
+    alpha: float
     penalize_constant: bool
     engine: str
     solver: str
     statistics_: Statistics
     n_samples_seen_: int
     n_out_of_range_: int
-    gamma_results_: dict[str, Doubles]
+    alpha_results_: dict[str, Doubles]
     _y_was_flat: bool
     _summed_with: dict[str, Any]
 
@@ -118,7 +119,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         return bool(self.__dict__.keys() & {"term_coef_", "statistics_"})
 
     def _forget_solution(self) -> None:
-        for name in (*SOLUTION, "gamma_results_"):
+        for name in (*SOLUTION, "alpha_results_"):
             self.__dict__.pop(name, None)
 
     def _forget_fit(self) -> None:
@@ -144,12 +145,12 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         with advising("y or sample_weight is too large, scale it down"):
             try:
                 solution = self.statistics_._solve(
-                    self.gamma, self._coding(), bool(self.penalize_constant), self._n_threads()
+                    self.alpha, self._coding(), bool(self.penalize_constant), self._n_threads()
                 )
             except np.linalg.LinAlgError as error:
                 raise np.linalg.LinAlgError(
                     f"{error} (the rows are gone, so there is no other way than from their sums: "
-                    f"choose a larger gamma than {float(self.gamma):g} by choose_gamma or refit)"
+                    f"choose a larger alpha than {float(self.alpha):g} by choose_alpha or refit)"
                 ) from None
         flat = self._y_was_flat and solution.weights.shape[1] == 1
         self._keep_solution(solution, flat=flat)
@@ -260,7 +261,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         if places.size == 0:
             return
         outside = self.scaling_.outside(X)
-        if self.feature_range is None and outside.any():
+        if self.bounds is None and outside.any():
             row = int(places[int(outside.argmax())])
             raise ValueError(
                 f"row {row} lies outside of the range of all rows seen, so that it cannot be one "
@@ -274,7 +275,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
             n_threads=self._n_threads(),
         )  # fmt: skip
         self._set_statistics(self.statistics_ - part)
-        if self.feature_range is not None:
+        if self.bounds is not None:
             self.n_out_of_range_ -= int(np.count_nonzero(outside))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -438,13 +439,14 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
 
     # ---- the penalty, after all rows -----------------------------------------------
 
-    def refit(self, gamma: float | None = None) -> Self:
+    @refuse_old_names
+    def refit(self, alpha: float | None = None) -> Self:
         """Solve for the weights again, from the sums over all rows learned so far.
 
         Parameters
         ----------
-        gamma : float or None, default=None
-            A new penalty, which becomes the parameter ``gamma``; None for the present one.
+        alpha : float or None, default=None
+            A new penalty, which becomes the parameter ``alpha``; None for the present one.
 
         Returns
         -------
@@ -454,28 +456,29 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         Raises
         ------
         ValueError
-            The estimator was learned by ``fit``, or gamma is negative.
+            The estimator was learned by ``fit``, or alpha is negative.
         numpy.linalg.LinAlgError
-            gamma is too small for float64.
+            alpha is too small for float64.
         """
-        return self._on_copy("_refit", gamma)
+        return self._on_copy("_refit", alpha)
 
-    def _refit(self, gamma: float | None) -> None:
+    def _refit(self, alpha: float | None) -> None:
         self._require_statistics()
-        if gamma is not None:
-            self.gamma = check_number(gamma, "gamma", minimum=0)
+        if alpha is not None:
+            self.alpha = check_number(alpha, "alpha", minimum=0)
         self._forget_solution()
         self._solve_statistics()
 
-    def choose_gamma(self, gammas: Any = None, *, held_out: Any = None) -> Self:
+    @refuse_old_names
+    def choose_alpha(self, alphas: Any = None, *, held_out: Any = None) -> Self:
         """Choose the penalty from the sums, all rows being gone, and solve for the weights.
 
-        The score of a gamma is its generalised cross-validation, or the squared error in rows that
+        The score of a alpha is its generalised cross-validation, or the squared error in rows that
         are held out. Classes count as their codes +1 and -1.
 
         Parameters
         ----------
-        gammas : array-like of positive numbers or None, default=None
+        alphas : array-like of positive numbers or None, default=None
             Penalties to choose from; None for the paper's 2^-30, 2^-29, ..., 2^30.
         held_out : iterable of batches or None, default=None
             Batches as `fit_stream` takes them, of rows that were not learned, such as
@@ -484,24 +487,24 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         Returns
         -------
         estimator
-            The estimator itself, whose parameter ``gamma`` is the one chosen; what was tried is in
-            ``gamma_results_``: "gamma" and "score" (n_gammas,), the larger the better, and minus
-            infinity where gamma is too small for the accuracy of sums. When the call fails, it
+            The estimator itself, whose parameter ``alpha`` is the one chosen; what was tried is in
+            ``alpha_results_``: "alpha" and "score" (n_alphas,), the larger the better, and minus
+            infinity where alpha is too small for the accuracy of sums. When the call fails, it
             stays as it was.
 
         Raises
         ------
         ValueError
-            The estimator was learned by ``fit``; gammas are not positive, or all of them too
+            The estimator was learned by ``fit``; alphas are not positive, or all of them too
             small; or ``held_out`` is not of the same inputs and classes.
         """
-        return self._on_copy("_choose_gamma", gammas, held_out)
+        return self._on_copy("_choose_alpha", alphas, held_out)
 
-    def _choose_gamma(self, gammas: Any, held_out: Any) -> None:
+    def _choose_alpha(self, alphas: Any, held_out: Any) -> None:
         self._require_statistics()
-        require_plain(gammas, "gammas")
-        given = PAPER_GAMMAS if gammas is None else np.atleast_1d(gammas)
-        values = as_matrix(given, "gammas", one_dimensional=True, keep_float32=False)[:, 0]
+        require_plain(alphas, "alphas")
+        given = PAPER_ALPHAS if alphas is None else np.atleast_1d(alphas)
+        values = as_matrix(given, "alphas", one_dimensional=True, keep_float32=False)[:, 0]
         coding, unit = self.statistics_._in_units(self._coding())
         penalize = bool(self.penalize_constant)
         scores, weights, accurate = self.statistics_._gcv(
@@ -512,7 +515,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
             scores = judge._squared_errors(weights, coding, rounded=True) / judge.weight_sum
         if not accurate.any():
             raise ValueError(
-                f"all of gammas are too small for the accuracy of sums, the largest being "
+                f"all of alphas are too small for the accuracy of sums, the largest being "
                 f"{values.max():g}: give larger ones"
             )
         losses = np.where(accurate, scores.sum(axis=1), np.inf)
@@ -526,7 +529,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         best = float(values[losses == losses.min()].max())
         self._refit(best)
         with np.errstate(over="ignore"):
-            self.gamma_results_ = {"gamma": values, "score": -losses * unit * unit}
+            self.alpha_results_ = {"alpha": values, "score": -losses * unit * unit}
 
     def _judge(self, held_out: Any) -> Statistics:
         """Sum rows that are held out: within the present range, and of the present classes."""

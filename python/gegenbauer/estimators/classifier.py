@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.utils.metaestimators import available_if
 
-from gegenbauer.estimators._ridge import PAPER_GAMMA, PAPER_LAM, PAPER_N_TERMS, GegenbauerEstimator
+from gegenbauer._renamed import refuse_old_names
+from gegenbauer.estimators._ridge import PAPER_ALPHA, PAPER_LAM, PAPER_N_TERMS, GegenbauerEstimator
 from gegenbauer.estimators._streaming import ClassStream, StreamEstimator
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
     lam : float, default=0.05
         Gegenbauer parameter lambda > -1/2: 0 is the Chebyshev limit, 1/2 Legendre, 1
         Chebyshev of the second kind.
-    gamma : float, default=2**-12
+    alpha : float, default=2**-12
         Ridge penalty, from 0 up; 0 gives the least-squares solution of smallest norm
         (Moore-Penrose, the paper's WDD), the constant not counted if it is not penalised.
     index_set : {"total_degree", "tensor", "hyperbolic_cross", "largest_weight"}, \
@@ -45,7 +46,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         ``n_terms``.
     max_interaction : int or None, default=None
         Largest number of inputs in one term; None for no limit.
-    order : {"grlex", "grlex_ascending", "grevlex"}, default="grlex"
+    term_order : {"grlex", "grlex_ascending", "grevlex"}, default="grlex"
         Order of the terms within a degree; "grlex" is that of PolynomialFeatures.
     spectrum : None, "orthonormal", tuple (q, s), Spectrum or what one is made from, default=None
         Weights of the terms: None for the raw polynomials of the paper, "orthonormal" for
@@ -53,7 +54,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         carries the factor sqrt(q n^(-2s)); see :class:`Spectrum` for weights of each input.
     domain : {(0, 1), (-1, 1)}, default=(0, 1)
         Interval to which the inputs are scaled; a list will do.
-    feature_range : array-like of shape (n_features, 2) or None, default=None
+    bounds : array-like of shape (n_features, 2) or None, default=None
         Smallest and largest value of each input, where they are known beforehand, as of a
         simulator; None for those of the rows of ``fit``. Rows beyond are treated as
         ``out_of_range`` says, in ``fit`` too.
@@ -62,13 +63,13 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         to it in silence ("clip") or with one warning ("warn"), raise an error, or evaluate the
         polynomials there, which grow fast; non-finite results are an error.
     penalize_constant : bool, default=True
-        Whether gamma also penalises the constant term, as in the paper.
+        Whether alpha also penalises the constant term, as in the paper.
     engine : {"auto", "primal", "moments", "dual", "kernel"}, default="auto"
         The way to the normal equations: of the terms, from features ("primal") or from
         moments, or of the rows, from features ("dual") or from a product formula ("kernel").
         "auto" takes the one that :func:`fit_cost` expects to be cheapest.
     solver : {"auto", "cholesky", "orthogonal"}, default="auto"
-        How to solve. "cholesky" is fast, "orthogonal" works at any gamma; "auto" begins with
+        How to solve. "cholesky" is fast, "orthogonal" works at any alpha; "auto" begins with
         the first and falls back to the second where it must.
     precision : {"auto", "float64"}, default="auto"
         Products of features behind a Cholesky factor. "auto" tries float32 for large sums over
@@ -113,7 +114,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
     statistics_ : MomentStatistics or GramStatistics
         Sums over the rows, if they were learned by ``partial_fit`` or ``fit_stream``.
     n_samples_seen_, n_out_of_range_ : int
-        With ``statistics_``: number of rows, and of those beyond ``feature_range``.
+        With ``statistics_``: number of rows, and of those beyond ``bounds``.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray of str
@@ -137,7 +138,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
     >>> from sklearn.datasets import load_iris
     >>> from gegenbauer import GegenbauerClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = GegenbauerClassifier(n_terms=15, gamma=2**-6).fit(X, y)
+    >>> model = GegenbauerClassifier(n_terms=15, alpha=2**-6).fit(X, y)
     >>> int((model.predict(X) == y).sum())
     143
     >>> model.decision_function(X[:1]).round(6).tolist()
@@ -149,19 +150,20 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         "class_weight": ClassStream._parameter_constraints["class_weight"],
     }
 
+    @refuse_old_names
     def __init__(
         self,
         n_terms: int | None = PAPER_N_TERMS,
         degree: int | Sequence[int] | None = None,
         *,
         lam: float = PAPER_LAM,
-        gamma: float = PAPER_GAMMA,
+        alpha: float = PAPER_ALPHA,
         index_set: str = "total_degree",
         max_interaction: int | None = None,
-        order: str = "grlex",
+        term_order: str = "grlex",
         spectrum: SpectrumLike = None,
         domain: tuple[float, float] = (0, 1),
-        feature_range: Any = None,
+        bounds: Any = None,
         out_of_range: str = "warn",
         penalize_constant: bool = True,
         engine: str = "auto",
@@ -173,13 +175,13 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         self.n_terms = n_terms
         self.degree = degree
         self.lam = lam
-        self.gamma = gamma
+        self.alpha = alpha
         self.index_set = index_set
         self.max_interaction = max_interaction
-        self.order = order
+        self.term_order = term_order
         self.spectrum = spectrum
         self.domain = domain
-        self.feature_range = feature_range
+        self.bounds = bounds
         self.out_of_range = out_of_range
         self.penalize_constant = penalize_constant
         self.engine = engine
@@ -235,7 +237,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         of which predictions have some 3e-18 / ``rcond_``, relative to the largest (up to 5e-17
         with orthonormal polynomials).
         No range has to be known beforehand: the box of the inputs grows with the rows, and what
-        was learned is expressed in the larger one, exactly; with ``feature_range`` it stays, and
+        was learned is expressed in the larger one, exactly; with ``bounds`` it stays, and
         rows beyond are treated as ``out_of_range`` says and counted in ``n_out_of_range_``. The
         weights are solved for when they are first needed. Half-fitted models of the same
         parameters merge with ``+``.
@@ -278,7 +280,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         """Learn rows that need not fit into memory, in one pass.
 
         The weights are solved for when they are first needed, as after :meth:`partial_fit`; what
-        is wrong with the sums as a whole, such as a single class or a gamma that is too small, is
+        is wrong with the sums as a whole, such as a single class or a alpha that is too small, is
         an error then, and nothing is lost by it. Of outliers
         (:class:`OutlierWarning`) and of correlated inputs, which only the samples themselves tell,
         there is no warning.
@@ -319,7 +321,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         >>> from gegenbauer import GegenbauerClassifier
         >>> X, y = load_iris(return_X_y=True)  # sorted by class, so that batches lack some
         >>> batches = [(X[i : i + 40], y[i : i + 40]) for i in range(0, 150, 40)]
-        >>> model = GegenbauerClassifier(n_terms=15, gamma=2**-6).fit_stream(batches)
+        >>> model = GegenbauerClassifier(n_terms=15, alpha=2**-6).fit_stream(batches)
         >>> model.classes_.tolist(), int((model.predict(X) == y).sum())
         ([0, 1, 2], 143)
         """

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import require_finite
 from gegenbauer.estimators._base import CLIP_ADVICE
 from gegenbauer.estimators._scores import Judged, score_at_once
@@ -57,7 +58,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     """Classification that chooses its polynomials and its penalty by itself, with probabilities.
 
     All products of Chebyshev polynomials of the inputs there are, with weights of two numbers:
-    what an interaction costs (q) and what a degree costs (s). They and the penalty gamma are
+    what an interaction costs (q) and what a degree costs (s). They and the penalty alpha are
     those of the smallest log-loss of exact leave-one-out scores. Then a few steps give each
     input a q of its own, held together by a prior. The same scores, which every row has from a
     model that did not see it, make the probabilities: no second fit, no data held back.
@@ -71,14 +72,14 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         for each further q; with ``cv`` or ``scoring`` all keep the same. A spectrum that is given
         is fixed; (q, s) is the squared weight q n^(-2s) for every input that
         occurs with degree n. None takes the raw polynomials of the paper on [0, 1], in its order,
-        and chooses ``lam``, ``n_terms`` and gamma on all rows.
-    gammas : "auto" or array-like of positive numbers, default="auto"
+        and chooses ``lam``, ``n_terms`` and alpha on all rows.
+    alphas : "auto" or array-like of positive numbers, default="auto"
         Penalties to choose from; "auto" chooses together with the spectrum, and again on all
         rows, with ``spectrum=None`` from the paper's 2^-30 to 2^30, and beyond where the best
         is at an end. Where the best of three given ones or more is at an end (of two it always
         is), here as in ``lam`` and ``n_terms``, a `GridEdgeWarning` tells.
     n_terms : int, None, or with ``spectrum=None`` array-like of int, default=None
-        Number of terms of largest weight. None uses all there are for up to ``kernel_rows``
+        Number of terms of largest weight. None uses all there are for up to ``kernel_samples``
         rows, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None
         for the paper's 1000.
     lam : float, array-like of float or None, default=None
@@ -94,11 +95,11 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         may take ten times as long. For multilabel y None is the mean log-loss of the labels, while
         scikit-learn's "neg_log_loss" counts the labels that are there alone.
     penalize_constant : bool, default=True
-        Whether gamma also penalises the constant term.
-    search_rows : int, default=500
+        Whether alpha also penalises the constant term.
+    search_samples : int, default=500
         Rows on which the spectrum is chosen, of every class its share; all with
         ``spectrum=None``.
-    kernel_rows : int, default=5000
+    kernel_samples : int, default=5000
         Most rows whose model is kept as dual coefficients of all terms.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: see
@@ -124,22 +125,22 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         The weights of the terms; None for ``spectrum=None``.
     lam_ : float
         Parameter of the polynomials; 0 (Chebyshev) but for ``spectrum=None``.
-    gamma_ : float
+    alpha_ : float
         The penalty.
     best_score_ : float
-        Score of the chosen gamma on rows left out, the larger the better: minus the log-loss
+        Score of the chosen alpha on rows left out, the larger the better: minus the log-loss
         at the best temperature, or that of ``scoring``. It is that of ``loo_predictions_``, the
         outputs before ``probability_maps_`` learn the bias of each class, and where inputs have
         few values up to five equal samples are left out together: with inputs that tell nothing,
         and classes of different sizes, it is below that of the probabilities.
     cv_results_ : dict of ndarray
-        What was tried: "smoothness" (n_s,), "interaction" (n_q,), "relative_gamma" (n_gammas,)
+        What was tried: "smoothness" (n_s,), "interaction" (n_q,), "relative_alpha" (n_alphas,)
         (relative to the mean diagonal of the kernel matrix, times the mean weight of a sample)
-        and "score" (n_s, n_q, n_gammas), from which a choice by log-loss takes the prior,
+        and "score" (n_s, n_q, n_alphas), from which a choice by log-loss takes the prior,
         (ln q n_features)^2 / 32 by the number of samples of the search. The best of each s is
         where the weights of the inputs are learned from.
-        With ``spectrum=None`` "lam" (n_lams,), "n_terms" (n_sizes,), "gamma" (n_gammas,) and
-        "score" (n_lams, n_sizes, n_gammas). Scores are minus infinity where rounding errors would
+        With ``spectrum=None`` "lam" (n_lams,), "n_terms" (n_sizes,), "alpha" (n_alphas,) and
+        "score" (n_lams, n_sizes, n_alphas). Scores are minus infinity where rounding errors would
         count, and NaN where nothing was tried. Empty for a spectrum that is given.
     loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Output for each sample of ``fit`` by the model without it, before calibration (with ``cv``,
@@ -164,7 +165,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         calibration; ``decision_function`` is what ``probability_maps_`` make of them.
     n_terms_ : int or infinity
         Number of terms.
-    n_search_rows_ : int
+    n_search_samples_ : int
         Rows on which the spectrum was chosen.
     engine_, solver_, rcond_
         How the final system was solved, as in :class:`GegenbauerClassifier`.
@@ -195,9 +196,9 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     The basis of the paper, with what it gives chosen as well:
 
     >>> model = GegenbauerClassifierCV(spectrum=None, lam=[0.05, 0.5], n_terms=[20, 100]).fit(X, y)
-    >>> model.cv_results_["score"].shape  # lam, n_terms, gamma
+    >>> model.cv_results_["score"].shape  # lam, n_terms, alpha
     (2, 2, 61)
-    >>> model.lam_, model.n_terms_, model.gamma_
+    >>> model.lam_, model.n_terms_, model.alpha_
     (0.5, 100, 0.25)
     """
 
@@ -209,39 +210,40 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
 
     probability_maps_: list[ProbabilityMap]
 
+    @refuse_old_names
     def __init__(
         self,
         spectrum: str | ComponentsLike | None = "auto",
-        gammas: str | Sequence[float] = "auto",
+        alphas: str | Sequence[float] = "auto",
         n_terms: int | Sequence[int] | None = None,
         *,
         lam: float | Sequence[float] | None = None,
         cv: Any = None,
         scoring: Any = None,
         penalize_constant: bool = True,
-        search_rows: int = 500,
-        kernel_rows: int = 5000,
+        search_samples: int = 500,
+        kernel_samples: int = 5000,
         out_of_range: str = "warn",
         class_weight: dict[Any, float] | str | None = None,
         verbose: bool | int = False,
         n_jobs: int | None = None,
     ) -> None:
         self.spectrum = spectrum
-        self.gammas = gammas
+        self.alphas = alphas
         self.n_terms = n_terms
         self.lam = lam
         self.cv = cv
         self.scoring = scoring
         self.penalize_constant = penalize_constant
-        self.search_rows = search_rows
-        self.kernel_rows = kernel_rows
+        self.search_samples = search_samples
+        self.kernel_samples = kernel_samples
         self.out_of_range = out_of_range
         self.class_weight = class_weight
         self.verbose = verbose
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Choose the spectrum and gamma, learn the weights, and calibrate.
+        """Choose the spectrum and alpha, learn the weights, and calibrate.
 
         Parameters
         ----------
@@ -392,11 +394,11 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         self.cv_results_ = {
             "smoothness": found.smoothnesses,
             "interaction": found.interactions,
-            "relative_gamma": found.gammas,
+            "relative_alpha": found.alphas,
             "score": -found.scores,
         }
         if self.scoring is not None or splits is not None:
-            return found.kernel.spectrum, found.gamma
+            return found.kernel.spectrum, found.alpha
         return self._weigh_inputs(data, found, progress)
 
     def _weigh_inputs(
@@ -414,22 +416,22 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
             return float(np.mean([value for value, _ in parts])), slopes
 
         price = _PRICE * (data.X.shape[1] - 1) / data.n_samples
-        score, best = self._make_score(data), (found.score - price, found.kernel, found.gamma)
+        score, best = self._make_score(data), (found.score - price, found.kernel, found.alpha)
         for start, relative in found.starts:
-            kernel, gamma = learn_spectrum(
-                data.X, data.Y, components=start.spectrum, gamma=relative, objective=loss,
+            kernel, alpha = learn_spectrum(
+                data.X, data.Y, components=start.spectrum, alpha=relative, objective=loss,
                 **data.leaving_out, prior=_SPREAD, max_iter=_STEPS, **self._options(),
             )  # fmt: skip
             progress.step("weights of inputs")
             try:
                 left_out = leave_one_out(
-                    kernel, data.X, data.Y, gamma, **data.leaving_out, **self._options()
+                    kernel, data.X, data.Y, alpha, **data.leaving_out, **self._options()
                 )
             except np.linalg.LinAlgError:
                 continue
             value = float(score(left_out.predictions, np.arange(data.n))[0])
             if left_out.error[0] <= TRUSTED and value < best[0]:
-                best = value, kernel, gamma
+                best = value, kernel, alpha
         return best[1].spectrum, best[2]
 
     def _finish(self, data: Samples, left_out: Doubles) -> None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.metaestimators import available_if
 
-from gegenbauer.estimators._ridge import PAPER_GAMMA, PAPER_LAM, PAPER_N_TERMS, GegenbauerEstimator
+from gegenbauer._renamed import refuse_old_names
+from gegenbauer.estimators._ridge import PAPER_ALPHA, PAPER_LAM, PAPER_N_TERMS, GegenbauerEstimator
 from gegenbauer.estimators._streaming import RealStream, StreamEstimator
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
 
     The network of the paper with real targets: a fixed hidden layer G of products of
     Gegenbauer polynomials of the scaled inputs, and output weights
-    W = (gamma I + G'G)^-1 G'Y (``eq.weights_solution1``), found without ever holding G.
+    W = (alpha I + G'G)^-1 G'Y (``eq.weights_solution1``), found without ever holding G.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
     lam : float, default=0.05
         Gegenbauer parameter lambda > -1/2: 0 is the Chebyshev limit, 1/2 Legendre, 1
         Chebyshev of the second kind.
-    gamma : float, default=2**-12
+    alpha : float, default=2**-12
         Ridge penalty, from 0 up; 0 gives the least-squares solution of smallest norm
         (Moore-Penrose), the constant not counted if it is not penalised.
     index_set : {"total_degree", "tensor", "hyperbolic_cross", "largest_weight"}, \
@@ -44,7 +45,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         ``n_terms``.
     max_interaction : int or None, default=None
         Largest number of inputs in one term; None for no limit.
-    order : {"grlex", "grlex_ascending", "grevlex"}, default="grlex"
+    term_order : {"grlex", "grlex_ascending", "grevlex"}, default="grlex"
         Order of the terms within a degree; "grlex" is that of PolynomialFeatures.
     spectrum : None, "orthonormal", tuple (q, s), Spectrum or what one is made from, default=None
         Weights of the terms: None for the raw polynomials of the paper, "orthonormal" for
@@ -52,7 +53,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         carries the factor sqrt(q n^(-2s)); see :class:`Spectrum` for weights of each input.
     domain : {(0, 1), (-1, 1)}, default=(0, 1)
         Interval to which the inputs are scaled; a list will do.
-    feature_range : array-like of shape (n_features, 2) or None, default=None
+    bounds : array-like of shape (n_features, 2) or None, default=None
         Smallest and largest value of each input, where they are known beforehand, as of a
         simulator; None for those of the rows of ``fit``. Rows beyond are treated as
         ``out_of_range`` says, in ``fit`` too.
@@ -61,14 +62,14 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         to it in silence ("clip") or with one warning ("warn"), raise an error, or evaluate the
         polynomials there, which grow fast; non-finite results are an error.
     penalize_constant : bool, default=True
-        Whether gamma also penalises the constant term, as in the paper. False is better for targets
+        Whether alpha also penalises the constant term, as in the paper. False is better for targets
         whose mean is far from zero: see `PenalizedConstantWarning`.
     engine : {"auto", "primal", "moments", "dual", "kernel"}, default="auto"
         The way to the normal equations: of the terms, from features ("primal") or from
         moments, or of the rows, from features ("dual") or from a product formula ("kernel").
         "auto" takes the one that :func:`fit_cost` expects to be cheapest.
     solver : {"auto", "cholesky", "orthogonal"}, default="auto"
-        How to solve. "cholesky" is fast, "orthogonal" works at any gamma; "auto" begins with
+        How to solve. "cholesky" is fast, "orthogonal" works at any alpha; "auto" begins with
         the first and falls back to the second where it must.
     precision : {"auto", "float64"}, default="auto"
         Products of features behind a Cholesky factor. "auto" tries float32 for large sums over
@@ -100,7 +101,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
     statistics_ : MomentStatistics or GramStatistics
         Sums over the rows, if they were learned by ``partial_fit`` or ``fit_stream``.
     n_samples_seen_, n_out_of_range_ : int
-        With ``statistics_``: number of rows, and of those beyond ``feature_range``.
+        With ``statistics_``: number of rows, and of those beyond ``bounds``.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray of str
@@ -115,7 +116,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
     -----
     Inputs that are constant in ``fit`` are ignored, whatever comes in them later. Where all of
     them are, as with a single sample, the model is a constant: the mean of the targets, shrunk by
-    ``gamma`` unless ``penalize_constant=False``. Two samples are the corners of the box.
+    ``alpha`` unless ``penalize_constant=False``. Two samples are the corners of the box.
 
     An estimator may be used by several threads: calls that change it wait for each other, and
     predictions are of one state.
@@ -125,24 +126,25 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
     >>> import numpy as np
     >>> from gegenbauer import GegenbauerRegressor
     >>> x = np.linspace(-1, 1, 50)[:, np.newaxis]
-    >>> model = GegenbauerRegressor(n_terms=20, gamma=1e-8).fit(x, np.sin(3 * x[:, 0]))
+    >>> model = GegenbauerRegressor(n_terms=20, alpha=1e-8).fit(x, np.sin(3 * x[:, 0]))
     >>> float(model.predict([[0.5]])[0].round(3)), float(np.sin(1.5).round(3))
     (0.997, 0.997)
     """
 
+    @refuse_old_names
     def __init__(
         self,
         n_terms: int | None = PAPER_N_TERMS,
         degree: int | Sequence[int] | None = None,
         *,
         lam: float = PAPER_LAM,
-        gamma: float = PAPER_GAMMA,
+        alpha: float = PAPER_ALPHA,
         index_set: str = "total_degree",
         max_interaction: int | None = None,
-        order: str = "grlex",
+        term_order: str = "grlex",
         spectrum: SpectrumLike = None,
         domain: tuple[float, float] = (0, 1),
-        feature_range: Any = None,
+        bounds: Any = None,
         out_of_range: str = "warn",
         penalize_constant: bool = True,
         engine: str = "auto",
@@ -153,13 +155,13 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         self.n_terms = n_terms
         self.degree = degree
         self.lam = lam
-        self.gamma = gamma
+        self.alpha = alpha
         self.index_set = index_set
         self.max_interaction = max_interaction
-        self.order = order
+        self.term_order = term_order
         self.spectrum = spectrum
         self.domain = domain
-        self.feature_range = feature_range
+        self.bounds = bounds
         self.out_of_range = out_of_range
         self.penalize_constant = penalize_constant
         self.engine = engine
@@ -214,7 +216,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         of which predictions have some 3e-18 / ``rcond_``, relative to the largest (up to 5e-17
         with orthonormal polynomials).
         No range has to be known beforehand: the box of the inputs grows with the rows, and what
-        was learned is expressed in the larger one, exactly; with ``feature_range`` it stays, and
+        was learned is expressed in the larger one, exactly; with ``bounds`` it stays, and
         rows beyond are treated as ``out_of_range`` says and counted in ``n_out_of_range_``. The
         weights are solved for when they are first needed. Half-fitted models of the same
         parameters merge with ``+``.
@@ -247,7 +249,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         >>> from gegenbauer import GegenbauerRegressor
         >>> x = np.linspace(-1, 1, 50)[:, np.newaxis]
         >>> y = np.sin(3 * x[:, 0])
-        >>> model = GegenbauerRegressor(n_terms=20, gamma=1e-8)
+        >>> model = GegenbauerRegressor(n_terms=20, alpha=1e-8)
         >>> for rows in (slice(0, 1), slice(1, 30), slice(30, 50)):
         ...     model = model.partial_fit(x[rows], y[rows])
         >>> model.n_samples_seen_, float(model.predict([[0.5]])[0].round(3))
@@ -266,7 +268,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         """Learn rows that need not fit into memory, in one pass.
 
         The weights are solved for when they are first needed, as after :meth:`partial_fit`; what
-        is wrong with the sums as a whole, such as a single class or a gamma that is too small, is
+        is wrong with the sums as a whole, such as a single class or a alpha that is too small, is
         an error then, and nothing is lost by it. So is a
         :class:`PenalizedConstantWarning` given then, where samples are twice as many as terms. What
         only the samples themselves tell is not told: of outliers (:class:`OutlierWarning`) and of
@@ -305,8 +307,8 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         >>> import numpy as np
         >>> from gegenbauer import ArrayBatches, GegenbauerRegressor
         >>> X = np.random.default_rng(0).uniform(size=(1000, 2))
-        >>> batches = ArrayBatches(X, X[:, 0] * X[:, 1], batch_rows=300)
-        >>> model = GegenbauerRegressor(degree=2, n_terms=None, gamma=1e-9).fit_stream(batches)
+        >>> batches = ArrayBatches(X, X[:, 0] * X[:, 1], batch_size=300)
+        >>> model = GegenbauerRegressor(degree=2, n_terms=None, alpha=1e-9).fit_stream(batches)
         >>> float(model.predict([[0.5, 0.5]])[0].round(6))
         0.25
         """

@@ -19,6 +19,7 @@ from sklearn.metrics import (
 from sklearn.utils._param_validation import StrOptions
 
 from gegenbauer._dispatch import core
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
     CLIP,
     check_flag,
@@ -86,36 +87,36 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
     spectrum : "auto", tuple (q, s), Spectrum or what one is made from, or None, default="auto"
         "auto" learns the weights of all inputs. A spectrum that is given is fixed; (q, s) is the
         squared weight q n^(-2s) for every input that occurs with degree n. None takes the raw
-        polynomials of the paper on [0, 1], in its order, and chooses ``lam``, ``n_terms`` and gamma
+        polynomials of the paper on [0, 1], in its order, and chooses ``lam``, ``n_terms`` and alpha
         on all rows.
-    gammas : "auto" or array-like of positive numbers, default="auto"
+    alphas : "auto" or array-like of positive numbers, default="auto"
         Penalties to choose from; "auto" walks to the best one, with ``spectrum=None`` from
         the paper's 2^-30 to 2^30, and beyond where the best is at an end. Where the best of
         three given ones or more is at an end (of two it always is), here as in ``lam`` and
         ``n_terms``, a `GridEdgeWarning` tells.
     n_terms : int, None, or with ``spectrum=None`` array-like of int, default=None
-        Number of terms of largest weight. None uses all there are for up to ``kernel_rows``
+        Number of terms of largest weight. None uses all there are for up to ``kernel_samples``
         rows, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None
         for the paper's 1000.
     lam : float, array-like of float or None, default=None
         Parameters to choose from with ``spectrum=None``; None for the paper's 0.05. Other spectra
         have Chebyshev polynomials, and no such parameter.
     cv : int, splitter, iterable or None, default=None
-        How rows are left out to choose gamma: None for exact leave-one-out, which costs no
+        How rows are left out to choose alpha: None for exact leave-one-out, which costs no
         further fits (see ``loo_predictions_`` for samples that are equal); else as in
         scikit-learn. Splitters by groups take ``groups`` of ``fit``.
     scoring : str, callable or None, default=None
-        What the best gamma is the best of: a scorer of scikit-learn; None for the smallest
+        What the best alpha is the best of: a scorer of scikit-learn; None for the smallest
         mean squared error.
     search : {"marginal_likelihood", "squared_error"}, default="marginal_likelihood"
         By what the spectrum is learned: the likelihood of its rows, or their exact
         leave-one-out error, which takes more steps and is often a little better without noise.
     penalize_constant : bool, default=False
-        Whether gamma also penalises the constant term.
-    search_rows : int, default=500
+        Whether alpha also penalises the constant term.
+    search_samples : int, default=500
         Rows on which the spectrum is learned, evenly spread over the range of y; all with
         ``spectrum=None``.
-    kernel_rows : int, default=5000
+    kernel_samples : int, default=5000
         Most rows whose model is kept as dual coefficients of all terms.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``, which is
@@ -133,10 +134,10 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         The weights of the terms; None for ``spectrum=None``.
     lam_ : float
         Parameter of the polynomials; 0 (Chebyshev) but for ``spectrum=None``.
-    gamma_ : float
+    alpha_ : float
         The penalty, for targets scaled to a variance of one.
     best_score_ : float
-        Score of the chosen gamma on rows left out, the larger the better: minus the mean
+        Score of the chosen alpha on rows left out, the larger the better: minus the mean
         squared error in units of the targets' variance, or that of ``scoring``.
     cv_results_ : dict of ndarray
         With ``spectrum=None``, what was tried, as in :class:`GegenbauerClassifierCV`; else empty.
@@ -160,7 +161,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         ``basis_.evaluate(X, scaling=scaling_) @ term_coef_ + intercept_``.
     n_terms_ : int or infinity
         Number of terms.
-    n_search_rows_ : int
+    n_search_samples_ : int
         Rows on which the spectrum was learned.
     engine_, solver_, rcond_
         How the final system was solved, as in :class:`GegenbauerRegressor`.
@@ -204,10 +205,11 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
 
     search: str
 
+    @refuse_old_names
     def __init__(
         self,
         spectrum: str | ComponentsLike | None = "auto",
-        gammas: str | Sequence[float] = "auto",
+        alphas: str | Sequence[float] = "auto",
         n_terms: int | Sequence[int] | None = None,
         *,
         lam: float | Sequence[float] | None = None,
@@ -215,28 +217,28 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         scoring: Any = None,
         search: str = "marginal_likelihood",
         penalize_constant: bool = False,
-        search_rows: int = 500,
-        kernel_rows: int = 5000,
+        search_samples: int = 500,
+        kernel_samples: int = 5000,
         out_of_range: str = "warn",
         verbose: bool | int = False,
         n_jobs: int | None = None,
     ) -> None:
         self.spectrum = spectrum
-        self.gammas = gammas
+        self.alphas = alphas
         self.n_terms = n_terms
         self.lam = lam
         self.cv = cv
         self.scoring = scoring
         self.search = search
         self.penalize_constant = penalize_constant
-        self.search_rows = search_rows
-        self.kernel_rows = kernel_rows
+        self.search_samples = search_samples
+        self.kernel_samples = kernel_samples
         self.out_of_range = out_of_range
         self.verbose = verbose
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Choose the spectrum and gamma, and learn the weights.
+        """Choose the spectrum and alpha, and learn the weights.
 
         Parameters
         ----------
@@ -346,11 +348,11 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         if data.n < 3:
             return Spectrum((1.0 / data.X.shape[1], 2.0)), 1e-3
         data, _ = Samples.merge(data.X, data.Y, data.weight)  # where splits told equal rows apart
-        kernel, gamma = learn_spectrum(
+        kernel, alpha = learn_spectrum(
             data.X, data.Y, objective=self.search, **data.leaving_out,
             callback=lambda k: progress.step(f"spectrum, step {k}"), **self._options(),
         )  # fmt: skip
-        return kernel.spectrum, gamma
+        return kernel.spectrum, alpha
 
     def _finish(self, data: Samples, left_out: Doubles) -> None:
         if hasattr(self, "dual_coef_"):
@@ -374,11 +376,11 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         if hasattr(self, "dual_coef_"):
             factor, root, side = self._system()
             inverse = core.inverse_diagonal(factor, check_threads(self._n_threads()))
-            left = self.gamma_ * float(inverse.sum())
+            left = self.alpha_ * float(inverse.sum())
             if free:
-                left -= self.gamma_ * float(side @ side) / float(root @ side)
+                left -= self.alpha_ * float(side @ side) / float(root @ side)
             dual = self.dual_coef_ / root[:, np.newaxis]
-            squares = (self.gamma_ * dual) ** 2  # scaled residuals are gamma times dual ones
+            squares = (self.alpha_ * dual) ** 2  # scaled residuals are alpha times dual ones
             self.effective_dof_ = data.n - left
         else:
             # few rows reach few directions, which their features tell better than all of G'G
@@ -387,10 +389,10 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
                 self.basis_, data.X, data.Y, sample_weight=data.weight, method=method,
                 tolerance=TRUSTED, **self._options(),
             )  # fmt: skip
-            self._posterior, self._mean_features, self._free_leverage = path.posterior(self.gamma_)
-            self.effective_dof_ = float(path.effective_dof([self.gamma_])[0])
+            self._posterior, self._mean_features, self._free_leverage = path.posterior(self.alpha_)
+            self.effective_dof_ = float(path.effective_dof([self.alpha_])[0])
             left = data.n - self.effective_dof_
-            fitted = path.predict(data.X, [self.gamma_])[0]
+            fitted = path.predict(data.X, [self.alpha_])[0]
             squares = weight[:, np.newaxis] * ((data.Y - fitted) * self._unit) ** 2
         left += float(weight.sum()) - data.n  # weights are numbers of rows
         self.noise_variance_ = estimate_noise_variance(
@@ -400,7 +402,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
     def _judge_prior(self, data: Samples) -> Doubles:
         """Return the variance of each output in units of the kernel, (n_outputs,).
 
-        The fit takes it for that of the noise by gamma, which says too little of targets without
+        The fit takes it for that of the noise by alpha, which says too little of targets without
         noise: their prior is to vary over the samples at least as much as they do.
         """
         rows = spread_places(data.n, MOST_FOR_A_MEAN)
@@ -414,7 +416,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
                 data.X[rows], scaling=self.scaling_, n_threads=self._n_threads()
             )
             spread = float((share @ (G - share @ G) ** 2).sum())
-        least = self.noise_variance_ / self.gamma_
+        least = self.noise_variance_ / self.alpha_
         if not spread > 0:
             return least
         signal = (self._unit**2 - self.noise_variance_).clip(min=0.0)
@@ -468,7 +470,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         r"""Predict intervals that hold a new target with a given probability.
 
         By jackknife+: the interval is made of what each model without one row predicts here, plus
-        and minus its error at that row. With a given spectrum and gamma at least 2 coverage - 1 of
+        and minus its error at that row. With a given spectrum and alpha at least 2 coverage - 1 of
         the targets lie inside, whatever the distribution, if rows are exchangeable; in practice
         about ``coverage`` do. A spectrum that is learned has seen every row: with ten inputs and
         coverage = 0.9, 0.88 were inside with 100 rows, 0.82 with 50, 0.61 with 20. Give the
@@ -537,7 +539,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         return lower, upper
 
     def _system(self) -> tuple[Doubles, Doubles, Doubles]:
-        """Return the factor of gamma I + D K D, D as a vector, and the solution for it."""
+        """Return the factor of alpha I + D K D, D as a vector, and the solution for it."""
         root = np.ones(len(self.X_fit_)) if self._row_weight is None else np.sqrt(self._row_weight)
         threads = check_threads(self._n_threads())
         factor = np.zeros((root.size, root.size), order="F")
@@ -545,7 +547,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
             self.X_fit_, self._current_scaling()._map, root, not self._free_constant, factor,
             threads,
         )  # fmt: skip
-        factor[np.diag_indices(root.size)] += self.gamma_
+        factor[np.diag_indices(root.size)] += self.alpha_
         core.cholesky_in_place(factor, threads)
         side = np.asfortranarray(root[:, np.newaxis].copy())
         core.solve_factored(factor, side, threads)
@@ -624,7 +626,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         h = own - np.einsum("ij,ij->j", k, solved)
         if self._free_constant:
             h += (1.0 - root @ solved) ** 2 / (root @ side) - 1.0
-        return np.asarray((h / self.gamma_).clip(min=0.0))
+        return np.asarray((h / self.alpha_).clip(min=0.0))
 
 
 def _wider(reach: Doubles, more: Doubles) -> Doubles:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer.estimators._base import CLIP_ADVICE, BasisEstimator, advising
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         ``n_terms``.
     max_interaction : int or None, default=None
         Largest number of inputs in one term; None for no limit.
-    order : {"grlex", "grlex_ascending", "grevlex"}, default="grlex"
+    term_order : {"grlex", "grlex_ascending", "grevlex"}, default="grlex"
         Order of the terms within a degree; "grlex" is that of PolynomialFeatures.
     spectrum : None, "orthonormal", tuple (q, s), Spectrum or what one is made from, default=None
         Weights of the terms: None for the raw polynomials of the paper, "orthonormal" for
@@ -62,7 +63,7 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         carries the factor sqrt(q n^(-2s)); see :class:`Spectrum` for weights of each input.
     domain : {(0, 1), (-1, 1)}, default=(0, 1)
         Interval to which the inputs are scaled; a list will do.
-    feature_range : array-like of shape (n_features, 2) or None, default=None
+    bounds : array-like of shape (n_features, 2) or None, default=None
         Smallest and largest value of each input, where they are known beforehand, as of a
         simulator; None for those of the rows of ``fit``. Rows beyond are treated as
         ``out_of_range`` says, in ``fit`` too.
@@ -103,6 +104,7 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
     [1.0, 0.5, 1.0, -0.125, 0.5, 1.0]
     """
 
+    @refuse_old_names
     def __init__(
         self,
         n_terms: int | None = None,
@@ -111,10 +113,10 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         lam: float = 0.05,
         index_set: str = "total_degree",
         max_interaction: int | None = None,
-        order: str = "grlex",
+        term_order: str = "grlex",
         spectrum: SpectrumLike = None,
         domain: tuple[float, float] = (0, 1),
-        feature_range: Any = None,
+        bounds: Any = None,
         out_of_range: str = "warn",
         n_jobs: int | None = None,
     ) -> None:
@@ -123,10 +125,10 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         self.lam = lam
         self.index_set = index_set
         self.max_interaction = max_interaction
-        self.order = order
+        self.term_order = term_order
         self.spectrum = spectrum
         self.domain = domain
-        self.feature_range = feature_range
+        self.bounds = bounds
         self.out_of_range = out_of_range
         self.n_jobs = n_jobs
 

@@ -131,7 +131,7 @@ def polynomial_text(
     -------
     str
         The polynomial in one line, and in two more what its ``Cn(x)`` is: which polynomial of
-        `eval_gegenbauer`, and from which range each input is scaled, with all digits. With
+        `gegenbauer_vander`, and from which range each input is scaled, with all digits. With
         ``digits=17`` and all terms the text is the model, to rounding. Inputs that were constant in
         ``fit`` have gone into the constant. A term weighs as much as its weight times its largest
         value on the domain; terms below the rounding of the weightiest one are left out.
@@ -148,7 +148,7 @@ def polynomial_text(
     >>> import numpy as np
     >>> from gegenbauer import GegenbauerRegressor, polynomial_text
     >>> X = np.random.default_rng(0).integers(0, 11, size=(100, 2)) / 10
-    >>> model = GegenbauerRegressor(degree=2, n_terms=None, lam=0.5, gamma=1e-9)
+    >>> model = GegenbauerRegressor(degree=2, n_terms=None, lam=0.5, alpha=1e-9)
     >>> model = model.fit(X, 1 + 3 * X[:, 0] * X[:, 1])
     >>> print(polynomial_text(model, max_terms=2, digits=3))
     3 C1(x0) C1(x1) + 1 + 4 more terms

@@ -50,7 +50,7 @@ def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = N
     >>> import sympy
     >>> from gegenbauer import GegenbauerRegressor, to_sympy
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> model = GegenbauerRegressor(degree=1, n_terms=None, gamma=1e-9).fit(X, 2 * X[:, 0] + 1)
+    >>> model = GegenbauerRegressor(degree=1, n_terms=None, alpha=1e-9).fit(X, 2 * X[:, 0] + 1)
     >>> expression = to_sympy(model, names=["length (cm)"])
     >>> float(expression.diff(sympy.Symbol("length (cm)")).round(6))
     2.0

@@ -8,7 +8,7 @@ In polynomials that are orthonormal for the distribution of the inputs, every pa
 squared coefficients. Other polynomials are changed into these, input by input: a univariate
 polynomial of degree n is a sum of orthonormal ones up to degree n, so that the index set stays. Of
 a kernel of all terms, the terms of largest weight are taken. (Its parts are also quadratic forms of
-the dual coefficients, but these are so large for a tiny gamma that nothing of such a form is left.)
+the dual coefficients, but these are so large for a tiny alpha that nothing of such a form is left.)
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from gegenbauer._validation import (
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.tensor_basis import TensorBasis, common_polynomials
-from gegenbauer.basis.univariate import eval_gegenbauer
+from gegenbauer.basis.univariate import gegenbauer_vander
 from gegenbauer.errors import CorrelatedInputsWarning, stacklevel
 from gegenbauer.inspection._models import require_model
 from gegenbauer.inspection.correlation import largest_correlation
@@ -198,7 +198,7 @@ def _change_of_basis(
     degree = one.max_degree
     nodes, weights = _quadrature(distribution, degree + 1)
     lam = 0.5 if distribution == "uniform" else 0.0
-    orthonormal = eval_gegenbauer(nodes, degree, lam, normalization="orthonormal")
+    orthonormal = gegenbauer_vander(nodes, degree, lam, normalization="orthonormal")
     low, high = domain
     inputs = low + (high - low) * 0.5 * (extent * nodes + 1.0)
     values = one.evaluate(inputs[:, np.newaxis])
@@ -355,7 +355,7 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
     >>> import numpy as np
     >>> from gegenbauer import GegenbauerRegressor, sobol_indices
     >>> X = np.random.default_rng(0).uniform(size=(500, 2))
-    >>> model = GegenbauerRegressor(degree=1, n_terms=None, gamma=1e-9)
+    >>> model = GegenbauerRegressor(degree=1, n_terms=None, alpha=1e-9)
     >>> model = model.fit(X, X[:, 0] + 2 * X[:, 1])
     >>> sobol_indices(model).total[:, 0].round(2).tolist()
     [0.2, 0.8]

@@ -12,6 +12,7 @@ import numpy as np
 
 from gegenbauer.errors import ModelFileError
 from gegenbauer.persistence._format import (
+    ALPHA_RESULTS,
     AXES,
     CLASSIFIERS,
     CORRELATION,
@@ -22,7 +23,6 @@ from gegenbauer.persistence._format import (
     FITTED_RIDGE,
     FITTED_SEARCH,
     FITTED_SOLUTION,
-    GAMMA_RESULTS,
     MAX_INT_DIGITS,
     MAX_VALUES,
     NUMBER,
@@ -125,9 +125,9 @@ def _expected_shapes(header: Header) -> dict[str, _Shape]:
     n = size("indices" if finite else "X_fit", 0)  # terms, or samples
     if name not in SEARCHES and name != "GegenbauerFeatures" and is_solved(fitted):
         shapes["coef"] = (n,) if len(given.get("coef", ())) == 1 else (n, None)
-    if f"{GAMMA_RESULTS}gamma" in given and name != "GegenbauerFeatures":
-        shapes[f"{GAMMA_RESULTS}gamma"] = (None,)
-        shapes[f"{GAMMA_RESULTS}score"] = (size(f"{GAMMA_RESULTS}gamma", 0),)
+    if f"{ALPHA_RESULTS}alpha" in given and name != "GegenbauerFeatures":
+        shapes[f"{ALPHA_RESULTS}alpha"] = (None,)
+        shapes[f"{ALPHA_RESULTS}score"] = (size(f"{ALPHA_RESULTS}alpha", 0),)
     if "statistics" in fitted:
         shapes["sums"] = (None,)
         if fitted["statistics"]["shifted"]:

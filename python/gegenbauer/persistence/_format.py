@@ -3,11 +3,11 @@
 A model file is a safetensors file. Loading one parses JSON, checks it against the schema
 below, and copies arrays of numbers; it imports nothing and calls nothing that the file names.
 
-Schema, ``format_version`` 1. The header's ``__metadata__`` has exactly these entries:
+Schema, ``format_version`` 2. The header's ``__metadata__`` has exactly these entries:
 
 ==================  ==================================================================
 ``format``          ``"gegenbauer-model"``
-``format_version``  ``"1"``
+``format_version``  ``"2"``
 ``library_version`` version of this library that wrote the file
 ``estimator``       ``"GegenbauerClassifier"``, ``"GegenbauerRegressor"``,
                     ``"GegenbauerClassifierCV"``, ``"GegenbauerRegressorCV"`` or
@@ -46,11 +46,11 @@ and for models learned from batches, unless they were saved without
                                   older files: there neither is so
 ============  ==================  ====================================================
 
-and for models whose penalty was chosen by ``choose_gamma``
+and for models whose penalty was chosen by ``choose_alpha``
 
 =======================  ====================  ========================================
-``gamma_results.*``      float64, (n,)         what was tried, ``gamma_results_``:
-                                               ``gamma`` and ``score``
+``alpha_results.*``      float64, (n,)         what was tried, ``alpha_results_``:
+                                               ``alpha`` and ``score``
 =======================  ====================  ========================================
 
 and for the estimators that choose by themselves
@@ -78,7 +78,8 @@ and for the estimators that choose by themselves
                                                of a finite set
 =======================  ====================  ========================================
 
-Files of the same ``format_version`` may lack parameters that are newer than they are,
+Version 1 has other names (:mod:`gegenbauer._renamed`) and is read as well. Files of the same
+``format_version`` may lack parameters that are newer than they are,
 ``precision_``, ``prior_variance``, ``correlation`` and ``checksum``.
 
 A file is taken for hostile until it is loaded. Each number of the header has a range, and each
@@ -114,6 +115,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "ALPHA_RESULTS",
     "AXES",
     "BASIS_ARGUMENTS",
     "CLASSIFIERS",
@@ -131,7 +133,6 @@ __all__ = [
     "FITTED_SOLUTION",
     "FORMAT",
     "FORMAT_VERSION",
-    "GAMMA_RESULTS",
     "KINDS",
     "LABEL_DTYPES",
     "LENGTH_BYTES",
@@ -158,7 +159,7 @@ __all__ = [
 
 FORMAT: Final = "gegenbauer-model"
 
-FORMAT_VERSION: Final = "1"
+FORMAT_VERSION: Final = "2"
 
 # The classes that a file may name.
 ESTIMATORS: Final[dict[str, Any]] = {
@@ -252,9 +253,9 @@ STATISTICS: Final[dict[str, Entry]] = {
 KINDS: Final[dict[str, Any]] = {"gram": GramStatistics, "moments": MomentStatistics}
 
 FITTED_SEARCH: Final[dict[str, Entry]] = {
-    "gamma_": Entry((int, float), math.ulp(0.0)),
+    "alpha_": Entry((int, float), math.ulp(0.0)),
     "best_score_": _OPEN_NUMBER,
-    "n_search_rows_": COUNT,
+    "n_search_samples_": COUNT,
     "spectrum_": Entry((list, type(None))),  # components; null for raw polynomials
     "y_was_flat": _FLAG,
 }
@@ -277,7 +278,7 @@ BASIS_ARGUMENTS: Final = (
     "lam",
     "index_set",
     "max_interaction",
-    "order",
+    "term_order",
     "spectrum",
 )
 
@@ -288,11 +289,11 @@ COMPONENT_KINDS: Final[dict[str, Any]] = {cls.__name__: cls for cls in COMPONENT
 MAX_WEIGHTS: Final = 2**20
 
 # The axes of ``cv_results_``, in the order in which ``score`` has them.
-AXES: Final = (("smoothness", "interaction", "relative_gamma"), ("lam", "n_terms", "gamma"))
+AXES: Final = (("smoothness", "interaction", "relative_alpha"), ("lam", "n_terms", "alpha"))
 
 RESULTS: Final = "cv_results."
 
-GAMMA_RESULTS: Final = "gamma_results."
+ALPHA_RESULTS: Final = "alpha_results."
 
 
 class _Tensor(NamedTuple):
@@ -322,7 +323,7 @@ LENGTH_BYTES: Final = 8
 # Most values in a text of JSON, each of which may take 100 bytes for its two of the file.
 MAX_VALUES: Final = 2**20
 
-# Those of the largest float64: `gamma` may be so large an int, and a parameter anything.
+# Those of the largest float64: `alpha` may be so large an int, and a parameter anything.
 MAX_INT_DIGITS: Final = 309
 
 # No tensor has more dimensions, and products of thousands of sizes take minutes.
@@ -360,13 +361,13 @@ TENSORS: Final[dict[str, _Tensor]] = {
     "loo_predictions": _MEASURED,
     **{
         f"{RESULTS}{axis}": _doubles(low=0.0)
-        for axis in ("smoothness", "interaction", "relative_gamma", "gamma")
+        for axis in ("smoothness", "interaction", "relative_alpha", "alpha")
     },
     f"{RESULTS}lam": _doubles(low=-0.5),
     f"{RESULTS}n_terms": _of_type("int64", low=1, high=2**63 - 1),
     f"{RESULTS}score": _MEASURED,
-    f"{GAMMA_RESULTS}gamma": _doubles(low=0.0),
-    f"{GAMMA_RESULTS}score": _MEASURED,
+    f"{ALPHA_RESULTS}alpha": _doubles(low=0.0),
+    f"{ALPHA_RESULTS}score": _MEASURED,
     "probability_scales": _doubles(low=math.ulp(0.0)),
     "probability_biases": _doubles(),
     "relevances": _doubles(low=0.0),
@@ -393,6 +394,7 @@ class Header(NamedTuple):
     tensors: dict[str, tuple[np.dtype[Any], tuple[int, ...]]]
     n_bytes: int  # length that the file must have
     entries: dict[str, str]  # of __metadata__, as they stand there
+    old_names: dict[str, str]  # of tensors, in the file, where it has other ones
 
 
 def checksum_of(entries: dict[str, str], tensors: dict[str, NDArray[Any]]) -> str:

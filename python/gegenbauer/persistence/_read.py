@@ -10,6 +10,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer import __version__
+from gegenbauer._renamed import NEW_NAMES
 from gegenbauer.errors import ModelFileError, ModelVersionWarning, stacklevel
 from gegenbauer.persistence._checks import (
     check_fitted,
@@ -85,10 +86,10 @@ def _parse_header(text: bytes) -> Header:
             "gegenbauer.save writes such files."
         )
     version = entries.get("format_version")
-    if version != FORMAT_VERSION:
+    if version not in ("1", FORMAT_VERSION):
         raise ModelFileError(
             f"its format_version is {show(version)}, and this version of gegenbauer, "
-            f"{__version__}, reads {FORMAT_VERSION!r}. It may come from a "
+            f"{__version__}, reads '1' and {FORMAT_VERSION!r}. It may come from a "
             f"newer one: its library_version is {show(entries.get('library_version'))}."
         )
     require_keys({"checksum": None, **entries}, METADATA_KEYS, "__metadata__")
@@ -104,11 +105,40 @@ def _parse_header(text: bytes) -> Header:
         if not isinstance(value, dict):
             raise ModelFileError(f"{key} must be a JSON object; got {show(value)}.")
     tensors, n_bytes = _parse_tensors(header)
+    old_names: dict[str, str] = {}
+    if version == "1":
+        parameters, fitted = _with_new_keys(parameters), _with_new_keys(fitted)
+        if isinstance(fitted.get("basis"), dict):
+            fitted["basis"] = _with_new_keys(fitted["basis"])
+        old_names = {_new_name(old): old for old in tensors}
+        if len(old_names) < len(tensors):
+            raise ModelFileError("a file of version 1 must not hold a tensor by two names.")
+        tensors = {_new_name(old): entry for old, entry in tensors.items()}
     end = LENGTH_BYTES + len(text) + n_bytes
-    parsed = Header(name, parameters, fitted, tensors, end, entries)
+    parsed = Header(name, parameters, fitted, tensors, end, entries, old_names)
     check_fitted(parsed)
     check_tensors(parsed)
     return parsed
+
+
+def _new_name(old: str) -> str:
+    """Return what a parameter, an attribute or a tensor of version 1 is called now."""
+    if old == "n_search_rows_":
+        return "n_search_samples_"
+    table, dot, axis = old.rpartition(".")
+    table = table.replace("gamma_results", "alpha_results")
+    if axis == "relative_gamma":
+        return f"{table}{dot}relative_alpha"
+    name = axis.removesuffix("_")
+    new = NEW_NAMES.get(name, name)
+    return f"{table}{dot}{new}{axis[len(name) :]}"
+
+
+def _with_new_keys(values: dict[str, Any]) -> dict[str, Any]:
+    found = {_new_name(key): value for key, value in values.items()}
+    if len(found) < len(values):
+        raise ModelFileError("a file of version 1 must not hold one thing by two names.")
+    return found
 
 
 def _parse_tensors(
@@ -169,11 +199,12 @@ def read_tensors(header: Header, data: bytes) -> dict[str, NDArray[Any]]:
         raise ModelFileError(f"safetensors cannot read it: {error}") from error
     arrays = {}
     for name, (dtype, shape) in header.tensors.items():
-        if read[name].dtype != dtype or read[name].shape != shape:
+        found = read[header.old_names.get(name, name)]
+        if found.dtype != dtype or found.shape != shape:
             raise ModelFileError(f"tensor {name!r} differs from its description.")
-        arrays[name] = read[name].copy()  # owns its memory, aligned and writeable
+        arrays[name] = found.copy()  # owns its memory, aligned and writeable
     checksum = header.entries.get("checksum")
-    if checksum is not None and checksum != checksum_of(header.entries, arrays):
+    if checksum is not None and checksum != checksum_of(header.entries, read):
         raise ModelFileError("it is damaged: its contents do not have its checksum.")
     for name, array in arrays.items():
         wrong = wrong_number(name, array)

@@ -26,13 +26,13 @@ from gegenbauer.persistence._checks import (
     show,
 )
 from gegenbauer.persistence._format import (
+    ALPHA_RESULTS,
     AXES,
     BASIS_ARGUMENTS,
     CLASSIFIERS,
     COMPONENT_KINDS,
     COUNT,
     ESTIMATORS,
-    GAMMA_RESULTS,
     KINDS,
     MAX_WEIGHTS,
     NUMBER,
@@ -82,9 +82,9 @@ def from_parts(header: Header, arrays: dict[str, NDArray[Any]]) -> Any:
         estimator.term_coef_ = arrays["coef"]
         estimator.precision_ = fitted["precision_"]
         estimator.n_refinements_ = fitted["n_refinements_"]
-    if f"{GAMMA_RESULTS}gamma" in arrays:
-        estimator.gamma_results_ = {
-            key: arrays[f"{GAMMA_RESULTS}{key}"] for key in ("gamma", "score")
+    if f"{ALPHA_RESULTS}alpha" in arrays:
+        estimator.alpha_results_ = {
+            key: arrays[f"{ALPHA_RESULTS}{key}"] for key in ("alpha", "score")
         }
     if name in CLASSIFIERS:
         _restore_classes(estimator, fitted, arrays)
@@ -126,7 +126,7 @@ def _restore_parameters(name: str, parameters: dict[str, Any]) -> Any:
     for key, value in parameters.items():
         if key == "class_weight" and isinstance(value, list):
             values[key] = _restore_class_weight(value)
-        elif key == "feature_range" and value is not None:
+        elif key == "bounds" and value is not None:
             values[key] = _restore_range(value)
         elif key == "cv":  # a list would pass for splits
             require_valid(value, Entry((int, type(None))), "parameters['cv']")
@@ -166,7 +166,7 @@ def _restore_range(pairs: Any) -> tuple[tuple[float, float], ...]:
     if not isinstance(pairs, list) or not all(
         isinstance(pair, list) and len(pair) == 2 and all(map(is_double, pair)) for pair in pairs
     ):
-        raise ModelFileError(f"feature_range must be a list of pairs; got {show(pairs)}.")
+        raise ModelFileError(f"bounds must be a list of pairs; got {show(pairs)}.")
     return tuple((float(lower), float(upper)) for lower, upper in pairs)
 
 
@@ -262,9 +262,9 @@ def _restore_search(
         estimator.kernel_ = build_object(SpectrumKernel, m, estimator.spectrum_)
         estimator.lam_, estimator.n_terms_ = estimator.kernel_.lam, math.inf
         estimator.X_fit_ = arrays["X_fit"]
-    estimator.gamma_ = float(fitted["gamma_"])
+    estimator.alpha_ = float(fitted["alpha_"])
     estimator.best_score_ = float(fitted["best_score_"])
-    estimator.n_search_rows_ = fitted["n_search_rows_"]
+    estimator.n_search_samples_ = fitted["n_search_samples_"]
     estimator._y_was_flat = flat = fitted["y_was_flat"]
     if flat and weights.shape[1] != 1:
         raise ModelFileError(f"y_was_flat is true, and there are {weights.shape[1]} outputs.")
@@ -287,7 +287,7 @@ def _restore_uncertainty(
     estimator.noise_variance_ = noise = arrays["noise_variance"]
     # older files lack it, where it is that of the fit
     with np.errstate(over="ignore"):
-        prior = arrays.get("prior_variance", noise / estimator.gamma_)
+        prior = arrays.get("prior_variance", noise / estimator.alpha_)
     for name, values in (("noise_variance", noise), ("prior_variance", prior)):
         # infinite where no sample was left to judge the noise by
         if (values[np.isfinite(noise)] > _MAX_VARIANCE).any():

@@ -21,12 +21,12 @@ from gegenbauer.errors import ModelFileError
 from gegenbauer.estimators.classifier_cv import GegenbauerClassifierCV
 from gegenbauer.persistence._checks import show, wrong_number
 from gegenbauer.persistence._format import (
+    ALPHA_RESULTS,
     BASIS_ARGUMENTS,
     CLASSIFIERS,
     ESTIMATORS,
     FORMAT,
     FORMAT_VERSION,
-    GAMMA_RESULTS,
     KINDS,
     LABEL_DTYPES,
     LENGTH_BYTES,
@@ -147,8 +147,8 @@ def to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
         fitted["correlation"] = [*estimator._correlation]
     if "statistics_" in vars(estimator):
         _put_statistics(estimator, tensors, fitted, position)
-    for key, values in vars(estimator).get("gamma_results_", {}).items():
-        tensors[f"{GAMMA_RESULTS}{key}"] = np.asarray(values)
+    for key, values in vars(estimator).get("alpha_results_", {}).items():
+        tensors[f"{ALPHA_RESULTS}{key}"] = np.asarray(values)
     has_solution = name != "GegenbauerFeatures" and (
         "statistics_" not in vars(estimator) or "term_coef_" in vars(estimator)
     )
@@ -211,13 +211,12 @@ def plain_parameter(name: str, value: Any) -> Any:
             [_plain_label(label), float(_plain(weight, f"class_weight of {label!r}"))]
             for label, weight in value.items()
         ]
-    if name == "feature_range" and value is not None:
+    if name == "bounds" and value is not None:
         try:
             return np.asarray(value, dtype=np.float64).tolist()
         except (TypeError, ValueError, OverflowError):
             raise TypeError(
-                "feature_range must hold a pair of numbers for each input to be saved; got "
-                f"{show(value)}."
+                f"bounds must hold a pair of numbers for each input to be saved; got {show(value)}."
             ) from None
     return _plain(value, name)
 
@@ -249,9 +248,9 @@ def _put_statistics(
 def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[str, Any]) -> None:
     """Describe what an estimator that chooses by itself has beyond the others."""
     fitted |= {
-        "gamma_": float(estimator.gamma_),
+        "alpha_": float(estimator.alpha_),
         "best_score_": _open_number(estimator.best_score_),
-        "n_search_rows_": int(estimator.n_search_rows_),
+        "n_search_samples_": int(estimator.n_search_samples_),
         "spectrum_": None
         if estimator.spectrum_ is None
         else _plain(estimator.spectrum_.components, "spectrum_"),

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_integer, check_number
 from gegenbauer.errors import ModelFileError
 from gegenbauer.persistence._format import import_safetensors
@@ -31,7 +32,7 @@ class Checkpoint:
     ----------
     path : str or path-like
         The file, by custom with the suffix ``.safetensors``.
-    every_rows : int, default=10_000_000
+    every_samples : int, default=10_000_000
         Most rows between two writings.
     every_seconds : float, default=60
         Most seconds between two writings, of which a batch may take longer.
@@ -52,16 +53,17 @@ class Checkpoint:
     (20, 40)
     """
 
+    @refuse_old_names
     def __init__(
         self,
         path: str | os.PathLike[str],
         *,
-        every_rows: int = 10_000_000,
+        every_samples: int = 10_000_000,
         every_seconds: float = 60.0,
     ) -> None:
         import_safetensors()
         self.path = Path(os.path.realpath(path))
-        self.every_rows = check_integer(every_rows, "every_rows", minimum=1)
+        self.every_samples = check_integer(every_samples, "every_samples", minimum=1)
         self.every_seconds = check_number(every_seconds, "every_seconds", minimum=0)
         self._rows, self._time = 0, time.monotonic()  # of what is in the file
         if not self.path.parent.is_dir():
@@ -128,7 +130,7 @@ class Checkpoint:
     def is_due(self, model: Any) -> bool:
         """Whether enough rows came, or time passed, since the file was written."""
         new = getattr(model, "n_samples_seen_", 0) - self._rows
-        return new >= self.every_rows or time.monotonic() - self._time >= self.every_seconds
+        return new >= self.every_samples or time.monotonic() - self._time >= self.every_seconds
 
     def write(self, model: Any, n_batches: int, fingerprint: str) -> None:
         """Replace the file by one of the present state."""

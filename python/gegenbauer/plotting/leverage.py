@@ -43,14 +43,14 @@ class LeverageDisplay:
         self.mean_leverage = mean_leverage
 
     @classmethod
-    def from_path(cls, path: RidgePath, gamma: float, *, output: int = 0, ax: Any = None) -> Self:
+    def from_path(cls, path: RidgePath, alpha: float, *, output: int = 0, ax: Any = None) -> Self:
         """Draw the rows of a `RidgePath` for one penalty.
 
         Parameters
         ----------
         path : RidgePath
             A factorised problem.
-        gamma : float
+        alpha : float
             Penalty.
         output : int
             Which output.
@@ -61,7 +61,7 @@ class LeverageDisplay:
         -------
         LeverageDisplay
         """
-        return cls._of_path(path, gamma, output).plot(ax=ax)
+        return cls._of_path(path, alpha, output).plot(ax=ax)
 
     @classmethod
     def from_estimator(
@@ -103,8 +103,8 @@ class LeverageDisplay:
         return cls._of_path(*solved_by(estimator, X, y, sample_weight), output).plot(ax=ax)
 
     @classmethod
-    def _of_path(cls, path: RidgePath, gamma: float, output: int) -> Self:
-        found = path.leave_one_out([gamma])
+    def _of_path(cls, path: RidgePath, alpha: float, output: int) -> Self:
+        found = path.leave_one_out([alpha])
         output = check_integer(output, "output", minimum=0)
         if output >= path.n_outputs:
             raise ValueError(f"output must be below {path.n_outputs}, got {output}")

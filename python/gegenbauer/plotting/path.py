@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer.plotting._axes import error_name, errors_of, get_axes
-from gegenbauer.selection.basis_search import PAPER_GAMMAS
+from gegenbauer.selection.basis_search import PAPER_ALPHAS
 from gegenbauer.selection.ridge_path import RidgePath
 
 if TYPE_CHECKING:
@@ -29,17 +29,17 @@ def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ridge
             "estimator must be a regressor or classifier of this library, got "
             f"{type(estimator).__name__}"
         )
-    gamma = estimator.gamma_ if hasattr(estimator, "gamma_") else estimator.gamma
+    alpha = estimator.alpha_ if hasattr(estimator, "alpha_") else estimator.alpha
     weight: Doubles | None
     if X is not None and y is not None:
         estimator._validate_inputs(X, reset=False)
         rows, Y, weight, _ = copy.copy(estimator)._checked_rows(X, y, sample_weight)
         Y = Y.reshape(len(rows), -1)
     elif X is None and y is None and {"X_fit_", "_row_weight"} <= vars(estimator).keys():
-        # targets are predictions plus residuals, which are gamma times dual coefficients
+        # targets are predictions plus residuals, which are alpha times dual coefficients
         rows, weight = estimator.X_fit_, estimator._row_weight
         sizes = 1.0 if weight is None else weight[:, np.newaxis]
-        Y = estimator._evaluate(rows) + gamma * estimator.dual_coef_ / sizes
+        Y = estimator._evaluate(rows) + alpha * estimator.dual_coef_ / sizes
     else:
         raise TypeError(
             f"this {type(estimator).__name__} keeps no samples of its fit: pass X and y, those of "
@@ -55,7 +55,7 @@ def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ridge
         penalize_constant=bool(estimator.penalize_constant),
         n_threads=estimator._n_threads(),
     )
-    return path, float(gamma)
+    return path, float(alpha)
 
 
 class PathDisplay:
@@ -63,9 +63,9 @@ class PathDisplay:
 
     Parameters
     ----------
-    gammas : ndarray, shape (n_gammas,)
+    alphas : ndarray, shape (n_alphas,)
         Penalties.
-    errors : dict of str to ndarray, shape (n_gammas,)
+    errors : dict of str to ndarray, shape (n_alphas,)
         Curves by their names. Where all are positive, their axis is logarithmic.
     chosen : float, optional
         A penalty to be marked.
@@ -93,28 +93,28 @@ class PathDisplay:
 
     def __init__(
         self,
-        gammas: Doubles,
+        alphas: Doubles,
         errors: dict[str, Doubles],
         *,
         chosen: float | None = None,
-        xlabel: str = "gamma",
+        xlabel: str = "alpha",
         ylabel: str = "mean squared error",
     ) -> None:
-        self.gammas = gammas
+        self.alphas = alphas
         self.errors = errors
         self.chosen = chosen
         self.xlabel = xlabel
         self.ylabel = ylabel
 
     @classmethod
-    def from_path(cls, path: RidgePath, gammas: npt.ArrayLike, *, ax: Any = None) -> Self:
+    def from_path(cls, path: RidgePath, alphas: npt.ArrayLike, *, ax: Any = None) -> Self:
         """Draw leave-one-out errors and generalised cross-validation of a `RidgePath`.
 
         Parameters
         ----------
         path : RidgePath
             A factorised problem.
-        gammas : array_like, shape (n_gammas,)
+        alphas : array_like, shape (n_alphas,)
             Penalties.
         ax : matplotlib axes, optional
             Where to draw.
@@ -124,11 +124,11 @@ class PathDisplay:
         PathDisplay
             The leave-one-out minimum is marked.
         """
-        return cls._of_path(path, gammas).plot(ax=ax)
+        return cls._of_path(path, alphas).plot(ax=ax)
 
     @classmethod
-    def _of_path(cls, path: RidgePath, gammas: npt.ArrayLike) -> Self:
-        values = np.sort(np.asarray(gammas, dtype=np.float64))
+    def _of_path(cls, path: RidgePath, alphas: npt.ArrayLike) -> Self:
+        values = np.sort(np.asarray(alphas, dtype=np.float64))
         weights = path.sample_weight
         squares = (path.leave_one_out(values).predictions - path.targets) ** 2
         left_out = np.average(squares.mean(axis=2), axis=1, weights=weights)
@@ -178,10 +178,10 @@ class PathDisplay:
         check_is_fitted(estimator)
         results = getattr(estimator, "cv_results_", {})
         if not results:
-            path, gamma = solved_by(estimator, X, y, sample_weight)
-            around = np.array(PAPER_GAMMAS) if gamma == 0 else gamma * 2.0 ** np.arange(-16, 17)
+            path, alpha = solved_by(estimator, X, y, sample_weight)
+            around = np.array(PAPER_ALPHAS) if alpha == 0 else alpha * 2.0 ** np.arange(-16, 17)
             display = cls._of_path(path, around)
-            display.chosen = gamma or None
+            display.chosen = alpha or None
             variance = np.average(path.targets**2, axis=0, weights=path.sample_weight)
             variance -= np.average(path.targets, axis=0, weights=path.sample_weight) ** 2
             unit = float(variance.mean()) or 1.0
@@ -190,7 +190,7 @@ class PathDisplay:
             return display.plot(ax=ax)
         errors = errors_of(estimator)
         by_lam = "lam" in results
-        gammas = results["gamma" if by_lam else "relative_gamma"]
+        alphas = results["alpha" if by_lam else "relative_alpha"]
         curves = {}
         for value, table in zip(results["lam" if by_lam else "smoothness"], errors, strict=True):
             k = np.unravel_index(np.nanargmin(table), table.shape)[0]
@@ -201,10 +201,10 @@ class PathDisplay:
             curves[name] = table[k]
         best = np.unravel_index(np.nanargmin(errors), errors.shape)[-1]
         return cls(
-            gammas,
+            alphas,
             curves,
-            chosen=estimator.gamma_ if by_lam else float(gammas[best]),
-            xlabel="gamma" if by_lam else "gamma / mean diagonal of the kernel matrix",
+            chosen=estimator.alpha_ if by_lam else float(alphas[best]),
+            xlabel="alpha" if by_lam else "alpha / mean diagonal of the kernel matrix",
             ylabel=error_name(estimator),
         ).plot(ax=ax)
 
@@ -226,13 +226,13 @@ class PathDisplay:
         self.ax_ = get_axes(ax)
         self.figure_ = self.ax_.figure
         self.lines_ = [
-            self.ax_.plot(self.gammas, values, label=name, **options)[0]
+            self.ax_.plot(self.alphas, values, label=name, **options)[0]
             for name, values in self.errors.items()
         ]
         self.mark_ = None
         if self.chosen is not None:
             self.mark_ = self.ax_.axvline(
-                self.chosen, color="0.5", linestyle=":", label=f"gamma = {self.chosen:.2g}"
+                self.chosen, color="0.5", linestyle=":", label=f"alpha = {self.chosen:.2g}"
             )
         positive = all(np.nanmin(values, initial=np.inf) > 0 for values in self.errors.values())
         yscale = "log" if positive else "linear"

@@ -50,11 +50,11 @@ class SensitivityDisplay:
 
     Parameters
     ----------
-    gammas : ndarray, shape (n_gammas,)
+    alphas : ndarray, shape (n_alphas,)
         Penalties, ascending.
     n_terms : ndarray, shape (n_sizes,)
         Numbers of terms, ascending.
-    errors : ndarray, shape (n_gammas, n_sizes)
+    errors : ndarray, shape (n_alphas, n_sizes)
         What is drawn as colour.
     label : str
         What the colour is.
@@ -77,17 +77,17 @@ class SensitivityDisplay:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(size=(60, 2))
     >>> y = np.sin(4 * X[:, 0]) * X[:, 1] + 0.1 * rng.standard_normal(60)
-    >>> grid = {"n_terms": range(1, 30), "gammas": 2.0 ** np.arange(-30, 31)}
+    >>> grid = {"n_terms": range(1, 30), "alphas": 2.0 ** np.arange(-30, 31)}
     >>> model = GegenbauerRegressorCV(spectrum=None, **grid).fit(X, y)
     >>> SensitivityDisplay.from_estimator(model).errors.shape
     (61, 29)
     """
 
     def __init__(
-        self, gammas: Doubles, n_terms: npt.NDArray[np.intp], errors: Doubles, *,
+        self, alphas: Doubles, n_terms: npt.NDArray[np.intp], errors: Doubles, *,
         label: str = "error",
     ) -> None:  # fmt: skip
-        self.gammas = gammas
+        self.alphas = alphas
         self.n_terms = n_terms
         self.errors = errors
         self.label = label
@@ -130,7 +130,7 @@ class SensitivityDisplay:
         errors = errors_of(estimator)[tried.index(value)].T
         known = np.isfinite(errors).any(axis=1)  # beyond the grid, only the best lam was tried
         return cls(
-            results["gamma"][known], results["n_terms"], errors[known], label=error_name(estimator)
+            results["alpha"][known], results["n_terms"], errors[known], label=error_name(estimator)
         ).plot(ax=ax)
 
     def plot(self, ax: Any = None, **options: Any) -> Self:
@@ -153,19 +153,19 @@ class SensitivityDisplay:
         by_ratio = _even_by_ratio(self.n_terms)
         limits = {} if options.get("norm") is not None else self._limits()
         self.surface_ = self.ax_.pcolormesh(
-            _edges(self.gammas, by_ratio=True), _edges(self.n_terms, by_ratio=by_ratio),
+            _edges(self.alphas, by_ratio=True), _edges(self.n_terms, by_ratio=by_ratio),
             self.errors.T, **{**limits, **options},
         )  # fmt: skip
         g, k = np.unravel_index(np.nanargmin(self.errors), self.errors.shape)
         (self.mark_,) = self.ax_.plot(
-            self.gammas[g], self.n_terms[k], "r+", markersize=12, clip_on=False
+            self.alphas[g], self.n_terms[k], "r+", markersize=12, clip_on=False
         )
         beyond = self.surface_.norm.vmax < np.nanmax(self.errors)
         self.colorbar_ = self.figure_.colorbar(
             self.surface_, ax=self.ax_, label=self.label, extend="max" if beyond else "neither"
         )
         yscale = "log" if by_ratio else "linear"
-        self.ax_.set(xscale="log", yscale=yscale, xlabel="gamma", ylabel="number of terms")
+        self.ax_.set(xscale="log", yscale=yscale, xlabel="alpha", ylabel="number of terms")
         return self
 
     def _limits(self) -> dict[str, float]:

@@ -93,23 +93,23 @@ class PrimalSpectrum:
         self.eigenvalues = sigma**2
         self.projected = sigma[:, np.newaxis] * (U.T @ z)
 
-    def coordinates(self, gammas: Doubles) -> Doubles:
-        """Return the weights in the eigenvectors, shape (r, n_gammas, n_outputs).
+    def coordinates(self, alphas: Doubles) -> Doubles:
+        """Return the weights in the eigenvectors, shape (r, n_alphas, n_outputs).
 
         They fit what is left of the targets: a constant that is penalised counts as it is.
         """
-        column = gammas[:, np.newaxis]
+        column = alphas[:, np.newaxis]
         pull = np.zeros((self.eigenvalues.size, 1, 1))
         if not self._free:
             pull = column * self.vectors[0][:, np.newaxis, np.newaxis] * self.means
         whole = self.eigenvalues[:, np.newaxis, np.newaxis] + column
         return np.asarray((self.projected[:, np.newaxis, :] - pull) / whole)
 
-    def weights(self, gammas: Doubles) -> Doubles:
-        """Return those of the fits, shape (n_terms, n_gammas * n_outputs)."""
-        found = self.coordinates(gammas)
+    def weights(self, alphas: Doubles) -> Doubles:
+        """Return those of the fits, shape (n_terms, n_alphas * n_outputs)."""
+        found = self.coordinates(alphas)
         weights = self.vectors @ found.reshape(found.shape[0], -1)
-        means = np.tile(self.mean_targets, gammas.size)
+        means = np.tile(self.mean_targets, alphas.size)
         if self._free:
             return np.vstack([means - self.mean_features @ weights, weights])
         weights[0] += means

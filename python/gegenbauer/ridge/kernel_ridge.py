@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gegenbauer._memory import memory_limit, require_memory
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
     as_matrix,
     as_weights,
@@ -47,7 +48,7 @@ class KernelSolution:
     solver : {"cholesky", "pivoted_cholesky"}
         The factorisation that gave the coefficients.
     rcond : float
-        Estimated reciprocal condition number of ``gamma I + K``; 0 when directions were dropped.
+        Estimated reciprocal condition number of ``alpha I + K``; 0 when directions were dropped.
     n_refinements : int
         Steps of iterative refinement after the first solve, 0 or 1.
     correction : float
@@ -56,7 +57,7 @@ class KernelSolution:
         it cannot see.
     error : float
         Estimate, mostly too high, of the relative error of dual_coef: eps times the condition
-        number of ``gamma I + K`` in the directions that were kept, or `correction` if that is
+        number of ``alpha I + K`` in the directions that were kept, or `correction` if that is
         larger. 1 and more says that nothing is certain.
     rank : int
         n_samples, or the number of directions that ``"pivoted_cholesky"`` kept, the free constant
@@ -73,18 +74,19 @@ class KernelSolution:
     rank: int
 
 
+@refuse_old_names
 def solve_kernel(
     kernel: TotalDegreeKernel | SpectrumKernel,
     X: npt.ArrayLike,
     Y: npt.ArrayLike,
-    gamma: float,
+    alpha: float,
     *,
     sample_weight: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
     n_threads: int | None = None,
 ) -> KernelSolution:
-    r"""Minimise :math:`|D (f(X) - Y)|^2 + \gamma |f|^2` over all functions of the kernel's terms.
+    r"""Minimise :math:`|D (f(X) - Y)|^2 + \alpha |f|^2` over all functions of the kernel's terms.
 
     The solution is the same as that of `solve_ridge` with the terms of the kernel, and is kept as
     :math:`f = K(\cdot, X) c + b`. Holds one matrix of shape (n_samples, n_samples).
@@ -97,7 +99,7 @@ def solve_kernel(
         float64 or float32 in any layout is read in place.
     Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
         Targets.
-    gamma : float
+    alpha : float
         Penalty, >= 0. 0 gives the limit of ever smaller ones: of all functions that leave the least
         residual, the one of least norm, the constant not counted if it is not penalised.
     sample_weight : array_like, shape (n_samples,), optional
@@ -124,17 +126,17 @@ def solve_kernel(
     Notes
     -----
     Entries of K are rounded, so predictions at the training rows have an error of about
-    ``eps * |K| * |c|``, which grows like ``|K| / gamma`` times what is left of Y. Where a
+    ``eps * |K| * |c|``, which grows like ``|K| / alpha`` times what is left of Y. Where a
     TotalDegreeKernel has fewer terms than there are rows, a `TensorBasis` with `solve_ridge` is
-    more accurate at tiny gamma, and cheaper: for 30 rows and the 20 terms of degree 3 in 3 inputs,
-    predictions by the kernel are off by 1e-9 (relative) at gamma = 1e-6 and by 1e-5 at 1e-10,
+    more accurate at tiny alpha, and cheaper: for 30 rows and the 20 terms of degree 3 in 3 inputs,
+    predictions by the kernel are off by 1e-9 (relative) at alpha = 1e-6 and by 1e-5 at 1e-10,
     those by the terms by 1e-15.
 
-    Below ``gamma`` = 1000 eps times the largest eigenvalue of ``gamma I + K``, when Cholesky fails,
-    and for gamma = 0, a pivoted Cholesky factorisation of K takes over. It drops directions that
+    Below ``alpha`` = 1000 eps times the largest eigenvalue of ``alpha I + K``, when Cholesky fails,
+    and for alpha = 0, a pivoted Cholesky factorisation of K takes over. It drops directions that
     the rounding of K hides, where what is left of an entry of the diagonal is below
     ``n_samples * eps`` of it. Of Y it leaves out what no kept direction reaches, so predictions
-    at gamma = 1e-12 are off by 1e-14 in the example above. With r directions kept it costs about
+    at alpha = 1e-12 are off by 1e-14 in the example above. With r directions kept it costs about
     ``5 n_samples r^2`` multiply-adds: less than Cholesky if they are few, and takes 5 to 15 times
     as long if all are kept.
 
@@ -146,12 +148,12 @@ def solve_kernel(
     >>> from gegenbauer.ridge import predict_kernel
     >>> X = np.linspace(-1, 1, 9)[:, np.newaxis]
     >>> kernel = SpectrumKernel(1, (1.0, 2.0))
-    >>> solution = solve_kernel(kernel, X, np.abs(X), gamma=1e-6)
+    >>> solution = solve_kernel(kernel, X, np.abs(X), alpha=1e-6)
     >>> predict_kernel(kernel, [[0.6]], X, solution.dual_coef).round(2)
     array([[0.6]])
     """
     kernel_ = check_kernel(kernel)
-    gamma = check_number(gamma, "gamma", minimum=0)
+    alpha = check_number(alpha, "alpha", minimum=0)
     penalize_constant = check_flag(penalize_constant, "penalize_constant")
     data = as_matrix(X, "X", n_columns=kernel_.n_features)
     n_samples = data.shape[0]
@@ -160,14 +162,14 @@ def solve_kernel(
     box = check_scaling(scaling, kernel_.n_features, "kernel")
     threads = check_threads(n_threads)
     require_memory(
-        kernel_._plan.solve_bytes(n_samples, targets.shape[1], gamma),
+        kernel_._plan.solve_bytes(n_samples, targets.shape[1], alpha),
         f"the solve for {n_samples} samples and {targets.shape[1]} outputs by a kernel",
         "fit fewer rows, or use a TensorBasis of a finite set with solve_ridge",
     )
     most_bytes = kernel_._plan.solve_bytes(n_samples, targets.shape[1], 0.0)
     scale = None if weights is None else np.sqrt(weights)
     result = kernel_._plan.solve(
-        data, box, targets, scale, gamma, penalize_constant, memory_limit(most_bytes), threads
+        data, box, targets, scale, alpha, penalize_constant, memory_limit(most_bytes), threads
     )  # fmt: skip
     require_finite(
         result["dual_coef"],

@@ -1,7 +1,7 @@
 """The regularised solve and the prediction, on arrays.
 
-R-WDD of the paper: ``W = (gamma I + G'G)^-1 G'Phi`` (eq.weights_solution) or, with few samples,
-``W = G'(gamma I + GG')^-1 Phi`` (eq.weights_solution1). The algorithms are described in
+R-WDD of the paper: ``W = (alpha I + G'G)^-1 G'Phi`` (eq.weights_solution) or, with few samples,
+``W = G'(alpha I + GG')^-1 Phi`` (eq.weights_solution1). The algorithms are described in
 ``cpp/include/gegenbauer/ridge.hpp``.
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import memory_limit, require_memory
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
     as_matrix,
     as_weights,
@@ -63,7 +64,7 @@ class RidgeSolution:
         Of the products of features behind the factorisation. The weights are float64 in either
         case, refined to the same accuracy.
     rank : int
-        min(n_samples, n_terms), or the numerical rank that gamma = 0 found.
+        min(n_samples, n_terms), or the numerical rank that alpha = 0 found.
     error : float
         Estimate, mostly too high, of the relative error of the weights by rounding of the features
         and of what follows, to first order
@@ -84,11 +85,12 @@ class RidgeSolution:
     error: float
 
 
+@refuse_old_names
 def solve_ridge(
     basis: TensorBasis,
     X: npt.ArrayLike,
     Y: npt.ArrayLike,
-    gamma: float,
+    alpha: float,
     *,
     sample_weight: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
@@ -98,7 +100,7 @@ def solve_ridge(
     precision: str = "auto",
     n_threads: int | None = None,
 ) -> RidgeSolution:
-    r"""Minimise :math:`|D (G W - Y)|^2 + \gamma |W|^2` over the weights W.
+    r"""Minimise :math:`|D (G W - Y)|^2 + \alpha |W|^2` over the weights W.
 
     G, the matrix of all terms at all samples, is never stored.
 
@@ -110,7 +112,7 @@ def solve_ridge(
         float64 or float32 in any layout is read in place.
     Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
         Targets.
-    gamma : float
+    alpha : float
         Penalty, >= 0. 0 gives the limit of ever smaller ones: of all weights that leave the least
         residual, the shortest, the constant not counted if it is not penalised. With it that is the
         Moore-Penrose solution (the paper's plain WDD, eq.original_WDD).
@@ -123,12 +125,12 @@ def solve_ridge(
     engine : {"auto", "primal", "moments", "dual", "kernel"}
         The way to the normal equations (see `RidgeSolution`). ``"auto"`` is the cheapest by
         `fit_cost`. ``"moments"`` gives way to ``"primal"`` where its rounding errors are not far
-        below `gamma`, or where inputs and degree are so many that its plan would be too large.
+        below `alpha`, or where inputs and degree are so many that its plan would be too large.
         Orthogonal solvers know two ways only, and the shape decides: LQ (``"dual"``) for
         n_samples <= n_terms, else QR (``"primal"``).
     solver : {"auto", "cholesky", "orthogonal"}
         ``"auto"`` is Cholesky with refinement, or an orthogonal factorisation when Cholesky fails,
-        gamma is below 1000 times the resolution of the largest eigenvalue, or gamma is 0. QR is
+        alpha is below 1000 times the resolution of the largest eigenvalue, or alpha is 0. QR is
         refined by gradients of features in twice the precision, where its factor can carry that.
     precision : {"auto", "float64"}
         Products of features behind a Cholesky factor. ``"auto"`` tries float32 for large sums over
@@ -156,12 +158,12 @@ def solve_ridge(
     >>> import numpy as np
     >>> from gegenbauer import solve_ridge, TensorBasis
     >>> basis = TensorBasis(1, n_terms=2, lam=0.5)
-    >>> solution = solve_ridge(basis, [[0.0], [0.5], [1.0]], [-1.0, -1.0, 1.0], gamma=1.0)
+    >>> solution = solve_ridge(basis, [[0.0], [0.5], [1.0]], [-1.0, -1.0, 1.0], alpha=1.0)
     >>> np.allclose(solution.weights[:, 0], [-4 / 9, 14 / 27])
     True
     """
     basis = check_basis(basis)
-    gamma = check_number(gamma, "gamma", minimum=0)
+    alpha = check_number(alpha, "alpha", minimum=0)
     check_choice(engine, "engine", ENGINES)
     check_choice(solver, "solver", SOLVERS)
     check_choice(precision, "precision", ("auto", "float64"))
@@ -176,7 +178,7 @@ def solve_ridge(
     n_samples, n_terms, n_outputs = data.shape[0], basis.n_terms, targets.shape[1]
     require_memory(
         core.estimate_bytes(
-            basis._plan, n_samples, n_outputs, gamma, penalize_constant, engine, solver
+            basis._plan, n_samples, n_outputs, alpha, penalize_constant, engine, solver
         ),
         f"the solve for {n_samples} samples, {n_terms} terms and {n_outputs} outputs",
         "lower n_terms or degree, fit fewer rows or outputs at once, or choose another engine",
@@ -185,7 +187,7 @@ def solve_ridge(
     most_bytes = 32.0 * (n_samples + n_terms + n_outputs) ** 2
     scale = None if weights is None else np.sqrt(weights)
     result = core.solve_ridge(
-        basis._plan, data, box, targets, scale, gamma, penalize_constant, engine, solver,
+        basis._plan, data, box, targets, scale, alpha, penalize_constant, engine, solver,
         precision == "float64", memory_limit(most_bytes), threads,
     )  # fmt: skip
     require_finite(
@@ -197,35 +199,37 @@ def solve_ridge(
     return RidgeSolution(**result)
 
 
+@refuse_old_names
 def solve_primal(
-    basis: TensorBasis, X: npt.ArrayLike, Y: npt.ArrayLike, gamma: float, **options: Any
+    basis: TensorBasis, X: npt.ArrayLike, Y: npt.ArrayLike, alpha: float, **options: Any
 ) -> RidgeSolution:
     """Solve with the normal equations of size n_terms (eq.weights_solution).
 
     Parameters
     ----------
-    basis, X, Y, gamma, **options
+    basis, X, Y, alpha, **options
         As for `solve_ridge`, without `engine`.
 
     Returns
     -------
     RidgeSolution
     """
-    return solve_ridge(basis, X, Y, gamma, engine="primal", **options)
+    return solve_ridge(basis, X, Y, alpha, engine="primal", **options)
 
 
+@refuse_old_names
 def solve_dual(
-    basis: TensorBasis, X: npt.ArrayLike, Y: npt.ArrayLike, gamma: float, **options: Any
+    basis: TensorBasis, X: npt.ArrayLike, Y: npt.ArrayLike, alpha: float, **options: Any
 ) -> RidgeSolution:
     """Solve with the normal equations of size n_samples (eq.weights_solution1).
 
     Parameters
     ----------
-    basis, X, Y, gamma, **options
+    basis, X, Y, alpha, **options
         As for `solve_ridge`, without `engine`.
 
     Returns
     -------
     RidgeSolution
     """
-    return solve_ridge(basis, X, Y, gamma, engine="dual", **options)
+    return solve_ridge(basis, X, Y, alpha, engine="dual", **options)

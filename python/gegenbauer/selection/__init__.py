@@ -6,9 +6,9 @@ from gegenbauer.selection._learn_spectrum import learn_spectrum
 from gegenbauer.selection._leave_one_out import LeaveOneOutPredictions, leave_one_out
 from gegenbauer.selection._prefix_surface import PrefixSurface, prefix_surface
 from gegenbauer.selection.basis_search import BasisSearch, search_basis
-from gegenbauer.selection.gamma import search_gamma
 from gegenbauer.selection.kfold import KFoldPredictions, kfold_predictions
 from gegenbauer.selection.objective import SpectrumObjective, spectrum_objective
+from gegenbauer.selection.penalty import search_alpha
 from gegenbauer.selection.ridge_path import RidgePath
 from gegenbauer.selection.spectrum_search import SpectrumSearch, search_spectrum
 
@@ -24,8 +24,8 @@ __all__ = [
     "learn_spectrum",
     "leave_one_out",
     "prefix_surface",
+    "search_alpha",
     "search_basis",
-    "search_gamma",
     "search_spectrum",
     "spectrum_objective",
 ]

@@ -95,14 +95,14 @@ def stack_triangles(parts: Sequence[Doubles]) -> Doubles:
 
 
 def rounding_error(
-    spectrum: PrimalSpectrum, gammas: Doubles, n: int, *, triangle: bool = False
+    spectrum: PrimalSpectrum, alphas: Doubles, n: int, *, triangle: bool = False
 ) -> Doubles:
     """Estimate rounding by products of features, or by their triangle, relative to the targets."""
     eigenvalues = spectrum.eigenvalues
     if eigenvalues.size == 0:
-        return np.full(gammas.size, EPS)
+        return np.full(alphas.size, EPS)
     with np.errstate(divide="ignore", invalid="ignore"):
-        condition = np.nan_to_num(spectrum.size / (eigenvalues[-1] + gammas), nan=np.inf)
+        condition = np.nan_to_num(spectrum.size / (eigenvalues[-1] + alphas), nan=np.inf)
     if triangle:
         condition = np.sqrt(condition)
     return np.asarray(np.minimum(4.0 * EPS * np.sqrt(n) * (1.0 + condition), 1.0))

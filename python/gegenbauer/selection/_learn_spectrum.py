@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_integer, check_number
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.spectrum import GeometricDecay, PowerDecay, Spectrum
@@ -28,16 +29,17 @@ __all__ = ["learn_spectrum"]
 # Degrees of freedom of the prior that holds the weights of the inputs together
 _PRIOR_FREEDOM = 4.0
 
-# gamma stays so far above the resolution of the kernel matrix that Cholesky keeps its digits
-_LEAST_GAMMA = 100 * float(np.finfo(np.float64).eps)
+# alpha stays so far above the resolution of the kernel matrix that Cholesky keeps its digits
+_LEAST_ALPHA = 100 * float(np.finfo(np.float64).eps)
 
 
+@refuse_old_names
 def learn_spectrum(
     X: npt.ArrayLike,
     Y: npt.ArrayLike,
     *,
     components: ComponentsLike | None = None,
-    gamma: float | None = None,
+    alpha: float | None = None,
     objective: str | Loss = "marginal_likelihood",
     sample_weight: npt.ArrayLike | None = None,
     left_out_share: npt.ArrayLike | None = None,
@@ -48,7 +50,7 @@ def learn_spectrum(
     callback: Callable[[int], None] | None = None,
     n_threads: int | None = None,
 ) -> tuple[SpectrumKernel, float]:
-    r"""Find the weight of every input and component, and gamma, that the data make likeliest.
+    r"""Find the weight of every input and component, and alpha, that the data make likeliest.
 
     By L-BFGS on the logarithms, from one start. Inputs that matter little end with small weights:
     automatic relevance determination.
@@ -63,7 +65,7 @@ def learn_spectrum(
     components : Spectrum or what one is made from, optional
         Start of the search, and the kinds of the components; by default s = 2, s = 5 and r = 0.1,
         which share 1 / n_features.
-    gamma : float, optional
+    alpha : float, optional
         Start of the search, relative to the mean diagonal of the kernel matrix (of its penalised
         terms) times the mean weight of a sample; by default the best of a few for the first
         spectrum.
@@ -74,7 +76,7 @@ def learn_spectrum(
     prior : float, optional
         For objectives that are means of -log p over the rows: holds the logarithms of all q
         together at their start, by a multivariate t distribution of this scale, and that of
-        gamma, weakly. Many small departures, of which some would be noise, cost much, and the
+        alpha, weakly. Many small departures, of which some would be noise, cost much, and the
         further the weights are spread already, the less it costs to go on. Its -log p, divided by
         the number of rows, is added to the objective. By default there is none.
     max_iter : int
@@ -86,8 +88,8 @@ def learn_spectrum(
     -------
     kernel : SpectrumKernel
         With the best spectrum.
-    gamma : float
-        The best gamma, absolute.
+    alpha : float
+        The best alpha, absolute.
 
     Raises
     ------
@@ -99,7 +101,7 @@ def learn_spectrum(
     >>> import numpy as np
     >>> from gegenbauer.selection import learn_spectrum
     >>> X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
-    >>> kernel, gamma = learn_spectrum(X, np.sin(3 * X[:, 1]))
+    >>> kernel, alpha = learn_spectrum(X, np.sin(3 * X[:, 1]))
     >>> weights = kernel.spectrum.interactions(2).sum(axis=1)
     >>> bool(weights[1] > 100 * weights[0])
     True
@@ -121,13 +123,13 @@ def learn_spectrum(
         raise ValueError("components must start with positive interactions (q)")
     log_start = np.log(start)
     check_level(problem.level(first) / problem.unit, f"components={components!r}")
-    if gamma is not None:
-        gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
+    if alpha is not None:
+        alpha = check_number(alpha, "alpha", minimum=0, open_below=True)
     if prior is not None:
         prior = check_number(prior, "prior", minimum=0, open_below=True)
     moving = np.ptp(problem.Y, axis=0) > 0
     if problem.n < 3 or not moving.any():
-        return first, problem.level(first) * (1.0 if gamma is None else gamma)
+        return first, problem.level(first) * (1.0 if alpha is None else alpha)
     if not callable(problem.objective):  # outputs of no variance have nothing to say
         problem.scaled_Y = np.ascontiguousarray(problem.scaled_Y[:, moving])
 
@@ -136,16 +138,16 @@ def learn_spectrum(
         parts = [replace(part, interaction=q[:, j].tolist()) for j, part in enumerate(kinds)]
         return SpectrumKernel(m, Spectrum(parts))
 
-    least = _LEAST_GAMMA * problem.n
-    if gamma is None:
+    least = _LEAST_ALPHA * problem.n
+    if alpha is None:
         trials = [relative for relative in 10.0 ** np.arange(-9, 2, 2) if relative >= least]
         level = problem.level(first)
         values = [problem.judge(first, relative * level).value for relative in trials]
-        gamma = trials[int(np.argmin(values))]
+        alpha = trials[int(np.argmin(values))]
 
-    p_start = np.append(log_start.ravel(), np.log(max(gamma, least)))
+    p_start = np.append(log_start.ravel(), np.log(max(alpha, least)))
 
-    # The unknowns are log q and the log of gamma relative to the level of K: so gamma keeps its
+    # The unknowns are log q and the log of alpha relative to the level of K: so alpha keeps its
     # meaning, and its distance from rounding, while the spectrum grows and shrinks.
     def judge(p: Doubles) -> tuple[float, Doubles]:
         kernel = make(p[:-1])
@@ -154,8 +156,8 @@ def learn_spectrum(
         if not np.isfinite(found.value):
             return 1e10, np.zeros_like(p)
         by_level = problem.level_gradient(kernel) / level
-        by_q = found.by_log_interaction + found.by_log_gamma * by_level
-        slope = np.append(by_q.ravel(), found.by_log_gamma)
+        by_q = found.by_log_interaction + found.by_log_alpha * by_level
+        slope = np.append(by_q.ravel(), found.by_log_alpha)
         if prior is None:
             return found.value, slope
         price, by_p = _price(p - p_start, prior)
@@ -176,10 +178,10 @@ def learn_spectrum(
 
 
 def _price(departure: Doubles, prior: float) -> tuple[float, Doubles]:
-    """Return -log p of departures of log q and, at the end, of log gamma; and its derivatives."""
-    *by_q, by_gamma = departure.tolist()
+    """Return -log p of departures of log q and, at the end, of log alpha; and its derivatives."""
+    *by_q, by_alpha = departure.tolist()
     q = np.array(by_q)
     freedom = _PRIOR_FREEDOM * prior**2
     reach, power = 1.0 + float(q @ q) / freedom, _PRIOR_FREEDOM + q.size
-    price = 0.5 * power * np.log(reach) + 0.5 * (by_gamma / PRIOR) ** 2
-    return float(price), np.append(power * q / (freedom * reach), by_gamma / PRIOR**2)
+    price = 0.5 * power * np.log(reach) + 0.5 * (by_alpha / PRIOR) ** 2
+    return float(price), np.append(power * q / (freedom * reach), by_alpha / PRIOR**2)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
     CLIP,
     as_matrix,
@@ -40,35 +41,36 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOutPredictions:
-    """What each row would get from a fit without it, for every gamma. Equal to itself alone.
+    """What each row would get from a fit without it, for every alpha. Equal to itself alone.
 
     Attributes
     ----------
-    gammas : ndarray, shape (n_gammas,)
+    alphas : ndarray, shape (n_alphas,)
         Penalties.
-    predictions : ndarray, shape (n_gammas, n_samples, n_outputs)
-        ``predictions[g, i]`` is the prediction at row i of the fit with ``gammas[g]`` to all rows
+    predictions : ndarray, shape (n_alphas, n_samples, n_outputs)
+        ``predictions[g, i]`` is the prediction at row i of the fit with ``alphas[g]`` to all rows
         but i. Row i is left out with all of its weight, or the share of it that was asked for.
-    leverages : ndarray, shape (n_gammas, n_samples)
+    leverages : ndarray, shape (n_alphas, n_samples)
         Derivatives of the fitted values by their own targets, times the row's weight: 0 to 1.
-    error : ndarray, shape (n_gammas,)
+    error : ndarray, shape (n_alphas,)
         Estimated size of rounding errors in ``predictions - Y``, relative to their norm, to first
         order: mostly 30 to 1000 times too high, and no less than half of the truth in the tests
-        against 80 digits. Above about 1e-3 a gamma is too small for float64 by this method; 1 says
+        against 80 digits. Above about 1e-3 a alpha is too small for float64 by this method; 1 says
         that nothing is known.
     """
 
-    gammas: Doubles
+    alphas: Doubles
     predictions: Doubles
     leverages: Doubles
     error: Doubles
 
 
+@refuse_old_names
 def leave_one_out(
     kernel: TotalDegreeKernel | SpectrumKernel,
     X: npt.ArrayLike,
     Y: npt.ArrayLike,
-    gamma: float,
+    alpha: float,
     *,
     sample_weight: npt.ArrayLike | None = None,
     left_out_share: npt.ArrayLike | None = None,
@@ -76,9 +78,9 @@ def leave_one_out(
     penalize_constant: bool = True,
     n_threads: int | None = None,
 ) -> LeaveOneOutPredictions:
-    """Predict each row by the fit without it, for one gamma, by Cholesky.
+    """Predict each row by the fit without it, for one alpha, by Cholesky.
 
-    At about a quarter of the price of `RidgePath`, which answers for all gammas. What is left out
+    At about a quarter of the price of `RidgePath`, which answers for all alphas. What is left out
     with a row is the same: all of its weight, or `left_out_share` of it, and no other row, however
     equal.
 
@@ -88,7 +90,7 @@ def leave_one_out(
         The terms.
     X, Y, sample_weight, scaling, penalize_constant, n_threads
         As for `RidgePath`, but with weights that are positive.
-    gamma : float
+    alpha : float
         Penalty, > 0.
     left_out_share : array_like, shape (n_samples,), optional
         As for `RidgePath.leave_one_out`.
@@ -96,7 +98,7 @@ def leave_one_out(
     Returns
     -------
     LeaveOneOutPredictions
-        With arrays for one gamma.
+        With arrays for one alpha.
 
     Raises
     ------
@@ -105,14 +107,14 @@ def leave_one_out(
     TooLargeError
         When the kernel matrix cannot fit into memory.
     numpy.linalg.LinAlgError
-        When gamma is too small for float64.
+        When alpha is too small for float64.
 
     Examples
     --------
     >>> from gegenbauer.basis import SpectrumKernel
     >>> from gegenbauer.selection import leave_one_out
     >>> kernel = SpectrumKernel(1, (1, 2))
-    >>> found = leave_one_out(kernel, [[-0.5], [0.0], [0.5]], [0.0, 1.0, 2.0], gamma=0.1)
+    >>> found = leave_one_out(kernel, [[-0.5], [0.0], [0.5]], [0.0, 1.0, 2.0], alpha=0.1)
     >>> found.predictions[0, :, 0].round(3)
     array([0.258, 0.974, 1.303])
     """
@@ -120,7 +122,7 @@ def leave_one_out(
         raise TypeError(
             f"kernel must be a TotalDegreeKernel or SpectrumKernel, got {type(kernel).__name__}"
         )
-    gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
+    alpha = check_number(alpha, "alpha", minimum=0, open_below=True)
     free = not check_flag(penalize_constant, "penalize_constant")
     threads = check_threads(n_threads)
     data = as_matrix(X, "X", n_columns=kernel.n_features)
@@ -138,7 +140,7 @@ def leave_one_out(
     factor = np.zeros((n, n), order="F")
     kernel._plan.accumulate(data, box, root, not free, factor, threads)
     require_finite_kernel(factor)
-    diagonal = factor.diagonal() + gamma
+    diagonal = factor.diagonal() + alpha
     factor[np.diag_indices(n)] = diagonal
     core.cholesky_in_place(factor, threads)
     inverse = core.inverse_diagonal(factor, threads)
@@ -147,17 +149,17 @@ def leave_one_out(
     right = np.asfortranarray(np.column_stack([scaled, root]))
     core.solve_factored(factor, right, threads)
     A, side = right[:, :-1], right[:, -1]
-    leverages = 1.0 - gamma * inverse
+    leverages = 1.0 - alpha * inverse
     if free:
         along = root @ side
         A = A - np.outer(side, side @ scaled) / along
         inverse = inverse - side**2 / along
-        leverages = 1.0 - gamma * inverse
-    complements = without_share(inverse, 1.0 / gamma, share)
+        leverages = 1.0 - alpha * inverse
+    complements = without_share(inverse, 1.0 / alpha, share)
     left_out = A / complements[:, np.newaxis] / root[:, np.newaxis]
     # as `RidgePath` estimates it for products, with a trace for the largest eigenvalue and the
     # sum before a free constant is taken out
-    size, squares = float(diagonal.sum()), np.abs(inverse) / gamma
+    size, squares = float(diagonal.sum()), np.abs(inverse) / alpha
     each = np.linalg.norm(left_out, axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         off = size * np.sqrt(squares) * np.linalg.norm(A) / root
@@ -166,7 +168,7 @@ def leave_one_out(
         found = np.nan_to_num(4.0 * EPS * whole / np.linalg.norm(each), nan=EPS)
     error = np.array([min(float(found), 1.0)])
     return LeaveOneOutPredictions(
-        np.array([gamma]), (targets - left_out)[np.newaxis], leverages[np.newaxis], error
+        np.array([alpha]), (targets - left_out)[np.newaxis], leverages[np.newaxis], error
     )
 
 
@@ -187,7 +189,7 @@ def check_share(left_out_share: npt.ArrayLike | None, n_rows: int) -> Doubles | 
 
 
 def without_share(d: Doubles, unit: Doubles | float, share: Doubles | None) -> Doubles:
-    """Return 1 - share h of d = 1 - h, all of it in units of what one is, (n_gammas, 1 or n).
+    """Return 1 - share h of d = 1 - h, all of it in units of what one is, (n_alphas, 1 or n).
 
     The residual of a sample of which a share is left out is its residual over this.
     """

@@ -9,8 +9,9 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
-    as_gammas,
+    as_alphas,
     as_matrix,
     as_weights,
     check_flag,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PrefixSurface", "prefix_surface"]
 
-# The same for a triangular factor for each gamma
+# The same for a triangular factor for each alpha
 _SMALL_SURFACE = 1e7
 
 # Estimated rounding of predictions, relative to the targets, beyond which they tell nothing
@@ -47,40 +48,41 @@ _UNTRUSTED = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class PrefixSurface:
-    """Scores of the first 1, 2, ... terms of a basis, for every gamma.
+    """Scores of the first 1, 2, ... terms of a basis, for every alpha.
 
     Attributes
     ----------
-    gammas : ndarray, shape (n_gammas,)
+    alphas : ndarray, shape (n_alphas,)
         Penalties.
     n_terms : ndarray of int, shape (n_sizes,)
         Numbers of terms, ascending.
-    scores : ndarray, shape (n_gammas, n_sizes)
-        ``scores[g, l]`` is that of the fit of the first ``n_terms[l]`` terms; infinite where gamma
+    scores : ndarray, shape (n_alphas, n_sizes)
+        ``scores[g, l]`` is that of the fit of the first ``n_terms[l]`` terms; infinite where alpha
         is too small for float64.
-    error : ndarray, shape (n_gammas,)
+    error : ndarray, shape (n_alphas,)
         Estimated size of rounding errors in the predictions behind the scores, relative to the
-        targets; 1 where gamma is too small.
+        targets; 1 where alpha is too small.
     """
 
-    gammas: Doubles
+    alphas: Doubles
     n_terms: npt.NDArray[np.intp]
     scores: Doubles
     error: Doubles
 
     @property
     def best(self) -> tuple[float, int]:
-        """The gamma and number of terms of the smallest score: the fewest terms among equals."""
+        """The alpha and number of terms of the smallest score: the fewest terms among equals."""
         trusted = np.where(self.error[:, np.newaxis] < _UNTRUSTED, self.scores, np.inf)
         size, g = np.unravel_index(int(trusted.T.argmin()), trusted.T.shape)
-        return float(self.gammas[g]), int(self.n_terms[size])
+        return float(self.alphas[g]), int(self.n_terms[size])
 
 
+@refuse_old_names
 def prefix_surface(
     basis: TensorBasis,
     X: npt.ArrayLike,
     Y: npt.ArrayLike,
-    gammas: npt.ArrayLike,
+    alphas: npt.ArrayLike,
     *,
     n_terms: npt.ArrayLike | None = None,
     score: Callable[[Doubles], Doubles] | None = None,
@@ -92,12 +94,12 @@ def prefix_surface(
     penalize_constant: bool = True,
     n_threads: int | None = None,
 ) -> PrefixSurface:
-    r"""Score every number of terms and every gamma, by leave-one-out or at test rows.
+    r"""Score every number of terms and every alpha, by leave-one-out or at test rows.
 
     The Cholesky factor of a leading block is the leading block of the factor: with
-    ``gamma I + G'G = L L'``, ``Q = G L^-T`` and ``z = L^-1 G'Y``, the prediction of the first terms
+    ``alpha I + G'G = L L'``, ``Q = G L^-T`` and ``z = L^-1 G'Y``, the prediction of the first terms
     is the running sum of the columns of Q times z, and the leverage that of their squares. So one
-    factorisation for each gamma answers for every number of terms. Where the basis is small, or
+    factorisation for each alpha answers for every number of terms. Where the basis is small, or
     products of features resolve none of the penalties, L is found from the features themselves
     (by Householder reflections).
 
@@ -109,7 +111,7 @@ def prefix_surface(
         Inputs.
     Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
         Targets.
-    gammas : array_like, shape (n_gammas,)
+    alphas : array_like, shape (n_alphas,)
         Penalties, > 0.
     n_terms : array_like of int, optional
         The numbers of terms to score; by default 1, 2, ... to all of the basis. What costs is the
@@ -158,9 +160,9 @@ def prefix_surface(
     if weights is not None and not weights.all():
         raise ValueError("sample_weight must be positive: leave rows of weight zero out")
     share = check_share(left_out_share, n)
-    values = as_gammas(gammas)
+    values = as_alphas(alphas)
     if values.min() <= 0:
-        raise ValueError(f"gammas must be positive, got {values.min()}")
+        raise ValueError(f"alphas must be positive, got {values.min()}")
     sizes = _check_sizes(n_terms, basis.n_terms)
     box = check_scaling(scaling, basis.n_features, "basis")
     root = np.ones(n) if weights is None else np.sqrt(weights)
@@ -206,18 +208,18 @@ def prefix_surface(
         triangle = triangle_of_features(basis, data, scaled, root, scaling, threads)
         condition = np.sqrt(n * condition)
     error = np.minimum(4.0 * EPS * condition, 1.0)
-    for g, gamma in enumerate(values):
+    for g, alpha in enumerate(values):
         if error[g] == 1.0:
             continue
         if triangle is not None:
             penalty = np.zeros((terms, terms + n_outputs))
-            penalty[penalized, penalized] = np.sqrt(gamma)
+            penalty[penalized, penalized] = np.sqrt(alpha)
             whole = stack_triangles([triangle, penalty])
             factor = np.asfortranarray(whole[:terms, :terms].T)
             z = np.asfortranarray(whole[:terms, terms:])
         else:
             factor = square.copy(order="F")
-            factor[penalized, penalized] += gamma
+            factor[penalized, penalized] += alpha
             try:
                 core.cholesky_in_place(factor, threads)
             except np.linalg.LinAlgError:

@@ -1,7 +1,7 @@
-"""Which basis of given polynomials: lam, number of terms and gamma, by rows left out, on arrays.
+"""Which basis of given polynomials: lam, number of terms and alpha, by rows left out, on arrays.
 
 For the basis of the paper, whose terms come in a graded order, so that the sets of the first terms
-are nested. Every gamma for one set costs one decomposition (`RidgePath`), every set for one gamma
+are nested. Every alpha for one set costs one decomposition (`RidgePath`), every set for one alpha
 one Cholesky factorisation (`prefix_surface`); the search takes the cheaper way.
 """
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import as_matrix, as_weights, check_integer, check_number
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.selection._leave_one_out import check_share
@@ -29,24 +30,24 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.selection.candidates import Score, Splits
 
-__all__ = ["PAPER_GAMMAS", "BasisSearch", "search_basis"]
+__all__ = ["PAPER_ALPHAS", "BasisSearch", "search_basis"]
 
 # The grid of the paper
-PAPER_GAMMAS = tuple(2.0 ** np.arange(-30, 31))
+PAPER_ALPHAS = tuple(2.0 ** np.arange(-30, 31))
 
-# Steps by which the best gamma may run beyond the end of the grid
+# Steps by which the best alpha may run beyond the end of the grid
 _MOST_WIDENING = 4
 
 
 @dataclass(frozen=True, eq=False)
 class BasisSearch:
-    """The best of a grid of lam, numbers of terms and gammas, and all scores.
+    """The best of a grid of lam, numbers of terms and alphas, and all scores.
 
     Attributes
     ----------
     basis : TensorBasis
         The best.
-    gamma : float
+    alpha : float
         The best.
     score : float
         That of the best: the smaller the better.
@@ -54,24 +55,25 @@ class BasisSearch:
         Ascending.
     n_terms : ndarray of int, shape (n_sizes,)
         Ascending.
-    gammas : ndarray, shape (n_gammas,)
+    alphas : ndarray, shape (n_alphas,)
         Ascending; wider than asked for where the best was at an end.
-    scores : ndarray, shape (n_lams, n_sizes, n_gammas)
+    scores : ndarray, shape (n_lams, n_sizes, n_alphas)
         Infinite where rounding errors would count, NaN where nothing was tried.
     on_edge : tuple of str
-        Which of "lams", "n_terms" and "gammas" have their best value at an end even so.
+        Which of "lams", "n_terms" and "alphas" have their best value at an end even so.
     """
 
     basis: TensorBasis
-    gamma: float
+    alpha: float
     score: float
     lams: Doubles
     n_terms: npt.NDArray[np.intp]
-    gammas: Doubles
+    alphas: Doubles
     scores: Doubles
     on_edge: tuple[str, ...]
 
 
+@refuse_old_names
 def search_basis(
     X: npt.ArrayLike,
     Y: npt.ArrayLike,
@@ -79,7 +81,7 @@ def search_basis(
     *,
     lams: Sequence[float] = (0.05,),
     n_terms: Sequence[int] = (1000,),
-    gammas: Sequence[float] = PAPER_GAMMAS,
+    alphas: Sequence[float] = PAPER_ALPHAS,
     widen: bool = True,
     sample_weight: npt.ArrayLike | None = None,
     left_out_share: npt.ArrayLike | None = None,
@@ -90,7 +92,7 @@ def search_basis(
     callback: Callable[[int], None] | None = None,
     n_threads: int | None = None,
 ) -> BasisSearch:
-    """Find lam, the number of terms and gamma by a score of predictions of rows left out.
+    """Find lam, the number of terms and alpha by a score of predictions of rows left out.
 
     The bases are those of the paper: the first terms, in graded lexicographic order, of the raw
     polynomials. Rows are left out by exact leave-one-out, or by given splits.
@@ -108,10 +110,10 @@ def search_basis(
         The parameters to try, > -1/2.
     n_terms : sequence of int
         The numbers of terms to try.
-    gammas : sequence of float
+    alphas : sequence of float
         The penalties to try, > 0; by default those of the paper, 2^-30 to 2^30.
     widen : bool
-        Go on beyond the ends of the grid of gamma, by its last step and at most 4 times, for the
+        Go on beyond the ends of the grid of alpha, by its last step and at most 4 times, for the
         best lam, while the best value is at an end.
     sample_weight : array_like, shape (n_samples,), optional
         Positive.
@@ -129,7 +131,7 @@ def search_basis(
     Returns
     -------
     BasisSearch
-        Of equal scores, that of the fewest terms, then of the largest gamma.
+        Of equal scores, that of the fewest terms, then of the largest alpha.
 
     Raises
     ------
@@ -157,9 +159,9 @@ def search_basis(
     lam_grid = np.unique([check_number(v, "lams", minimum=-0.5, open_below=True) for v in lams])
     sizes = np.unique([check_integer(v, "n_terms", minimum=1) for v in n_terms])
     grid = np.unique(
-        [check_number(v, "gammas", minimum=0, open_below=True) for v in gammas]
+        [check_number(v, "alphas", minimum=0, open_below=True) for v in alphas]
     )  # fmt: skip
-    for name, values in (("lams", lam_grid), ("n_terms", sizes), ("gammas", grid)):
+    for name, values in (("lams", lam_grid), ("n_terms", sizes), ("alphas", grid)):
         if values.size == 0:
             raise ValueError(f"{name} must not be empty")
     problem = _BasisProblem(
@@ -178,7 +180,7 @@ def search_basis(
         more[best][:, ~old] = problem.scores(float(lam_grid[best]), wider[~old])
         grid, scores = wider, more
     i, size, g = _best(scores)
-    ends = {"lams": (i, lam_grid.size), "n_terms": (size, sizes.size), "gammas": (g, grid.size)}
+    ends = {"lams": (i, lam_grid.size), "n_terms": (size, sizes.size), "alphas": (g, grid.size)}
     return BasisSearch(
         TensorBasis(data.shape[1], n_terms=int(sizes[size]), lam=float(lam_grid[i])),
         float(grid[g]), float(scores[i, size, g]), lam_grid, sizes, grid, scores,
@@ -187,7 +189,7 @@ def search_basis(
 
 
 def _best(scores: Doubles) -> tuple[int, int, int]:
-    """Return the place of the smallest score: with equal ones, of fewest terms, largest gamma."""
+    """Return the place of the smallest score: with equal ones, of fewest terms, largest alpha."""
     best = np.nanmin(scores)
     if not np.isfinite(best):
         raise ValueError(NO_SCORE.format("candidate"))
@@ -212,40 +214,40 @@ class _BasisProblem:
     callback: Callable[[int], None] | None
     options: dict[str, Any]
 
-    def scores(self, lam: float, gammas: Doubles) -> Doubles:
-        """Score all numbers of terms, (n_sizes, n_gammas)."""
+    def scores(self, lam: float, alphas: Doubles) -> Doubles:
+        """Score all numbers of terms, (n_sizes, n_alphas)."""
         # prefixes are scored as they are made, one split after the other
         together = self.pooled and self.splits is not None
-        by_path = together or self._path_is_cheaper(gammas.size)
-        return (self._by_path if by_path else self._by_prefixes)(lam, gammas)
+        by_path = together or self._path_is_cheaper(alphas.size)
+        return (self._by_path if by_path else self._by_prefixes)(lam, alphas)
 
-    def _path_is_cheaper(self, n_gammas: int) -> bool:
+    def _path_is_cheaper(self, n_alphas: int) -> bool:
         """Compare rough counts of multiply-adds of the two ways."""
         n, sizes = float(self.X.shape[0]), self.sizes.astype(np.float64)
         small, large, most = np.minimum(sizes, n), np.maximum(sizes, n), sizes[-1]
-        path = 2 * large * small**2 + 10 * small**3 + n_gammas * n * small * self.Y.shape[1]
-        return bool(path.sum() <= n_gammas * (most**3 / 6 + n * most**2 / 2))
+        path = 2 * large * small**2 + 10 * small**3 + n_alphas * n * small * self.Y.shape[1]
+        return bool(path.sum() <= n_alphas * (most**3 / 6 + n * most**2 / 2))
 
-    def _by_path(self, lam: float, gammas: Doubles) -> Doubles:
-        found = np.empty((self.sizes.size, gammas.size))
+    def _by_path(self, lam: float, alphas: Doubles) -> Doubles:
+        found = np.empty((self.sizes.size, alphas.size))
         for place, size in enumerate(self.sizes.tolist()):
             candidate = Candidate(
                 self._basis(size, lam), self.X, self.Y, self.weights, self.splits,
                 left_out_share=self.share, pooled=self.pooled, **self.options,
             )  # fmt: skip
-            found[place] = candidate.scores(gammas, self.score)
+            found[place] = candidate.scores(alphas, self.score)
             self._tell()
         return found
 
-    def _by_prefixes(self, lam: float, gammas: Doubles) -> Doubles:
+    def _by_prefixes(self, lam: float, alphas: Doubles) -> Doubles:
         everything = np.arange(self.X.shape[0])
         basis = self._basis(int(self.sizes[-1]), lam)
-        total = np.zeros((self.sizes.size, gammas.size))
+        total = np.zeros((self.sizes.size, alphas.size))
         parts = [(everything, None)] if self.splits is None else [*self.splits]
         for train, test in parts:
             rows = everything if test is None else test
             surface = prefix_surface(
-                basis, self.X[train], self.Y[train], gammas,
+                basis, self.X[train], self.Y[train], alphas,
                 n_terms=self.sizes,
                 score=partial(self._score_of, rows),
                 X_test=None if test is None else self.X[test],

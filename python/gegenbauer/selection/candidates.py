@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["NO_SCORE", "TRUSTED", "Candidate", "Score", "Splits", "widened"]
 
 NO_SCORE = (
-    "no {} has a finite score: does the scorer return NaN, are gammas or sample_weight extreme, or "
+    "no {} has a finite score: does the scorer return NaN, are alphas or sample_weight extreme, or "
     "the targets of no reasonable size?"
 )
 
@@ -32,14 +32,14 @@ TRUSTED = 0.1
 # Predictions (doubles) that are held at once
 _MAX_CACHED_PREDICTIONS = 2e7
 
-# (predictions (n, rows, n_outputs) of n gammas, indices of the rows) -> n scores
+# (predictions (n, rows, n_outputs) of n alphas, indices of the rows) -> n scores
 Score: TypeAlias = "Callable[[Doubles, npt.NDArray[np.intp]], Doubles]"
 
 Splits: TypeAlias = "Sequence[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] | None"
 
 
 class Candidate:
-    """A basis or spectrum, factorised for all gammas: for all rows, or the training rows of splits.
+    """A basis or spectrum, factorised for all alphas: for all rows, or the training rows of splits.
 
     Parameters
     ----------
@@ -112,42 +112,42 @@ class Candidate:
         primal = cheapest_method(n - largest, self.model.n_terms) == "primal"
         return [test for _, test in splits] if whole and apart and primal else []
 
-    def _left_out(self, gammas: Doubles) -> Iterator[tuple[Doubles, Doubles, npt.NDArray[np.intp]]]:
-        """Yield predictions (n_gammas, n_rows, n_outputs), their errors, and the rows."""
+    def _left_out(self, alphas: Doubles) -> Iterator[tuple[Doubles, Doubles, npt.NDArray[np.intp]]]:
+        """Yield predictions (n_alphas, n_rows, n_outputs), their errors, and the rows."""
         if self._folds:
             assert isinstance(self.model, TensorBasis)
             folds = kfold_predictions(
-                self.model, self._X, self._Y, self._folds, gammas,
+                self.model, self._X, self._Y, self._folds, alphas,
                 sample_weight=self._weights, tolerance=self._tolerance, **self._options,
             )  # fmt: skip
             for rows in self._folds:
                 yield folds.predictions[:, rows], folds.error, rows
         for path, test in self._paths:
             if test is None:
-                found = path.leave_one_out(gammas, left_out_share=self._share)
+                found = path.leave_one_out(alphas, left_out_share=self._share)
                 yield found.predictions, found.error, np.arange(self._X.shape[0])
             else:
-                yield path.predict(self._X[test], gammas), path.rounding(gammas), test
+                yield path.predict(self._X[test], alphas), path.rounding(alphas), test
 
-    def scores(self, gammas: Doubles, score: Score) -> Doubles:
+    def scores(self, alphas: Doubles, score: Score) -> Doubles:
         """Return the score, infinity where float64 does not carry it.
 
         Where the sums of features carry none of them, the features themselves are asked, and from
         then on.
         """
-        found = self._scores(gammas, score)
+        found = self._scores(alphas, score)
         if self._tolerance > TRUSTED and not np.isfinite(found).any():
             self._tolerance = TRUSTED
             for path, _ in self._paths:
                 path.tolerance = TRUSTED
-            found = self._scores(gammas, score)
+            found = self._scores(alphas, score)
         return found
 
-    def _scores(self, gammas: Doubles, score: Score) -> Doubles:
-        found = np.zeros(gammas.size)
-        for first in range(0, gammas.size, self._chunk):
+    def _scores(self, alphas: Doubles, score: Score) -> Doubles:
+        found = np.zeros(alphas.size)
+        for first in range(0, alphas.size, self._chunk):
             some = slice(first, first + self._chunk)
-            parts = [*self._left_out(gammas[some])]
+            parts = [*self._left_out(alphas[some])]
             if self._pooled:
                 whole = np.concatenate([predictions for predictions, _, _ in parts], axis=1)
                 error = np.max([error for _, error, _ in parts], axis=0)
@@ -160,10 +160,10 @@ class Candidate:
             found[some] = np.mean(values, axis=0)
         return found
 
-    def predictions(self, gamma: float) -> Doubles:
+    def predictions(self, alpha: float) -> Doubles:
         """Return those of all rows, each left out; NaN in rows that are in no test part."""
         whole = np.full(self._Y.shape, np.nan)
-        for predictions, _, rows in self._left_out(np.array([gamma])):
+        for predictions, _, rows in self._left_out(np.array([alpha])):
             whole[rows] = predictions[0]
         return whole
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._memory import require_memory
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
-    as_gammas,
+    as_alphas,
     as_matrix,
     as_weights,
     check_flag,
@@ -56,29 +57,30 @@ def sums_of_others(
 
 @dataclass(frozen=True, eq=False)
 class KFoldPredictions:
-    """What each fold would get from a fit to all others, for every gamma. Equal to itself alone.
+    """What each fold would get from a fit to all others, for every alpha. Equal to itself alone.
 
     Attributes
     ----------
-    gammas : ndarray, shape (n_gammas,)
+    alphas : ndarray, shape (n_alphas,)
         Penalties.
-    predictions : ndarray, shape (n_gammas, n_samples, n_outputs)
+    predictions : ndarray, shape (n_alphas, n_samples, n_outputs)
         NaN in rows of no fold.
-    error : ndarray, shape (n_gammas,)
+    error : ndarray, shape (n_alphas,)
         Estimated size of rounding errors in the predictions, relative to the targets.
     """
 
-    gammas: Doubles
+    alphas: Doubles
     predictions: Doubles
     error: Doubles
 
 
+@refuse_old_names
 def kfold_predictions(
     basis: TensorBasis,
     X: npt.ArrayLike,
     Y: npt.ArrayLike,
     folds: Sequence[npt.ArrayLike],
-    gammas: npt.ArrayLike,
+    alphas: npt.ArrayLike,
     *,
     sample_weight: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
@@ -86,7 +88,7 @@ def kfold_predictions(
     tolerance: float = RESOLVED,
     n_threads: int | None = None,
 ) -> KFoldPredictions:
-    """Predict each fold by the fit to all others, for every gamma, in one pass over the rows.
+    """Predict each fold by the fit to all others, for every alpha, in one pass over the rows.
 
     Normal equations add: those without a fold are the sums of the others. So K-fold costs
     as many sums as one fit, and one eigendecomposition of size n_terms a fold. Where sums do not
@@ -103,7 +105,7 @@ def kfold_predictions(
     folds : sequence of array_like of int
         Row numbers of each fold, at least two, each row at most once; rows of no fold take part in
         every fit.
-    gammas : array_like, shape (n_gammas,)
+    alphas : array_like, shape (n_alphas,)
         Penalties, > 0.
     sample_weight, scaling, penalize_constant, tolerance, n_threads
         As for `RidgePath`.
@@ -139,9 +141,9 @@ def kfold_predictions(
     n, terms = data.shape[0], basis.n_terms
     targets = as_matrix(Y, "Y", n_rows=n, keep_float32=False, one_dimensional=True)
     weights = as_weights(sample_weight, n)
-    values = as_gammas(gammas)
+    values = as_alphas(alphas)
     if values.min() <= 0:
-        raise ValueError(f"gammas must be positive, got {values.min()}")
+        raise ValueError(f"alphas must be positive, got {values.min()}")
     parts = _check_folds(folds, n)
     tolerance = check_tolerance(tolerance)
     n_outputs = targets.shape[1]
@@ -150,7 +152,7 @@ def kfold_predictions(
         + 8.0 * values.size * targets.size
         + 24.0 * terms * terms,
         f"the normal equations of {terms} terms and {len(parts)} folds",
-        "use fewer terms, folds or gammas",
+        "use fewer terms, folds or alphas",
     )
     box = check_scaling(scaling, basis.n_features, "basis")
     root = np.ones(n) if weights is None else np.sqrt(weights)

@@ -1,7 +1,7 @@
 """Which spectrum: objectives for the kernel of all terms with their gradients, and searches.
 
-Everything is in closed form for a given spectrum and gamma; what is searched are the few (or, with
-a weight for each input, some dozens of) numbers that describe them. With C = D K D + gamma I,
+Everything is in closed form for a given spectrum and alpha; what is searched are the few (or, with
+a weight for each input, some dozens of) numbers that describe them. With C = D K D + alpha I,
 A = C^-1 D Y and the residuals left out e = A / diag(C^-1):
 
 - the log marginal likelihood, with the likeliest noise variance of each output, falls with
@@ -10,10 +10,10 @@ A = C^-1 D Y and the residuals left out e = A / diag(C^-1):
 - a loss of the residuals left out has, with H = dLoss/de, U = H / diag(C^-1) and
   v_i = sum_k H_ik e_ik / diag(C^-1)_i, the derivative ``C^-1 diag(v) C^-1 - sym(C^-1 U A')``.
 
-Where a share s_i of a row's weight is left out, c_i = (1 - s_i) / gamma + s_i diag(C^-1)_i takes
-the place of diag(C^-1)_i, and v_i s_i that of v_i; gamma has sum_i v_i (1 - s_i) / gamma^2 more.
+Where a share s_i of a row's weight is left out, c_i = (1 - s_i) / alpha + s_i diag(C^-1)_i takes
+the place of diag(C^-1)_i, and v_i s_i that of v_i; alpha has sum_i v_i (1 - s_i) / alpha^2 more.
 Such a row stands for 1 / s_i samples that agree. So the likelihood has their number N in the place
-of n, and falls with ``(N - n) / 2 log(gamma)`` as well.
+of n, and falls with ``(N - n) / 2 log(alpha)`` as well.
 
 With a free constant, K leaves it out and ``B = C^-1 - C^-1 u u' C^-1 / (u' C^-1 u)``, where u is
 the diagonal of D, takes the place of C^-1; its derivative is the same, -B dC B.
@@ -28,6 +28,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
     as_matrix,
     as_weights,
@@ -77,20 +78,21 @@ class SpectrumObjective:
         Of the objective; infinity where C is not positive definite in float64.
     by_log_interaction : ndarray, shape (n_features, number of components)
         Derivatives by ``log q_tj``.
-    by_log_gamma : float
-        Derivative by ``log gamma``.
+    by_log_alpha : float
+        Derivative by ``log alpha``.
     """
 
     value: float
     by_log_interaction: Doubles
-    by_log_gamma: float
+    by_log_alpha: float
 
 
+@refuse_old_names
 def spectrum_objective(
     kernel: SpectrumKernel,
     X: npt.ArrayLike,
     Y: npt.ArrayLike,
-    gamma: float,
+    alpha: float,
     *,
     objective: str | Loss = "marginal_likelihood",
     sample_weight: npt.ArrayLike | None = None,
@@ -99,7 +101,7 @@ def spectrum_objective(
     penalize_constant: bool = True,
     n_threads: int | None = None,
 ) -> SpectrumObjective:
-    r"""Judge a spectrum and gamma by the data, with all derivatives.
+    r"""Judge a spectrum and alpha by the data, with all derivatives.
 
     Parameters
     ----------
@@ -109,7 +111,7 @@ def spectrum_objective(
         Inputs.
     Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
         Targets.
-    gamma : float
+    alpha : float
         Penalty, > 0.
     objective : {"marginal_likelihood", "squared_error"} or callable
         The negative log marginal likelihood a row and output (up to a constant), or half the
@@ -152,12 +154,12 @@ def spectrum_objective(
     """
     if not isinstance(kernel, SpectrumKernel):
         raise TypeError(f"kernel must be a SpectrumKernel, got {type(kernel).__name__}")
-    gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
+    alpha = check_number(alpha, "alpha", minimum=0, open_below=True)
     problem = SpectrumProblem(
         X, Y, kernel.n_features, objective, sample_weight, left_out_share, scaling,
         penalize_constant, n_threads,
     )  # fmt: skip
-    return problem.judge(kernel, gamma)
+    return problem.judge(kernel, alpha)
 
 
 class SpectrumProblem:
@@ -215,7 +217,8 @@ class SpectrumProblem:
         found: Doubles = kernel._plan.log_gradient(self.X, self.box, self._diagonal, self.threads)
         return found * self.unit
 
-    def judge(self, kernel: SpectrumKernel, gamma: float) -> SpectrumObjective:
+    @refuse_old_names
+    def judge(self, kernel: SpectrumKernel, alpha: float) -> SpectrumObjective:
         """Evaluate the objective and its derivatives."""
         n, n_outputs = self.scaled_Y.shape
         n_samples = self.n_samples
@@ -223,7 +226,7 @@ class SpectrumProblem:
         kernel._plan.accumulate(
             self.X, self.box, self.root, not self.free, factor, self.threads
         )  # fmt: skip
-        factor[np.diag_indices(n)] += gamma
+        factor[np.diag_indices(n)] += alpha
         failed = SpectrumObjective(
             np.inf, np.zeros((self.n_features, len(kernel.spectrum.components))), 0.0
         )  # fmt: skip
@@ -243,19 +246,19 @@ class SpectrumProblem:
             log_det += np.log(along)
             n_samples -= 1
         A = B @ self.scaled_Y
-        by_gamma = 0.0  # beside what goes by C
+        by_alpha = 0.0  # beside what goes by C
         if self.objective == "marginal_likelihood":
             quadratic = np.einsum("ik,ik->k", self.scaled_Y, A)
             if not (quadratic > 0).all():
                 return failed
             # samples that agree differ in nothing but the noise
-            by_gamma = 0.5 * (1.0 - (n - self.free) / n_samples) / gamma
+            by_alpha = 0.5 * (1.0 - (n - self.free) / n_samples) / alpha
             value = 0.5 * np.log(quadratic / n_samples).mean() + 0.5 * log_det / n_samples
-            value += by_gamma * gamma * np.log(gamma)
+            value += by_alpha * alpha * np.log(alpha)
             M = (0.5 / n_samples) * B - (0.5 / n_outputs) * (A / quadratic) @ A.T
         else:
             share = np.ones(n) if self.left_out is None else self.left_out
-            diagonal = without_share(B.diagonal(), 1.0 / gamma, share)[:, np.newaxis]
+            diagonal = without_share(B.diagonal(), 1.0 / alpha, share)[:, np.newaxis]
             if not (diagonal > 0).all():
                 return failed
             e = A / diagonal  # times the root of the weight
@@ -272,14 +275,14 @@ class SpectrumProblem:
             v = (H * e).sum(axis=1) / diagonal[:, 0]
             side = B @ (H / diagonal)
             M = (B * (share * v)) @ B - 0.5 * (side @ A.T + A @ side.T)
-            by_gamma = float(v @ (1.0 - share)) / gamma**2
-        by_log_gamma = gamma * (float(np.trace(M)) + by_gamma)
+            by_alpha = float(v @ (1.0 - share)) / alpha**2
+        by_log_alpha = alpha * (float(np.trace(M)) + by_alpha)
         M *= self.root[:, np.newaxis]
         M *= self.root
         gradient = kernel._plan.log_gradient(
             self.X, self.box, np.asfortranarray(M), self.threads
         )  # fmt: skip
-        return SpectrumObjective(float(value), gradient, by_log_gamma)
+        return SpectrumObjective(float(value), gradient, by_log_alpha)
 
 
 # (predictions (rows, n_outputs)) -> score and its derivatives (rows, n_outputs)

@@ -1,15 +1,15 @@
-"""Every gamma from one factorisation: exact leave-one-out, GCV and marginal likelihood, on arrays.
+"""Every alpha from one factorisation: exact leave-one-out, GCV and marginal likelihood, on arrays.
 
 A ridge fit with rows scaled by the square roots of their weights shrinks the targets along the
-eigenvectors u_j of G G' by ``lambda_j / (lambda_j + gamma)``. With them at hand, any gamma costs a
+eigenvectors u_j of G G' by ``lambda_j / (lambda_j + alpha)``. With them at hand, any alpha costs a
 product of matrices instead of a factorisation: residuals are ``e = sum_j u_j s_j (u_j'y)`` with
-``s_j = gamma / (lambda_j + gamma)``, and one minus the leverage of row i is
+``s_j = alpha / (lambda_j + alpha)``, and one minus the leverage of row i is
 ``d_i = sum_j u_ij^2 s_j``; both are sums of what is left, without a difference that could cancel.
 The residual of row i in the fit without that row is ``e_i / d_i``.
 
-Neither needs eigenvectors. With ``G G' = Q B Q'``, B a band and ``B + gamma I = L L'``, both are
-sums of products of ``z = L^-1 Q'u`` for the unit vector u of row i: ``d_i = gamma |z|^2`` and
-``e_i = gamma z'(L^-1 Q'y)``. A band is found in a fraction of the time.
+Neither needs eigenvectors. With ``G G' = Q B Q'``, B a band and ``B + alpha I = L L'``, both are
+sums of products of ``z = L^-1 Q'u`` for the unit vector u of row i: ``d_i = alpha |z|^2`` and
+``e_i = alpha z'(L^-1 Q'y)``. A band is found in a fraction of the time.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
-    as_gammas,
+    as_alphas,
     as_matrix,
     as_weights,
     check_choice,
@@ -112,19 +113,19 @@ class _Reflection:
 
 @dataclass(frozen=True, eq=False)
 class _Shifted:
-    """Answers of `core.BandForm.solve` for K + gamma I."""
+    """Answers of `core.BandForm.solve` for K + alpha I."""
 
-    gammas: Doubles
-    solutions: Doubles  # (n, n_gammas * n_outputs)
-    inverse_diagonal: Doubles  # (n, n_gammas)
-    quadratic: Doubles  # (n_outputs, n_gammas): y'(K + gamma I)^-1 y
+    alphas: Doubles
+    solutions: Doubles  # (n, n_alphas * n_outputs)
+    inverse_diagonal: Doubles  # (n, n_alphas)
+    quadratic: Doubles  # (n_outputs, n_alphas): y'(K + alpha I)^-1 y
     log_determinant: Doubles
-    shift: Doubles  # not 0 where gamma was too small and had to be raised
+    shift: Doubles  # not 0 where alpha was too small and had to be raised
 
 
 @dataclass(frozen=True, eq=False)
 class _Rounding:
-    """Of what `RidgePath._residuals` yields, in units of a few eps; (n_gammas, n)."""
+    """Of what `RidgePath._residuals` yields, in units of a few eps; (n_alphas, n)."""
 
     residuals: Doubles
     complements: Doubles
@@ -132,10 +133,10 @@ class _Rounding:
 
 
 class RidgePath:
-    r"""One factorisation of a ridge problem, for every gamma.
+    r"""One factorisation of a ridge problem, for every alpha.
 
     The problem is that of `solve_ridge` and `solve_kernel`: minimise
-    :math:`|D (f(X) - Y)|^2 + \gamma |f|^2`.
+    :math:`|D (f(X) - Y)|^2 + \alpha |f|^2`.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ class RidgePath:
         ``"auto"`` takes the first while it costs less than 4e8 multiply-adds, then the smaller one.
     tolerance : float
         Estimated rounding, relative to the targets, of answers by ``"primal"``. The first question
-        for a gamma beyond it factorises the features themselves, block by block, which costs more
+        for a alpha beyond it factorises the features themselves, block by block, which costs more
         and knows the square roots of the eigenvalues; all answers come from these then. Infinity
         keeps to the sums.
     n_threads : int, optional
@@ -199,9 +200,9 @@ class RidgePath:
     >>> from gegenbauer import RidgePath, TensorBasis
     >>> X = np.linspace(0, 1, 20)[:, np.newaxis]
     >>> path = RidgePath(TensorBasis(1, degree=8, lam=0.5), X, np.exp(X))
-    >>> gammas = 10.0 ** np.arange(-12, 1)
-    >>> errors = path.leave_one_out(gammas).predictions - np.exp(X)
-    >>> float(gammas[(errors**2).mean(axis=(1, 2)).argmin()])
+    >>> alphas = 10.0 ** np.arange(-12, 1)
+    >>> errors = path.leave_one_out(alphas).predictions - np.exp(X)
+    >>> float(alphas[(errors**2).mean(axis=(1, 2)).argmin()])
     1e-12
     """
 
@@ -289,7 +290,7 @@ class RidgePath:
         Copies of an input are one sample of their mean target and their summed weight; what their
         targets differ by no function of the inputs can reach. Said here, that is exact, where
         rounding would leave a singular value of 1e-17 and its vector a trace in all other samples,
-        which a tiny gamma makes the largest number of all.
+        which a tiny alpha makes the largest number of all.
         """
         inputs = self._X_used
         if self._scaling is not None:  # which may clip
@@ -392,12 +393,12 @@ class RidgePath:
             band = band[: band.shape[1]]
         return np.asarray(eigvals_banded(band, lower=True)[::-1].clip(min=0.0))
 
-    def _solve_shifted(self, gammas: Doubles) -> _Shifted:
-        """Solve with the band for all gammas; the last answers are kept for the next question."""
-        if self._shifted is None or not np.array_equal(self._shifted.gammas, gammas):
+    def _solve_shifted(self, alphas: Doubles) -> _Shifted:
+        """Solve with the band for all alphas; the last answers are kept for the next question."""
+        if self._shifted is None or not np.array_equal(self._shifted.alphas, alphas):
             targets = np.asfortranarray(self._scaled_Y)
-            found = self._band.solve(np.ascontiguousarray(gammas), targets, self._threads)
-            self._shifted = _Shifted(gammas, *found)
+            found = self._band.solve(np.ascontiguousarray(alphas), targets, self._threads)
+            self._shifted = _Shifted(alphas, *found)
         return self._shifted
 
     def _factor_primal(self) -> None:
@@ -426,11 +427,11 @@ class RidgePath:
         self._projected, self._size = spectrum.projected, spectrum.size
         self._missing = self._scale.size - int(self._free) > self.eigenvalues.size
 
-    def _resolve(self, gammas: Doubles) -> None:
+    def _resolve(self, alphas: Doubles) -> None:
         """Factorise the features themselves where their sums do not resolve the penalties."""
         if self.method != "primal" or self._by_triangle:
             return
-        if self._estimated_error(gammas).max() <= self.tolerance:
+        if self._estimated_error(alphas).max() <= self.tolerance:
             return
         assert isinstance(self.model, TensorBasis)
         triangle = triangle_of_features(
@@ -456,16 +457,16 @@ class RidgePath:
         """Whether terms without a penalty cannot reach all targets."""
         return self._missing or (self.method == "svd" and bool(self._rest.any()))
 
-    def _check_gammas(self, gammas: npt.ArrayLike) -> Doubles:
-        values = as_gammas(gammas)
+    def _check_alphas(self, alphas: npt.ArrayLike) -> Doubles:
+        values = as_alphas(alphas)
         if values.min() < 0:
-            raise ValueError(f"gammas must not be negative, got {values.min()}")
+            raise ValueError(f"alphas must not be negative, got {values.min()}")
         self._resolve(values)
         if values.min() == 0 and not self._has_full_rank():
             raise ValueError(
-                "gamma = 0 has a leave-one-out solution only where the terms have full rank at "
+                "alpha = 0 has a leave-one-out solution only where the terms have full rank at "
                 f"these rows, and here {self._rank()} of {self.eigenvalues.size} are left: use "
-                "positive gammas"
+                "positive alphas"
             )
         return values
 
@@ -484,42 +485,44 @@ class RidgePath:
     def _has_full_rank(self) -> bool:
         return self._rank() == self.eigenvalues.size
 
-    def _floor(self, gammas: Doubles) -> Doubles:
+    def _floor(self, alphas: Doubles) -> Doubles:
         """Return the smallest eigenvalue of what is solved, 0 where rounding alone says it."""
         if self.method == "dual":
-            known = self._solve_shifted(gammas).shift == 0
-            return np.where(known, self._band.smallest + gammas, 0.0)
-        return np.asarray(self.eigenvalues[-1:].sum() + gammas)
+            known = self._solve_shifted(alphas).shift == 0
+            return np.where(known, self._band.smallest + alphas, 0.0)
+        return np.asarray(self.eigenvalues[-1:].sum() + alphas)
 
-    def _estimated_error(self, gammas: Doubles) -> Doubles:
+    def _estimated_error(self, alphas: Doubles) -> Doubles:
         """Estimate rounding of residuals, relative to the targets."""
         if self.method != "dual" and self.eigenvalues.size == 0:
-            return np.full(gammas.size, EPS)
+            return np.full(alphas.size, EPS)
         with np.errstate(divide="ignore", invalid="ignore"):
-            condition = np.nan_to_num(self._size / self._floor(gammas), nan=np.inf)
+            condition = np.nan_to_num(self._size / self._floor(alphas), nan=np.inf)
         if self._knows_roots:
             condition = np.sqrt(condition)
         grown = 4.0 * EPS * np.sqrt(self._n_free_rows) * (1.0 + condition)
         return np.asarray(np.minimum(grown, 1.0))
 
-    def rounding(self, gammas: npt.ArrayLike) -> Doubles:
+    @refuse_old_names
+    def rounding(self, alphas: npt.ArrayLike) -> Doubles:
         """Estimate rounding errors of predictions, relative to the targets.
 
         Parameters
         ----------
-        gammas : array_like, shape (n_gammas,)
+        alphas : array_like, shape (n_alphas,)
             Penalties, as for `leave_one_out`.
 
         Returns
         -------
-        ndarray, shape (n_gammas,)
+        ndarray, shape (n_alphas,)
             At most 1.
         """
-        values = self._check_gammas(gammas)
+        values = self._check_alphas(alphas)
         return self._estimated_error(values)
 
+    @refuse_old_names
     def leave_one_out(
-        self, gammas: npt.ArrayLike, *, left_out_share: npt.ArrayLike | None = None
+        self, alphas: npt.ArrayLike, *, left_out_share: npt.ArrayLike | None = None
     ) -> LeaveOneOutPredictions:
         r"""Predict each row by the fit without it.
 
@@ -530,7 +533,7 @@ class RidgePath:
 
         Parameters
         ----------
-        gammas : array_like, shape (n_gammas,)
+        alphas : array_like, shape (n_alphas,)
             Penalties, >= 0; 0 where the terms have full rank at the rows (by ``"svd"`` at distinct
             inputs).
         left_out_share : array_like, shape (n_samples,), optional
@@ -541,13 +544,13 @@ class RidgePath:
         Returns
         -------
         LeaveOneOutPredictions
-            Arrays of n_gammas times n_samples times n_outputs are made: ask for few gammas at once
+            Arrays of n_alphas times n_samples times n_outputs are made: ask for few alphas at once
             if that is too much.
 
         Raises
         ------
         ValueError
-            For negative gammas, or 0 where the rank is deficient.
+            For negative alphas, or 0 where the rank is deficient.
 
         Examples
         --------
@@ -558,14 +561,14 @@ class RidgePath:
         >>> path.leave_one_out([1.0]).predictions[0, :, 0]
         array([4. , 3.5, 1.5])
         """
-        values = self._check_gammas(gammas)
+        values = self._check_alphas(alphas)
         share = check_share(left_out_share, self.n_samples)
         share = None if share is None else share[self._used]
         shape = (values.size, self.n_samples, self.n_outputs)
         require_memory(
             8.0 * values.size * self.n_samples * (2 * self.n_outputs + 1),
             f"leave-one-out predictions of shape {shape}",
-            "ask for fewer gammas at once",
+            "ask for fewer alphas at once",
         )
         predictions = np.empty(shape)
         leverages = np.zeros(shape[:2])
@@ -599,39 +602,39 @@ class RidgePath:
         return LeaveOneOutPredictions(values, predictions, leverages, np.minimum(error, 1.0))
 
     def _residuals(
-        self, gammas: Doubles, share: Doubles | None = None
+        self, alphas: Doubles, share: Doubles | None = None
     ) -> Iterator[tuple[slice, Doubles, Doubles, Doubles, _Rounding]]:
-        """Yield rows, scaled residuals (n_gammas, n, K), d and leverages (n_gammas, n).
+        """Yield rows, scaled residuals (n_alphas, n, K), d and leverages (n_alphas, n).
 
         Residuals divided by d are those of samples left out, each with a share (n,) of its weight.
-        Both may be divided by gamma, and so is the last, their rounding.
+        Both may be divided by alpha, and so is the last, their rounding.
         """
-        n_gammas, n_outputs = gammas.size, self.n_outputs
+        n_alphas, n_outputs = alphas.size, self.n_outputs
         rows = self._scale.size
         if self.method == "dual":
-            found = self._solve_shifted(gammas)
+            found = self._solve_shifted(alphas)
             # a copy, which is divided in place, while the answers are kept
-            e = found.solutions.reshape(rows, n_gammas, n_outputs).transpose(1, 0, 2).copy()
+            e = found.solutions.reshape(rows, n_alphas, n_outputs).transpose(1, 0, 2).copy()
             d = found.inverse_diagonal.T
-            leverage = 1.0 - (gammas + found.shift)[:, np.newaxis] * d
+            leverage = 1.0 - (alphas + found.shift)[:, np.newaxis] * d
             with np.errstate(divide="ignore"):
-                unit = 1.0 / (gammas + found.shift)
-            rounding = self._rounding_of_products(gammas, e, d, share)
+                unit = 1.0 / (alphas + found.shift)
+            rounding = self._rounding_of_products(alphas, e, d, share)
             d = without_share(d, unit[:, np.newaxis], share)
             yield slice(0, rows), e, d, leverage.clip(min=0.0), rounding
             return
         if self.method == "svd":
             with np.errstate(divide="ignore"):
-                inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
+                inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + alphas)
             shrunk = inverse[:, :, np.newaxis] * self._projected[:, np.newaxis, :]
-            e = self._U @ shrunk.reshape(inverse.shape[0], n_gammas * n_outputs)
-            e = e.reshape(rows, n_gammas, n_outputs).transpose(1, 0, 2)
+            e = self._U @ shrunk.reshape(inverse.shape[0], n_alphas * n_outputs)
+            e = e.reshape(rows, n_alphas, n_outputs).transpose(1, 0, 2)
             squares = self._U**2
             d = (squares @ inverse).T
-            # Where G reaches all of a sample both are proportional to gamma, and divided by it
+            # Where G reaches all of a sample both are proportional to alpha, and divided by it
             # they have a limit at zero.
             partly = self._rest > 0
-            factor = np.where(partly, gammas[:, np.newaxis], 1.0)
+            factor = np.where(partly, alphas[:, np.newaxis], 1.0)
             e = factor[:, :, np.newaxis] * e + np.where(partly, self._rest_Y.T, 0.0).T
             d = factor * d + self._rest
             kept = self.eigenvalues[:, np.newaxis] * inverse
@@ -639,17 +642,17 @@ class RidgePath:
             if self._free:
                 leverage = leverage + self._scale**2 / (self._scale @ self._scale)
             with np.errstate(divide="ignore"):
-                unit = np.where(partly, 1.0, 1.0 / gammas[:, np.newaxis])
+                unit = np.where(partly, 1.0, 1.0 / alphas[:, np.newaxis])
             d = without_share(d, unit, share)
-            rounding = self._rounding_of_features(gammas, squares, inverse, shrunk, share)
+            rounding = self._rounding_of_features(alphas, squares, inverse, shrunk, share)
             yield slice(0, rows), e, d, leverage, rounding
             return
         with np.errstate(divide="ignore"):
-            inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
+            inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + alphas)
         coefficients = inverse[:, :, np.newaxis] * self._projected[:, np.newaxis, :]
         size = np.linalg.norm(coefficients, axis=(0, 2))[:, np.newaxis]
-        coefficients = coefficients.reshape(inverse.shape[0], n_gammas * n_outputs)
-        costs = self._pass_costs(n_gammas)
+        coefficients = coefficients.reshape(inverse.shape[0], n_alphas * n_outputs)
+        costs = self._pass_costs(n_alphas)
         passes = {
             "features": self._pass_by_features,
             "forms": self._pass_by_forms,
@@ -664,23 +667,23 @@ class RidgePath:
                 h *= scale**2
             complements = 1.0 - h
             part = None if share is None else share[rows_]
-            rounding = self._rounding_of_weights(gammas, size, rows_, h, part)
+            rounding = self._rounding_of_weights(alphas, size, rows_, h, part)
             complements = without_share(complements, np.ones((1, 1)), part)
             # rounding may take a leverage of one beyond it
             np.maximum(complements, EPS, out=complements)
             yield rows_, residuals, complements, h, rounding
 
-    # To first order. M = K + gamma I is known up to E, |E| = c eps |K|, with |K| before the mean is
+    # To first order. M = K + alpha I is known up to E, |E| = c eps |K|, with |K| before the mean is
     # taken from the features: what rounds is that, not what is left. With z_i = M^-1 e_i for the
     # unit vector of sample i, e' = M^-1 y and d' = diag(M^-1), e'_i is off by z_i'E e' and d'_i by
     # z_i'E z_i. Of features that are known up to D, E = D G' + G D'.
 
     def _rounding_of_products(
-        self, gammas: Doubles, e: Doubles, d: Doubles, share: Doubles | None
+        self, alphas: Doubles, e: Doubles, d: Doubles, share: Doubles | None
     ) -> _Rounding:
         """Return it for the band: |z_i|^2 is at most d'_i by the smallest eigenvalue of M."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            squares = d / self._floor(gammas)[:, np.newaxis]
+            squares = d / self._floor(alphas)[:, np.newaxis]
             whole = np.linalg.norm(e, axis=(1, 2))[:, np.newaxis]
             n = np.sqrt(self._n_free_rows)
             of_d = n * (self._size * squares + d)
@@ -692,7 +695,7 @@ class RidgePath:
 
     def _rounding_of_features(
         self,
-        gammas: Doubles,
+        alphas: Doubles,
         squares: Doubles,
         inverse: Doubles,
         shrunk: Doubles,
@@ -700,14 +703,14 @@ class RidgePath:
     ) -> _Rounding:
         """Return it for singular vectors, which are orthogonal up to eps: another eps z_i, eps e'.
 
-        Where G reaches all of a sample, as e and d are, else times gamma. There d is a difference
+        Where G reaches all of a sample, as e and d are, else times alpha. There d is a difference
         from one.
         """
-        gamma = gammas[:, np.newaxis]
+        alpha = alphas[:, np.newaxis]
         root, variance = np.sqrt(self._size), self.eigenvalues[:, np.newaxis]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             partly = self._rest > 0
-            factor = np.where(partly, gamma, 1.0)
+            factor = np.where(partly, alpha, 1.0)
             z = np.sqrt(factor**2 * (squares @ inverse**2).T + self._beyond)
             by_features = np.sqrt((squares @ (variance * inverse**2)).T)  # |G'z_i|
             e = factor * np.linalg.norm(shrunk, axis=(0, 2))[:, np.newaxis]
@@ -718,7 +721,7 @@ class RidgePath:
             if self._missing:
                 missing = np.linalg.norm(self._beyond_Y)
                 targets = np.hypot(targets, missing)
-                unit = np.where(partly, 1.0, 1.0 / gamma)
+                unit = np.where(partly, 1.0, 1.0 / alpha)
                 e = np.hypot(e, missing * unit)
                 of_d = of_d + unit
             of_e = root * (z * weights + by_features * e) + e + z * targets + unit * targets
@@ -726,15 +729,15 @@ class RidgePath:
         return _Rounding(of_e, of_d if share is None else share * of_d, np.zeros_like(z))
 
     def _rounding_of_weights(
-        self, gammas: Doubles, weights: Doubles, rows: slice, h: Doubles, share: Doubles | None
+        self, alphas: Doubles, weights: Doubles, rows: slice, h: Doubles, share: Doubles | None
     ) -> _Rounding:
-        """Return it for residuals and leverages h of weights of this norm, (n_gammas, 1).
+        """Return it for residuals and leverages h of weights of this norm, (n_alphas, 1).
 
-        With a = (G'G + gamma I)^-1 g_i, |a|^2 is at most h_i by the smallest eigenvalue.
+        With a = (G'G + alpha I)^-1 g_i, |a|^2 is at most h_i by the smallest eigenvalue.
         """
         root, n = np.sqrt(self._size), np.sqrt(self._n_free_rows)
         with np.errstate(divide="ignore", invalid="ignore"):
-            a = np.sqrt(h.clip(min=0.0) / self._floor(gammas)[:, np.newaxis])
+            a = np.sqrt(h.clip(min=0.0) / self._floor(alphas)[:, np.newaxis])
             own = np.linalg.norm(self._Y_used[rows], axis=1) * self._scale[rows]
             own = own + root / n * weights
             targets = np.linalg.norm(self._scaled_Y)
@@ -754,21 +757,21 @@ class RidgePath:
         for first in range(0, n, block):
             yield slice(first, min(first + block, n))
 
-    def _pass_costs(self, n_gammas: int) -> dict[str, float]:
+    def _pass_costs(self, n_alphas: int) -> dict[str, float]:
         """Count the multiply-adds of the ways to fitted values and leverages of all rows.
 
-        By features, L^2 a row; as polynomials, so many as there are moments a row and gamma, after
-        an inverse for each gamma; from a grid, of whose nodes each takes L^2, a few nodes a row.
+        By features, L^2 a row; as polynomials, so many as there are moments a row and alpha, after
+        an inverse for each alpha; from a grid, of whose nodes each takes L^2, a few nodes a row.
         """
         assert isinstance(self.model, TensorBasis)
         n, terms = float(self._scale.size), float(self.model.n_terms)
-        functions = n_gammas * (1 + self.n_outputs)
+        functions = n_alphas * (1 + self.n_outputs)
         costs = {"features": n * terms * (terms + functions)}
         if self._has_moments:
             moments = float(core.count_moments(self.model._plan, 0))
-            inverses = n_gammas * terms**2 * (terms + 300)
-            fits = n * terms * n_gammas * self.n_outputs
-            costs["forms"] = n * n_gammas * moments + inverses + fits
+            inverses = n_alphas * terms**2 * (terms + 300)
+            fits = n * terms * n_alphas * self.n_outputs
+            costs["forms"] = n * n_alphas * moments + inverses + fits
         n_nodes, n_fine = count_nodes(self._degrees_of_forms())
         if n_fine * functions <= _MOST_FINE:
             taps = float(TAPS) ** self.model.n_features
@@ -784,7 +787,7 @@ class RidgePath:
     def _at_rows(
         self, G: Doubles, inverse: Doubles, coefficients: Doubles
     ) -> tuple[Doubles, Doubles]:
-        """Fitted values (n, n_gammas * K) and leverages (n, n_gammas) of rows of weight one."""
+        """Fitted values (n, n_alphas * K) and leverages (n, n_alphas) of rows of weight one."""
         if self._free:
             G -= self._mean_features
         Z = G @ self._V
@@ -799,7 +802,7 @@ class RidgePath:
     def _pass_by_features(
         self, inverse: Doubles, coefficients: Doubles
     ) -> Iterator[tuple[slice, Doubles, Doubles]]:
-        """Yield rows, fitted values (n_gammas, n, K) and leverages (n_gammas, n).
+        """Yield rows, fitted values (n_alphas, n, K) and leverages (n_alphas, n).
 
         The leverages are those of rows of weight one.
         """
@@ -808,16 +811,16 @@ class RidgePath:
             data = self._X_used[rows]
             G = self._features(data, np.ones(data.shape[0]))
             fitted, h = self._at_rows(G, inverse, coefficients)
-            yield rows, self._by_gamma(fitted), h.T
+            yield rows, self._by_alpha(fitted), h.T
 
-    def _by_gamma(self, fitted: Doubles) -> Doubles:
+    def _by_alpha(self, fitted: Doubles) -> Doubles:
         return fitted.reshape(fitted.shape[0], -1, self.n_outputs).transpose(1, 0, 2)
 
     def _pass_by_grid(
         self, inverse: Doubles, coefficients: Doubles
     ) -> Iterator[tuple[slice, Doubles, Doubles]]:
         """Do the same by interpolation from a grid in the angles, exact but for rounding."""
-        n_gammas = inverse.shape[1]
+        n_alphas = inverse.shape[1]
 
         def mapped(rows: slice) -> npt.NDArray[np.float64]:
             data = self._X_used[rows]
@@ -831,12 +834,12 @@ class RidgePath:
         low, high = np.min(ends, axis=0)[0], np.max(ends, axis=0)[1]
         grid = AngleGrid(low, high, self._degrees_of_forms())
         nodes = grid.nodes()
-        values = np.empty((n_gammas + coefficients.shape[1], nodes.shape[0]))
+        values = np.empty((n_alphas + coefficients.shape[1], nodes.shape[0]))
         for some in self._blocks(nodes.shape[0], max(self.model.n_terms, values.shape[0])):  # type: ignore[union-attr]
             G = self._features(nodes[some], np.ones(nodes[some].shape[0]), mapped=True)
             fitted, h = self._at_rows(G, inverse, coefficients)
-            values[:n_gammas, some] = h.T
-            values[n_gammas:, some] = fitted.T
+            values[:n_alphas, some] = h.T
+            values[n_alphas:, some] = fitted.T
         interpolant = grid.interpolant(values)
         held = np.empty(0)
         for rows in self._blocks(self._scale.size, 2 * values.shape[0]):
@@ -846,17 +849,17 @@ class RidgePath:
                 held = np.empty(values.shape[0] * n)
             out = held[: values.shape[0] * n].reshape(-1, n)
             interpolant.evaluate(data, out, self._threads)
-            fitted = out[n_gammas:].reshape(n_gammas, self.n_outputs, n)
-            yield rows, fitted.transpose(0, 2, 1), out[:n_gammas]
+            fitted = out[n_alphas:].reshape(n_alphas, self.n_outputs, n)
+            yield rows, fitted.transpose(0, 2, 1), out[:n_alphas]
 
     def _pass_by_forms(
         self, inverse: Doubles, coefficients: Doubles
     ) -> Iterator[tuple[slice, Doubles, Doubles]]:
         """Do the same by quadratic forms, of which the moments of the basis know the polynomial."""
         assert isinstance(self.model, TensorBasis)
-        terms, n_gammas = self.model.n_terms, inverse.shape[1]
+        terms, n_alphas = self.model.n_terms, inverse.shape[1]
         free = int(self._free)
-        polynomials = np.empty((n_gammas, core.count_moments(self.model._plan, 0)))
+        polynomials = np.empty((n_alphas, core.count_moments(self.model._plan, 0)))
         for g, polynomial in enumerate(polynomials):
             root = self._V * np.sqrt(inverse[:, g])
             form = np.empty((terms, terms), order="F")
@@ -871,27 +874,28 @@ class RidgePath:
         if self._free:
             weights = np.vstack([self._constants(weights), weights])
         stacked, box = polynomials.ravel(), self._box()
-        for rows in self._blocks(self._scale.size, n_gammas + coefficients.shape[1]):
+        for rows in self._blocks(self._scale.size, n_alphas + coefficients.shape[1]):
             data = self._X_used[rows]
-            h = np.empty((n_gammas, data.shape[0]))
+            h = np.empty((n_alphas, data.shape[0]))
             core.evaluate_forms(self.model._plan, data, box, stacked, h.T, self._threads)
             fitted = predict(
                 self.model, data, weights, scaling=self._scaling, n_threads=self._threads
             )
-            yield rows, self._by_gamma(fitted), h
+            yield rows, self._by_alpha(fitted), h
 
-    def posterior(self, gamma: float) -> tuple[Doubles, Doubles, float]:
+    @refuse_old_names
+    def posterior(self, alpha: float) -> tuple[Doubles, Doubles, float]:
         """Return what leverages of new rows are made of, for ``method="primal"`` or ``"svd"``.
 
         Parameters
         ----------
-        gamma : float
+        alpha : float
             Penalty, > 0.
 
         Returns
         -------
         root : ndarray, shape (n_terms, n_terms)
-            P with ``P P' = (gamma I + G'G)^-1``; without the constant where that is free.
+            P with ``P P' = (alpha I + G'G)^-1``; without the constant where that is free.
         mean_features : ndarray, shape (n_terms - 1,)
             To be taken from the features of a new row where the constant is free, else empty.
         free : float
@@ -900,22 +904,22 @@ class RidgePath:
         The leverage of a row of weight one is the squared length of its features times P, and
         `free`.
         """
-        gamma = check_number(gamma, "gamma", minimum=0, open_below=True)
+        alpha = check_number(alpha, "alpha", minimum=0, open_below=True)
         free = 1.0 / float(self._scale @ self._scale) if self._free else 0.0
-        self._resolve(np.array([gamma]))
+        self._resolve(np.array([alpha]))
         if self.method == "primal":
-            return self._V / np.sqrt(self.eigenvalues + gamma), self._mean_features, free
+            return self._V / np.sqrt(self.eigenvalues + alpha), self._mean_features, free
         if self.method != "svd":
             raise ValueError(f"posterior needs method='primal' or 'svd', got {self.method!r}")
-        # what the rows do not reach keeps the inverse of gamma
+        # what the rows do not reach keeps the inverse of alpha
         size = self._V.shape[0]
         require_memory(
             16.0 * size * size,
             f"the matrix of {size} terms behind standard deviations",
             "lower n_terms",
         )
-        beyond = gamma**-0.5
-        root = (self._V * (1.0 / np.sqrt(self.eigenvalues + gamma) - beyond)) @ self._V.T
+        beyond = alpha**-0.5
+        root = (self._V * (1.0 / np.sqrt(self.eigenvalues + alpha) - beyond)) @ self._V.T
         root[np.diag_indices(size)] += beyond
         mean_features = np.zeros(0)
         if self._free:
@@ -923,64 +927,66 @@ class RidgePath:
             mean_features = free * (self._scale**2 @ own)
         return root, mean_features, free
 
-    def effective_dof(self, gammas: npt.ArrayLike) -> Doubles:
+    @refuse_old_names
+    def effective_dof(self, alphas: npt.ArrayLike) -> Doubles:
         """Count the effective degrees of freedom: the sum of the leverages.
 
         Parameters
         ----------
-        gammas : array_like, shape (n_gammas,)
+        alphas : array_like, shape (n_alphas,)
             Penalties, as for `leave_one_out`.
 
         Returns
         -------
-        ndarray, shape (n_gammas,)
+        ndarray, shape (n_alphas,)
         """
-        values = self._check_gammas(gammas)
+        values = self._check_alphas(alphas)
         kept = self.eigenvalues[:, np.newaxis] / (self.eigenvalues[:, np.newaxis] + values)
         return np.asarray(kept.sum(axis=0) + int(self._free))
 
-    def _quadratic_forms(self, gammas: Doubles) -> tuple[Doubles, Doubles]:
-        """Return |e|^2 and e'y, each (n_gammas, n_outputs), of the scaled residuals e."""
+    def _quadratic_forms(self, alphas: Doubles) -> tuple[Doubles, Doubles]:
+        """Return |e|^2 and e'y, each (n_alphas, n_outputs), of the scaled residuals e."""
         if self.method == "dual":
-            found = self._solve_shifted(gammas)
-            e = found.solutions.reshape(-1, gammas.size, self.n_outputs)
+            found = self._solve_shifted(alphas)
+            e = found.solutions.reshape(-1, alphas.size, self.n_outputs)
             squares = np.einsum("igk,igk->gk", e, e)
-            column = gammas[:, np.newaxis]
+            column = alphas[:, np.newaxis]
             return column**2 * squares, column * found.quadratic.T
         if self.method == "svd":
-            shrink = gammas / (self.eigenvalues[:, np.newaxis] + gammas)
+            shrink = alphas / (self.eigenvalues[:, np.newaxis] + alphas)
             squares = self._projected**2
             rest = (self._rest_Y**2).sum(axis=0)
             return (shrink**2).T @ squares + rest, shrink.T @ squares + rest
-        inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + gammas)
-        total = np.zeros((gammas.size, self.n_outputs))
-        for _, e, *_ in self._residuals(gammas):
+        inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + alphas)
+        total = np.zeros((alphas.size, self.n_outputs))
+        for _, e, *_ in self._residuals(alphas):
             total += np.einsum("gik,gik->gk", e, e)
-        # e'y = |e|^2 + gamma |W|^2, a sum of what is positive
-        return total, total + gammas[:, np.newaxis] * ((inverse**2).T @ self._projected**2)
+        # e'y = |e|^2 + alpha |W|^2, a sum of what is positive
+        return total, total + alphas[:, np.newaxis] * ((inverse**2).T @ self._projected**2)
 
-    def gcv(self, gammas: npt.ArrayLike) -> Doubles:
+    @refuse_old_names
+    def gcv(self, alphas: npt.ArrayLike) -> Doubles:
         r"""Evaluate the generalised cross-validation score :math:`n |e|^2 / (n - \sum h_i)^2`.
 
         It is leave-one-out with every leverage replaced by their mean.
 
         Parameters
         ----------
-        gammas : array_like, shape (n_gammas,)
+        alphas : array_like, shape (n_alphas,)
             Penalties, as for `leave_one_out`.
 
         Returns
         -------
-        ndarray, shape (n_gammas, n_outputs)
+        ndarray, shape (n_alphas, n_outputs)
             The smaller the better. n is the number of rows of positive weight, e their residuals
             times the square roots of their weights.
         """
-        values = self._check_gammas(gammas)
+        values = self._check_alphas(alphas)
         n = self._scale.size
         if values.min() == 0 and not self._leaves_residuals:
             raise ValueError(
-                "gamma = 0 leaves no residual where there are as many terms as rows: use positive "
-                "gammas"
+                "alpha = 0 leaves no residual where there are as many terms as rows: use positive "
+                "alphas"
             )
         squared, _ = self._quadratic_forms(values)
         if self.method == "dual":
@@ -990,31 +996,32 @@ class RidgePath:
             left = shrink.sum(axis=0) + (self._n_free_rows - self.eigenvalues.size)
         return np.asarray(n * squared / left[:, np.newaxis] ** 2)
 
-    def log_marginal_likelihood(self, gammas: npt.ArrayLike) -> Doubles:
+    @refuse_old_names
+    def log_marginal_likelihood(self, alphas: npt.ArrayLike) -> Doubles:
         r"""Evaluate the likelihood of each target under the prior that the penalty stands for.
 
-        Weights are independent normal with variance :math:`\sigma^2 / \gamma`, the noise of row i
+        Weights are independent normal with variance :math:`\sigma^2 / \alpha`, the noise of row i
         has variance :math:`\sigma^2 / w_i`, and :math:`\sigma^2` takes its likeliest value. With a
         free constant it is the likelihood of the contrasts without it.
 
         Parameters
         ----------
-        gammas : array_like, shape (n_gammas,)
+        alphas : array_like, shape (n_alphas,)
             Penalties, > 0.
 
         Returns
         -------
-        ndarray, shape (n_gammas, n_outputs)
+        ndarray, shape (n_alphas, n_outputs)
             Natural logarithms; the larger the better.
 
         Raises
         ------
         ValueError
-            For gammas that are not positive.
+            For alphas that are not positive.
         """
-        values = self._check_gammas(gammas)
+        values = self._check_alphas(alphas)
         if values.min() <= 0:
-            raise ValueError("gammas must be positive for a likelihood, got 0")
+            raise ValueError("alphas must be positive for a likelihood, got 0")
         n = self._n_free_rows
         _, quadratic = self._quadratic_forms(values)
         if self.method == "dual":
@@ -1026,41 +1033,42 @@ class RidgePath:
         jacobian = 2 * np.log(self._scale).sum()
         return np.asarray(-0.5 * (fit + log_det[:, np.newaxis] - jacobian))
 
-    def predict(self, X: npt.ArrayLike, gammas: npt.ArrayLike) -> Doubles:
-        """Predict at other rows by the fits to all rows, for every gamma.
+    @refuse_old_names
+    def predict(self, X: npt.ArrayLike, alphas: npt.ArrayLike) -> Doubles:
+        """Predict at other rows by the fits to all rows, for every alpha.
 
         Parameters
         ----------
         X : array_like, shape (n, n_features)
             Inputs.
-        gammas : array_like, shape (n_gammas,)
+        alphas : array_like, shape (n_alphas,)
             Penalties, as for `leave_one_out`.
 
         Returns
         -------
-        ndarray, shape (n_gammas, n, n_outputs)
-            For one gamma, `solve_ridge` and `solve_kernel` are more accurate: they refine.
+        ndarray, shape (n_alphas, n, n_outputs)
+            For one alpha, `solve_ridge` and `solve_kernel` are more accurate: they refine.
         """
-        values = self._check_gammas(gammas)
+        values = self._check_alphas(alphas)
         data = as_matrix(X, "X", n_columns=self.model.n_features)
-        n_gammas, n_outputs = values.size, self.n_outputs
+        n_alphas, n_outputs = values.size, self.n_outputs
         if self.method == "dual":
             dual = self._scale[:, np.newaxis] * self._solve_shifted(values).solutions
             if isinstance(self.model, TensorBasis):
                 weights = self._transposed_product(dual)
             else:
-                return self._predict_by_kernel(data, dual, n_gammas)
+                return self._predict_by_kernel(data, dual, n_alphas)
         else:
             factor = 1.0 / (self.eigenvalues[:, np.newaxis] + values)
             if self.method == "svd":
                 factor *= np.sqrt(self.eigenvalues)[:, np.newaxis]
             shrunk = factor[:, :, np.newaxis] * self._projected[:, np.newaxis, :]
-            weights = self._V @ shrunk.reshape(factor.shape[0], n_gammas * n_outputs)
+            weights = self._V @ shrunk.reshape(factor.shape[0], n_alphas * n_outputs)
         if self._free:
             weights = np.vstack([self._constants(weights), weights])
         assert isinstance(self.model, TensorBasis)
         outputs = predict(self.model, data, weights, scaling=self._scaling, n_threads=self._threads)
-        return outputs.reshape(-1, n_gammas, n_outputs).transpose(1, 0, 2)
+        return outputs.reshape(-1, n_alphas, n_outputs).transpose(1, 0, 2)
 
     def _transposed_product(self, dual: Doubles) -> Doubles:
         """G' a for unscaled rows of G."""
@@ -1087,7 +1095,7 @@ class RidgePath:
         means = squares @ self._Y_used / squares.sum()
         return (np.tile(means, weights.shape[1] // self.n_outputs) - fitted)[np.newaxis]
 
-    def _predict_by_kernel(self, data: Doubles, dual: Doubles, n_gammas: int) -> Doubles:
+    def _predict_by_kernel(self, data: Doubles, dual: Doubles, n_alphas: int) -> Doubles:
         assert not isinstance(self.model, TensorBasis)
         constants = np.zeros(dual.shape[1])
         if self._free:
@@ -1097,9 +1105,9 @@ class RidgePath:
             )  # fmt: skip
             squares = self._scale**2
             means = squares @ self._Y_used / squares.sum()
-            constants = np.tile(means, n_gammas) - squares @ fitted / squares.sum()
+            constants = np.tile(means, n_alphas) - squares @ fitted / squares.sum()
         outputs = predict_kernel(
             self.model, data, self._X_used, dual, intercept=constants,
             scaling=self._scaling, n_threads=self._threads,
         )  # fmt: skip
-        return outputs.reshape(-1, n_gammas, self.n_outputs).transpose(1, 0, 2)
+        return outputs.reshape(-1, n_alphas, self.n_outputs).transpose(1, 0, 2)

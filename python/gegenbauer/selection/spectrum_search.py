@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import as_matrix, as_weights, check_number
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.spectrum import PowerDecay
@@ -24,15 +25,15 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.selection.candidates import Score, Splits
 
-__all__ = ["GAMMAS", "SpectrumSearch", "search_spectrum"]
+__all__ = ["ALPHAS", "SpectrumSearch", "search_spectrum"]
 
 # What a search looks at by itself: smoothness s, interaction q times the number of inputs, and
-# gamma relative to the mean diagonal of the kernel matrix
+# alpha relative to the mean diagonal of the kernel matrix
 SMOOTHNESSES = (1.0, 2.0)
 
 INTERACTIONS = tuple(4.0 ** np.arange(-6, 3))
 
-GAMMAS = tuple(4.0 ** np.arange(-12, 7))
+ALPHAS = tuple(4.0 ** np.arange(-12, 7))
 
 # Steps by which the best value may run beyond the end of a grid
 _MOST_WIDENING = 4
@@ -40,41 +41,42 @@ _MOST_WIDENING = 4
 
 @dataclass(frozen=True, eq=False)
 class SpectrumSearch:
-    """The best of a grid of spectra (q, s) and gammas, and all scores.
+    """The best of a grid of spectra (q, s) and alphas, and all scores.
 
     Attributes
     ----------
     kernel : SpectrumKernel
         With the best spectrum.
-    gamma : float
-        The best gamma, absolute.
+    alpha : float
+        The best alpha, absolute.
     score : float
         That of the best: the smaller the better.
     smoothnesses : ndarray, shape (n_s,)
         s.
     interactions : ndarray, shape (n_q,)
         q, ascending; wider than asked for where the best was at an end.
-    gammas : ndarray, shape (n_gammas,)
+    alphas : ndarray, shape (n_alphas,)
         Ascending, relative to the mean diagonal of the kernel matrix.
-    scores : ndarray, shape (n_s, n_q, n_gammas)
+    scores : ndarray, shape (n_s, n_q, n_alphas)
         Without the prior. Infinity where rounding errors would count, NaN where nothing was tried.
     on_edge : tuple of str
-        Which of "interactions" and "gammas" have their best value at an end even so.
+        Which of "interactions" and "alphas" have their best value at an end even so.
     starts : tuple of (SpectrumKernel, float)
-        The best spectrum of each s that has a finite score, and its gamma, relative.
+        The best spectrum of each s that has a finite score, and its alpha, relative.
     """
 
     kernel: SpectrumKernel
-    gamma: float
+    alpha: float
     score: float
     smoothnesses: Doubles
     interactions: Doubles
-    gammas: Doubles
+    alphas: Doubles
     scores: Doubles
     on_edge: tuple[str, ...]
     starts: tuple[tuple[SpectrumKernel, float], ...]
 
 
+@refuse_old_names
 def search_spectrum(
     X: npt.ArrayLike,
     Y: npt.ArrayLike,
@@ -82,7 +84,7 @@ def search_spectrum(
     *,
     smoothnesses: Sequence[float] = SMOOTHNESSES,
     interactions: Sequence[float] | None = None,
-    gammas: Sequence[float] = GAMMAS,
+    alphas: Sequence[float] = ALPHAS,
     widen: bool = True,
     prior: float | None = None,
     sample_weight: npt.ArrayLike | None = None,
@@ -94,7 +96,7 @@ def search_spectrum(
     callback: Callable[[int], None] | None = None,
     n_threads: int | None = None,
 ) -> SpectrumSearch:
-    r"""Find q (one for all inputs), s and gamma by a score of predictions of rows left out.
+    r"""Find q (one for all inputs), s and alpha by a score of predictions of rows left out.
 
     Exact leave-one-out, with one eigendecomposition for each spectrum, or given splits of the rows,
     with one for each split.
@@ -106,17 +108,17 @@ def search_spectrum(
     Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
         Targets.
     score : callable
-        Takes predictions (n, n_rows, n_outputs) of n gammas and the indices of their rows, and
+        Takes predictions (n, n_rows, n_outputs) of n alphas and the indices of their rows, and
         returns n scores; the smaller the better.
     smoothnesses : sequence of float
         The s to try.
     interactions : sequence of float, optional
         The q to try; by default 4^-6 to 4^2, divided by the number of inputs.
-    gammas : sequence of float
+    alphas : sequence of float
         The penalties to try, relative to the mean diagonal of the kernel matrix times the mean
         weight of a sample.
     widen : bool
-        Go on beyond the ends of the grids of q and gamma, by their last step and at most 4 times,
+        Go on beyond the ends of the grids of q and alpha, by their last step and at most 4 times,
         while the best value is at an end.
     prior : float, optional
         For scores that are means of -log p: a log-normal prior of q around 1 / n_features, whose
@@ -161,7 +163,7 @@ def search_spectrum(
         if interactions is None
         else np.unique(_grid(interactions, "interactions"))
     )
-    g_grid = np.unique(_grid(gammas, "gammas"))
+    g_grid = np.unique(_grid(alphas, "alphas"))
     targets = as_matrix(Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True)
     weights = as_weights(sample_weight, data.shape[0])
     tried: dict[tuple[float, float], tuple[Candidate, float, dict[float, float]]] = {}
@@ -211,7 +213,7 @@ def search_spectrum(
         q_grid, g_grid = wider_q, wider_g
         scores = judge()
     i, j, g = _best(priced())
-    ends = {"interactions": (j, q_grid), "gammas": (g, g_grid)}
+    ends = {"interactions": (j, q_grid), "alphas": (g, g_grid)}
     on_edge = tuple(
         name for name, (at, grid) in ends.items() if grid.size > 1 and at in (0, grid.size - 1)
     )
@@ -237,7 +239,7 @@ def _grid(values: Sequence[float], name: str) -> Doubles:
 
 
 def _best(scores: Doubles) -> tuple[int, ...]:
-    """Return the place of the smallest score: with equal ones, of the larger gamma."""
+    """Return the place of the smallest score: with equal ones, of the larger alpha."""
     best = np.nanmin(scores)
     if not np.isfinite(best):
         raise ValueError(NO_SCORE.format("candidate"))

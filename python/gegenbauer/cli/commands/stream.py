@@ -77,7 +77,7 @@ def run(
     seed: int,
     separator: str | None,
     checkpoint: Path | None,
-    choose_gamma: bool,
+    choose_alpha: bool,
 ) -> None:
     """Look at the target, learn from all batches, score rows held out, save and report.
 
@@ -104,7 +104,7 @@ def run(
     checkpoint : Path or None
         Where to keep what was learned so far; there, an interrupted run goes on. Rows held out
         have a file of their own beside it.
-    choose_gamma : bool
+    choose_alpha : bool
         Whether the penalty is chosen by generalised cross-validation, from the sums over the rows.
 
     Raises
@@ -159,27 +159,27 @@ def run(
                 # the solve of all rows warns of the same
                 warnings.simplefilter("ignore", PenalizedConstantWarning)
                 trial = copy.copy(parts[0].model)
-                if choose_gamma:  # by its own rows, so that the score is of those held out
-                    trial.choose_gamma()
+                if choose_alpha:  # by its own rows, so that the score is of those held out
+                    trial.choose_alpha()
                 validation = _score(trial, source, split, _Pace(steps, chosen.seen.n_rows))
             predicting = time.perf_counter() - start
         steps.begin("solving")
         start = time.perf_counter()
         with refusals(steps.warn):
             model = sum(part.model for part in parts)
-            model = model.choose_gamma() if choose_gamma else model.refit()
-        tried = model.gamma_results_["gamma"] if choose_gamma else None
-        if tried is not None and model.gamma == tried.max():
+            model = model.choose_alpha() if choose_alpha else model.refit()
+        tried = model.alpha_results_["alpha"] if choose_alpha else None
+        if tried is not None and model.alpha == tried.max():
             steps.warn(
                 "the penalty chosen is the largest of those tried, which leaves next to nothing of "
                 "the inputs: they may not tell the target from its noise"
             )
-        if tried is not None and model.gamma == (
-            tried[np.isfinite(model.gamma_results_["score"])].min()
+        if tried is not None and model.alpha == (
+            tried[np.isfinite(model.alpha_results_["score"])].min()
         ):
             steps.warn(
                 "the penalty chosen is the smallest of those tried that sums are exact enough for: "
-                "more --terms or a smaller --gamma may predict better; of a table that fits into "
+                "more --terms or a smaller --alpha may predict better; of a table that fits into "
                 "memory, gegenbauer tune tries smaller ones"
             )
         solving = time.perf_counter() - start
@@ -202,7 +202,7 @@ def run(
             *describe_data(source.inputs, chosen, task, rows),
             ("terms", describe_terms(model)),
             ("parameters", describe_parameters(model)),
-            *([("gamma", describe_choice(model))] if choose_gamma else []),
+            *([("alpha", describe_choice(model))] if choose_alpha else []),
             ("solved by", describe_solution(model)),
             ("validation", validation),
             ("time", ", ".join(times)),

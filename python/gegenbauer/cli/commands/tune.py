@@ -129,14 +129,14 @@ def run(
                 write_bytes(_picture(model, lesson, shares, plot.suffix.lower()[1:]), plot)
     n_rows = len(lesson.inputs)
     rows = f"{n_rows}, each left out of a fit to all others"
-    if n_rows > model.search_rows:
-        rows += f"; the spectrum was chosen on {model.n_search_rows_}"
+    if n_rows > model.search_samples:
+        rows += f"; the spectrum was chosen on {model.n_search_samples_}"
     print_pairs(
         [
             *lesson.describe(rows),
             ("terms", describe_terms(model)),
             ("spectrum", describe_spectrum(model)),
-            ("gamma", number(model.gamma_)),
+            ("alpha", number(model.alpha_)),
             ("solved by", describe_solution(model)),
             ("calibration", calibration),
             ("time", f"{duration(lesson.reading)} to read, {duration(fitting)} to choose and fit"),

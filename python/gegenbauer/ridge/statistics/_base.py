@@ -16,8 +16,9 @@ import numpy as np
 from gegenbauer._dispatch import core
 from gegenbauer._locks import exclusive
 from gegenbauer._memory import require_memory
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
-    as_gammas,
+    as_alphas,
     as_matrix,
     as_weights,
     check_flag,
@@ -54,10 +55,10 @@ _ROUNDING = 4096.0 * _EPS
 LEAST_RCOND = 1e-13
 
 
-def _positive(gammas: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    values = as_gammas(gammas)
+def _positive(alphas: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    values = as_alphas(alphas)
     if values.min() <= 0:
-        raise ValueError(f"gammas must be positive, got {values.min()}")
+        raise ValueError(f"alphas must be positive, got {values.min()}")
     return values
 
 
@@ -517,8 +518,9 @@ class AdditiveStatistics:
         lower = np.tril(self._whole(check_threads(None))[n:, n:])
         return lower + np.tril(lower, -1).T
 
+    @refuse_old_names
     def solve(
-        self, gamma: float, *, penalize_constant: bool = True, n_threads: int | None = None
+        self, alpha: float, *, penalize_constant: bool = True, n_threads: int | None = None
     ) -> RidgeSolution:
         """Solve the normal equations (eq.weights_solution).
 
@@ -527,7 +529,7 @@ class AdditiveStatistics:
 
         Parameters
         ----------
-        gamma : float
+        alpha : float
             Penalty, >= 0.
         penalize_constant : bool
             Whether the constant term is penalised as well.
@@ -541,28 +543,28 @@ class AdditiveStatistics:
         Raises
         ------
         ValueError
-            For a negative or non-finite gamma, or statistics of no samples.
+            For a negative or non-finite alpha, or statistics of no samples.
         TooLargeError
             When the normal equations cannot fit into memory.
         numpy.linalg.LinAlgError
-            When the matrix is not positive definite to working precision; a larger gamma helps.
+            When the matrix is not positive definite to working precision; a larger alpha helps.
         """
-        return self._solve(gamma, None, penalize_constant, n_threads)
+        return self._solve(alpha, None, penalize_constant, n_threads)
 
     def _solve(
-        self, gamma: float, coding: Coding | None, penalize_constant: bool, n_threads: int | None
+        self, alpha: float, coding: Coding | None, penalize_constant: bool, n_threads: int | None
     ) -> RidgeSolution:
-        gamma = check_number(gamma, "gamma", minimum=0)
+        alpha = check_number(alpha, "alpha", minimum=0)
         penalize_constant = check_flag(penalize_constant, "penalize_constant")
         threads = check_threads(n_threads)
         system, means = self._system(coding, threads)
         n = self.basis.n_terms
         # Solved for what is missing to the constant that the means alone would get; a free constant
         # gets all of them.
-        weight, penalty = system[0, 0], gamma if penalize_constant else 0.0
+        weight, penalty = system[0, 0], alpha if penalize_constant else 0.0
         whole = weight + penalty if weight > 0 else 1.0
         system[n:, 1:n] += np.outer(means * (penalty / whole), system[1:n, 0])
-        result = core.solve_gram(system, n, gamma, penalize_constant, threads)
+        result = core.solve_gram(system, n, alpha, penalize_constant, threads)
         require_finite(
             result["weights"], "the weights are", "Y or sample_weight is too large", name_row=False
         )
@@ -615,8 +617,9 @@ class AdditiveStatistics:
         unit = 2.0 ** np.floor(np.log2(largest)) if largest > 0 else 1.0
         return (matrix / unit, offset / unit), float(unit)
 
+    @refuse_old_names
     def gcv(
-        self, gammas: npt.ArrayLike, *, penalize_constant: bool = True, n_threads: int | None = None
+        self, alphas: npt.ArrayLike, *, penalize_constant: bool = True, n_threads: int | None = None
     ) -> npt.NDArray[np.float64]:
         r"""Evaluate the generalised cross-validation score :math:`n |e|^2 / (n - \sum h_i)^2`.
 
@@ -625,35 +628,35 @@ class AdditiveStatistics:
 
         Parameters
         ----------
-        gammas : array_like, shape (n_gammas,)
+        alphas : array_like, shape (n_alphas,)
             Penalties, > 0.
         penalize_constant, n_threads
             As for `solve`.
 
         Returns
         -------
-        ndarray, shape (n_gammas, n_outputs)
+        ndarray, shape (n_alphas, n_outputs)
             The smaller the better. Residuals below 1e-6 of the targets drown in rounding errors,
             and count as so much.
 
         Raises
         ------
         ValueError, TypeError
-            For gammas that are not positive, or statistics of no samples.
+            For alphas that are not positive, or statistics of no samples.
         """
         coding, unit = self._in_units(None)
         with np.errstate(over="ignore"):
-            return self._gcv(gammas, coding, penalize_constant, n_threads)[0] * unit * unit
+            return self._gcv(alphas, coding, penalize_constant, n_threads)[0] * unit * unit
 
     def _gcv(
         self,
-        gammas: npt.ArrayLike,
+        alphas: npt.ArrayLike,
         coding: Coding | None,
         penalize_constant: bool,
         n_threads: int | None,
     ) -> tuple[Doubles, Doubles, npt.NDArray[np.bool_]]:
-        """Return scores (n_gammas, K), weights (n_terms, n_gammas K), and which are accurate."""
-        values = _positive(gammas)
+        """Return scores (n_alphas, K), weights (n_terms, n_alphas K), and which are accurate."""
+        values = _positive(alphas)
         n_terms, n = self.basis.n_terms, self.n_samples
         free = not check_flag(penalize_constant, "penalize_constant")
         spectrum, system = self._spectrum(coding, free=free, n_threads=check_threads(n_threads))

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.selection.candidates import Score, Splits
 
-__all__ = ["search_gamma"]
+__all__ = ["search_alpha"]
 
-# Relative error of predictions, by the trace of the kernel matrix over gamma
+# Relative error of predictions, by the trace of the kernel matrix over alpha
 _ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 
-def search_gamma(
+def search_alpha(
     kernel: SpectrumKernel,
     X: npt.ArrayLike,
     Y: npt.ArrayLike,
@@ -42,9 +42,9 @@ def search_gamma(
     pooled: bool = False,
     n_threads: int | None = None,
 ) -> tuple[float, float, Doubles]:
-    """Walk from one gamma to the next while the score of rows left out gets better.
+    """Walk from one alpha to the next while the score of rows left out gets better.
 
-    One Cholesky factorisation for each gamma (and split), by `leave_one_out` or `solve_kernel`.
+    One Cholesky factorisation for each alpha (and split), by `leave_one_out` or `solve_kernel`.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ def search_gamma(
     start : float
         Where to begin, absolute.
     step : float
-        Factor between gammas, > 1.
+        Factor between alphas, > 1.
 
     Returns
     -------
-    gamma : float
+    alpha : float
         The best; its neighbours are worse.
     score : float
         Its score.
@@ -99,10 +99,10 @@ def search_gamma(
     least = _ROUNDING * trace / TRUSTED  # of the rounding of K alone
     known: dict[int, tuple[float, Doubles]] = {}
 
-    def left_out(gamma: float) -> tuple[float, Doubles]:
+    def left_out(alpha: float) -> tuple[float, Doubles]:
         if splits is None:
             found = leave_one_out(
-                kernel, data, targets, gamma, sample_weight=weights,
+                kernel, data, targets, alpha, sample_weight=weights,
                 left_out_share=left_out_share, **options,
             )  # fmt: skip
             return float(score(found.predictions, everything)[0]), found.predictions[0]
@@ -110,7 +110,7 @@ def search_gamma(
         values = []
         for train, test in splits:
             fit = solve_kernel(
-                kernel, data[train], targets[train], gamma,
+                kernel, data[train], targets[train], alpha,
                 sample_weight=None if weights is None else weights[train], **options,
             )  # fmt: skip
             predictions[test] = predict_kernel(
@@ -141,5 +141,5 @@ def search_gamma(
             at += direction
     value, predictions = known[at]
     if not np.isfinite(value):
-        raise ValueError(NO_SCORE.format("gamma"))
+        raise ValueError(NO_SCORE.format("alpha"))
     return start * step**at, value, predictions
