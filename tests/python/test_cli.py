@@ -259,7 +259,7 @@ class TestFit:
     @pytest.mark.parametrize(("fraction", "seed"), [(0.25, 0), (0.3, 7)])
     def test_accuracy(self, iris_csv, fraction, seed):
         result = succeed(
-            "fit", iris_csv, "--target", "species", "--terms", 15, "--alpha", "2^-6",
+            "fit", iris_csv, "--target", "species", "--n-terms", 15, "--alpha", "2^-6",
             "--validation-fraction", fraction, "--seed", seed,
         )  # fmt: skip
         X, X_out, y, y_out = train_test_split(
@@ -303,14 +303,14 @@ class TestFit:
 
     def test_byte_order_mark_and_blanks(self, folder):
         csv("\ufeffa, b, y\n" + "1, 2, no\n3, 4, yes\n" * 5)
-        result = succeed("fit", "table.csv", "--target", "y", "--terms", 3)
+        result = succeed("fit", "table.csv", "--target", "y", "--n-terms", 3)
         assert result.value("inputs") == "2: 'a', 'b'"
         assert result.value("classes") == "2: 'no' (5 rows), 'yes' (5 rows)"
 
     def test_ignore(self, iris_csv):
         result = succeed(
             "fit", iris_csv, "--target", "petal width", "--ignore", "species", "--ignore",
-            "sepal width", "--terms", 10,
+            "sepal width", "--n-terms", 10,
         )  # fmt: skip
         assert result.value("inputs") == "2: 'sepal length', 'petal length'"
 
@@ -332,23 +332,23 @@ class TestFit:
         pd.DataFrame(np.random.default_rng(0).random((20, 3)), columns=list("aby")).astype(
             {"a": "float32", "b": "float32"}
         ).to_parquet("t.parquet")
-        succeed("fit", "t.parquet", "--target", "y", "--terms", 2)
+        succeed("fit", "t.parquet", "--target", "y", "--n-terms", 2)
         assert seen == [{np.dtype("float32")}] * 2
 
     @pytest.mark.parametrize(
         ("options", "parameters"),
         [
             ("", {}),
-            ("--terms 7", {"n_terms": 7}),
+            ("--n-terms 7", {"n_terms": 7}),
             ("--degree 2", {"n_terms": None, "degree": 2}),
-            ("--degree 2 --terms ALL", {"n_terms": None, "degree": 2}),
+            ("--degree 2 --n-terms ALL", {"n_terms": None, "degree": 2}),
             (
                 "--degree 1,2,0,1 --index-set tensor",
                 {"n_terms": None, "degree": (1, 2, 0, 1), "index_set": "tensor"},
             ),
             ("--lam -0.25", {"lam": -0.25}),
             ("--alpha 2^-3", {"alpha": 0.125}),
-            ("--alpha 2**-3 --jobs 2", {"alpha": 0.125}),
+            ("--alpha 2**-3 --n-jobs 2", {"alpha": 0.125}),
             ("--alpha 1e-3", {"alpha": 0.001}),
             ("--domain -1,1", {"domain": (-1, 1)}),
             ("--out-of-range error", {"out_of_range": "error"}),
@@ -356,7 +356,7 @@ class TestFit:
             ("--free-constant", {"penalize_constant": False}),
             ("--spectrum orthonormal", {"spectrum": "orthonormal"}),
             (
-                "--spectrum 0.5,2^1 --index-set largest_weight --terms 20",
+                "--spectrum 0.5,2^1 --index-set largest_weight --n-terms 20",
                 {"spectrum": (0.5, 2.0), "index_set": "largest_weight", "n_terms": 20},
             ),
         ],
@@ -380,7 +380,7 @@ class TestFit:
         better = succeed(*fit, "--free-constant")
         assert float(better.value("validation").split()[1].rstrip(",")) > 0.99
         assert better.value("parameters").endswith("constant term without penalty")
-        stream = ["--stream", "--terms", "10"]
+        stream = ["--stream", "--n-terms", "10"]
         assert (
             succeed(*fit, *stream, warning=warning)
             .value("validation")
@@ -422,15 +422,15 @@ class TestFit:
 
     def test_warnings_are_one_line_in_words_of_the_options(self, iris_csv):
         result = succeed(
-            "fit", iris_csv, "--target=species", "--terms=10", "--degree=3",
-            warning="--degree 3 has 35 terms in 4 inputs, and --terms 10 keeps the first 10 of "
-            "them. Pass --terms all to use them all, or no --degree if the cut is meant.",
+            "fit", iris_csv, "--target=species", "--n-terms=10", "--degree=3",
+            warning="--degree 3 has 35 terms in 4 inputs, and --n-terms 10 keeps the first 10 of "
+            "them. Pass --n-terms all to use them all, or no --degree if the cut is meant.",
         )  # fmt: skip
         assert result.value("terms") == "10: all of total degree up to 1, and 5 of degree 2"
 
     def test_row_numbers_as_an_input(self, folder):
         iris_table().to_csv("iris.csv")
-        options = ("fit", "iris.csv", "--target", "species", "--terms", 20)
+        options = ("fit", "iris.csv", "--target", "species", "--n-terms", 20)
         succeed(*options, warning="leave it out with --ignore 'Unnamed: 0'")
         assert succeed(*options, "--ignore", "Unnamed: 0").value("inputs").startswith("4: ")
 
@@ -440,7 +440,7 @@ class TestFit:
         result = succeed("fit", "noise.csv", "--target", "y")
         assert re.match(r"R2 -\d", result.value("validation"))
         assert result.value("validation").endswith(
-            "no better than a guess: try a larger --alpha or fewer --terms"
+            "no better than a guess: try a larger --alpha or fewer --n-terms"
         )
 
 
@@ -470,7 +470,9 @@ class TestStream:
     def test_classification(self, folder, ending):
         table = self.shuffled()
         self.write(table, ending)
-        result = succeed("fit", "parts", "--target=species", "--stream", "--terms=35", "--out=m.st")
+        result = succeed(
+            "fit", "parts", "--target=species", "--stream", "--n-terms=35", "--out=m.st"
+        )
         out = self.held_out()
         model = GegenbauerClassifier(n_terms=35).fit(table.loc[~out, INPUTS], table.species[~out])
         n_right = int((model.predict(table.loc[out, INPUTS]) == table.loc[out, "species"]).sum())
@@ -531,14 +533,14 @@ class TestStream:
         self.write(self.shuffled())
         files = [f"parts/{number}.csv" for number in range(5)]
         for name, tables in (("folder", ["parts"]), ("files", files)):
-            succeed("fit", *tables, "--target=species", "--stream", "--terms=15", "--out", name)
+            succeed("fit", *tables, "--target=species", "--stream", "--n-terms=15", "--out", name)
         assert np.array_equal(load("folder").term_coef_, load("files").term_coef_)
 
     def test_options(self, folder):
         self.write(self.shuffled().assign(note="x"), "parquet")
         succeed(
-            "fit", "parts", "--target=species", "--stream", "--ignore=note", "--terms=20",
-            "--spectrum=0.5,2", "--index-set=largest_weight", "--domain=-1,1", "--jobs=1",
+            "fit", "parts", "--target=species", "--stream", "--ignore=note", "--n-terms=20",
+            "--spectrum=0.5,2", "--index-set=largest_weight", "--domain=-1,1", "--n-jobs=1",
             "--out-of-range=error", "--max-interaction=2", "--out=m.st",
         )  # fmt: skip
         expected = GegenbauerClassifier(
@@ -550,7 +552,7 @@ class TestStream:
     def test_separator(self, folder):
         Path("parts").mkdir()
         iris_table().to_csv("parts/0.csv", sep=";", index=False)
-        options = ("fit", "parts", "--target=species", "--stream", "--terms=5")
+        options = ("fit", "parts", "--target=species", "--stream", "--n-terms=5")
         assert succeed(*options, "--separator=;").value("inputs").startswith("4: ")
         assert fail(*options).endswith("is a single name, '" + ";".join([*INPUTS, "species"])
                                        + "'; give --separator ';'\n")  # fmt: skip
@@ -589,7 +591,7 @@ class TestStream:
         self.write(table, ending, 4)
         path = f"t.{ending}"
         table.to_csv(path, index=False) if ending == "csv" else table.to_parquet(path)
-        options = ("--target=y", "--terms=3", f"--task={task}")
+        options = ("--target=y", "--n-terms=3", f"--task={task}")
         whole, parts = run("fit", path, *options), run("fit", "parts", *options, "--stream")
         assert parts.code == whole.code
         if whole.code:
@@ -618,8 +620,8 @@ class TestStream:
             table = pd.DataFrame({"a": np.arange(40) / 40, "y": values})
             self.write(table, "parquet")
             table.to_parquet("t.parquet")
-            whole = succeed("fit", "t.parquet", "--target=y", "--terms=3")
-            parts = succeed("fit", "parts", "--target=y", "--terms=3", "--stream")
+            whole = succeed("fit", "t.parquet", "--target=y", "--n-terms=3")
+            parts = succeed("fit", "parts", "--target=y", "--n-terms=3", "--stream")
             assert parts.value("task") == whole.value("task")
 
     def test_text_of_parquet_with_a_slip(self, folder):
@@ -635,7 +637,7 @@ class TestStream:
             table = pd.DataFrame({"a": np.arange(20) / 20, "y": values})
             table.to_parquet(f"parts/{number}.parquet")
         result = succeed(
-            "fit", "parts", "--target=y", "--terms=3", "--stream", "--task=classification"
+            "fit", "parts", "--target=y", "--n-terms=3", "--stream", "--task=classification"
         )
         assert result.value("classes") == "2: '0.0' (20 rows), '1.0' (20 rows)"
 
@@ -645,7 +647,7 @@ class TestStream:
         for ending in ("csv", "parquet"):
             self.write(table, ending)
             assert f"row 1 of 2.{ending}: column 'y' holds no value; repair or remove" in fail(
-                "fit", "parts", "--target=y", "--stream", "--terms=3"
+                "fit", "parts", "--target=y", "--stream", "--n-terms=3"
             )
             for path in Path("parts").iterdir():
                 path.unlink()
@@ -654,7 +656,7 @@ class TestStream:
         monkeypatch.setattr("gegenbauer.cli.commands.stream.MAX_COUNTED", 30)
         monkeypatch.setattr("gegenbauer.cli.columns.MAX_COUNTED", 30)
         self.write(pd.DataFrame({"a": np.arange(80) / 80, "y": np.arange(80)}), "parquet")
-        options = ("fit", "parts", "--target=y", "--stream", "--terms=3")
+        options = ("fit", "parts", "--target=y", "--stream", "--n-terms=3")
         assert succeed(*options).value("task") == (
             "regression: column 'y' holds more than 30 different whole numbers in 80 rows"
         )
@@ -666,7 +668,7 @@ class TestStream:
         Path("parts").mkdir()
         self.shuffled().to_csv("parts/0.csv")
         succeed(
-            "fit", "parts", "--target=species", "--stream", "--terms=20",
+            "fit", "parts", "--target=species", "--stream", "--n-terms=20",
             warning="leave it out with --ignore 'Unnamed: 0'",
         )  # fmt: skip
 
@@ -681,7 +683,7 @@ class TestStream:
         self.write(table)
         inputs = [name for name in table.columns if name != target]
         result = succeed(
-            "fit", "parts", "--target", target, "--stream", "--terms=35", "--alpha=auto",
+            "fit", "parts", "--target", target, "--stream", "--n-terms=35", "--alpha=auto",
             f"--validation-fraction={fraction}", "--out=m.st",
         )  # fmt: skip
         kind = GegenbauerClassifier if target == "species" else GegenbauerRegressor
@@ -726,7 +728,7 @@ class TestStream:
         noise = rng.standard_normal(60)
         self.write(pd.DataFrame({"a": rng.random(60), "b": rng.random(60), "y": noise}))
         result = succeed(
-            "fit", "parts", "--target=y", "--stream", "--terms=10", "--alpha=auto",
+            "fit", "parts", "--target=y", "--stream", "--n-terms=10", "--alpha=auto",
             warning="the penalty chosen is the largest of those tried",
         )  # fmt: skip
         assert result.value("alpha").startswith("2^30, the best by")
@@ -737,7 +739,7 @@ class TestStream:
         a, noise = rng.uniform(-1, 1, size=60), 1e-3 * rng.standard_normal(60)
         self.write(pd.DataFrame({"a": a, "y": np.cos(4 * a) + noise}))
         result = succeed(
-            "fit", "parts", "--target=y", "--stream", "--terms=8", "--alpha=auto", "--lam=0.05",
+            "fit", "parts", "--target=y", "--stream", "--n-terms=8", "--alpha=auto", "--lam=0.05",
             warning="the penalty chosen is the smallest of those tried",
         )  # fmt: skip
         assert result.value("alpha").startswith("2^-30, the best by")
@@ -749,7 +751,7 @@ class TestStream:
 
     # ---- checkpoints -----------------------------------------------------------------
 
-    OPTIONS = ("fit", "parts", "--target=species", "--stream", "--terms=20",
+    OPTIONS = ("fit", "parts", "--target=species", "--stream", "--n-terms=20",
                "--checkpoint=run.st", "--out=m.st")  # fmt: skip
 
     @pytest.fixture
@@ -841,7 +843,9 @@ class TestStream:
         refusal = "--checkpoint run.st is of other tables or of another --validation-fraction or"
         assert refusal in fail(*self.OPTIONS, "--seed=1")
         assert refusal in fail(*self.OPTIONS, "--ignore=sepal width")
-        assert "is the checkpoint of a model with --terms 20" in fail(*self.OPTIONS, "--terms=21")
+        assert "is the checkpoint of a model with --n-terms 20" in fail(
+            *self.OPTIONS, "--n-terms=21"
+        )
         Path("parts/1.csv").write_text(Path("parts/2.csv").read_text() + "1,2,3,4,setosa\n")
         assert refusal in fail(*self.OPTIONS)
 
@@ -875,7 +879,7 @@ class TestStream:
 
     def test_wrong_tables(self, folder):
         self.write(self.shuffled(), "parquet")
-        options = ("--target=species", "--stream", "--terms=5")
+        options = ("--target=species", "--stream", "--n-terms=5")
         assert "the table no.csv does not exist; check the path" in fail("fit", "no.csv", *options)
         Path("empty").mkdir()
         said = fail("fit", "empty", *options)
@@ -897,14 +901,14 @@ class TestStream:
     def test_too_few_rows(self, folder):
         Path("parts").mkdir()
         Path("parts/t.csv").write_text("a,y\n1,u\n2,v\n3,u\n")
-        options = ("fit", "parts", "--target=y", "--stream", "--terms=2")
+        options = ("fit", "parts", "--target=y", "--stream", "--n-terms=2")
         assert "will not do to hold out a fraction of 0.25" in fail(*options)
         succeed(*options, "--validation-fraction", 0)
 
     def test_one_class_left_for_training(self, folder):
         Path("parts").mkdir()
         Path("parts/t.csv").write_text("a,y\n" + "".join(f"{k},u\n" for k in range(8)) + "8,v\n")
-        options = ("fit", "parts", "--target=y", "--terms=2", "--stream")
+        options = ("fit", "parts", "--target=y", "--n-terms=2", "--stream")
         errors = {run(*options, f"--seed={seed}").err for seed in range(12)}
         assert any("that are left for training hold a single class" in error for error in errors)
         assert "" in errors
@@ -912,7 +916,7 @@ class TestStream:
     def test_policy_for_predictions_is_not_for_the_score(self, folder):
         self.write(self.shuffled())
         options = ("fit", "parts", "--target=species", "--stream", "--validation-fraction=0.9",
-                   "--terms=15")  # fmt: skip
+                   "--n-terms=15")  # fmt: skip
         scores = {succeed(*options, f"--out-of-range={policy}").value("validation")
                   for policy in ("clip", "warn", "error")}  # fmt: skip
         assert len(scores) == 1
@@ -956,7 +960,7 @@ class TestTask:
         table = pd.DataFrame({"a": np.linspace(0, 1, len(values)), "y": values})
         path = f"t.{kind}"
         table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
-        result = succeed("fit", path, "--target", "y", "--terms", 3, "--out", "m.st")
+        result = succeed("fit", path, "--target", "y", "--n-terms", 3, "--out", "m.st")
         assert result.value("task") == f"{task}: column 'y' {reason}"
         assert (
             type(load("m.st")).__name__
@@ -968,16 +972,16 @@ class TestTask:
 
     def test_asked(self, folder):
         pd.DataFrame({"a": np.arange(40) / 40, "y": [0.0, 1.0] * 20}).to_csv("t.csv", index=False)
-        result = succeed("fit", "t.csv", "--target=y", "--task=classification", "--terms=3")
+        result = succeed("fit", "t.csv", "--target=y", "--task=classification", "--n-terms=3")
         assert result.value("task") == "classification: as asked; column 'y' holds decimal numbers"
         assert result.value("classes") == "2: '0.0' (20 rows), '1.0' (20 rows)"
-        result = succeed("fit", "t.csv", "--target=y", "--task=regression", "--terms=3")
+        result = succeed("fit", "t.csv", "--target=y", "--task=regression", "--n-terms=3")
         assert result.value("task").startswith("regression: as asked")
 
     def test_words_that_stand_for_missing_values_in_csv(self, folder):
         table = pd.DataFrame({"a": np.arange(40) / 40, "y": ["NA", "None"] * 20})
         table.to_parquet("t.parquet")
-        classes = succeed("fit", "t.parquet", "--target=y", "--terms=3").value("classes")
+        classes = succeed("fit", "t.parquet", "--target=y", "--n-terms=3").value("classes")
         assert classes == "2: 'NA' (20 rows), 'None' (20 rows)"
         table.to_csv("t.csv", index=False)
         assert "'y' holds no value (blank, NA, None or the like) in 40 rows of 40" in fail(
@@ -989,7 +993,7 @@ class TestTask:
         values = {"category": ["u", "v"], "string": ["u", "v"]}.get(dtype, [1, 0])
         table = pd.DataFrame({"a": np.arange(40) / 40, "y": values * 20}).astype({"y": dtype})
         table.to_parquet("t.parquet")
-        result = succeed("fit", "t.parquet", "--target=y", "--terms=3")
+        result = succeed("fit", "t.parquet", "--target=y", "--n-terms=3")
         assert result.value("task").startswith("classification: ")
 
     def test_inputs_of_parquet(self, folder):
@@ -1005,7 +1009,7 @@ class TestTask:
                 "y": np.arange(20) / 7,
             }
         ).to_parquet("t.parquet")
-        succeed("fit", "t.parquet", "--target=y", "--terms=6", "--out=m.st")
+        succeed("fit", "t.parquet", "--target=y", "--n-terms=6", "--out=m.st")
         scaling = load("m.st").scaling_
         assert scaling.lower.tolist() == [1, 0, 0, 0, 5]
         assert scaling.upper.tolist() == [4, 1, 19, 19 / 8, 7]
@@ -1016,12 +1020,12 @@ class TestSplit:
 
     def test_class_of_one_row(self, folder):
         csv("a,y\n" + "".join(f"{k},{'uv'[k % 2]}\n" for k in range(20)) + "20,w\n")
-        rows = succeed("fit", "table.csv", "--target=y", "--terms=3").value("rows")
+        rows = succeed("fit", "table.csv", "--target=y", "--n-terms=3").value("rows")
         assert "(at random, not stratified, for class 'w' has a single row, seed 0)" in rows
 
     def test_more_classes_than_rows(self, folder):
         csv("a,y\n" + "".join(f"{k},{'uvw'[k % 3]}\n" for k in range(8)))
-        rows = succeed("fit", "table.csv", "--target=y", "--terms=3").value("rows")
+        rows = succeed("fit", "table.csv", "--target=y", "--n-terms=3").value("rows")
         assert "2 held out to validate (at random, not stratified, for there are more" in rows
 
     def test_too_few_rows(self, folder):
@@ -1034,7 +1038,7 @@ class TestSplit:
     def test_one_class_left_for_training(self, folder):
         csv("a,y\n" + "".join(f"{k},u\n" for k in range(8)) + "8,v\n")
         codes = {
-            seed: run("fit", "table.csv", "--target=y", "--terms=2", f"--seed={seed}")
+            seed: run("fit", "table.csv", "--target=y", "--n-terms=2", f"--seed={seed}")
             for seed in range(12)
         }
         refused = [result for result in codes.values() if result.code]
@@ -1304,8 +1308,8 @@ class TestTune:
 
     def test_a_finite_set(self, iris_csv):
         result = succeed(
-            "tune", iris_csv, "--target", "petal width", "--ignore", "species", "--terms", 30,
-            "--out-of-range", "extrapolate", "--jobs", 1, "--out", "m.st",
+            "tune", iris_csv, "--target", "petal width", "--ignore", "species", "--n-terms", 30,
+            "--out-of-range", "extrapolate", "--n-jobs", 1, "--out", "m.st",
         )  # fmt: skip
         model = load("m.st")
         assert model.basis_.n_terms == model.n_terms == 30
@@ -1352,8 +1356,8 @@ class TestTune:
             ("--plot nowhere/p.svg", "the folder of --plot nowhere/p.svg does not exist"),
             ("--out m.svg", "--out m.svg ends as a picture does; give the model another ending"),
             ("--out m.csv", "--out m.csv ends as a table does"),
-            ("--out-of-range extrapolate", "needs a finite set of terms: give --terms"),
-            ("--terms 0", "--terms"),
+            ("--out-of-range extrapolate", "needs a finite set of terms: give --n-terms"),
+            ("--n-terms 0", "--n-terms"),
             ("--ignore speces", "did you mean 'species'?"),
         ],
     )
@@ -1577,9 +1581,9 @@ BAD_OPTIONS = [
     ("--target species --task regression", "regression needs numbers; use --task classification"),
     ("--target 'petal width' --ignore species --task classification", "are no classes; use --task"),
     ("--target species --task guess", "'guess' is not one of"),
-    ("--target species --terms 0", "--terms: '0' is neither a number from 1 up nor 'all'"),
-    ("--target species --terms 1e3", "--terms: '1e3' is neither"),
-    ("--target species --terms all", "--terms: 'all' needs --degree"),
+    ("--target species --n-terms 0", "--n-terms: '0' is neither a number from 1 up nor 'all'"),
+    ("--target species --n-terms 1e3", "--n-terms: '1e3' is neither"),
+    ("--target species --n-terms all", "--n-terms: 'all' needs --degree"),
     ("--target species --degree -1", "--degree: '-1' is neither a number from 0 up nor several"),
     ("--target species --degree 1,2", "several degrees need --index-set tensor"),
     ("--target species --degree 1,2 --index-set tensor", "--degree has 2 entries but there are 4"),
@@ -1595,10 +1599,14 @@ BAD_OPTIONS = [
     ("--target species --validation-fraction 1", "1 is not from 0 to below 1"),
     ("--target species --validation-fraction nan", "nan is not from 0 to below 1"),
     ("--target species --seed -1", "--seed"),
-    ("--target species --jobs 0", "--jobs"),
+    ("--target species --n-jobs 0", "--n-jobs"),
     ("--target species --separator ab", "'ab' is neither one character of ASCII nor 'tab'"),
     ("--target species --tersm 3", "--tersm"),
-    ("--target species --terms 200000000", "200000000 terms", "lower degree, --terms or --max-int"),
+    (
+        "--target species --n-terms 200000000",
+        "200000000 terms",
+        "lower degree, --n-terms or --max-int",
+    ),
     ("--target species --degree 400", "more than the 100000000|at most 100000000", "(--ignore)"),
     ("--target species --out nowhere/m.st", "the folder of --out nowhere/m.st does not exist"),
     ("--target species --out iris.csv", "ends as a table does; give the model another ending"),
@@ -1627,6 +1635,20 @@ class TestErrors:
         error = fail("fit", iris_csv, *shlex.split(options))
         for part in parts:
             assert any(choice in error for choice in part.split("|")), error
+
+    @pytest.mark.parametrize(
+        ("command", "old", "new"),
+        [
+            ("fit", "--gamma", "--alpha"),
+            ("fit", "--terms", "--n-terms"),
+            ("tune", "--terms", "--n-terms"),
+            ("predict", "--jobs", "--n-jobs"),
+        ],
+    )
+    def test_options_of_old_names(self, command, old, new):
+        for given in (f"{old}=2", old):
+            error = fail(command, "t.csv", given, "2")
+            assert f"there is no {old} any more: it is called {new}." in error
 
     def test_unknown_command(self):
         assert "'fti'" in fail("fti")
@@ -1824,7 +1846,7 @@ class TestHostileFiles:
     def test_any_table(self, tmp_path_factory, data, ending):
         path = tmp_path_factory.getbasetemp() / f"fuzzed{ending}"
         path.write_bytes(data)
-        self.check(run("fit", path, "--target", "y", "--terms", 3))
+        self.check(run("fit", path, "--target", "y", "--n-terms", 3))
 
     @hypothesis.given(share=st.floats(0, 1), ending=st.sampled_from(["csv", "parquet"]))
     @hypothesis.settings(max_examples=30)
@@ -1834,7 +1856,7 @@ class TestHostileFiles:
         whole = buffer.getvalue()
         path = tmp_path_factory.getbasetemp() / f"truncated.{ending}"
         path.write_bytes(whole[: int(share * len(whole))])
-        self.check(run("fit", path, "--target", "species", "--terms", 3))
+        self.check(run("fit", path, "--target", "species", "--n-terms", 3))
 
     @hypothesis.given(data=st.binary(max_size=200))
     @hypothesis.settings(max_examples=30)

@@ -27,6 +27,9 @@ _DEBUG = "--debug"
 _INTERRUPTED = 130
 _NO_READER = 141
 
+# Options of version 0.1.0 that have other names now
+_NEW_OPTIONS = {"--gamma": "--alpha", "--jobs": "--n-jobs", "--terms": "--n-terms"}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
@@ -111,6 +114,9 @@ def _explain(error: Exception) -> tuple[str, int]:
         context = getattr(error, "ctx", None)
         command = "gegenbauer" if context is None else context.command_path
         message = error.format_message().replace("Value error, ", "")  # type: ignore[attr-defined]
+        option = getattr(error, "option_name", None)
+        if option in _NEW_OPTIONS:
+            message = f"there is no {option} any more: it is called {_NEW_OPTIONS[option]}"
         stop = "" if message.endswith((".", "?")) else "."
         return f"{message}{stop} Try '{command} --help'", 2
     if isinstance(error, OSError):

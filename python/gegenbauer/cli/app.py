@@ -131,7 +131,7 @@ def fit(
     ignore: IgnoreOption = None,
     separator: Separator = None,
     out: ModelOutput = None,
-    terms: Annotated[
+    n_terms: Annotated[
         str | None,
         typer.Option(
             metavar="N", help="Number of terms, or 'all' of --degree.",
@@ -143,7 +143,7 @@ def fit(
         typer.Option(
             metavar="D", help="Highest degree; one for each input, as in 3,2,2, with "
             "--index-set tensor.",
-            show_default="as --terms needs", rich_help_panel=_MODEL_PANEL,
+            show_default="as --n-terms needs", rich_help_panel=_MODEL_PANEL,
         ),
     ] = None,
     lam: Annotated[
@@ -236,7 +236,7 @@ def fit(
             rich_help_panel=_STREAM_PANEL,
         ),
     ] = None,
-    jobs: Jobs = None,
+    n_jobs: Jobs = None,
 ) -> None:  # fmt: skip
     """Learn one column of a table from the others, and score the model on rows held out.
 
@@ -259,7 +259,7 @@ def fit(
             )
         alpha = None
     parameters = {
-        "n_terms": _terms(terms, degree),
+        "n_terms": _terms(n_terms, degree),
         "degree": _degree(degree),
         "lam": _number(lam, "--lam", above=-0.5),
         "alpha": _number(alpha, "--alpha", least=0.0),
@@ -269,7 +269,7 @@ def fit(
         "max_interaction": max_interaction,
         "spectrum": _spectrum(spectrum),
         "out_of_range": out_of_range and out_of_range.value,
-        "n_jobs": jobs,
+        "n_jobs": n_jobs,
     }
     given: dict[str, Any] = {k: value for k, value in parameters.items() if value is not None}
     if degree is not None and "n_terms" not in given:
@@ -319,7 +319,7 @@ def tune(
             ".png or .pdf.",
         ),
     ] = None,
-    terms: Annotated[
+    n_terms: Annotated[
         int | None,
         typer.Option(
             metavar="N", min=1, help="Number of terms of largest weight.",
@@ -330,11 +330,11 @@ def tune(
         OutOfRange | None,
         typer.Option(
             metavar="POLICY", help="What predictions do with values beyond those seen here: "
-            "clip, warn, error or, with --terms, extrapolate.",
+            "clip, warn, error or, with --n-terms, extrapolate.",
             show_default="warn",
         ),
     ] = None,
-    jobs: Jobs = None,
+    n_jobs: Jobs = None,
 ) -> None:  # fmt: skip
     """Learn one column of a table from the others, and choose all settings by the data.
 
@@ -343,9 +343,9 @@ def tune(
     [dim]gegenbauer tune iris.csv --target species --out iris.safetensors --plot iris.svg[/]
     """
     parameters = {
-        "n_terms": terms,
+        "n_terms": n_terms,
         "out_of_range": out_of_range and out_of_range.value,
-        "n_jobs": jobs,
+        "n_jobs": n_jobs,
     }
 
     from gegenbauer.cli.commands.tune import run
@@ -395,7 +395,7 @@ def predict(
         ),
     ] = None,
     separator: Separator = None,
-    jobs: Jobs = None,
+    n_jobs: Jobs = None,
 ) -> None:  # fmt: skip
     """Apply a model to a table: one prediction a row.
 
@@ -415,7 +415,7 @@ def predict(
         out_of_range=out_of_range and out_of_range.value,
         probabilities=probabilities,
         interval=interval,
-        n_jobs=jobs,
+        n_jobs=n_jobs,
         separator=_separator(separator),
     )
 
@@ -471,11 +471,11 @@ def _terms(text: str | None, degree: str | None) -> int | None:
         return None
     if text.casefold() == "all":
         if degree is None:
-            raise typer.BadParameter("'all' needs --degree", param_hint="--terms")
+            raise typer.BadParameter("'all' needs --degree", param_hint="--n-terms")
         return None
     if not re.fullmatch(r"\d{1,18}", text) or int(text) < 1:
         raise typer.BadParameter(
-            f"{text!r} is neither a number from 1 up nor 'all'", param_hint="--terms"
+            f"{text!r} is neither a number from 1 up nor 'all'", param_hint="--n-terms"
         )
     return int(text)
 

@@ -136,12 +136,12 @@ def describe_os_error(error: OSError) -> str:
 
 # The library names parameters in its errors and warnings; the command line has options instead.
 _OPTIONS = {
-    r"\bn_terms=None\b": "--terms all",
+    r"\bn_terms=None\b": "--n-terms all",
     r"\bdegree=None\b": "no --degree",
-    r"\bn_terms=(\d+)": r"--terms \1",
+    r"\bn_terms=(\d+)": r"--n-terms \1",
     r"\bdegree=": "--degree ",
     r"\bdegree has": "--degree has",
-    r"\bn_terms\b": "--terms",
+    r"\bn_terms\b": "--n-terms",
     r"\bmax_interaction\b": "--max-interaction",
     r"\b(fewer inputs)\b": r"\1 (--ignore)",
     r", or choose another engine": "",
@@ -162,7 +162,7 @@ def in_options(message: str) -> str:
     Examples
     --------
     >>> in_options("lower n_terms or max_interaction, or use fewer inputs")
-    'lower --terms or --max-interaction, or use fewer inputs (--ignore)'
+    'lower --n-terms or --max-interaction, or use fewer inputs (--ignore)'
     """
     for pattern, option in _OPTIONS.items():
         message = re.sub(pattern, option, message)

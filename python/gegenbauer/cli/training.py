@@ -46,7 +46,7 @@ _MAX_CLASSES_SHOWN = 8
 
 _MAX_INPUTS_SHOWN = 6
 
-_ADVICE = "; no better than a guess: try a larger --alpha or fewer --terms"
+_ADVICE = "; no better than a guess: try a larger --alpha or fewer --n-terms"
 
 _ADVICE_FAR = "; no better than a guess: the mean is far from zero, try --free-constant"
 

@@ -179,7 +179,7 @@ def run(
         ):
             steps.warn(
                 "the penalty chosen is the smallest of those tried that sums are exact enough for: "
-                "more --terms or a smaller --alpha may predict better; of a table that fits into "
+                "more --n-terms or a smaller --alpha may predict better; of a table that fits into "
                 "memory, gegenbauer tune tries smaller ones"
             )
         solving = time.perf_counter() - start
