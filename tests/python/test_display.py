@@ -276,7 +276,7 @@ def test_inputs():
     display = InputDisplay.from_sobol(indices, names=["a", "b"])
     assert list(display.bars_) == ["first order", "total"]
     widths = [bar.get_width() for bar in display.bars_["total"]]
-    assert_allclose(widths, indices.total[:, 0])
+    assert_allclose(widths, indices.total[0])
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["a", "b"]
     display = InputDisplay.from_estimator(model)
     assert_allclose([bar.get_width() for bar in display.bars_["relevance"]], model.relevances_)
@@ -297,7 +297,7 @@ def test_sobol_indices_of_an_estimator_have_its_names():
     model = GegenbauerRegressorCV().fit(pd.DataFrame(X, columns=["size (cm)", "age"]), Y)
     display = InputDisplay.from_sobol(model)
     assert list(display.names) == ["size (cm)", "age"]
-    assert_array_equal(display.values["total"], sobol_indices(model).total[:, 0])
+    assert_array_equal(display.values["total"], sobol_indices(model).total[0])
     assert InputDisplay.from_sobol(model, names=["a", "b"]).names == ["a", "b"]
     unnamed = InputDisplay.from_sobol(GegenbauerRegressorCV().fit(X, Y))
     assert unnamed.names == ["x0", "x1"]

@@ -92,8 +92,8 @@ def test_indices_of_terms(options, domain, distribution):
         )
         assert_allclose(found.mean[k], mean, rtol=1e-12)
         assert_allclose(found.variance[k], variance, rtol=1e-10)
-        assert_allclose(found.first_order[:, k], first, atol=1e-10)
-        assert_allclose(found.total[:, k], total, atol=1e-10)
+        assert_allclose(found.first_order[k], first, atol=1e-10)
+        assert_allclose(found.total[k], total, atol=1e-10)
 
 
 def test_fixed_inputs_of_terms():
@@ -106,8 +106,8 @@ def test_fixed_inputs_of_terms():
     )  # fmt: skip
     assert_allclose(found.mean, mean, rtol=1e-12)
     assert_allclose(found.variance, variance, rtol=1e-10)
-    assert_allclose(found.first_order[:, 0], [first[0], 0], atol=1e-12)
-    assert_allclose(found.total[:, 0], [1, 0], atol=1e-12)
+    assert_allclose(found.first_order[0], [first[0], 0], atol=1e-12)
+    assert_allclose(found.total[0], [1, 0], atol=1e-12)
 
 
 def test_ishigami_has_its_known_indices():
@@ -129,8 +129,8 @@ def test_ishigami_has_its_known_indices():
         # the rows fill a little less than the whole range
         assert_allclose(found.mean, 3.5, atol=0.05)
         assert_allclose(found.variance, variance, rtol=0.02)
-        assert_allclose(found.first_order[:, 0], first, atol=0.01)
-        assert_allclose(found.total[:, 0], total, atol=0.01)
+        assert_allclose(found.first_order[0], first, atol=0.01)
+        assert_allclose(found.total[0], total, atol=0.01)
 
 
 @pytest.mark.parametrize("distribution", ["uniform", "chebyshev"])
@@ -154,8 +154,8 @@ def test_indices_of_kernels(m, distribution):
         )  # fmt: skip
         assert_allclose(found.mean[k], mean, rtol=1e-5)
         assert_allclose(found.variance[k], variance, rtol=1e-4)
-        assert_allclose(found.first_order[:, k], first, atol=1e-4)
-        assert_allclose(found.total[:, k], total, atol=1e-4)
+        assert_allclose(found.first_order[k], first, atol=1e-4)
+        assert_allclose(found.total[k], total, atol=1e-4)
 
 
 @pytest.mark.parametrize("distribution", ["uniform", "chebyshev"])
@@ -201,8 +201,8 @@ def test_indices_of_estimators_with_a_constant_input():
         found = sobol_indices(model)
         assert_allclose(found.mean, 0, atol=0.05)
         assert_allclose(found.variance, 13 / 3, rtol=0.06)
-        assert_allclose(found.total[:, 0], [0.75 / 13, 0, 1], atol=0.01)
-        assert_allclose(found.first_order[2], 12.25 / 13, atol=0.01)
+        assert_allclose(found.total[0], [0.75 / 13, 0, 1], atol=0.01)
+        assert_allclose(found.first_order[:, 2], 12.25 / 13, atol=0.01)
 
 
 def test_indices_of_classifiers():
@@ -212,8 +212,8 @@ def test_indices_of_classifiers():
     for kind in (GegenbauerClassifier, GegenbauerClassifierCV):
         found = sobol_indices(kind().fit(X, y))
         assert found.total.shape == (3, 3)
-        assert (found.total[1] > 0.8).all()
-        assert (found.total[[0, 2]] < 0.3).all()
+        assert (found.total[:, 1] > 0.8).all()
+        assert (found.total[:, [0, 2]] < 0.3).all()
 
 
 def test_only_models_have_indices():
@@ -451,8 +451,8 @@ class TestLargeMeans:
         found = term_sobol_indices(basis, weights, domain=(-1, 1))
         assert_allclose(found.mean, offset, rtol=1e-15, atol=1e-15)
         assert_allclose(found.variance, 8 / 3, rtol=1e-14)
-        assert_allclose(found.first_order[:, 0], [1 / 8, 4 / 8], rtol=1e-14)
-        assert_allclose(found.total[:, 0], [4 / 8, 7 / 8], rtol=1e-14)
+        assert_allclose(found.first_order[0], [1 / 8, 4 / 8], rtol=1e-14)
+        assert_allclose(found.total[0], [4 / 8, 7 / 8], rtol=1e-14)
 
     @pytest.mark.parametrize("offset", OFFSETS)
     def test_estimators(self, offset):
@@ -472,8 +472,8 @@ class TestLargeMeans:
         for model in models:
             found = sobol_indices(model.fit(X, f + offset))
             tolerance = max(2e-3, 10 * left)
-            assert_allclose(found.total[:, 0], exact, atol=tolerance)
-            assert_allclose(found.first_order[:, 0], exact, atol=tolerance)
+            assert_allclose(found.total[0], exact, atol=tolerance)
+            assert_allclose(found.first_order[0], exact, atol=tolerance)
             assert_allclose(found.total.sum(), 1, atol=tolerance)
             if model is plain:
                 assert_allclose(found.variance, 1 / 12 + 4 / 45, atol=tolerance)

@@ -55,13 +55,15 @@ _MOST_DEGREES = 1000
 class SobolIndices:
     """Parts of the variance of a function of independent inputs.
 
+    The shapes are those of `scipy.stats.sobol_indices`.
+
     Attributes
     ----------
     mean, variance : ndarray, shape (n_outputs,)
         Of the function.
-    first_order : ndarray, shape (n_features, n_outputs)
+    first_order : ndarray, shape (n_outputs, n_features)
         Share of the variance that an input explains by itself, 0 to 1 (0 for a constant function).
-    total : ndarray, shape (n_features, n_outputs)
+    total : ndarray, shape (n_outputs, n_features)
         Share in which an input takes part, by itself or with others.
     """
 
@@ -113,7 +115,7 @@ def term_sobol_indices(
     >>> from gegenbauer.inspection import term_sobol_indices
     >>> basis = TensorBasis(2, degree=1, lam=0.5)  # 1, x, y
     >>> found = term_sobol_indices(basis, [5.0, 1.0, 2.0], domain=(-1, 1))
-    >>> found.mean, found.variance.round(4), found.total[:, 0]
+    >>> found.mean, found.variance.round(4), found.total[0]
     (array([5.]), array([1.6667]), array([0.2, 0.8]))
     """
     if not isinstance(basis, TensorBasis):
@@ -161,7 +163,7 @@ def _decompose(
     # of the parts themselves: a mean that is taken out of all again would take their digits along
     variance = squares[varies].sum(axis=0)
     unit = np.where(variance > 0, variance, 1.0)
-    return SobolIndices(mean, variance, first / unit, total / unit)
+    return SobolIndices(mean, variance, (first / unit).T, (total / unit).T)
 
 
 def _check_extent(extent: float) -> float:
@@ -357,7 +359,7 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
     >>> X = np.random.default_rng(0).uniform(size=(500, 2))
     >>> model = GegenbauerRegressor(degree=1, n_terms=None, alpha=1e-9)
     >>> model = model.fit(X, X[:, 0] + 2 * X[:, 1])
-    >>> sobol_indices(model).total[:, 0].round(2).tolist()
+    >>> sobol_indices(model).total[0].round(2).tolist()
     [0.2, 0.8]
     """
     require_model(estimator)

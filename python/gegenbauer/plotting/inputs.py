@@ -76,12 +76,12 @@ class InputDisplay:
             xlabel += " and uniform"
             names = getattr(indices, "feature_names_in_", None) if names is None else names
             indices = sobol_indices(indices)
-        m, n_outputs = indices.total.shape
+        n_outputs, m = indices.total.shape
         output = check_integer(output, "output", minimum=0)
         if output >= n_outputs:
             raise ValueError(f"output must be below {n_outputs}, got {output}")
         values = {
-            "first order": indices.first_order[:, output], "total": indices.total[:, output]
+            "first order": indices.first_order[output], "total": indices.total[output]
         }  # fmt: skip
         labels = [f"x{t}" for t in range(m)] if names is None else names
         if len(labels) != m:

@@ -241,7 +241,7 @@ def _shares(model: Any) -> tuple[NDArray[np.float64], list[str]]:
     total = found.variance.sum()
     if not total > 0:
         return np.zeros(model.n_features_in_), told
-    return np.asarray(found.total @ found.variance / total), told
+    return np.asarray(found.variance @ found.total / total), told
 
 
 def _print_shares(lesson: TrainingTable, shares: NDArray[np.float64]) -> None:
