@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
@@ -77,7 +78,7 @@ class TestRefits:
         model = GegenbauerRegressorCV(**GRID, penalize_constant=penalize_constant).fit(X, y)
         left_out = refits(plain, X, y, "predict")
         table = ((left_out - y) ** 2).mean(axis=-1) / y.var()
-        assert_allclose(-model.cv_results_["score"], table, rtol=1e-6)
+        assert_allclose(-model.surface_["score"], table, rtol=1e-6)
         i, size, g = np.unravel_index(table.argmin(), table.shape)
         assert (model.lam_, model.n_terms_, model.alpha_) == (LAMS[i], SIZES[size], ALPHAS[g])
         assert_allclose(model.best_score_, -table.min(), rtol=1e-6)
@@ -105,8 +106,8 @@ class TestRefits:
             codes = np.searchsorted(model.classes_, labels)
             own = z[:, np.arange(len(codes)), codes]
             best = (logsumexp(z, axis=-1) - own).mean(axis=1).min()
-            assert_allclose(-model.cv_results_["score"][place], best, rtol=1e-3)
-        i, size, g = np.unravel_index(model.cv_results_["score"].argmax(), (2, 4, 5))
+            assert_allclose(-model.surface_["score"][place], best, rtol=1e-3)
+        i, size, g = np.unravel_index(model.surface_["score"].argmax(), (2, 4, 5))
         assert (model.lam_, model.n_terms_, model.alpha_) == (LAMS[i], SIZES[size], ALPHAS[g])
         assert_allclose(model.loo_predictions_, left_out[i, size, g], atol=1e-8)
         assert log_loss(labels, model.loo_probabilities_) < 0.6
@@ -122,7 +123,7 @@ class TestRefits:
         model = GegenbauerClassifierCV(**GRID, scoring="accuracy").fit(X, labels)
         left_out = refits(GegenbauerClassifier(), X, labels, "predict")
         table = np.apply_along_axis(lambda found: accuracy_score(labels, found), 3, left_out)
-        assert_allclose(model.cv_results_["score"], table)
+        assert_allclose(model.surface_["score"], table)
         # of equal ones the fewest terms, then the largest alpha
         best = np.argwhere(table == table.max())
         i, size, g = min(best.tolist(), key=lambda place: (place[1], -place[2], place[0]))
@@ -148,7 +149,7 @@ class TestRefits:
             assert_allclose(found.scores[i, size, g], np.mean(errors), rtol=1e-6)
         assert found.scores.min() == found.score
         model = GegenbauerRegressorCV(**GRID, cv=splits, penalize_constant=True).fit(X, y)
-        assert_allclose(-model.cv_results_["score"] * y.var(), found.scores, rtol=1e-6)
+        assert_allclose(-model.surface_["score"] * y.var(), found.scores, rtol=1e-6)
 
     def test_weights_are_repeated_rows(self, monkeypatch, way):
         way(monkeypatch)
@@ -157,7 +158,7 @@ class TestRefits:
         a = GegenbauerRegressorCV(**GRID).fit(X, y, repeats)
         again = np.repeat(np.arange(len(y)), repeats)
         b = GegenbauerRegressorCV(**GRID).fit(X[again], y[again])
-        assert_allclose(a.cv_results_["score"], b.cv_results_["score"], rtol=1e-8)
+        assert_allclose(a.surface_["score"], b.surface_["score"], rtol=1e-8)
         assert_allclose(a.predict(X), b.predict(X), rtol=1e-8)
 
     def test_more_terms_than_rows(self, monkeypatch, way):
@@ -275,7 +276,7 @@ class TestEstimators:
         model = kind(spectrum=None).fit(X, y)
         assert model.n_terms_ == 1000
         assert model.lam_ == 0.05
-        table = model.cv_results_
+        table = model.surface_
         assert table["lam"].tolist() == [0.05]
         assert table["n_terms"].tolist() == [1000]
         assert set(PAPER_ALPHAS) <= set(table["alpha"].tolist())
@@ -289,8 +290,8 @@ class TestEstimators:
     def test_given_alphas_are_not_widened(self, kind):
         X, y = self.table(kind)
         model = kind(spectrum=None, n_terms=5, lam=0.5, alphas=[2.0, 1.0, 1.0]).fit(X, y)
-        assert model.cv_results_["alpha"].tolist() == [1.0, 2.0]
-        assert model.cv_results_["score"].shape == (1, 1, 2)
+        assert model.surface_["alpha"].tolist() == [1.0, 2.0]
+        assert model.surface_["score"].shape == (1, 1, 2)
 
     def test_the_best_of_given_ones_at_an_end_is_told(self, kind):
         X, y = self.table(kind)
@@ -312,7 +313,7 @@ class TestEstimators:
         one = kind(spectrum=None, n_terms=7, lam=0.5).fit(X, y)
         some = kind(spectrum=None, n_terms=np.array([7]), lam=(0.5,)).fit(X, y)
         assert_array_equal(one.term_coef_, some.term_coef_)
-        assert_array_equal(one.cv_results_["score"], some.cv_results_["score"])
+        assert_array_equal(one.surface_["score"], some.surface_["score"])
 
     def test_another_spectrum_after_it(self, kind):
         X, y = self.table(kind)
@@ -359,3 +360,47 @@ def test_standard_deviations_and_intervals():
     assert_allclose(std, np.sqrt(model.noise_variance_ * (1 + h)), rtol=1e-6)
     lower, upper = model.predict_interval(X, 0.8)
     assert 0.75 < ((lower <= y) & (y <= upper)).mean() < 1
+
+
+class TestTableOfCandidates:
+    """`cv_results_` in scikit-learn's form."""
+
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.GridEdgeWarning")
+    def test_of_the_papers_basis(self):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(size=(40, 2))
+        model = GegenbauerRegressorCV(
+            spectrum=None, lam=[0.05, 0.5], n_terms=[3, 6, 10], alphas=[0.1, 1.0]
+        ).fit(X, X[:, 0] ** 2 + 0.1 * rng.normal(size=40))
+        table = pd.DataFrame(model.cv_results_)
+        assert len(table) == 12
+        for _, row in table.iterrows():
+            place = tuple(
+                np.flatnonzero(model.surface_[name] == row[f"param_{name}"])[0]
+                for name in ("lam", "n_terms", "alpha")
+            )
+            assert row["mean_test_score"] == model.surface_["score"][place]
+            assert row["params"] == {
+                name: row[f"param_{name}"] for name in ("lam", "n_terms", "alpha")
+            }
+        best = table.loc[table["rank_test_score"].idxmin()]
+        assert best["rank_test_score"] == 1
+        assert best["mean_test_score"] == model.best_score_
+        assert (best["param_lam"], best["param_n_terms"]) == (model.lam_, model.n_terms_)
+        order = table.sort_values("rank_test_score")["mean_test_score"]
+        assert (np.diff(order) <= 0).all()
+
+    def test_of_a_spectrum_that_is_given(self):
+        X = np.linspace(0, 1, 30)[:, np.newaxis]
+        model = GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, np.sin(5 * X[:, 0]))
+        assert model.surface_ == {}
+        assert len(pd.DataFrame(model.cv_results_)) == 0
+        assert set(model.cv_results_) == {"params", "mean_test_score", "rank_test_score"}
+
+    def test_what_was_not_tried_comes_last(self):
+        X = np.linspace(0, 1, 60)[:, np.newaxis]
+        model = GegenbauerClassifierCV().fit(X, X[:, 0] > 0.4)
+        found = model.cv_results_
+        known = np.isfinite(found["mean_test_score"])
+        assert found["rank_test_score"][known].max() <= known.sum()
+        assert (found["rank_test_score"][~known] == known.sum() + 1).all()

@@ -71,7 +71,7 @@ def test_path():
 def test_path_of_an_estimator():
     model = GegenbauerClassifierCV().fit(X, Y > 0.5)
     display = PathDisplay.from_estimator(model)
-    table = model.cv_results_
+    table = model.surface_
     assert [line.get_label() for line in display.lines_] == [
         f"s = {s:g}, q = {table['interaction'][q]:.2g}"
         for s, q in zip((1, 2), np.nanmax(table["score"], axis=2).argmax(axis=1), strict=True)
@@ -118,7 +118,7 @@ class TestSolvedProblems:
         expected = self.y - model.loo_predictions_
         assert_allclose(display.residuals[order], np.sort(expected), rtol=1e-6, atol=1e-8)
         assert_allclose(display.leverages.sum(), model.effective_dof_, rtol=1e-6)
-        if model.cv_results_:
+        if model.surface_:
             return
         path = PathDisplay.from_estimator(model, *data)
         assert path.mark_.get_xdata()[0] == model.alpha_
@@ -204,7 +204,7 @@ def test_pictures_of_the_papers_basis():
     model = GegenbauerRegressorCV(
         spectrum=None, lam=[0.05, 0.5], n_terms=range(1, 11), alphas=ALPHAS
     ).fit(X, Y)
-    table = model.cv_results_
+    table = model.surface_
     display = PathDisplay.from_estimator(model)
     for line, lam, scores in zip(display.lines_, [0.05, 0.5], table["score"], strict=True):
         size = scores.max(axis=1).argmax()
@@ -232,7 +232,7 @@ def test_widened_alphas_are_drawn_where_they_were_tried():
     model = GegenbauerRegressorCV(spectrum=None, lam=[0.05, 0.5], n_terms=[3, 6])
     model.fit(X, 1 + 0 * Y + 1e-6 * X[:, 0])  # hardly noise: the smallest penalty is the best
     other = 0.5 if model.lam_ == 0.05 else 0.05
-    n_all = model.cv_results_["alpha"].size
+    n_all = model.surface_["alpha"].size
     assert SensitivityDisplay.from_estimator(model).alphas.size == n_all > 61
     assert SensitivityDisplay.from_estimator(model, lam=other).alphas.size == 61
 

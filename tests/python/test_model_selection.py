@@ -117,7 +117,7 @@ class TestClassifier:
     def test_the_grid_holds_the_best(self):
         X, y = classes(60)
         model = GegenbauerClassifierCV().fit(X, y)
-        table = model.cv_results_
+        table = model.surface_
         price = np.log(table["interaction"] * X.shape[1]) ** 2 / (32 * len(X))
         judged = table["score"] - price[:, np.newaxis]
         i, j, g = np.unravel_index(np.nanargmax(judged), judged.shape)
@@ -720,9 +720,7 @@ class TestScorers:
         assert_allclose(by_fits.alpha_, exact.alpha_, rtol=1e-9)
         paper = {"spectrum": None, "n_terms": 6, "alphas": 4.0 ** np.arange(-12, 6)}
         first, second = (kind(**paper, cv=cv).fit(X, y) for cv in (None, LeaveOneOut()))
-        assert_allclose(
-            first.cv_results_["score"], second.cv_results_["score"], rtol=1e-8, atol=1e-12
-        )
+        assert_allclose(first.surface_["score"], second.surface_["score"], rtol=1e-8, atol=1e-12)
 
 
 def test_weights_that_leave_nothing_to_judge_noise_by():

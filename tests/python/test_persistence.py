@@ -1495,8 +1495,8 @@ class TestHostileSearches:
             ("regressor-weights", "row_weight", 0.0, "row_weight' must be finite and positive"),
             ("classifier", "probability_scales", -1.0, "must be finite and positive"),
             ("regressor", "relevances", -1.0, "must be finite and of at least 0"),
-            ("classifier-paper", "cv_results.n_terms", 0, "must be finite and of at least 1"),
-            ("classifier-paper", "cv_results.lam", -0.6, "must be finite and of at least -0.5"),
+            ("classifier-paper", "surface.n_terms", 0, "must be finite and of at least 1"),
+            ("classifier-paper", "surface.lam", -0.6, "must be finite and of at least -0.5"),
         ],
     )
     def test_values_of_tensors(self, tmp_path, kind, name, value, message):

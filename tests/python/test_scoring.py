@@ -203,8 +203,8 @@ def test_scores_at_once_are_those_of_the_scorer(name, target, weighted):
     found = GegenbauerClassifierCV(scoring=name, **options).fit(X, y, weights)
     expected = GegenbauerClassifierCV(scoring=metrics.get_scorer(name), **options)
     expected.fit(X, y, weights)
-    values = found.cv_results_["score"]
-    assert_allclose(values, expected.cv_results_["score"], rtol=1e-9, atol=1e-12)
+    values = found.surface_["score"]
+    assert_allclose(values, expected.surface_["score"], rtol=1e-9, atol=1e-12)
     assert np.ptp(values) > 0
 
 
@@ -333,9 +333,7 @@ def test_all_candidates_at_once_as_one_by_one(name, metric, sign, n_outputs, wei
     found = GegenbauerRegressorCV(scoring=name, **options).fit(X, y, weights)
     expected = GegenbauerRegressorCV(scoring=own, **options).fit(X, y, weights)
     assert len(calls) >= 3 * 18
-    assert_allclose(
-        found.cv_results_["score"], expected.cv_results_["score"], rtol=1e-9, equal_nan=True
-    )
+    assert_allclose(found.surface_["score"], expected.surface_["score"], rtol=1e-9, equal_nan=True)
     assert (found.alpha_, found.n_terms_) == (expected.alpha_, expected.n_terms_)
     assert_allclose(
         found.best_score_, sign * metric(y, found.loo_predictions_, sample_weight=weights)
@@ -378,9 +376,7 @@ def test_classes_at_once_as_one_by_one(name, metric, n_classes, cv, weighted):
     found = GegenbauerClassifierCV(scoring=name, **options).fit(X, y, weights)
     expected = GegenbauerClassifierCV(scoring=own, **options).fit(X, y, weights)
     assert len(calls) >= 3 * 18
-    assert_allclose(
-        found.cv_results_["score"], expected.cv_results_["score"], rtol=1e-9, equal_nan=True
-    )
+    assert_allclose(found.surface_["score"], expected.surface_["score"], rtol=1e-9, equal_nan=True)
     assert found.alpha_ == expected.alpha_
 
 

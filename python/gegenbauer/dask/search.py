@@ -222,7 +222,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         with progress.stage("alpha on all rows"):
             left_out = self._fit_terms(data, basis, alphas, score, splits)
         scores = self.alpha_results_["score"]
-        self.cv_results_ = {
+        self.surface_ = {
             "lam": np.array([basis.lam]),
             "n_terms": np.array([basis.n_terms]),
             "alpha": alphas,

@@ -13,6 +13,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import check_cv
@@ -127,7 +128,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
     verbose: bool | int
     best_score_: float
     term_coef_: Doubles
-    cv_results_: dict[str, NDArray[Any]]
+    surface_: dict[str, NDArray[Any]]
     dual_coef_: Doubles
     alpha_: float
     lam_: float
@@ -242,7 +243,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         rows = self._search_sample(data, int(self.search_samples))
         self.n_search_samples_ = int(rows.size)
         few, few_splits = data.take(rows), restrict_splits(splits, rows, data.n)
-        self.cv_results_, self.lam_ = {}, 0.0
+        self.surface_, self.lam_ = {}, 0.0
         with progress.stage("spectrum", n_steps=None):
             if isinstance(self.spectrum, str):
                 self.spectrum_, alpha = self._learn(few, few_splits, progress)
@@ -301,7 +302,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
                 **data.leaving_out, splits=splits, pooled=self._pooled,
                 callback=lambda k: progress.step(f"basis {k}"), **self._options(),
             )  # fmt: skip
-        self.cv_results_ = {
+        self.surface_ = {
             "lam": found.lams,
             "n_terms": found.n_terms,
             "alpha": found.alphas,
@@ -606,6 +607,25 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         lengths = self.kernel_.diagonal(data.X, scaling=self.scaling_)
         lengths -= not self.penalize_constant
         return float(lengths.sum() if data.weight is None else lengths @ data.weight)
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """What was tried, in the form of scikit-learn's searches: one entry for each candidate."""
+        check_is_fitted(self)
+        axes = [name for name in self.surface_ if name != "score"]
+        grids = np.meshgrid(*(self.surface_[name] for name in axes), indexing="ij")
+        values = {f"param_{name}": grid.ravel() for name, grid in zip(axes, grids, strict=True)}
+        score = self.surface_["score"].ravel() if axes else np.empty(0)
+        rows = zip(*(grid.tolist() for grid in values.values()), strict=True)
+        return {
+            **values,
+            "params": [dict(zip(axes, row, strict=True)) for row in rows],
+            "mean_test_score": score,
+            # equal ones share the best place, and what was not tried comes last
+            "rank_test_score": rankdata(-np.nan_to_num(score, nan=-np.inf), method="min").astype(
+                np.intp
+            ),
+        }
 
     # ---- predicting --------------------------------------------------------------
 

@@ -133,7 +133,10 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         outputs before ``probability_maps_`` learn the bias of each class, and where inputs have
         few values up to five equal samples are left out together: with inputs that tell nothing,
         and classes of different sizes, it is below that of the probabilities.
-    cv_results_ : dict of ndarray
+    cv_results_ : dict
+        What was tried, as a table that ``pandas.DataFrame`` takes: "param_*" for the axes of
+        ``surface_``, "params", "mean_test_score" and "rank_test_score", one entry a candidate.
+    surface_ : dict of ndarray
         What was tried: "smoothness" (n_s,), "interaction" (n_q,), "relative_alpha" (n_alphas,)
         (relative to the mean diagonal of the kernel matrix, times the mean weight of a sample)
         and "score" (n_s, n_q, n_alphas), from which a choice by log-loss takes the prior,
@@ -196,7 +199,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     The basis of the paper, with what it gives chosen as well:
 
     >>> model = GegenbauerClassifierCV(spectrum=None, lam=[0.05, 0.5], n_terms=[20, 100]).fit(X, y)
-    >>> model.cv_results_["score"].shape  # lam, n_terms, alpha
+    >>> model.surface_["score"].shape  # lam, n_terms, alpha
     (2, 2, 61)
     >>> model.lam_, model.n_terms_, model.alpha_
     (0.5, 100, 0.25)
@@ -391,7 +394,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
             prior=PRIOR if self.scoring is None else None, pooled=self._pooled,
             callback=lambda k: progress.step(f"spectrum {k}"), **self._options(),
         )  # fmt: skip
-        self.cv_results_ = {
+        self.surface_ = {
             "smoothness": found.smoothnesses,
             "interaction": found.interactions,
             "relative_alpha": found.alphas,

@@ -139,7 +139,10 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
     best_score_ : float
         Score of the chosen alpha on rows left out, the larger the better: minus the mean
         squared error in units of the targets' variance, or that of ``scoring``.
-    cv_results_ : dict of ndarray
+    cv_results_ : dict
+        What was tried, as a table that ``pandas.DataFrame`` takes: "param_*" for the axes of
+        ``surface_``, "params", "mean_test_score" and "rank_test_score", one entry a candidate.
+    surface_ : dict of ndarray
         With ``spectrum=None``, what was tried, as in :class:`GegenbauerClassifierCV`; else empty.
     loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Prediction of each sample of ``fit`` by the model without it (with ``cv``, of those

@@ -62,7 +62,7 @@ and for the estimators that choose by themselves
 ``intercept``            float64, (K,)         ``intercept_``
 ``loo_predictions``      float64, (N,) or      ``loo_predictions_``; NaN where a row was
                          (N, K)                never left out
-``cv_results.*``         float64; int64 for    what was tried, ``cv_results_``: the axes of
+``surface.*``            float64; int64 for    what was tried, ``surface_``: the axes of
                          numbers of terms      the grid and ``score``
 ``probability_scales``,  float64, (Q,),        ``probability_maps_`` (classification): one
 ``probability_biases``   (Q, classes)          for each of Q questions
@@ -288,10 +288,10 @@ COMPONENT_KINDS: Final[dict[str, Any]] = {cls.__name__: cls for cls in COMPONENT
 # file: making a kernel of them takes a second and a few hundred bytes for each.
 MAX_WEIGHTS: Final = 2**20
 
-# The axes of ``cv_results_``, in the order in which ``score`` has them.
+# The axes of ``surface_``, in the order in which ``score`` has them.
 AXES: Final = (("smoothness", "interaction", "relative_alpha"), ("lam", "n_terms", "alpha"))
 
-RESULTS: Final = "cv_results."
+RESULTS: Final = "surface."
 
 ALPHA_RESULTS: Final = "alpha_results."
 

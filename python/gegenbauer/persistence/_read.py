@@ -126,7 +126,7 @@ def _new_name(old: str) -> str:
     if old == "n_search_rows_":
         return "n_search_samples_"
     table, dot, axis = old.rpartition(".")
-    table = table.replace("gamma_results", "alpha_results")
+    table = {"gamma_results": "alpha_results", "cv_results": "surface"}.get(table, table)
     if axis == "relative_gamma":
         return f"{table}{dot}relative_alpha"
     name = axis.removesuffix("_")

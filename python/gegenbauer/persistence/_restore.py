@@ -269,10 +269,10 @@ def _restore_search(
     if flat and weights.shape[1] != 1:
         raise ModelFileError(f"y_was_flat is true, and there are {weights.shape[1]} outputs.")
     estimator.loo_predictions_ = arrays["loo_predictions"]
-    estimator.cv_results_ = {}
+    estimator.surface_ = {}
     if f"{RESULTS}score" in arrays:
         axes = AXES[1] if estimator.spectrum_ is None else AXES[0]
-        estimator.cv_results_ = {key: arrays[f"{RESULTS}{key}"] for key in (*axes, "score")}
+        estimator.surface_ = {key: arrays[f"{RESULTS}{key}"] for key in (*axes, "score")}
     if isinstance(estimator, GegenbauerRegressorCV):
         _restore_uncertainty(estimator, fitted, arrays)
 

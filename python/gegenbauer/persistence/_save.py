@@ -258,7 +258,7 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
     }
     tensors["intercept"] = estimator.intercept_
     tensors["loo_predictions"] = estimator.loo_predictions_
-    for key, values in estimator.cv_results_.items():
+    for key, values in estimator.surface_.items():
         tensors[f"{RESULTS}{key}"] = values
     if hasattr(estimator, "dual_coef_"):
         tensors["X_fit"], tensors["dual_coef"] = estimator.X_fit_, estimator.dual_coef_

@@ -39,6 +39,6 @@ def error_name(estimator: Any) -> str:
 
 
 def errors_of(estimator: Any) -> Doubles:
-    """Return the errors in ``cv_results_``, NaN where there is none."""
-    scores = estimator.cv_results_["score"]
+    """Return the errors in ``surface_``, NaN where there is none."""
+    scores = estimator.surface_["score"]
     return np.where(np.isfinite(scores), -scores, np.nan)

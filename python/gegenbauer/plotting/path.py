@@ -176,7 +176,7 @@ class PathDisplay:
         2
         """
         check_is_fitted(estimator)
-        results = getattr(estimator, "cv_results_", {})
+        results = getattr(estimator, "surface_", {})
         if not results:
             path, alpha = solved_by(estimator, X, y, sample_weight)
             around = np.array(PAPER_ALPHAS) if alpha == 0 else alpha * 2.0 ** np.arange(-16, 17)

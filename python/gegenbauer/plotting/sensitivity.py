@@ -117,7 +117,7 @@ class SensitivityDisplay:
             lam was not tried.
         """
         check_is_fitted(estimator)
-        results = getattr(estimator, "cv_results_", {})
+        results = getattr(estimator, "surface_", {})
         if "n_terms" not in results:
             raise TypeError(
                 f"this {type(estimator).__name__} has tried no numbers of terms: fit it with "
