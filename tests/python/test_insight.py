@@ -7,8 +7,10 @@ import re
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectFromModel
 
 from gegenbauer import (
     GegenbauerClassifier,
@@ -477,3 +479,26 @@ class TestLargeMeans:
             assert_allclose(found.total.sum(), 1, atol=tolerance)
             if model is plain:
                 assert_allclose(found.variance, 1 / 12 + 4 / 45, atol=tolerance)
+
+
+class TestImportances:
+    def test_are_normalised_total_indices(self):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(size=(300, 3))
+        Y = np.column_stack([X[:, 0] + X[:, 1], 4 * X[:, 1]])
+        model = GegenbauerRegressor(degree=2, n_terms=None, alpha=1e-9).fit(X, Y)
+        # variances 1/6 and 16/12, of which shares 1/2, 1/2 and 0, 1
+        expected = np.array([1 / 12, 1 / 12 + 16 / 12, 0]) / (1 / 6 + 16 / 12)
+        assert_allclose(model.feature_importances_, expected, atol=0.01)
+        with pytest.raises(NotFittedError):
+            GegenbauerRegressor().feature_importances_  # noqa: B018
+        assert_array_equal(
+            GegenbauerRegressorCV().fit(X, np.ones(300)).feature_importances_, np.zeros(3)
+        )
+
+    @pytest.mark.parametrize("kind", [GegenbauerClassifier, GegenbauerClassifierCV])
+    def test_serve_the_selection_of_inputs(self, kind):
+        rng = np.random.default_rng(1)
+        X = rng.uniform(size=(200, 4))
+        selector = SelectFromModel(kind(), max_features=1, threshold=-np.inf)
+        assert selector.fit(X, X[:, 2] > 0.5).get_support().tolist() == [False, False, True, False]

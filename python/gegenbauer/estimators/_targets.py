@@ -32,6 +32,7 @@ from gegenbauer.estimators._labels import (
     label_kind,
     plain_labels,
 )
+from gegenbauer.inspection import sobol_indices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +48,7 @@ __all__ = [
 # What estimators are asked for and do not have, and where it is.
 _ELSEWHERE = {
     "coef_": "scikit-learn's selectors take it for one number for each input: term_coef_ holds one "
-    "for each term, the row of basis_.indices; what each input is worth, sobol_indices tells",
+    "for each term, the row of basis_.indices; feature_importances_ holds one for each input",
     "predict_proba": "GegenbauerClassifierCV has it, whose probabilities are fitted to "
     "leave-one-out outputs",
     "predict_interval": "GegenbauerRegressorCV has it, whose intervals are those of leave-one-out "
@@ -92,6 +93,19 @@ class TargetEstimator(InputEstimator):
                 f"{type(self).__name__!r} object has no attribute {name!r}{hint}",
                 name=name, obj=self,
             )  # fmt: skip
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Shares of the inputs in the variance, (n_features,): their total Sobol' indices.
+
+        Of several outputs they are weighted by the variances, and they are divided by their sum, as
+        scikit-learn has it. They are zero for a constant model. Inputs are taken as independent and
+        uniform over the box, as in `sobol_indices`, which is called at each access.
+        """
+        found = sobol_indices(self)
+        shares = found.variance @ found.total
+        whole = float(shares.sum())
+        return np.asarray(shares / whole if whole > 0 else np.zeros(shares.size))
 
     def _checked_rows(
         self, X: Any, y: Any, sample_weight: Any
