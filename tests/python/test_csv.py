@@ -10,9 +10,11 @@ from pathlib import Path
 import hypothesis
 import hypothesis.strategies as st
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from gegenbauer.batches import TableBatches, csv_text
+from gegenbauer.batches.column_types import read_all_as_doubles, read_as, typed
 from gegenbauer.batches.csv import CsvFile
 from gegenbauer.batches.csv_text import CsvError, CsvText
 from gegenbauer.cli.choices import Task
@@ -577,3 +579,39 @@ def test_packed_files_are_refused_with_the_remedy(tmp_path, name, how):
             TableBatches(paths, "y")
     with pytest.raises(UserError, match=said):
         read_table(path)
+
+
+@pytest.mark.parametrize("n_rows", [1, 3, 255, 256, 300])
+def test_columns_read_together_are_those_read_alone(tmp_path, n_rows):
+    """Wide tables: whole and other numbers, text, truth and gaps, beside each other."""
+    rng = np.random.default_rng(n_rows)
+    kinds = [
+        lambda: rng.normal(size=n_rows).round(3).astype(str),
+        lambda: rng.integers(-5, 5, size=n_rows).astype(str),
+        lambda: rng.choice(["+1.5", " 2", "3e2", "nan"], size=n_rows),
+        lambda: rng.choice(["a", "7"], size=n_rows),
+        lambda: rng.choice(["True", "false"], size=n_rows),
+        lambda: rng.choice(["1", ""], size=n_rows),
+        lambda: np.full(n_rows, "0x10"),
+    ]
+    columns = {f"c{k}": kinds[rng.integers(len(kinds))]() for k in range(60)}
+    columns |= {f"d{k}": kinds[0]() for k in range(60)}  # of which most are together
+    arrays = {name: pa.array(list(texts)) for name, texts in columns.items()}
+
+    def same(a, b):
+        if a.type != b.type or a.null_count != b.null_count:
+            return False
+        if pa.types.is_floating(a.type):
+            return np.array_equal(a.to_numpy(False), b.to_numpy(False), equal_nan=True)
+        return a.equals(b)
+
+    for name, numbers in zip(arrays, read_all_as_doubles(list(arrays.values())), strict=True):
+        try:
+            expected = read_as(arrays[name], pa.float64())
+        except pa.ArrowInvalid:
+            assert numbers is None
+            continue
+        assert numbers is None or same(numbers, expected)
+        assert same(typed(arrays[name], numbers), typed(arrays[name]))
+    together = read_all_as_doubles([arrays[f"d{k}"] for k in range(60)])
+    assert all((numbers is None) == (n_rows >= 256) for numbers in together)

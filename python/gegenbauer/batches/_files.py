@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import hashlib
 import itertools
 import os
@@ -148,6 +149,7 @@ class TableFile:
         )
 
 
+@functools.lru_cache(maxsize=256)  # a wide table asks for each of its columns, several times
 def column_kind(type_: Any) -> str:
     """Say in words what a column of a type of Arrow holds."""
     from pyarrow import types

@@ -17,9 +17,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-__all__ = ["OneText", "are_numbers", "no_classes", "read_as", "same_number", "typed"]
+__all__ = [
+    "OneText",
+    "are_numbers",
+    "no_classes",
+    "read_all_as_doubles",
+    "read_as",
+    "same_number",
+    "typed",
+]
 
 # From here on, whole numbers are no longer one apart in float64.
 _NO_NEIGHBOURS = 2.0**53
@@ -27,19 +37,24 @@ _NO_NEIGHBOURS = 2.0**53
 # Whole numbers that are not written as Python writes them
 _ODD = r"^\s*(?:\+|-?0[0-9]|-0)"
 
+# Columns of fewer rows cost a call of Arrow more than their cells; and so many are read together
+_SHORT, _FEW = 256, 8
+
 # So many different texts are remembered
 _MOST_TEXTS = 100_000
 
 _NUMBER = r"(?i)^\s*[+-]?((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan)\s*$"
 
 
-def typed(texts: Any) -> Any:
+def typed(texts: Any, numbers: Any = None) -> Any:
     """Return strings as what all of them can be read as.
 
     Parameters
     ----------
     texts : Array or ChunkedArray of strings
         Nulls are values that are missing.
+    numbers : Array of double, optional
+        The same as float64, where that is known already.
 
     Returns
     -------
@@ -49,7 +64,7 @@ def typed(texts: Any) -> Any:
     import pyarrow as pa
 
     try:
-        numbers = _cast(texts, pa.float64())
+        numbers = _cast(texts, pa.float64()) if numbers is None else numbers
     except pa.ArrowInvalid:
         try:
             return read_as(texts, pa.bool_())
@@ -97,6 +112,44 @@ def read_as(texts: Any, type_: Any) -> Any:
     if pa.types.is_integer(type_):  # for which Arrow takes 0x10, too
         _cast(texts, pa.float64())
     return _cast(texts, type_)
+
+
+def read_all_as_doubles(columns: Sequence[Any]) -> list[Any | None]:
+    """Return columns of strings as float64, those that are short in few calls of Arrow.
+
+    Parameters
+    ----------
+    columns : sequence of Array of strings
+        Nulls stay.
+
+    Returns
+    -------
+    list
+        None for a column that is long, so that a call of its own costs nothing beside it, and for
+        some of those that hold something else or are beside one: `read_as` says what of each.
+    """
+    found: list[Any | None] = [None] * len(columns)
+    _read_together(columns, [k for k, c in enumerate(columns) if len(c) < _SHORT], found)
+    return found
+
+
+def _read_together(columns: Sequence[Any], places: list[int], found: list[Any | None]) -> None:
+    """Read columns as one; where that fails, each half of them, as long as it may pay."""
+    import pyarrow as pa
+
+    if len(places) < _FEW:
+        return
+    try:
+        numbers = _cast(pa.concat_arrays([columns[k] for k in places]), pa.float64())
+    except pa.ArrowInvalid:
+        middle = len(places) // 2
+        _read_together(columns, places[:middle], found)
+        _read_together(columns, places[middle:], found)
+        return
+    start = 0
+    for k in places:
+        found[k] = numbers.slice(start, len(columns[k]))
+        start += len(columns[k])
 
 
 def _cast(texts: Any, type_: Any) -> Any:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from gegenbauer.batches._files import NUMBERS, TEXT, TRUTH, TableFile, column_kind
 from gegenbauer.batches.arrays import span_of
-from gegenbauer.batches.column_types import are_numbers, read_as, same_number, typed
+from gegenbauer.batches.column_types import (
+    are_numbers,
+    read_all_as_doubles,
+    read_as,
+    same_number,
+    typed,
+)
 from gegenbauer.batches.csv_text import CsvText
 from gegenbauer.errors import StreamError
 
@@ -50,12 +57,15 @@ class CsvFile(TableFile):
         import pyarrow as pa
 
         piece = next(self._tables(columns), None)
-        for name in columns:
-            texts = None if piece is None else piece.column(name).drop_null()
-            if texts is None or len(texts) == 0:
+        if piece is None:
+            self.types |= dict.fromkeys(columns, pa.float64())
+            return
+        found = [column.drop_null() if column.null_count else column for column in piece.columns]
+        for name, texts, numbers in zip(columns, found, read_all_as_doubles(found), strict=True):
+            if len(texts) == 0:
                 self.types[name] = pa.float64()  # values may follow; that some lack, we say then
                 continue
-            self.types[name] = typed(texts).type
+            self.types[name] = typed(texts, numbers).type
             if column_kind(self.types[name]) == TEXT:
                 self._examples[name] = _first_foreign(texts)
             elif name == target and column_kind(self.types[name]) == NUMBERS and same_number(texts):
@@ -73,10 +83,17 @@ class CsvFile(TableFile):
                 self._tell_apart(piece.column(list(types).index(self.classes[0])), *self.classes)
             if start + piece.num_rows > first:
                 skipped = max(0, first - start)
-                columns = [
-                    self._column(piece.column(place).slice(skipped), name, type_, start + skipped)
-                    for place, (name, type_) in enumerate(types.items())
-                ]
+                texts = [column.slice(skipped) for column in piece.columns]
+                doubles = [pa.types.is_float64(type_) for type_ in types.values()]
+                known = iter(read_all_as_doubles(list(compress(texts, doubles))))
+                columns = []
+                for text, is_double, (name, type_) in zip(
+                    texts, doubles, types.items(), strict=True
+                ):
+                    values = next(known) if is_double else None
+                    if values is None:
+                        values = self._column(text, name, type_, start + skipped)
+                    columns.append(values)
                 yield pa.RecordBatch.from_arrays(columns, list(types))
             start += piece.num_rows
         self.n_rows = start
