@@ -81,8 +81,8 @@ def search_alpha(
     >>> def mean_square(predictions, rows):
     ...     return ((predictions - y[rows]) ** 2).mean(axis=(1, 2))
     >>> kernel = SpectrumKernel(1, (0.5, 2.0))
-    >>> gamma, score, predictions = search_gamma(kernel, x, y, mean_square, 1.0)
-    >>> gamma in 2.0 ** np.arange(-10, 10), score < 0.02, predictions.shape
+    >>> alpha, score, predictions = search_alpha(kernel, x, y, mean_square, 1.0)
+    >>> alpha in 2.0 ** np.arange(-10, 10), score < 0.02, predictions.shape
     (True, True, (40, 1))
     """
     step = check_number(step, "step", minimum=1, open_below=True)
