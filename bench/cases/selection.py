@@ -158,7 +158,7 @@ def surface(*, n_threads: int, n_terms: int, n_alphas: int) -> Contest:
     square = np.asfortranarray(square @ square.T + n_terms * np.eye(n_terms))
 
     def ours() -> Any:
-        return prefix_surface(basis, X, Y, alphas, scaling=scaling, n_threads=n_threads).scores
+        return prefix_surface(basis, X, Y, alphas, scaling=scaling, n_threads=n_threads).losses
 
     def check(results: Mapping[str, Any]) -> list[Agreement]:
         found, rng, worst = results["ours"], np.random.default_rng(2), 0.0

@@ -106,7 +106,7 @@ class GnnByFolds(Method):
         found = search_basis(
             rows.X, rows.Y, errors, lams=[LAM], n_terms=[self.n_terms],
             gammas=[2.0**e for e in self.exponents], widen=False,
-            splits=folds(len(rows.y), seed), n_threads=n_threads,
+            cv=folds(len(rows.y), seed), n_threads=n_threads,
         )  # fmt: skip
         W = solve_ridge(found.basis, rows.X, rows.Y, found.gamma, n_threads=n_threads).weights
         return Trained(

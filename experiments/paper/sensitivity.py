@@ -55,13 +55,13 @@ def _gnn(rows: Split, sizes: tuple[int, ...], exponents: tuple[int, ...], plan: 
     basis = TensorBasis(rows.train.X.shape[1], n_terms=sizes[-1], lam=LAM)
     surface = prefix_surface(
         basis, rows.train.X, rows.train.Y, [2.0**e for e in exponents], n_terms=list(sizes),
-        score=lambda outputs: -_right(rows, outputs).astype(float), X_test=rows.test.X,
+        loss=lambda outputs: -_right(rows, outputs).astype(float), X_test=rows.test.X,
         n_threads=plan.n_threads,
     )  # fmt: skip
     # infinite where gamma is too small for float64
     return [
         [int(-score) if np.isfinite(score) else None for score in scores]
-        for scores in surface.scores
+        for scores in surface.losses
     ]
 
 

@@ -19,7 +19,9 @@ NEW_NAMES = {
     "gammas": "alphas",
     "kernel_rows": "kernel_samples",
     "order": "term_order",
+    "score": "loss",
     "search_rows": "search_samples",
+    "splits": "cv",
 }
 
 Function = TypeVar("Function", bound="Callable[..., Any]")

@@ -138,7 +138,7 @@ class TestRefits:
         splits = [(np.r_[faces, 8 + train], 8 + test) for train, test in folds]
         found = search_basis(
             X, y, lambda p, at: ((p[:, :, 0] - y[at]) ** 2).mean(axis=1), lams=LAMS,
-            n_terms=SIZES, alphas=ALPHAS, splits=splits, widen=False,
+            n_terms=SIZES, alphas=ALPHAS, cv=splits, widen=False,
         )  # fmt: skip
         for i, size, g in np.ndindex(2, 4, 5):
             plain = GegenbauerRegressor(SIZES[size], lam=LAMS[i], alpha=ALPHAS[g])
@@ -146,10 +146,10 @@ class TestRefits:
                 ((plain.fit(X[train], y[train]).predict(X[test]) - y[test]) ** 2).mean()
                 for train, test in splits
             ]
-            assert_allclose(found.scores[i, size, g], np.mean(errors), rtol=1e-6)
-        assert found.scores.min() == found.score
+            assert_allclose(found.losses[i, size, g], np.mean(errors), rtol=1e-6)
+        assert found.losses.min() == found.loss
         model = GegenbauerRegressorCV(**GRID, cv=splits, penalize_constant=True).fit(X, y)
-        assert_allclose(-model.surface_["score"] * y.var(), found.scores, rtol=1e-6)
+        assert_allclose(-model.surface_["score"] * y.var(), found.losses, rtol=1e-6)
 
     def test_weights_are_repeated_rows(self, monkeypatch, way):
         way(monkeypatch)
@@ -195,9 +195,9 @@ class TestSearch:
         few = search_basis(X, y, score, n_terms=[10, 40], widen=False)
         assert calls == [1, 2, 2]
         assert_array_equal(many.alphas, PAPER_ALPHAS)
-        trusted = np.isfinite(few.scores) & np.isfinite(many.scores[:, [9, 39]])
+        trusted = np.isfinite(few.losses) & np.isfinite(many.losses[:, [9, 39]])
         assert trusted.mean() > 0.8
-        assert_allclose(many.scores[:, [9, 39]][trusted], few.scores[trusted], rtol=1e-3)
+        assert_allclose(many.losses[:, [9, 39]][trusted], few.losses[trusted], rtol=1e-3)
 
     def test_steps(self):
         X, y = rows()
@@ -222,12 +222,12 @@ class TestSearch:
         wide = search_basis(X, y, score, **given)
         assert_array_equal(wide.alphas, [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0])
         best = LAMS.index(wide.basis.lam)
-        assert np.isfinite(wide.scores[best]).all()
-        assert np.isnan(wide.scores[1 - best][:, :4]).all()
-        assert_allclose(wide.scores[:, :, 4:], fixed.scores)
-        assert wide.score < fixed.score
+        assert np.isfinite(wide.losses[best]).all()
+        assert np.isnan(wide.losses[1 - best][:, :4]).all()
+        assert_allclose(wide.losses[:, :, 4:], fixed.losses)
+        assert wide.loss < fixed.loss
         at = np.r_[LAMS.index(wide.basis.lam), SIZES.index(wide.basis.n_terms)]
-        assert wide.scores[at[0], at[1], wide.alphas.tolist().index(wide.alpha)] == wide.score
+        assert wide.losses[at[0], at[1], wide.alphas.tolist().index(wide.alpha)] == wide.loss
 
     def test_alphas_too_small_for_float64_are_not_the_best(self):
         X = np.linspace(0, 1, 30)[:, np.newaxis]
@@ -236,8 +236,8 @@ class TestSearch:
             X, y, lambda p, at: ((p[:, :, 0] - y[at]) ** 2).mean(axis=1),
             n_terms=range(1, 26), alphas=[1e-40, 1e-35, 1e-2, 1.0], widen=False,
         )  # fmt: skip
-        assert (found.scores[:, :, :2] == np.inf).all()
-        assert np.isfinite(found.scores[:, :, 2:]).all()
+        assert (found.losses[:, :, :2] == np.inf).all()
+        assert np.isfinite(found.losses[:, :, 2:]).all()
         assert found.alpha == 1e-2
 
     @pytest.mark.parametrize(

@@ -239,9 +239,9 @@ def test_widened_alphas_are_drawn_where_they_were_tried():
 
 def test_sensitivity():
     surface = prefix_surface(BASIS, X, Y, ALPHAS)
-    display = SensitivityDisplay(surface.alphas, np.arange(1, 16), surface.scores, label="MSE")
+    display = SensitivityDisplay(surface.alphas, np.arange(1, 16), surface.losses, label="MSE")
     display.plot()
-    assert_allclose(display.surface_.get_array().reshape(15, ALPHAS.size), surface.scores.T)
+    assert_allclose(display.surface_.get_array().reshape(15, ALPHAS.size), surface.losses.T)
     alpha, n_terms = surface.best
     assert display.mark_.get_xdata()[0] == alpha
     assert display.mark_.get_ydata()[0] == n_terms

@@ -23,7 +23,14 @@ from gegenbauer import (
     solve_ridge,
 )
 from gegenbauer.basis import SpectrumKernel
-from gegenbauer.selection import kfold_predictions, leave_one_out, prefix_surface, search_basis
+from gegenbauer.selection import (
+    kfold_predictions,
+    leave_one_out,
+    prefix_surface,
+    search_alpha,
+    search_basis,
+    search_spectrum,
+)
 
 X = np.linspace(-1, 1, 12)[:, np.newaxis]
 BASIS = TensorBasis(1, n_terms=3)
@@ -59,6 +66,10 @@ PATH = RidgePath(BASIS, X, X)
         (lambda **old: kfold_predictions(BASIS, X, X, [[0], [1]], **old), "gammas", "alphas"),
         (lambda **old: prefix_surface(BASIS, X, X, **old), "gammas", "alphas"),
         (lambda **old: search_basis(X, X, **old), "gammas", "alphas"),
+        (lambda **old: search_basis(X, X, **old), "score", "loss"),
+        (lambda **old: search_alpha(KERNEL, X, X, **old), "splits", "cv"),
+        (lambda **old: search_spectrum(X, X, **old), "splits", "cv"),
+        (lambda **old: prefix_surface(BASIS, X, X, [1.0], **old), "score", "loss"),
         (lambda **old: MomentStatistics(BASIS, 1).solve(**old), "gamma", "alpha"),
         (lambda **old: ArrayBatches(X, X, **old), "batch_rows", "batch_size"),
         (lambda **old: TableBatches("t.csv", target="y", **old), "batch_rows", "batch_size"),

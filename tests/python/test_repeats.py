@@ -119,7 +119,7 @@ class TestShares:
         surface = prefix_surface(
             TensorBasis(2, n_terms=5, lam=0.5), X, Y, [0.1], left_out_share=share, **options
         )
-        for size, score in zip(surface.n_terms, surface.scores[0], strict=True):
+        for size, score in zip(surface.n_terms, surface.losses[0], strict=True):
             left_out = refits(
                 TensorBasis(2, n_terms=size, lam=0.5), X, Y, weight, share, 0.1,
                 penalize_constant=penalize_constant,
@@ -134,7 +134,7 @@ class TestShares:
             X, Y, squared_error, lams=[0.5], n_terms=[5], alphas=[0.1], widen=False,
             left_out_share=share, **options,
         )  # fmt: skip
-        assert found.score == pytest.approx(((left_out - Y) ** 2).mean(), rel=1e-8)
+        assert found.loss == pytest.approx(((left_out - Y) ** 2).mean(), rel=1e-8)
         spectra = search_spectrum(
             X, Y, squared_error, smoothnesses=[2.0], interactions=[0.4], alphas=[0.1], widen=False,
             left_out_share=share, **options,
@@ -142,7 +142,7 @@ class TestShares:
         left_out = refits(
             KERNEL, X, Y, weight, share, spectra.alpha, penalize_constant=penalize_constant
         )
-        assert spectra.score == pytest.approx(((left_out - Y) ** 2).mean(), rel=1e-8)
+        assert spectra.loss == pytest.approx(((left_out - Y) ** 2).mean(), rel=1e-8)
 
     @pytest.mark.parametrize("objective", ["marginal_likelihood", "squared_error", "callable"])
     def test_objectives_have_their_derivatives(self, objective, penalize_constant):

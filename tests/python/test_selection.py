@@ -140,7 +140,7 @@ def test_surface_of_small_sets_for_any_alpha(free):
         path = RidgePath(basis, p.X, p.Y, method="svd", penalize_constant=not free)
         found = path.leave_one_out(ALPHAS)
         true = ((found.predictions - p.Y) ** 2).mean(axis=(1, 2))
-        assert_allclose(surface.scores[:, size - 1], true, rtol=1e-8)
+        assert_allclose(surface.losses[:, size - 1], true, rtol=1e-8)
 
 
 @pytest.mark.parametrize("method", ["svd", "dual", "primal"])
@@ -823,14 +823,14 @@ class TestPrefixSurface:
         found = prefix_surface(
             p.basis, p.X, p.Y, alphas, sample_weight=weights, penalize_constant=not free
         )
-        assert found.scores.shape == (2, shape[2])
+        assert found.losses.shape == (2, shape[2])
         assert (found.error < 1e-9).all()
         for g, alpha in enumerate(alphas):
             for n_terms in (1, 2, 5, shape[2]):
                 left_out = refits(p.G[:, :n_terms], p.Y, alpha, weights, free=free)
                 squares = ((left_out - p.Y) ** 2).mean(axis=1)
                 true = np.average(squares, weights=weights)
-                assert_allclose(found.scores[g, n_terms - 1], true, rtol=1e-8)
+                assert_allclose(found.losses[g, n_terms - 1], true, rtol=1e-8)
 
     @pytest.mark.parametrize("free", [False, True])
     def test_rows_of_a_test(self, free):
@@ -845,27 +845,27 @@ class TestPrefixSurface:
                 basis = TensorBasis(3, n_terms=n_terms, lam=0.5)
                 fit = solve_ridge(basis, p.X[train], p.Y[train], alpha, penalize_constant=not free)
                 error = ((basis.evaluate(p.X[test]) @ fit.weights - p.Y[test]) ** 2).mean()
-                assert_allclose(found.scores[g, n_terms - 1], error, rtol=1e-8)
+                assert_allclose(found.losses[g, n_terms - 1], error, rtol=1e-8)
 
     def test_any_score(self):
         p = make_problem(40, 2, 15, n_outputs=1, lam=0.5)
         labels = p.Y > 0
         found = prefix_surface(
             p.basis, p.X, np.where(labels, 1.0, -1.0), [0.1, 1.0],
-            score=lambda predictions: ((predictions > 0) != labels).mean(axis=(1, 2)),
+            loss=lambda predictions: ((predictions > 0) != labels).mean(axis=(1, 2)),
         )  # fmt: skip
         path = RidgePath(p.basis, p.X, np.where(labels, 1.0, -1.0)).leave_one_out([0.1, 1.0])
         wrong = ((path.predictions > 0) != labels).mean(axis=(1, 2))
-        assert_allclose(found.scores[:, -1], wrong)
+        assert_allclose(found.losses[:, -1], wrong)
         alpha, n_terms = found.best
-        assert found.scores.min() == found.scores[[0.1, 1.0].index(alpha), n_terms - 1]
-        assert (found.scores[:, : n_terms - 1] > found.scores.min()).all()
+        assert found.losses.min() == found.losses[[0.1, 1.0].index(alpha), n_terms - 1]
+        assert (found.losses[:, : n_terms - 1] > found.losses.min()).all()
 
     def test_blocks_of_terms_do_not_show(self, monkeypatch):
         p = make_problem(40, 2, 21)
         whole = prefix_surface(p.basis, p.X, p.Y, [0.1])
         monkeypatch.setattr("gegenbauer.selection._prefix_surface.BLOCK_SIZE", 40.0 * 2 * 4)
-        assert_allclose(prefix_surface(p.basis, p.X, p.Y, [0.1]).scores, whole.scores)
+        assert_allclose(prefix_surface(p.basis, p.X, p.Y, [0.1]).losses, whole.losses)
 
     @pytest.mark.parametrize("block", [4e6, 40.0 * 2 * 4])
     def test_some_numbers_of_terms(self, monkeypatch, block):
@@ -874,18 +874,18 @@ class TestPrefixSurface:
         monkeypatch.setattr("gegenbauer.selection._prefix_surface.BLOCK_SIZE", block)
         some = prefix_surface(p.basis, p.X, p.Y, [0.1, 1.0], n_terms=[18, 3, 3])
         assert_array_equal(some.n_terms, [3, 18])
-        assert_allclose(some.scores, whole.scores[:, [2, 17]])
+        assert_allclose(some.losses, whole.losses[:, [2, 17]])
         g = [0.1, 1.0].index(some.best[0])
-        assert some.scores[g, [3, 18].index(some.best[1])] == some.scores.min()
+        assert some.losses[g, [3, 18].index(some.best[1])] == some.losses.min()
         assert_array_equal(whole.n_terms, np.arange(1, 22))
 
     def test_too_small_for_float64(self):
         """Nine rows of one value: G'G has rank one, and alpha vanishes beside it."""
         basis = TensorBasis(1, degree=3)
         found = prefix_surface(basis, np.ones((9, 1)), np.arange(9.0), [1e-30, 1.0])
-        assert (found.scores[0] == np.inf).all()
+        assert (found.losses[0] == np.inf).all()
         assert found.error[0] == 1.0
-        assert np.isfinite(found.scores[1]).all()
+        assert np.isfinite(found.losses[1]).all()
         assert found.best[0] == 1.0
 
     def test_what_rounding_spoils_is_not_the_best(self, monkeypatch):
@@ -979,7 +979,7 @@ class TestClusteredSamples:
             kept.append(predictions)
             return predictions[:, 0, 0]
 
-        surface = prefix_surface(basis, X, Y, self.ALPHAS, n_terms=sizes, X_test=test, score=keep)
+        surface = prefix_surface(basis, X, Y, self.ALPHAS, n_terms=sizes, X_test=test, loss=keep)
         assert (surface.error < 1e-3).all()
         G, G_test = basis.evaluate(X), basis.evaluate(test)
         for k, size in enumerate(sizes):
@@ -1034,7 +1034,7 @@ def test_a_free_constant_takes_what_is_added_to_the_targets(offset):
     )
     same(found.predictions, expected.predictions, offset)
     found, expected = (prefix_surface(p.basis, p.X, T, alphas, **options) for T in (raised, Y))
-    same(found.scores, expected.scores)
+    same(found.losses, expected.losses)
     kernel = TotalDegreeKernel(2, 4)
     found, expected = (leave_one_out(kernel, p.X, T, 0.1, **options) for T in (raised, Y))
     same(found.predictions, expected.predictions, offset)

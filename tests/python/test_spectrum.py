@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import gegenbauer_vander as scipy_gegenbauer
+from scipy.special import eval_gegenbauer as scipy_gegenbauer
 from sklearn.base import clone
 
 import gegenbauer

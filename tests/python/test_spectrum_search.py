@@ -277,7 +277,7 @@ class TestSearchSpectrum:
             X, Y, squared_error(Y), smoothnesses=[1, 2], interactions=[0.1, 1], alphas=[1e-2, 1],
             widen=False, sample_weight=weights, penalize_constant=False,
         )  # fmt: skip
-        assert found.scores.shape == (2, 2, 2)
+        assert found.losses.shape == (2, 2, 2)
         for i, j, g in np.ndindex(2, 2, 2):
             kernel = SpectrumKernel(2, (found.interactions[j], found.smoothnesses[i]))
             level = (np.average(kernel.diagonal(X), weights=weights) - 1) * weights.mean()
@@ -291,11 +291,11 @@ class TestSearchSpectrum:
                 left_out[r] = predict_kernel(
                     kernel, X[r : r + 1], X[keep], fit.dual_coef, intercept=fit.intercept
                 )
-            assert_allclose(found.scores[i, j, g], ((left_out - Y) ** 2).mean(), rtol=1e-8)
-            if found.scores[i, j, g] == found.score:
+            assert_allclose(found.losses[i, j, g], ((left_out - Y) ** 2).mean(), rtol=1e-8)
+            if found.losses[i, j, g] == found.loss:
                 assert found.kernel == kernel
                 assert_allclose(found.alpha, found.alphas[g] * level)
-        assert found.score == found.scores.min()
+        assert found.loss == found.losses.min()
 
     def test_grids_widen_until_the_best_is_inside(self):
         rng = np.random.default_rng(0)
@@ -316,7 +316,7 @@ class TestSearchSpectrum:
             widen=False,
         )
         assert fixed.on_edge == ("interactions", "alphas")
-        assert narrow.score < fixed.score
+        assert narrow.loss < fixed.loss
         wide = search_spectrum(X, Y, squared_error(Y))
         assert wide.on_edge == ()
 
@@ -326,7 +326,7 @@ class TestSearchSpectrum:
             X, Y, squared_error(Y), smoothnesses=[2], interactions=[1.0], alphas=[0.1]
         )
         assert found.on_edge == ()
-        assert found.scores.shape == (1, 1, 1)
+        assert found.losses.shape == (1, 1, 1)
 
     def test_what_rounding_spoils_is_never_chosen(self):
         X, Y, _ = data(100, 1)
@@ -339,8 +339,8 @@ class TestSearchSpectrum:
             alphas=[1e-30, 1e-3],
             widen=False,
         )
-        assert found.scores[0, 0, 0] == np.inf
-        assert np.isfinite(found.score)
+        assert found.losses[0, 0, 0] == np.inf
+        assert np.isfinite(found.loss)
         with pytest.raises(ValueError, match="no candidate has a finite score"):
             search_spectrum(
                 X, Y, squared_error(Y), alphas=[1e-30], interactions=[1.0], smoothnesses=[3]
@@ -397,7 +397,7 @@ class TestSearchAlpha:
             X, Y, score, smoothnesses=[2], interactions=[0.3], alphas=[0.01, 0.1], widen=False,
             **options,
         )  # fmt: skip
-        level = found.alpha / found.alphas[found.scores[0, 0].argmin()]
+        level = found.alpha / found.alphas[found.losses[0, 0].argmin()]
         for g, relative in enumerate(found.alphas):
             values = []
             for train, test in splits:
@@ -409,9 +409,9 @@ class TestSearchAlpha:
                     found.kernel, X[test], X[train], fit.dual_coef, intercept=fit.intercept
                 )
                 values.append(((predicted - Y[test]) ** 2).mean())
-            assert_allclose(found.scores[0, 0, g], np.mean(values), rtol=1e-9)
+            assert_allclose(found.losses[0, 0, g], np.mean(values), rtol=1e-9)
         alpha, best, predictions = search_alpha(found.kernel, X, Y, score, found.alpha, **options)
-        assert best <= found.score * (1 + 1e-9)
+        assert best <= found.loss * (1 + 1e-9)
         assert np.isnan(predictions[folds == 3]).all()
         assert np.isfinite(predictions[folds != 3]).all()
         assert alpha > 0
@@ -449,7 +449,7 @@ def test_folds_of_a_basis_take_one_sum(weighted, monkeypatch):
     scores = np.mean(
         [squared_error(expected[:, test], test) for _, test in complements], axis=0
     )  # fmt: skip
-    assert_allclose(found.scores(alphas, squared_error), scores, rtol=1e-9)
+    assert_allclose(found.losses(alphas, squared_error), scores, rtol=1e-9)
     assert_allclose(found.predictions(1e-2), expected[1], rtol=0, atol=1e-9)
 
 
@@ -460,7 +460,7 @@ def test_alpha_stays_above_rounding(splits, free):
     X, _, weights = data(40, 2, 1)
     kernel = SpectrumKernel(2, PowerDecay(0.5, 3.0))
     alpha, score, _ = search_alpha(
-        kernel, X, X[:, 0] ** 3, squared_error(X[:, :1] ** 3), 1e-30, splits=splits,
+        kernel, X, X[:, 0] ** 3, squared_error(X[:, :1] ** 3), 1e-30, cv=splits,
         sample_weight=weights, penalize_constant=not free,
     )  # fmt: skip
     trace = (kernel.diagonal(X) - free) @ weights
@@ -474,7 +474,7 @@ def test_starts_are_the_best_of_each_smoothness():
     price = np.log(found.interactions * 2) ** 2 / (8 * 40)
     assert len(found.starts) == 3
     for (kernel, alpha), s, scores in zip(
-        found.starts, found.smoothnesses, found.scores, strict=True
+        found.starts, found.smoothnesses, found.losses, strict=True
     ):
         j, g = np.unravel_index(np.nanargmin(scores + price[:, np.newaxis]), scores.shape)
         assert kernel.spectrum == Spectrum((found.interactions[j], s))
@@ -498,10 +498,10 @@ def test_a_prior_of_the_interaction():
                 X, y, log_loss, interactions=qs, prior=prior, widen=False, sample_weight=weight
             )
             price = 0.0 if prior is None else np.log(qs * 4) ** 2 / (2 * prior**2 * n)
-            total = found.scores.min(axis=(0, 2)) + price
+            total = found.losses.min(axis=(0, 2)) + price
             (part,) = found.kernel.spectrum.components
             assert part.interaction == qs[total.argmin()]
-            assert found.score == found.scores[:, total.argmin()].min()
+            assert found.loss == found.losses[:, total.argmin()].min()
     assert part.interaction == 0.25
     with pytest.raises(ValueError, match="prior must be a finite number greater"):
         search_spectrum(X, y, log_loss, prior=0.0)

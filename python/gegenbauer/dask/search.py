@@ -29,7 +29,7 @@ from gegenbauer.ridge.statistics.gram import GramStatistics
 from gegenbauer.ridge.statistics.moments import MomentStatistics
 from gegenbauer.selection._features import rounding_error
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
-from gegenbauer.selection.candidates import NO_SCORE, TRUSTED
+from gegenbauer.selection.candidates import NO_LOSS, TRUSTED
 from gegenbauer.selection.kfold import sums_of_others
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.dask.first_pass import ClassCoding, FirstPass, RealCoding, Sample
     from gegenbauer.estimators._progress import Progress
-    from gegenbauer.selection.candidates import Score, Splits
+    from gegenbauer.selection.candidates import Loss, Splits
 
     Statistics = GramStatistics | MomentStatistics
 
@@ -169,7 +169,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         self._keep_kind(found)
         Y, weight = self._coding()(sample.y, weight)
         data = self._standardised(Samples(sample.X, Y, weight, np.arange(len(Y))))
-        score = self._make_score(data)
+        loss = self._make_loss(data)
         folds = sample.folds(self.cv)
         held_out = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
         splits = [(np.setdiff1d(np.arange(data.n), test), test) for test in held_out]
@@ -179,10 +179,10 @@ class SearchOnDask(Supervised, SearchEstimator):
             )
         self._all_terms = False
         if grid is not None:
-            left_out = self._fit_paper(data, grid, score, splits, progress)
+            left_out = self._fit_paper(data, grid, loss, splits, progress)
         else:
-            left_out = self._fit_spectrum(data, score, splits, progress)
-        self._warn_of_underfitting(data, score, splits)
+            left_out = self._fit_spectrum(data, loss, splits, progress)
+        self._warn_of_underfitting(data, loss, splits)
         self._finish(data, left_out)
         self.loo_targets_ = sample.y
         self._warn_at_edges(grid)
@@ -209,7 +209,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         self,
         data: Samples,
         grid: tuple[list[float], list[int]],
-        score: Score,
+        loss: Loss,
         splits: Splits,
         progress: Progress,
     ) -> Doubles:
@@ -220,7 +220,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         self.n_search_samples_ = data.n
         self.spectrum_, self.lam_, self._margin = None, basis.lam, 0.0
         with progress.stage("alpha on all rows"):
-            left_out = self._fit_terms(data, basis, alphas, score, splits)
+            left_out = self._fit_terms(data, basis, alphas, loss, splits)
         scores = self.alpha_results_["score"]
         self.surface_ = {
             "lam": np.array([basis.lam]),
@@ -235,7 +235,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         data: Samples,
         basis: TensorBasis,
         alphas: Doubles,
-        score: Score,
+        loss: Loss,
         splits: Splits,  # noqa: ARG002  # those of the sample are the same
     ) -> Doubles:
         """Sum the folds, choose alpha, and solve; return the outputs held out in the sample."""
@@ -276,11 +276,11 @@ class SearchOnDask(Supervised, SearchEstimator):
                 outputs[:, own] = found.reshape(own.size, alphas.size, K).transpose(1, 0, 2)
         values = errors / total.weight_sum
         if is_classifier(self):
-            values = np.asarray(score(outputs, np.arange(data.n)), dtype=np.float64)
+            values = np.asarray(loss(outputs, np.arange(data.n)), dtype=np.float64)
         values[(rounding > TRUSTED) | np.isnan(values)] = np.inf
         at = int(np.flatnonzero(values == values.min())[-1])
         if not np.isfinite(values[at]):
-            raise ValueError(NO_SCORE.format("alpha"))
+            raise ValueError(NO_LOSS.format("alpha"))
         self.alpha_ = float(alphas[at])
         fit = total._solve(self.alpha_, None, not free, threads)
         self.best_score_ = -float(values[at])

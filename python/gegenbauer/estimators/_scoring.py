@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.estimators._samples import Samples
-    from gegenbauer.selection.candidates import Score
+    from gegenbauer.selection.candidates import Loss
 
 __all__ = [
     "IdentityClassifier",
@@ -123,8 +123,8 @@ ScoreAtOnce: TypeAlias = "Callable[[Doubles, Places, Doubles | None, Places, Dou
 def scored_by(
     scoring: Any, shells: Any, at_once: ScoreAtOnce | None, data: Samples, labels: NDArray[Any],
     classes: Any = None,
-) -> Score:  # fmt: skip
-    """Turn a scorer, of which more is better, into a score of predictions.
+) -> Loss:  # fmt: skip
+    """Turn a scorer, of which more is better, into a loss of predictions.
 
     It sees the original rows, equal ones as often as they came, and only weights that were given.
     ``shells`` makes an estimator of each prediction, for the scorer; ``at_once``, if there is one,
@@ -159,7 +159,7 @@ def scored_by(
                 "scorer that takes them, or fit without weights"
             ) from error
 
-    def score(predictions: Doubles, rows: Places) -> Doubles:
+    def loss(predictions: Doubles, rows: Places) -> Doubles:
         try:
             values = values_of(predictions, rows)
         except Exception as error:
@@ -173,4 +173,4 @@ def scored_by(
             ) from error
         return np.array([-_checked_score(value, scoring) for value in values])
 
-    return score
+    return loss

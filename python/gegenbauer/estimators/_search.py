@@ -37,7 +37,7 @@ from gegenbauer.ridge.expansions import predict
 from gegenbauer.ridge.kernel_ridge import predict_kernel, solve_kernel
 from gegenbauer.ridge.solve import solve_ridge
 from gegenbauer.selection.basis_search import PAPER_ALPHAS, search_basis
-from gegenbauer.selection.candidates import NO_SCORE, Candidate
+from gegenbauer.selection.candidates import NO_LOSS, Candidate
 from gegenbauer.selection.objective import check_level
 from gegenbauer.selection.penalty import search_alpha
 from gegenbauer.selection.spectrum_search import ALPHAS
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.basis.spectrum import ComponentsLike
-    from gegenbauer.selection.candidates import Score, Splits
+    from gegenbauer.selection.candidates import Loss, Splits
 
 __all__ = ["MOST_FOR_A_MEAN", "PASSING", "SearchEstimator", "spread_places"]
 
@@ -143,7 +143,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
 
     # ---- what subclasses say -----------------------------------------------------
 
-    def _make_score(self, data: Samples) -> Score:
+    def _make_loss(self, data: Samples) -> Loss:
         """Return what is to be made small: a function of predictions and their rows."""
         raise NotImplementedError
 
@@ -212,8 +212,8 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         self.scaling_ = self._make_scaling(X)
         self._look_at_inputs(X)
         data = self._standardised(data)
-        score = self._make_score(data)
-        self._try_scoring(data, score)
+        loss = self._make_loss(data)
+        self._try_scoring(data, loss)
         self._all_terms = grid is None and self.n_terms is None and data.n <= self.kernel_samples
         if self._all_terms and self.out_of_range == "extrapolate":
             raise ValueError(
@@ -221,23 +221,23 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
                 "the sum of all terms has no value outside of the range of the inputs"
             )
         if grid is not None:
-            left_out = self._fit_paper(data, grid, score, splits, progress)
+            left_out = self._fit_paper(data, grid, loss, splits, progress)
         else:
-            left_out = self._fit_spectrum(data, score, splits, progress)
-        self._warn_of_underfitting(data, score, splits)
+            left_out = self._fit_spectrum(data, loss, splits, progress)
+        self._warn_of_underfitting(data, loss, splits)
         self._finish(data, left_out)
         self._put_back(raw_X, used, n_rows)
         self._warn_at_edges(grid)
 
-    def _try_scoring(self, data: Samples, score: Score) -> None:
+    def _try_scoring(self, data: Samples, loss: Loss) -> None:
         """Let a scorer refuse targets before the search: it must score predictions of no error."""
         if isinstance(self.scoring, str):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                score(data.Y[np.newaxis], np.arange(data.n))
+                loss(data.Y[np.newaxis], np.arange(data.n))
 
     def _fit_spectrum(
-        self, data: Samples, score: Score, splits: Splits, progress: Progress
+        self, data: Samples, loss: Loss, splits: Splits, progress: Progress
     ) -> Doubles:
         """Choose a spectrum on few rows, and fit all terms or those of largest weight."""
         rows = self._search_sample(data, int(self.search_samples))
@@ -257,7 +257,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
                 alpha = self._first_alpha(few, few_splits) if self._all_terms else 0.0
         with progress.stage("alpha on all rows"):
             if self._all_terms:
-                return self._fit_kernel(data, alpha, score, splits)
+                return self._fit_kernel(data, alpha, loss, splits)
             basis = TensorBasis(
                 data.X.shape[1],
                 n_terms=_DEFAULT_N_TERMS if self.n_terms is None else int(self.n_terms),  # type: ignore[arg-type]
@@ -268,7 +268,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
             grid = self._alpha_grid()
             if grid is None:
                 grid = np.array(ALPHAS) * self._level(basis, data)
-            return self._fit_terms(data, basis, grid, score, splits)
+            return self._fit_terms(data, basis, grid, loss, splits)
 
     def _search_sample(self, data: Samples, most: int) -> Places:
         """Return about so many rows that stand for all, with all rows of each distinct x.
@@ -289,7 +289,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         self,
         data: Samples,
         grid: tuple[list[float], list[int]],
-        score: Score,
+        loss: Loss,
         splits: Splits,
         progress: Progress,
     ) -> Doubles:
@@ -297,21 +297,21 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         alphas = self._alpha_grid()
         with progress.stage("basis", n_steps=None):
             found = search_basis(
-                data.X, data.Y, score, lams=grid[0], n_terms=grid[1],
+                data.X, data.Y, loss, lams=grid[0], n_terms=grid[1],
                 alphas=PAPER_ALPHAS if alphas is None else alphas.tolist(), widen=alphas is None,
-                **data.leaving_out, splits=splits, pooled=self._pooled,
+                **data.leaving_out, cv=splits, pooled=self._pooled,
                 callback=lambda k: progress.step(f"basis {k}"), **self._options(),
             )  # fmt: skip
         self.surface_ = {
             "lam": found.lams,
             "n_terms": found.n_terms,
             "alpha": found.alphas,
-            "score": -found.scores,
+            "score": -found.losses,
         }
         self.n_search_samples_ = data.n
         self.spectrum_, self.lam_, self._margin = None, found.basis.lam, 0.0
         with progress.stage("weights"):
-            return self._fit_terms(data, found.basis, np.array([found.alpha]), score, splits)
+            return self._fit_terms(data, found.basis, np.array([found.alpha]), loss, splits)
 
     def _put_back(self, X: Any, used: Places, n_rows: int) -> None:
         """Give rows of weight zero, which no fit has seen, the predictions of the fit."""
@@ -470,20 +470,20 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         level = float(np.average(values, weights=data.weight)) - (not self.penalize_constant)
         level = data.unit * check_level(level, f"spectrum={self.spectrum!r}")
         alphas = np.array(ALPHAS) * level
-        return self._best_of(kernel, data, alphas, self._make_score(data), splits, options)[0]
+        return self._best_of(kernel, data, alphas, self._make_loss(data), splits, options)[0]
 
-    def _fit_kernel(self, data: Samples, alpha: float, score: Score, splits: Splits) -> Doubles:
+    def _fit_kernel(self, data: Samples, alpha: float, loss: Loss, splits: Splits) -> Doubles:
         """Fit all terms with dual coefficients; return the predictions of rows left out."""
         kernel = self._kernel_of_all_terms(data)
         options = {"sample_weight": data.weight, **self._options()}
         grid = self._alpha_grid()
         if grid is None:
             alpha, best, left_out = search_alpha(
-                kernel, data.X, data.Y, score, alpha, splits=splits, pooled=self._pooled,
+                kernel, data.X, data.Y, loss, alpha, cv=splits, pooled=self._pooled,
                 left_out_share=data.share, **options,
             )  # fmt: skip
         else:
-            alpha, best, left_out = self._best_of(kernel, data, grid, score, splits, options)
+            alpha, best, left_out = self._best_of(kernel, data, grid, loss, splits, options)
         fit = solve_kernel(kernel, data.X, data.Y, alpha, **options)
         self.alpha_ = float(alpha)
         self.best_score_ = -float(best)
@@ -496,11 +496,11 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         return left_out
 
     def _fit_terms(
-        self, data: Samples, basis: TensorBasis, alphas: Doubles, score: Score, splits: Splits
+        self, data: Samples, basis: TensorBasis, alphas: Doubles, loss: Loss, splits: Splits
     ) -> Doubles:
         """Fit a finite set of terms; return the predictions of rows left out."""
         options = {"sample_weight": data.weight, **self._options()}
-        alpha, best, left_out = self._best_of(basis, data, alphas, score, splits, options)
+        alpha, best, left_out = self._best_of(basis, data, alphas, loss, splits, options)
         fit = solve_ridge(basis, data.X, data.Y, alpha, **options)
         self.alpha_ = float(alpha)
         self.best_score_ = -float(best)
@@ -516,7 +516,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         model: SpectrumKernel | TensorBasis,
         data: Samples,
         alphas: Doubles,
-        score: Score,
+        loss: Loss,
         splits: Splits,
         options: dict[str, Any],
     ) -> tuple[float, float, Doubles]:
@@ -527,10 +527,10 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
             model, data.X, data.Y, weight, splits, left_out_share=data.share,
             pooled=self._pooled, **others,
         )  # fmt: skip
-        values = candidate.scores(alphas, score)
+        values = candidate.losses(alphas, loss)
         at = int(np.flatnonzero(values == values.min())[-1])
         if not np.isfinite(values[at]):
-            raise ValueError(NO_SCORE.format("alpha"))
+            raise ValueError(NO_LOSS.format("alpha"))
         return float(alphas[at]), float(values[at]), candidate.predictions(float(alphas[at]))
 
     def _level(self, basis: TensorBasis, data: Samples) -> float:
@@ -549,12 +549,12 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
 
     # ---- what came of it ---------------------------------------------------------
 
-    def _warn_of_underfitting(self, data: Samples, score: Score, splits: Splits) -> None:
+    def _warn_of_underfitting(self, data: Samples, loss: Loss, splits: Splits) -> None:
         """Warn where a constant would do, by the score of samples left out that chose the model."""
         if not np.ptp(data.Y, axis=0).any():  # and it does: there is nothing to learn
             return
-        constant, loss = self._score_of_constants(data, score, splits), -self.best_score_
-        if not loss >= constant - self._chance(constant, data):
+        constant, best = self._loss_of_constants(data, loss, splits), -self.best_score_
+        if not best >= constant - self._chance(constant, data):
             return
         ran_away = ""
         if self._alpha_grid() is None and self.alpha_ >= _RUNAWAY * self._trace(data):
@@ -565,15 +565,15 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         warnings.warn(
             "the model is no better than a constant beyond what chance may give: of "
             f"{data.n_samples:.6g} samples left out (equal ones may count as one) "
-            f"the score is {-loss:.4g}, and {-constant:.4g} that of always predicting the "
+            f"the score is {-best:.4g}, and {-constant:.4g} that of always predicting the "
             f"same. {ran_away}Check that each x belongs to its y, that inputs are coded sensibly "
             "and hold what y depends on, or give more samples",
             UnderfittingWarning,
             stacklevel=stacklevel(),
         )
 
-    def _score_of_constants(self, data: Samples, score: Score, splits: Splits) -> float:
-        """Score the mean target, of the training part of each split; NaN if a scorer refuses it."""
+    def _loss_of_constants(self, data: Samples, loss: Loss, splits: Splits) -> float:
+        """Judge the mean target, of the training part of each split; NaN if a scorer refuses it."""
         everything = np.arange(data.n)
         constants, tests = [], []
         for train, test in splits or [(everything, everything)]:
@@ -586,7 +586,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a correlation, say, warns of constants
-                found = [score(c, rows)[0] for c, rows in zip(constants, tests, strict=True)]
+                found = [loss(c, rows)[0] for c, rows in zip(constants, tests, strict=True)]
         except Exception:  # a scorer of the user's own may need predictions that differ
             return np.nan
         return float(np.mean(found))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gegenbauer.estimators._progress import Progress
     from gegenbauer.estimators._samples import Samples
     from gegenbauer.selection.calibration import ProbabilityMap
-    from gegenbauer.selection.candidates import Score, Splits
+    from gegenbauer.selection.candidates import Loss, Splits
     from gegenbauer.selection.spectrum_search import SpectrumSearch
 
 __all__ = ["GegenbauerClassifierCV"]
@@ -299,7 +299,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
             return np.column_stack(codes)
         return np.asarray(self.classes_[codes[0]])
 
-    def _make_score(self, data: Samples) -> Score:
+    def _make_loss(self, data: Samples) -> Loss:
         codes = self._codes(data)
         if self.scoring is None:
 
@@ -390,7 +390,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
 
     def _learn(self, data: Samples, splits: Splits, progress: Progress) -> tuple[Spectrum, float]:
         found = search_spectrum(
-            data.X, data.Y, self._make_score(data), splits=splits, **data.leaving_out,
+            data.X, data.Y, self._make_loss(data), cv=splits, **data.leaving_out,
             prior=PRIOR if self.scoring is None else None, pooled=self._pooled,
             callback=lambda k: progress.step(f"spectrum {k}"), **self._options(),
         )  # fmt: skip
@@ -398,7 +398,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
             "smoothness": found.smoothnesses,
             "interaction": found.interactions,
             "relative_alpha": found.alphas,
-            "score": -found.scores,
+            "score": -found.losses,
         }
         if self.scoring is not None or splits is not None:
             return found.kernel.spectrum, found.alpha
@@ -419,7 +419,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
             return float(np.mean([value for value, _ in parts])), slopes
 
         price = _PRICE * (data.X.shape[1] - 1) / data.n_samples
-        score, best = self._make_score(data), (found.score - price, found.kernel, found.alpha)
+        judge, best = self._make_loss(data), (found.loss - price, found.kernel, found.alpha)
         for start, relative in found.starts:
             kernel, alpha = learn_spectrum(
                 data.X, data.Y, components=start.spectrum, alpha=relative, objective=loss,
@@ -432,7 +432,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
                 )
             except np.linalg.LinAlgError:
                 continue
-            value = float(score(left_out.predictions, np.arange(data.n))[0])
+            value = float(judge(left_out.predictions, np.arange(data.n))[0])
             if left_out.error[0] <= TRUSTED and value < best[0]:
                 best = value, kernel, alpha
         return best[1].spectrum, best[2]

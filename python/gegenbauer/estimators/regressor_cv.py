@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.basis.spectrum import ComponentsLike
     from gegenbauer.estimators._progress import Progress
-    from gegenbauer.selection.candidates import Score, Splits
+    from gegenbauer.selection.candidates import Loss, Splits
 
 __all__ = ["GegenbauerRegressorCV"]
 
@@ -298,7 +298,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         values: Doubles = data.Y * self._unit + self._center
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def _make_score(self, data: Samples) -> Score:
+    def _make_loss(self, data: Samples) -> Loss:
         if self.scoring is None:
 
             def squared_error(predictions: Doubles, rows: Places) -> Doubles:

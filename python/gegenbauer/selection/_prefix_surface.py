@@ -56,23 +56,23 @@ class PrefixSurface:
         Penalties.
     n_terms : ndarray of int, shape (n_sizes,)
         Numbers of terms, ascending.
-    scores : ndarray, shape (n_alphas, n_sizes)
-        ``scores[g, l]`` is that of the fit of the first ``n_terms[l]`` terms; infinite where alpha
+    losses : ndarray, shape (n_alphas, n_sizes)
+        ``losses[g, l]`` is that of the fit of the first ``n_terms[l]`` terms; infinite where alpha
         is too small for float64.
     error : ndarray, shape (n_alphas,)
-        Estimated size of rounding errors in the predictions behind the scores, relative to the
+        Estimated size of rounding errors in the predictions behind the losses, relative to the
         targets; 1 where alpha is too small.
     """
 
     alphas: Doubles
     n_terms: npt.NDArray[np.intp]
-    scores: Doubles
+    losses: Doubles
     error: Doubles
 
     @property
     def best(self) -> tuple[float, int]:
-        """The alpha and number of terms of the smallest score: the fewest terms among equals."""
-        trusted = np.where(self.error[:, np.newaxis] < _UNTRUSTED, self.scores, np.inf)
+        """The alpha and number of terms of the smallest loss: the fewest terms among equals."""
+        trusted = np.where(self.error[:, np.newaxis] < _UNTRUSTED, self.losses, np.inf)
         size, g = np.unravel_index(int(trusted.T.argmin()), trusted.T.shape)
         return float(self.alphas[g]), int(self.n_terms[size])
 
@@ -85,7 +85,7 @@ def prefix_surface(
     alphas: npt.ArrayLike,
     *,
     n_terms: npt.ArrayLike | None = None,
-    score: Callable[[Doubles], Doubles] | None = None,
+    loss: Callable[[Doubles], Doubles] | None = None,
     X_test: npt.ArrayLike | None = None,
     Y_test: npt.ArrayLike | None = None,
     sample_weight: npt.ArrayLike | None = None,
@@ -94,7 +94,7 @@ def prefix_surface(
     penalize_constant: bool = True,
     n_threads: int | None = None,
 ) -> PrefixSurface:
-    r"""Score every number of terms and every alpha, by leave-one-out or at test rows.
+    r"""Judge every number of terms and every alpha, by leave-one-out or at test rows.
 
     The Cholesky factor of a leading block is the leading block of the factor: with
     ``alpha I + G'G = L L'``, ``Q = G L^-T`` and ``z = L^-1 G'Y``, the prediction of the first terms
@@ -114,13 +114,13 @@ def prefix_surface(
     alphas : array_like, shape (n_alphas,)
         Penalties, > 0.
     n_terms : array_like of int, optional
-        The numbers of terms to score; by default 1, 2, ... to all of the basis. What costs is the
-        factorisation of the largest, and the scores.
-    score : callable, optional
-        Takes predictions (n, n_rows, n_outputs) of n numbers of terms and returns n scores; by
+        The numbers of terms to judge; by default 1, 2, ... to all of the basis. What costs is the
+        factorisation of the largest, and the losses.
+    loss : callable, optional
+        Takes predictions (n, n_rows, n_outputs) of n numbers of terms and returns n losses; by
         default the mean squared error (with weights for leave-one-out).
     X_test, Y_test : array_like, optional
-        Rows to score; by default those of X, each by the fit without it. With `score`, Y_test is
+        Rows to judge; by default those of X, each by the fit without it. With `loss`, Y_test is
         not needed.
     sample_weight, scaling, penalize_constant, n_threads
         As for `RidgePath`, with positive weights.
@@ -146,7 +146,7 @@ def prefix_surface(
     >>> X = np.random.default_rng(0).uniform(size=(60, 2))
     >>> basis = TensorBasis(2, degree=6, lam=0.5)
     >>> surface = prefix_surface(basis, X, X[:, 0] * X[:, 1], 10.0 ** np.arange(-9, 1))
-    >>> surface.scores.shape, surface.best
+    >>> surface.losses.shape, surface.best
     ((10, 28), (1e-09, 5))
     """
     if not isinstance(basis, TensorBasis):
@@ -171,7 +171,7 @@ def prefix_surface(
     if not left_out:
         rows = as_matrix(X_test, "X_test", n_columns=basis.n_features)
         shares = None
-        if score is None:
+        if loss is None:
             aims = as_matrix(
                 Y_test, "Y_test", n_rows=rows.shape[0], n_columns=targets.shape[1],
                 keep_float32=False, one_dimensional=True,
@@ -182,13 +182,13 @@ def prefix_surface(
         f"the factor of {terms} terms and {rows.shape[0]} rows of features",
         "use fewer terms or rows",
     )
-    if score is None:
+    if loss is None:
 
         def squared_error(predictions: Doubles) -> Doubles:
             squares = ((predictions - aims) ** 2).mean(axis=2)
             return np.asarray(np.average(squares, axis=1, weights=shares))
 
-        score = squared_error
+        loss = squared_error
 
     means = weighted_means(targets, root) if free else np.zeros(n_outputs)
     scaled = root[:, np.newaxis] * (targets - means)
@@ -198,7 +198,7 @@ def prefix_surface(
     features = basis.evaluate(rows, scaling=scaling, n_threads=threads).T
     if left_out:
         features = features * root
-    scores = np.full((values.size, sizes.size), np.inf)
+    losses = np.full((values.size, sizes.size), np.inf)
     penalized = np.arange(int(free), terms)
     condition = 1.0 + float(np.trace(square)) / values
     triangle = None
@@ -229,11 +229,11 @@ def prefix_surface(
             core.solve_lower(factor, z, threads)
         Q = np.array(features, order="F")
         core.solve_lower(factor, Q, threads)
-        scores[g] = _running_scores(
+        losses[g] = _running_losses(
             Q, z, sizes, scaled if left_out else None, share, root,
-            lambda found: score(found + means),
+            lambda found: loss(found + means),
         )  # fmt: skip
-    return PrefixSurface(values, sizes, scores, error)
+    return PrefixSurface(values, sizes, losses, error)
 
 
 def _check_sizes(n_terms: npt.ArrayLike | None, most: int) -> npt.NDArray[np.intp]:
@@ -252,16 +252,16 @@ def _check_sizes(n_terms: npt.ArrayLike | None, most: int) -> npt.NDArray[np.int
     return np.unique(values).astype(np.intp)
 
 
-def _running_scores(
+def _running_losses(
     Q: Doubles,
     z: Doubles,
     sizes: npt.NDArray[np.intp],
     scaled: Doubles | None,
     share: Doubles | None,
     root: Doubles,
-    score: Callable[[Doubles], Doubles],
+    loss: Callable[[Doubles], Doubles],
 ) -> Doubles:
-    """Score the running sums of Q[l] z[l] by blocks of terms; left out if `scaled` is given."""
+    """Judge the running sums of Q[l] z[l] by blocks of terms; left out if `scaled` is given."""
     terms, n = int(sizes[-1]), Q.shape[1]
     n_outputs = z.shape[1]
     fitted, leverage = np.zeros((n, n_outputs)), np.zeros(n)
@@ -285,5 +285,5 @@ def _running_scores(
             left = np.maximum(1.0 - h, EPS)[:, :, np.newaxis]
             predictions = (scaled - (scaled - predictions) / left) / root[:, np.newaxis]
         if at.size:
-            found[wanted] = score(predictions)
+            found[wanted] = loss(predictions)
     return found

@@ -19,7 +19,7 @@ from gegenbauer._validation import as_matrix, as_weights, check_integer, check_n
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.selection._leave_one_out import check_share
 from gegenbauer.selection._prefix_surface import prefix_surface
-from gegenbauer.selection.candidates import NO_SCORE, TRUSTED, Candidate, widened
+from gegenbauer.selection.candidates import NO_LOSS, TRUSTED, Candidate, widened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
-    from gegenbauer.selection.candidates import Score, Splits
+    from gegenbauer.selection.candidates import Loss, Splits
 
 __all__ = ["PAPER_ALPHAS", "BasisSearch", "search_basis"]
 
@@ -41,7 +41,7 @@ _MOST_WIDENING = 4
 
 @dataclass(frozen=True, eq=False)
 class BasisSearch:
-    """The best of a grid of lam, numbers of terms and alphas, and all scores.
+    """The best of a grid of lam, numbers of terms and alphas, and all losses.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class BasisSearch:
         The best.
     alpha : float
         The best.
-    score : float
+    loss : float
         That of the best: the smaller the better.
     lams : ndarray, shape (n_lams,)
         Ascending.
@@ -57,7 +57,7 @@ class BasisSearch:
         Ascending.
     alphas : ndarray, shape (n_alphas,)
         Ascending; wider than asked for where the best was at an end.
-    scores : ndarray, shape (n_lams, n_sizes, n_alphas)
+    losses : ndarray, shape (n_lams, n_sizes, n_alphas)
         Infinite where rounding errors would count, NaN where nothing was tried.
     on_edge : tuple of str
         Which of "lams", "n_terms" and "alphas" have their best value at an end even so.
@@ -65,11 +65,11 @@ class BasisSearch:
 
     basis: TensorBasis
     alpha: float
-    score: float
+    loss: float
     lams: Doubles
     n_terms: npt.NDArray[np.intp]
     alphas: Doubles
-    scores: Doubles
+    losses: Doubles
     on_edge: tuple[str, ...]
 
 
@@ -77,7 +77,7 @@ class BasisSearch:
 def search_basis(
     X: npt.ArrayLike,
     Y: npt.ArrayLike,
-    score: Score,
+    loss: Loss,
     *,
     lams: Sequence[float] = (0.05,),
     n_terms: Sequence[int] = (1000,),
@@ -87,12 +87,12 @@ def search_basis(
     left_out_share: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
-    splits: Splits = None,
+    cv: Splits = None,
     pooled: bool = False,
     callback: Callable[[int], None] | None = None,
     n_threads: int | None = None,
 ) -> BasisSearch:
-    """Find lam, the number of terms and alpha by a score of predictions of rows left out.
+    """Find lam, the number of terms and alpha by a loss of predictions of rows left out.
 
     The bases are those of the paper: the first terms, in graded lexicographic order, of the raw
     polynomials. Rows are left out by exact leave-one-out, or by given splits.
@@ -103,9 +103,9 @@ def search_basis(
         Inputs.
     Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
         Targets.
-    score : callable
+    loss : callable
         Takes predictions (n, n_rows, n_outputs) of n models and the indices of their rows, and
-        returns n scores; the smaller the better.
+        returns n losses; the smaller the better.
     lams : sequence of float
         The parameters to try, > -1/2.
     n_terms : sequence of int
@@ -118,25 +118,25 @@ def search_basis(
     sample_weight : array_like, shape (n_samples,), optional
         Positive.
     left_out_share : array_like, shape (n_samples,), optional
-        As for `RidgePath.leave_one_out`; without splits.
+        As for `RidgePath.leave_one_out`; without `cv`.
     scaling, penalize_constant, n_threads
         As for `RidgePath`.
-    splits : sequence of (training rows, test rows), optional
+    cv : sequence of (training rows, test rows), optional
         Leave these test rows out of these training rows, instead of leave-one-out.
     pooled : bool
-        Score the test rows of all splits together, instead of the mean over the splits.
+        Judge the test rows of all splits together, instead of the mean over the splits.
     callback : callable, optional
         Called with the number of each step that is done.
 
     Returns
     -------
     BasisSearch
-        Of equal scores, that of the fewest terms, then of the largest alpha.
+        Of equal losses, that of the fewest terms, then of the largest alpha.
 
     Raises
     ------
     ValueError, TypeError
-        For arguments of wrong shape, type or content, and when no score is finite.
+        For arguments of wrong shape, type or content, and when no loss is finite.
     TooLargeError
         When the matrices cannot fit into memory.
 
@@ -149,7 +149,7 @@ def search_basis(
     >>> def squared_error(predictions, rows):
     ...     return ((predictions - Y[rows]) ** 2).mean(axis=(1, 2))
     >>> found = search_basis(X, Y, squared_error, lams=[0.5, 2], n_terms=range(1, 16))
-    >>> found.basis.n_terms, found.scores.shape
+    >>> found.basis.n_terms, found.losses.shape
     (10, (2, 15, 65))
     """
     data = as_matrix(X, "X")
@@ -165,35 +165,35 @@ def search_basis(
         if values.size == 0:
             raise ValueError(f"{name} must not be empty")
     problem = _BasisProblem(
-        data, targets, weights, share, score, sizes, splits, pooled, itertools.count(1), callback,
+        data, targets, weights, share, loss, sizes, cv, pooled, itertools.count(1), callback,
         {"scaling": scaling, "penalize_constant": penalize_constant, "n_threads": n_threads},
     )  # fmt: skip
-    scores = np.stack([problem.scores(lam, grid) for lam in lam_grid.tolist()])
+    losses = np.stack([problem.losses(lam, grid) for lam in lam_grid.tolist()])
     for _ in range(_MOST_WIDENING if widen else 0):
-        best, _, g = _best(scores)
+        best, _, g = _best(losses)
         wider = widened(grid, g)
         if wider.size == grid.size:
             break
-        more = np.full((*scores.shape[:2], wider.size), np.nan)
+        more = np.full((*losses.shape[:2], wider.size), np.nan)
         old = np.isin(wider, grid)
-        more[:, :, old] = scores
-        more[best][:, ~old] = problem.scores(float(lam_grid[best]), wider[~old])
-        grid, scores = wider, more
-    i, size, g = _best(scores)
+        more[:, :, old] = losses
+        more[best][:, ~old] = problem.losses(float(lam_grid[best]), wider[~old])
+        grid, losses = wider, more
+    i, size, g = _best(losses)
     ends = {"lams": (i, lam_grid.size), "n_terms": (size, sizes.size), "alphas": (g, grid.size)}
     return BasisSearch(
         TensorBasis(data.shape[1], n_terms=int(sizes[size]), lam=float(lam_grid[i])),
-        float(grid[g]), float(scores[i, size, g]), lam_grid, sizes, grid, scores,
+        float(grid[g]), float(losses[i, size, g]), lam_grid, sizes, grid, losses,
         tuple(name for name, (at, n) in ends.items() if n > 1 and at in (0, n - 1)),
     )  # fmt: skip
 
 
-def _best(scores: Doubles) -> tuple[int, int, int]:
-    """Return the place of the smallest score: with equal ones, of fewest terms, largest alpha."""
-    best = np.nanmin(scores)
+def _best(losses: Doubles) -> tuple[int, int, int]:
+    """Return the place of the smallest loss: with equal ones, of fewest terms, largest alpha."""
+    best = np.nanmin(losses)
     if not np.isfinite(best):
-        raise ValueError(NO_SCORE.format("candidate"))
-    places = [tuple(place) for place in np.argwhere(scores == best).tolist()]
+        raise ValueError(NO_LOSS.format("candidate"))
+    places = [tuple(place) for place in np.argwhere(losses == best).tolist()]
     i, size, g = min(places, key=lambda place: (place[1], -place[2], place[0]))
     return i, size, g
 
@@ -206,18 +206,18 @@ class _BasisProblem:
     Y: Doubles
     weights: Doubles | None
     share: Doubles | None
-    score: Score
+    loss: Loss
     sizes: npt.NDArray[np.intp]
-    splits: Splits
+    cv: Splits
     pooled: bool
     steps: itertools.count[int]
     callback: Callable[[int], None] | None
     options: dict[str, Any]
 
-    def scores(self, lam: float, alphas: Doubles) -> Doubles:
-        """Score all numbers of terms, (n_sizes, n_alphas)."""
+    def losses(self, lam: float, alphas: Doubles) -> Doubles:
+        """Judge all numbers of terms, (n_sizes, n_alphas)."""
         # prefixes are scored as they are made, one split after the other
-        together = self.pooled and self.splits is not None
+        together = self.pooled and self.cv is not None
         by_path = together or self._path_is_cheaper(alphas.size)
         return (self._by_path if by_path else self._by_prefixes)(lam, alphas)
 
@@ -232,10 +232,10 @@ class _BasisProblem:
         found = np.empty((self.sizes.size, alphas.size))
         for place, size in enumerate(self.sizes.tolist()):
             candidate = Candidate(
-                self._basis(size, lam), self.X, self.Y, self.weights, self.splits,
+                self._basis(size, lam), self.X, self.Y, self.weights, self.cv,
                 left_out_share=self.share, pooled=self.pooled, **self.options,
             )  # fmt: skip
-            found[place] = candidate.scores(alphas, self.score)
+            found[place] = candidate.losses(alphas, self.loss)
             self._tell()
         return found
 
@@ -243,25 +243,25 @@ class _BasisProblem:
         everything = np.arange(self.X.shape[0])
         basis = self._basis(int(self.sizes[-1]), lam)
         total = np.zeros((self.sizes.size, alphas.size))
-        parts = [(everything, None)] if self.splits is None else [*self.splits]
+        parts = [(everything, None)] if self.cv is None else [*self.cv]
         for train, test in parts:
             rows = everything if test is None else test
             surface = prefix_surface(
                 basis, self.X[train], self.Y[train], alphas,
                 n_terms=self.sizes,
-                score=partial(self._score_of, rows),
+                loss=partial(self._loss_of, rows),
                 X_test=None if test is None else self.X[test],
                 sample_weight=None if self.weights is None else self.weights[train],
                 left_out_share=self.share if test is None else None,
                 **self.options,
             )  # fmt: skip
-            untrusted = (surface.error > TRUSTED)[:, np.newaxis] | np.isnan(surface.scores)
-            total += np.where(untrusted, np.inf, surface.scores).T / len(parts)
+            untrusted = (surface.error > TRUSTED)[:, np.newaxis] | np.isnan(surface.losses)
+            total += np.where(untrusted, np.inf, surface.losses).T / len(parts)
             self._tell()
         return total
 
-    def _score_of(self, rows: npt.NDArray[np.intp], predictions: Doubles) -> Doubles:
-        return self.score(predictions, rows)
+    def _loss_of(self, rows: npt.NDArray[np.intp], predictions: Doubles) -> Doubles:
+        return self.loss(predictions, rows)
 
     def _basis(self, size: int, lam: float) -> TensorBasis:
         return TensorBasis(self.X.shape[1], n_terms=size, lam=lam)

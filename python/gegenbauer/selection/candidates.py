@@ -1,4 +1,4 @@
-"""Candidates of a search over penalties: their scores, and grids that widen at their edges."""
+"""Candidates of a search over penalties: their losses, and grids that widen at their edges."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.kernels import SpectrumKernel
 
-__all__ = ["NO_SCORE", "TRUSTED", "Candidate", "Score", "Splits", "widened"]
+__all__ = ["NO_LOSS", "TRUSTED", "Candidate", "Loss", "Splits", "widened"]
 
-NO_SCORE = (
-    "no {} has a finite score: does the scorer return NaN, are alphas or sample_weight extreme, or "
+NO_LOSS = (
+    "no {} has a finite loss: does the scorer return NaN, are alphas or sample_weight extreme, or "
     "the targets of no reasonable size?"
 )
 
@@ -32,8 +32,8 @@ TRUSTED = 0.1
 # Predictions (doubles) that are held at once
 _MAX_CACHED_PREDICTIONS = 2e7
 
-# (predictions (n, rows, n_outputs) of n alphas, indices of the rows) -> n scores
-Score: TypeAlias = "Callable[[Doubles, npt.NDArray[np.intp]], Doubles]"
+# (predictions (n, rows, n_outputs) of n alphas, indices of the rows) -> n losses
+Loss: TypeAlias = "Callable[[Doubles, npt.NDArray[np.intp]], Doubles]"
 
 Splits: TypeAlias = "Sequence[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] | None"
 
@@ -47,13 +47,13 @@ class Candidate:
         The terms.
     X, Y, weights
         Rows, targets (n_samples, n_outputs) and weights or None, as arrays.
-    splits : sequence of (training rows, test rows) or None
+    cv : sequence of (training rows, test rows) or None
         None for leave-one-out. Splits whose training rows are all but their test rows, of a basis
         with fewer terms than rows, take one sum over the rows (`kfold_predictions`).
     left_out_share : ndarray, shape (n_samples,), or None
-        As for `RidgePath.leave_one_out`; without splits.
+        As for `RidgePath.leave_one_out`; without `cv`.
     pooled : bool
-        Score the predictions of all test rows together, not those of each part, of which the mean
+        Judge the predictions of all test rows together, not those of each part, of which the mean
         is taken.
     **options
         As for `RidgePath`.
@@ -70,7 +70,7 @@ class Candidate:
         X: Doubles,
         Y: Doubles,
         weights: Doubles | None,
-        splits: Splits,
+        cv: Splits,
         *,
         left_out_share: npt.ArrayLike | None = None,
         pooled: bool = False,
@@ -83,8 +83,8 @@ class Candidate:
         self._chunk = max(1, int(_MAX_CACHED_PREDICTIONS / Y.size))
         pairs: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp] | None]]
         self._tolerance = np.inf  # sums, as long as they tell anything
-        pairs = [(np.arange(X.shape[0]), None)] if splits is None else [*splits]
-        self._folds = self._find_folds(splits)
+        pairs = [(np.arange(X.shape[0]), None)] if cv is None else [*cv]
+        self._folds = self._find_folds(cv)
         self._paths = [] if self._folds else [
             (
                 RidgePath(
@@ -97,20 +97,20 @@ class Candidate:
             for train, test in pairs
         ]  # fmt: skip
 
-    def _find_folds(self, splits: Splits) -> list[npt.NDArray[np.intp]]:
+    def _find_folds(self, cv: Splits) -> list[npt.NDArray[np.intp]]:
         """Return the folds if one sum over all rows serves every split, else nothing."""
         n = self._X.shape[0]
-        if splits is None or len(splits) < 2 or not isinstance(self.model, TensorBasis):
+        if cv is None or len(cv) < 2 or not isinstance(self.model, TensorBasis):
             return []
-        largest = max(test.size for _, test in splits)
-        tested = np.concatenate([test for _, test in splits])
+        largest = max(test.size for _, test in cv)
+        tested = np.concatenate([test for _, test in cv])
         whole = all(
             train.size + test.size == n and np.unique(np.append(train, test)).size == n
-            for train, test in splits
+            for train, test in cv
         )
         apart = np.unique(tested).size == tested.size
         primal = cheapest_method(n - largest, self.model.n_terms) == "primal"
-        return [test for _, test in splits] if whole and apart and primal else []
+        return [test for _, test in cv] if whole and apart and primal else []
 
     def _left_out(self, alphas: Doubles) -> Iterator[tuple[Doubles, Doubles, npt.NDArray[np.intp]]]:
         """Yield predictions (n_alphas, n_rows, n_outputs), their errors, and the rows."""
@@ -129,21 +129,21 @@ class Candidate:
             else:
                 yield path.predict(self._X[test], alphas), path.rounding(alphas), test
 
-    def scores(self, alphas: Doubles, score: Score) -> Doubles:
-        """Return the score, infinity where float64 does not carry it.
+    def losses(self, alphas: Doubles, loss: Loss) -> Doubles:
+        """Return the loss, infinity where float64 does not carry it.
 
         Where the sums of features carry none of them, the features themselves are asked, and from
         then on.
         """
-        found = self._scores(alphas, score)
+        found = self._losses(alphas, loss)
         if self._tolerance > TRUSTED and not np.isfinite(found).any():
             self._tolerance = TRUSTED
             for path, _ in self._paths:
                 path.tolerance = TRUSTED
-            found = self._scores(alphas, score)
+            found = self._losses(alphas, loss)
         return found
 
-    def _scores(self, alphas: Doubles, score: Score) -> Doubles:
+    def _losses(self, alphas: Doubles, loss: Loss) -> Doubles:
         found = np.zeros(alphas.size)
         for first in range(0, alphas.size, self._chunk):
             some = slice(first, first + self._chunk)
@@ -154,7 +154,7 @@ class Candidate:
                 parts = [(whole, error, np.concatenate([rows for _, _, rows in parts]))]
             values = []
             for predictions, error, rows in parts:
-                value = np.array(score(predictions, rows), dtype=np.float64)
+                value = np.array(loss(predictions, rows), dtype=np.float64)
                 value[(error > TRUSTED) | np.isnan(value)] = np.inf
                 values.append(value)
             found[some] = np.mean(values, axis=0)

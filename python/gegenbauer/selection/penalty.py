@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import as_matrix, as_weights, check_number
 from gegenbauer.ridge.kernel_ridge import predict_kernel, solve_kernel
 from gegenbauer.selection._leave_one_out import leave_one_out
-from gegenbauer.selection.candidates import NO_SCORE, TRUSTED
+from gegenbauer.selection.candidates import NO_LOSS, TRUSTED
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.kernels import SpectrumKernel
     from gegenbauer.basis.scaling import InputScaling
-    from gegenbauer.selection.candidates import Score, Splits
+    from gegenbauer.selection.candidates import Loss, Splits
 
 __all__ = ["search_alpha"]
 
@@ -26,11 +27,12 @@ __all__ = ["search_alpha"]
 _ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 
+@refuse_old_names
 def search_alpha(
     kernel: SpectrumKernel,
     X: npt.ArrayLike,
     Y: npt.ArrayLike,
-    score: Score,
+    loss: Loss,
     start: float,
     *,
     step: float = 2.0,
@@ -38,19 +40,19 @@ def search_alpha(
     left_out_share: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
-    splits: Splits = None,
+    cv: Splits = None,
     pooled: bool = False,
     n_threads: int | None = None,
 ) -> tuple[float, float, Doubles]:
-    """Walk from one alpha to the next while the score of rows left out gets better.
+    """Walk from one alpha to the next while the loss of rows left out gets better.
 
     One Cholesky factorisation for each alpha (and split), by `leave_one_out` or `solve_kernel`.
 
     Parameters
     ----------
     kernel, X, Y, sample_weight, left_out_share, scaling, penalize_constant, n_threads
-        As for `leave_one_out`; left_out_share without splits.
-    score, splits, pooled
+        As for `leave_one_out`; left_out_share without cv.
+    loss, cv, pooled
         As for `search_spectrum`.
     start : float
         Where to begin, absolute.
@@ -61,28 +63,28 @@ def search_alpha(
     -------
     alpha : float
         The best; its neighbours are worse.
-    score : float
-        Its score.
+    loss : float
+        Its loss.
     predictions : ndarray, shape (n_samples, n_outputs)
-        Its predictions of rows left out; with splits, NaN in rows that are in no test part.
+        Its predictions of rows left out; with `cv`, NaN in rows that are in no test part.
 
     Raises
     ------
     ValueError, TypeError
-        For arguments of wrong shape, type or content, and when no score is finite.
+        For arguments of wrong shape, type or content, and when no loss is finite.
 
     Examples
     --------
     >>> import numpy as np
     >>> from gegenbauer.basis import SpectrumKernel
-    >>> from gegenbauer.selection import search_gamma
+    >>> from gegenbauer.selection import search_alpha
     >>> x = np.linspace(-1, 1, 40)[:, np.newaxis]
     >>> y = np.sin(3 * x) + 0.1 * np.random.default_rng(0).normal(size=x.shape)
     >>> def mean_square(predictions, rows):
     ...     return ((predictions - y[rows]) ** 2).mean(axis=(1, 2))
     >>> kernel = SpectrumKernel(1, (0.5, 2.0))
-    >>> alpha, score, predictions = search_alpha(kernel, x, y, mean_square, 1.0)
-    >>> alpha in 2.0 ** np.arange(-10, 10), score < 0.02, predictions.shape
+    >>> alpha, loss, predictions = search_alpha(kernel, x, y, mean_square, 1.0)
+    >>> alpha in 2.0 ** np.arange(-10, 10), loss < 0.02, predictions.shape
     (True, True, (40, 1))
     """
     step = check_number(step, "step", minimum=1, open_below=True)
@@ -100,15 +102,15 @@ def search_alpha(
     known: dict[int, tuple[float, Doubles]] = {}
 
     def left_out(alpha: float) -> tuple[float, Doubles]:
-        if splits is None:
+        if cv is None:
             found = leave_one_out(
                 kernel, data, targets, alpha, sample_weight=weights,
                 left_out_share=left_out_share, **options,
             )  # fmt: skip
-            return float(score(found.predictions, everything)[0]), found.predictions[0]
+            return float(loss(found.predictions, everything)[0]), found.predictions[0]
         predictions = np.full(targets.shape, np.nan)
         values = []
-        for train, test in splits:
+        for train, test in cv:
             fit = solve_kernel(
                 kernel, data[train], targets[train], alpha,
                 sample_weight=None if weights is None else weights[train], **options,
@@ -118,11 +120,11 @@ def search_alpha(
                 scaling=scaling, n_threads=n_threads,
             )  # fmt: skip
             values.append(predictions[test])
-        tests = [test for _, test in splits]
+        tests = [test for _, test in cv]
         if pooled:
             values, tests = [np.concatenate(values)], [np.concatenate(tests)]
-        scores = [score(v[np.newaxis], rows)[0] for v, rows in zip(values, tests, strict=True)]
-        return float(np.mean(scores)), predictions
+        losses = [loss(v[np.newaxis], rows)[0] for v, rows in zip(values, tests, strict=True)]
+        return float(np.mean(losses)), predictions
 
     def judge(k: int) -> float:
         if k not in known:
@@ -141,5 +143,5 @@ def search_alpha(
             at += direction
     value, predictions = known[at]
     if not np.isfinite(value):
-        raise ValueError(NO_SCORE.format("alpha"))
+        raise ValueError(NO_LOSS.format("alpha"))
     return start * step**at, value, predictions

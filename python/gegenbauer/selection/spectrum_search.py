@@ -13,7 +13,7 @@ from gegenbauer._validation import as_matrix, as_weights, check_number
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.spectrum import PowerDecay
 from gegenbauer.selection._leave_one_out import check_share
-from gegenbauer.selection.candidates import NO_SCORE, Candidate, widened
+from gegenbauer.selection.candidates import NO_LOSS, Candidate, widened
 from gegenbauer.selection.objective import check_level
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
-    from gegenbauer.selection.candidates import Score, Splits
+    from gegenbauer.selection.candidates import Loss, Splits
 
 __all__ = ["ALPHAS", "SpectrumSearch", "search_spectrum"]
 
@@ -41,7 +41,7 @@ _MOST_WIDENING = 4
 
 @dataclass(frozen=True, eq=False)
 class SpectrumSearch:
-    """The best of a grid of spectra (q, s) and alphas, and all scores.
+    """The best of a grid of spectra (q, s) and alphas, and all losses.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class SpectrumSearch:
         With the best spectrum.
     alpha : float
         The best alpha, absolute.
-    score : float
+    loss : float
         That of the best: the smaller the better.
     smoothnesses : ndarray, shape (n_s,)
         s.
@@ -57,21 +57,21 @@ class SpectrumSearch:
         q, ascending; wider than asked for where the best was at an end.
     alphas : ndarray, shape (n_alphas,)
         Ascending, relative to the mean diagonal of the kernel matrix.
-    scores : ndarray, shape (n_s, n_q, n_alphas)
+    losses : ndarray, shape (n_s, n_q, n_alphas)
         Without the prior. Infinity where rounding errors would count, NaN where nothing was tried.
     on_edge : tuple of str
         Which of "interactions" and "alphas" have their best value at an end even so.
     starts : tuple of (SpectrumKernel, float)
-        The best spectrum of each s that has a finite score, and its alpha, relative.
+        The best spectrum of each s that has a finite loss, and its alpha, relative.
     """
 
     kernel: SpectrumKernel
     alpha: float
-    score: float
+    loss: float
     smoothnesses: Doubles
     interactions: Doubles
     alphas: Doubles
-    scores: Doubles
+    losses: Doubles
     on_edge: tuple[str, ...]
     starts: tuple[tuple[SpectrumKernel, float], ...]
 
@@ -80,7 +80,7 @@ class SpectrumSearch:
 def search_spectrum(
     X: npt.ArrayLike,
     Y: npt.ArrayLike,
-    score: Score,
+    loss: Loss,
     *,
     smoothnesses: Sequence[float] = SMOOTHNESSES,
     interactions: Sequence[float] | None = None,
@@ -91,12 +91,12 @@ def search_spectrum(
     left_out_share: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
     penalize_constant: bool = True,
-    splits: Splits = None,
+    cv: Splits = None,
     pooled: bool = False,
     callback: Callable[[int], None] | None = None,
     n_threads: int | None = None,
 ) -> SpectrumSearch:
-    r"""Find q (one for all inputs), s and alpha by a score of predictions of rows left out.
+    r"""Find q (one for all inputs), s and alpha by a loss of predictions of rows left out.
 
     Exact leave-one-out, with one eigendecomposition for each spectrum, or given splits of the rows,
     with one for each split.
@@ -107,9 +107,9 @@ def search_spectrum(
         Inputs; some hundred rows are a good number.
     Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
         Targets.
-    score : callable
+    loss : callable
         Takes predictions (n, n_rows, n_outputs) of n alphas and the indices of their rows, and
-        returns n scores; the smaller the better.
+        returns n losses; the smaller the better.
     smoothnesses : sequence of float
         The s to try.
     interactions : sequence of float, optional
@@ -121,17 +121,17 @@ def search_spectrum(
         Go on beyond the ends of the grids of q and alpha, by their last step and at most 4 times,
         while the best value is at an end.
     prior : float, optional
-        For scores that are means of -log p: a log-normal prior of q around 1 / n_features, whose
+        For losses that are means of -log p: a log-normal prior of q around 1 / n_features, whose
         logarithm has this standard deviation. Its -log p, divided by the number of rows, is added
-        where scores are compared. By default there is none.
+        where losses are compared. By default there is none.
     sample_weight, scaling, penalize_constant, n_threads
         As for `RidgePath`.
     left_out_share : array_like, shape (n_samples,), optional
-        As for `RidgePath.leave_one_out`; without splits.
-    splits : sequence of (train, test), optional
-        Indices of rows. The score is then the mean of those of the test rows of each split.
+        As for `RidgePath.leave_one_out`; without `cv`.
+    cv : sequence of (train, test), optional
+        Indices of rows. The loss is then the mean of those of the test rows of each split.
     pooled : bool
-        Score the test rows of all splits together instead.
+        Judge the test rows of all splits together instead.
     callback : callable, optional
         Called with the number of spectra done.
 
@@ -142,7 +142,7 @@ def search_spectrum(
     Raises
     ------
     ValueError, TypeError
-        For arguments of wrong shape, type or content, and when no score is finite.
+        For arguments of wrong shape, type or content, and when no loss is finite.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def search_spectrum(
     >>> y = np.abs(X[:, 0]) + X[:, 1]
     >>> squared_error = lambda left_out, rows: ((left_out[:, :, 0] - y[rows]) ** 2).mean(axis=1)
     >>> found = search_spectrum(X, y, squared_error)
-    >>> bool(found.score < 0.01)
+    >>> bool(found.loss < 0.01)
     True
     """
     data = as_matrix(X, "X")
@@ -176,9 +176,9 @@ def search_spectrum(
 
     def priced() -> Doubles:
         if prior is None:
-            return scores
+            return losses
         price = np.log(q_grid * m) ** 2 / (2 * prior**2 * n_samples)
-        return np.asarray(scores + price[:, np.newaxis])
+        return np.asarray(losses + price[:, np.newaxis])
 
     def judge() -> Doubles:
         table = np.full((s_grid.size, q_grid.size, g_grid.size), np.nan)
@@ -191,7 +191,7 @@ def search_spectrum(
                     level = float(np.average(diagonal, weights=weights)) - (not penalize_constant)
                     level = unit * check_level(level, f"interaction {q:g}")
                     candidate = Candidate(
-                        kernel, data, targets, weights, splits, left_out_share=share,
+                        kernel, data, targets, weights, cv, left_out_share=share,
                         pooled=pooled, scaling=scaling, penalize_constant=penalize_constant,
                         n_threads=n_threads,
                     )  # fmt: skip
@@ -200,18 +200,18 @@ def search_spectrum(
                         callback(next(done))
                 candidate, level, known = tried[key]
                 new = np.array([g for g in g_grid.tolist() if g not in known])
-                known.update(zip(new.tolist(), candidate.scores(new * level, score), strict=True))
+                known.update(zip(new.tolist(), candidate.losses(new * level, loss), strict=True))
                 table[i, j] = [known[g] for g in g_grid.tolist()]
         return table
 
-    scores = judge()
+    losses = judge()
     for _ in range(_MOST_WIDENING if widen else 0):
         _, j, g = _best(priced())
         wider_q, wider_g = widened(q_grid, j), widened(g_grid, g)
         if wider_q.size == q_grid.size and wider_g.size == g_grid.size:
             break
         q_grid, g_grid = wider_q, wider_g
-        scores = judge()
+        losses = judge()
     i, j, g = _best(priced())
     ends = {"interactions": (j, q_grid), "alphas": (g, g_grid)}
     on_edge = tuple(
@@ -226,8 +226,8 @@ def search_spectrum(
     candidate, level, _ = tried[(float(s_grid[i]), float(q_grid[j]))]
     assert isinstance(candidate.model, SpectrumKernel)
     return SpectrumSearch(
-        candidate.model, float(g_grid[g]) * level, float(scores[i, j, g]), s_grid, q_grid, g_grid,
-        scores, on_edge, tuple(starts),
+        candidate.model, float(g_grid[g]) * level, float(losses[i, j, g]), s_grid, q_grid, g_grid,
+        losses, on_edge, tuple(starts),
     )  # fmt: skip
 
 
@@ -238,10 +238,10 @@ def _grid(values: Sequence[float], name: str) -> Doubles:
     return grid
 
 
-def _best(scores: Doubles) -> tuple[int, ...]:
-    """Return the place of the smallest score: with equal ones, of the larger alpha."""
-    best = np.nanmin(scores)
+def _best(losses: Doubles) -> tuple[int, ...]:
+    """Return the place of the smallest loss: with equal ones, of the larger alpha."""
+    best = np.nanmin(losses)
     if not np.isfinite(best):
-        raise ValueError(NO_SCORE.format("candidate"))
-    place = np.argwhere(scores == best)[-1]
+        raise ValueError(NO_LOSS.format("candidate"))
+    place = np.argwhere(losses == best)[-1]
     return tuple(int(at) for at in place)
