@@ -155,7 +155,7 @@ def kernel_spectrum(*, n_threads: int, S: int, m: int) -> Contest:
                 share=rows.stop / S,
             ),
             Contestant(
-                "scikit-learn", "rbf_kernel of the same shape", lambda: rbf_kernel(X, alpha=q)
+                "scikit-learn", "rbf_kernel of the same shape", lambda: rbf_kernel(X, gamma=q)
             ),
         ],
         check,

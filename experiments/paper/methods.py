@@ -86,7 +86,7 @@ class Gnn(Method):
     order: str = "grlex"
 
     def train(self, rows: Rows, seed: int, n_threads: int) -> Trained:
-        basis = TensorBasis(rows.X.shape[1], n_terms=self.n_terms, lam=LAM, order=self.order)
+        basis = TensorBasis(rows.X.shape[1], n_terms=self.n_terms, lam=LAM, term_order=self.order)
         gamma = 0.0 if self.gamma is None else 2.0**self.gamma
         W = solve_ridge(basis, rows.X, rows.Y, gamma, n_threads=n_threads).weights
         return Trained(lambda Z: codes_of(predict(basis, Z, W, n_threads=n_threads)), {})
@@ -105,13 +105,13 @@ class GnnByFolds(Method):
 
         found = search_basis(
             rows.X, rows.Y, errors, lams=[LAM], n_terms=[self.n_terms],
-            gammas=[2.0**e for e in self.exponents], widen=False,
+            alphas=[2.0**e for e in self.exponents], widen=False,
             cv=folds(len(rows.y), seed), n_threads=n_threads,
         )  # fmt: skip
-        W = solve_ridge(found.basis, rows.X, rows.Y, found.gamma, n_threads=n_threads).weights
+        W = solve_ridge(found.basis, rows.X, rows.Y, found.alpha, n_threads=n_threads).weights
         return Trained(
             lambda Z: codes_of(predict(found.basis, Z, W, n_threads=n_threads)),
-            {"gamma": float(np.log2(found.gamma))},
+            {"gamma": float(np.log2(found.alpha))},
         )
 
 

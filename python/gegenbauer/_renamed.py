@@ -1,4 +1,4 @@
-"""Names of version 0.1.0 that have changed: an error says the new one, and old files are read."""
+"""Names of the first version that have changed: errors name the new one, old files are read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NEW_NAMES", "refuse_old_names"]
 
+# Parameters of estimators, and of functions
 NEW_NAMES = {
     "batch_rows": "batch_size",
     "every_rows": "every_samples",
@@ -19,10 +20,11 @@ NEW_NAMES = {
     "gammas": "alphas",
     "kernel_rows": "kernel_samples",
     "order": "term_order",
-    "score": "loss",
     "search_rows": "search_samples",
-    "splits": "cv",
 }
+
+# Arguments of the searches alone: scikit-learn's scores are better when higher
+_OF_SEARCHES = {"score": "loss", "splits": "cv"}
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
@@ -30,7 +32,8 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 def refuse_old_names(function: Function) -> Function:
     """Make a function say the new name of an argument that is given by its old one."""
     known = inspect.signature(function).parameters
-    changed = {old: new for old, new in NEW_NAMES.items() if new in known and old not in known}
+    names = {**NEW_NAMES, **_OF_SEARCHES}
+    changed = {old: new for old, new in names.items() if new in known and old not in known}
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:

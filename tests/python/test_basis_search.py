@@ -260,7 +260,7 @@ class TestSearch:
 
     def test_no_finite_score(self):
         X, y = rows()
-        with pytest.raises(ValueError, match="no candidate has a finite score"):
+        with pytest.raises(ValueError, match="no candidate has a finite loss"):
             search_basis(X, y, lambda p, at: np.full(len(p), np.nan), n_terms=[3])
 
 

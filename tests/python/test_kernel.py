@@ -712,7 +712,7 @@ def test_blocks_of_samples(rng, kernel, n):
     [
         ({"degree": 3}, (3, 20)),
         ({"n_terms": 20}, (3, 20)),
-        ({"degree": 3, "order": "grevlex"}, (3, 20)),
+        ({"degree": 3, "term_order": "grevlex"}, (3, 20)),
         ({"n_terms": 1}, (0, 1)),
         ({"n_terms": 19}, (2, 10)),
         ({"degree": 3, "max_interaction": 2}, (2, 10)),

@@ -62,10 +62,10 @@ def squared_norm(lam, n):
         if lam == 0:  # of C_n / lam, the limit
             return float(mpmath.mpf(2) / n**2)
         norm = (
-            mpmath.pi * mpmath.power(2, 1 - 2 * lam) * mpmath.alpha(n + 2 * lam)
-            / (mpmath.factorial(n) * (n + lam) * mpmath.alpha(lam) ** 2)
+            mpmath.pi * mpmath.power(2, 1 - 2 * lam) * mpmath.gamma(n + 2 * lam)
+            / (mpmath.factorial(n) * (n + lam) * mpmath.gamma(lam) ** 2)
         )  # fmt: skip
-        mass = mpmath.sqrt(mpmath.pi) * mpmath.alpha(lam + 0.5) / mpmath.alpha(lam + 1)
+        mass = mpmath.sqrt(mpmath.pi) * mpmath.gamma(lam + 0.5) / mpmath.gamma(lam + 1)
         return float(norm / mass)
 
 

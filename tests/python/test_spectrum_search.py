@@ -341,7 +341,7 @@ class TestSearchSpectrum:
         )
         assert found.losses[0, 0, 0] == np.inf
         assert np.isfinite(found.loss)
-        with pytest.raises(ValueError, match="no candidate has a finite score"):
+        with pytest.raises(ValueError, match="no candidate has a finite loss"):
             search_spectrum(
                 X, Y, squared_error(Y), alphas=[1e-30], interactions=[1.0], smoothnesses=[3]
             )
@@ -382,7 +382,7 @@ class TestSearchAlpha:
     def test_nan_is_no_score(self):
         X, Y, _ = data(20)
         kernel = SpectrumKernel(3, (0.3, 2.0))
-        with pytest.raises(ValueError, match="no alpha has a finite score"):
+        with pytest.raises(ValueError, match="no alpha has a finite loss"):
             search_alpha(kernel, X, Y, lambda p, _: np.full(len(p), np.nan), 1.0)
 
     @pytest.mark.parametrize("free", [False, True])
@@ -392,7 +392,7 @@ class TestSearchAlpha:
         score = squared_error(Y)
         folds = np.arange(40) % 4
         splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in range(3)]
-        options = {"sample_weight": weights, "penalize_constant": not free, "splits": splits}
+        options = {"sample_weight": weights, "penalize_constant": not free, "cv": splits}
         found = search_spectrum(
             X, Y, score, smoothnesses=[2], interactions=[0.3], alphas=[0.01, 0.1], widen=False,
             **options,

@@ -209,7 +209,7 @@ def test_statistics_of_different_things_do_not_mix(statistics_of):
         ({"degree": 3, "index_set": "tensor"}, 3),
         ({"degree": [5, 0, 2], "index_set": "tensor"}, 3),
         ({"degree": 9, "index_set": "hyperbolic_cross"}, 5),
-        ({"degree": 4, "max_interaction": 2, "order": "grevlex"}, 6),
+        ({"degree": 4, "max_interaction": 2, "term_order": "grevlex"}, 6),
         ({"n_terms": 150, "index_set": "largest_weight", "spectrum": (0.3, 1.5)}, 5),
         ({"degree": 6, "spectrum": "orthonormal"}, 3),
     ],

@@ -133,7 +133,7 @@ class TestOneFit:
             {"n_terms": 60, "index_set": "largest_weight", "spectrum": (0.3, 2.0), "lam": 0.0},
             {"degree": (3, 2, 4), "n_terms": None, "index_set": "tensor", "lam": 0.3},
             {"degree": 5, "n_terms": None, "index_set": "hyperbolic_cross", "max_interaction": 2},
-            {"n_terms": 47, "order": "grevlex", "spectrum": "orthonormal", "lam": 1.5},
+            {"n_terms": 47, "term_order": "grevlex", "spectrum": "orthonormal", "lam": 1.5},
         ):
             for engine in ("primal", "moments"):
                 model = GegenbauerRegressor(alpha=0.01, engine=engine, **options)

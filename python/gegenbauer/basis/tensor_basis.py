@@ -367,7 +367,7 @@ class TensorBasis:
     def __repr__(self) -> str:
         default = {
             "n_terms": None, "degree": None, "index_set": "total_degree",
-            "max_interaction": None, "order": "grlex", "spectrum": None,
+            "max_interaction": None, "term_order": "grlex", "spectrum": None,
         }  # fmt: skip
         shown = {k: v for k, v in self._parameters().items() if k not in default or v != default[k]}
         n_features = shown.pop("n_features")

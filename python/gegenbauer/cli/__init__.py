@@ -27,7 +27,7 @@ _DEBUG = "--debug"
 _INTERRUPTED = 130
 _NO_READER = 141
 
-# Options of version 0.1.0 that have other names now
+# Options of the first version that have other names now
 _NEW_OPTIONS = {"--gamma": "--alpha", "--jobs": "--n-jobs", "--terms": "--n-terms"}
 
 

@@ -49,7 +49,7 @@ def models():
             degree=4,
             index_set="hyperbolic_cross",
             max_interaction=2,
-            order="grevlex",
+            term_order="grevlex",
             spectrum="orthonormal",
             out_of_range="extrapolate",
             penalize_constant=False,
@@ -81,7 +81,7 @@ def models():
         ),
     )
     yield "classifier-multilabel", GegenbauerClassifier(n_terms=20).fit(X, np.c_[half, third > 1])
-    yield "features", GegenbauerFeatures(n_terms=20, lam=0.0, order="grlex_ascending").fit(X)
+    yield "features", GegenbauerFeatures(n_terms=20, lam=0.0, term_order="grlex_ascending").fit(X)
 
     noise = 0.05 * rng.normal(size=40)
     yield "regressor-cv", GegenbauerRegressorCV().fit(X, y + noise)
