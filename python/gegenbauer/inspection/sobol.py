@@ -281,7 +281,7 @@ def kernel_sobol_indices(
     >>> kernel = SpectrumKernel(2, (0.5, 2.0))
     >>> fit = solve_kernel(kernel, X, X[:, 0] + 2 * X[:, 1], 1e-6)
     >>> found = kernel_sobol_indices(kernel, X, fit.dual_coef, intercept=fit.intercept)
-    >>> found.total[:, 0].round(2).tolist()
+    >>> found.total[0].round(2).tolist()
     [0.2, 0.8]
     """
     if not isinstance(kernel, SpectrumKernel):
