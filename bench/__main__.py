@@ -152,7 +152,7 @@ class Printer:
 
 
 def main(arguments: Sequence[str] | None = None, cases: Sequence[Case] = CASES) -> int:
-    """Do what the command line says.
+    """Run the command line.
 
     Returns
     -------

@@ -124,7 +124,7 @@ def _circumstances(run: Run) -> dict[str, str]:
     ]
     return {
         "machine": f"{machine['processor']}, {machine['usable_cores']} of {machine['cores']} cores",
-        "flavour": facts["isa"],
+        "ISA variant": facts["isa"],
         "threads": str(facts["threads"]),
         "BLAS": ", ".join(kernels),
         "versions": ", ".join(versions),
@@ -140,10 +140,10 @@ def notes(old: Run, new: Run) -> Iterator[str]:
     different = [name for name in before if before[name] != after[name]]
     for name in different:
         yield f"NOTE: other {name}: {before[name]} -> {after[name]}"
-    if {"machine", "flavour", "threads"} & set(different):
+    if {"machine", "ISA variant", "threads"} & set(different):
         yield (
-            "NOTE: with another machine, flavour or number of threads a change says little of the "
-            "code"
+            "NOTE: with another machine, ISA variant or number of threads a change reveals "
+            "little of the code"
         )
     for word, run in (("old", old), ("new", new)):
         if run.settings["rounds"] < FEWEST_ROUNDS:

@@ -1,4 +1,4 @@
-"""What Dask costs: a fit on a cluster beside the same sums in one process, and what travels.
+"""What Dask costs: a fit on a cluster beside the same sums in one process, and what is sent.
 
 ``python -m bench.dask_overhead`` prints three tables:
 
@@ -109,11 +109,11 @@ def overhead(n_rows: int, n_partitions: int, n_workers: int, rounds: int) -> Non
         print(f"{'median':>17} {medians[0]:8.3f} {medians[1]:27.3f}\n")
 
 
-# --- What travels ---------------------------------------------------------------------------------
+# --- What is sent ---------------------------------------------------------------------------------
 
 
-class Travel(NamedTuple):
-    """Figures of a half-fitted model."""
+class Sending(NamedTuple):
+    """Figures of a partially fitted model."""
 
     name: str
     n_bytes: int
@@ -123,7 +123,7 @@ class Travel(NamedTuple):
     merge_boxes: float
 
 
-def travel(n_features: int, n_terms: int, repeat: int = 15) -> Travel:
+def measure_sending(n_features: int, n_terms: int, repeat: int = 15) -> Sending:
     """Measure a model of some rows, and its merge with another one."""
 
     def learned(seed: int, **options: object) -> gegenbauer.GegenbauerRegressor:
@@ -136,7 +136,7 @@ def travel(n_features: int, n_terms: int, repeat: int = 15) -> Travel:
     alike = learned(1, bounds=box), learned(2, bounds=box)
     data = pickle.dumps(one)
     kind = type(one.statistics_).__name__.removesuffix("Statistics").lower()
-    return Travel(
+    return Sending(
         f"m = {n_features}, L = {n_terms} ({kind})",
         len(data),
         seconds(lambda: pickle.dumps(one), repeat),
@@ -146,9 +146,10 @@ def travel(n_features: int, n_terms: int, repeat: int = 15) -> Travel:
     )
 
 
-def print_travel(found: list[Travel]) -> None:
+def print_sending(found: list[Sending]) -> None:
     print(
-        f"{'half-fitted model':28} {'kB':>8} {'write':>9} {'read':>9} {'merge':>9} {'2 boxes':>9}"
+        f"{'partially fitted model':28} {'kB':>8} {'write':>9} {'read':>9} {'merge':>9} "
+        f"{'2 boxes':>9}"
     )
     for row in found:
         times = " ".join(f"{1e3 * value:7.2f}ms" for value in row[2:])
@@ -159,7 +160,7 @@ def print_travel(found: list[Travel]) -> None:
 # --- Many workers ---------------------------------------------------------------------------------
 
 
-def tree(row: Travel, n_workers: int, fan_in: int) -> float:
+def tree(row: Sending, n_workers: int, fan_in: int) -> float:
     """Simulate merging one model of each worker, level by level.
 
     The merging worker has one of the models; it receives and reads the others one after another,
@@ -176,13 +177,13 @@ def tree(row: Travel, n_workers: int, fan_in: int) -> float:
     return total
 
 
-def print_tree(found: list[Travel], n_workers: int) -> None:
+def print_tree(found: list[Sending], n_workers: int) -> None:
     print(
         f"seconds of a tree of merges over {n_workers} workers, by the fan-in (assumed: "
         f"{BANDWIDTH / 1e9:g} GB/s, {LATENCY * 1e3:g} ms a message, {SCHEDULING * 1e3:g} ms of the "
         "scheduler a task)"
     )
-    print(f"{'half-fitted model':28}" + "".join(f"{fan_in:9}" for fan_in in FAN_INS))
+    print(f"{'partially fitted model':28}" + "".join(f"{fan_in:9}" for fan_in in FAN_INS))
     for row in found:
         times = "".join(f"{tree(row, n_workers, fan_in):8.2f}s" for fan_in in FAN_INS)
         print(f"{row.name:28}{times}")
@@ -198,8 +199,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.rounds:
         overhead(given.rows, given.partitions, given.workers, given.rounds)
-    found = [travel(*size) for size in MODELS]
-    print_travel(found)
+    found = [measure_sending(*size) for size in MODELS]
+    print_sending(found)
     print_tree(found, given.simulated)
 
 

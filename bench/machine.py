@@ -64,7 +64,7 @@ def processor() -> str:
 
 
 def memory_bytes() -> int | None:
-    """Return the size of the memory, None where the system does not tell."""
+    """Return the size of the memory, None where the system does not report it."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
@@ -188,7 +188,7 @@ def warnings_about(facts: Mapping[str, Any]) -> list[str]:
 def measure_peaks(n_threads: int, *, quick: bool = False) -> list[dict[str, Any]]:
     """Measure the rate of multiply-adds and of reading memory, for one thread and for all.
 
-    The rates are the best of many short bursts, by the flavour of the core that is loaded.
+    The rates are the best of many short bursts, by the ISA variant of the core that is loaded.
     """
     seconds, n_bytes = (0.05, 1 << 25) if quick else (1.0, 1 << 28)
     return [

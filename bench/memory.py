@@ -29,7 +29,7 @@ SMALL = 200  # rows of the first fit
 
 
 class UnsupportedError(RuntimeError):
-    """The system does not tell what is asked."""
+    """The system does not report the figure that is needed."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Other libraries that fit linear models of many terms: how each is asked, and what differs.
+"""Other libraries that fit linear models of many terms: how each is called, and what differs.
 
 A peer is comparable when it solves one ridge problem with as many unknowns an output. Its terms,
 and so what its penalty means, are its own; hence its fit is checked against the normal equations

@@ -1,4 +1,4 @@
-"""How good models are without any setting: ``python -m bench.quality classification``.
+"""How good models are with default settings: ``python -m bench.quality classification``.
 
 Or ``regression``. Every contestant gets the same rows. Classification: the ten data sets of the
 paper, seeded 70/30 splits, inputs scaled by the training rows and clipped. Regression: simulator
@@ -267,19 +267,19 @@ def main() -> None:
     it.add_argument("--only", action="append", default=[], metavar="NAME", help="this contestant")
     it.add_argument("--data", action="append", default=[], metavar="NAME", help="this data set")
     it.add_argument("--json", type=Path, metavar="FILE", help="keep the result as JSON")
-    asked = it.parse_args()
-    run = run_classification if asked.what == "classification" else run_regression
+    options = it.parse_args()
+    run = run_classification if options.what == "classification" else run_regression
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the peers: convergence, missing classes
-        results = run(asked.splits, asked.threads, asked.only, asked.data)
+        results = run(options.splits, options.threads, options.only, options.data)
     print("\nmeans over data")
     for contestant, by_data in results.items():
         keys = next(iter(by_data.values()))
         means = {k: float(np.mean([row[k] for row in by_data.values()])) for k in keys}
         shown = ", ".join(f"{k} {v:.4g}" for k, v in means.items())
         print(f"{contestant} ({len(by_data)} of them): {shown}")
-    if asked.json:
-        asked.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

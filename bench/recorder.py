@@ -42,7 +42,7 @@ class Recorder:
     Raises
     ------
     OtherRunError
-        When the run in `path` is of another commit, flavour, processor, or of other settings.
+        When the run in `path` is of another commit, ISA variant, processor, or of other settings.
     """
 
     def __init__(self, settings: Settings, path: Path | None = None, *, resume: bool = False):

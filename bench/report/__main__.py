@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
     it.add_argument(
         "--cases", type=Path, action="append", default=[], metavar="FILE",
         help="take the cases from a file of python -m bench --json, do not run them; repeat it to "
-        "put another flavour beside the first",
+        "put another ISA variant beside the first",
     )  # fmt: skip
     it.add_argument(
         "--sweep", action="append", choices=VARIABLES, metavar="SIZE",
@@ -125,7 +125,7 @@ def _require_matplotlib() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says.
+    """Run the command line.
 
     Returns
     -------

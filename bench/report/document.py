@@ -30,14 +30,14 @@ MEMORY = "peak-memory"  # the key of its finding
 class Parts:
     """What there is to report; each may be missing."""
 
-    cases: Sequence[Run] = ()  #: of several flavours, the main one first
+    cases: Sequence[Run] = ()  #: of several ISA variants, the main one first
     sweeps: Run | None = None
     uses: Sequence[Use] = ()
     why: Mapping[str, str] = field(default_factory=findings)
 
 
 def title(run: Run) -> str:
-    """Name a run by its flavour and by the kernel that BLAS chose."""
+    """Name a run by its ISA variant and by the kernel that BLAS chose."""
     kernels = sorted({lib["kernel"] for lib in run.facts["libraries"] if lib["kernel"]})
     return f"{run.facts['isa']} (BLAS: {', '.join(kernels) or 'unknown'})"
 

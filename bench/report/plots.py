@@ -175,7 +175,8 @@ def _where(run: Run) -> str:
     commit = "no commit" if facts["git"] is None else f"commit {facts['git']['commit'][:12]}"
     quick = "; QUICK: times mean nothing" if run.settings["quick"] else ""
     return (
-        f"{facts['machine']['processor']}, {facts['threads']} thread(s), flavour {facts['isa']}; "
+        f"{facts['machine']['processor']}, {facts['threads']} thread(s), "
+        f"ISA variant {facts['isa']}; "
         f"{commit}; × marks where a contestant ends; bars are the range of the rounds{quick}"
     )
 

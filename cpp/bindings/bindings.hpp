@@ -134,7 +134,7 @@ inline Spectrum spectrum_from(Index n_inputs, const std::vector<Component>& comp
   return {n_inputs, std::move(parts)};
 }
 
-/// What weighs the terms of a basis of that normalization: raw polynomials are weighed by their norms already.
+/// The spectrum of a basis of that normalization; none for raw polynomials, whose norms are their weights already.
 inline std::optional<Spectrum> term_spectrum(Normalization normalization, const Spectrum& spectrum) {
   return normalization == Normalization::raw ? std::nullopt : std::optional(spectrum);
 }
@@ -205,7 +205,7 @@ py::class_<T, Bases...> bind_class(py::module_& m, const char* name, const char*
                          " of the compiled core: pickle what holds it, such as a TensorBasis, an InputScaling or a "
                          "kernel of the package");
   };
-  // without these, Python asks for a fresh object of pybind11's base class, which ends the process
+  // without these, Python makes a fresh object of pybind11's base class, which ends the process
   cls.def("__reduce__", [refuse](const T&) { refuse(); });
   cls.def("__reduce_ex__", [refuse](const T&, int) { refuse(); }, py::arg("protocol"));
   cls.def("__copy__", [](const py::object& self) { return self; });

@@ -1,4 +1,4 @@
-// The module _cpu: which flavour of the core this processor can run. Compiled without instruction-set flags and
+// The module _cpu: which ISA variant of the core this processor can run. Compiled without instruction-set flags and
 // without any header of the core, so that importing it is safe everywhere.
 
 #include <pybind11/pybind11.h>
@@ -9,7 +9,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-// The built-in asks the operating system too: it says no when wide registers are not saved on a context switch.
+// The built-in checks the operating system too: it returns 0 when wide registers are not saved on a context switch.
 #define HAS(feature) (__builtin_cpu_supports(feature) != 0)
 
 // Names that Clang before 18 does not take. Every processor with BMI2 has them.

@@ -48,7 +48,7 @@ Index room_for(std::initializer_list<Index> sizes, const char* what) {
 
 }  // namespace gegenbauer::bindings
 
-// The name differs between the flavours; everything else is the same.
+// The name differs between the ISA variants; everything else is the same.
 PYBIND11_MODULE(GEGENBAUER_MODULE_NAME, m, pybind11::mod_gil_not_used()) {
   namespace py = pybind11;
   using namespace gegenbauer::bindings;

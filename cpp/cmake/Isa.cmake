@@ -1,4 +1,4 @@
-# The flavours: the same sources compiled for several levels of instruction sets. On x86-64 they are the levels of
+# The ISA variants: the same sources compiled for several levels of instruction sets. On x86-64 they are the levels of
 # the psABI; elsewhere there is only "baseline", compiled without flags of ours.
 #
 # Never -march=native: a wheel must run on other machines than the one that built it.
@@ -6,7 +6,7 @@
 include(CheckCXXSourceCompiles)
 include(CheckCXXSourceRuns)
 
-set(GEGENBAUER_ISA "all" CACHE STRING "Flavours to build: all, or a list of baseline, avx2, avx512")
+set(GEGENBAUER_ISA "all" CACHE STRING "ISA variants to build: all, or a list of baseline, avx2, avx512")
 
 # The compiler knows the target; CMAKE_SYSTEM_PROCESSOR only the host.
 check_cxx_source_compiles("int main() { return __x86_64__; }" GEGENBAUER_IS_X86_64)
@@ -17,19 +17,19 @@ if(GEGENBAUER_IS_X86_64)
 endif()
 
 if(GEGENBAUER_ISA STREQUAL "all")
-  set(GEGENBAUER_FLAVOURS ${known})
+  set(GEGENBAUER_ISA_VARIANTS ${known})
 else()
-  string(REPLACE "," ";" GEGENBAUER_FLAVOURS "${GEGENBAUER_ISA}")
-  foreach(isa IN LISTS GEGENBAUER_FLAVOURS)
+  string(REPLACE "," ";" GEGENBAUER_ISA_VARIANTS "${GEGENBAUER_ISA}")
+  foreach(isa IN LISTS GEGENBAUER_ISA_VARIANTS)
     if(NOT isa IN_LIST known)
       string(REPLACE ";" ", " known "${known}")
       message(FATAL_ERROR "GEGENBAUER_ISA must be all or a list of ${known}; got \"${GEGENBAUER_ISA}\"")
     endif()
   endforeach()
 endif()
-message(STATUS "Flavours: ${GEGENBAUER_FLAVOURS}")
+message(STATUS "ISA variants: ${GEGENBAUER_ISA_VARIANTS}")
 
-# Compiler flags of one flavour.
+# Compiler flags of one ISA variant.
 function(gegenbauer_isa_flags isa result)
   set(flags "")
   if(GEGENBAUER_IS_X86_64)
@@ -45,7 +45,7 @@ function(gegenbauer_isa_flags isa result)
   set(${result} ${flags} PARENT_SCOPE)
 endfunction()
 
-# Whether this machine can run a flavour, asked only for the C++ tests; at run time the module _cpu answers.
+# Whether this machine can run an ISA variant, needed only for the C++ tests; at run time the module _cpu answers.
 function(gegenbauer_host_runs isa result)
   if(isa STREQUAL "baseline")
     set(${result} TRUE PARENT_SCOPE)

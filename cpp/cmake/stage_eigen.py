@@ -6,7 +6,7 @@ The pins are the ``build.requires`` of the overrides in PYPROJECT, and nowhere e
 them that is installed is copied, unless DESTINATION already holds that version. Without any, as in
 a build from the source distribution, what DESTINATION holds must be one of the pins.
 
-The package is asked for through ``importlib.metadata``, which sees the build environments of every
+The package is looked up through ``importlib.metadata``, which sees the build environments of every
 installer; a search of ``CMAKE_PREFIX_PATH`` does not find it under pip's build isolation.
 """
 

@@ -75,7 +75,7 @@ void BandForm::estimate_extremes() {
     if (!(largest_ > 0) || !std::isfinite(largest_)) return;
     x /= largest_;
   }
-  // What lies below the rounding of K is not told from zero.
+  // What lies below the rounding of K is not distinguished from zero.
   const double shift = rounding();
   BandFactors factor(band_, size_, Row::Constant(shift));
   if (factor.failed(0)) return;

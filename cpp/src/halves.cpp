@@ -14,7 +14,7 @@ namespace {
 Half make_half(const MultiIndexSet& indices, Index first, Index last) {
   Half half;
   half.first_input = first;
-  // A term's part is its parent's, or that times the term's own factor. Two ways to the same part are told apart by
+  // A term's part is its parent's, or that times the term's own factor. Two ways to the same part are distinguished by
   // their exponents, which are looked at once for each way.
   std::vector<Index> factor_start{0};
   for (Index t = first; t < last; ++t) factor_start.push_back(factor_start.back() + indices.max_degree(t));

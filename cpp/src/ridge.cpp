@@ -38,7 +38,7 @@ Engine next_best(const TensorBasis& basis, const Problem& problem) {
   return cost.cheapest();
 }
 
-// Whether an orthogonal solver is to factor G' rather than G: where it can, whatever engine was asked for. It costs
+// Whether an orthogonal solver is to factor G' rather than G: where it can, whatever engine was requested. It costs
 // less, and QR of G below sqrt(gamma) I would lose eps |G| / sqrt(gamma) of the weights to directions that G has not.
 bool is_wide(Index n_samples, Index n_terms) { return n_samples <= n_terms; }
 

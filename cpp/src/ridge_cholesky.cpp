@@ -24,7 +24,7 @@ bool converged(Precision precision, const RefinementReport& refined) {
 }
 
 // Overwrites a regularised matrix by its Cholesky factor. Nothing when that fails or would lose the answer, unless
-// Cholesky was asked for: then a failure in float64 is the caller's.
+// Cholesky was requested: then a failure in float64 is the caller's.
 std::optional<SpectrumEstimate> factor_in_place(MatrixRef matrix, const Problem& problem, Precision precision) {
   const bool forced = problem.options().solver == Solver::cholesky && precision == Precision::float64;
   try {

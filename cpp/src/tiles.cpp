@@ -51,7 +51,7 @@ EIGEN_ALWAYS_INLINE void update(const T* a, const T* b, Index depth, double sign
   double* corner = target.data + i0 + j0 * target.stride;
   const bool whole = i0 + n_rows <= target.rows && j0 + kColumns <= target.cols;
   if (whole) {
-    // asked for now, there when the product is ready
+    // prefetched now, there when the product is ready
     for (Index j = 0; j < kColumns; ++j) {
       for (Index i = 0; i < n_rows; i += line) packet::prefetch(corner + i + j * target.stride);
       packet::prefetch(corner + n_rows - 1 + j * target.stride);

@@ -113,13 +113,13 @@ def perform(options: argparse.Namespace) -> Run:
 
 
 def chosen(options: argparse.Namespace) -> list[tuple[str, Any]]:
-    """Return the modules of the experiments that were asked for, in their order."""
+    """Return the modules of the requested experiments, in their order."""
     names = [name for name in EXPERIMENTS if name in (options.experiment or EXPERIMENTS)]
     return [(name, import_module(f"experiments.paper.{name}")) for name in names]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says.
+    """Run the command line.
 
     Returns
     -------

@@ -21,7 +21,7 @@ from experiments.paper.published import (
     NAMES,
     PERFORMANCE,
     SPECIFICATIONS,
-    slips,
+    errata,
 )
 from experiments.paper.readings import (
     COUNTERPART,
@@ -186,10 +186,10 @@ def _overview(outcomes: dict[str, Outcome]) -> Iterator[Block]:
     header = ("method", *outcomes, "mean", "mean rank")
     yield Text(
         """Mean test accuracies in per cent over the trials, with the splits of the paper. LS-SVM,
-        ELM and kernel ELM have the C and delta of the paper's tables, or, where it says tuned,
+        ELM and kernel ELM have the C and delta of the paper's tables, or, where it reads tuned,
         those of the fewest errors in 4-fold cross-validation over the paper's grid; WDD is GNN
-        with gamma = 0; the CV estimator is `GegenbauerClassifierCV` of this library without any
-        setting. LS-SVM gets standardised inputs and both kinds of ELM inputs on [-1, 1], as is
+        with gamma = 0; the CV estimator is `GegenbauerClassifierCV` of this library with default
+        settings. LS-SVM gets standardised inputs and both kinds of ELM inputs on [-1, 1], as is
         usual for them; GNN has [0, 1]. Ranks are among the methods of each table."""
     )
     yield Table(header, rows(labels, means))
@@ -230,13 +230,13 @@ def _claims(
     )
     if tuned:
         tuned = f"Tuned over the paper's grid {tuned}, where {there_elm:.2f} is published. "
-    told = ", ".join(f"{label} {gap:.2f}" for label, gap in gaps.items())
+    listed = ", ".join(f"{label} {gap:.2f}" for label, gap in gaps.items())
     return f"""What holds of the comparison: among LS-SVM, ELM and GNN with the parameters of the
         paper the mean ranks are {order}, published ones in brackets. GNN is the first of the three
         on {len(first)} of {len(outcomes)} data sets ({", ".join(first) or "none"}); as published on
         {int((printed.argmax(axis=1) == gnn).sum())}. The mean absolute gaps to the published
-        accuracies are {told}: ELM cannot be made again with the parameters that are printed, least
-        of all on Banana and Glass. {tuned}Tuned rows are chosen on training rows of the first
+        accuracies are {listed}: ELM cannot be reproduced with the parameters that are printed,
+        least of all on Banana and Glass. {tuned}Tuned rows are chosen on training rows of the first
         trial, which are test rows of others: they are a little too good beside methods that
         choose in every trial."""
 
@@ -282,8 +282,8 @@ def _expected(outcomes: dict[str, Outcome], exponents: tuple[int, ...]) -> Itera
         f"""Expected before this was written, and not tuned towards. GNN on [0, 1] with the gamma of
         the paper was to reach these accuracies, within {BAR_WIDTH:g} point: {sum(met.values())} of
         {len(met)} are. Behind ± are standard errors. The mean over {MORE} times as many trials,
-        which the tables do not use, tells a reading that differs from shuffles that happen to be
-        easy or hard."""
+        which the tables do not use, distinguishes a reading that differs from shuffles that
+        happen to be easy or hard."""
     )
     rows = []
     for name, bar in BARS.items():
@@ -331,7 +331,7 @@ def _expected(outcomes: dict[str, Outcome], exponents: tuple[int, ...]) -> Itera
                 f"mean gap {np.mean(list(lssvm.values())):.2f}, largest {of_farthest}",
                 f"true in the mean, not for {', '.join(beyond)}" if beyond else "true",
             ),
-            ("three printed differences are off", f"{len(slips())}: see section 1",
+            ("three printed differences are off", f"{len(errata())}: see section 1",
              "not true: two more"),
         ],
     )  # fmt: skip
@@ -389,7 +389,7 @@ def _printed_kernel(outcomes: dict[str, Outcome]) -> Iterator[Block]:
         wherever delta is large: LS-SVM is then no better than naming the largest class on {low} of
         {len(rows)} data sets. exp(-d^2 / delta), which the common codes for LS-SVM and for ELM with
         a kernel compute, is used everywhere else here. For ELM with a kernel the numbers do not
-        tell which was meant: its mean absolute gap to the published ones is {far["used"]:.2f} with
+        show which was meant: its mean absolute gap to the published ones is {far["used"]:.2f} with
         the latter and {far["printed"]:.2f} as printed."""
     )
     yield Table(

@@ -1,7 +1,7 @@
 """The contestants: what each is trained with, and how. They know nothing of data sets or trials.
 
 Parameters are exponents of two, as in the paper's tables. Every contestant gets scaled inputs and
-says by which scaling.
+names the scaling.
 """
 
 # ruff: noqa: ARG002  # contestants have one signature, and some need no seed or threads
@@ -117,7 +117,7 @@ class GnnByFolds(Method):
 
 @dataclass(frozen=True)
 class OurCV(Method):
-    """What this library recommends, without any setting."""
+    """What this library recommends: its default settings."""
 
     def train(self, rows: Rows, seed: int, n_threads: int) -> Trained:
         model = GegenbauerClassifierCV(n_jobs=n_threads).fit(rows.X, rows.y)

@@ -63,8 +63,8 @@ def section(run: Run) -> list[Block]:
         Heading(2, "6. Noise in the training rows"),
         Text(
             """The paper adds random noise to the training rows, of an amplitude of 5 or of 10 per
-            cent, and says no more. Inputs are scaled by the clean training rows, as all data are
-            normalised before the experiments, and noise in parts of the range of each input is
+            cent, and specifies no more. Inputs are scaled by the clean training rows, as all data
+            are normalised before the experiments, and noise in parts of the range of each input is
             added then; test rows stay clean. Three readings of an amplitude a: uniform on [0, a],
             uniform on [-a, a], and normal with deviation a. Changes are against the same trials
             without noise."""

@@ -124,7 +124,7 @@ _ROUNDING = 0.005  # half of the last digit, which is exact in differences, too
 
 
 @dataclass(frozen=True)
-class Slip:
+class Erratum:
     """A printed difference that is not the difference of printed numbers."""
 
     where: str
@@ -132,7 +132,7 @@ class Slip:
     computed: float
 
 
-def slips() -> list[Slip]:
+def errata() -> list[Erratum]:
     """Compare every printed difference with the numbers that it is said to be of."""
     claims = [
         (
@@ -153,7 +153,7 @@ def slips() -> list[Slip]:
         for name, other, gain in GAINS
     ]
     return [
-        Slip(where, printed, round(computed, 2))
+        Erratum(where, printed, round(computed, 2))
         for where, printed, computed in claims
         if abs(printed - computed) > _ROUNDING
     ]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from experiments.paper.run import Run
 
-#: What is not as in the paper, or what it leaves open; slips of its formulas are in
+#: What is not as in the paper, or what it leaves open; errata of its formulas are in
 #: docs/deviations.md.
 DEVIATIONS = (
     """Rows are shuffled by a generator seeded with the number of the trial, and cut after the
@@ -31,7 +31,7 @@ DEVIATIONS = (
     a kernel.""",
     """The Gaussian is exp(-d^2 / delta), not exp(-delta d^2) as printed.""",
     """LS-SVM has standardised inputs and ELM inputs on [-1, 1], as their codes and their authors
-    do; the paper says only that all data are normalised. The other scalings are tried.""",
+    do; the paper states only that all data are normalised. The other scalings are tried.""",
     """The K machines of LS-SVM for K classes share their matrix, so that one factorisation serves
     all; the paper trains K machines one by one, which takes longer and gives the same. From
     12,000 rows on the matrix is factored by halves, since OpenBLAS's dpotrf ends the process at
@@ -45,7 +45,7 @@ DEVIATIONS = (
     OpenBLAS wait for each other. The paper averages 100 trials of the scalability figures, which
     here are medians of 3 rounds.""",
     """Legends of the paper's figures give delta as an exponent of two, and are read so.""",
-    """Slips of the paper's formulas are in docs/deviations.md of the project.""",
+    """Errata of the paper's formulas are in docs/deviations.md of the project.""",
     """Noise, double moon and the amplified data are described in their sections, with what the
     paper leaves open.""",
 )
@@ -55,10 +55,10 @@ def blocks(run: Run, experiments: Sequence[tuple[str, Any]]) -> list[Block]:
     """Return the report as blocks."""
     plan = run.plan
     return [
-        Heading(1, "A Gegenbauer neural network with R-WDD: the paper's experiments made again"),
+        Heading(1, "A Gegenbauer neural network with R-WDD: the paper's experiments reproduced"),
         Text(
             f"""Tables and figures of J. He, T. Chen, Z. Zhang, *A Gegenbauer Neural Network with
-            Regularized Weights Direct Determination for Classification*, made again by `python -m
+            Regularized Weights Direct Determination for Classification*, reproduced by `python -m
             experiments.paper` with {count(plan.trials)}, beside the published numbers. Nothing was
             tuned towards them."""
         ),

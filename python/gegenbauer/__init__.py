@@ -89,7 +89,7 @@ _LAZY = {
 # Packages that are imported when they are first looked up; dask and cli need packages of their own.
 _PACKAGES = {"batches", "estimators", "persistence", "plotting"}
 
-# Public names of these packages that are not here; an error says where, and imports nothing.
+# Public names of these packages that are not here; an error names the package, and imports nothing.
 _ELSEWHERE = {
     "Batch": "batches",
     "as_batches": "batches",

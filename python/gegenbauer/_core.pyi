@@ -1,4 +1,4 @@
-"""The compiled core, the same in every flavour. Arguments are taken as they are: no conversion.
+"""The compiled core, the same in every ISA variant. Arguments are taken as they are: no conversion.
 
 Matrices that are accumulated into are float64 in Fortran order; only their lower triangle counts.
 """

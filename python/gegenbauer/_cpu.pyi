@@ -3,4 +3,4 @@
 from typing import Literal
 
 def best_isa() -> Literal["baseline", "avx2", "avx512"]:
-    """Name of the widest flavour that this processor and operating system can run."""
+    """Name of the widest ISA variant that this processor and operating system can run."""

@@ -32,7 +32,7 @@ _VARIABLE: Final = "GEGENBAUER_ISA"
 
 
 def available_isas() -> tuple[str, ...]:
-    """Name the flavours of the core that are installed and that this processor can run.
+    """Name the ISA variants of the core that are installed and that this processor can run.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def available_isas() -> tuple[str, ...]:
     Raises
     ------
     ImportError
-        When the processor is older than the oldest flavour (x86-64-v2).
+        When the processor is older than the oldest ISA variant (x86-64-v2).
 
     Examples
     --------
@@ -52,26 +52,27 @@ def available_isas() -> tuple[str, ...]:
     """
     names = list(_MODULES)
     runnable = names[: names.index(_cpu.best_isa()) + 1]
-    # Existence is asked for, not tried: an import that fails must be heard.
+    # Existence is checked, not tried: an import that fails must be heard.
     return tuple(name for name in runnable if importlib.util.find_spec(_MODULES[name]) is not None)
 
 
 def _choose(requested: str | None, available: Sequence[str], best: str) -> str:
-    """Return the flavour to load.
+    """Return the ISA variant to load.
 
     Parameters
     ----------
     requested : str or None
         Value of ``GEGENBAUER_ISA``; None or empty for the widest.
     available : sequence of str
-        Flavours that are installed and can run, from narrow to wide.
+        ISA variants that are installed and can run, from narrow to wide.
     best : str
-        The widest flavour that the processor can run.
+        The widest ISA variant that the processor can run.
 
     Raises
     ------
     ImportError
-        When `requested` is no flavour, is not installed or cannot run, or when there is no flavour.
+        When `requested` is no ISA variant, is not installed or cannot run, or when there is
+        none.
     """
     if not available:
         raise ImportError(
@@ -145,8 +146,8 @@ def default_threads() -> int:
 def show_versions() -> None:
     """Print what a report of a problem should hold.
 
-    That is the versions of this package and of those it uses, the chosen flavour of the core, the
-    flavours that could be chosen, the number of threads, and the BLAS libraries that are loaded.
+    That is the versions of this package and of those it uses, the chosen ISA variant of the core,
+    those that could be chosen, the number of threads, and the BLAS libraries that are loaded.
 
     Examples
     --------
@@ -186,7 +187,7 @@ def _loaded_pools() -> list[dict[str, Any]]:
 
 isa: Final = _choose(os.environ.get(_VARIABLE), available_isas(), _cpu.best_isa())
 
-# All flavours have the same names; the stub of one describes them all.
+# All ISA variants have the same names; the stub of one describes them all.
 if TYPE_CHECKING:
     from gegenbauer import _core as core
 else:

@@ -55,8 +55,8 @@ def _left_in_group(group: Path, new: bool) -> float:
 def available_memory() -> float:
     """Bytes that this process may still take: of the machine, and of its control groups.
 
-    Pages of files that the system can drop count as free. Where the system does not tell, all of
-    the physical memory counts.
+    Pages of files that the system can drop count as free. Where the system does not report them,
+    all of the physical memory counts.
     """
     try:
         limit = float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
@@ -80,7 +80,7 @@ def _readable(n_bytes: float) -> str:
 def memory_limit(n_bytes: float) -> float:
     """Return the bytes that may be taken, for work that may come to need about `n_bytes`.
 
-    Infinity where that is so little that asking the system, which takes a millisecond, is not
+    Infinity where that is so little that a query of the system, which takes a millisecond, is not
     worth it.
     """
     return available_memory() if n_bytes >= _WORTH_A_LOOK else float("inf")

@@ -115,7 +115,7 @@ def check_choice(value: object, name: str, choices: Collection[str]) -> str:
 
 
 def apart(*values: float) -> list[str]:
-    """Return numbers as text of six digits, or of as many as it takes to tell them apart.
+    """Return numbers as text of six digits, or of as many as it takes to distinguish them.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def require_plain(
     """Refuse what NumPy would take for numbers in silence: the gate for all that a caller gives.
 
     Masked arrays pass if no entry is masked. The columns of tables are looked at one by one, by
-    their types where these tell enough.
+    their types where these suffice.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def require_plain(
     wanted : str
         What the argument must hold, for messages.
     times : bool
-        Let dates and times pass, where entries are but told apart.
+        Let dates and times pass, where entries are only compared.
 
     Raises
     ------

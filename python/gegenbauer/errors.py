@@ -27,7 +27,7 @@ class TooLargeError(MemoryError, ValueError):
 
 
 class BeyondRangeError(ValueError):
-    """Results that hold NaN or infinity: `found` says where, the message also what to do."""
+    """Results that hold NaN or infinity: `found` names the place, the message also what to do."""
 
     def __init__(self, found: str, advice: str) -> None:
         super().__init__(found, advice)
@@ -56,9 +56,9 @@ class OutOfRangeWarning(UserWarning):
 class OutlierWarning(UserWarning):
     """Nearly all samples of an input fill a tiny part of its range, which is scaled to the domain.
 
-    The polynomials hardly tell such samples apart. Clip the outliers, or transform the input.
-    Where ``bounds`` is given, and of samples that come in batches, whose sums do not tell,
-    there is no such warning.
+    The polynomials hardly distinguish such samples. Clip the outliers, or transform the input.
+    Where ``bounds`` is given, and of samples that come in batches, whose sums do not
+    show it, there is no such warning.
     """
 
 
@@ -80,7 +80,7 @@ def _is_library(module: str) -> bool:
 
 
 class LightWeightsWarning(UserWarning):
-    """Weights of rows, which count them, are so small that hardly any row is left."""
+    """Weights of samples, which count them, are so small that hardly any sample is left."""
 
 
 class IllConditionedWarning(UserWarning):
@@ -100,7 +100,7 @@ class GridEdgeWarning(UserWarning):
 
 
 class UnderfittingWarning(UserWarning):
-    """The model that was chosen is no better than a constant, as far as samples left out tell."""
+    """The model that was chosen is no better than a constant, by its held-out predictions."""
 
 
 class ModelFileError(ValueError):

@@ -2,8 +2,8 @@ r"""The paper in plain NumPy, one function an equation.
 
 He, Chen and Zhang, "A Gegenbauer Neural Network with Regularized Weights Direct Determination for
 Classification". Every docstring names the LaTeX label of the equation that it writes down. Where
-the paper has a slip, the mathematics is followed and the docstring says so; ``docs/deviations.md``
-collects these places.
+the paper has an error, the mathematics is followed and the docstring names it;
+``docs/deviations.md`` collects these places.
 
 The module is the oracle of the tests and the baseline of the benchmarks: it imports nothing of this
 package, states the formulas in the order of the paper, and leaves all heavy work to NumPy and the
@@ -142,7 +142,7 @@ def gegenbauer_recurrence(x: npt.ArrayLike, degree: int, lam: float) -> FloatArr
               g_n = \alpha_n x g_{n-1} - \beta_n g_{n-2}, \quad
               \alpha_n = 2 (n + \lambda - 1) / n, \quad \beta_n = (n + 2 \lambda - 2) / n
 
-    The paper asks for lam > 0; the recurrence holds for every lam > -1/2. At lam = 0 all
+    The paper requires lam > 0; the recurrence holds for every lam > -1/2. At lam = 0 all
     polynomials but the first vanish, and what is returned is the usual limit of g_n / lam: 2/n
     times the Chebyshev polynomial T_n for n >= 1.
 
@@ -383,19 +383,19 @@ def activation_matrix(X: npt.ArrayLike, indices: npt.ArrayLike, lam: float) -> F
 def minmax_scale(
     X: npt.ArrayLike, training: npt.ArrayLike, domain: Domain = (0.0, 1.0)
 ) -> FloatArray:
-    r"""Scale every input to the domain by the smallest and largest value of the training rows.
+    r"""Scale every input to the domain by the smallest and largest value of the training samples.
 
     The paper: "all of the input data should be normalized to [0, 1]" (text before
     `eq.output_of_SOGNN`). Values beyond the training range are clipped to it, since polynomials
-    explode outside of their domain. An input that is constant over the training rows (range at most
-    8 eps of its magnitude) becomes 0, which lies in both domains.
+    explode outside of their domain. An input that is constant over the training samples (range at
+    most 8 eps of its magnitude) becomes 0, which lies in both domains.
 
     Parameters
     ----------
     X : array_like of shape (S, m)
         Samples to scale.
     training : array_like of shape (N, m), N >= 1
-        Rows that set the range of each input; any rows with the same extremes do.
+        Samples that set the range of each input; any samples with the same extremes do.
     domain : (0.0, 1.0) or (-1.0, 1.0)
         Interval that the training range is mapped to.
 

@@ -114,7 +114,7 @@ void test_scale() {
   }
 }
 
-// Below the rounding of K, gamma is raised to it: finite numbers, and a shift that says so.
+// Below the rounding of K, gamma is raised to it: finite numbers, and a shift that reports it.
 void test_small_gammas() {
   const Matrix k = semidefinite(100, 20);
   const BandForm form(k, {}, Control(1));

@@ -94,7 +94,7 @@ void test_sets_are_complete_and_unique() {
 }
 
 void test_largest_weight_ties_are_ties() {
-  // q = 1/4, s = 1: (2, 0) and (1, 1) both weigh 1/16 and must come in grlex order
+  // q = 1/4, s = 1: (2, 0) and (1, 1) both have the weight 1/16 and must come in grlex order
   IndexSetSpec s = spec(2, 6);
   s.kind = IndexSet::largest_weight;
   s.spectrum = power(2, {0.25});
@@ -161,7 +161,7 @@ void test_largest_weight_of_each_input() {
   CHECK(text(MultiIndexSet(none)) == "000 ");
 }
 
-// Raw polynomials of lam > 1 weigh more with their degree, which counts in no choice.
+// The weights of raw polynomials of lam > 1 grow with their degree, which counts in no choice.
 void test_largest_weight_that_grows() {
   IndexSetSpec s = spec(2, 8);
   s.kind = IndexSet::largest_weight;

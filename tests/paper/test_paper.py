@@ -137,7 +137,7 @@ class TestBaselines:
 
 class TestPublished:
     def test_which_printed_differences_are_off(self):
-        found = {slip.where: (slip.printed, slip.computed) for slip in published.slips()}
+        found = {one.where: (one.printed, one.computed) for one in published.errata()}
         assert found == {
             "glass, LS-SVM, change by noise of 5 per cent": (-5.11, -4.11),
             "wine, LS-SVM, change by noise of 5 per cent": (-2.82, -3.82),
@@ -593,7 +593,7 @@ class TestDocument:
         )
 
 
-# Of sixty samples with next to no information, which a quick run has, our estimator says so.
+# Of sixty samples with next to no information, which a quick run has, our estimator warns.
 FEW_SAMPLES = [
     pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning"),
     pytest.mark.filterwarnings("ignore::gegenbauer.errors.OutlierWarning"),
@@ -684,7 +684,7 @@ class TestCommand:
         assert command.main([str(two_trials), "--quick", "--threads", "2"]) == 2
         assert "holds results of another run" in capsys.readouterr().err
 
-    def test_only_what_is_asked_for(self, tmp_path):
+    def test_only_what_is_requested(self, tmp_path):
         arguments = [str(tmp_path), "--quick", "--threads", "1", "--experiment", "specification"]
         assert command.main(arguments) == 0
         text = (tmp_path / "report.md").read_text(encoding="utf-8")

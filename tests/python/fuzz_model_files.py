@@ -77,7 +77,7 @@ def good_files(folder: Path) -> dict[str, bytes]:
     """Return one good file of each kind, and those of former releases."""
     models = {kind: kinds.fitted(kind) for kind in kinds.KINDS}
     models |= {f"search-{kind}": kinds.fitted_search(kind) for kind in kinds.SEARCHES}
-    models |= {kind: kinds.half_fitted(kind) for kind in kinds.HALVES}
+    models |= {kind: kinds.partially_fitted(kind) for kind in kinds.HALVES}
     X = np.random.default_rng(7).random((30, 2))
     learned = gegenbauer.GegenbauerClassifier(n_terms=6, engine="moments")
     models["moments"] = learned.fit_stream([(X, np.array(["a", "b", "c"])[np.arange(30) % 3])])

@@ -25,21 +25,22 @@ def interrupt(work: Callable[[], object]) -> None:
     """Interrupt one call of compiled code, which must have looked for signals several times.
 
     A timer sends signals all the time. Python runs the handler between two of its own
-    instructions, or where compiled code asks for it. The latter finds it at the same instruction of
-    the same frame again and again (so does a loop of one line, which is not what is tested here):
-    at the fifth time it raises, and `work` must not come to its end. A call that never asks is not
-    found by it, however long it takes: all signals that came meanwhile are one when it returns.
+    instructions, or where compiled code polls for it. The latter finds it at the same instruction
+    of the same frame again and again (so does a loop of one line, which is not what is tested
+    here): at the fifth time it raises, and `work` must not come to its end. A call that never polls
+    is not found by it, however long it takes: all signals that came meanwhile are one when it
+    returns.
     """
     place: tuple[FrameType | None, int] | None = None
-    asked = 0
+    n_polls = 0
     raised = False
 
     def handler(_: int, frame: FrameType | None) -> None:
-        nonlocal place, asked, raised
+        nonlocal place, n_polls, raised
         here = (frame, frame.f_lasti if frame else -1)
-        asked = asked + 1 if here == place else 1
+        n_polls = n_polls + 1 if here == place else 1
         place = here
-        if asked == WANTED and not raised:
+        if n_polls == WANTED and not raised:
             signal.setitimer(signal.ITIMER_REAL, 0)
             raised = True
             raise KeyboardInterrupt
@@ -53,4 +54,4 @@ def interrupt(work: Callable[[], object]) -> None:
             return
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-    raise AssertionError(f"it came to its end; the last place asked for signals {asked} times")
+    raise AssertionError(f"it came to its end; the last place polled for signals {n_polls} times")

@@ -155,7 +155,7 @@ class TestPython:
         if own in ("__init__", "__main__", "reference"):
             return
         if own in FREE:
-            # the version of the package is all that is asked of itself
+            # the version of the package is all that it needs of itself
             assert ours(imports(path)) - {own, ""} <= set(FREE[: FREE.index(own)])
         else:
             allowed = BEFORE[own] | set(FREE) | {own}

@@ -1,4 +1,4 @@
-"""Memory that can be had, for every kind of system that tells."""
+"""Memory that can be had, for every kind of system that reports it."""
 
 from __future__ import annotations
 

@@ -583,7 +583,7 @@ def layouts(X, folder):
     }
 
 
-def test_layouts_give_the_same_bits(rng, tmp_path):
+def test_layouts_give_identical_results(rng, tmp_path):
     X = rng.uniform(0, 1, (70, 4))
     basis = TensorBasis(4, n_terms=60)
     expected = basis.evaluate(X)

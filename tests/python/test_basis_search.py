@@ -40,7 +40,7 @@ def rows(n=26, seed=0):
 
 
 def refits(plain, X, y, method):
-    """What plain estimators predict for rows left out, one fit after the other."""
+    """What plain estimators predict for samples left out, one fit after the other."""
     found = np.array(
         [
             cross_val_predict(
@@ -293,12 +293,12 @@ class TestEstimators:
         assert model.surface_["alpha"].tolist() == [1.0, 2.0]
         assert model.surface_["score"].shape == (1, 1, 2)
 
-    def test_the_best_of_given_ones_at_an_end_is_told(self, kind):
+    def test_the_best_of_given_ones_at_an_end_is_reported(self, kind):
         X, y = self.table(kind)
         y[::7] = y[::7][::-1]  # noise, without which no penalty is best
         best = kind(spectrum=None, n_terms=5, lam=0.5).fit(X, y).alpha_
         grid = {"spectrum": None, "n_terms": 5, "lam": 0.5}
-        kind(**grid, alphas=[best / 2, best, best * 2]).fit(X, y)  # tells nothing
+        kind(**grid, alphas=[best / 2, best, best * 2]).fit(X, y)  # reports nothing
         kind(**grid, alphas=[best, best * 2]).fit(X, y)  # two have no middle
         with pytest.warns(GridEdgeWarning, match="best of alphas and is the smallest") as caught:
             kind(**grid, alphas=best * 2.0 ** np.arange(3)).fit(X, y)

@@ -279,7 +279,7 @@ class TestIterables:
         assert next(source.start(2)).where == "batch 2 (rows 3 to 5)"
 
     def test_fingerprint_before_and_after(self):
-        """One that resumes asks before it reads, and no batch may be lost by that."""
+        """One that resumes takes it before it reads, and no batch may be lost by that."""
         running = as_batches(iter(self.items()))
         batches = running.start()
         marks = [running.fingerprint(0)]

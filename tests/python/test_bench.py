@@ -49,7 +49,7 @@ class TestStatistics:
         assert found.median == (n + 1) / 2
         assert found.coverage == pytest.approx(coverage, rel=1e-12)
 
-    def test_interval_holds_the_median_as_often_as_it_says(self, rng):
+    def test_interval_holds_the_median_as_often_as_stated(self, rng):
         samples = rng.exponential(size=(4000, 9))
         estimates = [runner.median_with_interval(row.tolist()) for row in samples]
         hits = np.mean([e.low <= math.log(2) <= e.high for e in estimates])
@@ -174,7 +174,7 @@ class TestReport:
         assert results.read(tmp_path / "run.json") == run
         assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 
-    def test_json_says_it_all(self):
+    def test_json_holds_everything(self):
         data = json.loads(json.dumps(results.to_json(run_of(result_of())), allow_nan=False))
         assert data["facts"]["machine"]["processor"] == "Babbage"
         assert data["facts"]["libraries"][0]["kernel"] == "Haswell"
@@ -227,7 +227,7 @@ class TestReport:
         assert "odd: FAILED, not timed: results disagree" in lines
         assert "NOT value: nan (<= 0.5)" in lines
         assert "Slower than a peer: slow / peer 0.500" in lines
-        assert "Not told apart from a peer: even / peer 1.00" in lines
+        assert "Not distinguishable from a peer: even / peer 1.00" in lines
 
     def test_disturbed_cases_are_marked(self):
         text = table.render(run_of(result_of(others=0.25), result_of("slow", peer=0.5, others=0.1)))
@@ -238,7 +238,7 @@ class TestReport:
     def test_few_rounds_claim_nothing(self):
         text = table.render(run_of(result_of(n=3), rounds=3))
         assert "faster" not in text.split("what is timed")[1]
-        assert "Too few rounds to tell: toy / peer 2.00" in text
+        assert "Too few rounds to decide: toy / peer 2.00" in text
 
     @pytest.mark.parametrize(
         ("seconds", "text"),
@@ -334,10 +334,10 @@ class TestComparison:
         text = comparison.compare(old, new)
         for note in (
             "other machine: Babbage, 2 of 4 cores -> Difference Engine",
-            "other flavour: avx2 -> avx512",
+            "other ISA variant: avx2 -> avx512",
             "other threads: 2 -> 1",
             "other environment: nothing special -> OPENBLAS_CORETYPE=Haswell",
-            "a change says little of the code",
+            "a change reveals little of the code",
             "gone failed in the new run: burst",
             "only in the old run: gone",
             "new: no commit",
@@ -363,7 +363,7 @@ class TestMachine:
         assert "env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE python -m bench" in warning
         assert "Haswell" in warning
 
-    def test_both_sides_may_be_held_to_the_same_flavour(self):
+    def test_both_sides_may_be_held_to_the_same_isa_variant(self):
         held = {"OPENBLAS_CORETYPE": "Haswell", "GEGENBAUER_ISA": "avx2"}
         assert machine.warnings_about(run_of(environment=held).facts) == []
 

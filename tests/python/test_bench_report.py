@@ -357,11 +357,11 @@ class TestMemory:
         assert 0 <= found < memory.GOAL
 
     @needs_linux
-    def test_what_a_process_says_is_passed_on(self):
+    def test_the_error_of_a_process_is_passed_on(self):
         with pytest.raises(memory.UnsupportedError, match="ValueError"):
             memory.measure("nobody", memory.QUICK, 1)
 
-    def test_elsewhere_it_says_so(self, monkeypatch, tmp_path):
+    def test_elsewhere_it_is_unsupported(self, monkeypatch, tmp_path):
         monkeypatch.setattr(memory, "STATUS", tmp_path / "none")
         with pytest.raises(memory.UnsupportedError, match="on Linux only"):
             memory.peak_bytes_of("ours", memory.QUICK, 1)
@@ -420,11 +420,11 @@ class TestDocument:
         text = document(Parts([run, other], sweeps=run_of(point(10), rounds=5)))
         assert text.count("Babbage, 2 of 4 cores") == 1
         # of further runs only what is not the same
-        assert text.count("gegenbauer's flavour avx2") == text.count("flavour avx512") == 1
+        assert text.count("gegenbauer's ISA variant avx2") == text.count("ISA variant avx512") == 1
         assert text.count("9 rounds") == text.count("5 rounds") == 1
         first, second, third = text.split("## Goals")[0].split("```")[1::2]
         assert first.strip().splitlines() == list(table.head(run))
-        assert second.strip() == "gegenbauer's flavour avx512; 2 thread(s) for everybody"
+        assert second.strip() == "gegenbauer's ISA variant avx512; 2 thread(s) for everybody"
         assert third.strip().endswith("; 5 rounds")
 
     def test_nothing_missed(self):

@@ -183,7 +183,7 @@ def test_always_probabilities(seed, n_classes, strength, magnitude):
 
 @pytest.mark.parametrize("n_classes", [2, 5])
 @pytest.mark.parametrize("least", [0.1, 1e-3, 1e-5])
-def test_probabilities_of_classes_told_apart(n_classes, least):
+def test_probabilities_of_separated_classes(n_classes, least):
     """By some row so narrowly that the best temperature is of no use as a start."""
     codes = np.arange(150) % n_classes
     margins = np.linspace(0.5, 1, 150)

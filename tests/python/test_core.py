@@ -230,7 +230,7 @@ HUGE = [2**31, 10**12, 2**62, 2**63 - 1]
 
 
 class TestCounts:
-    """No count that comes from a user wraps, allocates without a question or ends the process."""
+    """No count that comes from a user wraps, allocates without a check or ends the process."""
 
     @pytest.mark.parametrize("count", [-1, 0, 10**8, *HUGE])
     def test_inputs(self, count):
@@ -246,7 +246,7 @@ class TestCounts:
         with pytest.raises(ValueError, match=r"n_features|the weights"):
             Spectrum((1.0, 1.0)).squared_weights(count, 2)
 
-    def test_memory_is_asked_for_before_it_is_taken(self, monkeypatch):
+    def test_memory_is_checked_before_it_is_taken(self, monkeypatch):
         monkeypatch.setattr("gegenbauer._memory.available_memory", lambda: 5e7)
         for make in (
             lambda: SpectrumKernel(10**7, (1.0, 1.0)),

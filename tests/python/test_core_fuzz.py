@@ -1,7 +1,7 @@
 """Everything that the core exports, called with arguments that may or may not fit.
 
 A call returns or raises an ordinary error: the process goes on, and inputs stay as they are. Run
-under the address sanitizer (see CONTRIBUTING.md), the same says that no memory is read or written
+under the address sanitizer (see CONTRIBUTING.md), the same shows that no memory is read or written
 but that of the arguments.
 """
 

@@ -335,7 +335,7 @@ def test_kinds(write, name):
     assert seen.kind == KINDS[name]
 
 
-def test_labels_that_float64_cannot_tell_apart_are_no_classes(write):
+def test_labels_that_float64_cannot_distinguish_are_no_classes(write):
     path = write(of_values(VALUES["more than 64 bits"]))
     for read in (in_memory, streamed):
         assert "which are no classes" in result(read, path, ",", Task.classification)
@@ -525,7 +525,7 @@ def test_why_numbers_stay_text_is_said(write):
 
 
 @pytest.mark.parametrize("as_labels", [None, True, False])
-def test_batches_tell_texts_apart(write, as_labels):
+def test_batches_distinguish_texts(write, as_labels):
     path = write(of_values(["007", "7"]))
     source = TableBatches(path, "y", as_labels=as_labels, batch_size=3)
     found = {value for batch in source.start() for value in batch.y.tolist()}

@@ -95,7 +95,7 @@ def unknown(array):
 
 
 def equal(one, other):
-    """Whether half-fitted models and their solutions have the same bits."""
+    """Whether partially fitted models and their solutions are bitwise identical."""
     same = one.statistics_ == other.statistics_ and np.array_equal(one.term_coef_, other.term_coef_)
     return same and one.scaling_ == other.scaling_
 
@@ -178,10 +178,10 @@ class TestRegressor:
 
     def test_all_partitions_empty(self, rows):
         frame, target = framed(*rows)
-        with pytest.raises(ValueError, match=r"X holds no rows .* in any of its 7 partitions"):
+        with pytest.raises(ValueError, match=r"X holds no samples .* in any of its 7 partitions"):
             GegenbauerRegressor(n_terms=4).fit(frame[frame["b"] > 1e3], target[frame["b"] > 1e3])
         dX, dy = chunked(*rows)
-        with pytest.raises(ValueError, match=r"X holds no rows .of positive weight"):
+        with pytest.raises(ValueError, match=r"X holds no samples .of positive weight"):
             GegenbauerRegressor(n_terms=4).fit(dX, dy, da.zeros(N, chunks=CHUNK))
 
     def test_partial_fit_goes_on(self, rows):
@@ -192,7 +192,7 @@ class TestRegressor:
         local = gegenbauer.GegenbauerRegressor(n_terms=50).fit(
             np.vstack([X, X[:10]]), np.append(y, y[:10])
         )
-        # predicting solves, also where nobody has asked for the weights
+        # predicting solves, also where nobody has read the weights
         found = model.predict(first[0]).compute()
         np.testing.assert_allclose(found, local.predict(X[:400]), rtol=0, atol=1e-10)
         both = GegenbauerRegressor(n_terms=50).fit(*first) + GegenbauerRegressor(n_terms=50).fit(
@@ -205,7 +205,7 @@ class TestRegressor:
     def test_rows_out_of_a_given_range(self, rows):
         options = {"n_terms": 10, "bounds": [[-2, 2], [90, 110], [-1, 1]]}
         outside = int(((np.abs(rows[0] - [0, 100, 0]) > [2, 10, 1]).any(axis=1)).sum())
-        with pytest.warns(OutOfRangeWarning, match=f"{outside} rows lie outside of bounds"):
+        with pytest.warns(OutOfRangeWarning, match=f"{outside} samples lie outside of bounds"):
             model = GegenbauerRegressor(**options).fit(*chunked(*rows))
         assert model.n_out_of_range_ == outside > 0
         with pytest.raises(StreamError, match=r"partition .: .* samples lie outside"):
@@ -251,11 +251,11 @@ class TestClassifier:
         found = model.to_local().decision_function(X)
         np.testing.assert_array_equal(found, expected.to_local().decision_function(X))
 
-    @pytest.mark.parametrize("weighed", [False, True])
-    def test_balanced_classes(self, rows, labels, weighed):
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_balanced_classes(self, rows, labels, weighted):
         X, y = rows[0], labels
-        weight = np.random.default_rng(1).integers(0, 3, N) if weighed else None
-        dX, dy, *dw = chunked(X, y, *([weight] if weighed else []))
+        weight = np.random.default_rng(1).integers(0, 3, N) if weighted else None
+        dX, dy, *dw = chunked(X, y, *([weight] if weighted else []))
         model = GegenbauerClassifier(n_terms=30, class_weight="balanced").fit(dX, dy, *dw)
         local = gegenbauer.GegenbauerClassifier(n_terms=30, class_weight="balanced")
         local.fit(X, y, weight)
@@ -518,7 +518,7 @@ class TestSearch:
         lower, upper = model.predict_interval(X, 0.9)
         assert float(((lower <= y) & (y <= upper)).mean()) == pytest.approx(0.9, abs=0.03)
 
-    def test_same_bits_on_a_cluster(self, two, rows, labels):
+    def test_bitwise_identical_on_a_cluster(self, two, rows, labels):
         dX, dy = unequal(rows[0], labels)
         on_two = GegenbauerClassifierCV(n_terms=40, client=two).fit(dX, dy)
         with dask.config.set(scheduler="synchronous"):
@@ -536,7 +536,7 @@ class TestSearch:
                 da.from_array(X[:2], chunks=((1, 0, 0, 0, 0, 1), 3)),
                 da.from_array(y[:2], chunks=((1, 0, 0, 0, 0, 1),)),
             )
-        with pytest.raises(ValueError, match="at least two rows"):
+        with pytest.raises(ValueError, match="at least two samples"):
             GegenbauerRegressorCV(n_terms=3).fit(*chunked(X[:1], y[:1]))
         with pytest.raises(ValueError, match="at least two classes"):
             GegenbauerClassifierCV(n_terms=3).fit(dX, da.ones_like(dl, dtype=int))
@@ -643,7 +643,7 @@ class TestErrors:
             lambda: model.choose_alpha(held_out=[(dX, dy)]),
             lambda: GegenbauerFeatures().fit(dX).count_out_of_range(dX),
         ):
-            with pytest.raises((TypeError, StreamError), match="takes rows in memory"):
+            with pytest.raises((TypeError, StreamError), match="takes samples in memory"):
                 call()
 
 
@@ -670,7 +670,7 @@ class TestClient:
             assert ours().get_params() == {**plain().get_params(), "client": None}
             assert ours(n_terms=3).set_params(degree=2).get_params()["degree"] == 2
 
-    def test_save_says_what_to_do(self, rows, tmp_path):
+    def test_save_explains_what_to_do(self, rows, tmp_path):
         pytest.importorskip("safetensors")
         model = GegenbauerRegressor(n_terms=20).fit(*chunked(*rows))
         with pytest.raises(TypeError, match=r"save its to_local\(\)"):
@@ -695,7 +695,7 @@ class TestClient:
 
 
 class TestCluster:
-    def test_same_bits_for_any_number_of_workers(self, two, rows):
+    def test_bitwise_identical_for_any_number_of_workers(self, two, rows):
         dX, dy = chunked(*rows, chunk=60)
         on_two = GegenbauerRegressor(n_terms=50, client=two).fit(dX, dy)
         with dask.config.set(scheduler="synchronous"):

@@ -10,24 +10,24 @@ import pytest
 
 from gegenbauer import _cpu, _dispatch
 
-FLAVOURS = ["baseline", "avx2", "avx512"]
+ISA_VARIANTS = ["baseline", "avx2", "avx512"]
 
 
 def run(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run `code` in a new interpreter, whose environment names no flavour unless `variables` do."""
+    """Run `code` in a new interpreter, without GEGENBAUER_ISA unless `variables` have it."""
     environment = {k: v for k, v in os.environ.items() if k != "GEGENBAUER_ISA"} | variables
     return subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
     )
 
 
-class TestFlavour:
+class TestIsaVariant:
     def test_processor_is_named(self):
-        assert _cpu.best_isa() in FLAVOURS
+        assert _cpu.best_isa() in ISA_VARIANTS
 
     def test_available_from_narrow_to_wide(self):
         available = _dispatch.available_isas()
-        assert list(available) == [name for name in FLAVOURS if name in available]
+        assert list(available) == [name for name in ISA_VARIANTS if name in available]
         assert _dispatch.isa in available
 
     def test_widest_is_the_default(self):
@@ -41,7 +41,7 @@ class TestFlavour:
         module = "_core" if isa == "baseline" else f"_core_{isa}"
         assert done.stdout.split() == [isa, f"gegenbauer.{module}"], done.stderr
 
-    def test_all_flavours_have_the_same_names(self):
+    def test_all_isa_variants_have_the_same_names(self):
         code = "from gegenbauer._dispatch import core; print(sorted(vars(core)))"
         names = {run(code, GEGENBAUER_ISA=isa).stdout for isa in _dispatch.available_isas()}
         assert len(names) == 1
@@ -99,7 +99,7 @@ class TestChoose:
         monkeypatch.setattr(_cpu, "best_isa", lambda: "baseline")
         assert set(_dispatch.available_isas()) <= {"baseline"}
 
-    def test_flavour_that_was_not_built(self, monkeypatch):
+    def test_isa_variant_that_was_not_built(self, monkeypatch):
         find_spec = importlib.util.find_spec
         monkeypatch.setattr(_cpu, "best_isa", lambda: "avx512")
         monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""Pictures: what the artists hold, not how they look."""
+"""Plots: what the artists hold, not how they look."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ class TestSolvedProblems:
 
 
 def test_bins_show_how_many_they_hold():
-    """One sample far from the diagonal is no bad calibration, and the picture shows that."""
+    """One sample far from the diagonal is no bad calibration, and the plot shows that."""
     p = np.repeat([0.05, 0.45, 0.95], [100, 1, 100])
     outcomes = np.concatenate([np.arange(100) < 5, [True], np.arange(100) < 95])
     display = ReliabilityDisplay.from_predictions(outcomes, p)
@@ -200,7 +200,7 @@ def test_bins_show_how_many_they_hold():
         assert_allclose(shown.prob_pred @ shown.counts, p.sum())
 
 
-def test_pictures_of_the_papers_basis():
+def test_plots_of_the_papers_basis():
     model = GegenbauerRegressorCV(
         spectrum=None, lam=[0.05, 0.5], n_terms=range(1, 11), alphas=ALPHAS
     ).fit(X, Y)
@@ -440,7 +440,7 @@ class TestReliability:
         with pytest.raises(ValueError, match="strategy must be"):
             ReliabilityDisplay.from_estimator(model, self.LABELS, strategy="some")
         plain = GegenbauerClassifier(n_terms=5).fit(X, self.LABELS)
-        with pytest.raises(TypeError, match=r"leave rows out; got GegenbauerClassifier\."):
+        with pytest.raises(TypeError, match=r"leave samples out; got GegenbauerClassifier\."):
             ReliabilityDisplay.from_estimator(plain, self.LABELS)
 
 
@@ -456,7 +456,7 @@ class TestReliability:
 )
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_decision_boundaries(estimator, response, n_classes):
-    """scikit-learn's picture shows the response of our estimators at its grid."""
+    """scikit-learn's plot shows the response of our estimators at its grid."""
     from sklearn.inspection import DecisionBoundaryDisplay
 
     y = np.digitize(Y, [0, 1][: n_classes - 1])
@@ -486,7 +486,7 @@ def test_given_axes_and_options():
     assert display.lines_[0].get_color() == "red"
 
 
-def test_pictures_of_scikit_learn():
+def test_plots_of_scikit_learn():
     from sklearn.calibration import CalibrationDisplay
     from sklearn.inspection import DecisionBoundaryDisplay, PartialDependenceDisplay
 

@@ -550,7 +550,7 @@ class TestLabels:
 
 
 class TestMultilabel:
-    def test_columns_are_separate_questions(self):
+    def test_columns_are_separate_binary_targets(self):
         X, y = make_multilabel_classification(80, 5, n_classes=4, random_state=0)
         model = GegenbauerClassifier(n_terms=20, alpha=0.1).fit(X, y)
         assert model.multilabel_
@@ -728,7 +728,8 @@ class TestBadInput:
         X = np.repeat(rng.uniform(-1, 1, (200, 1)), 2, axis=1)
         y = X[:, 0] + 0.1 * rng.normal(size=200)
         options = {"degree": 3, "n_terms": None, "lam": 0.5, "solver": solver}
-        # closer ones are told from copies or not by the rounding of the variant of the core
+        # closer ones are distinguished from copies or not by the rounding of the variant of the
+        # core
         near = X + [0, 1e-7] * rng.normal(size=(200, 1))
         with pytest.warns(IllConditionedWarning, match=r"larger alpha[\s\S]*leave out inputs"):
             GegenbauerRegressor(alpha=1e-20, domain=(-1, 1), **options).fit(near, y)

@@ -48,7 +48,7 @@ from gegenbauer.selection import (
 )
 from gegenbauer.selection.calibration import ProbabilityMap
 
-# Twelve samples tell little, and classifiers say so.
+# Twelve samples are few, and classifiers warn of it.
 pytestmark = pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
 
 N = 12
@@ -340,7 +340,7 @@ def test_masks_that_mask_nothing():
 
 
 def test_groups_may_be_dates():
-    """Groups are told apart and nothing else; but masks have no place there either."""
+    """Groups are compared and nothing else; but masks have no place there either."""
     model = GegenbauerRegressorCV(spectrum=(0.5, 2.0), cv=GroupKFold(3))
     numbers, dates = np.arange(N) // 2, DAYS[np.arange(N) // 2]
     expected = model.fit(X, PLAIN, groups=numbers).predict(X)
@@ -586,7 +586,7 @@ FAR_OUT = {
 @pytest.mark.filterwarnings("ignore:The linear system of this fit is ill-conditioned")
 @pytest.mark.parametrize("call", FAR_OUT)
 def test_far_outside(call):
-    """An error that says so, and neither infinities nor what came of them."""
+    """An error that names it, and neither infinities nor what came of them."""
     with pytest.raises(BeyondRangeError, match=r"clip|is too large"):
         FAR_OUT[call]()
 

@@ -118,8 +118,8 @@ class TestClassifier:
         X, y = classes(60)
         model = GegenbauerClassifierCV().fit(X, y)
         table = model.surface_
-        price = np.log(table["interaction"] * X.shape[1]) ** 2 / (32 * len(X))
-        judged = table["score"] - price[:, np.newaxis]
+        penalty = np.log(table["interaction"] * X.shape[1]) ** 2 / (32 * len(X))
+        judged = table["score"] - penalty[:, np.newaxis]
         i, j, g = np.unravel_index(np.nanargmax(judged), judged.shape)
         (part,) = model.spectrum_.components  # each input has left the same start
         assert part.smoothness == table["smoothness"][i]
@@ -131,7 +131,7 @@ class TestClassifier:
         assert model.engine_ == "kernel"
 
     def test_inputs_that_do_not_matter_fade(self):
-        """Their weights fall, probabilities gain; with cv or a scorer all inputs weigh the same."""
+        """Their weights fall, probabilities gain; with cv or a scorer inputs have equal weights."""
         rng = np.random.default_rng(0)
         X = rng.uniform(-1, 1, (1200, 6))
         y = np.where(rng.uniform(size=1200) < 0.1, -1, 1) * X[:, 1] * X[:, 4] > 0
@@ -158,7 +158,7 @@ class TestClassifier:
             by_chance = GegenbauerClassifierCV().fit(X, rng.integers(0, 2, 150))
         assert np.ptp(by_chance.relevances_) == 0
 
-    def test_labels_and_copies_weigh_inputs_alike(self):
+    def test_labels_and_copies_have_per_input_weights(self):
         """Rows that come twice are rows of twice the weight; each label has its temperature."""
         X = np.random.default_rng(0).uniform(-1, 1, (90, 4))
         y = np.where((X[:, 0] > 0) ^ (X[:, 2] > 0), "red", "blue")
@@ -171,7 +171,7 @@ class TestClassifier:
             )
             assert np.ptp(twice.spectrum_.interactions(4)) > 0
 
-    def test_better_than_chance_by_far_without_any_setting(self):
+    def test_better_than_chance_by_far_with_default_settings(self):
         for load, least in ((load_iris, 0.93), (load_wine, 0.94), (load_breast_cancer, 0.95)):
             X, y = load(return_X_y=True)
             split = train_test_split(X, y, random_state=0, stratify=y)
@@ -770,7 +770,7 @@ def test_small_alphas_of_small_sets_are_trusted():
     assert -0.75 < model.best_score_ < -0.65
 
 
-def test_weights_that_leave_hardly_a_row_are_told():
+def test_weights_that_leave_hardly_a_row_are_reported():
     X, y = regression(40)
     with pytest.warns(LightWeightsWarning, match="40 rows count as 1 only") as caught:
         GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, y, np.full(40, 1 / 40))
@@ -816,7 +816,7 @@ def test_a_splitter_is_not_a_class():
 
 @pytest.mark.parametrize("policy", ["clip", "warn", "error"])
 def test_rows_of_weight_zero_may_lie_anywhere(policy):
-    """They are no rows of the fit: what is done to rows out of its range is not asked of them."""
+    """They are no samples of the fit, and the policy for samples out of its range ignores them."""
     X, y = regression(30)
     far = np.vstack([X, X[:1] + 100.0])
     weights = np.append(np.ones(30), 0.0)
@@ -891,7 +891,7 @@ class TestGroups:
             (GroupKFold(4), "a", r"groups must have shape .* got shape \(\)"),
         ],
     )
-    def test_what_is_missing_is_told(self, kind, cv, groups, message):
+    def test_what_is_missing_is_named(self, kind, cv, groups, message):
         X, y = table(kind, 30)
         model = kind(cv=cv)
         before = dict(vars(model))
@@ -930,7 +930,9 @@ def test_splits_may_be_masks():
 @pytest.mark.parametrize("options", [{}, {"alphas": [0.1]}, {"cv": 3}])
 def test_a_spectrum_of_weights_that_underflow(options):
     X, y = regression(30)
-    with pytest.raises(ValueError, match=r"spectrum=\(1e-300, 2.0\) weighs the inputs so little"):
+    with pytest.raises(
+        ValueError, match=r"spectrum=\(1e-300, 2.0\) gives the inputs such small weights"
+    ):
         GegenbauerRegressorCV(spectrum=(1e-300, 2.0), **options).fit(X, y)
 
 
@@ -987,7 +989,7 @@ def test_a_scorer_for_other_targets(kind, scoring, cv):
     "cls",
     [GegenbauerRegressor, GegenbauerClassifier, GegenbauerRegressorCV, GegenbauerClassifierCV],
 )
-def test_light_weights_are_told_by_all(cls, learn, weight):
+def test_light_weights_are_reported_by_all(cls, learn, weight):
     """By one warning, and none of NumPy; where numbers leave float64 by an error."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(60, 2))
@@ -1009,9 +1011,9 @@ def test_light_weights_are_told_by_all(cls, learn, weight):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert np.isfinite(learned()).all()
-    told = [str(one.message) for one in caught if one.category is LightWeightsWarning]
-    assert len(told) == 1
-    assert f"60 rows count as {60 * weight:.3g} only" in told[0]
+    reported = [str(one.message) for one in caught if one.category is LightWeightsWarning]
+    assert len(reported) == 1
+    assert f"60 rows count as {60 * weight:.3g} only" in reported[0]
     assert not any(one.category is RuntimeWarning for one in caught)
 
 

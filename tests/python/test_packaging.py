@@ -241,7 +241,7 @@ class TestStaging:
         assert stage.main(project("eigency==0.0.1"), target) == "eigency==0.0.1"
 
     @pytest.mark.parametrize("staged", [None, "eigency==0.0.0"])
-    def test_says_what_to_install(self, stage, project, tmp_path, staged):
+    def test_explains_what_to_install(self, stage, project, tmp_path, staged):
         target = tmp_path / "eigen"
         if staged is not None:
             target.mkdir()

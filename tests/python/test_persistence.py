@@ -285,7 +285,7 @@ SEARCHES = [
 
 
 def same(one, other):
-    """Tell whether two values are equal, arrays to the last bit and type."""
+    """Return whether two values are equal, arrays to the last bit and type."""
     if isinstance(one, np.ndarray):
         assert_array_equal(other, one, strict=True)
         return other.flags.writeable
@@ -307,7 +307,7 @@ def same(one, other):
 class TestSearches:
     @pytest.mark.parametrize("kind", SEARCHES)
     def test_everything_comes_back(self, tmp_path, kind):
-        """All that there is in a fitted estimator, and all that it answers, the same bits."""
+        """All that there is in a fitted estimator, and all that it answers, bitwise identical."""
         model = fitted_search(kind)
         save(model, tmp_path / "model")
         again = load(tmp_path / "model")
@@ -555,7 +555,7 @@ def is_solvable(model):
 
 
 class TestWhateverFitTakes:
-    """It comes back, or `save` says which attribute does not before it writes anything."""
+    """It comes back, or `save` names the attribute that does not before it writes anything."""
 
     @settings(max_examples=20)
     @given(ridges(), st.sampled_from([GegenbauerRegressor, GegenbauerClassifier]))
@@ -875,7 +875,7 @@ class TestSave:
         assert type(load(path)) is type(outer)
         assert list(tmp_path.iterdir()) == [path]
 
-    def test_a_file_taken_for_a_leftover_is_made_again(self, tmp_path, monkeypatch):
+    def test_a_file_taken_for_a_leftover_is_written_again(self, tmp_path, monkeypatch):
         flock, taken = fcntl.flock, []
 
         def late(descriptor, operation):
@@ -1154,7 +1154,7 @@ class TestHostile:
             ("degree", {"a": 1}, "'degree'"),
             ("class_weight", [[0, "much"]], "class_weight"),
             ("class_weight", [[[0], 1]], "class_weight"),
-            ("class_weight", "guess", "'class_weight'"),
+            ("class_weight", "equal", "'class_weight'"),
             ("class_weight", {"a": 1}, "class_weight"),
             ("n_jobs", 1.5, "'n_jobs'"),
             ("n_jobs", 10**9, "'n_jobs'"),
@@ -1584,10 +1584,10 @@ class TestHostileSearches:
         refused(parts.write(), message)
 
 
-def half_fitted(kind):
+def partially_fitted(kind):
     """Return a model that has learned some batches, solved for or not.
 
-    Its sums are asked for: which are cheaper depends on the processor.
+    Its sums are prescribed: which are cheaper depends on the processor.
     """
     rng = np.random.default_rng(3)
     X = rng.uniform(size=(50, 2))
@@ -1610,7 +1610,7 @@ class TestHostileHalves:
 
     @pytest.mark.parametrize("kind", HALVES)
     def test_every_tensor_is_needed_and_checked(self, tmp_path, kind):
-        parts = Parts(half_fitted(kind), tmp_path)
+        parts = Parts(partially_fitted(kind), tmp_path)
         load(parts.write())
         for name in sorted(parts.tensors):
             array = parts.tensors.pop(name)
@@ -1651,7 +1651,7 @@ class TestHostileHalves:
         ],
     )
     def test_entries(self, tmp_path, key, value, message):
-        parts = Parts(half_fitted("half-regressor"), tmp_path)
+        parts = Parts(partially_fitted("half-regressor"), tmp_path)
         entry = parts.entries["fitted"]["statistics"]
         assert entry["kind"] == "moments"
         entry[key] = value
@@ -1667,7 +1667,7 @@ class TestHostileHalves:
 
     @pytest.mark.parametrize("kind", HALVES)
     def test_dimensions_of_y(self, tmp_path, kind):
-        parts = Parts(half_fitted(kind), tmp_path)
+        parts = Parts(partially_fitted(kind), tmp_path)
         entry = parts.entries["fitted"]["statistics"]
         entry["y_was_flat"] = not entry["y_was_flat"]
         if "classifier" in kind:
@@ -1676,20 +1676,20 @@ class TestHostileHalves:
             assert load(parts.write()).predict([[0.5, 0.5]]).shape == (1, 1)
 
     def test_no_object(self, tmp_path):
-        parts = Parts(half_fitted("half-regressor"), tmp_path)
+        parts = Parts(partially_fitted("half-regressor"), tmp_path)
         for bad in ([], 1, None):
             parts.entries["fitted"]["statistics"] = bad
             refused(parts.write(), r".")
 
     def test_classes_and_outputs_agree(self, tmp_path):
-        parts = Parts(half_fitted("half-classifier-gram-solved"), tmp_path)
+        parts = Parts(partially_fitted("half-classifier-gram-solved"), tmp_path)
         parts.entries["fitted"]["statistics"] |= {"n_outputs": 3, "shifted": False}
         del parts.tensors["shift"]
         refused(parts.write(), "cannot have 3 outputs")
 
     @pytest.mark.parametrize("bad", [1, [1, 2], [[1]], [["a", "b"], [0, 1]], [[1, 0], [0, 1]]])
     def test_bounds(self, tmp_path, bad):
-        parts = Parts(half_fitted("half-regressor"), tmp_path)
+        parts = Parts(partially_fitted("half-regressor"), tmp_path)
         parts.entries["parameters"]["bounds"] = bad
         if bad == [[1, 0], [0, 1]]:  # a parameter like any other: found when it is used
             with pytest.raises(ValueError, match="bounds"):
@@ -1705,7 +1705,7 @@ def sample(tmp_path_factory, kind):
     """Write one good file of a kind, once: hypothesis runs a test many times."""
     if kind not in SAMPLES:
         folder = tmp_path_factory.mktemp("fuzz")
-        make = fitted if kind in KINDS else half_fitted if kind in HALVES else fitted_search
+        make = fitted if kind in KINDS else partially_fitted if kind in HALVES else fitted_search
         save(make(kind), folder / "good")
         SAMPLES[kind] = folder, (folder / "good").read_bytes()
     return SAMPLES[kind]

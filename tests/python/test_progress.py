@@ -29,7 +29,7 @@ CASES = [
 
 
 class Recorder:
-    """A callback of the documented protocol that writes down what it is told."""
+    """A callback of the documented protocol that writes down what it is given."""
 
     def __init__(self):
         self.record = []
@@ -79,10 +79,10 @@ class TestCallbacks:
         n_steps = record.count(("begin", "step"))
         assert n_steps == record.count(("end", "step"))
         assert n_steps > 2
-        told, told_X, told_y, metadata = recorder.given["fit"]
-        assert told is model
-        assert_array_equal(told_X, X)
-        assert_array_equal(told_y, y)
+        given, given_X, given_y, metadata = recorder.given["fit"]
+        assert given is model
+        assert_array_equal(given_X, X)
+        assert_array_equal(given_y, y)
         assert_array_equal(metadata["sample_weight"], weights)
         assert_array_equal(recorder.fitted.predict(X), model.predict(X))
 
@@ -108,7 +108,7 @@ class TestCallbacks:
         assert ("end", "fit") not in recorder.record
         assert vars(model) == before
 
-    def test_a_wrong_parameter_is_told_to_nobody(self):
+    def test_a_wrong_parameter_is_given_to_nobody(self):
         recorder = Recorder()
         with pytest.raises(ValueError, match="search_samples"):
             GegenbauerRegressorCV(search_samples=1).set_callbacks(recorder).fit(X, Y)

@@ -194,13 +194,6 @@ def test_lines_are_wrapped(path):
     assert [line for line in lines if len(line) > 100] == []
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_words_are_those_of_the_glossary(path):
-    text = " ".join(prose(path.read_text(encoding="utf-8"))).lower()
-    old = r"\b(flavours?|half-fitted|same bits|made again|slips?|pictures?|without any setting)\b"
-    assert re.findall(old, text) == []
-
-
 def test_way_of_a_call_names_what_exists():
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
     steps = re.findall(r"^\|[^|]*\| `([\w/.]+)` \| `(\w+)` \|$", text, re.MULTILINE)

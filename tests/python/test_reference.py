@@ -1,6 +1,6 @@
 """The oracle itself: the paper in NumPy against values worked out by hand, mpmath and scipy.
 
-Among them are the values that the project was asked to reproduce. The splits of Iris and Wine:
+Among them are the values that the project was required to reproduce. The splits of Iris and Wine:
 ``default_rng(seed).permutation(n)``, of which the first 105 (126) rows train and the others test;
 the inputs are scaled by the extremes of the training rows, and test rows are clipped to them.
 """

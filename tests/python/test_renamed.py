@@ -1,4 +1,4 @@
-"""Names of version 0.1.0 that have changed: the error says the new one."""
+"""Names of the first candidate that have changed: the error names the new one."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ def passengers(n=1200, seed=0):
 
 
 def switches(n=500, seed=0, n_inputs=4, noise=0.2):
-    """Binary inputs, of which the first two tell by an exclusive or, and noise."""
+    """Binary inputs, of which the first two decide by an exclusive or, and noise."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (n, n_inputs)).astype(float)
     return X, (X[:, 0] != X[:, 1]).astype(int) ^ (rng.uniform(size=n) < noise)
@@ -517,7 +517,7 @@ def test_constant_targets_are_no_reason_to_warn():
 
 
 class TestCellsOfOneLabel:
-    """Few values of the inputs, each of which has one label only: nothing but copies tell it."""
+    """Few values of the inputs, each of which has one label only: nothing but copies show it."""
 
     @staticmethod
     def tables():

@@ -103,7 +103,7 @@ def test_optimality_for_every_alpha(shape, options):
 @pytest.mark.parametrize("shape", [TALL, WIDE, SQUARE])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_optimality_of_cholesky(shape, engine):
-    """Also when the larger of the two systems is asked for."""
+    """Also when the larger of the two systems is requested."""
     p = make_problem(*shape)
     rho = oracles.optimality(p.G, p.Y)
     for alpha in ALPHAS[ALPHAS >= 2.0**-20]:
@@ -299,12 +299,12 @@ def test_products_in_float32_give_way_where_refinement_does_not_converge(engine)
     X = p.X.astype(np.float32)
     alpha = 2.0**-28
     for solver in ("auto", "cholesky"):
-        asked = solve_ridge(p.basis, X, p.Y, alpha, engine=engine, solver=solver)
+        requested = solve_ridge(p.basis, X, p.Y, alpha, engine=engine, solver=solver)
         exact = solve_ridge(
             p.basis, X, p.Y, alpha, engine=engine, solver=solver, precision="float64"
         )
-        assert asked.precision == "float64"
-        assert_array_equal(asked.weights, exact.weights)
+        assert requested.precision == "float64"
+        assert_array_equal(requested.weights, exact.weights)
 
 
 def test_small_systems_are_in_float64():
@@ -336,16 +336,16 @@ def test_moments_give_way_where_they_are_inaccurate():
     """Legendre polynomials of degree 40 and a tiny penalty: rounding at the corners would count."""
     p = make_problem(400, 2, 190)
     tiny = 1e-12
-    asked = solve_ridge(p.basis, p.X, p.Y, tiny, engine="moments", solver="cholesky")
-    assert asked.engine == "primal"
+    requested = solve_ridge(p.basis, p.X, p.Y, tiny, engine="moments", solver="cholesky")
+    assert requested.engine == "primal"
     assert_array_equal(
-        asked.weights,
+        requested.weights,
         solve_ridge(p.basis, p.X, p.Y, tiny, engine="primal", solver="cholesky").weights,
     )
 
 
 def test_next_best_way_where_moments_are_inaccurate():
-    """The choice is made again among the other ways; it need not be the primal one."""
+    """The choice is repeated among the other ways; it need not be the primal one."""
     basis = TensorBasis(2, degree=40)
     rng = np.random.default_rng(4)
     X, Y = rng.uniform(size=(800, 2)), rng.normal(size=(800, 1))
@@ -398,8 +398,8 @@ def test_the_solver_that_was_used_is_reported(shape, engine, solver):
     basis = TensorBasis(n_features, n_terms=n_terms)
     p = Problem(basis, X, Y, basis.evaluate(X))
 
-    asked = solve_ridge(basis, X, Y, 1.0, solver="orthogonal")
-    assert (asked.engine, asked.solver) == (engine, solver)
+    requested = solve_ridge(basis, X, Y, 1.0, solver="orthogonal")
+    assert (requested.engine, requested.solver) == (engine, solver)
     tiny = 1e-17 * np.linalg.norm(p.G, 2) ** 2  # a penalty that rounding swallows
     fallen = solve_ridge(basis, X, Y, tiny)
     assert (fallen.engine, fallen.solver) == (engine, solver)
@@ -488,7 +488,7 @@ def exact_features(X, basis, spectrum=None):
 @pytest.mark.parametrize("kind", ["plain", "near", "repeated", "equal inputs"])
 @pytest.mark.parametrize("penalize_constant", [True, False])
 @pytest.mark.parametrize("alpha", [1e-2, 1e-8, 1e-12, 1e-14, 1e-20])
-def test_the_error_is_no_smaller_than_it_says(kind, penalize_constant, alpha):
+def test_the_error_is_no_smaller_than_reported(kind, penalize_constant, alpha):
     """Against 90 digits, where noise is left that no penalty reaches."""
     rng = np.random.default_rng(21)
     for n_samples, n_features, n_terms in ((6, 2, 10), (8, 1, 8), (12, 2, 6)):
@@ -954,7 +954,7 @@ def test_predictions_are_features_times_weights(n_samples, n_outputs):
     assert_array_equal(predict(p.basis, p.X, np.asfortranarray(W)), got)
 
 
-def test_predictions_have_the_same_bits_for_any_threads_and_company():
+def test_predictions_are_bitwise_identical_for_any_threads_and_company():
     p = make_problem(3000, 5, 300, 2)
     W = np.random.default_rng(9).standard_normal((300, 2))
     expected = predict(p.basis, p.X, W, n_threads=1)

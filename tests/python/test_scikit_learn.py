@@ -116,7 +116,7 @@ TRAINING = ["check_classifiers_train", "check_regressors_train"]
 
 
 def by_design(estimator):
-    """Name the checks that a setting fails because it does what it was asked to."""
+    """Name the checks that a setting fails because of what it is set to do."""
     parameters = estimator.get_params()
     failing = {}
     if parameters.get("n_terms") == 1 or parameters.get("degree") == 0:
@@ -130,15 +130,15 @@ def by_design(estimator):
     return failing
 
 
-# Many of the tables that are checked are noise, and some settings warn as they were asked to
-TOLD = [
+# Many of the tables that are checked are noise, and some settings warn as they should
+EXPECTED_WARNINGS = [
     pytest.mark.filterwarnings(f"ignore::gegenbauer.errors.{name}")
     for name in ("UnderfittingWarning", "GridEdgeWarning", "OutOfRangeWarning")
 ]
 
 
 def tolerant(test):
-    for mark in TOLD:
+    for mark in EXPECTED_WARNINGS:
         test = mark(test)
     return test
 

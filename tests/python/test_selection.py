@@ -85,7 +85,7 @@ def rows_weights(kind, n, seed=1):
 @pytest.mark.parametrize("shape", [TALL, WIDE])
 @pytest.mark.parametrize("method", METHODS)
 def test_equals_refits(method, shape, free, kind):
-    """To 1e-10 wherever the estimate of the error says so; to the estimate elsewhere."""
+    """To 1e-10 wherever the estimate of the error allows it; to the estimate elsewhere."""
     p = make_problem(*shape, lam=0.5)
     weights = rows_weights(kind, shape[0])
     path = RidgePath(
@@ -144,19 +144,19 @@ def test_surface_of_small_sets_for_any_alpha(free):
 
 
 @pytest.mark.parametrize("method", ["svd", "dual", "primal"])
-def test_questions_do_not_change_answers(method):
+def test_queries_do_not_change_results(method):
     p = make_problem(*WIDE, lam=0.5)
     path = RidgePath(p.basis, p.X, p.Y, method=method)
     alphas = [1e-3, 1.0]
 
-    def ask():
+    def query():
         found = path.leave_one_out(alphas)
         return (
             found.predictions, found.leverages, found.error, path.gcv(alphas),
             path.log_marginal_likelihood(alphas), path.predict(p.X, alphas),
         )  # fmt: skip
 
-    for first, second in zip(ask(), ask(), strict=True):
+    for first, second in zip(query(), query(), strict=True):
         assert_array_equal(first, second)
 
 
@@ -273,9 +273,9 @@ def test_folds_equal_refits(shape, free, kind, by_moments, monkeypatch):
     [
         ({"folds": [[0, 1]]}, "at least two"),
         ({"folds": [[0, 1], []]}, "not empty"),
-        ({"folds": [[0, 1], [2.0]]}, "row numbers"),
+        ({"folds": [[0, 1], [2.0]]}, "sample indices"),
         ({"folds": [[0, 1], [40]]}, "between 0 and 39"),
-        ({"folds": [[0, 1], [1, 2]]}, "share rows"),
+        ({"folds": [[0, 1], [1, 2]]}, "share samples"),
         ({"alphas": [0.0]}, "positive"),
         ({"sample_weight": [0.0] * 38 + [1.0, 1.0], "folds": [[38, 39], [0]]}, "positive weight"),
     ],
@@ -289,8 +289,8 @@ def test_folds_that_are_none(change, message):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("free", [False, True])
-def test_never_better_than_it_says(method, free):
-    """Legendre terms of 5 inputs at fewer rows: tiny alphas are lost by products, and said so."""
+def test_never_better_than_reported(method, free):
+    """Legendre terms of 5 inputs at fewer samples: products lose tiny alphas, and report it."""
     p = make_problem(60, 5, 126, n_outputs=1, lam=0.5, seed=3)
     exact = RidgePath(p.basis, p.X, p.Y, penalize_constant=not free, method="svd")
     true = exact.leave_one_out(ALPHAS)
@@ -536,7 +536,7 @@ def test_alpha_of_zero_of_repeated_samples(free):
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("shape", [(9, 2, 8), (9, 1, 4)])
 def test_repeated_samples_of_any_penalty(shape, free, kind, scaled):
-    """Noise of copies is orthogonal to all functions, and no singular value of 1e-17 says less."""
+    """Noise of copies is orthogonal to all functions, and no singular value of 1e-17 is smaller."""
     p = make_problem(*shape, n_outputs=1, lam=0.5)
     X = p.X[[0, 1, 2, 3, 4, 5, 0, 1, 0]]
     scaling = None
@@ -559,7 +559,7 @@ def test_repeated_samples_of_any_penalty(shape, free, kind, scaled):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("method", METHODS)
-def test_the_error_is_no_smaller_than_it_says(method, seed):
+def test_the_error_is_no_smaller_than_reported(method, seed):
     """Against 60 digits, where samples or inputs nearly say the same and penalties are tiny."""
     rng = np.random.default_rng(seed)
     for kind in ("plain", "near", "equal inputs", "repeated"):
@@ -691,7 +691,7 @@ def test_alpha_of_zero_needs_full_rank():
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("free", [False, True])
-def test_integer_weights_are_repeated_rows_left_out_together(method, free):
+def test_integer_weights_are_repeated_samples_left_out_together(method, free):
     p = make_problem(20, 2, 10)
     repeats = np.random.default_rng(0).integers(0, 4, 20)
     rows = np.repeat(np.arange(20), repeats)
@@ -786,7 +786,7 @@ class TestArguments:
             (
                 (self.basis, self.X[:1], self.y[:1]),
                 {"penalize_constant": False},
-                "at least two rows",
+                "at least two samples",
             ),
         ]:
             with pytest.raises((ValueError, TypeError), match=message):
@@ -795,7 +795,7 @@ class TestArguments:
     def test_too_large(self, monkeypatch):
         monkeypatch.setattr("gegenbauer._memory.available_memory", lambda: 1e9)
         X = np.zeros((200_000, 2))
-        with pytest.raises(TooLargeError, match="kernel matrix of 200000 rows"):
+        with pytest.raises(TooLargeError, match="kernel matrix of 200000 samples"):
             RidgePath(self.basis, X, X[:, 0], method="dual")
         path = RidgePath(self.basis, self.X, self.y)
         with pytest.raises(TooLargeError, match="fewer alphas"):

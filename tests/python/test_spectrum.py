@@ -283,7 +283,7 @@ def test_shorthands_mean_the_same():
 
 
 def largest_by_brute_force(spectrum, n_terms, limit=None, caps=None, box=40):
-    """Those of a box of multi-indices that weigh more than any beyond; ties by degree and grlex."""
+    """Those of a box of multi-indices of the largest weights; ties by degree and grlex."""
     v = np.minimum.accumulate(np.minimum(1.0, by_hand(spectrum, 3, box)), axis=1)
     beyond = v[:, box].max() if caps is None else 0.0
     k = np.stack(np.meshgrid(*[np.arange(box)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -353,7 +353,7 @@ def test_largest_weight_sets_are_nested_closed_and_sorted(q, s, r, n_terms):
 
 
 def test_spectra_beyond_the_range_of_float64():
-    """v(n) below 1e-308 still tells terms apart."""
+    """v(n) below 1e-308 still distinguishes terms."""
     spectrum = Spectrum(GeometricDecay((1.0, 1e-200), 1e-100))
     basis = TensorBasis(2, n_terms=8, lam=0.0, index_set="largest_weight", spectrum=spectrum)
     assert basis.indices.tolist() == [

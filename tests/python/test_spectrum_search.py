@@ -147,7 +147,7 @@ def test_leave_one_out_checks_its_arguments():
         (("kernel", X, y, 1.0), {}, "kernel must be"),
         ((kernel, X, y, 0.0), {}, "alpha must be"),
         ((kernel, X, y, 1.0), {"sample_weight": [1, 0, 1]}, "must be positive"),
-        ((kernel, X[:1], y[:1], 1.0), {"penalize_constant": False}, "at least two rows"),
+        ((kernel, X[:1], y[:1], 1.0), {"penalize_constant": False}, "two samples"),
     ]:
         with pytest.raises((ValueError, TypeError), match=message):
             leave_one_out(*arguments, **options)
@@ -186,7 +186,7 @@ class TestLearnSpectrum:
             assert other.value > best.value
 
     def test_objective_of_ones_own(self):
-        """It is judged at predictions of rows left out, of those rows that have a weight."""
+        """It is judged at predictions of samples left out, of those that have a weight."""
         X, Y, weights = data(25)
         weights[3] = 0
         kernel, used = kernel_of(np.full((3, 2), -1.0)), weights > 0
@@ -197,7 +197,7 @@ class TestLearnSpectrum:
 
     @pytest.mark.parametrize("weighted", [False, True])
     def test_a_prior_holds_weights_together(self, weighted):
-        """A tight one at their start; else the slope of the price is what that of the data is."""
+        """A tight one at their start; else the slope of the penalty is what that of the data is."""
         X, Y, weights = data(60)
         weights = weights if weighted else np.ones(60)
         start = SpectrumKernel(3, PowerDecay(0.3, 2.0))
@@ -226,8 +226,8 @@ class TestLearnSpectrum:
             moved = SpectrumKernel(3, PowerDecay(tuple(q), 2.0))
             by_level = np.log(level(moved) / level(kernel)) / np.log(1.001)
             reach = 1 + departure @ departure / (4 * 0.49)
-            price = (4 + 3) * departure[t] / (4 * 0.49) / reach / len(weights)
-            slope = found.by_log_interaction[t, 0] + found.by_log_alpha * by_level + price
+            penalty = (4 + 3) * departure[t] / (4 * 0.49) / reach / len(weights)
+            slope = found.by_log_interaction[t, 0] + found.by_log_alpha * by_level + penalty
             assert abs(slope) < 1e-4
 
     def test_is_deterministic_and_the_same_for_threads(self):
@@ -471,18 +471,18 @@ def test_alpha_stays_above_rounding(splits, free):
 def test_starts_are_the_best_of_each_smoothness():
     X, Y, _ = data(40, 2, 1)
     found = search_spectrum(X, Y, squared_error(Y), smoothnesses=[1, 2, 3], prior=2.0)
-    price = np.log(found.interactions * 2) ** 2 / (8 * 40)
+    penalty = np.log(found.interactions * 2) ** 2 / (8 * 40)
     assert len(found.starts) == 3
     for (kernel, alpha), s, scores in zip(
         found.starts, found.smoothnesses, found.losses, strict=True
     ):
-        j, g = np.unravel_index(np.nanargmin(scores + price[:, np.newaxis]), scores.shape)
+        j, g = np.unravel_index(np.nanargmin(scores + penalty[:, np.newaxis]), scores.shape)
         assert kernel.spectrum == Spectrum((found.interactions[j], s))
         assert alpha == found.alphas[g]
 
 
 def test_a_prior_of_the_interaction():
-    """It moves the choice towards 1 / n_features by as much as its density says, and no score."""
+    """It moves the choice towards 1 / n_features as its density implies, and no score."""
     rng = np.random.default_rng(3)
     X = rng.uniform(-1, 1, (60, 4))
     y = np.where(X[:, 0] + X[:, 1] ** 2 + rng.logistic(size=60) > 0.3, 1.0, -1.0)
@@ -497,8 +497,8 @@ def test_a_prior_of_the_interaction():
             found = search_spectrum(
                 X, y, log_loss, interactions=qs, prior=prior, widen=False, sample_weight=weight
             )
-            price = 0.0 if prior is None else np.log(qs * 4) ** 2 / (2 * prior**2 * n)
-            total = found.losses.min(axis=(0, 2)) + price
+            penalty = 0.0 if prior is None else np.log(qs * 4) ** 2 / (2 * prior**2 * n)
+            total = found.losses.min(axis=(0, 2)) + penalty
             (part,) = found.kernel.spectrum.components
             assert part.interaction == qs[total.argmin()]
             assert found.loss == found.losses[:, total.argmin()].min()
@@ -511,7 +511,7 @@ def test_weights_that_underflow():
     """Beside a free constant nothing is left of them, and no alpha can be relative to it."""
     X = np.random.default_rng(0).uniform(-1, 1, (20, 2))
     y = X[:, 0]
-    tiny = ".*1e-300.* weighs the inputs so little"
+    tiny = ".*1e-300.* gives the inputs such small weights"
     with pytest.raises(ValueError, match=f"components={tiny}"):
         learn_spectrum(X, y, components=(1e-300, 2.0), penalize_constant=False)
     with pytest.raises(ValueError, match=f"interaction {tiny}"):

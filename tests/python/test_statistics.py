@@ -164,7 +164,7 @@ def test_update_adds_in_place(statistics_of):
     same_statistics(total, statistics_of(p))
 
 
-def test_statistics_have_the_same_bits_for_any_threads(statistics_of):
+def test_statistics_are_bitwise_identical_for_any_threads(statistics_of):
     p = make_problem(5000, 4, 300)
     one = statistics_of(p, n_threads=1)
     for n_threads in (2, 3):
@@ -275,7 +275,7 @@ def test_what_cannot_be_kept_is_refused(statistics_of):
 
 
 def test_moments_are_kept_where_their_normal_equations_would_not_fit(monkeypatch):
-    """What needs memory is asked for when it is needed."""
+    """What needs memory is made when it is needed."""
     monkeypatch.setattr("gegenbauer._memory.available_memory", lambda: 1.5e8)
     X, y = np.random.default_rng(0).uniform(size=(50, 2)), np.ones(50)
     basis = TensorBasis(2, degree=90)  # 4186 terms: a matrix takes 140 MB
@@ -298,7 +298,7 @@ def test_moments_of_very_many_inputs_are_refused_at_once():
     basis = TensorBasis(60, degree=3)
     with pytest.raises(ValueError, match=r"moments of 39711 terms in 60 inputs.*GramStatistics"):
         core.count_moments(basis._plan, 1)
-    # MomentStatistics says the same where its (L, L) matrix would fit at all
+    # MomentStatistics raises the same where its (L, L) matrix would fit at all
     for basis in (TensorBasis(36, degree=3), TensorBasis(2000, degree=1)):
         with pytest.raises(ValueError, match=r"too large a plan"):
             MomentStatistics(basis)

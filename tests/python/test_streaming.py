@@ -205,7 +205,7 @@ class TestOneFit:
         parts = np.array_split(np.arange(len(X)), 3)
         assert gap(learned(clone(model), X, y, parts, more), model.fit(X, y), X) <= 1e-10
 
-    def test_same_bits_for_any_number_of_threads(self):
+    def test_bitwise_identical_for_any_number_of_threads(self):
         X, y = rows(5000, 4)
         parts = [slice(0, 90), slice(90, 5000)]
         found = [
@@ -810,7 +810,7 @@ class TestStream:
     def test_callback_and_bar(self, capsys):
         model, X, y, batches = self.batches(n=3)
         seen = []
-        model.fit_stream(batches, callback=lambda *told: seen.append(told), verbose=True)
+        model.fit_stream(batches, callback=lambda *given: seen.append(given), verbose=True)
         assert seen == [(80, None), (160, None), (240, None)]
         assert "rows" in capsys.readouterr().err
         seen.clear()
@@ -833,7 +833,7 @@ class TestStream:
 
 
 class TestCheckpoint:
-    def test_going_on_gives_the_same_bits(self, tmp_path):
+    def test_going_on_is_bitwise_identical(self, tmp_path):
         model, _X, _y, batches = TestStream().batches()
         whole = clone(model).fit_stream(batches)
         for stop in range(1, 8):
@@ -881,7 +881,7 @@ class TestCheckpoint:
         written = []
         write = checkpoint.write
         monkeypatch.setattr(
-            checkpoint, "write", lambda *told: (written.append(told[1]), write(*told))
+            checkpoint, "write", lambda *given: (written.append(given[1]), write(*given))
         )
         model.fit_stream(batches, checkpoint=checkpoint)
         assert written == list(range(1, 9))
@@ -1054,7 +1054,7 @@ class TestCheckpoint:
 class TestFiles:
     @pytest.mark.parametrize("engine", ["primal", "moments"])
     @pytest.mark.parametrize("kind", KINDS)
-    def test_a_half_fitted_model_goes_on(self, kind, engine, tmp_path):
+    def test_a_partially_fitted_model_goes_on(self, kind, engine, tmp_path):
         model, X, y, more = task(kind)
         model.set_params(engine=engine)
         half = clone(model).partial_fit(X[:100], y[:100], **more)

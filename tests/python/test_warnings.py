@@ -66,7 +66,7 @@ class TestOutliers:
     def test_codes_for_missing_values(self):
         x = self.rng.normal(size=400)
         x[::20] = -99999.0
-        assert "95" not in outliers_of(x)[0]  # the share that is told is one that was looked at
+        assert "95" not in outliers_of(x)[0]  # the share that is reported is one that was looked at
         assert "fill 0.00" in outliers_of(x)[0]
 
     def test_the_share_and_the_part_are_right(self):
@@ -221,11 +221,11 @@ class TestOutside:
             own = model.kernel_.diagonal(corner)[0] - 1.0
         far = variance_at(model, [[90.0, 90.0]])
         assert far > model.noise_variance_ * (1 + own / model.alpha_)
-        # and of the order of the targets' own, which a guess has
+        # and of the order of the targets' own, which a baseline has
         assert far > 0.5 * y.var()
 
     def test_without_noise_it_is_not_for_nothing(self):
-        """The penalty is tiny there, and so is what it says of the size of the function."""
+        """The penalty is tiny there, and so is what it implies of the size of the function."""
         X = np.random.default_rng(0).uniform(size=(200, 3))
         model = GegenbauerRegressorCV().fit(X, np.sin(X.sum(axis=1)))
         lower, upper = model.predict_interval([[5, 0.5, 0.5], [0.5, 0.5, 0.5]])
@@ -322,13 +322,13 @@ class TestPenalizedConstant:
         (warning,) = self.caught(model, self.y + 1e6)
         assert warning.filename == __file__
         assert "Set penalize_constant=False, or subtract the mean" in str(warning.message)
-        told = float(str(warning.message).partition("off by some ")[2].split()[0])
+        reported = float(str(warning.message).partition("off by some ")[2].split()[0])
         box = np.column_stack([self.X.min(axis=0), self.X.max(axis=0)])
         half = clone(model).set_params(bounds=box, alpha=model.alpha / 2)
         X, y, Z = self.X[::2], self.y[::2], self.X[1::2]
         far, near = half.fit(X, y + 1e6).predict(Z) - 1e6, half.fit(X, y).predict(Z)
         lost = np.median(np.abs(far - near)) / self.y.std()
-        assert told == pytest.approx(lost, rel=0.1)
+        assert reported == pytest.approx(lost, rel=0.1)
         free = clone(model).set_params(penalize_constant=False)
         assert self.caught(free, self.y + 1e6) == []
 
@@ -348,10 +348,10 @@ class TestPenalizedConstant:
             model.predict(X[:1])
         (warning,) = [one for one in caught if one.category is PenalizedConstantWarning]
         assert warning.filename == __file__
-        told = float(str(warning.message).partition("off by some ")[2].split()[0])
+        reported = float(str(warning.message).partition("off by some ")[2].split()[0])
         fit = [clone(model).fit(X, target, w).predict(X) for target in (y + 1e4, y)]
         lost = np.sqrt(np.mean((fit[0] - 1e4 - fit[1]) ** 2)) / y.std()
-        assert told == pytest.approx(lost, rel=0.05)
+        assert reported == pytest.approx(lost, rel=0.05)
 
     def test_batches_whose_constant_is_cheap_or_free_say_nothing(self):
         rng = np.random.default_rng(1)
@@ -384,10 +384,10 @@ class TestPenalizedConstant:
         with pytest.warns(PenalizedConstantWarning) as caught:
             model = GegenbauerRegressor(n_terms=15, alpha=1.0).fit(X, y)
         assert seen == [(20_000, 1.0), (1000, pytest.approx(0.05))]
-        told = float(str(caught[0].message).partition("off by some ")[2].split()[0])
+        reported = float(str(caught[0].message).partition("off by some ")[2].split()[0])
         free = clone(model).fit(X, y - 1e5)
         lost = np.median(np.abs(model.predict(X) - 1e5 - free.predict(X))) / y.std()
-        assert told == pytest.approx(lost, rel=0.15)
+        assert reported == pytest.approx(lost, rel=0.15)
 
     def test_of_the_outputs_the_one(self):
         Y = np.column_stack([self.y, self.y - 1e5])
@@ -464,7 +464,7 @@ class TestCorrelatedInputs:
         assert f"column 0 ('carat') and column 2 ('y') is {r:.2f} in" in str(caught[0].message)
 
     def test_the_threshold(self):
-        for r, told in ((0.69, False), (-0.69, False), (0.71, True), (-0.71, True)):
+        for r, warned in ((0.69, False), (-0.69, False), (0.71, True), (-0.71, True)):
             Z = np.linalg.qr(self.rng.normal(size=(100, 2)) - 0.0)[0]
             Z -= Z.mean(axis=0)
             Z = np.linalg.qr(Z)[0]
@@ -474,7 +474,7 @@ class TestCorrelatedInputs:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 sobol_indices(model)
-            assert bool(caught) == told, r
+            assert bool(caught) == warned, r
 
     def test_constant_inputs_have_none(self):
         X = self.X.copy()

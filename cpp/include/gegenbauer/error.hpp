@@ -18,7 +18,7 @@ struct TooLarge : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The caller's poll asked to stop; nothing was returned and the outputs are to be thrown away.
+/// The caller's poll requested a stop; nothing was returned and the outputs are to be thrown away.
 struct Interrupted : std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };

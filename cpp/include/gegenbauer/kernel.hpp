@@ -1,7 +1,7 @@
 #pragma once
 /// Kernels that are sums over very many terms, or all of them, and whose terms are never enumerated:
 /// K(x, z) = 1 + sum of w_k^2 phi_k(x) phi_k(z) over the terms k that are not constant. Each sample is tabulated once,
-/// and a kernel says what a panel of samples against another panel makes of two such tables. Nothing here knows a
+/// and a kernel defines what a panel of samples against another panel makes of two such tables. Nothing here knows a
 /// penalty or a solve.
 ///
 /// Operations go over blocks of samples whose tables are held together, tile by tile and shared between threads; a part

@@ -99,7 +99,7 @@ template <class Register, int n>
 void transpose(Eigen::internal::PacketBlock<Register, n>& square) {
   Eigen::internal::ptranspose(square);
 }
-/// Asks for the cache line of p, which will be needed soon.
+/// Prefetches the cache line of p, which will be needed soon.
 template <class T>
 void prefetch(const T* p) {
   Eigen::internal::prefetch(p);

@@ -18,7 +18,7 @@
 
 namespace gegenbauer {
 
-/// How a computation is to be run: with how many threads, and whom to ask whether to stop.
+/// How a computation is to be run: with how many threads, and whom to poll for a stop.
 class Control {
  public:
   using Poll = std::function<bool()>;  ///< true: stop now
@@ -36,8 +36,8 @@ class Control {
     return worth < 2.0 ? 1 : static_cast<int>(std::min<double>(n_threads_, worth));
   }
 
-  /// Throws Interrupted when the poll says so. Only the thread that made the call may use it; cheap enough for any
-  /// loop.
+  /// Throws Interrupted when the poll requests a stop. Only the thread that made the call may use it; cheap enough for
+  /// any loop.
   void check() const {
     if (!poll_) return;
     const auto now = std::chrono::steady_clock::now();
@@ -94,7 +94,7 @@ class Team {
 };
 
 /// item(i, member) for i in 0..count-1, shared between the threads that the work (in multiply-adds) is worth;
-/// member < control.n_threads() tells whose scratch space to use.
+/// member < control.n_threads() is the thread whose scratch space to use.
 template <class Item>
 void parallel_for(const Control& control, Index count, double multiply_adds, const Item& item) {
   const int size = static_cast<int>(std::min<Index>(control.threads_for(multiply_adds), count));

@@ -1,5 +1,5 @@
 #pragma once
-/// The limits of the machine as this flavour can reach them: what a benchmark compares with.
+/// The limits of the machine as this ISA variant can reach them: what a benchmark compares with.
 
 #include "gegenbauer/parallel.hpp"
 

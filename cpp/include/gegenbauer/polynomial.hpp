@@ -67,7 +67,7 @@ class Recurrences {
   /// The same for all inputs.
   Recurrences(Recurrence recurrence) : recurrences_{std::move(recurrence)} {}  // NOLINT(google-explicit-constructor)
 
-  /// Up to the degree of each input at least. A spectrum weighs the degrees.
+  /// Up to the degree of each input at least. A spectrum gives weights to the degrees.
   Recurrences(double lam, const std::vector<Index>& degrees, Normalization normalization,
               const std::optional<Spectrum>& spectrum);
 

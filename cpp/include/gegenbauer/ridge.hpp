@@ -8,7 +8,7 @@
 namespace gegenbauer {
 
 /// Minimises |D (G W - Phi)|^2 + gamma |W|^2 with D = diag(row_scale). The design's targets are unscaled here.
-/// Throws std::invalid_argument for bad sizes, NotPositiveDefinite when solver = cholesky was asked for and fails, and
+/// Throws std::invalid_argument for bad sizes, NotPositiveDefinite when solver = cholesky was requested and fails, and
 /// TooLarge when Cholesky would lose the answer and the orthogonal factorisation needs more than options.max_bytes.
 [[nodiscard]] RidgeSolution solve_ridge(const Design& design, const RidgeOptions& options, const Control& control);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// One ridge problem: what is asked for, what was done, and the few products of G (rows scaled) that its solvers need.
+/// One ridge problem: what is requested, what was done, and the few products of G (rows scaled) that its solvers need.
 
 #include <limits>
 #include <string>

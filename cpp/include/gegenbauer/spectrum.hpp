@@ -1,5 +1,5 @@
 #pragma once
-/// The spectrum: what every degree of every input weighs. Input t and degree n >= 1 have the squared weight
+/// The spectrum: the weight of every degree of every input. Input t and degree n >= 1 have the squared weight
 ///     v_t(n) = sum over components j of q_tj c_j(n),   v_t(0) = 1,
 /// and the term k has the squared weight prod over t of v_t(k_t) on products of orthonormal polynomials. The weights of
 /// finite sets, the sets of largest weight and the kernel of all terms follow from it.

@@ -23,14 +23,14 @@ namespace gegenbauer {
 
 class SpectrumKernel final : public ProductKernel {
  public:
-  /// Most degrees that are summed without being asked for.
+  /// Most degrees that are summed without a request.
   static constexpr Index kMaxDegrees = 1000;
 
   /// With max_degree > 0 the spectrum itself ends at that degree, and no closed form is used. Throws
   /// std::invalid_argument when the sum diverges or needs more than kMaxDegrees degrees.
   SpectrumKernel(Spectrum spectrum, double lam, Index max_degree = 0);
 
-  /// Numbers that such a kernel keeps of each input, for those who ask for memory first; throws as the constructor
+  /// Numbers that such a kernel keeps of each input, for callers that reserve memory first; throws as the constructor
   /// does.
   [[nodiscard]] static Index numbers_an_input(const Spectrum& spectrum, double lam, Index max_degree);
 

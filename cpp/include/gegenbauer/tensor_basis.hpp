@@ -24,8 +24,8 @@ namespace gegenbauer {
 
 class TensorBasis {
  public:
-  /// A spectrum weighs the terms. Throws std::invalid_argument when a product of univariate values may leave the range
-  /// in which squares are finite.
+  /// A spectrum gives weights to the terms. Throws std::invalid_argument when a product of univariate values may leave
+  /// the range in which squares are finite.
   TensorBasis(const IndexSetSpec& spec, double lam, Normalization normalization,
               const std::optional<Spectrum>& spectrum = std::nullopt, const Control& control = Control());
 
@@ -73,11 +73,11 @@ class TensorBasis {
   /// Whether the terms, and the products of two of them, lie well inside of the range of float32 on the domain.
   [[nodiscard]] bool fits_float32() const { return fits_float32_; }
 
-  /// Plan(*this), made when it is first asked for and kept with the basis and its copies: what other layers need to
+  /// Plan(*this), made at the first call and kept with the basis and its copies: what other layers need to
   /// work out once. A plan may not refer to the basis.
   template <class Plan>
   [[nodiscard]] const Plan& plan() const {
-    const std::scoped_lock lock(plans_->mutex);  // a plan may ask for another one
+    const std::scoped_lock lock(plans_->mutex);  // a plan may need another one
     std::shared_ptr<const void>& kept = plans_->made[typeid(Plan)];
     if (!kept) kept = std::make_shared<const Plan>(*this);
     return *static_cast<const Plan*>(kept.get());

@@ -77,7 +77,7 @@ class _Kernel(ABC):
         out : ndarray of float64, shape (n_samples, n_others), optional
             Array to write into, any layout.
         n_threads : int, optional
-            By default what `gegenbauer.default_threads` says. The bits do not depend on it.
+            By default `gegenbauer.default_threads()`. The result does not depend on it.
 
         Returns
         -------
@@ -99,7 +99,7 @@ class _Kernel(ABC):
             require_memory(
                 8.0 * shape[0] * shape[1] + self._plan.table_bytes(max(shape)),
                 f"a kernel matrix of shape {shape}",
-                "evaluate fewer rows at once, or use predict_kernel, which holds no such matrix",
+                "evaluate fewer samples at once, or use predict_kernel, which holds no such matrix",
             )
             out = np.empty(shape)
         else:
@@ -120,7 +120,7 @@ class _Kernel(ABC):
         scaling: InputScaling | None = None,
         n_threads: int | None = None,
     ) -> Doubles:
-        """Evaluate the kernel of each row with itself.
+        """Evaluate the kernel of each sample with itself.
 
         Parameters
         ----------
@@ -330,7 +330,7 @@ class SpectrumKernel(_Kernel):
         scaling : InputScaling, optional
             Maps X to the domain of the polynomials.
         n_threads : int, optional
-            By default what `gegenbauer.default_threads` says. The bits do not depend on it.
+            By default `gegenbauer.default_threads()`. The result does not depend on it.
 
         Returns
         -------

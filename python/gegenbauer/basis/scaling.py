@@ -146,7 +146,7 @@ class InputScaling:
         return np.where(self.is_constant, 0.0, low + (high - low) * unit)
 
     def outside(self, X: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Tell which rows of X, shape (n_samples, n_features), lie outside of the box.
+        """Return which samples of X, shape (n_samples, n_features), lie outside of the box.
 
         Constant columns have no box and are not looked at.
         """
@@ -219,8 +219,8 @@ class InputScaling:
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return scale and shift, column by column, from this domain to that of a wider box.
 
-        A row that is mapped to u by this box is mapped to ``scale u + shift`` by the other, which
-        must contain this one.
+        A sample that is mapped to u by this box is mapped to ``scale u + shift`` by the other,
+        which must contain this one.
         """
         low, high = wider.domain
         half = np.where(wider.is_constant, 1.0, 0.5 * wider.upper - 0.5 * wider.lower)

@@ -1,4 +1,4 @@
-"""The spectrum: what every degree of every input weighs.
+"""The spectrum: the weight of every degree of every input.
 
 From one spectrum come the weights of the terms of a :class:`TensorBasis`, its set of largest
 weight, and the :class:`SpectrumKernel` of all terms with its derivatives. The mathematics is in
@@ -50,7 +50,7 @@ class PowerDecay:
     interaction : float or sequence of n_features floats
         q >= 0, for all inputs or for each; a sequence is kept as a tuple.
     smoothness : float
-        s >= 0; 0 weighs all degrees alike.
+        s >= 0; at 0 all degrees have the same weight.
 
     Examples
     --------
@@ -172,8 +172,8 @@ class Spectrum:
       logarithms of the q: `SpectrumKernel.log_gradient`. Where the sum of all degrees diverges or
       needs too many of them, as that of `paper` does for lam > 0, ``max_degree`` ends it.
 
-    It does not change, has a hash, and can be pickled. Wherever a spectrum is asked for, what it is
-    made from will do.
+    It does not change, has a hash, and can be pickled. Wherever a spectrum is an argument, what
+    it is made from will do.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ _MOST_KEPT_TERMS = 50_000
 
 
 def _leaves_domain(data: npt.NDArray[Any], scaling: InputScaling | None) -> bool:
-    """Tell whether some entry lies outside of the domain of the polynomials, once it is scaled."""
+    """Return whether some entry, once scaled, lies outside of the domain of the polynomials."""
     if scaling is None:
         return bool(np.abs(data).max() > 1)
     return not scaling.clip and bool(scaling.outside(data).any())
@@ -139,7 +139,7 @@ class TensorBasis:
         )
         if arguments["index_set"] == "largest_weight" and spectrum is None:
             raise ValueError(
-                "index_set='largest_weight' needs a spectrum that says what terms weigh, such as "
+                "index_set='largest_weight' needs a spectrum, the weights of the terms, such as "
                 "spectrum=(q, s) or spectrum=Spectrum.paper(lam)"
             )
         arguments |= core_spectrum(self.spectrum, self.lam, arguments["n_inputs"])
@@ -151,7 +151,7 @@ class TensorBasis:
         self.index_set: str = arguments["index_set"]
         self.max_interaction: int | None = arguments["max_inputs"]
         self.term_order: str = arguments["order"]
-        self._n_terms_asked: int | None = arguments["n_terms"]
+        self._n_terms_requested: int | None = arguments["n_terms"]
         self._complete = True
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -274,7 +274,7 @@ class TensorBasis:
         dtype : float64 or float32
             Type of a fresh result; computing is in float64.
         n_threads : int, optional
-            By default what `gegenbauer.default_threads` says. The bits do not depend on it.
+            By default `gegenbauer.default_threads()`. The result does not depend on it.
 
         Returns
         -------
@@ -301,7 +301,7 @@ class TensorBasis:
             require_memory(
                 float(kind.itemsize) * shape[0] * shape[1],
                 f"a feature matrix of shape {shape}",
-                "evaluate fewer rows at once, or use fewer terms",
+                "evaluate fewer samples at once, or use fewer terms",
             )
             out = np.empty(shape, dtype=kind, order="F" if order == "F" else "C")
         else:
@@ -328,7 +328,7 @@ class TensorBasis:
         """Return the arguments that make this basis again."""
         return {
             "n_features": self.n_features,
-            "n_terms": self._n_terms_asked,
+            "n_terms": self._n_terms_requested,
             "degree": self.degree,
             "lam": self.lam,
             "index_set": self.index_set,
@@ -343,7 +343,7 @@ class TensorBasis:
         return self.spectrum if short is None and self.index_set == "largest_weight" else short
 
     def __eq__(self, other: object) -> bool:
-        """Compare the terms, in their order and with their weights, however they were asked for."""
+        """Compare the terms, in their order and with their weights, however they were requested."""
         if not isinstance(other, TensorBasis):
             return False
         mine, others = (

@@ -77,7 +77,7 @@ class TableFile:
         )
 
     def mark(self) -> tuple[object, ...]:
-        """Return what tells this file from one of other contents."""
+        """Return what distinguishes this file from one of other contents."""
         with self.path.open("rb") as stream:
             size = stream.seek(0, os.SEEK_END)
             stream.seek(max(0, size - _TAIL))
@@ -149,7 +149,7 @@ class TableFile:
         )
 
 
-@functools.lru_cache(maxsize=256)  # a wide table asks for each of its columns, several times
+@functools.lru_cache(maxsize=256)  # a wide table looks up each of its columns, several times
 def column_kind(type_: Any) -> str:
     """Say in words what a column of a type of Arrow holds."""
     from pyarrow import types

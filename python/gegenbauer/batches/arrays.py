@@ -26,7 +26,7 @@ __all__ = ["BATCH_SIZE", "ArrayBatches", "Batch", "digest_of", "length_of", "spa
 
 BATCH_SIZE = 65536
 
-# Rows of a batch, evenly spread, that tell it from another one.
+# Rows of a batch, evenly spread, that distinguish it from another one.
 _WITNESSES = 64
 
 

@@ -5,8 +5,8 @@ false are the words, in capitals or not. Of either there may be blanks at both e
 the first kind that all of its values are of: whole numbers of 64 bits with a sign or without, any
 numbers, true and false, text.
 
-Classes are told apart by their text: where two texts of a column of numbers are the same number, as
-007 and 7, +1 and 1, or 1 and 1.0 are, a column of classes stays text. As numbers they are equal,
+Classes are distinguished by their text: where two texts of a column of numbers are the same number,
+as 007 and 7, +1 and 1, or 1 and 1.0 are, a column of classes stays text. As numbers they are equal,
 and so are true and TRUE, which are words and not text.
 """
 
@@ -126,7 +126,7 @@ def read_all_as_doubles(columns: Sequence[Any]) -> list[Any | None]:
     -------
     list
         None for a column that is long, so that a call of its own costs nothing beside it, and for
-        some of those that hold something else or are beside one: `read_as` says what of each.
+        some of those that hold something else or are beside one: `read_as` settles each.
     """
     found: list[Any | None] = [None] * len(columns)
     _read_together(columns, [k for k, c in enumerate(columns) if len(c) < _SHORT], found)
@@ -170,7 +170,7 @@ def _cast(texts: Any, type_: Any) -> Any:
 
 
 def are_numbers(texts: Any) -> Any:
-    """Tell which strings are numbers; null for null."""
+    """Return which strings are numbers; null for null."""
     from pyarrow import compute
 
     return compute.match_substring_regex(texts, pattern=_NUMBER)
@@ -219,5 +219,5 @@ class OneText:
 
 
 def no_classes(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which numbers name no class: fractions, and what float64 cannot tell from others."""
+    """Return which numbers name no class: fractions, and what float64 does not distinguish."""
     return np.asarray((values != np.rint(values)) | (np.abs(values) >= _NO_NEIGHBOURS))

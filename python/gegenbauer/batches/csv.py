@@ -80,7 +80,7 @@ class CsvFile(TableFile):
         start = 0
         for piece in self._tables(list(types)):
             if self.classes is not None and types.get(self.classes[0]) != pa.string():
-                self._tell_apart(piece.column(list(types).index(self.classes[0])), *self.classes)
+                self._distinguish(piece.column(list(types).index(self.classes[0])), *self.classes)
             if start + piece.num_rows > first:
                 skipped = max(0, first - start)
                 texts = [column.slice(skipped) for column in piece.columns]
@@ -98,7 +98,7 @@ class CsvFile(TableFile):
             start += piece.num_rows
         self.n_rows = start
 
-    def _tell_apart(self, texts: Any, name: str, known: OneText) -> None:
+    def _distinguish(self, texts: Any, name: str, known: OneText) -> None:
         """Refuse classes that differ as text and would be one as numbers."""
         if not _all_numbers(texts):  # what is wrong with them is said where they are read
             return
@@ -173,7 +173,7 @@ class _Kept:
 
 
 def _may_be_classes(values: NDArray[Any]) -> bool:
-    """Tell whether no number has a fraction."""
+    """Return whether no number has a fraction."""
     return values.dtype.kind in "iu" or bool((np.isnan(values) | (values == np.rint(values))).all())
 
 

@@ -114,7 +114,7 @@ def as_batches(value: Any) -> ArrayBatches | TableBatches | _IterableBatches:
     Raises
     ------
     TypeError
-        The value is neither; the message says what to pass instead.
+        The value is neither; the message explains what to pass instead.
 
     Examples
     --------

@@ -278,8 +278,8 @@ class TableBatches:
         if kind == TRUTH:
             return np.dtype(bool)
         dtype = np.result_type(*(_number_dtype(type_) for type_ in types))
-        told_apart = dtype.kind != "f" or self._as_labels
-        if told_apart and any(self.target in file.ambiguous for file in files):
+        is_distinct = dtype.kind != "f" or self._as_labels
+        if is_distinct and any(self.target in file.ambiguous for file in files):
             return np.dtype(object)
         return dtype
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Classes", "Learner", "OnDask", "Supervised", "with_client"]
 
-# Large attributes that do not travel with a prediction, unless it needs them
+# Large attributes that are not sent with a prediction, unless it needs them
 _HEAVY = {
     "statistics_", "loo_predictions_", "loo_targets_", "_left_out_residuals", "_row_weight",
     "_left_out_share", "_posterior",
@@ -171,9 +171,9 @@ class OnDask(InputEstimator):
         Parameters
         ----------
         method : str
-            Takes rows and returns (n_samples,) or (n_samples, n_outputs).
+            Takes samples and returns (n_samples,) or (n_samples, n_outputs).
         X : Dask array or dataframe
-            Rows.
+            Samples.
         names : array-like of n_outputs objects, optional
             Names of the columns, if X is a dataframe.
         needs : tuple of str
@@ -195,7 +195,7 @@ class OnDask(InputEstimator):
         head: Any = np.empty((0, n_columns if known else self.n_features_in_))
         head = X._meta if frame else head
         validate_data(self, head, skip_check_array=True, reset=False)
-        # one row shows the shape of the result; rounded to float32 it may lie out of range
+        # one sample shows the shape of the result; rounded to float32 it may lie out of range
         shape_of = copy.copy(model).set_params(out_of_range="clip")
         row: Any = self.scaling_.lower[np.newaxis]
         row = type(head)(row, columns=X.columns) if frame else row
@@ -215,14 +215,14 @@ def _refuse_collection(*collections: Any) -> None:
     for collection in collections:
         if dask.is_dask_collection(collection):
             raise TypeError(
-                f"this takes rows in memory, got a {type(collection).__module__}."
+                f"this takes samples in memory, got a {type(collection).__module__}."
                 f"{type(collection).__name__}: pass the result of its compute(), or one partition "
                 "after another"
             )
 
 
 class _Call(NamedTuple):
-    """A method of an estimator, to be called with rows."""
+    """A method of an estimator, to be called with samples."""
 
     model: Any
     method: str
@@ -295,7 +295,7 @@ class Supervised(OnDask):
         shared = dask.delayed(model, name=f"score-model-{dask.base.tokenize(model)}")
         found = gather(self.client, "score", task, shared, rows, operator.add)
         if found is None:
-            raise ValueError(f"X holds no rows in any of its {len(rows)} partitions")
+            raise ValueError(f"X holds no samples in any of its {len(rows)} partitions")
         return float(found.value())
 
 
@@ -343,18 +343,18 @@ class Learner(Supervised):
     scaling_: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the weights of the terms from all partitions, in one pass over the rows.
+        """Learn the weights of the terms from all partitions, in one pass over the samples.
 
         Parameters
         ----------
         X : Dask array or dataframe of shape (n_samples, n_features)
-            Inputs, in one chunk of columns. Numbers of rows need not be known; partitions may be
+            Inputs, in one chunk of columns. Numbers of samples need not be known; partitions may be
             empty, and differ in their dtype.
         y : Dask array, series or dataframe of shape (n_samples,) or (n_samples, n_outputs)
             Targets, of the same partitions; an array in memory if X is a Dask array whose chunk
             sizes are known.
         sample_weight : Dask array or series of shape (n_samples,), float or None, default=None
-            Weights of the rows, likewise.
+            Weights of the samples, likewise.
 
         Returns
         -------
@@ -365,9 +365,9 @@ class Learner(Supervised):
         Raises
         ------
         StreamError
-            A partition cannot be learned; the message says which one. It is a ValueError.
+            A partition cannot be learned; the message names it. It is a ValueError.
         ValueError
-            Collections are not partitioned alike; there are no rows; a parameter does not fit.
+            Collections are not partitioned alike; there are no samples; a parameter does not fit.
         TypeError
             X is no Dask collection.
         """
@@ -382,7 +382,7 @@ class Learner(Supervised):
     def _take_in(
         self, X: Any, y: Any, sample_weight: Any, classes: Any, grow: bool = False
     ) -> None:
-        """Add the rows of a collection, or of a batch in memory, to the sums."""
+        """Add the samples of a collection, or of a batch in memory, to the sums."""
         if not is_ours(X):
             super()._take_in(X, y, sample_weight, classes, grow)
             return
@@ -400,12 +400,12 @@ class Learner(Supervised):
         learned = gather(self.client, "learn", _learn, (model, classes, grow), rows, operator.add)
         if learned is None:
             raise ValueError(
-                f"X holds no rows (of positive weight) in any of its {len(rows)} partitions"
+                f"X holds no samples (of positive weight) in any of its {len(rows)} partitions"
             )
         n_outside = learned.n_out_of_range_
         if n_outside and self.out_of_range == "warn":
             warnings.warn(
-                f"{n_outside} rows lie outside of bounds. They are clipped to it.",
+                f"{n_outside} samples lie outside of bounds. They are clipped to it.",
                 OutOfRangeWarning,
                 stacklevel=stacklevel(),
             )
@@ -420,7 +420,7 @@ class Learner(Supervised):
 
 
 def _learn(common: tuple[Any, Any, bool], rows: Partitions) -> Any:
-    """Learn a partition; None if its rows have no weight."""
+    """Learn a partition; None if its samples have no weight."""
     model, classes, grow = common
     learned = copy.copy(model)
     learned._take_in(rows.X, rows.y, rows.weight, classes, grow=grow)
@@ -428,7 +428,7 @@ def _learn(common: tuple[Any, Any, bool], rows: Partitions) -> Any:
 
 
 class _Hits(NamedTuple):
-    """Weight of the rows whose labels are right, and of all."""
+    """Weight of the samples whose labels are right, and of all."""
 
     right: float
     weight: float
@@ -441,7 +441,7 @@ class _Hits(NamedTuple):
 
 
 class _Errors(NamedTuple):
-    """Weight of the rows, mean of the targets, their squares around it, and squared errors."""
+    """Weight of the samples, mean of the targets, their squares around it, and squared errors."""
 
     weight: float
     mean: Doubles

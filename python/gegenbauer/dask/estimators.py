@@ -21,17 +21,17 @@ __all__ = ["GegenbauerClassifier", "GegenbauerRegressor"]
 class GegenbauerRegressor(Learner, estimators.GegenbauerRegressor):
     """Ridge regression on tensor products of Gegenbauer polynomials, for Dask collections.
 
-    Partitions are learned where they lie, in one pass; what travels are sums over their rows. The
-    result has the same bits for any number of workers. It is a
+    Sums over the samples of each partition are computed on the workers, in one pass, and only
+    these are sent. The result is bitwise identical for any number of workers. It is a
     :class:`gegenbauer.GegenbauerRegressor`, with everything that has, such as ``partial_fit``,
-    ``choose_alpha`` and ``+``; rows in memory are predicted as there.
+    ``choose_alpha`` and ``+``; samples in memory are predicted as there.
 
     Parameters
     ----------
     n_terms, degree, lam, alpha, index_set, max_interaction, term_order, spectrum, domain, \
             bounds, out_of_range, penalize_constant, engine, solver, precision
         As in :class:`gegenbauer.GegenbauerRegressor`; ``engine`` and ``solver`` must not need all
-        rows at once.
+        samples at once.
     n_jobs : int or None, default=None
         Number of threads of a task. Dask takes each task for one thread, which is what None means;
         for the solve, None means all there are here.
@@ -46,7 +46,7 @@ class GegenbauerRegressor(Learner, estimators.GegenbauerRegressor):
 
     See Also
     --------
-    gegenbauer.GegenbauerRegressor : The same for rows in memory.
+    gegenbauer.GegenbauerRegressor : The same for samples in memory.
 
     Examples
     --------
@@ -68,17 +68,18 @@ class GegenbauerRegressor(Learner, estimators.GegenbauerRegressor):
 class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
     """Classification on tensor products of Gegenbauer polynomials, for Dask collections.
 
-    Partitions are learned where they lie, in one pass; what travels are sums over their rows.
-    Partitions may lack classes. The result has the same bits for any number of workers. It is a
+    Sums over the samples of each partition are computed on the workers, in one pass, and only
+    these are sent. Partitions may lack classes. The result is bitwise identical for any number of
+    workers. It is a
     :class:`gegenbauer.GegenbauerClassifier`, with everything that has, such as ``partial_fit``,
-    ``choose_alpha`` and ``+``; rows in memory are predicted as there.
+    ``choose_alpha`` and ``+``; samples in memory are predicted as there.
 
     Parameters
     ----------
     n_terms, degree, lam, alpha, index_set, max_interaction, term_order, spectrum, domain, \
             bounds, out_of_range, penalize_constant, engine, solver, precision
         As in :class:`gegenbauer.GegenbauerClassifier`; ``engine`` and ``solver`` must not need all
-        rows at once.
+        samples at once.
     class_weight : dict, "balanced" or None, default=None
         As in :class:`gegenbauer.GegenbauerClassifier`, not for multilabel y; "balanced" takes a
         pass over y first, and ``to_local()`` has the weights it led to.
@@ -96,7 +97,7 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
 
     See Also
     --------
-    gegenbauer.GegenbauerClassifier : The same for rows in memory.
+    gegenbauer.GegenbauerClassifier : The same for samples in memory.
 
     Examples
     --------
@@ -120,7 +121,7 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
             return {}
         if "statistics_" in self.__dict__:
             raise ValueError(
-                "class_weight='balanced' needs all rows at once: go on with to_local(), whose "
+                "class_weight='balanced' needs all samples at once: go on with to_local(), whose "
                 "class_weight is a dict"
             )
         found = gather(
@@ -139,8 +140,8 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
     def _require_alike(self, other: Self) -> None:
         if self.class_weight == "balanced":
             raise ValueError(
-                "models with class_weight='balanced' cannot be merged: each has weighed the "
-                "classes by their numbers in its own rows"
+                "models with class_weight='balanced' cannot be merged: each has its own "
+                "weights of classes, from the numbers of its samples"
             )
         super()._require_alike(other)
 
@@ -164,7 +165,7 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
 
 
 def _count_labels(model: Any, rows: Partitions) -> dict[Any, float]:
-    """Sum the weights of the rows of each label."""
+    """Sum the weights of the samples of each label."""
     y = np.asarray(model._prepare_y(rows.y))
     if label_kind(y, type(model).__name__) == "multilabel-indicator":
         raise ValueError(

@@ -35,7 +35,7 @@ class GegenbauerFeatures(OnDask, estimators.GegenbauerFeatures):
 
     See Also
     --------
-    gegenbauer.GegenbauerFeatures : The same for rows in memory.
+    gegenbauer.GegenbauerFeatures : The same for samples in memory.
 
     Examples
     --------
@@ -68,9 +68,9 @@ class GegenbauerFeatures(OnDask, estimators.GegenbauerFeatures):
         Raises
         ------
         StreamError
-            A partition cannot be used; the message says which one. It is a ValueError.
+            A partition cannot be used; the message names it. It is a ValueError.
         ValueError
-            There are no rows; a parameter does not fit.
+            There are no samples; a parameter does not fit.
         TypeError
             X is no Dask collection.
         """
@@ -81,11 +81,11 @@ class GegenbauerFeatures(OnDask, estimators.GegenbauerFeatures):
         rows = Partitions.of(X)
         found = gather(self.client, "range", _find_range, self._for_a_task(), rows, _join_ranges)
         if found is None:
-            raise ValueError(f"X holds no rows in any of its {len(rows)} partitions")
+            raise ValueError(f"X holds no samples in any of its {len(rows)} partitions")
         self._adopt(found[0])
 
     def transform(self, X: Any) -> Any:
-        """Evaluate every term at every row.
+        """Evaluate every term at every sample.
 
         Parameters
         ----------

@@ -29,12 +29,12 @@ __all__ = [
     "fold_numbers",
 ]
 
-# Rows that come here, and how many times its even share of them a partition may send
+# Samples that come here, and how many times its even share of them a partition may send
 SAMPLE_SIZE = 20_000
 
 
 class Sample(NamedTuple):
-    """Rows with the smallest of random keys: the sample of two parts is made of theirs."""
+    """Samples with the smallest of random keys: the draw of two parts is made of theirs."""
 
     key: Doubles
     number: NDArray[np.intp]  # of the partition
@@ -44,7 +44,7 @@ class Sample(NamedTuple):
     weight: Doubles
 
     def smallest(self, most: int) -> Sample:
-        """Return the rows of the smallest keys, in their order."""
+        """Return the samples of the smallest keys, in their order."""
         chosen = np.sort(np.argsort(self.key, kind="stable")[:most])
         columns: Any = (column[chosen] for column in self)
         return Sample(*columns)
@@ -59,7 +59,7 @@ class Sample(NamedTuple):
 
 
 def fold_numbers(number: Any, place: NDArray[np.intp], n_folds: int) -> NDArray[np.intp]:
-    """Deal the rows of a partition to the folds, each beginning with another one."""
+    """Deal the samples of a partition to the folds, each beginning with another one."""
     return np.asarray((place + number) % n_folds)
 
 
@@ -74,8 +74,8 @@ class FirstPass:
     labels: NDArray[
         Any
     ]  # sorted; of multilabel y names or numbers of the columns; none in regression
-    counts: Doubles  # weight of the rows of each, for multilabel y those without and with it
-    shape: tuple[int, ...]  # of y beyond the rows
+    counts: Doubles  # weight of the samples of each, for multilabel y those without and with it
+    shape: tuple[int, ...]  # of y beyond the samples
 
     def __add__(self, other: FirstPass) -> FirstPass:
         if self.shape != other.shape:
@@ -156,7 +156,7 @@ class RealCoding:
 
 @dataclass(frozen=True, eq=False)
 class ClassCoding:
-    """Classes as +1 and -1, and the weights of the rows by their classes."""
+    """Classes as +1 and -1, and the weights of the samples by their classes."""
 
     classes: NDArray[Any]
     multilabel: bool

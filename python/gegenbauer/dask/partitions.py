@@ -113,7 +113,7 @@ def _beside(X: Any, other: Any, name: str) -> Any:
 
 def _listed(sizes: Sequence[float]) -> str:
     shown = ", ".join(f"{size:.0f}" for size in sizes[:5])
-    return f"{len(sizes)} partitions of {shown}{', ...' if len(sizes) > 5 else ''} rows"
+    return f"{len(sizes)} partitions of {shown}{', ...' if len(sizes) > 5 else ''} samples"
 
 
 def _delayed(collection: Any) -> list[Any]:
@@ -146,7 +146,7 @@ class Partitions(NamedTuple):
         return [cls(*row) for row in zip(range(len(parts[0])), *parts, strict=True)]
 
     def check(self) -> bool:
-        """Return whether there are rows; refuse parts of different length."""
+        """Return whether there are samples; refuse parts of different length."""
         n: int = _num_samples(self.X)
         for name, other in (("y", self.y), ("sample_weight", self.weight)):
             if other is None or np.isscalar(other) or _num_samples(other) == n:
@@ -171,7 +171,7 @@ def _naming(number: int) -> Iterator[None]:
 
 
 def _on_partition(task: Callable[..., Any], common: Any, *rows: Any) -> Any:
-    """Do a task on a partition; None if it has no rows."""
+    """Do a task on a partition; None if it has no samples."""
     part = Partitions(*rows)
     with _naming(part.number):
         return task(common, part) if part.check() else None
@@ -200,10 +200,10 @@ def gather(
     name : str
         What the task is called.
     task : callable
-        Called with ``common`` and a partition that has rows.
+        Called with ``common`` and a partition that has samples.
     common : object
-        What all of them need to know. It travels with each task; a Delayed goes to each worker
-        once, which may lead Dask to take the tasks to it and not to their rows.
+        What all of them need to know. It is sent with each task; a Delayed goes to each worker
+        once, which may lead Dask to take the tasks to it and not to their samples.
     rows : sequence of _Rows
         The partitions.
     merge : callable
@@ -212,7 +212,7 @@ def gather(
     Returns
     -------
     object
-        None if no partition has rows.
+        None if no partition has samples.
     """
     if getattr(client, "asynchronous", False):
         raise ValueError("client must not be asynchronous, since fit returns when it is done")

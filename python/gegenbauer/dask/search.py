@@ -1,9 +1,9 @@
-"""Estimators on Dask collections that choose everything by themselves, by K-fold by subtraction.
+"""Automatic model selection on Dask collections, by K-fold by subtraction.
 
-Two passes over the rows. The first finds the range of the inputs, the classes, and an even sample
-of rows, the only ones that travel, on which the spectrum is learned and outputs are calibrated. The
-second sums each fold of each partition by itself. The sums without a fold are the total minus its
-own, so that all folds and all penalties follow from these sums.
+Two passes over the samples. The first finds the range of the inputs, the classes, and an even draw
+of samples, the only ones that are sent, on which the spectrum is learned and outputs are
+calibrated. The second sums each fold of each partition by itself. The sums without a fold are the
+total minus its own, so that all folds and all penalties follow from these sums.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class _Sums(NamedTuple):
 
 
 def _sum_folds(common: _Sums, rows: Partitions) -> list[Statistics] | None:
-    """Sum the rows of each fold by themselves; None if no row has any weight."""
+    """Sum the samples of each fold by themselves; None if no sample has any weight."""
     model = copy.copy(common.model)
     X, y, weight, places = model._rows_that_count(
         rows.X, rows.y, rows.weight, reset=False, complete=False
@@ -104,18 +104,18 @@ class SearchOnDask(Supervised, SearchEstimator):
     _sum: Statistics
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose the spectrum and alpha, and learn the weights, in two passes over the rows.
+        """Choose the spectrum and alpha, and learn the weights, in two passes over the samples.
 
         Parameters
         ----------
         X : Dask array or dataframe of shape (n_samples, n_features)
-            Inputs, in one chunk of columns. Numbers of rows need not be known; partitions may be
+            Inputs, in one chunk of columns. Numbers of samples need not be known; partitions may be
             empty, and differ in their dtype. Persist it if it fits, since it is read twice.
         y : Dask array, series or dataframe of shape (n_samples,) or (n_samples, n_outputs)
             Targets, of the same partitions; an array in memory if X is a Dask array whose chunk
             sizes are known.
         sample_weight : Dask array or series of shape (n_samples,), float or None, default=None
-            Weights of the rows, likewise.
+            Weights of the samples, likewise.
 
         Returns
         -------
@@ -126,9 +126,10 @@ class SearchOnDask(Supervised, SearchEstimator):
         Raises
         ------
         StreamError
-            A partition cannot be learned; the message says which one. It is a ValueError.
+            A partition cannot be learned; the message names it. It is a ValueError.
         ValueError
-            Collections are not partitioned alike; there are too few rows; a parameter does not fit.
+            Collections are not partitioned alike; there are too few samples; a parameter does not
+            fit.
         TypeError
             X is no Dask collection.
         """
@@ -141,7 +142,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         X: Any,
         y: Any,
         sample_weight: Any,
-        groups: Any,  # noqa: ARG002  # folds are of single rows
+        groups: Any,  # noqa: ARG002  # folds are of single samples
         progress: Progress,
     ) -> None:
         for name in PASSING:
@@ -155,7 +156,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         )  # fmt: skip
         if found is None or found.sample.key.size < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two rows of positive weight, to hold one "
+                f"{type(self).__name__} needs at least two samples of positive weight, to hold one "
                 f"out; there are {0 if found is None else 1} in {len(rows)} partitions"
             )
         self._adopt(found.model)
@@ -175,7 +176,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         splits = [(np.setdiff1d(np.arange(data.n), test), test) for test in held_out]
         if len(splits) < 2:
             raise ValueError(
-                f"the {data.n} rows fall into one of cv={self.cv} folds: there are too few"
+                f"the {data.n} samples fall into one of cv={self.cv} folds: there are too few"
             )
         self._all_terms = False
         if grid is not None:
@@ -219,7 +220,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         alphas = _ALPHAS if given is None else given
         self.n_search_samples_ = data.n
         self.spectrum_, self.lam_, self._margin = None, basis.lam, 0.0
-        with progress.stage("alpha on all rows"):
+        with progress.stage("alpha on all samples"):
             left_out = self._fit_terms(data, basis, alphas, loss, splits)
         scores = self.alpha_results_["score"]
         self.surface_ = {
@@ -242,7 +243,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         K = data.Y.shape[1]
         require_memory(
             8.0 * alphas.size * data.Y.size + 8.0 * alphas.size * basis.n_terms * K,
-            f"outputs of {data.n} rows for {alphas.size} alphas",
+            f"outputs of {data.n} samples for {alphas.size} alphas",
             "give fewer alphas or outputs",
         )
         kind = MomentStatistics if moments_serve(basis, K) else GramStatistics
@@ -263,7 +264,7 @@ class SearchOnDask(Supervised, SearchEstimator):
             if fold.n_samples == 0:
                 continue
             if rest.weight_sum <= 0:
-                raise ValueError("every fold must leave rows of positive weight to fit")
+                raise ValueError("every fold must leave samples of positive weight to fit")
             spectrum, _ = rest._spectrum(None, free=free, n_threads=threads)
             weights = spectrum.weights(alphas)
             errors += fold._squared_errors(weights, None).mean(axis=1)

@@ -35,7 +35,7 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
 
     As :class:`gegenbauer.GegenbauerRegressorCV`, with a finite set of terms and K-fold instead of
     leave-one-out: the sums without a fold are the total minus its own. There are two passes over
-    the rows. About 20 000 of them, evenly drawn, come here; the others stay where they are.
+    the samples. About 20 000 of them, evenly drawn, come here; the others stay where they are.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
         As in :class:`gegenbauer.GegenbauerRegressorCV`.
     n_terms : int or None, default=None
         Number of terms of largest weight; None for 2000, with ``spectrum=None`` for the paper's
-        1000. What travels, ``cv`` times for each partition, has about n_terms^2 / 2 numbers, less
-        if inputs are few.
+        1000. What is sent, ``cv`` times for each partition, has about n_terms^2 / 2 numbers,
+        less if inputs are few.
     lam : float or None, default=None
         With ``spectrum=None``, the parameter of the polynomials; None for the paper's 0.05.
     cv : int, default=5
-        Number of folds. The rows of a partition are dealt to them one after another.
+        Number of folds. The samples of a partition are dealt to them one after another.
     n_jobs : int or None, default=None
         Number of threads of a task. Dask takes each task for one thread, which is what None means;
         for the search and the solve, None means all there are here.
@@ -59,16 +59,16 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
     Attributes
     ----------
     alpha_results_ : dict of ndarray
-        Penalties that were tried ("alpha") and minus the mean squared error of all rows held out
+        Penalties that were tried ("alpha") and minus the mean squared error of all samples held out
         ("score"), in units of the targets' variance.
     loo_predictions_, loo_targets_ : ndarray of shape (n_sampled,) or (n_sampled, n_outputs)
-        Predictions of the sampled rows by the model without their fold, and their targets.
+        Predictions of the drawn samples by the model without their fold, and their targets.
     spectrum_, alpha_, best_score_, relevances_, noise_variance_, effective_dof_, basis_, ...
         As in :class:`gegenbauer.GegenbauerRegressorCV`.
 
     See Also
     --------
-    gegenbauer.GegenbauerRegressorCV : The same for rows in memory.
+    gegenbauer.GegenbauerRegressorCV : The same for samples in memory.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
 
         Returns
         -------
-        prediction, and std if asked for
+        prediction, and std if requested
             Each a Dask array, series or dataframe that is not yet computed, in the partitions of
             X; NumPy arrays if X is in memory.
         """
@@ -139,7 +139,7 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
         """Predict intervals that hold a new target with a given probability.
 
-        Their width comes from the errors of the sampled rows, held out.
+        Their width comes from the errors of the drawn samples, held out.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
 
     As :class:`gegenbauer.GegenbauerClassifierCV`, with a finite set of terms and K-fold instead of
     leave-one-out: the sums without a fold are the total minus its own. There are two passes over
-    the rows. About 20 000 of them, evenly drawn, come here; the others stay where they are.
+    the samples. About 20 000 of them, evenly drawn, come here; the others stay where they are.
 
     Parameters
     ----------
@@ -178,12 +178,12 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
         As in :class:`gegenbauer.GegenbauerClassifierCV`.
     n_terms : int or None, default=None
         Number of terms of largest weight; None for 2000, with ``spectrum=None`` for the paper's
-        1000. What travels, ``cv`` times for each partition, has about n_terms^2 / 2 numbers, less
-        if inputs are few.
+        1000. What is sent, ``cv`` times for each partition, has about n_terms^2 / 2 numbers,
+        less if inputs are few.
     lam : float or None, default=None
         With ``spectrum=None``, the parameter of the polynomials; None for the paper's 0.05.
     cv : int, default=5
-        Number of folds. The rows of a partition are dealt to them one after another.
+        Number of folds. The samples of a partition are dealt to them one after another.
     n_jobs : int or None, default=None
         Number of threads of a task. Dask takes each task for one thread, which is what None means;
         for the search and the solve, None means all there are here.
@@ -194,17 +194,17 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
     Attributes
     ----------
     alpha_results_ : dict of ndarray
-        Penalties that were tried ("alpha") and minus the log-loss of the sampled rows, held out, at
-        the best temperature ("score").
+        Penalties that were tried ("alpha") and minus the log-loss of the drawn samples, held out,
+        at the best temperature ("score").
     loo_predictions_, loo_targets_ : ndarray of shape (n_sampled,) or (n_sampled, n_outputs)
-        Outputs for the sampled rows by the model without their fold, before calibration, and their
+        Outputs for the drawn samples by the model without their fold, before calibration, and their
         labels. The probabilities come from these.
     classes_, spectrum_, alpha_, best_score_, probability_maps_, basis_, term_coef_, ...
         As in :class:`gegenbauer.GegenbauerClassifierCV`.
 
     See Also
     --------
-    gegenbauer.GegenbauerClassifierCV : The same for rows in memory.
+    gegenbauer.GegenbauerClassifierCV : The same for samples in memory.
 
     Examples
     --------
@@ -241,7 +241,7 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
         self._factors = None
         if not self.multilabel_ and self.classes_.size < 2:
             raise ValueError(
-                f"{name} needs at least two classes to tell apart, but y has 1 class in the rows "
+                f"{name} needs at least two classes, but y has 1 class in the samples "
                 f"of positive weight: {describe_labels(found.sample.y)}."
             )
         if isinstance(self.class_weight, dict):

@@ -54,7 +54,7 @@ def input_names(estimator: Any, names: Sequence[str] | None) -> list[str]:
     if twice:
         raise ValueError(
             f"names of inputs must differ, but {twice[0]!r} names {found.count(twice[0])} of them, "
-            "which a polynomial could not tell apart: give names=[...]"
+            "which a polynomial could not distinguish: give names=[...]"
         )
     return found
 
@@ -71,8 +71,8 @@ class _Polynomial(NamedTuple):
 def polynomial_of(estimator: Any, output: int) -> _Polynomial:
     """Return the polynomial of an output without terms that rounding swallows.
 
-    A term weighs as much as its weight times its largest value on the domain. Those that weigh less
-    than the resolution of float64 times the weightiest one are below its rounding.
+    The size of a term is its weight times its largest value on the domain. Terms smaller than the
+    resolution of float64 times the largest one are below its rounding.
     """
     basis, coef, shift = _terms_of(estimator, output)
     scaling = estimator.scaling_
@@ -121,7 +121,7 @@ def polynomial_text(
     output : int
         Which output; of a classifier, which class (for two classes there is one output).
     max_terms : int
-        Terms to write; the number of the others is told.
+        Terms to write; the number of the others is reported.
     digits : int
         Significant digits of the weights.
     names : sequence of str, optional
@@ -133,8 +133,8 @@ def polynomial_text(
         The polynomial in one line, and in two more what its ``Cn(x)`` is: which polynomial of
         `gegenbauer_vander`, and from which range each input is scaled, with all digits. With
         ``digits=17`` and all terms the text is the model, to rounding. Inputs that were constant in
-        ``fit`` have gone into the constant. A term weighs as much as its weight times its largest
-        value on the domain; terms below the rounding of the weightiest one are left out.
+        ``fit`` have gone into the constant. The size of a term is its weight times its largest
+        value on the domain; terms below the rounding of the largest one are left out.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a fitted polynomial says of its inputs: Sobol' indices, mean and variance, on arrays.
+"""What a fitted polynomial reveals of its inputs: Sobol' indices, mean and variance, on arrays.
 
 For independent inputs, the variance of a function is a sum of parts, one for each set of inputs.
 The first-order index of an input is the share of its own part, the total index that of all parts
@@ -44,7 +44,7 @@ __all__ = ["SobolIndices", "kernel_sobol_indices", "sobol_indices", "term_sobol_
 
 DISTRIBUTIONS = ("uniform", "chebyshev")
 
-# Doubles that a block of terms at rows may take
+# Doubles that a block of terms at samples may take
 _BLOCK = 1e7
 
 # Largest degree of one input that is taken of a kernel of all terms
@@ -246,7 +246,7 @@ def kernel_sobol_indices(
     kernel : SpectrumKernel
         That of the solve.
     X_train : array_like, shape (n_train, n_features)
-        The rows of the solve.
+        The samples of the solve.
     dual_coef : array_like, shape (n_train,) or (n_train, n_outputs)
         From `solve_kernel`.
     intercept : array_like, shape (n_outputs,), optional
@@ -364,7 +364,7 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
     """
     require_model(estimator)
     constant = getattr(getattr(estimator, "scaling_", None), "is_constant", None)
-    # some boxes are wider than the rows of the fit
+    # some boxes are wider than the samples of the fit
     extent = 1.0 / (1.0 + 2.0 * getattr(estimator, "_margin", 0.0))
     if constant is not None and hasattr(estimator, "dual_coef_"):
         found = kernel_sobol_indices(

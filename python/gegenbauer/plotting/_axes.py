@@ -25,14 +25,14 @@ def get_axes(ax: Any, *, height: float | None = None) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError("pictures need matplotlib: run pip install 'gegenbauer[plot]'") from None
+        raise ImportError("plots need matplotlib: run pip install 'gegenbauer[plot]'") from None
     figure, ax = plt.subplots(layout="constrained")  # which leaves room for long names
     figure.set_figheight(max(figure.get_figheight(), height or 0.0))
     return ax
 
 
 def error_name(estimator: Any) -> str:
-    """Name what is minus the score of rows left out."""
+    """Name what is minus the score of samples left out."""
     if estimator.scoring is None:
         return "log-loss" if is_classifier(estimator) else "mean squared error / variance"
     return f"minus {estimator.scoring if isinstance(estimator.scoring, str) else 'the score'}"

@@ -16,14 +16,14 @@ __all__ = ["LeverageDisplay"]
 
 
 class LeverageDisplay:
-    """Residuals of rows left out, by their leverages: which rows the model leans on.
+    """Residuals of samples left out, by their leverages: which samples the model leans on.
 
     Parameters
     ----------
     leverages : ndarray, shape (n_samples,)
         0 to 1.
     residuals : ndarray, shape (n_samples,)
-        Target minus prediction without the row.
+        Target minus leave-one-out prediction.
     mean_leverage : float
         Marked; several times as much is worth a look.
 
@@ -32,7 +32,7 @@ class LeverageDisplay:
     ax_, figure_
         Where it was drawn.
     points_ : matplotlib PathCollection
-        The rows.
+        The samples.
     mark_ : matplotlib line
         At the mean leverage.
     """
@@ -44,7 +44,7 @@ class LeverageDisplay:
 
     @classmethod
     def from_path(cls, path: RidgePath, alpha: float, *, output: int = 0, ax: Any = None) -> Self:
-        """Draw the rows of a `RidgePath` for one penalty.
+        """Draw the samples of a `RidgePath` for one penalty.
 
         Parameters
         ----------
@@ -135,6 +135,6 @@ class LeverageDisplay:
             label=f"mean leverage = {self.mean_leverage:.2g}",
         )  # fmt: skip
         self.ax_.axhline(0.0, color="0.8", linewidth=0.8, zorder=0)
-        self.ax_.set(xlabel="leverage", ylabel="residual without the row")
+        self.ax_.set(xlabel="leverage", ylabel="leave-one-out residual")
         self.ax_.legend()
         return self

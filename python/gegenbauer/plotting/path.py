@@ -59,7 +59,7 @@ def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ridge
 
 
 class PathDisplay:
-    """Errors of rows left out, by the penalty.
+    """Errors of samples left out, by the penalty.
 
     Parameters
     ----------

@@ -23,16 +23,16 @@ __all__ = ["ReliabilityDisplay", "left_out_outcomes"]
 def left_out_outcomes(
     estimator: Any, y: npt.ArrayLike, *, pos_label: Any = None
 ) -> tuple[npt.NDArray[np.bool_], Doubles]:
-    """Return what came true, and the probability that the model without the row gave to it.
+    """Return what came true, and its leave-one-out probability.
 
     Parameters
     ----------
     estimator : GegenbauerClassifierCV
         Fitted.
     y : array_like, shape (n_samples,) or (n_samples, n_labels)
-        The labels of ``fit``, without rows of no weight.
+        The labels of ``fit``, without samples of no weight.
     pos_label : optional
-        A class: whether a row is of it (one against the rest). By default the second of two
+        A class: whether a sample is of it (one against the rest). By default the second of two
         classes; and of more, whether the class of the largest probability is the right one
         (top-label). For a multilabel y, the column, which must be given.
 
@@ -40,14 +40,14 @@ def left_out_outcomes(
     -------
     outcomes : ndarray of bool, shape (n,)
     probabilities : ndarray, shape (n,)
-        Rows that were never left out are left out here.
+        Samples that were never left out are ignored.
     """
     check_is_fitted(estimator)
     if not hasattr(estimator, "loo_probabilities_"):
         raise TypeError(
-            "estimator must be a GegenbauerClassifierCV, whose probabilities leave rows out; got "
-            f"{type(estimator).__name__}. scikit-learn's CalibrationDisplay takes any classifier "
-            "and other rows"
+            "estimator must be a GegenbauerClassifierCV, whose probabilities leave samples out; "
+            f"got {type(estimator).__name__}. scikit-learn's CalibrationDisplay takes any "
+            "classifier and other samples"
         )
     P = estimator.loo_probabilities_
     require_plain(y, "y", wanted="labels")
@@ -83,11 +83,11 @@ _LARGEST_POINT = 90.0
 
 
 class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-learn is untyped
-    """How often it came true, by the probability that was given to it, for rows left out.
+    """How often it came true, by the probability that was given to it, for samples left out.
 
     scikit-learn's ``CalibrationDisplay`` of the leave-one-out probabilities of a
-    `GegenbauerClassifierCV`: no rows need to be held back. (Their scale and biases, one number
-    more than there are classes, were fitted to the same rows.)
+    `GegenbauerClassifierCV`: no samples need to be held back. (Their scale and biases, one number
+    more than there are classes, were fitted to the same samples.)
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-le
     y_prob : ndarray, shape (n_samples,)
         Probabilities.
     expected_calibration_error : float
-        Mean over the rows of the absolute difference of the two in their bin.
+        Mean over the samples of the absolute difference of the two in their bin.
     counts : ndarray of int, shape (n_bins,), optional
         Samples in each of these bins. The error is a mean over samples, so that bins of a few
         count for little of it, however far from the diagonal they are: the numbers are drawn
@@ -196,11 +196,11 @@ class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-le
             Fitted.
         y, pos_label
             As for `left_out_outcomes`: of more than two classes the curve is top-label, unless
-            pos_label asks for one class against the rest.
+            pos_label selects one class against the rest.
         n_bins : int
             Number of bins.
         strategy : {"uniform", "quantile"}
-            Bins of equal width, or of equally many rows.
+            Bins of equal width, or of equally many samples.
         name : str, optional
             In the legend; by default the class of the estimator.
         ax : matplotlib axes, optional

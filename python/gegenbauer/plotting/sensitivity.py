@@ -27,7 +27,7 @@ def _edges(values: npt.ArrayLike, *, by_ratio: bool) -> Doubles:
 
 
 def _even_by_ratio(values: npt.ArrayLike) -> bool:
-    """Tell whether positive values span a decade and are more even in ratio than in difference."""
+    """Whether positive values span a decade and are more even in ratio than in difference."""
     x = np.asarray(values, dtype=np.float64)
     if x[-1] < 10 * x[0]:
         return False

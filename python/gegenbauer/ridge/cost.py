@@ -25,7 +25,7 @@ def fit_cost(basis: TensorBasis, n_samples: int, n_outputs: int = 1) -> dict[str
     basis : TensorBasis
         The terms.
     n_samples : int
-        Number of rows.
+        Number of samples.
     n_outputs : int
         Number of targets.
 
@@ -35,7 +35,7 @@ def fit_cost(basis: TensorBasis, n_samples: int, n_outputs: int = 1) -> dict[str
         Multiply-adds at the machine's peak, by the name of the engine. Moments are counted until
         they are known to cost more than another way, so that the figure of a way that loses is a
         lower bound. Infinity has one meaning: their plan would be too large, and the engine gives
-        way to ``"primal"`` if it is asked for.
+        way to ``"primal"`` if it is requested.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def moments_serve(
     They must cost less, and round no worse where it matters. For 0 <= lam <= 1/2 they round as
     features do, since no term is much smaller inside of the domain than its Chebyshev coefficients.
     For other lam the penalty has to cover their rounding, which is that of the ends of the domain
-    wherever the samples lie. (`solve_ridge` asks for the latter in any case and refines what is
+    wherever the samples lie. (`solve_ridge` requires the latter in any case and refines what is
     left.)
 
     Parameters
@@ -87,7 +87,7 @@ def moments_serve(
     weight : float, optional
         Sum of their weights, if it is known.
     penalty : float
-        The smallest that will be asked for, 0 if it is not known.
+        The smallest that will be used, 0 if it is not known.
     """
     cost = fit_cost(basis, n_samples, n_outputs)
     if not cost["moments"] < cost["primal"]:

@@ -44,7 +44,7 @@ def predict(
     out : ndarray of float64, shape (n_samples, n_outputs), optional
         Array to write into, any layout.
     n_threads : int, optional
-        By default what `gegenbauer.default_threads` says. The bits do not depend on it.
+        By default `gegenbauer.default_threads()`. The result does not depend on it.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def predict(
     threads = check_threads(n_threads)
     shape = (data.shape[0], coefficients.shape[1])
     if out is None:
-        require_memory(8.0 * shape[0] * shape[1], "the result", "predict fewer rows at once")
+        require_memory(8.0 * shape[0] * shape[1], "the result", "predict fewer samples at once")
         out = np.empty(shape)
     else:
         out = check_out(out, shape, ("float64",))

@@ -58,7 +58,7 @@ class KernelSolution:
     error : float
         Estimate, mostly too high, of the relative error of dual_coef: eps times the condition
         number of ``alpha I + K`` in the directions that were kept, or `correction` if that is
-        larger. 1 and more says that nothing is certain.
+        larger. At 1 and more nothing is certain.
     rank : int
         n_samples, or the number of directions that ``"pivoted_cholesky"`` kept, the free constant
         included.
@@ -109,7 +109,7 @@ def solve_kernel(
     penalize_constant : bool
         Whether the constant term is penalised as well, as in the paper.
     n_threads : int, optional
-        By default what `gegenbauer.default_threads` says. The bits do not depend on it.
+        By default `gegenbauer.default_threads()`. The result does not depend on it.
 
     Returns
     -------
@@ -125,12 +125,12 @@ def solve_kernel(
 
     Notes
     -----
-    Entries of K are rounded, so predictions at the training rows have an error of about
+    Entries of K are rounded, so predictions at the training samples have an error of about
     ``eps * |K| * |c|``, which grows like ``|K| / alpha`` times what is left of Y. Where a
-    TotalDegreeKernel has fewer terms than there are rows, a `TensorBasis` with `solve_ridge` is
-    more accurate at tiny alpha, and cheaper: for 30 rows and the 20 terms of degree 3 in 3 inputs,
-    predictions by the kernel are off by 1e-9 (relative) at alpha = 1e-6 and by 1e-5 at 1e-10,
-    those by the terms by 1e-15.
+    TotalDegreeKernel has fewer terms than there are samples, a `TensorBasis` with `solve_ridge` is
+    more accurate at tiny alpha, and cheaper: for 30 samples and the 20 terms of degree 3 in 3
+    inputs, predictions by the kernel are off by 1e-9 (relative) at alpha = 1e-6 and by 1e-5 at
+    1e-10, those by the terms by 1e-15.
 
     Below ``alpha`` = 1000 eps times the largest eigenvalue of ``alpha I + K``, when Cholesky fails,
     and for alpha = 0, a pivoted Cholesky factorisation of K takes over. It drops directions that
@@ -164,7 +164,7 @@ def solve_kernel(
     require_memory(
         kernel_._plan.solve_bytes(n_samples, targets.shape[1], alpha),
         f"the solve for {n_samples} samples and {targets.shape[1]} outputs by a kernel",
-        "fit fewer rows, or use a TensorBasis of a finite set with solve_ridge",
+        "fit fewer samples, or use a TensorBasis of a finite set with solve_ridge",
     )
     most_bytes = kernel_._plan.solve_bytes(n_samples, targets.shape[1], 0.0)
     scale = None if weights is None else np.sqrt(weights)
@@ -199,7 +199,7 @@ def predict_kernel(
     X : array_like, shape (n_samples, n_features)
         float64 or float32 in any layout is read in place.
     X_train : array_like, shape (n_train, n_features)
-        The rows of the solve; those with dual coefficients of zero may be left out with them.
+        The samples of the solve; those with dual coefficients of zero may be left out with them.
     dual_coef : array_like, shape (n_train,) or (n_train, n_outputs)
         From `solve_kernel`.
     intercept : array_like, shape (n_outputs,), optional
@@ -209,7 +209,7 @@ def predict_kernel(
     out : ndarray of float64, shape (n_samples, n_outputs), optional
         Array to write into, any layout.
     n_threads : int, optional
-        By default what `gegenbauer.default_threads` says. The bits do not depend on it.
+        By default `gegenbauer.default_threads()`. The result does not depend on it.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def predict_kernel(
     threads = check_threads(n_threads)
     shape = (data.shape[0], coefficients.shape[1])
     if out is None:
-        require_memory(8.0 * shape[0] * shape[1], "the result", "predict fewer rows at once")
+        require_memory(8.0 * shape[0] * shape[1], "the result", "predict fewer samples at once")
         out = np.empty(shape)
     else:
         out = check_out(out, shape, ("float64",))

@@ -59,7 +59,7 @@ class RidgeSolution:
         Steps of iterative refinement after the first solve.
     correction : float
         Norm of the last refinement relative to the first solution: about the error before that
-        refinement, not after it. 0 where `n_refinements` is 0, which says nothing of the error.
+        refinement, not after it. 0 where `n_refinements` is 0, which is no estimate of the error.
     precision : {"float64", "float32"}
         Of the products of features behind the factorisation. The weights are float64 in either
         case, refined to the same accuracy.
@@ -70,7 +70,7 @@ class RidgeSolution:
         and of what follows, to first order
         :math:`\epsilon \kappa (2 + (\kappa + 1) |r| / (|G| |W|))` with the square root of
         1 / `rcond` as :math:`\kappa` and what is left of Y as r; less where QR was refined by exact
-        features. 1 and more says that nothing is certain. Predictions near the samples may be far
+        features. At 1 and more nothing is certain. Predictions near the samples may be far
         more accurate than weights.
     """
 
@@ -137,7 +137,7 @@ def solve_ridge(
         X of float32, and does them again in float64 where refinement from the data does not make
         up for it.
     n_threads : int, optional
-        By default what `gegenbauer.default_threads` says. The bits do not depend on it.
+        By default `gegenbauer.default_threads()`. The result does not depend on it.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def solve_ridge(
         When the normal equations cannot fit into memory, or Cholesky would lose the answer and the
         orthogonal factorisation in its place cannot.
     numpy.linalg.LinAlgError
-        When ``solver="cholesky"`` was asked for and fails.
+        When ``solver="cholesky"`` was requested and fails.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def solve_ridge(
             basis._plan, n_samples, n_outputs, alpha, penalize_constant, engine, solver
         ),
         f"the solve for {n_samples} samples, {n_terms} terms and {n_outputs} outputs",
-        "lower n_terms or degree, fit fewer rows or outputs at once, or choose another engine",
+        "lower n_terms or degree, fit fewer samples or outputs at once, or choose another engine",
     )
     # no orthogonal factorisation needs more
     most_bytes = 32.0 * (n_samples + n_terms + n_outputs) ** 2

@@ -50,7 +50,7 @@ def check_tolerance(tolerance: object) -> float:
 def gram_matrix(
     plan: Any, rows: tuple[Any, Any, Doubles, Doubles], by_moments: bool, n_threads: int
 ) -> Doubles:
-    """Sum the normal equations of rows (X, box, scaled targets, scale): lower triangle, no Y'Y."""
+    """Sum the normal equations of (X, box, scaled targets, scale): lower triangle, no Y'Y."""
     n_outputs = rows[2].shape[1]
     gram = np.zeros((plan.n_terms + n_outputs, plan.n_terms), order="F")
     if by_moments:
@@ -76,7 +76,7 @@ def triangle_of_features(
     """Return R, upper triangular, with R'R = [G, Y]'[G, Y] of samples scaled, block by block.
 
     By Householder reflections of the features themselves: it has the digits that their products
-    lose, at twice the price. Costs 2 n (L + K)^2 multiply-adds.
+    lose, at twice the cost: 2 n (L + K)^2 multiply-adds.
     """
     size = basis.n_terms + scaled_Y.shape[1]
     block = max(size, int(BLOCK_SIZE / size))

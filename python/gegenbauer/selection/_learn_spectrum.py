@@ -59,7 +59,7 @@ def learn_spectrum(
     ----------
     X : array_like, shape (n_samples, n_features)
         Inputs; the cost of a step is that of a few factorisations of n_samples, so some hundred
-        rows are a good number.
+        samples are a good number.
     Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
         Targets, best with a mean of zero.
     components : Spectrum or what one is made from, optional
@@ -74,11 +74,11 @@ def learn_spectrum(
     sample_weight, left_out_share, scaling, penalize_constant, n_threads
         As for `spectrum_objective`.
     prior : float, optional
-        For objectives that are means of -log p over the rows: holds the logarithms of all q
+        For objectives that are means of -log p over the samples: holds the logarithms of all q
         together at their start, by a multivariate t distribution of this scale, and that of
         alpha, weakly. Many small departures, of which some would be noise, cost much, and the
         further the weights are spread already, the less it costs to go on. Its -log p, divided by
-        the number of rows, is added to the objective. By default there is none.
+        the number of samples, is added to the objective. By default there is none.
     max_iter : int
         Most steps of L-BFGS.
     callback : callable, optional
@@ -160,8 +160,8 @@ def learn_spectrum(
         slope = np.append(by_q.ravel(), found.by_log_alpha)
         if prior is None:
             return found.value, slope
-        price, by_p = _price(p - p_start, prior)
-        return found.value + price / problem.n_samples, slope + by_p / problem.n_samples
+        penalty, by_p = _penalty(p - p_start, prior)
+        return found.value + penalty / problem.n_samples, slope + by_p / problem.n_samples
 
     steps = itertools.count(1)
     result = minimize(
@@ -177,11 +177,11 @@ def learn_spectrum(
     return kernel, float(np.exp(result.x[-1])) * problem.level(kernel)
 
 
-def _price(departure: Doubles, prior: float) -> tuple[float, Doubles]:
+def _penalty(departure: Doubles, prior: float) -> tuple[float, Doubles]:
     """Return -log p of departures of log q and, at the end, of log alpha; and its derivatives."""
     *by_q, by_alpha = departure.tolist()
     q = np.array(by_q)
     freedom = _PRIOR_FREEDOM * prior**2
     reach, power = 1.0 + float(q @ q) / freedom, _PRIOR_FREEDOM + q.size
-    price = 0.5 * power * np.log(reach) + 0.5 * (by_alpha / PRIOR) ** 2
-    return float(price), np.append(power * q / (freedom * reach), by_alpha / PRIOR**2)
+    penalty = 0.5 * power * np.log(reach) + 0.5 * (by_alpha / PRIOR) ** 2
+    return float(penalty), np.append(power * q / (freedom * reach), by_alpha / PRIOR**2)

@@ -41,22 +41,22 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOutPredictions:
-    """What each row would get from a fit without it, for every alpha. Equal to itself alone.
+    """What each sample would get from a fit without it, for every alpha. Equal to itself alone.
 
     Attributes
     ----------
     alphas : ndarray, shape (n_alphas,)
         Penalties.
     predictions : ndarray, shape (n_alphas, n_samples, n_outputs)
-        ``predictions[g, i]`` is the prediction at row i of the fit with ``alphas[g]`` to all rows
-        but i. Row i is left out with all of its weight, or the share of it that was asked for.
+        ``predictions[g, i]`` is the prediction at sample i of the fit with ``alphas[g]`` to all
+        samples but i. Sample i is left out with all of its weight, or the requested share.
     leverages : ndarray, shape (n_alphas, n_samples)
-        Derivatives of the fitted values by their own targets, times the row's weight: 0 to 1.
+        Derivatives of the fitted values by their own targets, times the sample's weight: 0 to 1.
     error : ndarray, shape (n_alphas,)
         Estimated size of rounding errors in ``predictions - Y``, relative to their norm, to first
         order: mostly 30 to 1000 times too high, and no less than half of the truth in the tests
-        against 80 digits. Above about 1e-3 a alpha is too small for float64 by this method; 1 says
-        that nothing is known.
+        against 80 digits. Above about 1e-3 an alpha is too small for float64 by this method; at 1
+        nothing is known.
     """
 
     alphas: Doubles
@@ -78,11 +78,11 @@ def leave_one_out(
     penalize_constant: bool = True,
     n_threads: int | None = None,
 ) -> LeaveOneOutPredictions:
-    """Predict each row by the fit without it, for one alpha, by Cholesky.
+    """Return the leave-one-out predictions for one alpha, by Cholesky.
 
-    At about a quarter of the price of `RidgePath`, which answers for all alphas. What is left out
-    with a row is the same: all of its weight, or `left_out_share` of it, and no other row, however
-    equal.
+    At about a quarter of the cost of `RidgePath`, which holds for all alphas. What is left out
+    with a sample is the same: all of its weight, or `left_out_share` of it, and no other sample,
+    however equal.
 
     Parameters
     ----------
@@ -130,13 +130,13 @@ def leave_one_out(
     targets = as_matrix(Y, "Y", n_rows=n, keep_float32=False, one_dimensional=True)
     weights = as_weights(sample_weight, n)
     if weights is not None and not weights.all():
-        raise ValueError("sample_weight must be positive: leave rows of weight zero out")
+        raise ValueError("sample_weight must be positive: leave samples of weight zero out")
     share = check_share(left_out_share, n)
     if free and n < 2:
-        raise ValueError("a free constant needs at least two rows, got one")
+        raise ValueError("a free constant needs at least two samples, got one")
     root = np.ones(n) if weights is None else np.sqrt(weights)
     box = check_scaling(scaling, kernel.n_features, "kernel")
-    require_memory(8.0 * n * n, f"the kernel matrix of {n} rows", "use fewer rows")
+    require_memory(8.0 * n * n, f"the kernel matrix of {n} samples", "use fewer samples")
     factor = np.zeros((n, n), order="F")
     kernel._plan.accumulate(data, box, root, not free, factor, threads)
     require_finite_kernel(factor)
@@ -173,7 +173,7 @@ def leave_one_out(
 
 
 def check_share(left_out_share: npt.ArrayLike | None, n_rows: int) -> Doubles | None:
-    """Return the share of each row's weight that is left out with it; None for all of it."""
+    """Return the share of each sample's weight that is left out with it; None for all of it."""
     if left_out_share is None:
         return None
     share = as_matrix(
@@ -182,7 +182,7 @@ def check_share(left_out_share: npt.ArrayLike | None, n_rows: int) -> Doubles | 
     )[:, 0]  # fmt: skip
     if share.min() <= 0 or share.max() > 1:
         raise ValueError(
-            "left_out_share must lie above 0 and up to 1, which leaves out all of a row's weight; "
+            "left_out_share must lie above 0 and up to 1, all of a sample's weight; "
             f"got {share.min():.6g} to {share.max():.6g}"
         )
     return np.asarray(share, dtype=np.float64)

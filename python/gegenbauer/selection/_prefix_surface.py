@@ -42,7 +42,7 @@ __all__ = ["PrefixSurface", "prefix_surface"]
 # The same for a triangular factor for each alpha
 _SMALL_SURFACE = 1e7
 
-# Estimated rounding of predictions, relative to the targets, beyond which they tell nothing
+# Estimated rounding of predictions, relative to the targets, beyond which they mean nothing
 _UNTRUSTED = 1e-3
 
 
@@ -94,7 +94,7 @@ def prefix_surface(
     penalize_constant: bool = True,
     n_threads: int | None = None,
 ) -> PrefixSurface:
-    r"""Judge every number of terms and every alpha, by leave-one-out or at test rows.
+    r"""Judge every number of terms and every alpha, by leave-one-out or at test samples.
 
     The Cholesky factor of a leading block is the leading block of the factor: with
     ``alpha I + G'G = L L'``, ``Q = G L^-T`` and ``z = L^-1 G'Y``, the prediction of the first terms
@@ -120,7 +120,7 @@ def prefix_surface(
         Takes predictions (n, n_rows, n_outputs) of n numbers of terms and returns n losses; by
         default the mean squared error (with weights for leave-one-out).
     X_test, Y_test : array_like, optional
-        Rows to judge; by default those of X, each by the fit without it. With `loss`, Y_test is
+        Samples to judge; by default those of X, each by the fit without it. With `loss`, Y_test is
         not needed.
     sample_weight, scaling, penalize_constant, n_threads
         As for `RidgePath`, with positive weights.
@@ -158,7 +158,7 @@ def prefix_surface(
     targets = as_matrix(Y, "Y", n_rows=n, keep_float32=False, one_dimensional=True)
     weights = as_weights(sample_weight, n)
     if weights is not None and not weights.all():
-        raise ValueError("sample_weight must be positive: leave rows of weight zero out")
+        raise ValueError("sample_weight must be positive: leave samples of weight zero out")
     share = check_share(left_out_share, n)
     values = as_alphas(alphas)
     if values.min() <= 0:
@@ -180,7 +180,7 @@ def prefix_surface(
     require_memory(
         8.0 * (2 * (terms + n_outputs) ** 2 + 2 * terms * rows.shape[0]),
         f"the factor of {terms} terms and {rows.shape[0]} rows of features",
-        "use fewer terms or rows",
+        "use fewer terms or samples",
     )
     if loss is None:
 

@@ -1,8 +1,8 @@
-"""Many polynomials at many rows, from their values at the nodes of a grid.
+"""Many polynomials at many samples, from their values at the nodes of a grid.
 
 A polynomial of degree k in x is a sum of cosines of ``0, theta, ..., k theta`` with
 ``theta = arccos x``, in each input. k + 1 regular angles determine it; on a regular grid that is
-finer by `_OVERSAMPLING` it is known everywhere from the few nodes around an angle, weighed by a
+finer by `_OVERSAMPLING` it is known everywhere from the few nodes around an angle, weighted by a
 window, if every cosine is divided by the Fourier transform of the window beforehand (the
 non-uniform Fourier transform of type 2, with the window of Kaiser and Bessel). With 14 nodes an
 input that is good to 3e-14 of the sum of the absolute values of the coefficients, whatever the
@@ -137,7 +137,7 @@ class Interpolant:
         self._grid, self._scaling = grid, scaling
 
     def evaluate(self, X: npt.NDArray[np.float64], out: Doubles, n_threads: int) -> None:
-        """Write the functions at rows in the box to `out`, (n_functions, n_samples)."""
+        """Write the functions at samples in the box to `out`, (n_functions, n_samples)."""
         self._grid.evaluate(X, self._scaling._map, out.T, n_threads)
 
 

@@ -1,4 +1,4 @@
-"""Which basis of given polynomials: lam, number of terms and alpha, by rows left out, on arrays.
+"""Which basis of given polynomials: lam, number of terms and alpha, by held-out samples, on arrays.
 
 For the basis of the paper, whose terms come in a graded order, so that the sets of the first terms
 are nested. Every alpha for one set costs one decomposition (`RidgePath`), every set for one alpha
@@ -56,7 +56,7 @@ class BasisSearch:
     n_terms : ndarray of int, shape (n_sizes,)
         Ascending.
     alphas : ndarray, shape (n_alphas,)
-        Ascending; wider than asked for where the best was at an end.
+        Ascending; wider than requested where the best was at an end.
     losses : ndarray, shape (n_lams, n_sizes, n_alphas)
         Infinite where rounding errors would count, NaN where nothing was tried.
     on_edge : tuple of str
@@ -92,10 +92,10 @@ def search_basis(
     callback: Callable[[int], None] | None = None,
     n_threads: int | None = None,
 ) -> BasisSearch:
-    """Find lam, the number of terms and alpha by a loss of predictions of rows left out.
+    """Find lam, the number of terms and alpha by a loss of predictions of samples left out.
 
     The bases are those of the paper: the first terms, in graded lexicographic order, of the raw
-    polynomials. Rows are left out by exact leave-one-out, or by given splits.
+    polynomials. Samples are left out by exact leave-one-out, or by given splits.
 
     Parameters
     ----------
@@ -121,10 +121,10 @@ def search_basis(
         As for `RidgePath.leave_one_out`; without `cv`.
     scaling, penalize_constant, n_threads
         As for `RidgePath`.
-    cv : sequence of (training rows, test rows), optional
-        Leave these test rows out of these training rows, instead of leave-one-out.
+    cv : sequence of (training samples, test samples), optional
+        Leave these test samples out of these training samples, instead of leave-one-out.
     pooled : bool
-        Judge the test rows of all splits together, instead of the mean over the splits.
+        Judge the test samples of all splits together, instead of the mean over the splits.
     callback : callable, optional
         Called with the number of each step that is done.
 
@@ -200,7 +200,7 @@ def _best(losses: Doubles) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class _BasisProblem:
-    """Rows, targets and what they are asked."""
+    """Samples, targets and what is searched for."""
 
     X: npt.NDArray[Any]
     Y: Doubles
@@ -236,7 +236,7 @@ class _BasisProblem:
                 left_out_share=self.share, pooled=self.pooled, **self.options,
             )  # fmt: skip
             found[place] = candidate.losses(alphas, self.loss)
-            self._tell()
+            self._report()
         return found
 
     def _by_prefixes(self, lam: float, alphas: Doubles) -> Doubles:
@@ -257,7 +257,7 @@ class _BasisProblem:
             )  # fmt: skip
             untrusted = (surface.error > TRUSTED)[:, np.newaxis] | np.isnan(surface.losses)
             total += np.where(untrusted, np.inf, surface.losses).T / len(parts)
-            self._tell()
+            self._report()
         return total
 
     def _loss_of(self, rows: npt.NDArray[np.intp], predictions: Doubles) -> Doubles:
@@ -266,6 +266,6 @@ class _BasisProblem:
     def _basis(self, size: int, lam: float) -> TensorBasis:
         return TensorBasis(self.X.shape[1], n_terms=size, lam=lam)
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         if self.callback is not None:
             self.callback(next(self.steps))

@@ -1,8 +1,8 @@
 """Probabilities from scores, on arrays: a temperature, and a bias for each class; and a check.
 
-Scores of n rows and K classes become ``softmax(exp(a) F + b)``. A single output of two classes,
+Scores of n samples and K classes become ``softmax(exp(a) F + b)``. A single output of two classes,
 positive for the second, is the pair (-F/2, F/2), so that one formula serves all. Fitted on scores
-that leave their own row out, the result needs no second fit and no held-out data.
+that leave their own sample out, the result needs no second fit and no held-out data.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def best_temperatures(
     scores : ndarray, shape (..., n_samples, n_classes)
         F, for any number of models at once.
     codes : ndarray of int, shape (n_samples,)
-        Column of each row's class.
+        Column of each sample's class.
     weights : ndarray, shape (n_samples,), optional
-        Of the rows.
+        Of the samples.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def best_temperatures(
     def columns(at: npt.NDArray[np.intp]) -> Doubles:
         return np.take_along_axis(scores, at.reshape((1,) * (scores.ndim - 2) + at.shape), axis=-1)
 
-    # what the other classes have more than the row's own, classes before rows: sums over few
+    # what the other classes have more than the sample's own, classes before samples: sums over few
     # entries that lie one after another are slow
     margins = np.ascontiguousarray(np.swapaxes(columns(others) - columns(own), -1, -2))
     unit = np.abs(margins).max(axis=(-2, -1))
@@ -135,7 +135,7 @@ def log_loss(
 
 
 def _other_shares(log_beta: Doubles, margins: Doubles) -> tuple[Doubles, Doubles]:
-    """Return the probabilities of the other classes, and -log of that of each row's own."""
+    """Return the probabilities of the other classes, and -log of that of each sample's own."""
     z = np.exp(log_beta)[..., np.newaxis, np.newaxis] * margins
     top = np.maximum(z.max(axis=-2), 0.0)
     z -= top[..., np.newaxis, :]
@@ -172,7 +172,7 @@ class ProbabilityMap:
         return np.exp(_log_softmax(below + self.bias))
 
     def logits(self, outputs: Doubles) -> Doubles:
-        """Return the logarithms of the probabilities, up to a constant for each row."""
+        """Return the logarithms of the probabilities, up to a constant for each sample."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = self.scale * class_scores(outputs) + self.bias
             # twice, so that the difference of two is finite as well
@@ -187,17 +187,17 @@ def fit_probabilities(
 
     Minimises :math:`-\sum_{ik} w_i t_{ik} \log p_{ik} + |b|^2 / 2` over the scale and b, which is
     convex, by Newton steps that are halved until they improve. The targets t are Platt's: one minus
-    1 / (n_c + 2) for a row's own class, which has n_c rows, and the rest for the others alike, so
-    that classes that are told apart without an error do not get probabilities of 0 and 1.
+    1 / (n_c + 2) for a sample's own class, which has n_c samples, and the rest for the others
+    alike, so that classes that are separated without an error do not get probabilities of 0 and 1.
 
     Parameters
     ----------
     outputs : ndarray, shape (n_samples, n_classes), or (n_samples, 1) for two classes
-        Scores, each of a fit without its row.
+        Leave-one-out scores.
     codes : ndarray of int, shape (n_samples,)
-        Position of each row's class.
+        Position of each sample's class.
     weights : ndarray, shape (n_samples,), optional
-        Of the rows: how many each stands for.
+        Of the samples: how many each stands for.
 
     Returns
     -------
@@ -226,7 +226,7 @@ def fit_probabilities(
         expected = np.einsum("nk,nk->n", T, _log_softmax(scale * F + bias))
         return float(-(w @ expected) + 0.5 * bias @ bias)
 
-    # The best temperature of classes that are told apart without an error is no start: there the
+    # The best temperature of classes that are separated without an error is no start: there the
     # targets are far away, the loss has no curvature, and Newton's step would lead anywhere.
     bias = np.zeros(n_classes)
     value, scale = min((loss(trial, bias), trial) for trial in np.exp(_STARTS).tolist())

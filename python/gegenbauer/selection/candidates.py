@@ -39,22 +39,22 @@ Splits: TypeAlias = "Sequence[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]
 
 
 class Candidate:
-    """A basis or spectrum, factorised for all alphas: for all rows, or the training rows of splits.
+    """A basis or spectrum, factorised for all alphas and all samples, or those of training splits.
 
     Parameters
     ----------
     model : TensorBasis or SpectrumKernel
         The terms.
     X, Y, weights
-        Rows, targets (n_samples, n_outputs) and weights or None, as arrays.
-    cv : sequence of (training rows, test rows) or None
-        None for leave-one-out. Splits whose training rows are all but their test rows, of a basis
-        with fewer terms than rows, take one sum over the rows (`kfold_predictions`).
+        Samples, targets (n_samples, n_outputs) and weights or None, as arrays.
+    cv : sequence of (training samples, test samples) or None
+        None for leave-one-out. Splits whose training samples are all but their test samples, of a
+        basis with fewer terms than samples, take one sum over the samples (`kfold_predictions`).
     left_out_share : ndarray, shape (n_samples,), or None
         As for `RidgePath.leave_one_out`; without `cv`.
     pooled : bool
-        Judge the predictions of all test rows together, not those of each part, of which the mean
-        is taken.
+        Judge the predictions of all test samples together, not those of each part, of which the
+        mean is taken.
     **options
         As for `RidgePath`.
 
@@ -82,7 +82,7 @@ class Candidate:
         self._X, self._Y, self._weights, self._options = X, Y, weights, options
         self._chunk = max(1, int(_MAX_CACHED_PREDICTIONS / Y.size))
         pairs: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp] | None]]
-        self._tolerance = np.inf  # sums, as long as they tell anything
+        self._tolerance = np.inf  # sums, as long as they mean anything
         pairs = [(np.arange(X.shape[0]), None)] if cv is None else [*cv]
         self._folds = self._find_folds(cv)
         self._paths = [] if self._folds else [
@@ -98,7 +98,7 @@ class Candidate:
         ]  # fmt: skip
 
     def _find_folds(self, cv: Splits) -> list[npt.NDArray[np.intp]]:
-        """Return the folds if one sum over all rows serves every split, else nothing."""
+        """Return the folds if one sum over all samples serves every split, else nothing."""
         n = self._X.shape[0]
         if cv is None or len(cv) < 2 or not isinstance(self.model, TensorBasis):
             return []
@@ -132,7 +132,7 @@ class Candidate:
     def losses(self, alphas: Doubles, loss: Loss) -> Doubles:
         """Return the loss, infinity where float64 does not carry it.
 
-        Where the sums of features carry none of them, the features themselves are asked, and from
+        Where the sums of features carry none of them, the features themselves are used, and from
         then on.
         """
         found = self._losses(alphas, loss)
@@ -161,7 +161,7 @@ class Candidate:
         return found
 
     def predictions(self, alpha: float) -> Doubles:
-        """Return those of all rows, each left out; NaN in rows that are in no test part."""
+        """Return those of all samples, each left out; NaN for samples in no test part."""
         whole = np.full(self._Y.shape, np.nan)
         for predictions, _, rows in self._left_out(np.array([alpha])):
             whole[rows] = predictions[0]

@@ -64,7 +64,7 @@ class KFoldPredictions:
     alphas : ndarray, shape (n_alphas,)
         Penalties.
     predictions : ndarray, shape (n_alphas, n_samples, n_outputs)
-        NaN in rows of no fold.
+        NaN for samples of no fold.
     error : ndarray, shape (n_alphas,)
         Estimated size of rounding errors in the predictions, relative to the targets.
     """
@@ -88,7 +88,7 @@ def kfold_predictions(
     tolerance: float = RESOLVED,
     n_threads: int | None = None,
 ) -> KFoldPredictions:
-    """Predict each fold by the fit to all others, for every alpha, in one pass over the rows.
+    """Predict each fold by the fit to all others, for every alpha, in one pass over the samples.
 
     Normal equations add: those without a fold are the sums of the others. So K-fold costs
     as many sums as one fit, and one eigendecomposition of size n_terms a fold. Where sums do not
@@ -103,8 +103,8 @@ def kfold_predictions(
     Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
         Targets.
     folds : sequence of array_like of int
-        Row numbers of each fold, at least two, each row at most once; rows of no fold take part in
-        every fit.
+        Indices of the samples of each fold, at least two, each sample at most once; samples of no
+        fold take part in every fit.
     alphas : array_like, shape (n_alphas,)
         Penalties, > 0.
     sample_weight, scaling, penalize_constant, tolerance, n_threads
@@ -158,7 +158,7 @@ def kfold_predictions(
     root = np.ones(n) if weights is None else np.sqrt(weights)
     for rows in parts:
         if not np.delete(root, rows).any():
-            raise ValueError("every fold must leave rows of positive weight to fit")
+            raise ValueError("every fold must leave samples of positive weight to fit")
     # sums of what the targets leave of their mean, which would take their digits along
     means = weighted_means(targets, root)
     scaled = root[:, np.newaxis] * (targets - means)
@@ -204,18 +204,20 @@ def kfold_predictions(
 
 def _check_folds(folds: Sequence[npt.ArrayLike], n: int) -> list[npt.NDArray[np.intp]]:
     for rows in folds:
-        require_plain(rows, "folds", wanted="sequences of row numbers")
+        require_plain(rows, "folds", wanted="sequences of sample indices")
     parts = [np.asarray(rows) for rows in folds]
     if len(parts) < 2:
-        raise ValueError(f"folds must be at least two sequences of row numbers, got {len(parts)}")
+        raise ValueError(
+            f"folds must be at least two sequences of sample indices, got {len(parts)}"
+        )
     for rows in parts:
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size == 0:
             raise ValueError(
-                "each of folds must be a sequence of row numbers that is not empty, got an array "
+                "each of folds must be sample indices, a sequence that is not empty; got an array "
                 f"of shape {rows.shape} and dtype {rows.dtype}"
             )
         if rows.min() < 0 or rows.max() >= n:
-            raise ValueError(f"row numbers in folds must lie between 0 and {n - 1}")
+            raise ValueError(f"sample indices in folds must lie between 0 and {n - 1}")
     if np.unique(np.concatenate(parts)).size < sum(rows.size for rows in parts):
-        raise ValueError("folds must not share rows: each row is left out once at most")
+        raise ValueError("folds must not share samples: each sample is left out once at most")
     return [rows.astype(np.intp) for rows in parts]

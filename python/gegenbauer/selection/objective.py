@@ -10,10 +10,10 @@ A = C^-1 D Y and the residuals left out e = A / diag(C^-1):
 - a loss of the residuals left out has, with H = dLoss/de, U = H / diag(C^-1) and
   v_i = sum_k H_ik e_ik / diag(C^-1)_i, the derivative ``C^-1 diag(v) C^-1 - sym(C^-1 U A')``.
 
-Where a share s_i of a row's weight is left out, c_i = (1 - s_i) / alpha + s_i diag(C^-1)_i takes
+Where a share s_i of a sample's weight is left out, c_i = (1 - s_i) / alpha + s_i diag(C^-1)_i takes
 the place of diag(C^-1)_i, and v_i s_i that of v_i; alpha has sum_i v_i (1 - s_i) / alpha^2 more.
-Such a row stands for 1 / s_i samples that agree. So the likelihood has their number N in the place
-of n, and falls with ``(N - n) / 2 log(alpha)`` as well.
+Such a sample stands for 1 / s_i samples that agree. So the likelihood has their number N in the
+place of n, and falls with ``(N - n) / 2 log(alpha)`` as well.
 
 With a free constant, K leaves it out and ``B = C^-1 - C^-1 u u' C^-1 / (u' C^-1 u)``, where u is
 the diagonal of D, takes the place of C^-1; its derivative is the same, -B dC B.
@@ -61,7 +61,7 @@ __all__ = [
 OBJECTIVES = ("marginal_likelihood", "squared_error")
 
 # Standard deviation of the logarithm of q, the interaction, that is believed in before seeing data:
-# a factor of 55. It settles what some hundred rows cannot tell apart, and no more.
+# a factor of 55. It settles what some hundred samples cannot decide, and no more.
 PRIOR = 4.0
 
 # What the mean of ones may differ from one by rounding
@@ -114,11 +114,10 @@ def spectrum_objective(
     alpha : float
         Penalty, > 0.
     objective : {"marginal_likelihood", "squared_error"} or callable
-        The negative log marginal likelihood a row and output (up to a constant), or half the
+        The negative log marginal likelihood per sample and output (up to a constant), or half the
         logarithm of the mean squared leave-one-out residual, the mean over the outputs of either;
-        or a function of predictions (n_samples, n_outputs), each by the fit without its row, that
-        returns a value and its derivatives (n_samples, n_outputs). It gets rows of positive weight
-        alone.
+        or a function of leave-one-out predictions (n_samples, n_outputs) that returns a value and
+        its derivatives (n_samples, n_outputs). It gets samples of positive weight alone.
     sample_weight : array_like, shape (n_samples,), optional
         Positive.
     left_out_share : array_like, shape (n_samples,), optional
@@ -130,7 +129,7 @@ def spectrum_objective(
         Whether the constant term is penalised as well. If not, the likelihood is that of the
         contrasts without it.
     n_threads : int, optional
-        By default what `gegenbauer.default_threads` says.
+        By default `gegenbauer.default_threads()`.
 
     Returns
     -------
@@ -163,7 +162,7 @@ def spectrum_objective(
 
 
 class SpectrumProblem:
-    """Rows, targets and what is to be made small."""
+    """Samples, targets and what is to be made small."""
 
     def __init__(
         self,
@@ -197,8 +196,10 @@ class SpectrumProblem:
         self.box = check_scaling(scaling, self.n_features, "kernel")
         self.n = data.shape[0]
         if self.n < 1 + self.free:
-            raise ValueError("a free constant needs at least two rows of positive weight, got one")
-        require_memory(32.0 * self.n**2, f"the matrices of {self.n} rows", "use fewer rows")
+            raise ValueError(
+                "a free constant needs two samples of positive weight or more, got one"
+            )
+        require_memory(32.0 * self.n**2, f"the matrices of {self.n} samples", "use fewer samples")
         self.root = np.ones(self.n) if weights is None else np.sqrt(weights)
         self.share = self.root**2 / (self.root**2).sum()
         # how many samples there are, each of which is left out by itself, and their mean weight
@@ -293,7 +294,7 @@ def check_level(level: float, what: str) -> float:
     """Return the mean diagonal of a kernel matrix; refuse a spectrum of which nothing is left."""
     if not level > _LEAST_LEVEL:
         raise ValueError(
-            f"{what} weighs the inputs so little that float64 has nothing of them beside the "
+            f"{what} gives the inputs such small weights that float64 loses them beside the "
             "constant term: give larger interactions (q)"
         )
     return level

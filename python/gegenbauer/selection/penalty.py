@@ -44,7 +44,7 @@ def search_alpha(
     pooled: bool = False,
     n_threads: int | None = None,
 ) -> tuple[float, float, Doubles]:
-    """Walk from one alpha to the next while the loss of rows left out gets better.
+    """Walk from one alpha to the next while the loss of samples left out gets better.
 
     One Cholesky factorisation for each alpha (and split), by `leave_one_out` or `solve_kernel`.
 
@@ -66,7 +66,7 @@ def search_alpha(
     loss : float
         Its loss.
     predictions : ndarray, shape (n_samples, n_outputs)
-        Its predictions of rows left out; with `cv`, NaN in rows that are in no test part.
+        Its predictions of samples left out; with `cv`, NaN for samples in no test part.
 
     Raises
     ------

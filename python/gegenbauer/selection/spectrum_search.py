@@ -54,7 +54,7 @@ class SpectrumSearch:
     smoothnesses : ndarray, shape (n_s,)
         s.
     interactions : ndarray, shape (n_q,)
-        q, ascending; wider than asked for where the best was at an end.
+        q, ascending; wider than requested where the best was at an end.
     alphas : ndarray, shape (n_alphas,)
         Ascending, relative to the mean diagonal of the kernel matrix.
     losses : ndarray, shape (n_s, n_q, n_alphas)
@@ -96,15 +96,15 @@ def search_spectrum(
     callback: Callable[[int], None] | None = None,
     n_threads: int | None = None,
 ) -> SpectrumSearch:
-    r"""Find q (one for all inputs), s and alpha by a loss of predictions of rows left out.
+    r"""Find q (one for all inputs), s and alpha by a loss of predictions of samples left out.
 
-    Exact leave-one-out, with one eigendecomposition for each spectrum, or given splits of the rows,
-    with one for each split.
+    Exact leave-one-out, with one eigendecomposition for each spectrum, or given splits of the
+    samples, with one for each split.
 
     Parameters
     ----------
     X : array_like, shape (n_samples, n_features)
-        Inputs; some hundred rows are a good number.
+        Inputs; some hundred samples are a good number.
     Y : array_like, shape (n_samples,) or (n_samples, n_outputs)
         Targets.
     loss : callable
@@ -122,16 +122,16 @@ def search_spectrum(
         while the best value is at an end.
     prior : float, optional
         For losses that are means of -log p: a log-normal prior of q around 1 / n_features, whose
-        logarithm has this standard deviation. Its -log p, divided by the number of rows, is added
-        where losses are compared. By default there is none.
+        logarithm has this standard deviation. Its -log p, divided by the number of samples, is
+        added where losses are compared. By default there is none.
     sample_weight, scaling, penalize_constant, n_threads
         As for `RidgePath`.
     left_out_share : array_like, shape (n_samples,), optional
         As for `RidgePath.leave_one_out`; without `cv`.
     cv : sequence of (train, test), optional
-        Indices of rows. The loss is then the mean of those of the test rows of each split.
+        Indices of samples. The loss is then the mean of those of the test samples of each split.
     pooled : bool
-        Judge the test rows of all splits together instead.
+        Judge the test samples of all splits together instead.
     callback : callable, optional
         Called with the number of spectra done.
 
@@ -174,11 +174,11 @@ def search_spectrum(
     n_samples = float(data.shape[0] if share is None else (1.0 / share).sum())
     unit = 1.0 if weights is None else float(weights.sum()) / n_samples
 
-    def priced() -> Doubles:
+    def penalised() -> Doubles:
         if prior is None:
             return losses
-        price = np.log(q_grid * m) ** 2 / (2 * prior**2 * n_samples)
-        return np.asarray(losses + price[:, np.newaxis])
+        penalty = np.log(q_grid * m) ** 2 / (2 * prior**2 * n_samples)
+        return np.asarray(losses + penalty[:, np.newaxis])
 
     def judge() -> Doubles:
         table = np.full((s_grid.size, q_grid.size, g_grid.size), np.nan)
@@ -206,19 +206,19 @@ def search_spectrum(
 
     losses = judge()
     for _ in range(_MOST_WIDENING if widen else 0):
-        _, j, g = _best(priced())
+        _, j, g = _best(penalised())
         wider_q, wider_g = widened(q_grid, j), widened(g_grid, g)
         if wider_q.size == q_grid.size and wider_g.size == g_grid.size:
             break
         q_grid, g_grid = wider_q, wider_g
         losses = judge()
-    i, j, g = _best(priced())
+    i, j, g = _best(penalised())
     ends = {"interactions": (j, q_grid), "alphas": (g, g_grid)}
     on_edge = tuple(
         name for name, (at, grid) in ends.items() if grid.size > 1 and at in (0, grid.size - 1)
     )
     starts = []
-    for s, of_s in zip(s_grid, priced(), strict=True):
+    for s, of_s in zip(s_grid, penalised(), strict=True):
         if np.isfinite(of_s).any():
             j_s, g_s = _best(of_s)
             q = float(q_grid[j_s])

@@ -217,7 +217,7 @@ class AdditiveStatistics:
         scaling : InputScaling, optional
             Maps X to the domain of the polynomials.
         n_threads : int, optional
-            By default what `gegenbauer.default_threads` says.
+            By default `gegenbauer.default_threads()`.
 
         Returns
         -------
@@ -455,7 +455,7 @@ class AdditiveStatistics:
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pack what travels."""
+        """Return the state with the sums packed, as it is sent to another process."""
         return {**self.__dict__, "_sums": self._packed()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -534,7 +534,7 @@ class AdditiveStatistics:
         penalize_constant : bool
             Whether the constant term is penalised as well.
         n_threads : int, optional
-            By default what `gegenbauer.default_threads` says.
+            By default `gegenbauer.default_threads()`.
 
         Returns
         -------

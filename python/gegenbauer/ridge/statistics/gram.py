@@ -38,7 +38,7 @@ class GramStatistics(AdditiveStatistics):
     Attributes
     ----------
     n_samples : int
-        Rows seen.
+        Samples seen.
     weight_sum : float
         Sum of their weights (their number without weights).
     resolution : float
@@ -106,7 +106,7 @@ class GramStatistics(AdditiveStatistics):
         indices: npt.NDArray[np.int32],
         place: dict[bytes, int],
     ) -> None:
-        """Replace x by scale x + shift in input t of the terms that the rows belong to."""
+        """Replace x by scale x + shift in input t of the terms that the samples belong to."""
         shares = self.basis._plan.substitution(t, float(scale), float(shift))
         # from the highest degree down, so that a row is changed before those that need it
         for n in range(int(indices[:, t].max()), 0, -1):

@@ -30,7 +30,7 @@ class MomentStatistics(AdditiveStatistics):
     Entry (a, b) of `gram` is off by at most a small multiple of eps times the sum of the weights
     times s_a s_b, the sums of the absolute values of the two terms' Chebyshev coefficients; for
     lam >= 0 these are G_a(1) and G_b(1), the values at the corner of the domain. Against
-    sqrt(gram[a, a] gram[b, b]) that is 1e-13 or less for 0 <= lam <= 1/2 and enough rows that
+    sqrt(gram[a, a] gram[b, b]) that is 1e-13 or less for 0 <= lam <= 1/2 and enough samples that
     are spread over the domain. For larger lam the polynomials are far smaller inside of the
     domain than at its end, for negative lam their coefficients cancel, and where degrees are high
     `GramStatistics` is the better choice.
@@ -48,7 +48,7 @@ class MomentStatistics(AdditiveStatistics):
     Attributes
     ----------
     n_samples : int
-        Rows seen.
+        Samples seen.
     weight_sum : float
         Sum of their weights (their number without weights).
     resolution : float
