@@ -40,5 +40,5 @@ const char* best_isa() { return "baseline"; }
 
 PYBIND11_MODULE(_cpu, m, py::mod_gil_not_used()) {
   m.doc() = "What the processor can run; compiled for every processor.";
-  m.def("best_isa", &best_isa, "Name of the widest flavour that this processor and operating system can run.");
+  m.def("best_isa", &best_isa, "Name of the widest ISA variant that this processor and operating system can run.");
 }

@@ -33,7 +33,7 @@ Index checked_product(std::initializer_list<Index> sizes, const char* what) {
     fits = !__builtin_mul_overflow(bytes, size, &bytes) && fits;
     if (size == 0) return 0;
   }
-  if (!fits) throw TooLarge(std::string(what) + " would be larger than any memory: ask for less");
+  if (!fits) throw TooLarge(std::string(what) + " would be larger than any memory: request less");
   return bytes / Index{sizeof(double)};
 }
 
@@ -42,7 +42,7 @@ Index room_for(std::initializer_list<Index> sizes, const char* what) {
   const Index size = checked_product(sizes, what);
   if (size >= worth_a_look)
     py::module_::import("gegenbauer._memory")
-        .attr("require_memory")(static_cast<double>(sizeof(double)) * static_cast<double>(size), what, "ask for less");
+        .attr("require_memory")(static_cast<double>(sizeof(double)) * static_cast<double>(size), what, "request less");
   return size;
 }
 
@@ -52,7 +52,7 @@ Index room_for(std::initializer_list<Index> sizes, const char* what) {
 PYBIND11_MODULE(GEGENBAUER_MODULE_NAME, m, pybind11::mod_gil_not_used()) {
   namespace py = pybind11;
   using namespace gegenbauer::bindings;
-  m.doc() = "Compiled core of gegenbauer, " GEGENBAUER_ISA_NAME " flavour. Private: use the functions of the package.";
+  m.doc() = "Compiled core of gegenbauer, " GEGENBAUER_ISA_NAME " variant. Private: use the functions of the package.";
   m.attr("isa") = GEGENBAUER_ISA_NAME;
   py::register_local_exception<gegenbauer::NotPositiveDefinite>(
       m, "NotPositiveDefinite", py::module_::import("numpy.linalg").attr("LinAlgError"));

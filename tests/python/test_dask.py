@@ -571,7 +571,7 @@ class TestErrors:
         given = {"y": dy, "sample_weight": da.ones(N, chunks=CHUNK), name: wrong}
         text = (
             f"X and {name} must be partitioned alike; X has 8 partitions of 130, 130, 130, 130, "
-            rf"130, \.\.\. rows, {name} 2 partitions of 500, 500 rows: pass {name}\.rechunk"
+            rf"130, \.\.\. samples, {name} 2 partitions of 500, 500 samples: pass {name}\.rechunk"
         )
         with pytest.raises(ValueError, match=text):
             GegenbauerRegressor(n_terms=4).fit(dX, **given)
