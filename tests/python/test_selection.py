@@ -27,10 +27,17 @@ from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel
 from gegenbauer.errors import TooLargeError
 from gegenbauer.ridge import predict_kernel
 from gegenbauer.selection import kfold_predictions, leave_one_out, prefix_surface
+from gegenbauer.selection._leverage_passes import (
+    FeaturesPass,
+    FormsPass,
+    GridPass,
+    cheapest_pass,
+)
 
 ALPHAS = 10.0 ** np.arange(-15, 16, 3)
 METHODS = ["svd", "dual", "primal"]
 TALL, WIDE = (40, 2, 10), (24, 3, 40)
+WAYS = {"features": FeaturesPass, "forms": FormsPass, "grid": GridPass}
 
 
 def refits(G, Y, alpha, weights=None, *, free=False):
@@ -174,6 +181,15 @@ def test_equals_refits_of_sixty_digits(shape, alpha, free):
     assert relative(found.predictions[0], true, p.Y) <= 1e-10
 
 
+def take_only(monkeypatch, way, *, moments=True):
+    """Let normal equations take one way to the leverages, and sums of moments or of features."""
+    monkeypatch.setattr("gegenbauer.selection._leverage_passes.PASSES", (WAYS[way],))
+    monkeypatch.setattr(
+        "gegenbauer.selection._factorisations.normal_equations.moments_serve",
+        lambda *_, **__: moments,
+    )
+
+
 @pytest.mark.parametrize("kind", ["none", "zeros"])
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("lam", [0.05, 2.0])
@@ -181,9 +197,8 @@ def test_equals_refits_of_sixty_digits(shape, alpha, free):
 def test_every_pass_equals_refits(way, lam, free, kind, monkeypatch):
     p = make_problem(*TALL, lam=lam)
     weights = rows_weights(kind, len(p.X))
-    monkeypatch.setattr(RidgePath, "_pass_costs", lambda self, n_alphas: {way: 0.0})
-    monkeypatch.setattr("gegenbauer.selection.ridge_path.moments_serve", lambda *_, **__: True)
-    monkeypatch.setattr("gegenbauer.selection.ridge_path.BLOCK_SIZE", 70.0)  # blocks of rows
+    take_only(monkeypatch, way)
+    monkeypatch.setattr("gegenbauer.selection._features.BLOCK_SIZE", 70.0)  # blocks of rows
     path = RidgePath(
         p.basis, p.X, p.Y, sample_weight=weights, penalize_constant=not free, method="primal",
         tolerance=np.inf,
@@ -212,11 +227,11 @@ def test_what_pays_is_used(m, degree, way, monkeypatch):
     y = np.sin(5 * X[:, 0]) * X[:, -1] + 0.1 * rng.standard_normal(len(X))
     basis = TensorBasis(m, degree=degree)
     alphas = 10.0 ** np.arange(-4, 3)
-    costs = RidgePath(basis, X, y, method="primal")._pass_costs(alphas.size)
-    assert min(costs, key=costs.__getitem__) == way
-    found = RidgePath(basis, X, y, method="primal", tolerance=np.inf).leave_one_out(alphas)
-    monkeypatch.setattr(RidgePath, "_pass_costs", lambda *_: {"features": 0.0})
-    monkeypatch.setattr("gegenbauer.selection.ridge_path.moments_serve", lambda *_, **__: False)
+    path = RidgePath(basis, X, y, method="primal", tolerance=np.inf)
+    chosen = cheapest_pass(path._factorisation.fits(alphas))
+    assert type(chosen) is WAYS[way]
+    found = path.leave_one_out(alphas)
+    take_only(monkeypatch, "features", moments=False)
     path = RidgePath(basis, X, y, method="primal")
     features = path.leave_one_out(alphas)
     assert_allclose(found.predictions, features.predictions, rtol=0, atol=1e-9)
@@ -232,8 +247,7 @@ def test_rows_beyond_the_domain(scaled, way, monkeypatch):
     p = make_problem(*TALL, lam=0.5)
     X = 2.5 * p.X - 0.7
     scaling = InputScaling([0.0, 0.0], [1.0, 1.0], clip=False) if scaled else None
-    monkeypatch.setattr(RidgePath, "_pass_costs", lambda *_: {way: 0.0})
-    monkeypatch.setattr("gegenbauer.selection.ridge_path.moments_serve", lambda *_, **__: True)
+    take_only(monkeypatch, way)
     path = RidgePath(p.basis, X, p.Y, method="primal", scaling=scaling)
     found = path.leave_one_out([1e-3, 1.0])
     G = p.basis.evaluate(X, scaling=scaling)

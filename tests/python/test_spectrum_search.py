@@ -425,7 +425,7 @@ def test_folds_of_a_basis_take_one_sum(weighted, monkeypatch):
     Y = np.sin(4 * X[:, :1]) + X[:, 1:] ** 2 + 0.1 * rng.standard_normal((90, 1))
     weights = rng.uniform(0.5, 2, 90) if weighted else None
     basis, alphas = TensorBasis(2, n_terms=15), np.array([1e-4, 1e-2, 1.0])
-    monkeypatch.setattr("gegenbauer.selection.ridge_path._SMALL", 0.0)
+    monkeypatch.setattr("gegenbauer.selection._factorisations._SMALL", 0.0)
 
     def squared_error(predictions, rows):
         return ((predictions - Y[rows]) ** 2).mean(axis=(1, 2))

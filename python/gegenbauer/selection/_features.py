@@ -11,7 +11,7 @@ from gegenbauer._dispatch import core
 from gegenbauer._validation import CLIP, require_finite
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -24,6 +24,7 @@ __all__ = [
     "BLOCK_SIZE",
     "EPS",
     "RESOLVED",
+    "blocks_of",
     "check_tolerance",
     "gram_matrix",
     "rounding_error",
@@ -45,6 +46,13 @@ def check_tolerance(tolerance: object) -> float:
     if not isinstance(tolerance, Real) or not float(tolerance) >= 0:
         raise ValueError(f"tolerance must be a number >= 0, or infinity, got {tolerance!r}")
     return float(tolerance)
+
+
+def blocks_of(n: int, width: int) -> Iterator[slice]:
+    """Cut n samples into blocks of at most `BLOCK_SIZE` doubles, of so many a sample."""
+    block = max(1, int(BLOCK_SIZE / width))
+    for first in range(0, n, block):
+        yield slice(first, min(first + block, n))
 
 
 def gram_matrix(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.selection._factorisations import cheapest_method
 from gegenbauer.selection.kfold import kfold_predictions
-from gegenbauer.selection.ridge_path import RidgePath, cheapest_method
+from gegenbauer.selection.ridge_path import RidgePath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
