@@ -602,7 +602,7 @@ def test_fixed_spectra_of_cv_estimators(rng, kind, n_terms):
         assert model.basis_.n_terms == 40
     with pytest.raises(ValueError, match="one number or 3, one an input; got 2"):
         kind(spectrum=PowerDecay((1.0, 2.0)), n_terms=n_terms).fit(X, y)
-    with pytest.raises(ValueError, match=r"weighs no input: .* got spectrum=\(0.0, 1.0\)"):
+    with pytest.raises(ValueError, match=r"gives no input a weight: .* got spectrum=\(0.0, 1.0\)"):
         kind(spectrum=(0.0, 1.0), n_terms=n_terms).fit(X, y)
     # without a finite kernel, but with a largest set
     rough = kind(spectrum=(0.5, 0.75), n_terms=40).fit(X, y)

@@ -73,7 +73,7 @@ CLIP_ADVICE = "X lies too far outside of the range seen in fit, set out_of_range
 class Range(Interval):  # type: ignore[misc]  # scikit-learn is untyped
     """An interval in which any real number may lie.
 
-    scikit-learn asks NumPy whether a number is NaN, which knows no fractions.
+    scikit-learn tests by NumPy whether a number is NaN, which knows no fractions.
     """
 
     def is_satisfied_by(self, val: Any) -> bool:
@@ -137,7 +137,7 @@ class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
         Raises
         ------
         ValueError
-            There is no such parameter; for an old name the error says the new one.
+            There is no such parameter; for an old name the error gives the new one.
         """
         known = self.get_params(deep=False)
         for name in params.keys() - known.keys():
@@ -226,7 +226,7 @@ class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
         )
 
     def _apply_range_policy(self, X: NDArray[Any]) -> None:
-        """Warn or raise for rows outside of the fitted box, if the policy asks for it."""
+        """Warn or raise for rows outside of the fitted box, if the policy requires it."""
         if self.out_of_range not in ("warn", "error"):
             return
         outside = self.scaling_.outside(X)
@@ -297,7 +297,7 @@ class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
         given = ", pass bounds" if hasattr(self, "bounds") else ""
         warnings.warn(
             f"{'; '.join(found[:MAX_LISTED])}{f'; and {more} more columns' if more > 0 else ''}. "
-            "The polynomials, which span the range, hardly tell such samples apart: clip the few "
+            "The polynomials, which span the range, hardly distinguish such samples: clip the few "
             f"that lie outside{given}, or transform the column (its logarithm, or scikit-learn's "
             "QuantileTransformer).",
             OutlierWarning,

@@ -50,7 +50,7 @@ def plain_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _is_missing(value: Any) -> bool:
-    # Neither pandas.NA nor NaT can be asked whether it equals itself.
+    # Neither pandas.NA nor NaT can be compared with itself.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, Real) and bool(value != value)
@@ -142,13 +142,13 @@ def class_factors(
 ) -> NDArray[np.float64]:
     """Return the weight of each class, 1 for those that the dict does not name.
 
-    ``complete`` says that no further classes will come.
+    ``complete``: no further classes will come.
     """
     labels = classes.tolist()
     unknown = [label for label in class_weight if label not in labels]
     without = [label for label in labels if label not in class_weight]
     # A fold of a cross-validation may lack a class that the dict names; then it names
-    # all others, too. A key that stands for no label and labels without a key is a slip.
+    # all others, too. A key that stands for no label and labels without a key are an error.
     if complete and unknown and without:
         raise ValueError(
             f"class_weight has the keys {unknown[:MAX_LISTED]}, which are not among the "

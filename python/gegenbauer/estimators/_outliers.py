@@ -21,11 +21,11 @@ _MOST_APART, _SHARE_APART, _LEAST_GAP = 20, 0.01, 4.0
 def find_bulk(
     column: NDArray[Any], some: NDArray[np.float64], lower: float, upper: float
 ) -> tuple[float, float, float] | None:
-    """Return the share of nearly all samples of an input, and where they lie, if it has outliers.
+    """Return the share of nearly all samples of an input, and their range, if it has outliers.
 
     That is if they fill a tiny part of the range, or a small one beyond which there is nothing but
     a wide gap before the outliers; a tail that thins out needs more to be one. Samples that are
-    nearly all equal have none: they are told apart from the others.
+    nearly all equal have none: they differ from the others.
 
     Parameters
     ----------

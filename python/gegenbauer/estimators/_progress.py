@@ -1,8 +1,8 @@
-"""Progress of long fits: scikit-learn's callbacks where it has them, and a line by tqdm if asked.
+"""Progress of long fits: scikit-learn's callbacks where it has them, and a line by tqdm if verbose.
 
-`Progress` tells the stages of a fit, `RowProgress` the rows of a stream.
+`Progress` reports the stages of a fit, `RowProgress` the rows of a stream.
 
-A fit is a task of some stages, and a stage may have steps. scikit-learn from 1.9 on tells its
+A fit is a task of some stages, and a stage may have steps. scikit-learn from 1.9 on calls its
 callbacks (``set_callbacks``, as with ``sklearn.callback.ProgressBar``) when each begins and ends;
 ``verbose`` shows the same as a line. Without either a fit is silent.
 """
@@ -31,7 +31,7 @@ except ImportError:  # before 1.9: there is nothing to support
 
 
 class Progress:
-    """What is told of a fit while it runs; leaving it without an error ends the fit's task.
+    """What is reported of a fit while it runs; leaving it without an error ends the fit's task.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Progress:
 
 
 class _Line:
-    """A line that says what is done, by tqdm, or else one line for each."""
+    """A line that names what is done, by tqdm, or else one line for each."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -174,7 +174,7 @@ class RowProgress:
         self._total, self._done, self._start = total, done, done
         self._callback = callback
         self._verbose, self._bar = bool(verbose), None
-        self._began = self._told = time.monotonic()
+        self._began = self._reported = time.monotonic()
         if not verbose:
             return
         try:
@@ -190,7 +190,7 @@ class RowProgress:
         if self._bar is not None:
             self._bar.close()
         elif self._verbose:
-            self._tell()
+            self._report()
 
     def advance(self, n_rows: int) -> None:
         """Say that so many more rows are learned."""
@@ -199,11 +199,11 @@ class RowProgress:
             self._callback(self._done, self._total)
         if self._bar is not None:
             self._bar.update(n_rows)
-        elif self._verbose and time.monotonic() > self._told + _PAUSE:
-            self._tell()
+        elif self._verbose and time.monotonic() > self._reported + _PAUSE:
+            self._report()
 
-    def _tell(self) -> None:
-        self._told = time.monotonic()
-        rate = (self._done - self._start) / max(self._told - self._began, 1e-9)
+    def _report(self) -> None:
+        self._reported = time.monotonic()
+        rate = (self._done - self._start) / max(self._reported - self._began, 1e-9)
         of = "" if self._total is None else f" of {self._total}"
         print(f"gegenbauer: {self._done}{of} rows, {rate:.3g} rows/s", flush=True)

@@ -53,7 +53,7 @@ _LARGEST_ERROR = _EPS / LEAST_RCOND
 # may cost, in standard deviations
 _FAR_FROM_ZERO, _MOST_LOST = 10.0, 0.1
 
-# So many samples tell what the penalty costs, or twice as many as there are terms
+# So many samples show what the penalty costs, or twice as many as there are terms
 _FEW = 1000
 
 
@@ -75,9 +75,9 @@ def _may_be_far(
             part = slice(start, start + step)
             rows, columns = (part, slice(None)) if by_rows else (slice(None), part)
             values = Y[rows, columns]
-            weighed = values if weight is None else weight[rows, np.newaxis] * values
-            mean[columns] += weighed.sum(axis=0)
-            square[columns] += np.einsum("ij,ij->j", weighed, values)
+            weighted = values if weight is None else weight[rows, np.newaxis] * values
+            mean[columns] += weighted.sum(axis=0)
+            square[columns] += np.einsum("ij,ij->j", weighted, values)
         mean /= total
         square /= total
         limit = min(least, 1e3) / 2

@@ -120,7 +120,7 @@ def _left_out_share(X: NDArray[Any], Y: Doubles, weight: Doubles | None) -> Doub
     sample and its copies, or as many samples that agree, as they do where x and y have few values.
     They are taken for one, and left out together, where all samples at their x have the same y, or
     where their y occurs at this x alone; but where all inputs have few values, not more than a few
-    of them, since so many copies are unlikely and nothing else may tell what y is there. Elsewhere
+    of them, since so many copies are unlikely and nothing else may show what y is there. Elsewhere
     one of them is left out at a time: without all that agree, only those at the same x that
     disagree would be left. Where all weights are multiples of a few, so many are one sample.
     """

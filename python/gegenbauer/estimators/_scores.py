@@ -71,7 +71,7 @@ class Judged:
     def mean(self, values: Doubles) -> Doubles:
         """Return the weighted mean over the samples of values (G, n).
 
-        Equal predictions have equal means, and counts are exact, so that the search can tell that
+        Equal predictions have equal means, and counts are exact, so that the search can see that
         models are equally good; a product by BLAS would sum the rows of a matrix in several ways.
         """
         return np.asarray(np.average(values, axis=-1, weights=self.weight))
@@ -244,7 +244,7 @@ def _by_curve(
     judged: Judged, *, area: _Curve, probable: bool = False, average: str = "macro",
     label_one: bool = False,
 ) -> Doubles:  # fmt: skip
-    """Average an area over the classes or labels; of binary targets there is one question."""
+    """Average an area over the classes or labels; of binary targets there is one."""
     truth = judged.truth
     if judged.kind == "binary":
         scores = judged.probabilities()[..., 1] if probable else judged.outputs[..., 0]

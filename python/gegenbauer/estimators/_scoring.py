@@ -27,7 +27,7 @@ __all__ = [
     "scored_by",
 ]
 
-# What scikit-learn says of the probabilities of labels, which need not sum to one
+# What scikit-learn reports of the probabilities of labels, which need not sum to one
 _NO_SUM_OF_ONE = r"The y_\w+ values do not sum to one"
 
 

@@ -156,7 +156,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         raise NotImplementedError
 
     def _finish(self, data: Samples, left_out: Doubles) -> None:
-        """Make what the predictions of left-out rows are good for; set ``loo_predictions_``."""
+        """Make what the predictions of left-out samples are good for; set ``loo_predictions_``."""
         raise NotImplementedError
 
     # ---- fitting -----------------------------------------------------------------
@@ -251,7 +251,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
                 self.spectrum_ = Spectrum(self.spectrum)  # type: ignore[arg-type]  # not None
                 if not self.spectrum_.interactions(data.X.shape[1]).any():
                     raise ValueError(
-                        "the spectrum weighs no input: give an interaction (q) above zero, got "
+                        "the spectrum gives no input a weight: give an interaction (q) above zero, got "
                         f"spectrum={self.spectrum!r}"
                     )
                 alpha = self._first_alpha(few, few_splits) if self._all_terms else 0.0
@@ -318,7 +318,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         if used.size == n_rows:
             return
         unused = np.setdiff1d(np.arange(n_rows), used)
-        # the policy for rows out of range is of those that are asked for, not of these
+        # the policy for rows out of range is of those that are predicted, not of these
         outputs = self._evaluate(self._validate_inputs(_safe_indexing(X, unused), reset=False))
         whole = np.empty((n_rows, *self.loo_predictions_.shape[1:]))
         whole[used] = self.loo_predictions_
@@ -330,7 +330,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         """Whether the test rows of all splits are scored together.
 
         Our own scores are: a temperature for the few rows of one part would be fitted to them.
-        Scorers are asked once for each part, as scikit-learn does.
+        Scorers are called once for each part, as scikit-learn does.
         """
         return self.scoring is None
 
@@ -408,7 +408,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         if self.cv is None:
             if groups is not None:
                 raise ValueError(
-                    "groups are rows that are left out together, but cv=None leaves out single "
+                    "groups are samples that are left out together, but cv=None leaves out single "
                     "ones: give cv, such as GroupKFold(5)"
                 )
             return None
@@ -441,7 +441,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         raise NotImplementedError
 
     def _alpha_grid(self) -> Doubles | None:
-        """Return the alphas asked for, absolute; None if the search is free."""
+        """Return the requested alphas, absolute; None if the search is free."""
         if isinstance(self.alphas, str):
             return None
         alphas = _listed(self.alphas, "alphas")
@@ -473,7 +473,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         return self._best_of(kernel, data, alphas, self._make_loss(data), splits, options)[0]
 
     def _fit_kernel(self, data: Samples, alpha: float, loss: Loss, splits: Splits) -> Doubles:
-        """Fit all terms with dual coefficients; return the predictions of rows left out."""
+        """Fit all terms with dual coefficients; return the predictions of samples left out."""
         kernel = self._kernel_of_all_terms(data)
         options = {"sample_weight": data.weight, **self._options()}
         grid = self._alpha_grid()
@@ -498,7 +498,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
     def _fit_terms(
         self, data: Samples, basis: TensorBasis, alphas: Doubles, loss: Loss, splits: Splits
     ) -> Doubles:
-        """Fit a finite set of terms; return the predictions of rows left out."""
+        """Fit a finite set of terms; return the predictions of samples left out."""
         options = {"sample_weight": data.weight, **self._options()}
         alpha, best, left_out = self._best_of(basis, data, alphas, loss, splits, options)
         fit = solve_ridge(basis, data.X, data.Y, alpha, **options)
@@ -520,7 +520,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         splits: Splits,
         options: dict[str, Any],
     ) -> tuple[float, float, Doubles]:
-        """Return the best of given alphas, its score and predictions of rows left out."""
+        """Return the best of given alphas, its score and predictions of samples left out."""
         others = {key: value for key, value in options.items() if key != "sample_weight"}
         weight = options["sample_weight"]
         candidate = Candidate(
@@ -648,7 +648,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         return self._evaluate(X)
 
     def _evaluate(self, X: NDArray[Any]) -> Doubles:
-        """Return the outputs (S, K) at checked rows, wherever they lie."""
+        """Return the outputs (S, K) at checked samples, inside of the box or not."""
         with advising(f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger alpha"):
             if hasattr(self, "dual_coef_"):
                 return predict_kernel(

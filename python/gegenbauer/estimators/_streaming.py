@@ -54,7 +54,7 @@ __all__ = ["ClassStream", "RealStream", "StreamEstimator"]
 # What the solve finds, as attributes of the estimator.
 SOLUTION = ("term_coef_", "engine_", "solver_", "precision_", "rcond_", "n_refinements_")
 
-# Parameters that do not count in the sums over rows: half-fitted models may differ in them.
+# Parameters that do not count in the sums over rows: partially fitted models may differ in them.
 _OF_THE_SOLVE = {"alpha", "penalize_constant", "solver", "precision", "engine", "n_jobs"}
 
 
@@ -97,12 +97,12 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         raise NotImplementedError
 
     def _look_at_sums(self) -> None:
-        """Warn of what the sums tell about the targets, once weights are solved for."""
+        """Warn of what the sums show of the targets, once weights are solved for."""
 
     # ---- state -------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
-        # Asked only for what is not there: the solution of sums that have changed.
+        # Called only for what is not there: the solution of sums that have changed.
         if name in SOLUTION and "statistics_" in self.__dict__:
             with exclusive(self):  # the solution must be that of the sums that are there then
                 if name not in self.__dict__:
@@ -181,7 +181,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         return self._require_sums_to_do()
 
     def _statistics_kind(self) -> type[Statistics]:
-        """Return the cheaper way of summing, or the one that was asked for."""
+        """Return the cheaper way of summing, or the requested one."""
         if self.engine == "moments":
             possible = np.isfinite(fit_cost(self.basis_, MANY_SAMPLES)["moments"])
             return MomentStatistics if possible else GramStatistics
@@ -301,9 +301,9 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         Raises
         ------
         ValueError
-            Rows cannot be among those learned: there are more of them, or they weigh more, or
+            Rows cannot be among those learned: there are more of them, or of more weight, or
             they lie outside of the range of all rows seen; or the estimator was learned by
-            ``fit``. More than that sums cannot tell: take care to forget what was learned, once.
+            ``fit``. More than that sums cannot show: take care to forget what was learned, once.
         """
         return self._on_copy("_take_out", X, y, sample_weight)
 
@@ -388,7 +388,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     # ---- merging -----------------------------------------------------------------
 
     def __add__(self, other: object) -> Self:
-        """Return a model of the rows of both half-fitted models."""
+        """Return a model of the rows of both partially fitted models."""
         if type(other) is not type(self):
             return NotImplemented
         result, another = copy.copy(self), copy.copy(other)  # others may learn meanwhile
@@ -410,13 +410,13 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         """Refuse a merge of models whose sums are of different things."""
         for name in self._differing_parameters(other):
             raise ValueError(
-                "half-fitted models can be merged only if their parameters are the same; "
+                "partially fitted models can be merged only if their parameters are the same; "
                 f"{name} is {getattr(self, name)!r} here and {getattr(other, name)!r} there"
             )
         names = [getattr(model, "feature_names_in_", None) for model in (self, other)]
         if self.n_features_in_ != other.n_features_in_ or not _equal(*names):
             raise ValueError(
-                "half-fitted models can be merged only if they have the same inputs; here they are "
+                "partially fitted models can be merged only if they have the same inputs; here they are "
                 f"{self._inputs_text()} and there {other._inputs_text()}"
             )
         if type(self.statistics_) is not type(other.statistics_):
@@ -473,7 +473,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     def choose_alpha(self, alphas: Any = None, *, held_out: Any = None) -> Self:
         """Choose the penalty from the sums, all rows being gone, and solve for the weights.
 
-        The score of a alpha is its generalised cross-validation, or the squared error in rows that
+        The score of an alpha is its generalised cross-validation, or the squared error in rows that
         are held out. Classes count as their codes +1 and -1.
 
         Parameters
@@ -752,7 +752,7 @@ class ClassStream(ClassTargets, StreamEstimator):
             return 2.0 * np.eye(n), np.full(n, -1.0)
         if n < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two classes to tell apart, but all rows "
+                f"{type(self).__name__} needs at least two classes, but all rows "
                 f"so far have the label {self.classes_.tolist()[0]!r}"
             )
         # one output, positive for the second class

@@ -45,7 +45,7 @@ __all__ = [
     "warn_of_light",
 ]
 
-# What estimators are asked for and do not have, and where it is.
+# What estimators are expected to have and do not, and where it is.
 _ELSEWHERE = {
     "coef_": "scikit-learn's selectors take it for one number for each input: term_coef_ holds one "
     "for each term, the row of basis_.indices; feature_importances_ holds one for each input",
@@ -84,7 +84,7 @@ class TargetEstimator(InputEstimator):
 
         def __getattr__(self, name: str) -> Any:
             own = getattr(type(self), name, None)
-            if isinstance(own, property):  # which has refused, and says why
+            if isinstance(own, property):  # which has refused, and explains why
                 return own.__get__(self)
             if name.endswith("_") and not name.startswith("_"):
                 check_is_fitted(self)  # raises a kind of AttributeError
@@ -154,21 +154,21 @@ class TargetEstimator(InputEstimator):
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None, NDArray[np.intp]]:
         """Return the rows of positive weight that are of no class of weight zero either.
 
-        ``complete`` says that these are all rows there are.
+        ``complete``: these are all samples there are.
         """
         X, y, weight, places = self._rows_of_weight(X, y, sample_weight, reset=reset)
-        used = self._rows_of_weighed_classes(y, complete=complete)
+        used = self._rows_of_weighted_classes(y, complete=complete)
         if used is None:
             return X, y, weight, places
         return X[used], y[used], None if weight is None else weight[used], places[used]
 
-    def _rows_of_weighed_classes(
+    def _rows_of_weighted_classes(
         self,
         y: Any,  # noqa: ARG002
         *,
         complete: bool,  # noqa: ARG002
     ) -> NDArray[np.bool_] | None:
-        """Tell which rows are of a class that is not left out; None if all are."""
+        """Return which samples are of a class that is not left out; None if all are."""
         return None
 
     def _note_names(self, y: Any) -> None:
@@ -271,7 +271,7 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
 
     Two classes are one output with the targets +1 (the second of ``classes_``) and -1 (SOGNN);
     K > 2 classes are K outputs, +1 in the column of the row's own class and -1 elsewhere, of
-    which the largest wins (MOGNN). A table y of K columns of 0 and 1 is K questions at once
+    which the largest wins (MOGNN). A table y of K columns of 0 and 1 is K binary targets
     (multilabel), one output each.
     """
 
@@ -298,8 +298,8 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
     def _become_multilabel(self, names: NDArray[Any]) -> None:
         """Set what the labels are called, and the two values that each of them may have.
 
-        scikit-learn's scorers tell targets by ``classes_``, and would take the numbers of two
-        labels for the two classes of one question.
+        scikit-learn's scorers infer targets from ``classes_``, and would take the numbers of two
+        labels for the two classes of one binary target.
         """
         self.multilabel_ = True
         self.label_names_ = names
@@ -342,7 +342,7 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
             self.classes_ = labels.classes_
             if self.classes_.size < 2:
                 raise ValueError(
-                    f"{name} needs at least two classes to tell apart, but y has 1 class in "
+                    f"{name} needs at least two classes, but y has 1 class in "
                     f"the rows of positive weight: {describe_labels(y)}."
                 )
             require_memory(
@@ -360,14 +360,14 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
             weight = apply_class_weight(class_weight, self.classes_, coded, weight)
         return targets, weight
 
-    def _rows_of_weighed_classes(self, y: Any, *, complete: bool) -> NDArray[np.bool_] | None:
+    def _rows_of_weighted_classes(self, y: Any, *, complete: bool) -> NDArray[np.bool_] | None:
         if not isinstance(self.class_weight, dict) or not all(np.shape(y)):
             return None
         if label_kind(y, type(self).__name__) == "multilabel-indicator":
             return None
         classes, codes = np.unique(y, return_inverse=True)
-        weighed = class_factors(self.class_weight, classes, complete=complete) > 0
-        return None if weighed.all() else weighed[codes.reshape(-1)]
+        weighted = class_factors(self.class_weight, classes, complete=complete) > 0
+        return None if weighted.all() else weighted[codes.reshape(-1)]
 
     @property
     def _class_weight_of_rows(self) -> Any:

@@ -24,7 +24,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
     The network of the paper. Two classes are one output with the targets +1 (the second of
     ``classes_``) and -1 (SOGNN); K > 2 classes are K outputs, +1 in the column of the row's
     own class and -1 elsewhere, of which the largest wins (MOGNN). A table y of K columns of
-    0 and 1 is K questions at once (multilabel), one output each.
+    0 and 1 is K binary targets (multilabel), one output each.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         Interval to which the inputs are scaled; a list will do.
     bounds : array-like of shape (n_features, 2) or None, default=None
         Smallest and largest value of each input, where they are known beforehand, as of a
-        simulator; None for those of the rows of ``fit``. Rows beyond are treated as
-        ``out_of_range`` says, in ``fit`` too.
+        simulator; None for those of the samples of ``fit``. Samples beyond are treated by
+        ``out_of_range``, in ``fit`` too.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: clip them
         to it in silence ("clip") or with one warning ("warn"), raise an error, or evaluate the
@@ -81,13 +81,13 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         the weights of the columns, and a dict is an error.
     n_jobs : int or None, default=None
         Number of threads, 1 to 1024; None or -1 for all that joblib counts, None at most
-        OMP_NUM_THREADS where that is set. The result has the same bits for any number.
+        OMP_NUM_THREADS where that is set. The result is bitwise identical for any number.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted. For multilabel y, (n_outputs, 2): the values 0 and 1 of each label,
-        by which scikit-learn's scorers tell that labels are several questions.
+        from which scikit-learn's scorers infer several binary targets.
     label_names_ : ndarray of shape (n_outputs,)
         For multilabel y alone, names of the labels: those of the columns of y if it is a table
         whose columns have (different) names, else 0, ..., n_outputs - 1.
@@ -238,8 +238,8 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         with orthonormal polynomials).
         No range has to be known beforehand: the box of the inputs grows with the rows, and what
         was learned is expressed in the larger one, exactly; with ``bounds`` it stays, and
-        rows beyond are treated as ``out_of_range`` says and counted in ``n_out_of_range_``. The
-        weights are solved for when they are first needed. Half-fitted models of the same
+        samples beyond are treated by ``out_of_range`` and counted in ``n_out_of_range_``. The
+        weights are solved for when they are first needed. Partially fitted models of the same
         parameters merge with ``+``.
 
         Parameters
@@ -280,9 +280,9 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         """Learn rows that need not fit into memory, in one pass.
 
         The weights are solved for when they are first needed, as after :meth:`partial_fit`; what
-        is wrong with the sums as a whole, such as a single class or a alpha that is too small, is
+        is wrong with the sums as a whole, such as a single class or an alpha that is too small, is
         an error then, and nothing is lost by it. Of outliers
-        (:class:`OutlierWarning`) and of correlated inputs, which only the samples themselves tell,
+        (:class:`OutlierWarning`) and of correlated inputs, which only the samples themselves show,
         there is no warning.
 
         Parameters
@@ -310,7 +310,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         Raises
         ------
         StreamError
-            A batch cannot be read or learned; the message says which rows of what it is. It is a
+            A batch cannot be read or learned; the message names its rows and source. It is a
             ValueError.
         ValueError
             There are no rows; the checkpoint is of something else; a parameter does not fit.

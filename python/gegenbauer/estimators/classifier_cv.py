@@ -49,13 +49,13 @@ _SPREAD = 1.0
 
 _STEPS = 6
 
-# What each further weight must gain in -log p of all rows left out: having seen all of them, it
+# What each further weight must gain in the sum of leave-one-out -log p: having seen all of them, it
 # gains about that much from noise (as Akaike's criterion has it)
-_PRICE = 1.0
+_AIC_PENALTY = 1.0
 
 
 class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
-    """Classification that chooses its polynomials and its penalty by itself, with probabilities.
+    """Classification with automatic model selection, and with probabilities.
 
     All products of Chebyshev polynomials of the inputs there are, with weights of two numbers:
     what an interaction costs (q) and what a degree costs (s). They and the penalty alpha are
@@ -77,7 +77,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         Penalties to choose from; "auto" chooses together with the spectrum, and again on all
         rows, with ``spectrum=None`` from the paper's 2^-30 to 2^30, and beyond where the best
         is at an end. Where the best of three given ones or more is at an end (of two it always
-        is), here as in ``lam`` and ``n_terms``, a `GridEdgeWarning` tells.
+        is), here as in ``lam`` and ``n_terms``, a `GridEdgeWarning` reports it.
     n_terms : int, None, or with ``spectrum=None`` array-like of int, default=None
         Number of terms of largest weight. None uses all there are for up to ``kernel_samples``
         rows, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None
@@ -128,10 +128,10 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     alpha_ : float
         The penalty.
     best_score_ : float
-        Score of the chosen alpha on rows left out, the larger the better: minus the log-loss
+        Score of the chosen alpha on samples left out, the larger the better: minus the log-loss
         at the best temperature, or that of ``scoring``. It is that of ``loo_predictions_``, the
         outputs before ``probability_maps_`` learn the bias of each class, and where inputs have
-        few values up to five equal samples are left out together: with inputs that tell nothing,
+        few values up to five equal samples are left out together: with inputs that explain nothing,
         and classes of different sizes, it is below that of the probabilities.
     cv_results_ : dict
         What was tried, as a table that ``pandas.DataFrame`` takes: "param_*" for the axes of
@@ -256,7 +256,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
             Class labels, at least two different ones; or a table of 0 and 1 (multilabel).
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the rows, from 0 up, as in :meth:`GegenbauerClassifier.fit`. Scores of
-            rows left out and probabilities are weighted as well.
+            samples left out and probabilities are weighted as well.
         groups : array-like of shape (n_samples,) or None, default=None
             Group of each row, for a ``cv`` that splits by groups, such as ``GroupKFold``.
 
@@ -274,7 +274,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         Warns
         -----
         UnderfittingWarning
-            The model that was chosen is no better than a constant, as far as samples left out tell.
+            The model that was chosen is no better than a constant, by its held-out predictions.
         """
         self._fit_on_copy(X, y, sample_weight, groups)
         return self
@@ -287,8 +287,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
             return [(data.Y[:, 0] > 0).astype(np.intp)]
         return [data.Y.argmax(axis=1)]
 
-    def _questions(self, outputs: Doubles) -> list[Doubles]:
-        """Split outputs (..., K) into those that belong to one question."""
+    def _binary_targets(self, outputs: Doubles) -> list[Doubles]:
+        """Split outputs (..., K) into those that belong to one target."""
         if self.multilabel_:
             return [outputs[..., k : k + 1] for k in range(outputs.shape[-1])]
         return [outputs]
@@ -307,7 +307,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
                 weights = None if data.weight is None else data.weight[rows]
                 losses = [
                     best_temperatures(class_scores(outputs), code[rows], weights)[1]
-                    for outputs, code in zip(self._questions(predictions), codes, strict=True)
+                    for outputs, code in zip(self._binary_targets(predictions), codes, strict=True)
                 ]
                 return np.asarray(np.mean(losses, axis=0))
 
@@ -318,7 +318,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         ) -> Doubles:
             """Return those at the best temperatures, (n_predictions, n, n_classes or labels)."""
             parts: list[Doubles] = []
-            for outputs, code in zip(self._questions(predictions), codes, strict=True):
+            for outputs, code in zip(self._binary_targets(predictions), codes, strict=True):
                 scores = class_scores(outputs)
                 beta = best_temperatures(scores, code[rows], weights)[0]
                 parts.append(softmax(beta[:, np.newaxis, np.newaxis] * scores, axis=-1))
@@ -329,7 +329,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         def shells(
             predictions: Doubles, rows: Places, weights: Doubles | None, at: Places
         ) -> list[IdentityClassifier]:
-            @cache  # all of them when the first one is asked for
+            @cache  # all of them when the first one is needed
             def probabilities() -> Doubles:
                 return probabilities_of(predictions, rows, weights)
 
@@ -402,9 +402,9 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         }
         if self.scoring is not None or splits is not None:
             return found.kernel.spectrum, found.alpha
-        return self._weigh_inputs(data, found, progress)
+        return self._learn_input_weights(data, found, progress)
 
-    def _weigh_inputs(
+    def _learn_input_weights(
         self, data: Samples, found: SpectrumSearch, progress: Progress
     ) -> tuple[Spectrum, float]:
         """Give each input a weight of its own, from the best spectrum of each smoothness on."""
@@ -413,13 +413,13 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         def loss(left_out: Doubles) -> tuple[float, Doubles]:
             parts = [
                 log_loss(outputs, code, data.weight)
-                for outputs, code in zip(self._questions(left_out), codes, strict=True)
+                for outputs, code in zip(self._binary_targets(left_out), codes, strict=True)
             ]
             slopes = np.hstack([slope for _, slope in parts]) / len(parts)
             return float(np.mean([value for value, _ in parts])), slopes
 
-        price = _PRICE * (data.X.shape[1] - 1) / data.n_samples
-        judge, best = self._make_loss(data), (found.loss - price, found.kernel, found.alpha)
+        penalty = _AIC_PENALTY * (data.X.shape[1] - 1) / data.n_samples
+        judge, best = self._make_loss(data), (found.loss - penalty, found.kernel, found.alpha)
         for start, relative in found.starts:
             kernel, alpha = learn_spectrum(
                 data.X, data.Y, components=start.spectrum, alpha=relative, objective=loss,
@@ -443,7 +443,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         self.probability_maps_ = [
             fit_probabilities(outputs, code[known], weights)
             for outputs, code in zip(
-                self._questions(left_out[known]), self._codes(data), strict=True
+                self._binary_targets(left_out[known]), self._codes(data), strict=True
             )
         ]
         values = left_out[data.back]
@@ -455,7 +455,9 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         with np.errstate(over="ignore"):
             logits = [
                 make.logits(part)
-                for make, part in zip(self.probability_maps_, self._questions(outputs), strict=True)
+                for make, part in zip(
+                    self.probability_maps_, self._binary_targets(outputs), strict=True
+                )
             ]
             if self.multilabel_:
                 found = np.column_stack([pair[:, 1] - pair[:, 0] for pair in logits])
@@ -500,6 +502,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     def _probabilities(self, outputs: Doubles) -> Doubles:
         found = [
             make(part)
-            for make, part in zip(self.probability_maps_, self._questions(outputs), strict=True)
+            for make, part in zip(
+                self.probability_maps_, self._binary_targets(outputs), strict=True
+            )
         ]
         return np.column_stack([pair[:, 1] for pair in found]) if self.multilabel_ else found[0]

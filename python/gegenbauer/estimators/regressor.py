@@ -55,8 +55,8 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         Interval to which the inputs are scaled; a list will do.
     bounds : array-like of shape (n_features, 2) or None, default=None
         Smallest and largest value of each input, where they are known beforehand, as of a
-        simulator; None for those of the rows of ``fit``. Rows beyond are treated as
-        ``out_of_range`` says, in ``fit`` too.
+        simulator; None for those of the samples of ``fit``. Samples beyond are treated by
+        ``out_of_range``, in ``fit`` too.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: clip them
         to it in silence ("clip") or with one warning ("warn"), raise an error, or evaluate the
@@ -76,7 +76,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         X of float32, and refines the weights to the same accuracy; "float64" never does.
     n_jobs : int or None, default=None
         Number of threads, 1 to 1024; None or -1 for all that joblib counts, None at most
-        OMP_NUM_THREADS where that is set. The result has the same bits for any number.
+        OMP_NUM_THREADS where that is set. The result is bitwise identical for any number.
 
     Attributes
     ----------
@@ -217,8 +217,8 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         with orthonormal polynomials).
         No range has to be known beforehand: the box of the inputs grows with the rows, and what
         was learned is expressed in the larger one, exactly; with ``bounds`` it stays, and
-        rows beyond are treated as ``out_of_range`` says and counted in ``n_out_of_range_``. The
-        weights are solved for when they are first needed. Half-fitted models of the same
+        samples beyond are treated by ``out_of_range`` and counted in ``n_out_of_range_``. The
+        weights are solved for when they are first needed. Partially fitted models of the same
         parameters merge with ``+``.
 
         Parameters
@@ -268,10 +268,10 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         """Learn rows that need not fit into memory, in one pass.
 
         The weights are solved for when they are first needed, as after :meth:`partial_fit`; what
-        is wrong with the sums as a whole, such as a single class or a alpha that is too small, is
+        is wrong with the sums as a whole, such as a single class or an alpha that is too small, is
         an error then, and nothing is lost by it. So is a
         :class:`PenalizedConstantWarning` given then, where samples are twice as many as terms. What
-        only the samples themselves tell is not told: of outliers (:class:`OutlierWarning`) and of
+        only the samples themselves show is not reported: of outliers (:class:`OutlierWarning`) and of
         correlated inputs there is no warning.
 
         Parameters
@@ -297,7 +297,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         Raises
         ------
         StreamError
-            A batch cannot be read or learned; the message says which rows of what it is. It is a
+            A batch cannot be read or learned; the message names its rows and source. It is a
             ValueError.
         ValueError
             There are no rows; the checkpoint is of something else; a parameter does not fit.

@@ -68,12 +68,12 @@ _METRICS_BY_OUTPUT: dict[Any, Any] = {
     "r2": r2_score,
 }
 
-# Points on the way from the wall of the box inwards at which the prior is asked
+# Points on the way from the wall of the box inwards at which the prior is evaluated
 _N_INWARD = 32
 
 
 class GegenbauerRegressorCV(RealTargets, SearchEstimator):
-    """Regression that chooses its polynomials and its penalty by itself.
+    """Regression with automatic model selection.
 
     All products of Chebyshev polynomials of the inputs there are, each with a weight that the
     data choose: every input has its own, for smooth, very smooth and nearly linear parts, so
@@ -93,7 +93,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         Penalties to choose from; "auto" walks to the best one, with ``spectrum=None`` from
         the paper's 2^-30 to 2^30, and beyond where the best is at an end. Where the best of
         three given ones or more is at an end (of two it always is), here as in ``lam`` and
-        ``n_terms``, a `GridEdgeWarning` tells.
+        ``n_terms``, a `GridEdgeWarning` reports it.
     n_terms : int, None, or with ``spectrum=None`` array-like of int, default=None
         Number of terms of largest weight. None uses all there are for up to ``kernel_samples``
         rows, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None
@@ -137,7 +137,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
     alpha_ : float
         The penalty, for targets scaled to a variance of one.
     best_score_ : float
-        Score of the chosen alpha on rows left out, the larger the better: minus the mean
+        Score of the chosen alpha on samples left out, the larger the better: minus the mean
         squared error in units of the targets' variance, or that of ``scoring``.
     cv_results_ : dict
         What was tried, as a table that ``pandas.DataFrame`` takes: "param_*" for the axes of
@@ -251,7 +251,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
             Targets.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the rows, from 0 up, as in :meth:`GegenbauerRegressor.fit`. Scores of
-            rows left out are weighted as well.
+            samples left out are weighted as well.
         groups : array-like of shape (n_samples,) or None, default=None
             Group of each row, for a ``cv`` that splits by groups, such as ``GroupKFold``.
 
@@ -269,7 +269,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         Warns
         -----
         UnderfittingWarning
-            The model that was chosen is no better than a constant, as far as samples left out tell.
+            The model that was chosen is no better than a constant, by its held-out predictions.
         """
         self._fit_on_copy(X, y, sample_weight, groups)
         return self
@@ -350,7 +350,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
     ) -> tuple[Spectrum, float]:
         if data.n < 3:
             return Spectrum((1.0 / data.X.shape[1], 2.0)), 1e-3
-        data, _ = Samples.merge(data.X, data.Y, data.weight)  # where splits told equal rows apart
+        data, _ = Samples.merge(data.X, data.Y, data.weight)  # where splits parted equal samples
         kernel, alpha = learn_spectrum(
             data.X, data.Y, objective=self.search, **data.leaving_out,
             callback=lambda k: progress.step(f"spectrum, step {k}"), **self._options(),
@@ -386,7 +386,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
             squares = (self.alpha_ * dual) ** 2  # scaled residuals are alpha times dual ones
             self.effective_dof_ = data.n - left
         else:
-            # few rows reach few directions, which their features tell better than all of G'G
+            # few samples reach few directions, which their features show better than all of G'G
             method = "svd" if 3 * data.n < self.basis_.n_terms else "primal"
             path = RidgePath(
                 self.basis_, data.X, data.Y, sample_weight=data.weight, method=method,
@@ -405,7 +405,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
     def _judge_prior(self, data: Samples) -> Doubles:
         """Return the variance of each output in units of the kernel, (n_outputs,).
 
-        The fit takes it for that of the noise by alpha, which says too little of targets without
+        The fit takes it for that of the noise by alpha, which means too little for targets without
         noise: their prior is to vary over the samples at least as much as they do.
         """
         rows = spread_places(data.n, MOST_FOR_A_MEAN)
@@ -439,7 +439,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation as well,
             :math:`\sigma \sqrt{1 + h(x)}` with the leverage h that the row would have. Outside of
-            the range seen in ``fit`` it grows with the distance, since a clipped prediction says
+            the range seen in ``fit`` it grows with the distance, since a clipped prediction means
             little there: to the variance that the prior has in the inputs that are outside. Where
             rows are few for the number of inputs it is too small, since a spectrum that is learned
             has seen every row: see :meth:`predict_interval` for how much.
@@ -472,8 +472,8 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
         r"""Predict intervals that hold a new target with a given probability.
 
-        By jackknife+: the interval is made of what each model without one row predicts here, plus
-        and minus its error at that row. With a given spectrum and alpha at least 2 coverage - 1 of
+        By jackknife+: the interval is made of what each model without one sample predicts here,
+        plus and minus its error at that sample. With a given spectrum and alpha at least 2 coverage - 1 of
         the targets lie inside, whatever the distribution, if rows are exchangeable; in practice
         about ``coverage`` do. A spectrum that is learned has seen every row: with ten inputs and
         coverage = 0.9, 0.88 were inside with 100 rows, 0.82 with 50, 0.61 with 20. Give the

@@ -65,15 +65,15 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         Interval to which the inputs are scaled; a list will do.
     bounds : array-like of shape (n_features, 2) or None, default=None
         Smallest and largest value of each input, where they are known beforehand, as of a
-        simulator; None for those of the rows of ``fit``. Rows beyond are treated as
-        ``out_of_range`` says, in ``fit`` too.
+        simulator; None for those of the samples of ``fit``. Samples beyond are treated by
+        ``out_of_range``, in ``fit`` too.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do with values outside of the range seen in ``fit``: clip them to it in
         silence ("clip") or with one warning ("warn"), raise an error, or evaluate the
         polynomials there, which grow fast; non-finite results are an error.
     n_jobs : int or None, default=None
         Number of threads, 1 to 1024; None or -1 for all that joblib counts, None at most
-        OMP_NUM_THREADS where that is set. The result has the same bits for any number.
+        OMP_NUM_THREADS where that is set. The result is bitwise identical for any number.
 
     Attributes
     ----------

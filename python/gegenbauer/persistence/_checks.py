@@ -107,7 +107,7 @@ def check_tensors(header: Header) -> None:
 
 
 def _expected_shapes(header: Header) -> dict[str, _Shape]:
-    """Return the tensors that a file must have, and their shapes, by what its header says it is."""
+    """Return the tensors that a file must have, and their shapes, by the kind in its header."""
     name, fitted = header.estimator, header.fitted
     given = {key: shape for key, (_, shape) in header.tensors.items()}
 

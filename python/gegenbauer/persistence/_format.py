@@ -65,7 +65,7 @@ and for the estimators that choose by themselves
 ``surface.*``            float64; int64 for    what was tried, ``surface_``: the axes of
                          numbers of terms      the grid and ``score``
 ``probability_scales``,  float64, (Q,),        ``probability_maps_`` (classification): one
-``probability_biases``   (Q, classes)          for each of Q questions
+``probability_biases``   (Q, classes)          for each of Q targets
 ``relevances``           float64, (m,)         ``relevances_`` (regression, and all below), if
                                                there is a spectrum
 ``noise_variance``       float64, (K,)         ``noise_variance_``
@@ -84,7 +84,7 @@ Version 1 has other names (:mod:`gegenbauer._renamed`) and is read as well. File
 
 A file is taken for hostile until it is loaded. Each number of the header has a range, and each
 tensor a type, a shape and a range; headers and shapes are checked before anything is allocated or
-counted. Two limits bind work and memory to the size of the file where a few bytes could ask for
+counted. Two limits bind work and memory to the size of the file where a few bytes could claim
 much: of values in the JSON, and of the weights of a spectrum. With the index set in the file, any
 program can evaluate a model. Here it also binds the memory, and finds out if the order of terms
 were ever to change between versions.

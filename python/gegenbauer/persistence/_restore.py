@@ -202,7 +202,7 @@ def _restore_scaling(fitted: dict[str, Any], arrays: dict[str, NDArray[Any]]) ->
 def _restore_basis(
     arguments: dict[str, Any], indices: NDArray[np.int32], n_bytes: int
 ) -> TensorBasis:
-    """Build the basis anew, once it is known to be as large as the file says."""
+    """Build the basis anew, once its size is known to be that of the file."""
     require_keys(arguments, set(BASIS_ARGUMENTS), "fitted['basis']")
     arguments = {
         key: _restore_value(value, f"fitted['basis'][{key!r}]") for key, value in arguments.items()
@@ -388,7 +388,7 @@ def _restore_statistics(
         raise ModelFileError(f"y_was_flat is {flat}, which its {n_outputs} outputs are not.")
     if entry["resolution"] not in [float(np.finfo(kind).eps) for kind in (np.float32, np.float64)]:
         raise ModelFileError("the resolution of its statistics is out of range.")
-    # no more is made than the file is long: its length is asked first
+    # no more is made than the file is long: its length is checked first
     kind = KINDS[entry["kind"]]
     expected = build_object(kind._n_packed, estimator.basis_, n_outputs)
     if n_sums != expected:

@@ -25,8 +25,8 @@ class Checkpoint:
     It is a model file, which `load` reads as well. It is written anew now and then, whole or not at
     all, and also when the stream fails or is interrupted (by Ctrl-C; SIGTERM ends Python at once,
     unless the program turns it into an exception). A later ``fit_stream`` with the
-    same parameters, batches and checkpoint goes on behind the last batch in it, and comes to the
-    same bits. When all batches are learned it stays, and new ones may follow.
+    same parameters, batches and checkpoint goes on behind the last batch in it, with a bitwise
+    identical result. When all batches are learned it stays, and new ones may follow.
 
     Parameters
     ----------
