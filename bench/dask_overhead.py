@@ -4,8 +4,8 @@
 
 - the time of a fit by `gegenbauer.dask` on as many workers of one thread as there are processors,
   and that of ``partial_fit`` of the same partitions by as many threads in one process;
-- size and times of partially fitted models: to write and read them as bytes, and to merge two of them
-  whose boxes are the same, or differ so that both have to be expressed in a third;
+- size and times of partially fitted models: to write and read them as bytes, and to merge two of
+  them whose boxes are the same, or differ so that both have to be expressed in a third;
 - the time of a tree of merges over many workers, simulated from these figures.
 """
 

@@ -629,7 +629,7 @@ class TestErrors:
         bad = dX.map_blocks(never, dtype=float, meta=np.empty((0, 0)))
         with pytest.raises(ValueError, match="n_terms"):
             GegenbauerRegressor(n_terms=0).fit(bad, dy)
-        with pytest.raises(ValueError, match="engine='dual' needs all rows at once"):
+        with pytest.raises(ValueError, match="engine='dual' needs all samples at once"):
             GegenbauerRegressor(n_terms=4, engine="dual").fit(bad, dy)
         with pytest.raises(ValueError, match="largest_weight"):
             GegenbauerRegressor(n_terms=4, index_set="largest_weight").fit(bad, dy)

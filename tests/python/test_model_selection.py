@@ -593,7 +593,7 @@ class TestBoth:
         assert capsys.readouterr() == ("", "")
         kind(verbose=True).fit(X, y)
         shown = capsys.readouterr()
-        assert "alpha on all rows" in shown.out + shown.err
+        assert "alpha on all samples" in shown.out + shown.err
 
     def test_arguments(self, kind):
         X, y = table(kind, 30)
@@ -727,7 +727,7 @@ def test_weights_that_leave_nothing_to_judge_noise_by():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(30, 3))
     y = X[:, 0] + X[:, 1] ** 2
-    with pytest.warns(LightWeightsWarning, match="30 rows count as 9, of which the model takes"):
+    with pytest.warns(LightWeightsWarning, match="30 count as 9, of which the model takes"):
         model = GegenbauerRegressorCV().fit(X, y, sample_weight=np.full(30, 0.3))
     assert np.isinf(model.noise_variance_).all()
 
@@ -772,7 +772,7 @@ def test_small_alphas_of_small_sets_are_trusted():
 
 def test_weights_that_leave_hardly_a_row_are_reported():
     X, y = regression(40)
-    with pytest.warns(LightWeightsWarning, match="40 rows count as 1 only") as caught:
+    with pytest.warns(LightWeightsWarning, match="40 samples count as 1 only") as caught:
         GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, y, np.full(40, 1 / 40))
     assert caught[0].filename == __file__
     X, y = regression(200)
@@ -903,14 +903,14 @@ class TestGroups:
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        ([1, 2, 3], r"cv must yield pairs \(training rows, test rows\); its split 0 is 1"),
+        ([1, 2, 3], r"cv must yield pairs \(training samples, test samples\); its split 0 is 1"),
         ([([0], [500])], "split 0 of cv has the test row 500, but there are 30 rows, 0 to 29"),
         ([([0, -31], [5])], "split 0 of cv has the training row -31"),
         ([], "cv must have at least one split, got"),
-        ([([0, 1], [2]), ([], [1])], "split 1 of cv has no training rows"),
-        ([([0, 1], [])], "split 0 of cv has no test rows"),
-        ([([0.0, 1.0], [2])], r"places of training rows \(integers\).* got dtype float64"),
-        ([("a", "b")], "places of training rows"),
+        ([([0, 1], [2]), ([], [1])], "split 1 of cv has no training samples"),
+        ([([0, 1], [])], "split 0 of cv has no test samples"),
+        ([([0.0, 1.0], [2])], r"places of training samples \(integers\).* got dtype float64"),
+        ([("a", "b")], "places of training samples"),
         ([(np.ones(29, bool), [2])], "a mask of all 30 rows; got dtype bool"),
     ],
 )
@@ -1013,7 +1013,7 @@ def test_light_weights_are_reported_by_all(cls, learn, weight):
         assert np.isfinite(learned()).all()
     reported = [str(one.message) for one in caught if one.category is LightWeightsWarning]
     assert len(reported) == 1
-    assert f"60 rows count as {60 * weight:.3g} only" in reported[0]
+    assert f"60 samples count as {60 * weight:.3g} only" in reported[0]
     assert not any(one.category is RuntimeWarning for one in caught)
 
 

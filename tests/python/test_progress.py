@@ -75,7 +75,7 @@ class TestCallbacks:
                 assert open_tasks.pop() == name
         assert open_tasks == []
         stages = [name for hook, name in record if hook == "begin" and name not in ("fit", "step")]
-        assert stages == [first, "weights" if first == "basis" else "alpha on all rows"]
+        assert stages == [first, "weights" if first == "basis" else "alpha on all samples"]
         n_steps = record.count(("begin", "step"))
         assert n_steps == record.count(("end", "step"))
         assert n_steps > 2
@@ -155,7 +155,7 @@ class TestLine:
             lines = shown.out.splitlines()
             assert all(line.startswith("gegenbauer: ") for line in lines)
             assert lines[-1] == (
-                "gegenbauer: weights" if first == "basis" else "gegenbauer: alpha on all rows"
+                "gegenbauer: weights" if first == "basis" else "gegenbauer: alpha on all samples"
             )
 
     def test_silent_in_pipelines(self, capsys, estimator, y, first, tqdm):

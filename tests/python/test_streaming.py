@@ -255,7 +255,7 @@ class TestState:
         )
         with pytest.raises(AttributeError, match=r"no partial_fit here: .* was learned by fit"):
             model.partial_fit(X, y)
-        with pytest.raises(ValueError, match="holds no statistics of its rows"):
+        with pytest.raises(ValueError, match="holds no statistics of its samples"):
             model.choose_alpha()
 
     @pytest.mark.parametrize("cls", BOTH)
@@ -281,9 +281,9 @@ class TestState:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"engine": "dual"}, "engine='dual' needs all rows at once"),
-            ({"engine": "kernel"}, "engine='kernel' needs all rows at once"),
-            ({"solver": "orthogonal"}, "solver='orthogonal' needs all rows at once"),
+            ({"engine": "dual"}, "engine='dual' needs all samples at once"),
+            ({"engine": "kernel"}, "engine='kernel' needs all samples at once"),
+            ({"solver": "orthogonal"}, "solver='orthogonal' needs all samples at once"),
             ({"class_weight": "balanced"}, "pass a dict"),
         ],
     )
@@ -325,7 +325,7 @@ class TestState:
     def test_nothing_left(self):
         X, y = rows()
         model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y).forget(X, y)
-        with pytest.raises(ValueError, match="all rows were forgotten again"):
+        with pytest.raises(ValueError, match="all samples were forgotten again"):
             model.predict(X)
         with pytest.raises(ValueError, match="y must have 1 columns, as in the batches before"):
             model.partial_fit(X, X)
@@ -450,7 +450,7 @@ class TestClasses:
     def test_one_class_only(self):
         model, X, y, _ = task("binary")
         parts = [clone(model).fit_stream([(X[y == label], y[y == label])]) for label in "ab"]
-        with pytest.raises(ValueError, match="all rows so far have the label 'a'"):
+        with pytest.raises(ValueError, match="all samples so far have the label 'a'"):
             parts[0].predict(X)
         assert gap(sum(parts), model.fit(X, y), X) <= 1e-10
 
@@ -741,7 +741,7 @@ class TestAlpha:
             model.choose_alpha("many")
         with pytest.raises(ValueError, match="alpha must be a finite number"):
             model.refit(-1.0)
-        with pytest.raises(ValueError, match="held_out has no rows"):
+        with pytest.raises(ValueError, match="held_out has no samples"):
             model.choose_alpha(held_out=[])
         with pytest.raises(StreamError, match="held_out, batch 0 "):
             model.choose_alpha(held_out=[(X[:, :2], y)])
@@ -766,7 +766,7 @@ class TestAlpha:
         assert coarse.sum() > 3
         assert np.isneginf(scores[coarse]).all()
         assert np.isfinite(scores[-10:]).all()
-        with pytest.warns(IllConditionedWarning, match=r"or fit, which refines from the rows"):
+        with pytest.warns(IllConditionedWarning, match=r"or fit, which refines from the samples"):
             model.refit(alphas[coarse][-1])
         with pytest.raises(
             ValueError, match="all of alphas are too small for the accuracy of sums"
@@ -804,7 +804,7 @@ class TestStream:
         got = clone(model).fit_stream([empty, *batches, empty])
         assert got.statistics_ == model.fit_stream(batches).statistics_
         for nothing in ([], [empty]):
-            with pytest.raises(ValueError, match="the batches held no rows"):
+            with pytest.raises(ValueError, match="the batches held no samples"):
                 clone(model).fit_stream(nothing)
 
     def test_callback_and_bar(self, capsys):

@@ -226,7 +226,7 @@ class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
         )
 
     def _apply_range_policy(self, X: NDArray[Any]) -> None:
-        """Warn or raise for rows outside of the fitted box, if the policy requires it."""
+        """Warn or raise for samples outside of the fitted box, if the policy requires it."""
         if self.out_of_range not in ("warn", "error"):
             return
         outside = self.scaling_.outside(X)
@@ -312,19 +312,19 @@ class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
         return n_jobs if n_jobs > 0 else max(1, processors() + 1 + n_jobs)
 
     def count_out_of_range(self, X: Any) -> int:
-        """Count the rows with at least one value outside of the range seen in ``fit``.
+        """Count the samples with at least one value outside of the range seen in ``fit``.
 
         Inputs that were constant in ``fit`` are ignored by the model, and here.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows to check.
+            Samples to check.
 
         Returns
         -------
         int
-            Number of rows, from 0 to ``n_samples``, whatever ``out_of_range`` is.
+            Number of samples, from 0 to ``n_samples``, whatever ``out_of_range`` is.
         """
         check_is_fitted(self)
         X = self._validate_inputs(X, reset=False)
@@ -360,7 +360,7 @@ class BasisEstimator(InputEstimator):
     n_terms_: int
 
     def _fit_inputs(self, X: NDArray[Any]) -> None:
-        """Set ``basis_``, ``n_terms_`` and ``scaling_`` from the validated rows X (S, m)."""
+        """Set ``basis_``, ``n_terms_`` and ``scaling_`` from the validated samples X (S, m)."""
         self.basis_ = self._make_basis(X.shape[1])
         self.n_terms_ = int(self.basis_.n_terms)
         box = self._given_box(X.shape[1])

@@ -105,7 +105,7 @@ def apply_class_weight(
     coded: list[NDArray[np.intp]],
     weight: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
-    """Multiply the row weights (S,) by those of the classes.
+    """Multiply the sample weights (S,) by those of the classes.
 
     Parameters
     ----------
@@ -114,14 +114,14 @@ def apply_class_weight(
     classes : ndarray of shape (n_classes,)
         The labels, for a dict.
     coded : list of ndarray of shape (n_samples,)
-        Positions of the rows' labels in ``classes``; one array for each column of y.
+        Positions of the samples' labels in ``classes``; one array for each column of y.
     weight : ndarray of shape (n_samples,) or None
-        Weights of the rows so far.
+        Weights of the samples so far.
 
     Returns
     -------
     ndarray of shape (n_samples,)
-        Weights of the rows. scikit-learn's ``compute_sample_weight`` counts rows, not their
+        Weights of the samples. scikit-learn's ``compute_sample_weight`` counts samples, not their
         weights, and takes the labels "0" and 0 for the same, so it is not used here.
     """
     rows = np.ones(coded[0].size) if weight is None else weight

@@ -1,6 +1,6 @@
 """Progress of long fits: scikit-learn's callbacks where it has them, and a line by tqdm if verbose.
 
-`Progress` reports the stages of a fit, `RowProgress` the rows of a stream.
+`Progress` reports the stages of a fit, `RowProgress` the samples of a stream.
 
 A fit is a task of some stages, and a stage may have steps. scikit-learn from 1.9 on calls its
 callbacks (``set_callbacks``, as with ``sklearn.callback.ProgressBar``) when each begins and ends;
@@ -149,18 +149,18 @@ _PAUSE = 5.0
 
 
 class RowProgress:
-    """Rows learned from a stream, and how many a second.
+    """Samples learned from a stream, and how many a second.
 
     Parameters
     ----------
     total : int or None
-        Number of all rows, if it is known.
+        Number of all samples, if it is known.
     done : int, default=0
-        Rows that an earlier run has learned.
+        Samples that an earlier run has learned.
     verbose : bool or int, default=False
         Whether to show a bar: by tqdm where it is installed, else a line now and then.
     callback : callable or None
-        Called with the number of rows so far and ``total`` after each batch.
+        Called with the number of samples so far and ``total`` after each batch.
     """
 
     def __init__(
@@ -181,7 +181,7 @@ class RowProgress:
             from tqdm.auto import tqdm
         except ImportError:
             return
-        self._bar = tqdm(total=total, initial=done, unit=" rows", unit_scale=True)
+        self._bar = tqdm(total=total, initial=done, unit=" samples", unit_scale=True)
 
     def __enter__(self) -> Self:
         return self
@@ -193,7 +193,7 @@ class RowProgress:
             self._report()
 
     def advance(self, n_rows: int) -> None:
-        """Say that so many more rows are learned."""
+        """Say that so many more samples are learned."""
         self._done += n_rows
         if self._callback is not None:
             self._callback(self._done, self._total)
@@ -206,4 +206,4 @@ class RowProgress:
         self._reported = time.monotonic()
         rate = (self._done - self._start) / max(self._reported - self._began, 1e-9)
         of = "" if self._total is None else f" of {self._total}"
-        print(f"gegenbauer: {self._done}{of} rows, {rate:.3g} rows/s", flush=True)
+        print(f"gegenbauer: {self._done}{of} samples, {rate:.3g} samples/s", flush=True)

@@ -240,7 +240,7 @@ class GegenbauerEstimator(StreamEstimator):
         if error <= _LARGEST_ERROR or self.rcond_ >= _LEAST_ILL_CONDITIONED:
             return
         if "statistics_" in vars(self):
-            way_out = "fit, which refines from the rows"
+            way_out = "fit, which refines from the samples"
         elif self.solver == "cholesky":
             way_out = 'solver="auto", which goes on where Cholesky loses digits'
         else:

@@ -24,14 +24,14 @@ _FEW_VALUES, _MOST_COPIES = 32, 5.0
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Rows of data, with targets as the solves take them."""
+    """Distinct samples, with targets as the solves take them."""
 
     X: NDArray[Any]
     Y: Doubles  # (n, K)
     weight: Doubles | None
-    back: Places  # row of each original row
-    given: Doubles | None = None  # weight of each original row, where the user gave any
-    share: Doubles | None = None  # of the weight of each row that is left out with it; None: all
+    back: Places  # place of each original sample among these
+    given: Doubles | None = None  # weight of each original sample, where the user gave any
+    share: Doubles | None = None  # of the weight of each sample that goes out with it; None: all
 
     @classmethod
     def merge(
@@ -42,7 +42,7 @@ class Samples:
         given: Doubles | None = None,
         splits: Splits = None,
     ) -> tuple[Samples, Splits]:
-        """Make identical rows that are in the same parts of all splits one of more weight."""
+        """Make identical samples that are in the same parts of all splits one of more weight."""
         key = np.hstack([X.astype(np.float64), Y])
         if splits is not None:
             key = np.column_stack([key, _parts(splits, len(X))])
@@ -54,7 +54,7 @@ class Samples:
             # in the order in which they came, as splits may depend on it
             order = np.argsort(first)
             first, back = first[order], np.argsort(order)[back]
-            # a row that comes twice in a part does so still
+            # a sample that comes twice in a part does so still
             times = [[np.bincount(part, minlength=len(X))[first] for part in s] for s in splits]
             rows = np.arange(first.size)
             splits = [(np.repeat(rows, train), np.repeat(rows, test)) for train, test in times]
@@ -65,7 +65,7 @@ class Samples:
         return data if splits is not None else data.left_out_by_sample(), splits
 
     def left_out_by_sample(self) -> Samples:
-        """Find out what is left out with each row, see `_left_out_share`."""
+        """Find out what is left out with each sample, see `_left_out_share`."""
         return replace(self, share=_left_out_share(self.X, self.Y, self.weight))
 
     @property
@@ -91,7 +91,7 @@ class Samples:
         return taken if self.share is None else taken.left_out_by_sample()
 
     def originals(self, rows: Places) -> tuple[Places, Places]:
-        """Return the original rows that some rows stand for, and the place of each among these."""
+        """Return the original samples of some distinct ones, and the place of each among these."""
         place = np.full(self.n, -1)
         place[rows] = np.arange(rows.size)
         at = place[self.back]
@@ -104,7 +104,7 @@ class Samples:
 
 
 def _parts(splits: Sequence[tuple[Places, Places]], n: int) -> Places:
-    """Return a number for each of n rows: alike for those that are in the same parts of splits."""
+    """Return a number for each of n samples: alike for those in the same parts of splits."""
     kind = np.zeros(n, dtype=np.intp)
     for pair in splits:
         for part in pair:
@@ -114,9 +114,9 @@ def _parts(splits: Sequence[tuple[Places, Places]], n: int) -> Places:
 
 
 def _left_out_share(X: NDArray[Any], Y: Doubles, weight: Doubles | None) -> Doubles | None:
-    """Return the share of the weight of each row that is left out with it; None for all of it.
+    """Return the share of the weight of each sample that goes out with it; None for all of it.
 
-    Rows are distinct samples (x, y), and their weights count how many are equal. These may be one
+    The samples are distinct (x, y), and their weights count how many are equal. These may be one
     sample and its copies, or as many samples that agree, as they do where x and y have few values.
     They are taken for one, and left out together, where all samples at their x have the same y, or
     where their y occurs at this x alone; but where all inputs have few values, not more than a few
@@ -138,6 +138,6 @@ def _left_out_share(X: NDArray[Any], Y: Doubles, weight: Doubles | None) -> Doub
 
 
 def number_distinct(X: NDArray[Any]) -> Places:
-    """Return a number for each row: alike for those that are equal."""
+    """Return a number for each sample: alike for those that are equal."""
     places: Places = np.unique(X, axis=0, return_inverse=True)[1]
     return places.reshape(-1)

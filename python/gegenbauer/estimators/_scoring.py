@@ -115,8 +115,8 @@ def _advice_on_scoring(classes: Any, reason: str) -> str:
     return ""
 
 
-# A score of many predictions in one call: of predictions, their rows and weights, places of the
-# original rows among these, and the weights of those; more is better
+# A score of many predictions in one call: of predictions, their samples and weights, places of the
+# original samples among these, and the weights of those; more is better
 ScoreAtOnce: TypeAlias = "Callable[[Doubles, Places, Doubles | None, Places, Doubles | None], Any]"
 
 
@@ -126,9 +126,9 @@ def scored_by(
 ) -> Loss:  # fmt: skip
     """Turn a scorer, of which more is better, into a loss of predictions.
 
-    It sees the original rows, equal ones as often as they came, and only weights that were given.
-    ``shells`` makes an estimator of each prediction, for the scorer; ``at_once``, if there is one,
-    does the same for all predictions in one call, a hundredth of the work.
+    It sees the original samples, equal ones as often as they came, and only weights that were
+    given. ``shells`` makes an estimator of each prediction, for the scorer; ``at_once``, if there
+    is one, does the same for all predictions in one call, a hundredth of the work.
     """
     by_name = isinstance(scoring, str)
     scorer = get_scorer(scoring) if by_name else scoring

@@ -1,9 +1,9 @@
-"""Estimators that choose everything by themselves: spectrum, number of terms, penalty.
+"""Automatic model selection: spectrum, number of terms and penalty.
 
-What is searched, and by which scores, is in :mod:`gegenbauer.selection`; here rows are
+What is searched, and by which scores, is in :mod:`gegenbauer.selection`; here samples are
 checked, scaled and chosen, scores are made of labels, and the final model is fitted. Up to some
-thousand rows that model is the kernel of all terms with dual coefficients, beyond a finite set of
-the terms of largest weight.
+thousand samples that model is the kernel of all terms with dual coefficients, beyond a finite set
+of the terms of largest weight.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_FOR_A_MEAN", "PASSING", "SearchEstimator", "spread_places"]
 
-# Terms of the finite set that is used where rows are too many for a kernel
+# Terms of the finite set that is used where samples are too many for a kernel
 _DEFAULT_N_TERMS = 2000
 
 # What the best of some hundred models gains from noise in -log p of all samples left out, about
@@ -112,7 +112,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         "verbose": ["verbose"],
     }
 
-    # How much wider than the rows of the fit the box of the inputs is, on either side; the paper
+    # How much wider than the samples of the fit the box of the inputs is, on either side; the paper
     # has none
     _margin: float
 
@@ -144,15 +144,15 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
     # ---- what subclasses say -----------------------------------------------------
 
     def _make_loss(self, data: Samples) -> Loss:
-        """Return what is to be made small: a function of predictions and their rows."""
+        """Return what is to be made small: a function of predictions and their samples."""
         raise NotImplementedError
 
     def _stratified(self, data: Samples, most: int) -> Places:
-        """Return at most so many rows that stand for all, the same ones each time."""
+        """Return at most so many samples that stand for all, the same ones each time."""
         raise NotImplementedError
 
     def _learn(self, data: Samples, splits: Splits, progress: Progress) -> tuple[Spectrum, float]:
-        """Choose the spectrum and a first alpha for the kernel of all terms, on few rows."""
+        """Choose the spectrum and a first alpha for the kernel of all terms, on few samples."""
         raise NotImplementedError
 
     def _finish(self, data: Samples, left_out: Doubles) -> None:
@@ -198,7 +198,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         targets = targets if targets.ndim == 2 else targets[:, np.newaxis]
         if len(X) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two rows, to leave one out; got "
+                f"{type(self).__name__} needs at least two samples, to leave one out; got "
                 f"n_samples = {len(X)}"
             )
         grid = self._basis_grid()
@@ -239,7 +239,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
     def _fit_spectrum(
         self, data: Samples, loss: Loss, splits: Splits, progress: Progress
     ) -> Doubles:
-        """Choose a spectrum on few rows, and fit all terms or those of largest weight."""
+        """Choose a spectrum on few samples, and fit all terms or those of largest weight."""
         rows = self._search_sample(data, int(self.search_samples))
         self.n_search_samples_ = int(rows.size)
         few, few_splits = data.take(rows), restrict_splits(splits, rows, data.n)
@@ -251,11 +251,11 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
                 self.spectrum_ = Spectrum(self.spectrum)  # type: ignore[arg-type]  # not None
                 if not self.spectrum_.interactions(data.X.shape[1]).any():
                     raise ValueError(
-                        "the spectrum gives no input a weight: give an interaction (q) above zero, got "
-                        f"spectrum={self.spectrum!r}"
+                        "the spectrum gives no input a weight: set an interaction (q) above zero, "
+                        f"got spectrum={self.spectrum!r}"
                     )
                 alpha = self._first_alpha(few, few_splits) if self._all_terms else 0.0
-        with progress.stage("alpha on all rows"):
+        with progress.stage("alpha on all samples"):
             if self._all_terms:
                 return self._fit_kernel(data, alpha, loss, splits)
             basis = TensorBasis(
@@ -271,9 +271,9 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
             return self._fit_terms(data, basis, grid, loss, splits)
 
     def _search_sample(self, data: Samples, most: int) -> Places:
-        """Return about so many rows that stand for all, with all rows of each distinct x.
+        """Return about so many samples that stand for all, with all samples of each distinct x.
 
-        They are the same ones in whatever order the rows come.
+        They are the same ones in whatever order the samples come.
         """
         if data.n <= most:
             return np.arange(data.n)
@@ -293,7 +293,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         splits: Splits,
         progress: Progress,
     ) -> Doubles:
-        """Choose lam, the number of terms and alpha, all of them on all rows."""
+        """Choose lam, the number of terms and alpha, all of them on all samples."""
         alphas = self._alpha_grid()
         with progress.stage("basis", n_steps=None):
             found = search_basis(
@@ -314,11 +314,11 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
             return self._fit_terms(data, found.basis, np.array([found.alpha]), loss, splits)
 
     def _put_back(self, X: Any, used: Places, n_rows: int) -> None:
-        """Give rows of weight zero, which no fit has seen, the predictions of the fit."""
+        """Give samples of weight zero, which no fit has seen, the predictions of the fit."""
         if used.size == n_rows:
             return
         unused = np.setdiff1d(np.arange(n_rows), used)
-        # the policy for rows out of range is of those that are predicted, not of these
+        # the policy for samples out of range is of those that are predicted, not of these
         outputs = self._evaluate(self._validate_inputs(_safe_indexing(X, unused), reset=False))
         whole = np.empty((n_rows, *self.loo_predictions_.shape[1:]))
         whole[used] = self.loo_predictions_
@@ -327,9 +327,9 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
 
     @property
     def _pooled(self) -> bool:
-        """Whether the test rows of all splits are scored together.
+        """Whether the test samples of all splits are scored together.
 
-        Our own scores are: a temperature for the few rows of one part would be fitted to them.
+        Our own scores are: a temperature for the few samples of one part would be fitted to them.
         Scorers are called once for each part, as scikit-learn does.
         """
         return self.scoring is None
@@ -401,7 +401,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         return data
 
     def _make_splits(self, y: Any, used: Places, groups: Any) -> Splits:
-        """Split all rows that came, of which those of no weight take no part."""
+        """Split all samples that came, of which those of no weight take no part."""
         y = np.asarray(y)
         n = len(y)
         groups = checked_groups(groups, n)
@@ -424,7 +424,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
             if groups is not None or "'groups'" not in str(error):
                 raise
             raise ValueError(
-                f"cv={self.cv!r} splits by groups, and none came: pass the group of each row, "
+                f"cv={self.cv!r} splits by groups, and none came: pass the group of each sample, "
                 "fit(X, y, groups=...)"
             ) from error
         if not pairs:
@@ -433,7 +433,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
             [checked_split(pair, k, n) for k, pair in enumerate(pairs)], used, n
         )
         if not splits:
-            raise ValueError("cv leaves no split with rows of positive weight on both sides")
+            raise ValueError("cv leaves no split with samples of positive weight on both sides")
         return splits
 
     def _labels(self, data: Samples) -> NDArray[Any]:
@@ -463,7 +463,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
             raise ValueError(f"{error}; here, give n_terms for a finite set of terms") from None
 
     def _first_alpha(self, data: Samples, splits: Splits) -> float:
-        """Return the best of the usual alphas for the kernel of all terms, on few rows."""
+        """Return the best of the usual alphas for the kernel of all terms, on few samples."""
         kernel = self._kernel_of_all_terms(data)
         options = {"sample_weight": data.weight, **self._options()}
         values = kernel.diagonal(data.X, scaling=self.scaling_)
@@ -536,7 +536,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
     def _level(self, basis: TensorBasis, data: Samples) -> float:
         """Estimate the mean squared length of the penalised terms of a sample, times its weight."""
         rows, weight = spread_places(data.n, MOST_FOR_A_MEAN), data.weight
-        if weight is not None:  # as from the rows that weights count
+        if weight is not None:  # as from the samples that weights count
             rows, counted = np.arange(data.n), np.cumsum(weight)
             if counted[-1] > MOST_FOR_A_MEAN:
                 places = np.linspace(0.0, counted[-1] - 1.0, MOST_FOR_A_MEAN).round()

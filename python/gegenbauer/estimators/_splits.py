@@ -18,7 +18,7 @@ __all__ = ["checked_groups", "checked_split", "restrict_splits"]
 
 
 def restrict_splits(splits: Splits, rows: Places, n: int) -> Splits:
-    """Return splits of some of n rows, by their places among these."""
+    """Return splits of some of n samples, by their places among these."""
     if splits is None:
         return None
     place = np.full(n, -1)
@@ -31,7 +31,7 @@ def restrict_splits(splits: Splits, rows: Places, n: int) -> Splits:
 def checked_groups(groups: Any, n: int) -> NDArray[Any] | None:
     if groups is None:
         return None
-    require_plain(groups, "groups", wanted="the group of each row", times=True)
+    require_plain(groups, "groups", wanted="the group of each sample", times=True)
     found = np.asarray(groups)
     if found.shape != (n,):
         raise ValueError(
@@ -41,24 +41,24 @@ def checked_groups(groups: Any, n: int) -> NDArray[Any] | None:
 
 
 def checked_split(pair: Any, k: int, n: int) -> tuple[Places, Places]:
-    """Return the rows (of n) to train on and to test in split k."""
+    """Return the samples (of n) to train on and to test in split k."""
     try:
         train, test = pair
     except (TypeError, ValueError):
         raise TypeError(
-            f"cv must yield pairs (training rows, test rows); its split {k} is {pair!r}"
+            f"cv must yield pairs (training samples, test samples); its split {k} is {pair!r}"
         ) from None
     parts = []
     for part, name in ((train, "training"), (test, "test")):
-        require_plain(part, f"split {k} of cv", wanted=f"places of {name} rows")
+        require_plain(part, f"split {k} of cv", wanted=f"places of {name} samples")
         rows = np.asarray(part)
         if rows.shape == (n,) and rows.dtype == bool:
             rows = np.flatnonzero(rows)
         if rows.size == 0:
-            raise ValueError(f"split {k} of cv has no {name} rows: give each split some of both")
+            raise ValueError(f"split {k} of cv has no {name} samples: give each split some of both")
         if rows.ndim != 1 or rows.dtype.kind not in "iu":
             raise TypeError(
-                f"split {k} of cv must hold places of {name} rows (integers), or a mask of all "
+                f"split {k} of cv must hold places of {name} samples (integers), or a mask of all "
                 f"{n} rows; got dtype {rows.dtype} and shape {rows.shape}"
             )
         beyond = rows[(rows < -n) | (rows >= n)]

@@ -1,4 +1,4 @@
-"""Learning from rows that come in batches: statistics that add, and the solve when it is needed.
+"""Learning from samples that come in batches: statistics that add, and the solve when it is needed.
 
 All that a fit needs to know of its samples are sums over them
 (:mod:`gegenbauer.ridge.statistics`), so that batches may come in any order, be taken away again,
@@ -54,7 +54,7 @@ __all__ = ["ClassStream", "RealStream", "StreamEstimator"]
 # What the solve finds, as attributes of the estimator.
 SOLUTION = ("term_coef_", "engine_", "solver_", "precision_", "rcond_", "n_refinements_")
 
-# Parameters that do not count in the sums over rows: partially fitted models may differ in them.
+# Parameters that do not count in the sums over samples: partially fitted models may differ in them.
 _OF_THE_SOLVE = {"alpha", "penalize_constant", "solver", "precision", "engine", "n_jobs"}
 
 
@@ -81,7 +81,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     def _encode_batch(
         self, y: Any, weight: Doubles | None, *, grow: bool
     ) -> tuple[Doubles, Doubles | None]:
-        """Return what is to be summed (S, K), and the row weights; may change ``statistics_``."""
+        """Return what is to be summed (S, K), and the weights; may change ``statistics_``."""
         raise NotImplementedError
 
     def _coding(self) -> Coding | None:
@@ -135,13 +135,13 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     def _require_statistics(self) -> None:
         if "statistics_" not in self.__dict__:
             raise ValueError(
-                f"this {type(self).__name__} holds no statistics of its rows, which partial_fit "
+                f"this {type(self).__name__} holds no statistics of its samples, which partial_fit "
                 "and fit_stream keep and fit does not (nor a model that was saved without them)"
             )
 
     def _solve_statistics(self) -> None:
         if self.statistics_.n_samples == 0:
-            raise ValueError("all rows were forgotten again: learn others by partial_fit")
+            raise ValueError("all samples were forgotten again: learn others by partial_fit")
         with advising("y or sample_weight is too large, scale it down"):
             try:
                 solution = self.statistics_._solve(
@@ -149,7 +149,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
                 )
             except np.linalg.LinAlgError as error:
                 raise np.linalg.LinAlgError(
-                    f"{error} (the rows are gone, so there is no other way than from their sums: "
+                    f"{error} (the samples are gone, so there is no way but from their sums: "
                     f"choose a larger alpha than {float(self.alpha):g} by choose_alpha or refit)"
                 ) from None
         flat = self._y_was_flat and solution.weights.shape[1] == 1
@@ -157,15 +157,15 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         self._look_at_sums()
 
     def _require_sums_to_do(self) -> bool:
-        """Refuse parameters that need all rows at once."""
+        """Refuse parameters that need all samples at once."""
         if self.engine in ("dual", "kernel"):
             raise ValueError(
-                f"engine={self.engine!r} needs all rows at once; for batches it must be 'auto', "
+                f"engine={self.engine!r} needs all samples at once; for batches it must be 'auto', "
                 "'primal' or 'moments'"
             )
         if self.solver == "orthogonal":
             raise ValueError(
-                "solver='orthogonal' needs all rows at once; for batches it must be 'auto' or "
+                "solver='orthogonal' needs all samples at once; for batches it must be 'auto' or "
                 "'cholesky'"
             )
         return True
@@ -175,7 +175,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         if "statistics_" not in self.__dict__ and "term_coef_" in self.__dict__:
             raise ValueError(
                 f"this {type(self).__name__} was learned by fit, or saved without its statistics, "
-                "so there are no sums to add rows to: begin a new one with partial_fit or "
+                "so there are no sums to add samples to: begin a new one with partial_fit or "
                 "fit_stream"
             )
         return self._require_sums_to_do()
@@ -228,7 +228,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         self._set_statistics(statistics)
 
     def _sum_parameters(self) -> dict[str, Any]:
-        """Return the parameters that count in the sums over rows."""
+        """Return the parameters that count in the sums over samples."""
         given = self.get_params(deep=False)
         return {name: value for name, value in given.items() if name not in _OF_THE_SOLVE}
 
@@ -265,7 +265,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
             row = int(places[int(outside.argmax())])
             raise ValueError(
                 f"row {row} lies outside of the range of all rows seen, so that it cannot be one "
-                "of them; forget takes rows that were learned before"
+                "of them; forget takes samples that were learned before"
             )
         targets, weight = self._encode_batch(y, weight, grow=False)
         if weight is not None and not weight.any():
@@ -279,15 +279,15 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
             self.n_out_of_range_ -= int(np.count_nonzero(outside))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Take rows away again that were learned by ``partial_fit`` or ``fit_stream``.
+        """Take samples away again that were learned by ``partial_fit`` or ``fit_stream``.
 
-        The sums are as if the rows had never come, up to rounding. The range of the inputs and
+        The sums are as if the samples had never come, up to rounding. The range of the inputs and
         the set of classes stay as they are.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs of the rows.
+            Inputs of the samples.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Their targets or labels.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
@@ -301,8 +301,8 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         Raises
         ------
         ValueError
-            Rows cannot be among those learned: there are more of them, or of more weight, or
-            they lie outside of the range of all rows seen; or the estimator was learned by
+            Samples cannot be among those learned: there are more of them, or of more weight, or
+            they lie outside of the range of all samples seen; or the estimator was learned by
             ``fit``. More than that sums cannot show: take care to forget what was learned, once.
         """
         return self._on_copy("_take_out", X, y, sample_weight)
@@ -367,13 +367,13 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
             if checkpoint is not None and n_done > saved:
                 checkpoint.write(work, n_done, source.fingerprint(n_done))
         if "statistics_" not in work.__dict__:
-            raise ValueError("the batches held no rows (of positive weight)")
+            raise ValueError("the batches held no samples (of positive weight)")
         with exclusive(self):
             self.__dict__ = work.__dict__
         return self
 
     def _with_batch(self, batch: Any, classes: Any) -> tuple[Self, int]:
-        """Return a copy that has learned a batch too, and its rows; errors say which batch."""
+        """Return a copy that has learned a batch too, and its samples; errors say which batch."""
         work = copy.copy(self)
         known = classes if "classes_" not in work.__dict__ else None
         try:
@@ -388,12 +388,12 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     # ---- merging -----------------------------------------------------------------
 
     def __add__(self, other: object) -> Self:
-        """Return a model of the rows of both partially fitted models."""
+        """Return a model of the samples of both partially fitted models."""
         if type(other) is not type(self):
             return NotImplemented
         result, another = copy.copy(self), copy.copy(other)  # others may learn meanwhile
         for one, remaining in ((result, another), (another, result)):
-            if not vars(one).keys() & {"statistics_", "term_coef_"}:  # it has learned no rows yet
+            if not vars(one).keys() & {"statistics_", "term_coef_"}:  # nothing learned yet
                 return remaining
             one._require_statistics()
         result._require_alike(another)
@@ -416,8 +416,8 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         names = [getattr(model, "feature_names_in_", None) for model in (self, other)]
         if self.n_features_in_ != other.n_features_in_ or not _equal(*names):
             raise ValueError(
-                "partially fitted models can be merged only if they have the same inputs; here they are "
-                f"{self._inputs_text()} and there {other._inputs_text()}"
+                "partially fitted models can be merged only if they have the same inputs; here "
+                f"they are {self._inputs_text()} and there {other._inputs_text()}"
             )
         if type(self.statistics_) is not type(other.statistics_):
             raise ValueError(
@@ -437,11 +437,11 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         names = getattr(self, "feature_names_in_", None)
         return f"{self.n_features_in_} without names" if names is None else str(names.tolist())
 
-    # ---- the penalty, after all rows -----------------------------------------------
+    # ---- the penalty, after all samples -----------------------------------------------
 
     @refuse_old_names
     def refit(self, alpha: float | None = None) -> Self:
-        """Solve for the weights again, from the sums over all rows learned so far.
+        """Solve for the weights again, from the sums over all samples learned so far.
 
         Parameters
         ----------
@@ -471,17 +471,17 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
 
     @refuse_old_names
     def choose_alpha(self, alphas: Any = None, *, held_out: Any = None) -> Self:
-        """Choose the penalty from the sums, all rows being gone, and solve for the weights.
+        """Choose the penalty from the sums, all samples being gone, and solve for the weights.
 
-        The score of an alpha is its generalised cross-validation, or the squared error in rows that
-        are held out. Classes count as their codes +1 and -1.
+        The score of an alpha is its generalised cross-validation, or the squared error in samples
+        that are held out. Classes count as their codes +1 and -1.
 
         Parameters
         ----------
         alphas : array-like of positive numbers or None, default=None
             Penalties to choose from; None for the paper's 2^-30, 2^-29, ..., 2^30.
         held_out : iterable of batches or None, default=None
-            Batches as `fit_stream` takes them, of rows that were not learned, such as
+            Batches as `fit_stream` takes them, of samples that were not learned, such as
             ``[(X, y)]``.
 
         Returns
@@ -532,7 +532,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
             self.alpha_results_ = {"alpha": values, "score": -losses * unit * unit}
 
     def _judge(self, held_out: Any) -> Statistics:
-        """Sum rows that are held out: within the present range, and of the present classes."""
+        """Sum samples that are held out: within the present range, and of the present classes."""
         judge = copy.copy(self)
         empty = type(self.statistics_)(
             self.basis_, self.statistics_.n_outputs, scaling=self.scaling_
@@ -550,7 +550,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
                 except (ValueError, TypeError) as error:
                     raise StreamError(f"held_out, {batch.where}: {error}") from error
         if empty.n_samples == 0:
-            raise ValueError("held_out has no rows")
+            raise ValueError("held_out has no samples")
         return empty
 
 
@@ -752,7 +752,7 @@ class ClassStream(ClassTargets, StreamEstimator):
             return 2.0 * np.eye(n), np.full(n, -1.0)
         if n < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two classes, but all rows "
+                f"{type(self).__name__} needs at least two classes, but all samples "
                 f"so far have the label {self.classes_.tolist()[0]!r}"
             )
         # one output, positive for the second class

@@ -63,12 +63,12 @@ _ELSEWHERE |= {
 
 
 def warn_of_light(weights: NDArray[np.float64] | float, n_rows: int) -> None:
-    """Warn where rows of weights, or of their sum, count as less than a tenth of their number."""
+    """Warn where the weights of samples count as less than a tenth of their number."""
     with np.errstate(over="ignore"):
         weight = float(np.sum(weights))
     if weight < 0.1 * n_rows:
         warnings.warn(
-            f"sample_weight counts rows, and {n_rows} rows count as {weight:.3g} only: scale "
+            f"sample_weight counts samples, and {n_rows} samples count as {weight:.3g} only: scale "
             "the weights so that they average one, unless so little is known",
             LightWeightsWarning,
             stacklevel=stacklevel(),
@@ -76,7 +76,7 @@ def warn_of_light(weights: NDArray[np.float64] | float, n_rows: int) -> None:
 
 
 class TargetEstimator(InputEstimator):
-    """Checking of the rows. Subclasses turn y into targets (S, K) in ``_encode_targets``."""
+    """Checking of the samples. Subclasses turn y into targets (S, K) in ``_encode_targets``."""
 
     _y_is_numeric: ClassVar[bool]
 
@@ -110,12 +110,12 @@ class TargetEstimator(InputEstimator):
     def _checked_rows(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64] | None, NDArray[np.intp]]:
-        """Return X, targets, (S, K) or (S,) for a single output, weights and places of the rows."""
+        """Return X, targets, (S, K) or (S,) for one output, weights and places of the samples."""
         raw_X = X
         X, y, weight, places = self._rows_that_count(X, y, sample_weight, reset=True, complete=True)
         if places.size == 0:
             raise ValueError(
-                f"sample_weight is zero in all {_num_samples(raw_X)} rows; at least one row must "
+                f"sample_weight is zero in all {_num_samples(raw_X)} samples; at least one must "
                 "have a positive weight."
             )
         targets, weight = self._encode_targets(y, weight)
@@ -124,7 +124,7 @@ class TargetEstimator(InputEstimator):
     def _rows_of_weight(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None, NDArray[np.intp]]:
-        """Return X and y, checked, weights and places of the rows of positive weight."""
+        """Return X and y, checked, weights and places of the samples of positive weight."""
         require_plain(X, "X")
         self._note_names(y)
         y = self._prepare_y(y)
@@ -144,7 +144,7 @@ class TargetEstimator(InputEstimator):
         weight = checked_sample_weight(sample_weight, X.shape[0])
         places = np.arange(X.shape[0])
         if weight is not None and not weight.all():
-            # Rows of no weight are no rows: they may not even add a class or widen the box.
+            # Samples of no weight are no samples: they may not even add a class or widen the box.
             used = weight > 0
             X, y, weight, places = X[used], y[used], weight[used], places[used]
         return X, y, weight, places
@@ -152,7 +152,7 @@ class TargetEstimator(InputEstimator):
     def _rows_that_count(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, complete: bool
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None, NDArray[np.intp]]:
-        """Return the rows of positive weight that are of no class of weight zero either.
+        """Return the samples of positive weight that are of no class of weight zero either.
 
         ``complete``: these are all samples there are.
         """
@@ -181,7 +181,7 @@ class TargetEstimator(InputEstimator):
     def _encode_targets(
         self, y: Any, weight: NDArray[np.float64] | None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Return targets, (S, K) or (S,) for a single output, and the final row weights."""
+        """Return targets, (S, K) or (S,) for a single output, and the final sample weights."""
         raise NotImplementedError
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
@@ -270,7 +270,7 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
     """Classes, coded as +1 and -1.
 
     Two classes are one output with the targets +1 (the second of ``classes_``) and -1 (SOGNN);
-    K > 2 classes are K outputs, +1 in the column of the row's own class and -1 elsewhere, of
+    K > 2 classes are K outputs, +1 in the column of the sample's own class and -1 elsewhere, of
     which the largest wins (MOGNN). A table y of K columns of 0 and 1 is K binary targets
     (multilabel), one output each.
     """
@@ -330,7 +330,7 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
             if isinstance(self.class_weight, dict):
                 raise ValueError(
                     f"class_weight of {name} must be None or 'balanced' for multilabel y, "
-                    "whose columns share the weights of the rows; got a dict. Pass "
+                    "whose columns share the weights of the samples; got a dict. Pass "
                     "sample_weight instead."
                 )
             targets = np.where(columns, 1.0, -1.0)
@@ -343,11 +343,11 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
             if self.classes_.size < 2:
                 raise ValueError(
                     f"{name} needs at least two classes, but y has 1 class in "
-                    f"the rows of positive weight: {describe_labels(y)}."
+                    f"the samples of positive weight: {describe_labels(y)}."
                 )
             require_memory(
                 8.0 * codes.size * self.classes_.size,
-                f"coding {self.classes_.size} classes in {codes.size} rows",
+                f"coding {self.classes_.size} classes in {codes.size} samples",
                 "are the labels of y really classes? A regressor takes numbers",
             )
             if self.classes_.size == 2:
@@ -371,7 +371,7 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
 
     @property
     def _class_weight_of_rows(self) -> Any:
-        """Return ``class_weight`` without classes of weight zero, which have no rows any more."""
+        """Return ``class_weight`` without classes of weight zero, whose samples are gone."""
         if not isinstance(self.class_weight, dict):
             return self.class_weight
         return {label: value for label, value in self.class_weight.items() if value != 0}
@@ -510,5 +510,5 @@ def _require_present(y: Any) -> None:
     where = f"row {row}" + (f", column {column[0]}" if column and values.shape[1] > 1 else "")
     raise ValueError(
         f"Input y contains {what}, first in {where}; {int(np.count_nonzero(bad))} of its "
-        f"{bad.size} entries are not finite. Remove these rows, or fill them in."
+        f"{bad.size} entries are not finite. Remove these samples, or fill them in."
     )

@@ -16,13 +16,13 @@ __all__ = ["estimate_noise_variance", "upper_quantile"]
 
 
 def estimate_noise_variance(squares: Doubles, left: float, weight: Doubles, dof: float) -> Doubles:
-    """Divide squared residuals by the rows that are left, or know nothing."""
+    """Divide squared residuals by the samples that are left, or know nothing."""
     if left > 0:
         return np.asarray(squares / left)
     total = float(weight.sum())
     if total >= 0.1 * weight.size:  # else it was said before
         warnings.warn(
-            f"sample_weight counts rows, and {weight.size} rows count as {total:.3g}, of which the "
+            f"sample_weight counts samples, and {weight.size} count as {total:.3g}, of which the "
             f"model takes {dof:.3g} degrees of freedom: none is left to judge the noise by, so "
             "noise_variance_ is infinite. Scale the weights so that they average one, unless so "
             "little is known",
@@ -33,9 +33,9 @@ def estimate_noise_variance(squares: Doubles, left: float, weight: Doubles, dof:
 
 
 def upper_quantile(values: Doubles, sizes: Doubles, coverage: float) -> Doubles:
-    """Return the value that ``coverage`` of n + 1 rows are not above, for each column.
+    """Return the value that ``coverage`` of n + 1 samples are not above, for each column.
 
-    Rows count by their sizes, and a further one, of size one, is infinite.
+    Samples count by their sizes, and a further one, of size one, is infinite.
     """
     order = np.argsort(values, axis=0)
     counted = np.cumsum(sizes[order], axis=0)

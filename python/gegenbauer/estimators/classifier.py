@@ -22,7 +22,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
     """Classification by ridge regression on tensor products of Gegenbauer polynomials.
 
     The network of the paper. Two classes are one output with the targets +1 (the second of
-    ``classes_``) and -1 (SOGNN); K > 2 classes are K outputs, +1 in the column of the row's
+    ``classes_``) and -1 (SOGNN); K > 2 classes are K outputs, +1 in the column of the sample's
     own class and -1 elsewhere, of which the largest wins (MOGNN). A table y of K columns of
     0 and 1 is K binary targets (multilabel), one output each.
 
@@ -66,7 +66,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         Whether alpha also penalises the constant term, as in the paper.
     engine : {"auto", "primal", "moments", "dual", "kernel"}, default="auto"
         The way to the normal equations: of the terms, from features ("primal") or from
-        moments, or of the rows, from features ("dual") or from a product formula ("kernel").
+        moments, or of the samples, from features ("dual") or from a product formula ("kernel").
         "auto" takes the one that :func:`fit_cost` expects to be cheapest.
     solver : {"auto", "cholesky", "orthogonal"}, default="auto"
         How to solve. "cholesky" is fast, "orthogonal" works at any alpha; "auto" begins with
@@ -75,7 +75,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         Products of features behind a Cholesky factor. "auto" tries float32 for large sums over
         X of float32, and refines the weights to the same accuracy; "float64" never does.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by which the rows' weights are multiplied: a dict {label:
+        Weights of the classes, by which the samples' weights are multiplied: a dict {label:
         weight} (1 for labels that are not in it), or "balanced" for n_samples / (n_classes *
         count), both counted with ``sample_weight``. With multilabel y, "balanced" multiplies
         the weights of the columns, and a dict is an error.
@@ -112,9 +112,9 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
     n_refinements_ : int
         Number of refinement steps taken.
     statistics_ : MomentStatistics or GramStatistics
-        Sums over the rows, if they were learned by ``partial_fit`` or ``fit_stream``.
+        Sums over the samples, if they were learned by ``partial_fit`` or ``fit_stream``.
     n_samples_seen_, n_out_of_range_ : int
-        With ``statistics_``: number of rows, and of those beyond ``bounds``.
+        With ``statistics_``: number of samples, and of those beyond ``bounds``.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray of str
@@ -201,8 +201,8 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
             Class labels (int, bool, str, or object of these), at least two different ones;
             or a table of 0 and 1 (multilabel).
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows, from 0 up. An integer weight equals repeated rows. A row of
-            weight zero counts as removed: neither for the range of the inputs
+            Weights of the samples, from 0 up. An integer weight equals repeated samples. A sample
+            of weight zero counts as removed: neither for the range of the inputs
             (``scaling_``) nor for ``classes_``, among which its label may be missing.
 
         Returns
@@ -231,12 +231,12 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
 
     @available_if(StreamEstimator._can_go_on)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn a batch of rows beside those learned before.
+        """Learn a batch of samples beside those learned before.
 
-        Any split of rows into batches, in any order, gives the model of all rows up to rounding,
-        of which predictions have some 3e-18 / ``rcond_``, relative to the largest (up to 5e-17
-        with orthonormal polynomials).
-        No range has to be known beforehand: the box of the inputs grows with the rows, and what
+        Any split of samples into batches, in any order, gives the model of all samples up to
+        rounding, of which predictions have some 3e-18 / ``rcond_``, relative to the largest (up to
+        5e-17 with orthonormal polynomials).
+        No range has to be known beforehand: the box of the inputs grows with the samples, and what
         was learned is expressed in the larger one, exactly; with ``bounds`` it stays, and
         samples beyond are treated by ``out_of_range`` and counted in ``n_out_of_range_``. The
         weights are solved for when they are first needed. Partially fitted models of the same
@@ -245,13 +245,13 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs of one row or more.
+            Inputs of one sample or more.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Class labels; or a table of 0 and 1 (multilabel).
         classes : array-like of shape (n_classes,) or None, default=None
             All labels that may come, needed in the first call; a batch may lack some.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows, from 0 up.
+            Weights of the samples, from 0 up.
 
         Returns
         -------
@@ -264,7 +264,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
             The batch is not of the kind of those before, or holds a label that was not announced.
         AttributeError
             The estimator was learned by ``fit``, which keeps no sums; or ``engine``, ``solver`` or
-            ``class_weight="balanced"`` need all rows at once.
+            ``class_weight="balanced"`` need all samples at once.
         """
         return self._on_copy("_take_in", X, y, sample_weight, classes)
 
@@ -277,7 +277,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         verbose: bool | int = False,
         callback: Callable[[int, int | None], None] | None = None,
     ) -> Self:
-        """Learn rows that need not fit into memory, in one pass.
+        """Learn samples that need not fit into memory, in one pass.
 
         The weights are solved for when they are first needed, as after :meth:`partial_fit`; what
         is wrong with the sums as a whole, such as a single class or an alpha that is too small, is
@@ -288,7 +288,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         Parameters
         ----------
         batches : TableBatches, ArrayBatches or iterable of (X, y) or (X, y, sample_weight)
-            Where the rows come from: files, memory maps or anything that yields batches, each as
+            Where the samples come from: files, memory maps or anything that yields batches, each as
             in :meth:`partial_fit`.
         classes : array-like of shape (n_classes,) or None, default=None
             All labels that may come, others being an error; None to take them as they come.
@@ -296,10 +296,10 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
             Where to keep what was learned, to go on after an interrupt; the batches must be the
             same ones then.
         verbose : bool or int, default=False
-            Show a bar with rows a second (by tqdm where it is installed, else lines).
+            Show a bar with samples a second (by tqdm where it is installed, else lines).
         callback : callable or None, default=None
-            Called with the number of rows so far and of all rows, None if not known, after each
-            batch.
+            Called with the number of samples so far and of all samples, None if not known, after
+            each batch.
 
         Returns
         -------
@@ -313,7 +313,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
             A batch cannot be read or learned; the message names its rows and source. It is a
             ValueError.
         ValueError
-            There are no rows; the checkpoint is of something else; a parameter does not fit.
+            There are no samples; the checkpoint is of something else; a parameter does not fit.
 
         Examples
         --------

@@ -60,33 +60,33 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     All products of Chebyshev polynomials of the inputs there are, with weights of two numbers:
     what an interaction costs (q) and what a degree costs (s). They and the penalty alpha are
     those of the smallest log-loss of exact leave-one-out scores. Then a few steps give each
-    input a q of its own, held together by a prior. The same scores, which every row has from a
+    input a q of its own, held together by a prior. The same scores, which every sample has from a
     model that did not see it, make the probabilities: no second fit, no data held back.
 
     Parameters
     ----------
     spectrum : "auto", tuple (q, s), Spectrum or what one is made from, or None, default="auto"
-        "auto" chooses s from 1 and 2 and q from a grid that widens where it must; where rows are
+        "auto" chooses s from 1 and 2 and q from a grid that widens where it must; where samples are
         few, a prior holds q near 1 / n_features (see `search_spectrum`). From there each input
-        gets its own q (see `learn_spectrum`) where that lowers -log p of all rows by more than one
-        for each further q; with ``cv`` or ``scoring`` all keep the same. A spectrum that is given
-        is fixed; (q, s) is the squared weight q n^(-2s) for every input that
+        gets its own q (see `learn_spectrum`) where that lowers -log p of all samples by more than
+        one for each further q; with ``cv`` or ``scoring`` all keep the same. A spectrum that is
+        given is fixed; (q, s) is the squared weight q n^(-2s) for every input that
         occurs with degree n. None takes the raw polynomials of the paper on [0, 1], in its order,
-        and chooses ``lam``, ``n_terms`` and alpha on all rows.
+        and chooses ``lam``, ``n_terms`` and alpha on all samples.
     alphas : "auto" or array-like of positive numbers, default="auto"
         Penalties to choose from; "auto" chooses together with the spectrum, and again on all
-        rows, with ``spectrum=None`` from the paper's 2^-30 to 2^30, and beyond where the best
+        samples, with ``spectrum=None`` from the paper's 2^-30 to 2^30, and beyond where the best
         is at an end. Where the best of three given ones or more is at an end (of two it always
         is), here as in ``lam`` and ``n_terms``, a `GridEdgeWarning` reports it.
     n_terms : int, None, or with ``spectrum=None`` array-like of int, default=None
         Number of terms of largest weight. None uses all there are for up to ``kernel_samples``
-        rows, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None
+        samples, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None
         for the paper's 1000.
     lam : float, array-like of float or None, default=None
         Parameters to choose from with ``spectrum=None``; None for the paper's 0.05. Other spectra
         have Chebyshev polynomials, and no such parameter.
     cv : int, splitter, iterable or None, default=None
-        How rows are left out: None for exact leave-one-out, which costs no further fits (see
+        How samples are left out: None for exact leave-one-out, which costs no further fits (see
         ``loo_predictions_`` for samples that are equal); else as in scikit-learn. Splitters by
         groups take ``groups`` of ``fit``.
     scoring : str, callable or None, default=None
@@ -97,15 +97,15 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     penalize_constant : bool, default=True
         Whether alpha also penalises the constant term.
     search_samples : int, default=500
-        Rows on which the spectrum is chosen, of every class its share; all with
+        Samples on which the spectrum is chosen, of every class its share; all with
         ``spectrum=None``.
     kernel_samples : int, default=5000
-        Most rows whose model is kept as dual coefficients of all terms.
+        Most samples whose model is kept as dual coefficients of all terms.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: see
         :class:`GegenbauerClassifier`. "extrapolate" is for finite sets of terms only.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes: see :class:`GegenbauerClassifier`. Rows of a class of weight zero
+        Weights of the classes: see :class:`GegenbauerClassifier`. Samples of a class of weight zero
         take no part, as with ``sample_weight`` zero, and it is not among ``classes_``.
     verbose : bool or int, default=False
         Show progress as a line (by tqdm where it is installed). Callbacks of scikit-learn from 1.9
@@ -169,7 +169,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     n_terms_ : int or infinity
         Number of terms.
     n_search_samples_ : int
-        Rows on which the spectrum was chosen.
+        Samples on which the spectrum was chosen.
     engine_, solver_, rcond_
         How the final system was solved, as in :class:`GegenbauerClassifier`.
     scaling_ : InputScaling
@@ -255,10 +255,10 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Class labels, at least two different ones; or a table of 0 and 1 (multilabel).
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows, from 0 up, as in :meth:`GegenbauerClassifier.fit`. Scores of
+            Weights of the samples, from 0 up, as in :meth:`GegenbauerClassifier.fit`. Scores of
             samples left out and probabilities are weighted as well.
         groups : array-like of shape (n_samples,) or None, default=None
-            Group of each row, for a ``cv`` that splits by groups, such as ``GroupKFold``.
+            Group of each sample, for a ``cv`` that splits by groups, such as ``GroupKFold``.
 
         Returns
         -------
@@ -280,7 +280,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         return self
 
     def _codes(self, data: Samples) -> list[Places]:
-        """Return the class of each row; for multilabel one array a label."""
+        """Return the class of each sample; for multilabel one array a label."""
         if self.multilabel_:
             return [(column > 0).astype(np.intp) for column in data.Y.T]
         if data.Y.shape[1] == 1:

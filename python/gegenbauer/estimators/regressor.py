@@ -66,7 +66,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         whose mean is far from zero: see `PenalizedConstantWarning`.
     engine : {"auto", "primal", "moments", "dual", "kernel"}, default="auto"
         The way to the normal equations: of the terms, from features ("primal") or from
-        moments, or of the rows, from features ("dual") or from a product formula ("kernel").
+        moments, or of the samples, from features ("dual") or from a product formula ("kernel").
         "auto" takes the one that :func:`fit_cost` expects to be cheapest.
     solver : {"auto", "cholesky", "orthogonal"}, default="auto"
         How to solve. "cholesky" is fast, "orthogonal" works at any alpha; "auto" begins with
@@ -99,9 +99,9 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
     n_refinements_ : int
         Number of refinement steps taken.
     statistics_ : MomentStatistics or GramStatistics
-        Sums over the rows, if they were learned by ``partial_fit`` or ``fit_stream``.
+        Sums over the samples, if they were learned by ``partial_fit`` or ``fit_stream``.
     n_samples_seen_, n_out_of_range_ : int
-        With ``statistics_``: number of rows, and of those beyond ``bounds``.
+        With ``statistics_``: number of samples, and of those beyond ``bounds``.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray of str
@@ -179,8 +179,8 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows, from 0 up. An integer weight equals repeated rows. A row of
-            weight zero counts as removed: not for the range of the inputs (``scaling_``)
+            Weights of the samples, from 0 up. An integer weight equals repeated samples. A sample
+            of weight zero counts as removed: not for the range of the inputs (``scaling_``)
             either, so that it may lie outside of it.
 
         Returns
@@ -210,12 +210,12 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
 
     @available_if(StreamEstimator._can_go_on)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn a batch of rows beside those learned before.
+        """Learn a batch of samples beside those learned before.
 
-        Any split of rows into batches, in any order, gives the model of all rows up to rounding,
-        of which predictions have some 3e-18 / ``rcond_``, relative to the largest (up to 5e-17
-        with orthonormal polynomials).
-        No range has to be known beforehand: the box of the inputs grows with the rows, and what
+        Any split of samples into batches, in any order, gives the model of all samples up to
+        rounding, of which predictions have some 3e-18 / ``rcond_``, relative to the largest (up to
+        5e-17 with orthonormal polynomials).
+        No range has to be known beforehand: the box of the inputs grows with the samples, and what
         was learned is expressed in the larger one, exactly; with ``bounds`` it stays, and
         samples beyond are treated by ``out_of_range`` and counted in ``n_out_of_range_``. The
         weights are solved for when they are first needed. Partially fitted models of the same
@@ -224,11 +224,11 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs of one row or more.
+            Inputs of one sample or more.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows, from 0 up.
+            Weights of the samples, from 0 up.
 
         Returns
         -------
@@ -241,7 +241,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
             The batch is not of the kind of those before.
         AttributeError
             The estimator was learned by ``fit``, which keeps no sums; or ``engine`` or ``solver``
-            need all rows at once.
+            need all samples at once.
 
         Examples
         --------
@@ -265,28 +265,28 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         verbose: bool | int = False,
         callback: Callable[[int, int | None], None] | None = None,
     ) -> Self:
-        """Learn rows that need not fit into memory, in one pass.
+        """Learn samples that need not fit into memory, in one pass.
 
         The weights are solved for when they are first needed, as after :meth:`partial_fit`; what
         is wrong with the sums as a whole, such as a single class or an alpha that is too small, is
         an error then, and nothing is lost by it. So is a
         :class:`PenalizedConstantWarning` given then, where samples are twice as many as terms. What
-        only the samples themselves show is not reported: of outliers (:class:`OutlierWarning`) and of
-        correlated inputs there is no warning.
+        only the samples themselves show is not reported: of outliers (:class:`OutlierWarning`) and
+        of correlated inputs there is no warning.
 
         Parameters
         ----------
         batches : TableBatches, ArrayBatches or iterable of (X, y) or (X, y, sample_weight)
-            Where the rows come from: files, memory maps or anything that yields batches, each as
+            Where the samples come from: files, memory maps or anything that yields batches, each as
             in :meth:`partial_fit`.
         checkpoint : Checkpoint or None, default=None
             Where to keep what was learned, to go on after an interrupt; the batches must be the
             same ones then.
         verbose : bool or int, default=False
-            Show a bar with rows a second (by tqdm where it is installed, else lines).
+            Show a bar with samples a second (by tqdm where it is installed, else lines).
         callback : callable or None, default=None
-            Called with the number of rows so far and of all rows, None if not known, after each
-            batch.
+            Called with the number of samples so far and of all samples, None if not known, after
+            each batch.
 
         Returns
         -------
@@ -300,7 +300,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
             A batch cannot be read or learned; the message names its rows and source. It is a
             ValueError.
         ValueError
-            There are no rows; the checkpoint is of something else; a parameter does not fit.
+            There are no samples; the checkpoint is of something else; a parameter does not fit.
 
         Examples
         --------

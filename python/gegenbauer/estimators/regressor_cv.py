@@ -78,8 +78,8 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
     All products of Chebyshev polynomials of the inputs there are, each with a weight that the
     data choose: every input has its own, for smooth, very smooth and nearly linear parts, so
     that inputs that do not matter fade out. The weights and the penalty are those of the
-    largest marginal likelihood on some hundred rows; then the penalty is chosen again, and the
-    one linear system solved, on all rows. It takes the place of a Gaussian process with
+    largest marginal likelihood on some hundred samples; then the penalty is chosen again, and the
+    one linear system solved, on all samples. It takes the place of a Gaussian process with
     automatic relevance determination, at a fraction of its time.
 
     Parameters
@@ -88,7 +88,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         "auto" learns the weights of all inputs. A spectrum that is given is fixed; (q, s) is the
         squared weight q n^(-2s) for every input that occurs with degree n. None takes the raw
         polynomials of the paper on [0, 1], in its order, and chooses ``lam``, ``n_terms`` and alpha
-        on all rows.
+        on all samples.
     alphas : "auto" or array-like of positive numbers, default="auto"
         Penalties to choose from; "auto" walks to the best one, with ``spectrum=None`` from
         the paper's 2^-30 to 2^30, and beyond where the best is at an end. Where the best of
@@ -96,28 +96,28 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         ``n_terms``, a `GridEdgeWarning` reports it.
     n_terms : int, None, or with ``spectrum=None`` array-like of int, default=None
         Number of terms of largest weight. None uses all there are for up to ``kernel_samples``
-        rows, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None
+        samples, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None
         for the paper's 1000.
     lam : float, array-like of float or None, default=None
         Parameters to choose from with ``spectrum=None``; None for the paper's 0.05. Other spectra
         have Chebyshev polynomials, and no such parameter.
     cv : int, splitter, iterable or None, default=None
-        How rows are left out to choose alpha: None for exact leave-one-out, which costs no
+        How samples are left out to choose alpha: None for exact leave-one-out, which costs no
         further fits (see ``loo_predictions_`` for samples that are equal); else as in
         scikit-learn. Splitters by groups take ``groups`` of ``fit``.
     scoring : str, callable or None, default=None
         What the best alpha is the best of: a scorer of scikit-learn; None for the smallest
         mean squared error.
     search : {"marginal_likelihood", "squared_error"}, default="marginal_likelihood"
-        By what the spectrum is learned: the likelihood of its rows, or their exact
+        By what the spectrum is learned: the likelihood of its samples, or their exact
         leave-one-out error, which takes more steps and is often a little better without noise.
     penalize_constant : bool, default=False
         Whether alpha also penalises the constant term.
     search_samples : int, default=500
-        Rows on which the spectrum is learned, evenly spread over the range of y; all with
+        Samples on which the spectrum is learned, evenly spread over the range of y; all with
         ``spectrum=None``.
     kernel_samples : int, default=5000
-        Most rows whose model is kept as dual coefficients of all terms.
+        Most samples whose model is kept as dual coefficients of all terms.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``, which is
         taken to be one per cent wider on either side: see :class:`GegenbauerRegressor`.
@@ -165,7 +165,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
     n_terms_ : int or infinity
         Number of terms.
     n_search_samples_ : int
-        Rows on which the spectrum was learned.
+        Samples on which the spectrum was learned.
     engine_, solver_, rcond_
         How the final system was solved, as in :class:`GegenbauerRegressor`.
     scaling_ : InputScaling
@@ -250,10 +250,10 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows, from 0 up, as in :meth:`GegenbauerRegressor.fit`. Scores of
+            Weights of the samples, from 0 up, as in :meth:`GegenbauerRegressor.fit`. Scores of
             samples left out are weighted as well.
         groups : array-like of shape (n_samples,) or None, default=None
-            Group of each row, for a ``cv`` that splits by groups, such as ``GroupKFold``.
+            Group of each sample, for a ``cv`` that splits by groups, such as ``GroupKFold``.
 
         Returns
         -------
@@ -397,7 +397,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
             left = data.n - self.effective_dof_
             fitted = path.predict(data.X, [self.alpha_])[0]
             squares = weight[:, np.newaxis] * ((data.Y - fitted) * self._unit) ** 2
-        left += float(weight.sum()) - data.n  # weights are numbers of rows
+        left += float(weight.sum()) - data.n  # weights are numbers of samples
         self.noise_variance_ = estimate_noise_variance(
             squares.sum(axis=0), left, weight, self.effective_dof_
         )
@@ -438,11 +438,11 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
             Inputs.
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation as well,
-            :math:`\sigma \sqrt{1 + h(x)}` with the leverage h that the row would have. Outside of
-            the range seen in ``fit`` it grows with the distance, since a clipped prediction means
-            little there: to the variance that the prior has in the inputs that are outside. Where
-            rows are few for the number of inputs it is too small, since a spectrum that is learned
-            has seen every row: see :meth:`predict_interval` for how much.
+            :math:`\sigma \sqrt{1 + h(x)}` with the leverage h that the sample would have. Outside
+            of the range seen in ``fit`` it grows with the distance, since a clipped prediction
+            means little there: to the variance that the prior has in the inputs that are outside.
+            Where samples are few for the number of inputs it is too small, since a spectrum that is
+            learned has seen every sample: see :meth:`predict_interval` for how much.
 
         Returns
         -------
@@ -473,13 +473,14 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         r"""Predict intervals that hold a new target with a given probability.
 
         By jackknife+: the interval is made of what each model without one sample predicts here,
-        plus and minus its error at that sample. With a given spectrum and alpha at least 2 coverage - 1 of
-        the targets lie inside, whatever the distribution, if rows are exchangeable; in practice
-        about ``coverage`` do. A spectrum that is learned has seen every row: with ten inputs and
-        coverage = 0.9, 0.88 were inside with 100 rows, 0.82 with 50, 0.61 with 20. Give the
-        spectrum, or one learned on other rows, where rows are that few. With a finite set of
-        terms the models without a row are taken for the one with all rows. With ``cv``, only rows
-        of a test part count. Outside of the range seen in ``fit`` intervals widen with the
+        plus and minus its error at that sample. With a given spectrum and alpha at least 2 coverage
+        - 1 of the targets lie inside, whatever the distribution, if samples are exchangeable; in
+          practice
+        about ``coverage`` do. A spectrum that is learned has seen every sample: with ten inputs and
+        coverage = 0.9, 0.88 were inside with 100 samples, 0.82 with 50, 0.61 with 20. Give the
+        spectrum, or one learned on other samples, where samples are that few. With a finite set of
+        terms the models without a sample are taken for the one with all samples. With ``cv``, only
+        samples of a test part count. Outside of the range seen in ``fit`` intervals widen with the
         distance, as standard deviations do: see :meth:`predict`.
 
         Parameters
@@ -492,7 +493,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         Returns
         -------
         lower, upper : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Infinite where the rows of ``fit`` are too few for so large a coverage.
+            Infinite where the samples of ``fit`` are too few for so large a coverage.
 
         Raises
         ------
@@ -520,7 +521,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
             block = max(1, int(_MAX_CACHED_PREDICTIONS / len(residuals)))
             for first in range(0, len(outputs), block):
                 rows = slice(first, first + block)
-                shift = self._smoother(X[rows])[tested]  # (rows of the fit, rows here)
+                shift = self._smoother(X[rows])[tested]  # (samples of the fit, samples here)
                 if self._left_out_share is not None:
                     shift *= self._left_out_share[tested, np.newaxis]
                 for k in range(outputs.shape[1]):
@@ -612,7 +613,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         return added
 
     def _leverages(self, X: NDArray[Any]) -> Doubles:
-        """Return the leverages that new rows of weight one would have before they are fitted."""
+        """Return the leverages that new samples of weight one would have before they are fitted."""
         if not hasattr(self, "dual_coef_"):
             G = self.basis_.evaluate(
                 X, scaling=self._current_scaling(), n_threads=self._n_threads()

@@ -159,7 +159,7 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         self._fit_inputs(self._validate_inputs(X, reset=True))
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Evaluate every term at every row.
+        """Evaluate every term at every sample.
 
         Parameters
         ----------

@@ -56,11 +56,11 @@ and for models whose penalty was chosen by ``choose_alpha``
 and for the estimators that choose by themselves
 
 =======================  ====================  ========================================
-``X_fit``                float64 or float32,   distinct rows, ``X_fit_``, and their
+``X_fit``                float64 or float32,   distinct samples, ``X_fit_``, and their
                          (n, m)                coefficients, ``dual_coef_``, in models of
 ``dual_coef``            float64, (n, K)       all terms
 ``intercept``            float64, (K,)         ``intercept_``
-``loo_predictions``      float64, (N,) or      ``loo_predictions_``; NaN where a row was
+``loo_predictions``      float64, (N,) or      ``loo_predictions_``; NaN where a sample was
                          (N, K)                never left out
 ``surface.*``            float64; int64 for    what was tried, ``surface_``: the axes of
                          numbers of terms      the grid and ``score``
@@ -69,11 +69,11 @@ and for the estimators that choose by themselves
 ``relevances``           float64, (m,)         ``relevances_`` (regression, and all below), if
                                                there is a spectrum
 ``noise_variance``       float64, (K,)         ``noise_variance_``
-``residuals``            float64, (n, K)       of distinct rows, each left out
+``residuals``            float64, (n, K)       of distinct samples, each left out
 ``prior_variance``       float64, (K,)         of the outputs in units of the kernel
-``row_weight``           float64, (n,)         of distinct rows, if they have weights
+``row_weight``           float64, (n,)         of distinct samples, if they have weights
 ``left_out_share``       float64, (n,)         of these weights, if not all is left out with a row
-``posterior``,           float64, (p, p),      what leverages of new rows are made of, as
+``posterior``,           float64, (p, p),      what leverages of new samples are made of, as
 ``mean_features``        (p,) or (0,)          `RidgePath.posterior` returns it, in models
                                                of a finite set
 =======================  ====================  ========================================
@@ -240,7 +240,7 @@ FITTED_RIDGE: Final[dict[str, Entry]] = {
 STATISTICS: Final[dict[str, Entry]] = {
     "kind": TEXT,  # "gram" or "moments"
     "n_samples": COUNT,
-    "weight_sum": NUMBER,  # rounding may leave it below zero when all rows were forgotten
+    "weight_sum": NUMBER,  # rounding may leave it below zero when all samples were forgotten
     "resolution": Entry((float,), 0, 1),
     "n_outputs": Entry((int,), 1, 2**31),
     "n_out_of_range": Entry((int,), -(2**63), 2**63 - 1),

@@ -370,7 +370,7 @@ def _restore_classes(
 def _restore_statistics(
     estimator: Any, entry: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> None:
-    """Restore the sums over the rows of a model that was learned from batches."""
+    """Restore the sums over the samples of a model that was learned from batches."""
     if entry["kind"] not in KINDS:
         raise ModelFileError(f"the kind of its statistics, {show(entry['kind'])}, is not known.")
     position = entry["position"]

@@ -67,7 +67,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, statistics: bool = Tru
     path : str or path-like
         File to write or replace, by custom with the suffix ``.safetensors``.
     statistics : bool, default=True
-        Whether a model learned from batches keeps the sums over its rows, with which it can go
+        Whether a model learned from batches keeps the sums over its samples, with which it can go
         on learning, be merged and choose its penalty. Without them the file is smaller, for
         prediction alone.
 
@@ -227,7 +227,7 @@ def _put_statistics(
     fitted: dict[str, Any],
     position: list[Any] | None,
 ) -> None:
-    """Describe the sums over the rows of a model that was learned from batches."""
+    """Describe the sums over the samples of a model that was learned from batches."""
     statistics = estimator.statistics_
     tensors["sums"] = statistics._packed()
     tensors["shift"] = statistics._shift

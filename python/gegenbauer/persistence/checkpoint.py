@@ -33,7 +33,7 @@ class Checkpoint:
     path : str or path-like
         The file, by custom with the suffix ``.safetensors``.
     every_samples : int, default=10_000_000
-        Most rows between two writings.
+        Most samples between two writings.
     every_seconds : float, default=60
         Most seconds between two writings, of which a batch may take longer.
 
@@ -128,7 +128,7 @@ class Checkpoint:
         return model, int(position[0]), str(position[1])
 
     def is_due(self, model: Any) -> bool:
-        """Whether enough rows came, or time passed, since the file was written."""
+        """Whether enough samples came, or time passed, since the file was written."""
         new = getattr(model, "n_samples_seen_", 0) - self._rows
         return new >= self.every_samples or time.monotonic() - self._time >= self.every_seconds
 
