@@ -333,8 +333,8 @@ class TestSampleWeight:
             ([1, -2, 1], "sample_weight must not be negative; got -2 in row 1"),
             ([1, np.nan, 1], "sample_weight contains NaN"),
             ([1, np.inf, 1], "sample_weight contains infinity"),
-            ([0, 0, 0], "sample_weight is zero in all 3 rows"),
-            (0.0, "sample_weight is zero in all 3 rows"),
+            ([0, 0, 0], "sample_weight is zero in all 3 samples"),
+            (0.0, "sample_weight is zero in all 3 samples"),
             (["a", "b", "c"], "sample_weight must hold numbers"),
         ],
     )
