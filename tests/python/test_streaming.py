@@ -812,7 +812,7 @@ class TestStream:
         seen = []
         model.fit_stream(batches, callback=lambda *given: seen.append(given), verbose=True)
         assert seen == [(80, None), (160, None), (240, None)]
-        assert "rows" in capsys.readouterr().err
+        assert "samples" in capsys.readouterr().err
         seen.clear()
         model.fit_stream(ArrayBatches(X, y, batch_size=200), callback=lambda *t: seen.append(t))
         assert seen == [(200, 240), (240, 240)]
