@@ -243,8 +243,8 @@ class TestBand(Interface):
         one, _ = make(self.kind, shape, free=free, weighted=weighted)
         assert one.resolving(np.array([1e-12]), 0.0) is one
 
-    def test_answers_of_one_question_do_not_reach_the_next(self, shape, free, weighted):
-        """They are kept, and residuals are divided in place by who asks."""
+    def test_results_of_one_query_do_not_reach_the_next(self, shape, free, weighted):
+        """They are kept, and residuals are divided in place by the caller."""
         one, _ = make(self.kind, shape, free=free, weighted=weighted)
         (first,) = one.left_out(ALPHAS)
         expected = first.residuals.copy()

@@ -800,7 +800,7 @@ class TestArguments:
             (
                 (self.basis, self.X[:1], self.y[:1]),
                 {"penalize_constant": False},
-                "at least two rows",
+                "at least two samples",
             ),
         ]:
             with pytest.raises((ValueError, TypeError), match=message):
@@ -809,7 +809,7 @@ class TestArguments:
     def test_too_large(self, monkeypatch):
         monkeypatch.setattr("gegenbauer._memory.available_memory", lambda: 1e9)
         X = np.zeros((200_000, 2))
-        with pytest.raises(TooLargeError, match="kernel matrix of 200000 rows"):
+        with pytest.raises(TooLargeError, match="kernel matrix of 200000 samples"):
             RidgePath(self.basis, X, X[:, 0], method="dual")
         path = RidgePath(self.basis, self.X, self.y)
         with pytest.raises(TooLargeError, match="fewer alphas"):

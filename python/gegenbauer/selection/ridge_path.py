@@ -1,11 +1,11 @@
 """Every alpha from one factorisation: exact leave-one-out, GCV and marginal likelihood, on arrays.
 
-A ridge fit with rows scaled by the square roots of their weights shrinks the targets along the
+A ridge fit with samples scaled by the square roots of their weights shrinks the targets along the
 eigenvectors u_j of G G' by ``lambda_j / (lambda_j + alpha)``. With them at hand, any alpha costs a
 product of matrices instead of a factorisation: residuals are ``e = sum_j u_j s_j (u_j'y)`` with
-``s_j = alpha / (lambda_j + alpha)``, and one minus the leverage of row i is
+``s_j = alpha / (lambda_j + alpha)``, and one minus the leverage of sample i is
 ``d_i = sum_j u_ij^2 s_j``; both are sums of what is left, without a difference that could cancel.
-The residual of row i in the fit without that row is ``e_i / d_i``.
+The leave-one-out residual of sample i is ``e_i / d_i``.
 
 `_factorisations` holds the ways to these sums; not all of them need eigenvectors.
 """
@@ -60,8 +60,8 @@ class RidgePath:
         Targets.
     sample_weight : array_like, shape (n_samples,), optional
         Non-negative; D is the diagonal matrix of their square roots. An integer weight equals
-        repeated rows but for leave-one-out, which leaves all of them out; a weight of zero is a
-        row that takes no part and whose leave-one-out prediction is that of the fit.
+        repeated samples but for leave-one-out, which leaves all of them out; a weight of zero is a
+        sample that takes no part and whose leave-one-out prediction is that of the fit.
     scaling : InputScaling, optional
         Maps X to the domain of the polynomials.
     penalize_constant : bool
@@ -69,18 +69,18 @@ class RidgePath:
     method : {"auto", "svd", "dual", "primal"}
         What is factorised. ``"svd"``: the matrix of features itself, most accurate, for small
         problems (of a basis, not of a kernel). ``"dual"``: G G' of size n_samples, taken to a band;
-        its eigenvalues are found when they are asked for. ``"primal"``:
-        G'G of size n_terms, with a pass over the rows for each question; holds blocks of rows only.
-        For many rows of few inputs G'G comes from Chebyshev moments, and what is asked at the rows
-        from polynomials that cost less than the features.
+        its eigenvalues are found when they are first needed. ``"primal"``:
+        G'G of size n_terms, with a pass over the samples for each query; holds blocks of samples
+        only. For many samples of few inputs G'G comes from Chebyshev moments, and results at the
+        samples from polynomials that cost less than the features.
         ``"auto"`` takes the first while it costs less than 4e8 multiply-adds, then the smaller one.
     tolerance : float
-        Estimated rounding, relative to the targets, of answers by ``"primal"``. The first question
-        for a alpha beyond it factorises the features themselves, block by block, which costs more
+        Estimated rounding, relative to the targets, of answers by ``"primal"``. The first query
+        for an alpha beyond it factorises the features themselves, block by block, which costs more
         and knows the square roots of the eigenvalues; all answers come from these then. Infinity
         keeps to the sums.
     n_threads : int, optional
-        By default what `gegenbauer.default_threads` says; the linear algebra of NumPy has threads
+        By default `gegenbauer.default_threads()`; the linear algebra of NumPy has threads
         of its own.
 
     Attributes
@@ -90,10 +90,11 @@ class RidgePath:
     method : str
         Of the above.
     eigenvalues : ndarray
-        Of G G' (rows scaled, and without the mean where the constant is free) that are not zero by
-        the shape of G, from the largest on; by ``"svd"`` nor by inputs that occur more than once.
+        Of G G' (samples scaled, and without the mean where the constant is free) that are not zero
+        by the shape of G, from the largest on; by ``"svd"`` nor by inputs that occur more than
+        once.
     n_samples, n_outputs : int
-        Rows (also those of weight zero) and targets.
+        Samples (also those of weight zero) and targets.
     targets : ndarray, shape (n_samples, n_outputs)
         Y.
     sample_weight : ndarray, shape (n_samples,), or None
@@ -157,7 +158,9 @@ class RidgePath:
             scaling=scaling, free=free, n_threads=threads,
         )  # fmt: skip
         if free and self._problem.n_samples < 2:
-            raise ValueError("a free constant needs at least two rows of positive weight, got one")
+            raise ValueError(
+                "a free constant needs at least two samples of positive weight, got one"
+            )
         self._factorisation = factorise(
             self._problem, check_choice(method, "method", ("auto", *METHODS))
         )
@@ -169,7 +172,7 @@ class RidgePath:
 
     @property
     def eigenvalues(self) -> Doubles:
-        """Those of its factorisation, the most accurate that any question has needed so far."""
+        """Those of its factorisation, the most accurate that any query has needed so far."""
         return self._factorisation.eigenvalues
 
     def _check_alphas(self, alphas: npt.ArrayLike) -> Doubles:
@@ -182,7 +185,7 @@ class RidgePath:
             if rank < size:
                 raise ValueError(
                     "alpha = 0 has a leave-one-out solution only where the terms have full rank "
-                    f"at these rows, and here {rank} of {size} are left: use positive alphas"
+                    f"at these samples, and here {rank} of {size} are left: use positive alphas"
                 )
         return values
 
@@ -211,27 +214,27 @@ class RidgePath:
     def leave_one_out(
         self, alphas: npt.ArrayLike, *, left_out_share: npt.ArrayLike | None = None
     ) -> LeaveOneOutPredictions:
-        r"""Predict each row by the fit without it.
+        r"""Return the leave-one-out predictions.
 
-        A row is left out with all of its weight, or with a given share of it, and alone: rows
+        A sample is left out with all of its weight, or with a given share of it, and alone: samples
         that equal it stay. With the residual :math:`e_i` and leverage :math:`h_i` of the fit to
-        all rows, the residual at row i of the fit without its share :math:`s_i` is
+        all samples, the residual at sample i of the fit without its share :math:`s_i` is
         :math:`e_i / (1 - s_i h_i)`.
 
         Parameters
         ----------
         alphas : array_like, shape (n_alphas,)
-            Penalties, >= 0; 0 where the terms have full rank at the rows (by ``"svd"`` at distinct
-            inputs).
+            Penalties, >= 0; 0 where the terms have full rank at the samples (by ``"svd"`` at
+            distinct inputs).
         left_out_share : array_like, shape (n_samples,), optional
-            Share of the weight of each row that is left out with it, above 0 up to 1: all of it
-            by default. A row of weight 5 that stands for five samples, of which one is to be left
-            out, has 1/5.
+            Share of the weight of each sample that goes out with it, above 0 up to 1: all of it
+            by default. A sample of weight 5 that stands for five samples, of which one is to be
+            left out, has 1/5.
 
         Returns
         -------
         LeaveOneOutPredictions
-            Arrays of n_alphas times n_samples times n_outputs are made: ask for few alphas at once
+            Arrays of n_alphas times n_samples times n_outputs are made: query few alphas at once
             if that is too much.
 
         Raises
@@ -255,7 +258,7 @@ class RidgePath:
         require_memory(
             8.0 * values.size * self.n_samples * (2 * self.n_outputs + 1),
             f"leave-one-out predictions of shape {shape}",
-            "ask for fewer alphas at once",
+            "query fewer alphas at once",
         )
         predictions = np.empty(shape)
         leverages = np.zeros(shape[:2])
@@ -292,7 +295,7 @@ class RidgePath:
 
     @refuse_old_names
     def posterior(self, alpha: float) -> tuple[Doubles, Doubles, float]:
-        """Return what leverages of new rows are made of, for ``method="primal"`` or ``"svd"``.
+        """Return what leverages of new samples are made of, for ``method="primal"`` or ``"svd"``.
 
         Parameters
         ----------
@@ -304,11 +307,11 @@ class RidgePath:
         root : ndarray, shape (n_terms, n_terms)
             P with ``P P' = (alpha I + G'G)^-1``; without the constant where that is free.
         mean_features : ndarray, shape (n_terms - 1,)
-            To be taken from the features of a new row where the constant is free, else empty.
+            To be taken from the features of a new sample where the constant is free, else empty.
         free : float
             Leverage of a free constant by itself, else 0.
 
-        The leverage of a row of weight one is the squared length of its features times P, and
+        The leverage of a sample of weight one is the squared length of its features times P, and
         `free`.
         """
         alpha = check_number(alpha, "alpha", minimum=0, open_below=True)
@@ -351,8 +354,7 @@ class RidgePath:
         values = self._check_alphas(alphas)
         if values.min() == 0 and not self._factorisation.leaves_residuals:
             raise ValueError(
-                "alpha = 0 leaves no residual where there are as many terms as rows: use positive "
-                "alphas"
+                "alpha = 0 leaves no residual with as many terms as samples: use positive alphas"
             )
         squared, _ = self._factorisation.quadratic_forms(values)
         left = self._factorisation.residual_dof(values)
@@ -362,9 +364,9 @@ class RidgePath:
     def log_marginal_likelihood(self, alphas: npt.ArrayLike) -> Doubles:
         r"""Evaluate the likelihood of each target under the prior that the penalty stands for.
 
-        Weights are independent normal with variance :math:`\sigma^2 / \alpha`, the noise of row i
-        has variance :math:`\sigma^2 / w_i`, and :math:`\sigma^2` takes its likeliest value. With a
-        free constant it is the likelihood of the contrasts without it.
+        Weights are independent normal with variance :math:`\sigma^2 / \alpha`, the noise of sample
+        i has variance :math:`\sigma^2 / w_i`, and :math:`\sigma^2` takes its likeliest value. With
+        a free constant it is the likelihood of the contrasts without it.
 
         Parameters
         ----------
@@ -394,7 +396,7 @@ class RidgePath:
 
     @refuse_old_names
     def predict(self, X: npt.ArrayLike, alphas: npt.ArrayLike) -> Doubles:
-        """Predict at other rows by the fits to all rows, for every alpha.
+        """Predict at other samples by the fits to all samples, for every alpha.
 
         Parameters
         ----------

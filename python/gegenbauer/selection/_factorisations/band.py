@@ -55,8 +55,8 @@ class Band(Factorisation):
         rows = problem.n_samples
         require_memory(
             24.0 * rows * rows,
-            f"the kernel matrix of {rows} rows and its band form",
-            "use fewer rows, or a TensorBasis of a finite set",
+            f"the kernel matrix of {rows} samples and its band form",
+            "use fewer samples, or a TensorBasis of a finite set",
         )
         K = self._products()
         require_finite_kernel(K)
@@ -89,7 +89,7 @@ class Band(Factorisation):
 
     @cached_property
     def eigenvalues(self) -> Doubles:
-        """Found when they are asked for."""
+        """Found when they are first needed."""
         from scipy.linalg import eigvals_banded
 
         band = self._band.band()
@@ -98,7 +98,7 @@ class Band(Factorisation):
         return np.asarray(eigvals_banded(band, lower=True)[::-1].clip(min=0.0))
 
     def _solve(self, alphas: Doubles) -> _Shifted:
-        """Solve with the band for all alphas; the last answers are kept for the next question."""
+        """Solve with the band for all alphas; the last results are kept for the next query."""
         if self._shifted is None or not np.array_equal(self._shifted.alphas, alphas):
             targets = np.asfortranarray(self.problem.scaled_Y)
             found = self._band.solve(np.ascontiguousarray(alphas), targets, self.problem.n_threads)

@@ -109,7 +109,7 @@ class Factorisation(ABC):
 
     @abstractmethod
     def smallest(self, alphas: Doubles) -> Doubles:
-        """Return the smallest eigenvalue of what is solved, 0 where rounding alone says it."""
+        """Return the smallest eigenvalue of what is solved, 0 where rounding alone makes it."""
 
     def rounding(self, alphas: Doubles) -> Doubles:
         """Estimate rounding of residuals, relative to the targets."""

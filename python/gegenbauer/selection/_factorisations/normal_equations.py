@@ -26,7 +26,7 @@ __all__ = ["NormalEquations"]
 class NormalEquations(SpectralFactorisation):
     """``G'G = V S V'`` of a basis, from features or from moments.
 
-    Holds blocks of samples only, and passes over all of them for what is asked at each.
+    Holds blocks of samples only, and passes over all of them for what is needed at each.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ class SingularValues(SpectralFactorisation):
             Y = _Reflection(np.sqrt(mass)).apply(Y)[1:]
         beyond = (1.0 - gone).clip(min=0.0)
         # Known to some eps only, while its root counts. Where that is all, what is left of
-        # targets there says more: it is at most the root's share of all that is left.
+        # targets there is a better estimate: it is at most the root's share of all that is left.
         root = np.sqrt(mass.size)
         noise = 8.0 * root * EPS * np.linalg.norm(Y, axis=0)
         whole = np.linalg.norm(rest, axis=0) + noise
