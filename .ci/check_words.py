@@ -12,7 +12,6 @@ EXEMPT = re.compile(
     r"\.ci/words\.txt|tests/python/test_words\.py|LICENSE.*|NOTICE"
     r"|tests/python/models/.*"  # files of older versions, which are kept as they are
     r"|bench/data/.*|.*\.(svg|json|csv|safetensors)"  # data and drawings
-    r"|python/gegenbauer/cli/.*|tests/python/test_cli\.py"  # until their words are changed, too
 )
 SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=\w)_")  # the parts of a name
 

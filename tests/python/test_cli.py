@@ -64,7 +64,7 @@ class Result(NamedTuple):
     err: str
 
     def value(self, label: str) -> str:
-        """What a report says behind a label."""
+        """What a report shows behind a label."""
         found = re.findall(rf"^{re.escape(label)} +(.*)$", self.out, re.MULTILINE)
         assert len(found) == 1, self
         return found[0]
@@ -195,7 +195,7 @@ class TestEntryPoint:
             )
         os.close(end)
         text = b""
-        while b"fitting without the rows held out" not in text:
+        while b"fitting with rows held out" not in text:
             text += os.read(screen, 1000)
         process.send_signal(signal.SIGINT)
         with contextlib.suppress(OSError):  # Linux's way to say that the other end is closed
@@ -210,7 +210,7 @@ class TestEntryPoint:
 
 class TestWithoutTheExtra:
     @pytest.mark.parametrize("missing", ["typer", "rich", "pandas", "pyarrow"])
-    def test_says_what_to_install(self, missing):
+    def test_names_what_to_install(self, missing):
         code = (
             f"import sys; sys.modules[{missing!r}] = None; "
             "from gegenbauer.cli import main; sys.exit(main(['demo']))"
@@ -242,7 +242,7 @@ class TestFit:
             result.value("solved by"),
         )
         assert re.fullmatch(
-            r"[\d.]+ m?s to read, [\d.]+ m?s to fit without the rows held out, [\d.]+ m?s to "
+            r"[\d.]+ m?s to read, [\d.]+ m?s to fit with rows held out, [\d.]+ m?s to "
             r"predict them, [\d.]+ m?s to fit on all rows",
             result.value("time"),
         )
@@ -317,7 +317,7 @@ class TestFit:
     def test_without_validation(self, iris_csv):
         result = succeed("fit", iris_csv, "--target", "species", "--validation-fraction", 0)
         assert result.value("rows") == "150"
-        assert result.value("validation") == "none, as asked"
+        assert result.value("validation") == "none, as requested"
         assert result.value("model").startswith("fitted on all 150 rows")
 
     def test_float32_inputs_stay_single(self, folder, monkeypatch):
@@ -375,7 +375,7 @@ class TestFit:
         warning = "standard deviations. Give --free-constant, or subtract the mean from y."
         result = succeed(*fit, warning=warning)
         assert result.value("validation").endswith(
-            "no better than a guess: the mean is far from zero, try --free-constant"
+            "no better than the baseline: the mean is far from zero, try --free-constant"
         )
         better = succeed(*fit, "--free-constant")
         assert float(better.value("validation").split()[1].rstrip(",")) > 0.99
@@ -397,7 +397,7 @@ class TestFit:
         assert "bounds" not in result.err  # for which there is no option
         succeed("tune", "t.csv", "--target", "y", warning=warning)
 
-    def test_help_tells_the_defaults(self):
+    def test_help_shows_the_defaults(self):
         text = " ".join(run("fit", "--help").out.split())
         default = GegenbauerClassifier()
         assert (default.n_terms, default.lam, default.alpha) == (1000, 0.05, 2.0**-12)
@@ -440,7 +440,7 @@ class TestFit:
         result = succeed("fit", "noise.csv", "--target", "y")
         assert re.match(r"R2 -\d", result.value("validation"))
         assert result.value("validation").endswith(
-            "no better than a guess: try a larger --alpha or fewer --n-terms"
+            "no better than the baseline: try a larger --alpha or fewer --n-terms"
         )
 
 
@@ -517,7 +517,7 @@ class TestStream:
         assert parts.feature_names_in_.tolist() == INPUTS[:3]
         if fraction == 0:
             assert result.value("rows") == "150"
-            assert result.value("validation") == "none, as asked"
+            assert result.value("validation") == "none, as requested"
             return
         out = self.held_out(fraction=fraction, seed=seed)
         X, y = table[INPUTS[:3]], table["petal width"]
@@ -601,7 +601,7 @@ class TestStream:
             if "classification:" in whole.value("task"):
                 assert parts.value("classes") == whole.value("classes")
 
-    def test_numbers_with_a_slip(self, folder):
+    def test_numbers_with_an_error(self, folder):
         self.write(pd.DataFrame({"a": np.arange(40) / 40, "y": [*range(30), "x", *range(9)]}))
         assert fail("fit", "parts", "--target=y", "--stream") == (
             "error: column 'y' holds numbers but for 'x' in row 6 of 3.csv; make all of them "
@@ -624,7 +624,7 @@ class TestStream:
             parts = succeed("fit", "parts", "--target=y", "--n-terms=3", "--stream")
             assert parts.value("task") == whole.value("task")
 
-    def test_text_of_parquet_with_a_slip(self, folder):
+    def test_text_of_parquet_with_an_error(self, folder):
         table = pd.DataFrame({"a": np.arange(40) / 40, "y": [*map(str, range(39)), "x"]})
         self.write(table, "parquet")
         assert "'y' holds numbers but for 'x' in row 7 of 4.parquet; make all of them" in fail(
@@ -734,7 +734,7 @@ class TestStream:
         assert result.value("alpha").startswith("2^30, the best by")
 
     def test_alpha_that_is_the_smallest_of_those_that_serve(self, folder):
-        """A function that so few terms reach with the least penalty alone is told."""
+        """A function that so few terms reach with the least penalty alone is notes."""
         rng = np.random.default_rng(0)
         a, noise = rng.uniform(-1, 1, size=60), 1e-3 * rng.standard_normal(60)
         self.write(pd.DataFrame({"a": a, "y": np.cos(4 * a) + noise}))
@@ -923,7 +923,7 @@ class TestStream:
 
 
 class TestTask:
-    """What ``--task auto`` decides, and says."""
+    """What ``--task auto`` decides, and why."""
 
     @pytest.mark.parametrize(
         ("values", "task", "reason"),
@@ -970,13 +970,15 @@ class TestTask:
             }[task]
         )
 
-    def test_asked(self, folder):
+    def test_requested(self, folder):
         pd.DataFrame({"a": np.arange(40) / 40, "y": [0.0, 1.0] * 20}).to_csv("t.csv", index=False)
         result = succeed("fit", "t.csv", "--target=y", "--task=classification", "--n-terms=3")
-        assert result.value("task") == "classification: as asked; column 'y' holds decimal numbers"
+        assert (
+            result.value("task") == "classification: as requested; column 'y' holds decimal numbers"
+        )
         assert result.value("classes") == "2: '0.0' (20 rows), '1.0' (20 rows)"
         result = succeed("fit", "t.csv", "--target=y", "--task=regression", "--n-terms=3")
-        assert result.value("task").startswith("regression: as asked")
+        assert result.value("task").startswith("regression: as requested")
 
     def test_words_that_stand_for_missing_values_in_csv(self, folder):
         table = pd.DataFrame({"a": np.arange(40) / 40, "y": ["NA", "None"] * 20})
@@ -1016,7 +1018,7 @@ class TestTask:
 
 
 class TestSplit:
-    """Stratified where that is possible; else it says why not."""
+    """Stratified where that is possible; else it names the reason."""
 
     def test_class_of_one_row(self, folder):
         csv("a,y\n" + "".join(f"{k},{'uv'[k % 2]}\n" for k in range(20)) + "20,w\n")
@@ -1216,14 +1218,14 @@ class TestTune:
         assert table["mean absolute error"] == [
             f"{mean_absolute_error(y, left_out):.4g}", f"{np.abs(y - y.mean()).mean():.4g}"
         ]  # fmt: skip
-        # one row left out, one fit: its standard deviation tells whether it lies inside
+        # one sample left out, one fit: its standard deviation shows whether it lies inside
         leverages = (expected.predict(X, return_std=True)[1] ** 2 / expected.noise_variance_) - 1
         deviations = np.sqrt(expected.noise_variance_ / (1 - leverages))
         inside = (np.abs(y - left_out) <= 1.6449 * deviations).mean()
         assert 0.8 < inside < 0.98
         assert result.value("calibration") == (
-            f"{inside:.1%} of the rows left out lie within their 90% interval; noise of standard "
-            f"deviation {np.sqrt(expected.noise_variance_[0]):.4g}"
+            f"{inside:.1%} of the samples left out lie within their 90% interval; noise of "
+            f"standard deviation {np.sqrt(expected.noise_variance_[0]):.4g}"
         )
         assert result.value("spectrum") == (
             "of each input its own, a sum of n^-4, n^-10, 0.1^(n-1) for degree n"
@@ -1234,7 +1236,7 @@ class TestTune:
         assert shares[2] < 0.01
 
     def test_two_classes(self, folder):
-        """Calibration is that of the second class, as in the picture."""
+        """Calibration is that of the second class, as in the plot."""
         table = iris_table().assign(species=np.where(IRIS.target == 2, "other", "iris"))
         table.to_csv("t.csv", index=False)
         result = succeed("tune", "t.csv", "--target", "species", "--out", "m.st")
@@ -1327,12 +1329,12 @@ class TestTune:
             "tune", "t.csv", "--target", "y", "--task", "regression",
             warning="the model is no better than a constant",
         )  # fmt: skip
-        assert result.value("task").startswith("regression: as asked; column 'y' holds 3 diff")
+        assert result.value("task").startswith("regression: as requested; column 'y' holds 3 diff")
         assert result.value("rows").endswith("; the spectrum was chosen on 500")
         assert result.value("model") == (
             "fitted on all 600 rows, not saved: --out MODEL.safetensors would"
         )
-        assert "it is no better than a guess" in " ".join(result.out.split())
+        assert "it is no better than the baseline" in " ".join(result.out.split())
         assert [path.name for path in Path().iterdir()] == ["t.csv"]
 
     @pytest.mark.parametrize(
@@ -1340,11 +1342,11 @@ class TestTune:
         [("p.svg", b"<?xml"), ("p.PNG", b"\x89PNG\r\n\x1a\n"), ("p.pdf", b"%PDF-")],
     )
     @pytest.mark.parametrize("target", ["species", "petal width"])
-    def test_picture(self, iris_csv, name, start, target):
+    def test_plot(self, iris_csv, name, start, target):
         pytest.importorskip("matplotlib")
         options = [] if target == "species" else ["--ignore", "species"]
         result = succeed("tune", iris_csv, "--target", target, "--plot", name, *options)
-        assert result.value("picture") == f"drawn to {name}"
+        assert result.value("plot") == f"drawn to {name}"
         data = Path(name).read_bytes()
         assert data.startswith(start)
         assert len(data) > 5000
@@ -1354,7 +1356,7 @@ class TestTune:
         [
             ("--plot p.jpg", "ends in '.jpg'; give a file that ends in .svg, .png or .pdf"),
             ("--plot nowhere/p.svg", "the folder of --plot nowhere/p.svg does not exist"),
-            ("--out m.svg", "--out m.svg ends as a picture does; give the model another ending"),
+            ("--out m.svg", "--out m.svg ends as a plot does; give the model another ending"),
             ("--out m.csv", "--out m.csv ends as a table does"),
             ("--out-of-range extrapolate", "needs a finite set of terms: give --n-terms"),
             ("--n-terms 0", "--n-terms"),
@@ -1366,7 +1368,7 @@ class TestTune:
         assert message in error
         assert [path.name for path in Path().iterdir()] == ["iris.csv"]
 
-    def test_a_picture_needs_matplotlib(self, iris_csv, monkeypatch):
+    def test_a_plot_needs_matplotlib(self, iris_csv, monkeypatch):
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         monkeypatch.setattr(
             "importlib.util.find_spec",
@@ -1377,7 +1379,7 @@ class TestTune:
         error = fail("tune", iris_csv, "--target", "species", "--plot", "p.svg")
         assert "--plot needs matplotlib: run pip install 'gegenbauer[plot]'" in error
 
-    def test_a_failed_picture_leaves_no_file(self, iris_csv, monkeypatch):
+    def test_a_failed_plot_leaves_no_file(self, iris_csv, monkeypatch):
         def refuse(*args):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -1385,12 +1387,12 @@ class TestTune:
         result = run("tune", iris_csv, "--target", "species", "--plot", "p.svg")
         assert result.code == 2
         assert "p.svg cannot be written: No space left on device" in result.err
-        assert result.value("picture") == "not drawn to p.svg: see the error"
+        assert result.value("plot") == "not drawn to p.svg: see the error"
         assert [path.name for path in Path().iterdir()] == ["iris.csv"]
 
     @pytest.mark.parametrize("broken", ["m.st", "p.svg", "m.st p.svg"])
     def test_a_file_that_cannot_be_written_costs_no_report(self, iris_csv, monkeypatch, broken):
-        """The error comes after it, and says what was written."""
+        """The error comes after it, and names what was written."""
         pytest.importorskip("matplotlib")
         replace = os.replace
 
@@ -1403,15 +1405,15 @@ class TestTune:
         files = ["m.st", "p.svg"]
         result = run("tune", iris_csv, "--target", "species", "--out", files[0], "--plot", files[1])
         assert result.code == 2
-        assert "Scores of rows left out" in result.out
+        assert "Scores of leave-one-out" in result.out
         assert "Inputs by the share" in result.out
         assert result.err.count("\n") == 1
-        words = ["the model was saved to m.st", "the picture was drawn to p.svg"]
-        rows = [("model", "saved to"), ("picture", "drawn to")]
-        for name, told, (row, done) in zip(files, words, rows, strict=True):
+        words = ["the model was saved to m.st", "the plot was drawn to p.svg"]
+        rows = [("model", "saved to"), ("plot", "drawn to")]
+        for name, text, (row, done) in zip(files, words, rows, strict=True):
             failed = name in broken
             assert (f"{name} cannot be written: No space left on device" in result.err) == failed
-            assert (told in result.err) == (not failed)
+            assert (text in result.err) == (not failed)
             assert (f"not {done} {name}: see the error" in result.value(row)) == failed
             assert Path(name).exists() != failed
 
@@ -1421,11 +1423,11 @@ class TestTune:
         def break_down(*_):
             raise ZeroDivisionError
 
-        monkeypatch.setattr("gegenbauer.cli.commands.tune._picture", break_down)
+        monkeypatch.setattr("gegenbauer.cli.commands.tune._plot", break_down)
         result = run("tune", iris_csv, "--target", "species", "--plot", "p.svg")
         assert result.code == 1
         assert "a fault in gegenbauer: ZeroDivisionError" in result.err
-        assert "Scores of rows left out" in result.out
+        assert "Scores of leave-one-out" in result.out
 
 
 class TestInfo:
@@ -1564,9 +1566,9 @@ BAD_TABLES = {
     "beyond float64": ("a,y\n1,u\n1e999,v\n", ["'a'", "in data row 2"]),
     "single class": ("a,y\n1,u\n2,u\n", ["holds a single class, 'u', in all its rows", "--target"]),
     "names": ("a,y\n1,u\n2,v\n3,w\n", ["a different value in each of its 3 rows"]),
-    "one slip": ("a,y\n1,0.5\n2,0.7\n3,x\n4,1\n", ["holds numbers but for 'x' in data row 3; make",
+    "one error": ("a,y\n1,0.5\n2,0.7\n3,x\n4,1\n", ["holds numbers but for 'x' in data row 3; make",
                  "--task classification if they are names of classes"]),
-    "slips": ("a,y\n1,x\n2,1\n3,2\n4,y\n5,3\n", ["but for 'x' in data row 1 and 1 more"]),
+    "errors": ("a,y\n1,x\n2,1\n3,2\n4,y\n5,3\n", ["but for 'x' in data row 1 and 1 more"]),
     "missing target": ("a,y\n1,u\n2,\n3,u\n4,\n", ["'y' holds no value", "in 2 rows of 4"]),
     "infinite target": ("a,y\n1,0.5\n2,inf\n", ["'y' holds infinity in data row 2"]),
 }  # fmt: skip
@@ -1580,7 +1582,7 @@ BAD_OPTIONS = [
     ("--target species --ignore species", "'species' is both --target and --ignore"),
     ("--target species --task regression", "regression needs numbers; use --task classification"),
     ("--target 'petal width' --ignore species --task classification", "are no classes; use --task"),
-    ("--target species --task guess", "'guess' is not one of"),
+    ("--target species --task wrong", "'wrong' is not one of"),
     ("--target species --n-terms 0", "--n-terms: '0' is neither a number from 1 up nor 'all'"),
     ("--target species --n-terms 1e3", "--n-terms: '1e3' is neither"),
     ("--target species --n-terms all", "--n-terms: 'all' needs --degree"),
@@ -1615,7 +1617,7 @@ BAD_OPTIONS = [
 
 
 class TestErrors:
-    """Each is one line that says what to do, exit code 2, and leaves no file."""
+    """Each is one line with what to do, exit code 2, and leaves no file."""
 
     @pytest.fixture(autouse=True)
     def _leaves_no_file(self, folder):
@@ -1742,7 +1744,7 @@ class TestErrors:
 
     @pytest.mark.parametrize("path", ["m.st", "."])
     def test_no_permission_to_write(self, iris_csv, monkeypatch, path):
-        """Asked for before any work; the super-user may write everywhere, so it is told not to."""
+        """Checked before any work; the super-user may write everywhere, so that is replaced."""
         Path("m.st").touch()
         forbidden = os.path.realpath(path)
         access = os.access

@@ -63,8 +63,8 @@ TaskOption = Annotated[
     Task,
     typer.Option(
         metavar="TASK",
-        help="classification, regression or auto, which decides by the column and says so: text, "
-        "true and false, or few whole numbers are classes.",
+        help="classification, regression or auto, which decides by the column and reports why: "
+        "text, true and false, or few whole numbers are classes.",
         rich_help_panel=_DATA_PANEL,
     ),
 ]
@@ -194,7 +194,7 @@ def fit(
     spectrum: Annotated[
         str | None,
         typer.Option(
-            metavar="WEIGHTS", help="Weights of the terms: 'orthonormal', or Q,S for the price "
+            metavar="WEIGHTS", help="Weights of the terms: 'orthonormal', or Q,S for the decay "
             "of an interaction and of a degree.",
             show_default="raw polynomials", rich_help_panel=_MODEL_PANEL,
         ),
@@ -315,7 +315,7 @@ def tune(
         Path | None,
         typer.Option(
             metavar="FILE", readable=False,
-            help="Draw the scores and the probabilities or predictions of rows left out, as .svg, "
+            help="Draw the scores and the probabilities or leave-one-out predictions, as .svg, "
             ".png or .pdf.",
         ),
     ] = None,
@@ -338,7 +338,7 @@ def tune(
 ) -> None:  # fmt: skip
     """Learn one column of a table from the others, and choose all settings by the data.
 
-    The scores are of rows left out one by one, exactly, so none are held back.
+    The scores are those of exact leave-one-out, so no rows are held back.
 
     [dim]gegenbauer tune iris.csv --target species --out iris.safetensors --plot iris.svg[/]
     """
@@ -378,7 +378,7 @@ def predict(
         typer.Option(
             metavar="POLICY", help="What to do with values beyond those seen in fit: clip, warn, "
             "error or extrapolate.",
-            show_default="as fit was told",
+            show_default="as in fit",
         ),
     ] = None,
     probabilities: Annotated[

@@ -8,7 +8,7 @@ __all__ = ["Domain", "IndexSet", "OutOfRange", "Task"]
 
 
 class Task(StrEnum):
-    """What to learn; the library never guesses, but ``auto`` here decides, and says so."""
+    """What to learn; the library requires the choice; ``auto`` here decides, and reports why."""
 
     auto = "auto"
     classification = "classification"

@@ -49,7 +49,7 @@ _MISSING = "no value (blank, NA, None or the like)"
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """What the target holds, as far as the choice of the task and the report ask for it.
+    """What the target holds, as far as the choice of the task and the report need it.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ def _as_numbers(column: pd.Series[Any]) -> NDArray[np.floating[Any]] | None:
 
 
 def _foreign(column: pd.Series[Any]) -> NDArray[np.bool_]:
-    """Tell which values are there, and are no numbers when they are read as text."""
+    """Find which values are there, and are no numbers when they are read as text."""
     present = column.notna().to_numpy(dtype=bool)
     texts = pa.array([str(value) for value in column[present]], pa.string())
     foreign = np.zeros(len(column), dtype=bool)
@@ -411,8 +411,8 @@ def choose_task(
         pair = f"{quoted(one)} and {quoted(other)}"
         holds += f", and {pair}, which are one number, stay two classes"
     _require_suited(seen, who, chosen)
-    asked = "" if task == Task.auto else "as asked; "
-    return chosen, f"{asked}{who} holds {holds}", seen
+    reason = "" if task == Task.auto else "as requested; "
+    return chosen, f"{reason}{who} holds {holds}", seen
 
 
 def _require_suited(seen: ColumnSummary, who: str, task: Task) -> None:

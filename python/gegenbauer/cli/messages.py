@@ -31,7 +31,7 @@ _NAME_WIDTH = 40
 
 
 class UserError(Exception):
-    """A mistake in the arguments or the data; the message is one line that says what to do."""
+    """A mistake in the arguments or the data; the message is one line with what to do."""
 
 
 def one_line(text: str) -> str:

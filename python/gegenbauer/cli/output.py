@@ -218,5 +218,5 @@ def interruptible(work: Callable[[], _T]) -> _T:
 
 
 def has_abandoned_work() -> bool:
-    """Tell whether a thread of :func:`interruptible` still runs."""
+    """Return whether a thread of :func:`interruptible` still runs."""
     return not all(done.is_set() for done in _abandoned)

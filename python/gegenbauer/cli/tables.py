@@ -136,7 +136,7 @@ def _ending(path: Path, what: str, endings: tuple[str, ...] = TABLE_ENDINGS) -> 
 
 def check_output(
     path: Path,
-    what: Literal["table", "model", "picture", "checkpoint"],
+    what: Literal["table", "model", "plot", "checkpoint"],
     *,
     sources: Iterable[Path],
 ) -> None:
@@ -146,7 +146,7 @@ def check_output(
     ----------
     path : Path
         The file to be.
-    what : {"table", "model", "picture", "checkpoint"}
+    what : {"table", "model", "plot", "checkpoint"}
         What it will be.
     sources : iterable of Path
         Files that are read, and must not be replaced.
@@ -157,13 +157,13 @@ def check_output(
         The ending is wrong, the folder is missing or must not be written to, or the path is a
         folder, a special file, write-protected or one of the sources.
     """
-    option = {"picture": "--plot", "checkpoint": "--checkpoint"}.get(what, "--out")
+    option = {"plot": "--plot", "checkpoint": "--checkpoint"}.get(what, "--out")
     if what == "table":
         _ending(path, "output file")
-    elif what == "picture":
-        _ending(path, "picture", PLOT_ENDINGS)
+    elif what == "plot":
+        _ending(path, "plot", PLOT_ENDINGS)
     else:
-        for other, endings in (("table", READ_ENDINGS), ("picture", PLOT_ENDINGS)):
+        for other, endings in (("table", READ_ENDINGS), ("plot", PLOT_ENDINGS)):
             if path.suffix.lower() in endings:
                 raise UserError(
                     f"{option} {_show(path)} ends as a {other} does; give the {what} another "
@@ -225,7 +225,7 @@ def write_bytes(data: bytes, path: Path) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Name the file that was asked for, not the passing one, when the system refuses it."""
+    """Name the file that was requested, not the passing one, when the system refuses it."""
     try:
         yield
     except OSError as error:

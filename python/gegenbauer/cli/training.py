@@ -46,9 +46,9 @@ _MAX_CLASSES_SHOWN = 8
 
 _MAX_INPUTS_SHOWN = 6
 
-_ADVICE = "; no better than a guess: try a larger --alpha or fewer --n-terms"
+_ADVICE = "; no better than the baseline: try a larger --alpha or fewer --n-terms"
 
-_ADVICE_FAR = "; no better than a guess: the mean is far from zero, try --free-constant"
+_ADVICE_FAR = "; no better than the baseline: the mean is far from zero, try --free-constant"
 
 _FAR_FROM_ZERO = 10.0  # standard deviations
 
@@ -63,7 +63,7 @@ class TrainingTable:
         Numbers.
     target : Target
         The column to learn, and what kind of task that is.
-    asked : Task
+    requested : Task
         As the user said.
     reading : float
         Seconds that it took to read the table.
@@ -71,7 +71,7 @@ class TrainingTable:
 
     inputs: pd.DataFrame
     target: Target
-    asked: Task
+    requested: Task
     reading: float
 
     @property
@@ -87,11 +87,11 @@ class TrainingTable:
 
     def describe(self, rows: str) -> list[tuple[str, str]]:
         """Return labels and values for a report, of which that of the rows is given."""
-        return describe_data(self.inputs.columns.tolist(), self.target, self.asked, rows)
+        return describe_data(self.inputs.columns.tolist(), self.target, self.requested, rows)
 
 
 def describe_data(
-    inputs: Sequence[str], target: Target, asked: Task, rows: str
+    inputs: Sequence[str], target: Target, requested: Task, rows: str
 ) -> list[tuple[str, str]]:
     """Return labels and values for a report on what is learned from.
 
@@ -101,23 +101,23 @@ def describe_data(
         Names of the inputs.
     target : Target
         The column to learn.
-    asked : Task
+    requested : Task
         As the user said.
     rows : str
         What is said of the rows.
     """
     pairs = [
-        ("task", f"{target.task}: {target.reason}{_other_choice(target, asked)}"),
+        ("task", f"{target.task}: {target.reason}{_other_choice(target, requested)}"),
         ("rows", rows),
         ("inputs", f"{len(inputs)}: {listed(inputs, _MAX_INPUTS_SHOWN)}"),
     ]
     return [*pairs, ("classes", _classes(target))] if target.classify else pairs
 
 
-def _other_choice(target: Target, asked: Task) -> str:
+def _other_choice(target: Target, requested: Task) -> str:
     """Say how to override a decision that another one could stand beside."""
     seen = target.seen
-    if asked != Task.auto or seen.kind in ("text", "truth"):
+    if requested != Task.auto or seen.kind in ("text", "truth"):
         return ""
     if target.classify:
         return " (--task regression takes them as quantities)"
@@ -227,14 +227,14 @@ def describe_errors(
 
 @dataclass
 class Written:
-    """A file that was asked for, and what went wrong with it.
+    """A file that was requested, and what went wrong with it.
 
     The error waits until the report of a long fit is printed.
 
     Attributes
     ----------
     path : Path or None
-        The file; None if none was asked for.
+        The file; None if none was requested.
     done : str
         What was done to it, as in "saved to".
     error : Exception or None
@@ -246,7 +246,7 @@ class Written:
     error: Exception | None = None
 
     def describe(self, otherwise: str) -> str:
-        """Say what became of the file, or what to say if none was asked for."""
+        """Say what became of the file, or what to say if none was requested."""
         if self.path is None:
             return otherwise
         failed = f"not {self.done} {self.path}: see the error"
@@ -263,7 +263,7 @@ def writes(file: Written) -> Iterator[None]:
 
 
 def require_written(**files: Written) -> None:
-    """Raise what went wrong in writing files, and tell which were written.
+    """Raise what went wrong in writing files, and name those that were written.
 
     Raises
     ------

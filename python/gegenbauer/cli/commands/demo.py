@@ -85,7 +85,7 @@ def run(seed: int) -> None:
         f"The method of the paper: 1000 terms, lam 0.05, inputs scaled to [0, 1], alpha {alphas}.",
         "NumPy is gegenbauer.reference, the paper's equations as they stand. Times are of the "
         f"fastest of several fits in turn, on {count(default_threads(), 'thread')} and {isa} code; "
-        "a ratio above 1 says that NumPy took longer. The difference is that of the decisions on "
+        "a ratio above 1 means that NumPy took longer. The difference is that of the decisions on "
         "the test rows.",
         "Next: gegenbauer fit TABLE --target COLUMN",
     )

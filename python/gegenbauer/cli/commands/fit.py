@@ -86,29 +86,29 @@ def run(
     if out is not None:
         check_output(out, "model", sources=[path])
     with Steps(total=4) as steps:
-        lesson = read_training_table(
+        training = read_training_table(
             path, target=target, task=task, ignored=ignored, separator=separator, steps=steps
         )
-        model = (GegenbauerClassifier if lesson.classify else GegenbauerRegressor)(**parameters)
+        model = (GegenbauerClassifier if training.classify else GegenbauerRegressor)(**parameters)
 
-        steps.begin("fitting without the rows held out")
+        steps.begin("fitting with rows held out")
         with refusals(lambda _: None):  # the fit on all rows warns of the same things
-            validation = _validate(model, lesson, validation_fraction, seed)
+            validation = _validate(model, training, validation_fraction, seed)
         steps.begin("fitting on all rows")
         start = time.perf_counter()
         with refusals(steps.warn):
-            model.fit(lesson.inputs, lesson.values)
+            model.fit(training.inputs, training.values)
         fitting = time.perf_counter() - start
         kept = keep(model, out, steps)
-    n_rows = len(lesson.inputs)
+    n_rows = len(training.inputs)
     print_pairs(
         [
-            *lesson.describe(_rows(n_rows, validation, seed)),
+            *training.describe(_rows(n_rows, validation, seed)),
             ("terms", describe_terms(model)),
             ("parameters", describe_parameters(model)),
             ("solved by", describe_solution(model)),
-            ("validation", "none, as asked" if validation is None else validation.score),
-            ("time", _times(lesson.reading, validation, fitting)),
+            ("validation", "none, as requested" if validation is None else validation.score),
+            ("time", _times(training.reading, validation, fitting)),
             ("model", describe_kept(n_rows, kept, again=validation is not None)),
         ]
     )
@@ -124,11 +124,13 @@ class _Validation:
     scoring: float
 
 
-def _validate(model: Any, lesson: TrainingTable, fraction: float, seed: int) -> _Validation | None:
+def _validate(
+    model: Any, training: TrainingTable, fraction: float, seed: int
+) -> _Validation | None:
     """Fit on a part of the rows and score on the others."""
     if fraction == 0:
         return None
-    inputs, values, classify = lesson.inputs, lesson.values, lesson.classify
+    inputs, values, classify = training.inputs, training.values, training.classify
     n_rows = len(inputs)
     n_held_out = int(np.ceil(fraction * n_rows))
     if min(n_held_out, n_rows - n_held_out) < MIN_ROWS_A_PART:
@@ -199,7 +201,7 @@ def _rows(n_rows: int, validation: _Validation | None, seed: int) -> str:
 def _times(reading: float, validation: _Validation | None, fitting: float) -> str:
     parts = [f"{duration(reading)} to read"]
     if validation is not None:
-        parts.append(f"{duration(validation.fitting)} to fit without the rows held out")
+        parts.append(f"{duration(validation.fitting)} to fit with rows held out")
         parts.append(f"{duration(validation.scoring)} to predict them")
     parts.append(f"{duration(fitting)} to fit on all rows")
     return ", ".join(parts)

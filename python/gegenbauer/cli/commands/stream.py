@@ -3,7 +3,7 @@
 The tables are read twice or three times, in batches: the target alone, to choose the task as for a
 table in memory; all columns, to learn; and once more, to predict the rows held out. Rows are held
 out at random by their batch, so that nothing has to be remembered of them. What is learned from
-them and from the others are two half-fitted models, and the one that is kept is their sum.
+them and from the others are two partially fitted models, and the one that is kept is their sum.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def run(
     scores = validation_fraction > 0
     parts: list[_Part] = []
     n_steps = 3 + scores + (out is not None)
-    with Steps(total=n_steps) as steps, _telling_of_interrupts(parts, checkpoint):
+    with Steps(total=n_steps) as steps, _noting_interrupts(parts, checkpoint):
         steps.begin("looking at the target")
         start = time.perf_counter()
         with refusals(steps.warn):
@@ -151,7 +151,7 @@ def run(
                 _require_enough(part, parts, validation_fraction)
         learning = time.perf_counter() - start
 
-        validation, predicting = "none, as asked", 0.0
+        validation, predicting = "none, as requested", 0.0
         if scores:
             steps.begin("predicting the rows held out")
             start = time.perf_counter()
@@ -172,7 +172,7 @@ def run(
         if tried is not None and model.alpha == tried.max():
             steps.warn(
                 "the penalty chosen is the largest of those tried, which leaves next to nothing of "
-                "the inputs: they may not tell the target from its noise"
+                "the inputs: they may not separate the target from its noise"
             )
         if tried is not None and model.alpha == (
             tried[np.isfinite(model.alpha_results_["score"])].min()
@@ -189,7 +189,7 @@ def run(
     if scores:
         rows += f"; {parts[1].n_rows} held out to validate (at random, seed {seed})"
     if earlier:
-        rows += f"; {earlier} were learned by an earlier run, of which {checkpoint} tells"
+        rows += f"; {earlier} were learned by an earlier run, recorded in {checkpoint}"
     times = [
         f"{duration(looking)} to look at the target",
         f"{duration(learning)} to learn",
@@ -216,7 +216,7 @@ def run(
 
 
 def _look_at_target(source: TableBatches, task: Task, steps: Steps) -> Target:
-    """Choose the task as for a column in memory, and tell the source what to read."""
+    """Choose the task as for a column in memory, and set what the source reads."""
     survey = _Survey(from_text=source.format == "csv")
     pace = _Pace(steps, source.n_rows)
     for file, first, column in source._target_pieces():
@@ -461,7 +461,7 @@ def _learn(parts: list[_Part], source: TableBatches, checkpoint: Path | None, pa
 
 
 @contextmanager
-def _telling_of_interrupts(parts: list[_Part], checkpoint: Path | None) -> Iterator[None]:
+def _noting_interrupts(parts: list[_Part], checkpoint: Path | None) -> Iterator[None]:
     """Say of an interrupt where that is kept which was learned."""
     try:
         yield
@@ -572,7 +572,7 @@ class _Errors:
 
 
 class _Pace:
-    """Tells how many rows are done, and how many a second."""
+    """Shows how many rows are done, and how many a second."""
 
     def __init__(self, steps: Steps, total: int | None) -> None:
         self._steps, self._total = steps, total

@@ -87,7 +87,7 @@ def run(
     out : Path or None
         Where to save the model.
     plot : Path or None
-        Where to draw the picture.
+        Where to draw the plots.
     parameters : dict
         Parameters of the estimator that differ from its defaults.
     ignored : sequence of str
@@ -103,79 +103,82 @@ def run(
     if out is not None:
         check_output(out, "model", sources=[path])
     if plot is not None:
-        check_output(plot, "picture", sources=[path])
+        check_output(plot, "plot", sources=[path])
         if importlib.util.find_spec("matplotlib") is None:
             raise UserError("--plot needs matplotlib: run pip install 'gegenbauer[plot]'")
     with Steps(total=3 + (out is not None) + (plot is not None)) as steps:
-        lesson = read_training_table(
+        training = read_training_table(
             path, target=target, task=task, ignored=ignored, separator=separator, steps=steps
         )
         steps.begin("choosing the polynomials and the penalty")
-        kind = GegenbauerClassifierCV if lesson.classify else GegenbauerRegressorCV
+        kind = GegenbauerClassifierCV if training.classify else GegenbauerRegressorCV
         start = time.perf_counter()
         with refusals(steps.warn):
-            model = kind(**parameters).fit(lesson.inputs, lesson.values)
+            model = kind(**parameters).fit(training.inputs, training.values)
         fitting = time.perf_counter() - start
         kept = keep(model, out, steps)
         steps.begin("judging")
-        shares, told = _shares(model)
+        shares, notes = _shares(model)
         scores, calibration, better = (
-            _classes_told_apart if lesson.classify else _numbers_predicted
-        )(model, lesson)
+            _classes_predicted if training.classify else _numbers_predicted
+        )(model, training)
         drawn = Written(plot, "drawn to")
         if plot is not None:
             steps.begin("drawing")
             with writes(drawn):
-                write_bytes(_picture(model, lesson, shares, plot.suffix.lower()[1:]), plot)
-    n_rows = len(lesson.inputs)
+                write_bytes(_plot(model, training, shares, plot.suffix.lower()[1:]), plot)
+    n_rows = len(training.inputs)
     rows = f"{n_rows}, each left out of a fit to all others"
     if n_rows > model.search_samples:
         rows += f"; the spectrum was chosen on {model.n_search_samples_}"
     print_pairs(
         [
-            *lesson.describe(rows),
+            *training.describe(rows),
             ("terms", describe_terms(model)),
             ("spectrum", describe_spectrum(model)),
             ("alpha", number(model.alpha_)),
             ("solved by", describe_solution(model)),
             ("calibration", calibration),
-            ("time", f"{duration(lesson.reading)} to read, {duration(fitting)} to choose and fit"),
+            (
+                "time",
+                f"{duration(training.reading)} to read, {duration(fitting)} to choose and fit",
+            ),
             ("model", describe_kept(n_rows, kept)),
-            *([("picture", drawn.describe(""))] if plot is not None else []),
+            *([("plot", drawn.describe(""))] if plot is not None else []),
         ]
     )
-    print_heading("Scores of rows left out")
-    print_table(("score", "this model", _baseline(lesson)), scores)
-    _print_shares(lesson, shares)
-    print_paragraphs(_INDEPENDENT, *told)
+    print_heading("Scores of leave-one-out")
+    print_table(("score", "this model", _baseline(training)), scores)
+    _print_shares(training, shares)
+    print_paragraphs(_INDEPENDENT, *notes)
     if not better:
         print_paragraphs(
-            "The inputs tell nothing about the target that this model can see: it is no better "
-            "than a guess."
+            "This model finds no dependence of the target on the inputs: it is no better "
+            "than the baseline."
         )
-    require_written(model=kept, picture=drawn)
+    require_written(model=kept, plot=drawn)
 
 
 # ---- scores --------------------------------------------------------------------------
 
 
-def _baseline(lesson: TrainingTable) -> str:
-    if not lesson.classify:
+def _baseline(training: TrainingTable) -> str:
+    if not training.classify:
         return "always the mean"
-    labels, counts = np.unique(lesson.values, return_counts=True)
+    labels, counts = np.unique(training.values, return_counts=True)
     return f"always {quoted(labels[counts.argmax()])}"
 
 
-def _classes_told_apart(
-    model: GegenbauerClassifierCV, lesson: TrainingTable
+def _classes_predicted(
+    model: GegenbauerClassifierCV, training: TrainingTable
 ) -> tuple[list[tuple[str, str, str]], str, bool]:
-    """Return scores beside those of a guess, how good probabilities are, and whether it helps."""
-    y, P = lesson.values, model.loo_probabilities_
-    guess = DummyClassifier(strategy="prior").fit(lesson.inputs, y)
+    """Return scores beside those of the baseline, calibration, and whether it helps."""
+    y, P = training.values, model.loo_probabilities_
+    baseline = DummyClassifier(strategy="prior").fit(training.inputs, y)
     predicted, classes = model.classes_[P.argmax(axis=1)], model.classes_
-    accuracy, chance = accuracy_score(y, predicted), guess.score(lesson.inputs, y)
+    accuracy, chance = accuracy_score(y, predicted), baseline.score(training.inputs, y)
     loss = log_loss(y, P, labels=classes)
-    frequencies = log_loss(y, guess.predict_proba(lesson.inputs), labels=classes)
+    frequencies = log_loss(y, baseline.predict_proba(training.inputs), labels=classes)
     n_right = int(np.count_nonzero(predicted == y))
     scores = [
         ("accuracy", f"{accuracy:.4f}", f"{chance:.4f}"),
@@ -193,10 +196,10 @@ def _classes_told_apart(
 
 
 def _numbers_predicted(
-    model: GegenbauerRegressorCV, lesson: TrainingTable
+    model: GegenbauerRegressorCV, training: TrainingTable
 ) -> tuple[list[tuple[str, str, str]], str, bool]:
-    y, left_out = lesson.values, model.loo_predictions_
-    mean = DummyRegressor().fit(lesson.inputs, y).predict(lesson.inputs)
+    y, left_out = training.values, model.loo_predictions_
+    mean = DummyRegressor().fit(training.inputs, y).predict(training.inputs)
     scores = [
         (name, f"{score(y, left_out):.4g}", f"{score(y, mean):.4g}")
         for name, score in (
@@ -205,24 +208,24 @@ def _numbers_predicted(
             ("mean absolute error", mean_absolute_error),
         )
     ]
-    return scores, _coverage(model, lesson), bool(r2_score(y, left_out) > 0)
+    return scores, _coverage(model, training), bool(r2_score(y, left_out) > 0)
 
 
-def _coverage(model: GegenbauerRegressorCV, lesson: TrainingTable) -> str:
-    """Say how many of the rows left out lie where they should."""
+def _coverage(model: GegenbauerRegressorCV, training: TrainingTable) -> str:
+    """Return the share of samples left out that lie in their intervals."""
     noise = float(model.noise_variance_[0])
     if noise == 0:
         return "nothing to judge: there is no noise at all"
     if noise == math.inf:
         return "unknown: the model leaves no degrees of freedom to estimate noise from"
-    _, std = model.predict(lesson.inputs, return_std=True)
+    _, std = model.predict(training.inputs, return_std=True)
     # sigma^2 (1 + h) is for a row beside those of the fit; without row i itself it is
     # sigma^2 / (1 - h_i)
     leverage = np.clip(std**2 / noise - 1.0, 0.0, 1.0 - 1e-12)
-    errors = np.abs(lesson.values - model.loo_predictions_)
+    errors = np.abs(training.values - model.loo_predictions_)
     inside = errors <= _DEVIATIONS * np.sqrt(noise / (1.0 - leverage))
     return (
-        f"{np.mean(inside):.1%} of the rows left out lie within their {_COVERAGE:.0%} interval; "
+        f"{np.mean(inside):.1%} of the samples left out lie within their {_COVERAGE:.0%} interval; "
         f"noise of standard deviation {math.sqrt(noise):.4g}"
     )
 
@@ -233,22 +236,22 @@ def _coverage(model: GegenbauerRegressorCV, lesson: TrainingTable) -> str:
 def _shares(model: Any) -> tuple[NDArray[np.float64], list[str]]:
     """Return the share of the variance in which each input has a part, the mean over outputs.
 
-    And what there is to be told of it.
+    And the warnings about it.
     """
-    told: list[str] = []
-    with refusals(lambda message: told.append(f"{message[:1].upper()}{message[1:]}.")):
+    notes: list[str] = []
+    with refusals(lambda message: notes.append(f"{message[:1].upper()}{message[1:]}.")):
         found = sobol_indices(model)
     total = found.variance.sum()
     if not total > 0:
-        return np.zeros(model.n_features_in_), told
-    return np.asarray(found.variance @ found.total / total), told
+        return np.zeros(model.n_features_in_), notes
+    return np.asarray(found.variance @ found.total / total), notes
 
 
-def _print_shares(lesson: TrainingTable, shares: NDArray[np.float64]) -> None:
+def _print_shares(training: TrainingTable, shares: NDArray[np.float64]) -> None:
     order = np.argsort(-shares, kind="stable")[:_MAX_INPUTS_SHOWN]
     more = f" ({order.size} of {shares.size})" if order.size < shares.size else ""
     print_heading(f"Inputs by the share of the variance in which they have a part{more}")
-    names = lesson.inputs.columns
+    names = training.inputs.columns
     print_table(
         ("input", "share"), [(printable(names[t]), f"{shares[t]:.4f}") for t in order.tolist()]
     )
@@ -257,8 +260,8 @@ def _print_shares(lesson: TrainingTable, shares: NDArray[np.float64]) -> None:
 # ---- the plot ---------------------------------------------------------------------
 
 
-def _picture(model: Any, lesson: TrainingTable, shares: NDArray[np.float64], ending: str) -> bytes:
-    """Draw two pictures side by side; return the file."""
+def _plot(model: Any, training: TrainingTable, shares: NDArray[np.float64], ending: str) -> bytes:
+    """Draw two plots side by side; return the file."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import AutoLocator
     from sklearn.metrics import PredictionErrorDisplay
@@ -269,23 +272,23 @@ def _picture(model: Any, lesson: TrainingTable, shares: NDArray[np.float64], end
 
     figure = Figure(figsize=(11, 4.5), layout="constrained")
     left, right = figure.subplots(1, 2)
-    y = lesson.values
-    if lesson.classify:
+    y = training.values
+    if training.classify:
         PathDisplay.from_estimator(model, ax=left)
-        left.set_title("scores of rows left out")
+        left.set_title("scores of leave-one-out")
         display = ReliabilityDisplay.from_estimator(
-            model, y, n_bins=_N_BINS, name="rows left out", ax=right
+            model, y, n_bins=_N_BINS, name="leave-one-out", ax=right
         )
         right.set_title(f"calibration error {display.expected_calibration_error:.4f}")
     else:
         PredictionErrorDisplay.from_predictions(
             y, model.loo_predictions_, kind="actual_vs_predicted", random_state=0, ax=left
         )
-        left.set(title="rows left out", xlabel="predicted", ylabel="actual")
+        left.set(title="leave-one-out", xlabel="predicted", ylabel="actual")
         for axis in (left.xaxis, left.yaxis):  # scikit-learn divides the range by four
             axis.set_major_locator(AutoLocator())
         order = np.argsort(-shares, kind="stable")[:_MAX_INPUTS_DRAWN]
-        names = [printable(lesson.inputs.columns[t]) for t in order.tolist()]
+        names = [printable(training.inputs.columns[t]) for t in order.tolist()]
         InputDisplay(names, {"total": shares[order]}, xlabel=_XLABEL).plot(ax=right)
         right.set_title("inputs")
     data = io.BytesIO()
