@@ -28,8 +28,10 @@ PAGES = {
 TEXTS = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
     ROOT / "bench" / "README.md",
     ROOT / "cpp" / "README.md",
+    ROOT / "experiments" / "paper" / "README.md",
     *sorted(DOCS.glob("*.md")),
 ]
 
