@@ -44,7 +44,7 @@ from gegenbauer import (
     save,
     sobol_indices,
 )
-from gegenbauer.cli import app, choices, main, messages, output
+from gegenbauer.cli import choices, main, messages, options, output
 from gegenbauer.cli.commands import demo
 from gegenbauer.cli.commands import stream as streaming
 from gegenbauer.errors import CorrelatedInputsWarning
@@ -873,7 +873,7 @@ class TestStream:
             "error: parts is a folder; give --stream to learn the tables in it\n"
         )
         assert "several tables need --stream" in fail("fit", iris_csv, iris_csv, "--target=y")
-        assert "--checkpoint: needs --stream" in fail(
+        assert "'--checkpoint': needs --stream" in fail(
             "fit", iris_csv, "--target=y", "--checkpoint=c.st"
         )
 
@@ -1299,7 +1299,7 @@ class TestTune:
         assert np.array_equal(found["lower"], lower)
         assert np.array_equal(found["upper"], upper)
         assert (found["lower"] < found["prediction"]).all()
-        assert "--interval: 1 is not between 0 and 1" in fail(
+        assert "'--interval': 1 is not between 0 and 1" in fail(
             "predict", "m.st", "t.csv", "--interval", 1
         )
 
@@ -1583,21 +1583,21 @@ BAD_OPTIONS = [
     ("--target species --task regression", "regression needs numbers; use --task classification"),
     ("--target 'petal width' --ignore species --task classification", "are no classes; use --task"),
     ("--target species --task wrong", "'wrong' is not one of"),
-    ("--target species --n-terms 0", "--n-terms: '0' is neither a number from 1 up nor 'all'"),
-    ("--target species --n-terms 1e3", "--n-terms: '1e3' is neither"),
-    ("--target species --n-terms all", "--n-terms: 'all' needs --degree"),
-    ("--target species --degree -1", "--degree: '-1' is neither a number from 0 up nor several"),
+    ("--target species --n-terms 0", "'--n-terms': '0' is neither a number from 1 up nor 'all'"),
+    ("--target species --n-terms 1e3", "'--n-terms': '1e3' is neither"),
+    ("--target species --n-terms all", "'--n-terms': 'all' needs --degree"),
+    ("--target species --degree -1", "'--degree': '-1' is neither a number from 0 up nor several"),
     ("--target species --degree 1,2", "several degrees need --index-set tensor"),
     ("--target species --degree 1,2 --index-set tensor", "--degree has 2 entries but there are 4"),
-    ("--target species --lam -0.5", "--lam: '-0.5' is no number above -0.5"),
-    ("--target species --lam nan", "--lam: 'nan' is no number above -0.5"),
-    ("--target species --alpha -1", "--alpha: '-1' is no number of at least 0"),
-    ("--target species --alpha inf", "--alpha: 'inf' is no number of at least 0"),
-    ("--target species --alpha 10^999", "--alpha: '10^999' is no number of at least 0"),
+    ("--target species --lam -0.5", "'--lam': '-0.5' is no number above -0.5"),
+    ("--target species --lam nan", "'--lam': 'nan' is no number above -0.5"),
+    ("--target species --alpha -1", "'--alpha': '-1' is no number of at least 0"),
+    ("--target species --alpha inf", "'--alpha': 'inf' is no number of at least 0"),
+    ("--target species --alpha 10^999", "'--alpha': '10^999' is no number of at least 0"),
     ("--target species --domain 0,2", "'0,2' is not one of"),
     ("--target species --index-set largest_weight", "largest_weight needs --spectrum Q,S"),
-    ("--target species --spectrum 1", "--spectrum: '1' is neither 'orthonormal' nor two numbers"),
-    ("--target species --spectrum 1,0", "--spectrum: '0' is no number above 0"),
+    ("--target species --spectrum 1", "'--spectrum': '1' is neither 'orthonormal' nor two numbers"),
+    ("--target species --spectrum 1,0", "'--spectrum': '0' is no number above 0"),
     ("--target species --validation-fraction 1", "1 is not from 0 to below 1"),
     ("--target species --validation-fraction nan", "nan is not from 0 to below 1"),
     ("--target species --seed -1", "--seed"),
@@ -1933,7 +1933,7 @@ class TestWords:
         [("2^-12", 2.0**-12), ("2**3", 8.0), ("10^-2", 0.01), ("1e-3", 0.001), ("0", 0.0)],
     )
     def test_numbers_are_read(self, text, value):
-        assert app._number(text, "--alpha", least=0.0) == value
+        assert options.number(text, least=0.0) == value
 
     @pytest.mark.parametrize(
         ("value", "text"), [(2.0**-30, "2^-30"), (2.0**11, "2^11"), (8.0, "8"), (0.3, "0.3"),
@@ -1941,7 +1941,7 @@ class TestWords:
     )  # fmt: skip
     def test_numbers_are_shown(self, value, text):
         assert messages.number(value) == text
-        assert app._number(text, "--alpha", least=0.0) == value
+        assert options.number(text, least=0.0) == value
 
     @pytest.mark.parametrize(
         ("seconds", "text"), [(0.00042, "0.42 ms"), (0.0995, "100 ms"), (0.9, "900 ms"),

@@ -1,0 +1,408 @@
+"""Every option of the command line that two commands share or that takes more than a word.
+
+An option is declared once, as an annotated type, and reads its own text: a command gets values.
+`model_parameters` checks what options mean together, and gives the estimators their parameters.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gegenbauer.cli.choices import Domain, IndexSet, OutOfRange, Task
+
+__all__ = [
+    "ALL_TERMS",
+    "AUTO",
+    "Alpha",
+    "Checkpoint",
+    "Degree",
+    "DomainOption",
+    "FreeConstant",
+    "Ignore",
+    "IndexSetOption",
+    "Interval",
+    "Jobs",
+    "Lam",
+    "MaxInteraction",
+    "ModelArgument",
+    "ModelOutput",
+    "OutOfRangeOption",
+    "Seed",
+    "Separator",
+    "SpectrumOption",
+    "Stream",
+    "TableArgument",
+    "TablesArgument",
+    "Target",
+    "TaskOption",
+    "Terms",
+    "ValidationFraction",
+    "model_parameters",
+    "number",
+]
+
+AUTO = "auto"  # of --alpha
+
+ALL_TERMS = "all"  # of --n-terms
+
+_MAX_SEED = 2**32 - 1  # of NumPy's generator that scikit-learn uses
+
+_MODEL_PANEL = "The model (defaults: the setting of the paper)"
+
+_CHECK_PANEL = "The score on rows held out"
+
+_DATA_PANEL = "The table"
+
+_STREAM_PANEL = "Tables beyond memory"
+
+
+# ---- what options read -----------------------------------------------------------------
+
+
+def number(text: str, *, least: float = -math.inf, above: float = -math.inf) -> float:
+    """Read a finite number, or a power such as 2^-12 or 2**-12.
+
+    Parameters
+    ----------
+    text : str
+        What was given.
+    least, above : float
+        Bounds: the number must be at least `least`, and above `above`.
+
+    Raises
+    ------
+    typer.BadParameter
+        It is no such number.
+
+    Examples
+    --------
+    >>> number("2^-3"), number("0.5", least=0.0)
+    (0.125, 0.5)
+    """
+    power = re.fullmatch(r"\s*(\d+)(?:\^|\*\*)([+-]?\d{1,4})\s*", text)
+    try:
+        value = float(power[1]) ** int(power[2]) if power else float(text)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        value = math.nan
+    if not (math.isfinite(value) and value >= least and value > above):
+        wanted = f"above {above:g}" if above > -math.inf else f"of at least {least:g}"
+        raise typer.BadParameter(f"{text!r} is no number {wanted}")
+    return value
+
+
+def _read_alpha(text: str) -> float | str:
+    return AUTO if text == AUTO else number(text, least=0.0)
+
+
+def _read_lam(text: str) -> float:
+    return number(text, above=-0.5)
+
+
+def _read_terms(text: str) -> int | str:
+    """Read a number of terms, or 'all'."""
+    if text.casefold() == ALL_TERMS:
+        return ALL_TERMS
+    if not re.fullmatch(r"\d{1,18}", text) or int(text) < 1:
+        raise typer.BadParameter(f"{text!r} is neither a number from 1 up nor 'all'")
+    return int(text)
+
+
+def _read_degree(text: str) -> int | tuple[int, ...]:
+    """Read one degree, or several with commas between."""
+    if not re.fullmatch(r"\d{1,9}(,\d{1,9})*", text):
+        raise typer.BadParameter(
+            f"{text!r} is neither a number from 0 up nor several with commas between, as in 3,2,2"
+        )
+    degrees = tuple(int(part) for part in text.split(","))
+    return degrees if len(degrees) > 1 else degrees[0]
+
+
+def _read_domain(text: str) -> tuple[int, ...]:
+    if text not in [*Domain]:
+        raise typer.BadParameter(f"{text!r} is not one of '0,1', '-1,1'")
+    return tuple(int(end) for end in text.split(","))
+
+
+def _read_spectrum(text: str) -> str | tuple[float, ...]:
+    """Read 'orthonormal' or Q,S."""
+    if text == "orthonormal":
+        return text
+    parts = text.split(",")
+    if len(parts) != 2:
+        raise typer.BadParameter(f"{text!r} is neither 'orthonormal' nor two numbers Q,S")
+    return tuple(number(part, above=0.0) for part in parts)
+
+
+def _read_separator(text: str) -> str:
+    text = "\t" if text in ("tab", r"\t") else text
+    if len(text) != 1 or text in '"\r\n' or not text.isascii():
+        raise typer.BadParameter(f"{text!r} is neither one character of ASCII nor 'tab'")
+    return text
+
+
+def _check_share(value: float) -> float:
+    if not 0 <= value < 1:
+        raise typer.BadParameter(f"{value:g} is not from 0 to below 1")
+    return value
+
+
+def _check_interval(value: float | None) -> float | None:
+    if value is not None and not 0 < value < 1:
+        raise typer.BadParameter(f"{value:g} is not between 0 and 1")
+    return value
+
+
+# ---- the options -----------------------------------------------------------------------
+
+# Whether a path can be read is found out where it is read: there, the error can say more.
+TableArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TABLE",
+        readable=False,
+        help="CSV or Parquet file (.csv, .tsv, .parquet) with a header.",
+    ),
+]
+
+TablesArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="TABLE...",
+        readable=False,
+        help="CSV or Parquet file (.csv, .tsv, .parquet) with a header; with --stream also several "
+        "files, or a folder of them.",
+    ),
+]
+
+ModelArgument = Annotated[
+    Path, typer.Argument(metavar="MODEL", readable=False, help="File that fit or tune wrote.")
+]
+
+Target = Annotated[
+    str, typer.Option(metavar="COLUMN", help="Column to learn.", rich_help_panel=_DATA_PANEL)
+]
+
+TaskOption = Annotated[
+    Task,
+    typer.Option(
+        metavar="TASK",
+        help="classification, regression or auto, which decides by the column and reports why: "
+        "text, true and false, or few whole numbers are classes.",
+        rich_help_panel=_DATA_PANEL,
+    ),
+]
+
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column that is no input; repeat it for more.",
+        show_default=False,
+        rich_help_panel=_DATA_PANEL,
+    ),
+]
+
+ModelOutput = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="MODEL", readable=False,
+        help="Save the model here, by custom as .safetensors.",
+    ),
+]  # fmt: skip
+
+Separator = Annotated[
+    Any,
+    typer.Option(
+        parser=_read_separator,
+        metavar="CHAR", help="Separator of a CSV file; 'tab' for tabs.",
+        show_default="a comma, or a tab in .tsv files", rich_help_panel=_DATA_PANEL,
+    ),
+]  # fmt: skip
+
+Jobs = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Number of threads.", show_default="all")
+]
+
+Terms = Annotated[
+    Any,
+    typer.Option(
+        parser=_read_terms,
+        metavar="N", help="Number of terms, or 'all' of --degree.",
+        show_default="1000, or all if --degree is given", rich_help_panel=_MODEL_PANEL,
+    ),
+]  # fmt: skip
+
+Degree = Annotated[
+    Any,
+    typer.Option(
+        parser=_read_degree,
+        metavar="D", help="Highest degree; one for each input, as in 3,2,2, with "
+        "--index-set tensor.",
+        show_default="as --n-terms needs", rich_help_panel=_MODEL_PANEL,
+    ),
+]  # fmt: skip
+
+Lam = Annotated[
+    Any,
+    typer.Option(
+        parser=_read_lam,
+        metavar="NUMBER", help="Parameter of the polynomials, above -1/2.",
+        show_default="0.05", rich_help_panel=_MODEL_PANEL,
+    ),
+]  # fmt: skip
+
+Alpha = Annotated[
+    Any,
+    typer.Option(
+        parser=_read_alpha,
+        metavar="NUMBER", help="Ridge penalty, from 0 up; also written as 2^-12. With "
+        "--stream also 'auto': the best of 2^-30 to 2^30 by generalised cross-validation.",
+        show_default="2^-12", rich_help_panel=_MODEL_PANEL,
+    ),
+]  # fmt: skip
+
+FreeConstant = Annotated[
+    bool,
+    typer.Option(
+        "--free-constant", help="Leave the constant term without penalty: for targets whose "
+        "mean is far from zero.",
+        rich_help_panel=_MODEL_PANEL,
+    ),
+]  # fmt: skip
+
+DomainOption = Annotated[
+    Any,
+    typer.Option(
+        parser=_read_domain,
+        metavar="A,B", help="Interval to which the inputs are scaled: 0,1 or -1,1.",
+        show_default="0,1", rich_help_panel=_MODEL_PANEL,
+    ),
+]  # fmt: skip
+
+IndexSetOption = Annotated[
+    IndexSet | None,
+    typer.Option(
+        metavar="SET", help="Which terms are used: total_degree, tensor, hyperbolic_cross or "
+        "largest_weight.",
+        show_default="total_degree", rich_help_panel=_MODEL_PANEL,
+    ),
+]  # fmt: skip
+
+MaxInteraction = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=1, help="Most inputs in one term.",
+        show_default="no limit", rich_help_panel=_MODEL_PANEL,
+    ),
+]  # fmt: skip
+
+SpectrumOption = Annotated[
+    Any,
+    typer.Option(
+        parser=_read_spectrum,
+        metavar="WEIGHTS", help="Weights of the terms: 'orthonormal', or Q,S for the decay "
+        "of an interaction and of a degree.",
+        show_default="raw polynomials", rich_help_panel=_MODEL_PANEL,
+    ),
+]  # fmt: skip
+
+OutOfRangeOption = Annotated[
+    OutOfRange | None,
+    typer.Option(
+        metavar="POLICY", help="What predictions do with values beyond those seen here: "
+        "clip, warn, error or extrapolate.",
+        show_default="warn", rich_help_panel=_MODEL_PANEL,
+    ),
+]  # fmt: skip
+
+ValidationFraction = Annotated[
+    float,
+    typer.Option(
+        callback=_check_share,
+        metavar="SHARE", help="Share of the rows to hold out, below 1; 0 for no score.",
+        rich_help_panel=_CHECK_PANEL,
+    ),
+]  # fmt: skip
+
+Seed = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=0, max=_MAX_SEED, help="Chooses these rows.",
+        rich_help_panel=_CHECK_PANEL,
+    ),
+]  # fmt: skip
+
+Stream = Annotated[
+    bool,
+    typer.Option(
+        "--stream", help="Read in batches: for tables that do not fit into memory.",
+        rich_help_panel=_STREAM_PANEL,
+    ),
+]  # fmt: skip
+
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", readable=False, help="Keep here what was learned so far; the same "
+        "command goes on from there after an interrupt.",
+        rich_help_panel=_STREAM_PANEL,
+    ),
+]  # fmt: skip
+
+Interval = Annotated[
+    float | None,
+    typer.Option(
+        callback=_check_interval,
+        metavar="SHARE", help="Add an interval that holds this share of "
+        "the values, such as 0.9, of a model that tune wrote.",
+    ),
+]  # fmt: skip
+
+
+# ---- what they mean together -----------------------------------------------------------
+
+
+def model_parameters(
+    *,
+    n_terms: int | str | None,
+    degree: int | tuple[int, ...] | None,
+    index_set: IndexSet | None,
+    spectrum: str | tuple[float, ...] | None,
+    free_constant: bool,
+    out_of_range: OutOfRange | None,
+    **others: Any,
+) -> dict[str, Any]:
+    """Return the parameters of an estimator that were given.
+
+    Parameters
+    ----------
+    n_terms, degree, index_set, spectrum, free_constant, out_of_range, **others
+        As the options read them; None for an option that was not given.
+
+    Raises
+    ------
+    typer.BadParameter
+        An option needs another one.
+    """
+    if n_terms == ALL_TERMS and degree is None:
+        raise typer.BadParameter("'all' needs --degree", param_hint="'--n-terms'")
+    if isinstance(degree, tuple) and index_set is not IndexSet.tensor:
+        raise typer.BadParameter("several degrees need --index-set tensor", param_hint="'--degree'")
+    if index_set is IndexSet.largest_weight and not isinstance(spectrum, tuple):
+        raise typer.BadParameter("largest_weight needs --spectrum Q,S", param_hint="'--index-set'")
+    parameters = {
+        "n_terms": None if n_terms == ALL_TERMS else n_terms,
+        "degree": degree,
+        "penalize_constant": False if free_constant else None,
+        "index_set": index_set and index_set.value,
+        "spectrum": spectrum,
+        "out_of_range": out_of_range and out_of_range.value,
+        **others,
+    }
+    given = {name: value for name, value in parameters.items() if value is not None}
+    return {"n_terms": None, **given} if degree is not None else given
