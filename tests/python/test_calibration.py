@@ -13,6 +13,7 @@ from scipy.special import log_softmax
 from gegenbauer.selection.calibration import (
     ProbabilityMap,
     best_temperatures,
+    calibrated_probabilities,
     class_scores,
     fit_probabilities,
     log_loss,
@@ -129,6 +130,29 @@ def test_fit_is_the_penalised_maximum(n_classes, unit):
     assert_allclose(found.bias, best.x[1:], atol=1e-4)
     assert_allclose(found(unit * F).sum(axis=1), 1, rtol=1e-14)
     assert_allclose(found.bias.sum(), 0, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_many_models_have_the_probabilities_of_each(n_classes):
+    """Of models that are right, wrong and constant, which take different numbers of steps."""
+    F, codes, weights = scores(60, n_classes)
+    several = np.stack([F, -F, 0 * F, 1e9 * F, 1e-9 * F, 50.0 * np.eye(n_classes)[codes]])
+    found = calibrated_probabilities(several, codes, weights)
+    for model, P in zip(several, found, strict=True):
+        assert_allclose(P, fit_probabilities(model, codes, weights)(model), atol=1e-7)
+
+
+def test_the_bias_is_the_best_at_the_smallest_scale():
+    """Scores that are wrong take no part, but for the least scale; the bias is the best beside."""
+    rng = np.random.default_rng(0)
+    codes = (np.arange(90) < 30).astype(int)
+    outputs = (rng.normal(size=90) - 3.0 * codes)[:, np.newaxis]
+    found = fit_probabilities(outputs, codes)
+    F = np.column_stack([-0.5 * outputs, 0.5 * outputs])
+    assert_allclose(found.scale * np.abs(F).max(), np.exp(-6))
+    P = found(outputs)
+    T = platt_targets(codes, np.ones(90), 2)
+    assert_allclose((P - T).sum(axis=0) + found.bias, 0, atol=1e-5)  # the slope by the bias
 
 
 def test_one_output_equals_its_pair():

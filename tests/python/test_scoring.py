@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import expit
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
 from sklearn import metrics
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
@@ -16,8 +17,8 @@ from sklearn.utils.fixes import parse_version
 from sklearn.utils.multiclass import type_of_target
 
 from gegenbauer import GegenbauerClassifier, GegenbauerClassifierCV, GegenbauerRegressorCV
+from gegenbauer.errors import UnderfittingWarning
 from gegenbauer.estimators._scores import _SCORES, Judged, score_at_once
-from gegenbauer.selection.calibration import best_temperatures, class_scores
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Jaccard is ill-defined"),
@@ -33,13 +34,32 @@ def labels(n_labels, n=90):
     return X, (np.column_stack(sides[:n_labels]) > 0).astype(int)
 
 
-def probabilities_of(outputs, Y):
-    """Those of each label at its best temperature."""
-    found = []
-    for column, y in zip(outputs.T, Y.T, strict=True):
-        beta = best_temperatures(class_scores(column[:, np.newaxis]), y)[0]
-        found.append(expit(beta * column))
-    return np.column_stack(found)
+def probabilities_of(outputs, y):
+    """Return Platt's, (n, n_classes): of a map that is fitted by a general minimiser."""
+    F = np.column_stack([-0.5 * outputs, 0.5 * outputs]) if outputs.ndim == 1 else outputs
+    n_classes = F.shape[1]
+    rest = 1.0 / (np.bincount(y) + 2.0)[y]
+    T = np.repeat(rest[:, np.newaxis] / (n_classes - 1), n_classes, axis=1)
+    T[np.arange(y.size), y] = 1.0 - rest
+
+    def loss(p):
+        logs = log_softmax(np.exp(p[0]) * F + p[1:], axis=1)
+        residual = np.exp(logs) - T
+        slope = np.append(np.exp(p[0]) * (residual * F).sum(), residual.sum(axis=0) + p[1:])
+        return -(T * logs).sum() + 0.5 * p[1:] @ p[1:], slope
+
+    F = F / np.abs(F).max()
+    options = {"bounds": [(-6, 12)] + [(None, None)] * n_classes, "method": "L-BFGS-B"}
+    starts = [np.append(a, np.zeros(n_classes)) for a in (-2.0, 0.0, 2.0, 4.0)]
+    found = [minimize(loss, start, jac=True, tol=1e-14, **options) for start in starts]
+    best = min(found, key=lambda one: one.fun).x
+    return softmax(np.exp(best[0]) * F + best[1:], axis=1)
+
+
+def probabilities_of_labels(outputs, Y):
+    return np.column_stack(
+        [probabilities_of(column, y)[:, 1] for column, y in zip(outputs.T, Y.T, strict=True)]
+    )
 
 
 def scored(metric, **options):
@@ -85,8 +105,8 @@ class TestMultilabel:
         model.fit(X, Y)
         metric, sign, needs_probabilities, arguments = MULTILABEL[scoring]
         outputs = model.loo_predictions_
-        scores = probabilities_of(outputs, Y) if needs_probabilities else outputs
-        assert_allclose(model.best_score_, sign * metric(Y, scores, **arguments), rtol=1e-9)
+        scores = probabilities_of_labels(outputs, Y) if needs_probabilities else outputs
+        assert_allclose(model.best_score_, sign * metric(Y, scores, **arguments), rtol=1e-6)
 
     @pytest.mark.parametrize("n_labels", [2, 3, 5])
     @pytest.mark.parametrize("scoring", OF_LABELS)
@@ -380,13 +400,13 @@ def test_classes_at_once_as_one_by_one(name, metric, n_classes, cv, weighted):
     assert found.alpha_ == expected.alpha_
 
 
-def test_temperatures_are_looked_for_only_where_probabilities_are(monkeypatch):
+def test_probabilities_are_made_only_where_they_are_scored(monkeypatch):
     from gegenbauer.estimators import classifier_cv
 
     calls = []
-    search = classifier_cv.best_temperatures
+    make = classifier_cv.calibrated_probabilities
     monkeypatch.setattr(
-        classifier_cv, "best_temperatures", lambda *a: calls.append(a[0].shape) or search(*a)
+        classifier_cv, "calibrated_probabilities", lambda *a: calls.append(a[0].shape) or make(*a)
     )
     X, Y = labels(1)
     options = {"spectrum": None, "n_terms": [3, 6], "alphas": [0.1, 0.2, 0.5, 1.0]}
@@ -395,3 +415,67 @@ def test_temperatures_are_looked_for_only_where_probabilities_are(monkeypatch):
     by_loss = GegenbauerClassifierCV(scoring="neg_log_loss", **options).fit(X, Y[:, 0])
     assert max(shape[0] for shape in calls) > 1  # several alphas at once
     assert_array_equal(by_accuracy.classes_, by_loss.classes_)
+
+
+@pytest.mark.parametrize("options", [{}, {"spectrum": None, "n_terms": [5, 10]}])
+@pytest.mark.parametrize("cv", [None, 4])
+@pytest.mark.parametrize(
+    ("scoring", "metric"),
+    [
+        ("neg_log_loss", lambda y, p: -metrics.log_loss(y, p)),
+        ("neg_brier_score",
+         lambda y, p: -((p - np.eye(3)[y][:, : p.shape[1]]) ** 2).sum(axis=1).mean()
+         * (0.5 if p.shape[1] == 2 else 1.0)),
+        ("roc_auc_ovr",
+         lambda y, p: metrics.roc_auc_score(y, p[:, 1] if p.shape[1] == 2 else p,
+                                            multi_class="ovr")),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
+def test_probabilities_are_those_that_the_model_reports(scoring, metric, n_classes, cv, options):
+    """One map serves all parts; their scores are averaged, as scikit-learn does."""
+    X, Y = labels(3)
+    y = Y[:, 0] if n_classes == 2 else Y[:, 0] + Y[:, 1]
+    if n_classes == 2 and scoring == "neg_brier_score":
+        y[:30] = 0  # classes of different sizes, which a temperature knows nothing of
+    folds = None
+    if cv is not None:
+        order = np.random.default_rng(0).permutation(90)
+        folds = [(np.setdiff1d(order, part), part) for part in np.array_split(order, cv)]
+    model = GegenbauerClassifierCV(scoring=scoring, cv=folds, **options).fit(X, y)
+    reported = model.loo_probabilities_
+    assert_allclose(reported, probabilities_of(model.loo_predictions_, y), atol=1e-5)
+    parts = [np.arange(90)] if folds is None else [test for _, test in folds]
+    expected = np.mean([metric(y[part], reported[part]) for part in parts])
+    assert_allclose(model.best_score_, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "neg_brier_score"])
+@pytest.mark.parametrize("kind", ["binary", "multilabel"])
+def test_probabilities_of_noise_are_base_rates(scoring, kind):
+    """No candidate gains by labels that are more probable than they are, and the fit warns.
+
+    At base rates scikit-learn's log-loss of labels is the sum of -r log r, and 0.65 here.
+    """
+    if scoring not in MULTILABEL:
+        pytest.skip("scikit-learn does not know it for labels")
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, (100, 3))
+    Y = (rng.uniform(size=(100, 2)) < [0.3, 0.6]).astype(int)
+    y = Y if kind == "multilabel" else Y[:, 0]
+    with pytest.warns(UnderfittingWarning):
+        model = GegenbauerClassifierCV(spectrum=(0.5, 2.0), scoring=scoring).fit(X, y)
+    rates = Y.mean(axis=0)
+    if kind == "binary":
+        r = rates[0]
+        known = {
+            "neg_log_loss": r * np.log(r) + (1 - r) * np.log(1 - r),
+            "neg_brier_score": -r * (1 - r),
+        }
+    else:
+        known = {
+            "neg_log_loss": (rates * np.log(rates)).sum(),
+            "neg_brier_score": -(rates * (1 - rates)).mean(),
+        }
+    assert model.best_score_ == pytest.approx(known[scoring], rel=0.03)

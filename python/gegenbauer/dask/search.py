@@ -170,7 +170,6 @@ class SearchOnDask(Supervised, SearchEstimator):
         self._keep_kind(found)
         Y, weight = self._coding()(sample.y, weight)
         data = self._standardised(Samples(sample.X, Y, weight, np.arange(len(Y))))
-        loss = self._make_loss(data)
         folds = sample.folds(self.cv)
         held_out = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
         splits = [(np.setdiff1d(np.arange(data.n), test), test) for test in held_out]
@@ -178,6 +177,7 @@ class SearchOnDask(Supervised, SearchEstimator):
             raise ValueError(
                 f"the {data.n} samples fall into one of cv={self.cv} folds: there are too few"
             )
+        loss = self._make_loss(data, splits)
         self._all_terms = False
         if grid is not None:
             left_out = self._fit_paper(data, grid, loss, splits, progress)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.estimators._samples import Samples
-    from gegenbauer.selection.candidates import Loss
+    from gegenbauer.selection.candidates import Loss, Splits
 
 __all__ = [
     "IdentityClassifier",
@@ -115,30 +117,44 @@ def _advice_on_scoring(classes: Any, reason: str) -> str:
     return ""
 
 
-# A score of many predictions in one call: of predictions, their samples and weights, places of the
-# original samples among these, and the weights of those; more is better
-ScoreAtOnce: TypeAlias = "Callable[[Doubles, Places, Doubles | None, Places, Doubles | None], Any]"
+# Estimators for a scorer: of predictions, places of the original samples among these, and what
+# returns the probabilities
+Shells: TypeAlias = "Callable[[Doubles, Places, Callable[[], Doubles]], Any]"
+
+# A score of many predictions in one call: of predictions, their samples, places of the original
+# samples among these, the weights of those, and what returns the probabilities; more is better
+ScoreAtOnce: TypeAlias = (
+    "Callable[[Doubles, Places, Places, Doubles | None, Callable[[], Doubles]], Any]"
+)
+
+
+def _no_probabilities(predictions: Doubles, rows: Places, weights: Doubles | None) -> Doubles:
+    raise NotImplementedError
 
 
 def scored_by(
-    scoring: Any, shells: Any, at_once: ScoreAtOnce | None, data: Samples, labels: NDArray[Any],
+    scoring: Any, shells: Shells, at_once: ScoreAtOnce | None, data: Samples, labels: NDArray[Any],
     classes: Any = None,
+    probabilities_of: Callable[[Doubles, Places, Doubles | None], Doubles] = _no_probabilities,
+    splits: Splits = None,
 ) -> Loss:  # fmt: skip
     """Turn a scorer, of which more is better, into a loss of predictions.
 
     It sees the original samples, equal ones as often as they came, and only weights that were
     given. ``shells`` makes an estimator of each prediction, for the scorer; ``at_once``, if there
-    is one, does the same for all predictions in one call, a hundredth of the work.
+    is one, does the same for all predictions in one call, a hundredth of the work. ``probabilities_of``
+    calibrates predictions, their samples and weights, if a scorer takes probabilities. With
+    ``splits`` the loss takes the predictions of all test parts, one after the other, calibrates
+    them together, and is the mean of the scores of the parts.
     """
     by_name = isinstance(scoring, str)
     scorer = get_scorer(scoring) if by_name else scoring
 
-    def values_of(predictions: Doubles, rows: Places) -> Any:
+    def values_of(predictions: Doubles, rows: Places, probabilities: Callable[[], Doubles]) -> Any:
         originals, at = data.originals(rows)
-        weights = None if data.weight is None else data.weight[rows]
         given = None if data.given is None else data.given[originals]
         if at_once is not None:
-            return at_once(predictions, rows, weights, at, given)
+            return at_once(predictions, rows, at, given, probabilities)
         merged = rows[at]
         arguments = {} if given is None else {"sample_weight": given}
         # of what a scorer of scikit-learn would check anew each time, all is known
@@ -149,7 +165,7 @@ def scored_by(
                     warnings.filterwarnings("ignore", _NO_SUM_OF_ONE)
                 return [
                     scorer(known, data.X[merged], labels[merged], **arguments)
-                    for known in shells(predictions, rows, weights, at)
+                    for known in shells(predictions, at, probabilities)
                 ]
         except TypeError as error:
             if not arguments or "sample_weight" not in str(error):
@@ -159,9 +175,22 @@ def scored_by(
                 "scorer that takes them, or fit without weights"
             ) from error
 
+    ends = [] if splits is None else np.cumsum([test.size for _, test in splits])[:-1].tolist()
+
     def loss(predictions: Doubles, rows: Places) -> Doubles:
+        @cache  # of all predictions, when the first scorer asks
+        def probabilities() -> Doubles:
+            weights = None if data.weight is None else data.weight[rows]
+            return probabilities_of(predictions, rows, weights)
+
+        def losses_of(first: int, end: int) -> Doubles:
+            part = slice(first, end)
+            values = values_of(predictions[:, part], rows[part], lambda: probabilities()[:, part])
+            return np.array([-_checked_score(value, scoring) for value in values])
+
         try:
-            values = values_of(predictions, rows)
+            bounds = itertools.pairwise([0, *ends, rows.size])
+            return np.asarray(np.mean([losses_of(*bound) for bound in bounds], axis=0))
         except Exception as error:
             # a scorer of the user's own has errors of its own
             if not by_name or "takes no sample_weight, but weights" in str(error):
@@ -171,6 +200,5 @@ def scored_by(
                 f"scoring={scoring!r} cannot score these targets or their predictions: {reason}"
                 f"{_advice_on_scoring(classes, reason)}"
             ) from error
-        return np.array([-_checked_score(value, scoring) for value in values])
 
     return loss

@@ -143,7 +143,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
 
     # ---- what subclasses say -----------------------------------------------------
 
-    def _make_loss(self, data: Samples) -> Loss:
+    def _make_loss(self, data: Samples, splits: Splits) -> Loss:
         """Return what is to be made small: a function of predictions and their samples."""
         raise NotImplementedError
 
@@ -212,8 +212,8 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         self.scaling_ = self._make_scaling(X)
         self._look_at_inputs(X)
         data = self._standardised(data)
-        loss = self._make_loss(data)
-        self._try_scoring(data, loss)
+        self._try_scoring(data)
+        loss = self._make_loss(data, splits)
         self._all_terms = grid is None and self.n_terms is None and data.n <= self.kernel_samples
         if self._all_terms and self.out_of_range == "extrapolate":
             raise ValueError(
@@ -229,12 +229,12 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         self._put_back(raw_X, used, n_rows)
         self._warn_at_edges(grid)
 
-    def _try_scoring(self, data: Samples, loss: Loss) -> None:
+    def _try_scoring(self, data: Samples) -> None:
         """Let a scorer refuse targets before the search: it must score predictions of no error."""
         if isinstance(self.scoring, str):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                loss(data.Y[np.newaxis], np.arange(data.n))
+                self._make_loss(data, None)(data.Y[np.newaxis], np.arange(data.n))
 
     def _fit_spectrum(
         self, data: Samples, loss: Loss, splits: Splits, progress: Progress
@@ -470,7 +470,8 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         level = float(np.average(values, weights=data.weight)) - (not self.penalize_constant)
         level = data.unit * check_level(level, f"spectrum={self.spectrum!r}")
         alphas = np.array(ALPHAS) * level
-        return self._best_of(kernel, data, alphas, self._make_loss(data), splits, options)[0]
+        loss = self._make_loss(data, splits)
+        return self._best_of(kernel, data, alphas, loss, splits, options)[0]
 
     def _fit_kernel(self, data: Samples, alpha: float, loss: Loss, splits: Splits) -> Doubles:
         """Fit all terms with dual coefficients; return the predictions of samples left out."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._renamed import refuse_old_names
@@ -20,6 +18,7 @@ from gegenbauer.selection._learn_spectrum import learn_spectrum
 from gegenbauer.selection._leave_one_out import leave_one_out
 from gegenbauer.selection.calibration import (
     best_temperatures,
+    calibrated_probabilities,
     class_scores,
     fit_probabilities,
     log_loss,
@@ -29,7 +28,7 @@ from gegenbauer.selection.objective import PRIOR
 from gegenbauer.selection.spectrum_search import search_spectrum
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -128,11 +127,12 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     alpha_ : float
         The penalty.
     best_score_ : float
-        Score of the chosen alpha on samples left out, the larger the better: minus the log-loss
-        at the best temperature, or that of ``scoring``. It is that of ``loo_predictions_``, the
-        outputs before ``probability_maps_`` learn the bias of each class, and where inputs have
-        few values up to five equal samples are left out together: with inputs that explain nothing,
-        and classes of different sizes, it is below that of the probabilities.
+        Score of the chosen alpha on samples left out, the larger the better. With ``scoring``
+        that of ``loo_predictions_`` or of ``loo_probabilities_``, with ``cv`` the mean over the
+        test parts. Without, minus the log-loss of ``loo_predictions_`` at the best temperature,
+        before ``probability_maps_`` learn the bias of each class: with inputs that explain nothing,
+        and classes of different sizes, it is below that of the probabilities. Where inputs have
+        few values, up to five equal samples are left out together.
     cv_results_ : dict
         What was tried, as a table that ``pandas.DataFrame`` takes: "param_*" for the axes of
         ``surface_``, "params", "mean_test_score" and "rank_test_score", one entry a candidate.
@@ -299,7 +299,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
             return np.column_stack(codes)
         return np.asarray(self.classes_[codes[0]])
 
-    def _make_loss(self, data: Samples) -> Loss:
+    def _make_loss(self, data: Samples, splits: Splits) -> Loss:
         codes = self._codes(data)
         if self.scoring is None:
 
@@ -316,23 +316,21 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         def probabilities_of(
             predictions: Doubles, rows: Places, weights: Doubles | None
         ) -> Doubles:
-            """Return those at the best temperatures, (n_predictions, n, n_classes or labels)."""
-            parts: list[Doubles] = []
-            for outputs, code in zip(self._binary_targets(predictions), codes, strict=True):
-                scores = class_scores(outputs)
-                beta = best_temperatures(scores, code[rows], weights)[0]
-                parts.append(softmax(beta[:, np.newaxis, np.newaxis] * scores, axis=-1))
+            """Return those that the models would report, (n_predictions, n, n_classes or labels).
+
+            As in `_finish`: one map for the samples of all test parts, which no part alone has.
+            """
+            parts = [
+                calibrated_probabilities(outputs, code[rows], weights)
+                for outputs, code in zip(self._binary_targets(predictions), codes, strict=True)
+            ]
             if self.multilabel_:
                 return np.stack([part[..., 1] for part in parts], axis=-1)
             return parts[0]
 
         def shells(
-            predictions: Doubles, rows: Places, weights: Doubles | None, at: Places
+            predictions: Doubles, at: Places, probabilities: Callable[[], Doubles]
         ) -> list[IdentityClassifier]:
-            @cache  # all of them when the first one is needed
-            def probabilities() -> Doubles:
-                return probabilities_of(predictions, rows, weights)
-
             def of(k: int) -> IdentityClassifier:
                 outputs = predictions[k, at]
                 flat = outputs.shape[1] == 1 and not self.multilabel_
@@ -354,25 +352,33 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         score = score_at_once(self.scoring, kind, positive) if named else None
 
         def at_once(
-            predictions: Doubles, rows: Places, weights: Doubles | None, at: Places,
-            given: Doubles | None,
+            predictions: Doubles, rows: Places, at: Places, given: Doubles | None,
+            probabilities: Callable[[], Doubles],
         ) -> Doubles:  # fmt: skip
             assert score is not None
             counted = np.bincount(at, weights=given, minlength=rows.size).astype(np.float64)
-            return score(
-                Judged(
-                    kind, truth[rows], counted, predictions,
-                    lambda: probabilities_of(predictions, rows, weights), positive,
-                )
-            )  # fmt: skip
+            return score(Judged(kind, truth[rows], counted, predictions, probabilities, positive))
 
         return scored_by(
             self.scoring, shells, None if score is None else at_once, data, self._labels(data),
-            self.classes_,
+            self.classes_, probabilities_of, splits,
         )  # fmt: skip
 
+    @property
+    def _pooled(self) -> bool:
+        """Whether the loss takes the test samples of all splits together, as it always does here.
+
+        Probabilities are of one map for all of them; a scorer then sees part after part.
+        """
+        return True
+
     def _chance(self, constant: float, data: Samples) -> float:
-        return 0.0 if self.scoring is not None else min(0.5 * constant, self._luck / data.n_samples)
+        # by probabilities p that vary by d, a log-loss gains the mean of d^2 / (2 p (1 - p)), and a
+        # Brier score, of which p (1 - p) is that of a constant, that of d^2
+        unit = {None: 1.0, "neg_log_loss": 1.0, "neg_brier_score": 2.0 * constant}
+        known = self.scoring is None or isinstance(self.scoring, str)
+        share = unit.get(self.scoring, 0.0) if known else 0.0
+        return min(0.5 * constant, share * self._luck / data.n_samples)
 
     def _stratified(self, data: Samples, most: int) -> Places:
         if data.n <= most:
@@ -390,7 +396,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
 
     def _learn(self, data: Samples, splits: Splits, progress: Progress) -> tuple[Spectrum, float]:
         found = search_spectrum(
-            data.X, data.Y, self._make_loss(data), cv=splits, **data.leaving_out,
+            data.X, data.Y, self._make_loss(data, splits), cv=splits, **data.leaving_out,
             prior=PRIOR if self.scoring is None else None, pooled=self._pooled,
             callback=lambda k: progress.step(f"spectrum {k}"), **self._options(),
         )  # fmt: skip
@@ -419,7 +425,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
             return float(np.mean([value for value, _ in parts])), slopes
 
         penalty = _AIC_PENALTY * (data.X.shape[1] - 1) / data.n_samples
-        judge, best = self._make_loss(data), (found.loss - penalty, found.kernel, found.alpha)
+        judge, best = self._make_loss(data, None), (found.loss - penalty, found.kernel, found.alpha)
         for start, relative in found.starts:
             kernel, alpha = learn_spectrum(
                 data.X, data.Y, components=start.spectrum, alpha=relative, objective=loss,

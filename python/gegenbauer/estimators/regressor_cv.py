@@ -40,7 +40,7 @@ from gegenbauer.selection.candidates import TRUSTED
 from gegenbauer.selection.ridge_path import RidgePath
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -298,7 +298,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         values: Doubles = data.Y * self._unit + self._center
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def _make_loss(self, data: Samples) -> Loss:
+    def _make_loss(self, data: Samples, splits: Splits) -> Loss:  # noqa: ARG002
         if self.scoring is None:
 
             def squared_error(predictions: Doubles, rows: Places) -> Doubles:
@@ -309,7 +309,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
             return squared_error
 
         def shells(
-            predictions: Doubles, _: Places, __: Doubles | None, at: Places
+            predictions: Doubles, at: Places, _: Callable[[], Doubles]
         ) -> list[IdentityRegressor]:
             values = (predictions * self._unit + self._center)[:, at]
             return [IdentityRegressor(v[:, 0] if v.shape[1] == 1 else v) for v in values]
@@ -321,8 +321,9 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         sign = -1.0 if self.scoring.startswith("neg_") else 1.0
 
         def at_once(
-            predictions: Doubles, rows: Places, _: Doubles | None, at: Places, given: Doubles | None
-        ) -> Doubles:
+            predictions: Doubles, rows: Places, at: Places, given: Doubles | None,
+            _: Callable[[], Doubles],
+        ) -> Doubles:  # fmt: skip
             """Judge all predictions as further outputs, of which the metric has a value each."""
             outputs = np.moveaxis((predictions * self._unit + self._center)[:, at], 0, -1)
             y = labels[rows[at]].reshape(len(at), -1, 1)

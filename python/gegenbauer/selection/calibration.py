@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ProbabilityMap",
     "best_temperatures",
+    "calibrated_probabilities",
     "class_scores",
     "expected_calibration_error",
     "fit_probabilities",
@@ -211,51 +212,117 @@ def fit_probabilities(
     >>> fit_probabilities(outputs, np.array([0, 0, 0, 1, 1, 1]))(outputs).round(2)[:, 1]
     array([0.23, 0.35, 0.6 , 0.43, 0.66, 0.75])
     """
-    F = class_scores(outputs)
-    n, n_classes = F.shape
+    scale, bias = _best_maps(class_scores(outputs)[np.newaxis], codes, weights)
+    return ProbabilityMap(float(scale[0]), bias[0])
+
+
+def calibrated_probabilities(
+    outputs: Doubles, codes: npt.NDArray[np.intp], weights: Doubles | None = None
+) -> Doubles:
+    """Return the probabilities that each of some models has by its own `fit_probabilities`.
+
+    Parameters
+    ----------
+    outputs : ndarray, shape (n_models, n_samples, n_classes), or (n_models, n_samples, 1)
+        As for `fit_probabilities`, of each model.
+    codes, weights
+        As for `fit_probabilities`.
+
+    Returns
+    -------
+    ndarray, shape (n_models, n_samples, n_classes)
+    """
+    scores = class_scores(outputs)
+    scale, bias = _best_maps(scores, codes, weights)
+    scores = scores - scores.max(axis=-1, keepdims=True)
+    z = scale[:, np.newaxis, np.newaxis] * scores + bias[:, np.newaxis]
+    return np.exp(_log_softmax(z))
+
+
+def _log_shares(F: Doubles, scale: Doubles, bias: Doubles) -> Doubles:
+    """Return the logarithms of the probabilities, classes before samples."""
+    z = scale[:, np.newaxis, np.newaxis] * F
+    z += bias[:, :, np.newaxis]
+    z -= z.max(axis=1, keepdims=True)
+    z -= np.log(np.exp(z).sum(axis=1, keepdims=True))
+    return z
+
+
+def _best_maps(
+    scores: Doubles, codes: npt.NDArray[np.intp], weights: Doubles | None
+) -> tuple[Doubles, Doubles]:
+    """Return scales (G,) and biases (G, K) of scores (G, n, K), see `fit_probabilities`."""
+    n_models, n, n_classes = scores.shape
     w = np.ones(n) if weights is None else weights
     rest = (1.0 / (np.bincount(codes, weights=w, minlength=n_classes) + 2.0))[codes]
-    T = np.repeat(rest[:, np.newaxis] / (n_classes - 1), n_classes, axis=1)
-    T[np.arange(n), codes] = 1.0 - rest
+    T = np.repeat(rest[np.newaxis] / (n_classes - 1), n_classes, axis=0)
+    T[codes, np.arange(n)] = 1.0 - rest
+    wT = w * T
+    F = np.ascontiguousarray(np.swapaxes(scores, -1, -2))
     # typical scores of one keep Newton's matrix well scaled
-    unit = float(np.abs(F).max()) or 1.0
-    F = F / unit
+    unit = np.abs(F).max(axis=(1, 2))
+    unit = np.where(unit > 0, unit, 1.0)
+    F /= unit[:, np.newaxis, np.newaxis]
     lowest, highest = np.exp(_LOWEST), np.exp(_HIGHEST)
 
-    def loss(scale: float, bias: Doubles) -> float:
-        expected = np.einsum("nk,nk->n", T, _log_softmax(scale * F + bias))
-        return float(-(w @ expected) + 0.5 * bias @ bias)
+    def loss(F: Doubles, scale: Doubles, bias: Doubles) -> Doubles:
+        expected = np.einsum("kn,gkn->g", wT, _log_shares(F, scale, bias))
+        return np.asarray(-expected + 0.5 * (bias**2).sum(axis=1))
 
     # The best temperature of classes that are separated without an error is no start: there the
-    # targets are far away, the loss has no curvature, and Newton's step would lead anywhere.
-    bias = np.zeros(n_classes)
-    value, scale = min((loss(trial, bias), trial) for trial in np.exp(_STARTS).tolist())
+    # targets are far away, the loss has no curvature, and Newton's step would lead anywhere. The
+    # sign of its slope leads to the best of powers of e.
+    bias = np.zeros((n_models, n_classes))
+    low, high = np.zeros(n_models, dtype=np.intp), np.full(n_models, _STARTS.size - 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        P = np.exp(_log_shares(F, np.exp(_STARTS[middle]), bias))
+        slope = np.einsum("gkn,gkn->g", w * P - wT, F)
+        low, high = np.where(slope < 0, middle + 1, low), np.where(slope < 0, high, middle)
+    trials = np.exp(_STARTS[[np.maximum(low - 1, 0), low]])
+    values = np.array([loss(F, trial, bias) for trial in trials])
+    best = values.argmin(axis=0)
+    scale, value = (found[best, np.arange(n_models)] for found in (trials, values))
+
+    going = np.arange(n_models)
+    diagonal = np.arange(n_classes)
     for _ in range(50):
-        P = np.exp(_log_softmax(scale * F + bias))
-        difference = P - T
-        gradient = np.append((w[:, np.newaxis] * difference).sum(axis=0) + bias, 0.0)
-        gradient[-1] = w @ np.einsum("nk,nk->n", difference, F)
-        mean_F = np.einsum("nk,nk->n", P, F)
-        H = np.empty((n_classes + 1, n_classes + 1))
-        H[:-1, :-1] = np.diag(w @ P) - (w[:, np.newaxis] * P).T @ P + np.eye(n_classes)
-        H[:-1, -1] = H[-1, :-1] = w @ (P * (F - mean_F[:, np.newaxis]))
-        H[-1, -1] = w @ (np.einsum("nk,nk->n", P, F**2) - mean_F**2) + 1e-12 * n
-        step = np.linalg.solve(H, gradient)
-        decrease = float(gradient @ step)
-        if decrease <= 1e-12 * (1.0 + abs(value)):
-            break
-        length = 1.0
-        while length > 1e-6:
-            trial_scale = float(np.clip(scale - length * step[-1], lowest, highest))
-            trial_bias = bias - length * step[:-1]
-            trial = loss(trial_scale, trial_bias)
-            if trial < value:
-                break
+        some = F[going]
+        P = np.exp(_log_shares(some, scale[going], bias[going]))
+        wP = w * P
+        gradient = np.empty((going.size, n_classes + 1))
+        gradient[:, :-1] = (wP - wT).sum(axis=2) + bias[going]
+        gradient[:, -1] = np.einsum("gkn,gkn->g", wP - wT, some)
+        mean_F = (P * some).sum(axis=1)
+        H = np.empty((going.size, n_classes + 1, n_classes + 1))
+        H[:, :-1, :-1] = -wP @ np.swapaxes(P, 1, 2)
+        H[:, diagonal, diagonal] += wP.sum(axis=2) + 1.0
+        H[:, :-1, -1] = H[:, -1, :-1] = (wP * (some - mean_F[:, np.newaxis])).sum(axis=2)
+        H[:, -1, -1] = (wP * some**2).sum(axis=(1, 2)) - mean_F**2 @ w + 1e-12 * n
+        # a scale at an end of its range, from where the loss leads out of it, stays
+        outward = np.where(gradient[:, -1] > 0, scale[going] <= lowest, scale[going] >= highest)
+        gradient[outward, -1] = H[outward, :-1, -1] = H[outward, -1, :-1] = 0.0
+        step = np.linalg.solve(H, gradient[..., np.newaxis])[..., 0]
+        decrease = (gradient * step).sum(axis=1)
+        moving = decrease > 1e-12 * (1.0 + np.abs(value[going]))
+        going, step = going[moving], step[moving]
+        length, waiting = 1.0, np.arange(going.size)
+        improved = np.zeros(going.size, dtype=bool)
+        while waiting.size and length > 1e-6:
+            at, part = going[waiting], length * step[waiting]
+            trial_scale = np.clip(scale[at] - part[:, -1], lowest, highest)
+            trial_bias = bias[at] - part[:, :-1]
+            trial = loss(F[at], trial_scale, trial_bias)
+            better = trial < value[at]
+            to = at[better]
+            scale[to], bias[to], value[to] = trial_scale[better], trial_bias[better], trial[better]
+            improved[waiting[better]] = True
+            waiting = waiting[~better]
             length /= 2
-        else:
+        going = going[improved]
+        if not going.size:
             break
-        scale, bias, value = trial_scale, trial_bias, trial
-    return ProbabilityMap(scale / unit, bias)
+    return scale / unit, bias
 
 
 def expected_calibration_error(
