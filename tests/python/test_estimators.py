@@ -27,6 +27,7 @@ from sklearn.utils.estimator_checks import check_param_validation, parametrize_w
 
 from gegenbauer import (
     GegenbauerClassifier,
+    GegenbauerClassifierCV,
     GegenbauerRegressor,
     InputScaling,
     TensorBasis,
@@ -331,8 +332,8 @@ class TestSampleWeight:
             ([1, 1], r"sample_weight must have shape \(3,\).* got shape \(2,\)"),
             ([[1], [1], [1]], r"sample_weight must have shape \(3,\).* got shape \(3, 1\)"),
             ([1, -2, 1], "sample_weight must not be negative; got -2 in row 1"),
-            ([1, np.nan, 1], "sample_weight contains NaN"),
-            ([1, np.inf, 1], "sample_weight contains infinity"),
+            ([1, np.nan, np.inf], "sample_weight contains NaN, first in row 1; 2 of its 3 entries"),
+            ([1, 1, np.inf], "sample_weight contains infinity, first in row 2; 1 of its 3 entries"),
             ([0, 0, 0], "sample_weight is zero in all 3 samples"),
             (0.0, "sample_weight is zero in all 3 samples"),
             (["a", "b", "c"], "sample_weight must hold numbers"),
@@ -512,8 +513,12 @@ class TestLabels:
             ([1, 1, 1, 1], ["1 class", "int64", "1."]),
             (["a"] * 4, ["1 class", "<U1", "'a'"]),
             ([0.5, 1.5, 2.5, 0.5], ["continuous", "float64", "0.5, 1.5", "GegenbauerRegressor"]),
-            (np.array(["a", None, "b", "a"], dtype=object), ["missing", "object", "None"]),
-            (np.array(["a", np.nan, "b", "a"], dtype=object), ["missing", "object", "nan"]),
+            (np.array(["a", None, "b", "a"], dtype=object),
+             ["first in row 1; 1 of its 4 entries are missing", "object", "None"]),
+            (np.array(["a", "b", np.nan, None], dtype=object),
+             ["first in row 2; 2 of its 4 entries are missing", "object", "nan"]),
+            (np.array([[0, 1], [1, 0], [0, 0], [0, pd.NA]], dtype=object),
+             ["first in row 3, column 1; 1 of its 8 entries are missing"]),
             (np.array(["a", 1, "b", 2], dtype=object), ["int, str", "object", "'a', 1"]),
             (np.array([b"a", b"b", b"a", b"b"]), ["bytes", "|S1"]),
             ([[0, 2], [2, 0], [0, 2], [0, 0]], ["multilabel", "0 and 1", "int64", "0, 2"]),
@@ -522,7 +527,7 @@ class TestLabels:
             ([0, 1, 1], ["inconsistent numbers of samples"]),
             (None, ["requires y"]),
         ],
-    )
+    )  # fmt: skip
     def test_bad_labels_are_named(self, y, pieces):
         X = np.linspace(0, 1, 4)[:, np.newaxis]
         with pytest.raises(ValueError, match=r".") as caught:
@@ -544,9 +549,19 @@ class TestLabels:
 
     def test_column_vector_warns_as_in_scikit_learn(self):
         X = np.linspace(0, 1, 4)[:, np.newaxis]
-        with pytest.warns(DataConversionWarning):
-            model = GegenbauerClassifier(n_terms=2).fit(X, [[0], [1], [0], [1]])
-        assert model.predict(X).shape == (4,)
+        y = np.array([[0], [1], [0], [1]])
+        for learn in (
+            lambda: GegenbauerClassifier(n_terms=2).fit(X, y),
+            lambda: GegenbauerClassifier(n_terms=2, bounds=[(0, 1)]).partial_fit(
+                X, y, classes=[0, 1]
+            ),
+            lambda: GegenbauerClassifierCV(spectrum=(0.5, 2.0), alphas=[1.0]).fit(X, y),
+        ):
+            with pytest.warns(DataConversionWarning, match="pass y.ravel") as caught:
+                model = learn()
+            (warning,) = [one for one in caught if one.category is DataConversionWarning]
+            assert warning.filename == __file__
+            assert model.predict(X).shape == (4,)
 
 
 class TestMultilabel:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 from gegenbauer._validation import shown
+from gegenbauer.errors import stacklevel
 from gegenbauer.estimators._base import MAX_LISTED
 
 if TYPE_CHECKING:
@@ -19,8 +23,10 @@ __all__ = [
     "class_factors",
     "counterpart",
     "describe_labels",
+    "flat_labels",
     "indicator_columns",
     "label_kind",
+    "places_of",
     "plain_labels",
 ]
 
@@ -35,8 +41,12 @@ def plain_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
     if y.dtype.kind not in "OT":  # object, and NumPy's variable-width strings
         return y
     values = y.ravel().tolist()
-    if any(_is_missing(value) for value in values):
-        raise ValueError(f"Unknown label type: missing labels. {_expected_labels(y, name)}")
+    missing = np.array([_is_missing(value) for value in values], dtype=bool).reshape(y.shape)
+    if missing.any():
+        raise ValueError(
+            f"Unknown label type: missing labels, {places_of(missing)} are missing. Remove these "
+            f"samples, or fill them in. {_expected_labels(y, name)}"
+        )
     if all(isinstance(value, str) for value in values):
         return y.astype(object)
     if all(isinstance(value, (Real, np.bool_)) for value in values):
@@ -47,6 +57,25 @@ def plain_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
     raise ValueError(
         f"Unknown label type: objects of the types {types}. {_expected_labels(y, name)}"
     )
+
+
+def places_of(bad: NDArray[np.bool_]) -> str:
+    """Say where the first of some entries is, and of how many, for an error."""
+    row, *column = np.argwhere(bad)[0].tolist()
+    where = f"row {row}" + (f", column {column[0]}" if column and bad.shape[1] > 1 else "")
+    return f"first in {where}; {int(np.count_nonzero(bad))} of its {bad.size} entries"
+
+
+def flat_labels(y: NDArray[Any]) -> NDArray[Any]:
+    """Return labels (n,); warn, where the user's code calls, of a column (n, 1)."""
+    if y.ndim == 2 and y.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected: pass y.ravel(), of shape "
+            "(n_samples,).",
+            DataConversionWarning,
+            stacklevel=stacklevel(),
+        )
+    return column_or_1d(y)  # type: ignore[no-any-return]  # scikit-learn is untyped
 
 
 def _is_missing(value: Any) -> bool:

@@ -142,10 +142,10 @@ def scored_by(
 
     It sees the original samples, equal ones as often as they came, and only weights that were
     given. ``shells`` makes an estimator of each prediction, for the scorer; ``at_once``, if there
-    is one, does the same for all predictions in one call, a hundredth of the work. ``probabilities_of``
-    calibrates predictions, their samples and weights, if a scorer takes probabilities. With
-    ``splits`` the loss takes the predictions of all test parts, one after the other, calibrates
-    them together, and is the mean of the scores of the parts.
+    is one, does the same for all predictions in one call, a hundredth of the work.
+    ``probabilities_of`` calibrates predictions, their samples and weights, if a scorer takes
+    probabilities. With ``splits`` the loss takes the predictions of all test parts, one after the
+    other, calibrates them together, and is the mean of the scores of the parts.
     """
     by_name = isinstance(scoring, str)
     scorer = get_scorer(scoring) if by_name else scoring

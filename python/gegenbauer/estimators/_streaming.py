@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _num_samples
 
 from gegenbauer._locks import exclusive
@@ -27,6 +26,7 @@ from gegenbauer.errors import BeyondRangeError, StreamError
 from gegenbauer.estimators._base import MAX_LISTED, BasisEstimator, advising
 from gegenbauer.estimators._labels import (
     class_factors,
+    flat_labels,
     indicator_columns,
     label_kind,
     plain_labels,
@@ -657,7 +657,7 @@ class ClassStream(ClassTargets, StreamEstimator):
             self._meet_labels(self._names_of_labels(columns.shape[1]))
             return columns.astype(np.float64), weight
         self.__dict__.pop("_noted", None)
-        y = y if y.ndim == 1 else column_or_1d(y, warn=True)
+        y = flat_labels(y)
         self._check_labels(y, grow=grow)
         codes = np.searchsorted(self.classes_, y)
         if isinstance(self.class_weight, dict):

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.preprocessing import LabelEncoder
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
@@ -28,8 +28,10 @@ from gegenbauer.estimators._labels import (
     class_factors,
     counterpart,
     describe_labels,
+    flat_labels,
     indicator_columns,
     label_kind,
+    places_of,
     plain_labels,
 )
 from gegenbauer.inspection import sobol_indices
@@ -128,7 +130,7 @@ class TargetEstimator(InputEstimator):
         require_plain(X, "X")
         self._note_names(y)
         y = self._prepare_y(y)
-        _require_present(y)
+        _require_present(y, "y")
         with naming_columns(X, "X"):
             X, y = validate_data(
                 self,
@@ -338,7 +340,7 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
         else:
             self.__dict__.pop("label_names_", None)  # of an earlier fit
             labels = LabelEncoder()
-            codes = labels.fit_transform(y if y.ndim == 1 else column_or_1d(y, warn=True))
+            codes = labels.fit_transform(flat_labels(y))
             self.classes_ = labels.classes_
             if self.classes_.size < 2:
                 raise ValueError(
@@ -472,6 +474,7 @@ def checked_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.floa
             f"sample_weight must hold numbers, one for each of the {n_samples} rows of X, or be "
             f"one number; got {shown(sample_weight)}"
         ) from None
+    _require_present(sample_weight, "sample_weight")
     weight: NDArray[np.float64] = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
@@ -495,20 +498,18 @@ def _text_names(y: Any) -> NDArray[Any] | None:
     return np.array([str(name) for name in names], dtype=object)
 
 
-def _require_present(y: Any) -> None:
+def _require_present(values: Any, name: str) -> None:
     """Refuse NaN and infinity in numbers, by the place of the first one."""
-    if y is None or issparse(y):
+    if values is None or issparse(values):
         return
-    values = np.asarray(y)
+    values = np.asarray(values)
     if values.dtype.kind != "f" or values.ndim not in (1, 2):
         return  # others are refused by what they are
     bad = ~np.isfinite(values)
     if not bad.any():
         return
-    row, *column = np.argwhere(bad)[0].tolist()
-    what = "NaN" if np.isnan(values[(row, *column)]) else "infinity"
-    where = f"row {row}" + (f", column {column[0]}" if column and values.shape[1] > 1 else "")
+    what = "NaN" if np.isnan(values[bad][0]) else "infinity"
     raise ValueError(
-        f"Input y contains {what}, first in {where}; {int(np.count_nonzero(bad))} of its "
-        f"{bad.size} entries are not finite. Remove these samples, or fill them in."
+        f"Input {name} contains {what}, {places_of(bad)} are not finite. Remove these "
+        "samples, or fill them in."
     )
