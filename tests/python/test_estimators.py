@@ -547,6 +547,7 @@ class TestLabels:
                 GegenbauerClassifier(n_terms=2), X[:6], y[:6] * 0, cv=3, error_score="raise"
             )
 
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
     def test_column_vector_warns_as_in_scikit_learn(self):
         X = np.linspace(0, 1, 4)[:, np.newaxis]
         y = np.array([[0], [1], [0], [1]])

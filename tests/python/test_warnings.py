@@ -29,7 +29,7 @@ from gegenbauer.errors import (
     OutOfRangeWarning,
     PenalizedConstantWarning,
 )
-from gegenbauer.estimators import _ridge
+from gegenbauer.estimators import _constant, _ridge
 
 # ---- outliers ------------------------------------------------------------------------
 
@@ -380,7 +380,8 @@ class TestPenalizedConstant:
             seen.append((len(X), alpha))
             return solve(basis, X, Y, alpha, **options)
 
-        monkeypatch.setattr(_ridge, "solve_ridge", recorded)
+        for module in (_ridge, _constant):
+            monkeypatch.setattr(module, "solve_ridge", recorded)
         with pytest.warns(PenalizedConstantWarning) as caught:
             model = GegenbauerRegressor(n_terms=15, alpha=1.0).fit(X, y)
         assert seen == [(20_000, 1.0), (1000, pytest.approx(0.05))]
@@ -388,6 +389,39 @@ class TestPenalizedConstant:
         free = clone(model).fit(X, y - 1e5)
         lost = np.median(np.abs(model.predict(X) - 1e5 - free.predict(X))) / y.std()
         assert reported == pytest.approx(lost, rel=0.15)
+
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.GridEdgeWarning")
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
+    @pytest.mark.parametrize("alphas", [[0.25], [1e-4, 1e-3]])
+    def test_the_search_says_it_of_its_choice(self, alphas):
+        """As fits with the chosen alpha, with and without the mean, differ in other samples."""
+        y = self.y * 2.0 / self.y.std()
+        options = {"n_terms": 100, "alphas": alphas, "penalize_constant": True}
+        model = GegenbauerRegressorCV(spectrum=None, **options)
+        (warning,) = self.caught(model, y + 1e6)
+        assert warning.filename == __file__
+        told = float(str(warning.message).partition("off by some ")[2].split()[0])
+        order = np.lexsort(self.X.T[::-1])
+        X, y, Z = self.X[order[::2]], y[order[::2]], self.X[order[1::2]]
+        box = np.column_stack([self.X.min(axis=0), self.X.max(axis=0)])
+        half = GegenbauerRegressor(n_terms=100, alpha=model.alpha_ / 2, bounds=box)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            far, near = half.fit(X, y + 1e6).predict(Z) - 1e6, half.fit(X, y).predict(Z)
+        assert told == pytest.approx(np.median(np.abs(far - near)) / 2.0, rel=0.1)
+
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.GridEdgeWarning")
+    def test_searches_whose_constant_is_cheap_or_free_say_nothing(self):
+        for model, y in [
+            (GegenbauerRegressorCV(spectrum=None, n_terms=30, penalize_constant=True), self.y),
+            (GegenbauerRegressorCV(spectrum=None, n_terms=30), self.y + 1e6),
+            # chosen from 2^-30 on, the penalty costs 0.006 standard deviations
+            (GegenbauerRegressorCV(spectrum=None, n_terms=100, penalize_constant=True),
+             self.y + 1e6),
+            (GegenbauerRegressorCV((0.5, 2.0), n_terms=30, penalize_constant=True), self.y + 1e6),
+            (GegenbauerRegressorCV((0.5, 2.0), penalize_constant=True), self.y + 1e6),
+        ]:  # fmt: skip
+            assert self.caught(model, y) == []
 
     def test_of_the_outputs_the_one(self):
         Y = np.column_stack([self.y, self.y - 1e5])
@@ -427,9 +461,10 @@ class TestPenalizedConstant:
 
         calls = []
         solve = _ridge.solve_ridge
-        monkeypatch.setattr(
-            _ridge, "solve_ridge", lambda *a, **k: calls.append(1) or solve(*a, **k)
-        )
+        for module in (_ridge, _constant):
+            monkeypatch.setattr(
+                module, "solve_ridge", lambda *a, **k: calls.append(1) or solve(*a, **k)
+            )
         assert self.caught(GegenbauerRegressor(n_terms=10), self.y + 20) == []
         assert len(calls) == 1
 

@@ -30,6 +30,7 @@ from gegenbauer._validation import (
 )
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import Spectrum
+from gegenbauer.estimators._constant import warn_if_constant_is_dear
 from gegenbauer.estimators._samples import Samples
 from gegenbauer.estimators._scoring import IdentityRegressor, scored_by
 from gegenbauer.estimators._search import MOST_FOR_A_MEAN, SearchEstimator, spread_places
@@ -367,6 +368,11 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         self._free_constant = not self.penalize_constant
         self._row_weight, self._left_out_share = data.weight, data.share
         self._left_out_residuals = (data.Y - left_out) * self._unit
+        if self._on_paper and self.penalize_constant:  # elsewhere the mean is subtracted
+            warn_if_constant_is_dear(
+                self.basis_, data.X, data.Y, data.weight, self.alpha_, flat=self._y_was_flat,
+                scaling=self.scaling_, n_threads=self._n_threads(),
+            )  # fmt: skip
         self._judge_noise(data)
         self._prior_variance = self._judge_prior(data)
         values = (left_out * self._unit + self._center)[data.back]

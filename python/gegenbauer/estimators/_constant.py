@@ -1,0 +1,131 @@
+"""What the penalty on the constant term costs where targets are far from zero."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer.errors import PenalizedConstantWarning, stacklevel
+from gegenbauer.ridge.expansions import predict
+from gegenbauer.ridge.solve import solve_ridge
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.basis.scaling import InputScaling
+    from gegenbauer.basis.tensor_basis import TensorBasis
+
+__all__ = ["distances", "least_distance", "warn_if_constant_is_dear", "warn_of_constant"]
+
+_EPS = np.finfo(np.float64).eps
+
+# Means so many standard deviations from zero are looked into, and what the penalty on the constant
+# may cost, in standard deviations
+_FAR_FROM_ZERO, _MOST_LOST = 10.0, 0.1
+
+# So many samples show what the penalty costs, or twice as many as there are terms
+_FEW = 1000
+
+
+def _may_be_far(
+    Y: NDArray[np.float64], weight: NDArray[np.float64] | None, total: float, least: float
+) -> NDArray[np.bool_]:
+    """Leave out the columns whose means are certainly less than `least` deviations from zero.
+
+    One pass without copies. The variance is what is left of the mean square, which has digits
+    enough of it where it is not much smaller; for others, and beyond the range of squares, a
+    column may be far.
+    """
+    n_samples, n_outputs = Y.shape
+    mean, square = np.zeros(n_outputs), np.zeros(n_outputs)
+    by_rows = abs(Y.strides[0]) >= abs(Y.strides[1])
+    step = max(1, 2**15 // (n_outputs if by_rows else n_samples))  # what a cache holds
+    with np.errstate(all="ignore"):
+        for start in range(0, n_samples if by_rows else n_outputs, step):
+            part = slice(start, start + step)
+            rows, columns = (part, slice(None)) if by_rows else (slice(None), part)
+            values = Y[rows, columns]
+            weighted = values if weight is None else weight[rows, np.newaxis] * values
+            mean[columns] += weighted.sum(axis=0)
+            square[columns] += np.einsum("ij,ij->j", weighted, values)
+        mean /= total
+        square /= total
+        limit = min(least, 1e3) / 2
+        near = (mean**2 <= limit**2 * (square - mean**2)) & (square > np.finfo(float).tiny / _EPS)
+    return ~near
+
+
+def distances(mean: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how many standard deviations means are from zero; 0 where all is rounding."""
+    known = spread > _EPS * np.abs(mean)
+    return np.where(known, np.abs(mean) / np.where(spread > 0, spread, 1.0), 0.0)
+
+
+def warn_if_constant_is_dear(
+    basis: TensorBasis, X: NDArray[Any], Y: Doubles, weight: Doubles | None, alpha: float, *,
+    flat: bool, scaling: InputScaling, n_threads: int | None,
+) -> None:  # fmt: skip
+    """Warn where the penalty on the constant costs more than a tenth of the targets' spread.
+
+    A fit is linear in its targets: what it makes of Y beyond a fit with a free constant is the
+    mean times what it makes of targets of 1. How far that is from 1 between the samples is seen
+    by a fit to every other one, or to twice the terms where samples are many, with the share
+    of alpha that is theirs; only targets whose mean is far from zero are worth it.
+    """
+    n = len(X)
+    total = n if weight is None else float(weight.sum())
+    least = least_distance(alpha, total) if n >= 4 * basis.n_terms else _FAR_FROM_ZERO
+    columns = np.flatnonzero(_may_be_far(Y, weight, total, least))
+    if n < 4 or columns.size == 0:
+        return
+    Y = Y[:, columns]
+    size = np.abs(Y).max(axis=0)
+    scaled = Y / np.where(size > 0, size, 1.0)
+    mean = np.average(scaled, axis=0, weights=weight)
+    spread = np.sqrt(np.average((scaled - mean) ** 2, axis=0, weights=weight))
+    far = distances(mean, spread)
+    column = int(far.argmax())
+    if far[column] < least:
+        return
+    step = max(2, n // max(2 * basis.n_terms, _FEW))
+    some, others = slice(0, None, step), slice(step // 2, None, step)
+    weight_of_some = None if weight is None else weight[some]
+    share = (len(X[some]) if weight is None else float(weight[some].sum())) / total
+    if not share > 0:
+        return
+    options: dict[str, Any] = {"scaling": scaling, "n_threads": n_threads}
+    # by whatever engine and solver: it is not the fit, and must not fail where that does not
+    ones = solve_ridge(
+        basis, X[some], np.ones((len(X[some]), 1)), alpha * share,
+        sample_weight=weight_of_some, **options,
+    )  # fmt: skip
+    missed = 1.0 - predict(basis, X[others], ones.weights, **options)
+    lost = float(far[column] * np.median(np.abs(missed)))
+    warn_of_constant(far[column], None if flat else int(columns[column]), lost)
+
+
+def least_distance(alpha: float, weight: float) -> float:
+    """Return from which distance on the penalty on the constant may cost much, whatever X is.
+
+    Of many samples, targets of 1 are missed by no more than sqrt(alpha / weight): the weight 1
+    of the constant alone would be penalised by alpha.
+    """
+    missed = float(np.sqrt(alpha / weight))
+    return max(_FAR_FROM_ZERO, _MOST_LOST / missed) if missed > 0 else np.inf
+
+
+def warn_of_constant(far: float, column: int | None, lost: float) -> None:
+    if lost < _MOST_LOST:
+        return
+    which = "" if column is None else f" in column {column}"
+    warnings.warn(
+        f"The mean of y{which} is {far:.3g} times its standard deviation, and the "
+        "constant term that has to carry it is penalised: for this alone predictions are off "
+        f"by some {lost:.2g} standard deviations. Set penalize_constant=False, or subtract the "
+        "mean from y.",
+        PenalizedConstantWarning,
+        stacklevel=stacklevel(),
+    )
