@@ -393,14 +393,14 @@ class TestPenalizedConstant:
     @pytest.mark.filterwarnings("ignore::gegenbauer.errors.GridEdgeWarning")
     @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
     @pytest.mark.parametrize("alphas", [[0.25], [1e-4, 1e-3]])
-    def test_the_search_says_it_of_its_choice(self, alphas):
+    def test_the_search_warns_of_its_choice(self, alphas):
         """As fits with the chosen alpha, with and without the mean, differ in other samples."""
         y = self.y * 2.0 / self.y.std()
         options = {"n_terms": 100, "alphas": alphas, "penalize_constant": True}
         model = GegenbauerRegressorCV(spectrum=None, **options)
         (warning,) = self.caught(model, y + 1e6)
         assert warning.filename == __file__
-        told = float(str(warning.message).partition("off by some ")[2].split()[0])
+        reported = float(str(warning.message).partition("off by some ")[2].split()[0])
         order = np.lexsort(self.X.T[::-1])
         X, y, Z = self.X[order[::2]], y[order[::2]], self.X[order[1::2]]
         box = np.column_stack([self.X.min(axis=0), self.X.max(axis=0)])
@@ -408,10 +408,10 @@ class TestPenalizedConstant:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             far, near = half.fit(X, y + 1e6).predict(Z) - 1e6, half.fit(X, y).predict(Z)
-        assert told == pytest.approx(np.median(np.abs(far - near)) / 2.0, rel=0.1)
+        assert reported == pytest.approx(np.median(np.abs(far - near)) / 2.0, rel=0.1)
 
     @pytest.mark.filterwarnings("ignore::gegenbauer.errors.GridEdgeWarning")
-    def test_searches_whose_constant_is_cheap_or_free_say_nothing(self):
+    def test_no_warning_of_searches_whose_constant_is_cheap_or_free(self):
         for model, y in [
             (GegenbauerRegressorCV(spectrum=None, n_terms=30, penalize_constant=True), self.y),
             (GegenbauerRegressorCV(spectrum=None, n_terms=30), self.y + 1e6),

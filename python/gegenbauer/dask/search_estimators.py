@@ -99,6 +99,9 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
     def _coding(self) -> RealCoding:
         return RealCoding(self._center, self._unit)
 
+    def _weight_of_all(self, data: Samples) -> float:  # noqa: ARG002  # it is a sample
+        return self._sum.weight_sum
+
     def _judge_noise(self, data: Samples) -> None:  # noqa: ARG002  # it is a sample
         free, total = self._free_constant, self._sum
         threads = check_threads(self._n_threads())

@@ -66,19 +66,21 @@ def distances(mean: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray
 
 def warn_if_constant_is_dear(
     basis: TensorBasis, X: NDArray[Any], Y: Doubles, weight: Doubles | None, alpha: float, *,
-    flat: bool, scaling: InputScaling, n_threads: int | None,
+    flat: bool, scaling: InputScaling, n_threads: int | None, total: float | None = None,
 ) -> None:  # fmt: skip
     """Warn where the penalty on the constant costs more than a tenth of the targets' spread.
 
     A fit is linear in its targets: what it makes of Y beyond a fit with a free constant is the
     mean times what it makes of targets of 1. How far that is from 1 between the samples is seen
     by a fit to every other one, or to twice the terms where samples are many, with the share
-    of alpha that is theirs; only targets whose mean is far from zero are worth it.
+    of alpha that is theirs; only targets whose mean is far from zero are worth it. `total` is the
+    weight of all samples to which alpha belongs, of which X may be a part.
     """
     n = len(X)
-    total = n if weight is None else float(weight.sum())
+    known = n if weight is None else float(weight.sum())
+    total = known if total is None else total
     least = least_distance(alpha, total) if n >= 4 * basis.n_terms else _FAR_FROM_ZERO
-    columns = np.flatnonzero(_may_be_far(Y, weight, total, least))
+    columns = np.flatnonzero(_may_be_far(Y, weight, known, least))
     if n < 4 or columns.size == 0:
         return
     Y = Y[:, columns]

@@ -178,7 +178,7 @@ def scored_by(
     ends = [] if splits is None else np.cumsum([test.size for _, test in splits])[:-1].tolist()
 
     def loss(predictions: Doubles, rows: Places) -> Doubles:
-        @cache  # of all predictions, when the first scorer asks
+        @cache  # of all predictions, for the first scorer that needs them
         def probabilities() -> Doubles:
             weights = None if data.weight is None else data.weight[rows]
             return probabilities_of(predictions, rows, weights)

@@ -371,13 +371,17 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         if self._on_paper and self.penalize_constant:  # elsewhere the mean is subtracted
             warn_if_constant_is_dear(
                 self.basis_, data.X, data.Y, data.weight, self.alpha_, flat=self._y_was_flat,
-                scaling=self.scaling_, n_threads=self._n_threads(),
+                scaling=self.scaling_, n_threads=self._n_threads(), total=self._weight_of_all(data),
             )  # fmt: skip
         self._judge_noise(data)
         self._prior_variance = self._judge_prior(data)
         values = (left_out * self._unit + self._center)[data.back]
         self.loo_predictions_ = values[:, 0] if self._y_was_flat else values
         del self._center, self._unit
+
+    def _weight_of_all(self, data: Samples) -> float:
+        """Return the weight of the samples of the fit."""
+        return float(data.n if data.weight is None else data.weight.sum())
 
     def _judge_noise(self, data: Samples) -> None:
         """Set the variance of the noise and the degrees of freedom."""
