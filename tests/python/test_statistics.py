@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import make_problem, relative
 
+from gegenbauer import GegenbauerRegressor
 from gegenbauer._dispatch import core
 from gegenbauer.basis import InputScaling, TensorBasis
 from gegenbauer.errors import TooLargeError
 from gegenbauer.ridge import GramStatistics, MomentStatistics, solve_ridge
+from gegenbauer.ridge.statistics.choice import choose_statistics
 from gegenbauer.selection import RidgePath
 
 
@@ -33,6 +35,38 @@ def same_statistics(a, b, tolerance=1e-13):
     assert a.n_samples == b.n_samples
     assert relative(a.gram, b.gram) <= tolerance
     assert relative(a.cross, b.cross) <= tolerance
+
+
+class TestChoice:
+    LOW, HIGH = TensorBasis(2, degree=53), TensorBasis(2, degree=53, lam=2.0)
+
+    @pytest.mark.parametrize(
+        ("basis", "engine", "kind"),
+        [
+            (LOW, "auto", MomentStatistics),
+            (LOW, "primal", GramStatistics),
+            (HIGH, "auto", GramStatistics),  # moments round worse than features there
+            (HIGH, "moments", MomentStatistics),
+            (TensorBasis(9, degree=2), "auto", GramStatistics),  # moments cost more
+            (TensorBasis(9, degree=2), "moments", MomentStatistics),
+            (TensorBasis(60, degree=3), "moments", GramStatistics),  # too large a plan
+        ],
+    )
+    def test_what_serves(self, basis, engine, kind):
+        assert choose_statistics(basis, engine=engine) is kind
+
+    @pytest.mark.parametrize("lam", [0.5, 2.0])
+    def test_a_stream_sums_what_serves(self, lam):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(-1, 1, (400, 2))
+        y = np.sin(3 * X[:, 0]) * X[:, 1]
+        kinds = {}
+        for engine in ("auto", "primal", "moments"):
+            model = GegenbauerRegressor(degree=40, lam=lam, engine=engine).partial_fit(X, y)
+            kinds[engine] = type(model.statistics_)
+        served = MomentStatistics if lam == 0.5 else GramStatistics
+        expected = {"auto": served, "primal": GramStatistics, "moments": MomentStatistics}
+        assert kinds == expected
 
 
 def test_statistics_are_the_normal_equations(statistics_of):

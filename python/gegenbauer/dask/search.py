@@ -23,10 +23,8 @@ from gegenbauer.dask.partitions import Partitions, gather, require_inputs
 from gegenbauer.estimators._samples import Samples
 from gegenbauer.estimators._search import PASSING, SearchEstimator
 from gegenbauer.estimators._targets import warn_of_light
-from gegenbauer.ridge.cost import moments_serve
 from gegenbauer.ridge.expansions import predict
-from gegenbauer.ridge.statistics.gram import GramStatistics
-from gegenbauer.ridge.statistics.moments import MomentStatistics
+from gegenbauer.ridge.statistics.choice import choose_statistics
 from gegenbauer.selection._features import rounding_error
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
 from gegenbauer.selection.candidates import NO_LOSS, TRUSTED
@@ -39,9 +37,8 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.dask.first_pass import ClassCoding, FirstPass, RealCoding, Sample
     from gegenbauer.estimators._progress import Progress
+    from gegenbauer.ridge.statistics.choice import Statistics
     from gegenbauer.selection.candidates import Loss, Splits
-
-    Statistics = GramStatistics | MomentStatistics
 
 __all__ = ["SearchOnDask"]
 
@@ -246,7 +243,7 @@ class SearchOnDask(Supervised, SearchEstimator):
             f"outputs of {data.n} samples for {alphas.size} alphas",
             "give fewer alphas or outputs",
         )
-        kind = MomentStatistics if moments_serve(basis, K) else GramStatistics
+        kind = choose_statistics(basis, K)
         model = self._for_a_task()
         model.__dict__.update(
             {name: value for name, value in self.__dict__.items() if name.endswith("_in_")}

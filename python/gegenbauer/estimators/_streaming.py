@@ -33,9 +33,7 @@ from gegenbauer.estimators._labels import (
 )
 from gegenbauer.estimators._progress import RowProgress
 from gegenbauer.estimators._targets import ClassTargets, RealTargets, TargetEstimator
-from gegenbauer.ridge.cost import MANY_SAMPLES, fit_cost, moments_serve
-from gegenbauer.ridge.statistics.gram import GramStatistics
-from gegenbauer.ridge.statistics.moments import MomentStatistics
+from gegenbauer.ridge.statistics.choice import choose_statistics
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
 
 if TYPE_CHECKING:
@@ -46,8 +44,7 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
     from gegenbauer.ridge.solve import RidgeSolution
     from gegenbauer.ridge.statistics._base import Coding
-
-    Statistics = GramStatistics | MomentStatistics
+    from gegenbauer.ridge.statistics.choice import Statistics
 
 __all__ = ["ClassStream", "RealStream", "StreamEstimator"]
 
@@ -180,14 +177,6 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
             )
         return self._require_sums_to_do()
 
-    def _statistics_kind(self) -> type[Statistics]:
-        """Return the cheaper way of summing, or the requested one."""
-        if self.engine == "moments":
-            possible = np.isfinite(fit_cost(self.basis_, MANY_SAMPLES)["moments"])
-            return MomentStatistics if possible else GramStatistics
-        serve = self.engine == "auto" and moments_serve(self.basis_, 1)
-        return MomentStatistics if serve else GramStatistics
-
     # ---- learning ----------------------------------------------------------------
 
     def _take_in(
@@ -213,7 +202,8 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         box = self._given_box(X.shape[1])
         if first:
             start = box or InputScaling.fit(X, domain=self.domain, clip=self._clips)
-            statistics = self._statistics_kind()(self.basis_, targets.shape[1], scaling=start)
+            kind = choose_statistics(self.basis_, engine=self.engine)
+            statistics = kind(self.basis_, targets.shape[1], scaling=start)
             self.n_out_of_range_ = 0
         else:
             statistics = copy.copy(self.statistics_)

@@ -1,0 +1,39 @@
+"""Which of both statistics a stream of samples is summed into."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from gegenbauer.ridge.cost import MANY_SAMPLES, fit_cost, moments_serve
+from gegenbauer.ridge.statistics.gram import GramStatistics
+from gegenbauer.ridge.statistics.moments import MomentStatistics
+
+if TYPE_CHECKING:
+    from gegenbauer.basis.tensor_basis import TensorBasis
+
+__all__ = ["Statistics", "choose_statistics"]
+
+Statistics: TypeAlias = GramStatistics | MomentStatistics
+
+
+def choose_statistics(
+    basis: TensorBasis, n_outputs: int = 1, *, engine: str = "auto"
+) -> type[Statistics]:
+    """Return what serves best for many samples, or what an engine asks for.
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms.
+    n_outputs : int
+        Number of targets; 1 where more may come.
+    engine : {"auto", "primal", "moments"}
+        As for `solve_ridge`: moments whose plan would be too large give way to features.
+    """
+    if engine == "moments":
+        by_moments = bool(np.isfinite(fit_cost(basis, MANY_SAMPLES)["moments"]))
+    else:
+        by_moments = engine == "auto" and moments_serve(basis, n_outputs)
+    return MomentStatistics if by_moments else GramStatistics
