@@ -47,8 +47,8 @@ class TestChoice:
             (LOW, "primal", GramStatistics),
             (HIGH, "auto", GramStatistics),  # moments round worse than features there
             (HIGH, "moments", MomentStatistics),
-            (TensorBasis(9, degree=2), "auto", GramStatistics),  # moments cost more
-            (TensorBasis(9, degree=2), "moments", MomentStatistics),
+            (TensorBasis(20, degree=2), "auto", GramStatistics),  # moments cost more
+            (TensorBasis(20, degree=2), "moments", MomentStatistics),
             (TensorBasis(60, degree=3), "moments", GramStatistics),  # too large a plan
         ],
     )

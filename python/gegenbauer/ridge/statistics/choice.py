@@ -21,7 +21,7 @@ Statistics: TypeAlias = GramStatistics | MomentStatistics
 def choose_statistics(
     basis: TensorBasis, n_outputs: int = 1, *, engine: str = "auto"
 ) -> type[Statistics]:
-    """Return what serves best for many samples, or what an engine asks for.
+    """Return what serves best for many samples, or what an engine names.
 
     Parameters
     ----------
