@@ -23,7 +23,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import PredefinedSplit
 
 import gegenbauer
-from gegenbauer.errors import OutOfRangeWarning, StreamError
+from gegenbauer.errors import OutOfRangeWarning, PenalizedConstantWarning, StreamError
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -393,6 +393,26 @@ def unequal(*arrays):
 
 class TestSearch:
     """K-fold by subtraction is the plain search with the same folds, where every row is sampled."""
+
+    def test_what_the_penalty_on_the_constant_costs(self):
+        """A sample of 1000 shows it as all samples do: by its share of alpha."""
+        rng = np.random.default_rng(0)
+        X = rng.uniform(-1, 1, (6000, 2))
+        y = X[:, 0] + 0.1 * rng.normal(size=6000) + 600.0
+        options = {"spectrum": None, "n_terms": 20, "penalize_constant": True, "alphas": [3.0]}
+        costs = []
+        for model, data in [
+            (gegenbauer.GegenbauerRegressorCV(**options), (X, y)),
+            (
+                GegenbauerRegressorCV(**options, search_samples=1000),
+                (da.from_array(X, chunks=(1000, 2)), da.from_array(y, chunks=1000)),
+            ),
+        ]:
+            with pytest.warns(PenalizedConstantWarning) as caught:
+                model.fit(*data)
+            (warning,) = [w for w in caught if w.category is PenalizedConstantWarning]
+            costs.append(float(str(warning.message).partition("off by some ")[2].split()[0]))
+        assert costs[0] == pytest.approx(costs[1], rel=0.15)
 
     @pytest.mark.parametrize(
         "options",
