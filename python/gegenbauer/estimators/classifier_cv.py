@@ -378,7 +378,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         unit = {None: 1.0, "neg_log_loss": 1.0, "neg_brier_score": 2.0 * constant}
         known = self.scoring is None or isinstance(self.scoring, str)
         share = unit.get(self.scoring, 0.0) if known else 0.0
-        return min(0.5 * constant, share * self._luck / data.n_samples)
+        # other scorers have no such measure, and their losses may be negative
+        return min(0.5 * constant, share * self._luck / data.n_samples) if share else 0.0
 
     def _stratified(self, data: Samples, most: int) -> Places:
         if data.n <= most:
