@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from gegenbauer import basis, errors, inspection, ridge, selection
 from gegenbauer._dispatch import default_threads, show_versions
+from gegenbauer._renamed import NEW_FUNCTIONS
 from gegenbauer.basis import (
     GegenbauerDecay,
     GeometricDecay,
@@ -109,12 +110,14 @@ def __getattr__(name: str) -> Any:
         return import_module(f"{__name__}.{name}")
     if name in _LAZY:
         return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+    name, old = NEW_FUNCTIONS.get(name, name), name
     home = _ELSEWHERE.get(name)
     for package in (basis, errors, inspection, ridge, selection):
         if name in package.__all__:
             home = package.__name__.removeprefix(f"{__name__}.")
-    hint = "" if home is None else f": it is in {__name__}.{home}"
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+    called = "" if old == name else f"it is called {name} and "
+    hint = "" if home is None else f": {called or 'it '}is in {__name__}.{home}"
+    raise AttributeError(f"module {__name__!r} has no attribute {old!r}{hint}")
 
 
 def __dir__() -> list[str]:

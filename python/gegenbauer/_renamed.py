@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["NEW_NAMES", "refuse_old_names"]
+__all__ = ["NEW_FUNCTIONS", "NEW_NAMES", "refuse_old_names"]
 
 # Parameters of estimators, and of functions
 NEW_NAMES = {
@@ -25,6 +25,13 @@ NEW_NAMES = {
 
 # Arguments of the searches alone: scikit-learn's scores are better when higher
 _OF_SEARCHES = {"score": "loss", "splits": "cv"}
+
+# Functions and classes that the package itself had
+NEW_FUNCTIONS = {
+    "LeaveOneOut": "LeaveOneOutPredictions",
+    "eval_gegenbauer": "gegenbauer_vander",
+    "search_gamma": "search_alpha",
+}
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+import gegenbauer
 from gegenbauer import (
     ArrayBatches,
     Checkpoint,
@@ -111,3 +112,17 @@ def test_attributes(old, new):
     model = GegenbauerRegressor(n_terms=3).fit(X, X[:, 0])
     with pytest.raises(AttributeError, match=re.escape(f"{old!r}; it is called {new}")):
         getattr(model, old)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "home"),
+    [
+        ("LeaveOneOut", "LeaveOneOutPredictions", "selection"),
+        ("eval_gegenbauer", "gegenbauer_vander", "basis"),
+        ("search_gamma", "search_alpha", "selection"),
+    ],
+)
+def test_functions(old, new, home):
+    with pytest.raises(AttributeError, match=f"it is called {new} and is in gegenbauer.{home}$"):
+        getattr(gegenbauer, old)
+    assert new in getattr(gegenbauer, home).__all__
