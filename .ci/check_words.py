@@ -34,8 +34,7 @@ def find_words(root: Path, words: list[tuple[re.Pattern[str], str]]) -> list[str
     for name in sorted(listed.stdout.split("\0")):
         if not (root / name).is_file() or EXEMPT.fullmatch(name):
             continue
-        text = (root / name).read_text("utf-8")
-        text = SPLIT.sub(" ", text)
+        text = SPLIT.sub(" ", (root / name).read_text("utf-8"))
         for word, instead in words:
             for match in word.finditer(text):
                 line = text.count("\n", 0, match.start()) + 1

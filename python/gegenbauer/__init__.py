@@ -115,8 +115,8 @@ def __getattr__(name: str) -> Any:
     for package in (basis, errors, inspection, ridge, selection):
         if name in package.__all__:
             home = package.__name__.removeprefix(f"{__name__}.")
-    called = "" if old == name else f"it is called {name} and "
-    hint = "" if home is None else f": {called or 'it '}is in {__name__}.{home}"
+    subject = "it" if old == name else f"it is called {name} and"
+    hint = "" if home is None else f": {subject} is in {__name__}.{home}"
     raise AttributeError(f"module {__name__!r} has no attribute {old!r}{hint}")
 
 

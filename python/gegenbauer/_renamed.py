@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["NEW_FUNCTIONS", "NEW_NAMES", "refuse_old_names"]
+__all__ = ["NEW_ATTRIBUTES", "NEW_FUNCTIONS", "NEW_NAMES", "refuse_old_names"]
 
 # Parameters of estimators, and of functions
 NEW_NAMES = {
@@ -21,6 +21,14 @@ NEW_NAMES = {
     "kernel_rows": "kernel_samples",
     "order": "term_order",
     "search_rows": "search_samples",
+}
+
+# Attributes and methods of estimators; those of parameters have their names and an underscore
+NEW_ATTRIBUTES = {
+    **{f"{old}_": f"{new}_" for old, new in NEW_NAMES.items()},
+    "choose_gamma": "choose_alpha",
+    "gamma_results_": "alpha_results_",
+    "n_search_rows_": "n_search_samples_",
 }
 
 # Arguments of the searches alone: scikit-learn's scores are better when higher
@@ -37,7 +45,7 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 
 
 def refuse_old_names(function: Function) -> Function:
-    """Make a function say the new name of an argument that is given by its old one."""
+    """Make a function refuse an argument by its old name, with an error that names the new one."""
     known = inspect.signature(function).parameters
     names = {**NEW_NAMES, **_OF_SEARCHES}
     changed = {old: new for old, new in names.items() if new in known and old not in known}

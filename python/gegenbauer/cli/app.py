@@ -229,9 +229,7 @@ def info(
 
 
 @app.command()
-def demo(
-    seed: opt.Seed = 0,
-) -> None:
+def demo(seed: opt.Seed = 0) -> None:
     """Learn Iris, Wine and Breast Cancer as the paper does, beside the paper in plain NumPy."""
     from gegenbauer.cli.commands.demo import run
 

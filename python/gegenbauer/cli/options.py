@@ -332,7 +332,7 @@ ValidationFraction = Annotated[
 Seed = Annotated[
     int,
     typer.Option(
-        metavar="N", min=0, max=_MAX_SEED, help="Chooses these rows.",
+        metavar="N", min=0, max=_MAX_SEED, help="Chooses the rows held out.",
         rich_help_panel=_CHECK_PANEL,
     ),
 ]  # fmt: skip

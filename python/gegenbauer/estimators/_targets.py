@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from gegenbauer._memory import require_memory
-from gegenbauer._renamed import NEW_NAMES
+from gegenbauer._renamed import NEW_ATTRIBUTES
 from gegenbauer._validation import check_number, naming_columns, require_plain, shown
 from gegenbauer.errors import LightWeightsWarning, stacklevel
 from gegenbauer.estimators._base import FLOAT_DTYPES, InputEstimator
@@ -56,12 +56,7 @@ _ELSEWHERE = {
     "predict_interval": "GegenbauerRegressorCV has it, whose intervals are those of leave-one-out "
     "residuals",
 }
-_ELSEWHERE |= {f"{old}_": f"it is called {new}_" for old, new in NEW_NAMES.items()}
-_ELSEWHERE |= {
-    "choose_gamma": "it is called choose_alpha",
-    "gamma_results_": "it is called alpha_results_",
-    "n_search_rows_": "it is called n_search_samples_",
-}
+_ELSEWHERE |= {old: f"it is called {new}" for old, new in NEW_ATTRIBUTES.items()}
 
 
 def warn_of_light(weights: NDArray[np.float64] | float, n_rows: int) -> None:

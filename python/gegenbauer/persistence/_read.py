@@ -10,7 +10,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer import __version__
-from gegenbauer._renamed import NEW_NAMES
+from gegenbauer._renamed import NEW_ATTRIBUTES, NEW_NAMES
 from gegenbauer.errors import ModelFileError, ModelVersionWarning, stacklevel
 from gegenbauer.persistence._checks import (
     check_fitted,
@@ -123,15 +123,10 @@ def _parse_header(text: bytes) -> Header:
 
 def _new_name(old: str) -> str:
     """Return what a parameter, an attribute or a tensor of version 1 is called now."""
-    if old == "n_search_rows_":
-        return "n_search_samples_"
-    table, dot, axis = old.rpartition(".")
+    names = {**NEW_NAMES, **NEW_ATTRIBUTES, "relative_gamma": "relative_alpha"}
+    table, dot, name = old.rpartition(".")
     table = {"gamma_results": "alpha_results", "cv_results": "surface"}.get(table, table)
-    if axis == "relative_gamma":
-        return f"{table}{dot}relative_alpha"
-    name = axis.removesuffix("_")
-    new = NEW_NAMES.get(name, name)
-    return f"{table}{dot}{new}{axis[len(name) :]}"
+    return f"{table}{dot}{names.get(name, name)}"
 
 
 def _with_new_keys(values: dict[str, Any]) -> dict[str, Any]:

@@ -46,9 +46,10 @@ def class_scores(outputs: Doubles) -> Doubles:
     return np.concatenate([-0.5 * outputs, 0.5 * outputs], axis=-1)
 
 
-def _log_softmax(z: Doubles) -> Doubles:
-    shifted = z - z.max(axis=-1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
+def _log_softmax(z: Doubles, axis: int = -1) -> Doubles:
+    shifted = z - z.max(axis=axis, keepdims=True)
+    shifted -= np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+    return np.asarray(shifted)
 
 
 def best_temperatures(
@@ -232,20 +233,15 @@ def calibrated_probabilities(
     -------
     ndarray, shape (n_models, n_samples, n_classes)
     """
-    scores = class_scores(outputs)
-    scale, bias = _best_maps(scores, codes, weights)
-    scores = scores - scores.max(axis=-1, keepdims=True)
-    z = scale[:, np.newaxis, np.newaxis] * scores + bias[:, np.newaxis]
-    return np.exp(_log_softmax(z))
+    maps = zip(*_best_maps(class_scores(outputs), codes, weights), outputs, strict=True)
+    return np.array([ProbabilityMap(float(scale), bias)(own) for scale, bias, own in maps])
 
 
 def _log_shares(F: Doubles, scale: Doubles, bias: Doubles) -> Doubles:
     """Return the logarithms of the probabilities, classes before samples."""
     z = scale[:, np.newaxis, np.newaxis] * F
     z += bias[:, :, np.newaxis]
-    z -= z.max(axis=1, keepdims=True)
-    z -= np.log(np.exp(z).sum(axis=1, keepdims=True))
-    return z
+    return _log_softmax(z, axis=1)
 
 
 def _best_maps(

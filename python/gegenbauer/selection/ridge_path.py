@@ -348,7 +348,7 @@ class RidgePath:
         Returns
         -------
         ndarray, shape (n_alphas, n_outputs)
-            The smaller the better. n is the number of rows of positive weight, e their residuals
+            The smaller the better. n is the number of samples of positive weight, e their residuals
             times the square roots of their weights.
         """
         values = self._check_alphas(alphas)
