@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from gegenbauer.ridge.cost import fit_cost
-from gegenbauer.ridge.expansions import predict
+from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion, predict
 from gegenbauer.ridge.kernel_ridge import KernelSolution, predict_kernel, solve_kernel
 from gegenbauer.ridge.solve import RidgeSolution, solve_dual, solve_primal, solve_ridge
 from gegenbauer.ridge.statistics import GramStatistics, MomentStatistics
 
 __all__ = [
     "GramStatistics",
+    "KernelExpansion",
     "KernelSolution",
     "MomentStatistics",
     "RidgeSolution",
+    "TermExpansion",
     "fit_cost",
     "predict",
     "predict_kernel",

@@ -1,8 +1,10 @@
-"""Evaluation of a sum of terms."""
+"""Fitted functions as values: sums of finitely many terms, and sums of kernels at centres."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -10,14 +12,30 @@ from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
 from gegenbauer._validation import CLIP, as_matrix, check_out, check_threads, require_finite
 from gegenbauer.basis.tensor_basis import check_basis
+from gegenbauer.ridge.kernel_ridge import predict_kernel
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
+    from gegenbauer._typing import Doubles
+    from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.basis.tensor_basis import TensorBasis
 
-__all__ = ["predict"]
+    Kernel = SpectrumKernel | TotalDegreeKernel
+
+_Posterior = TypeVar("_Posterior")
+
+__all__ = [
+    "Expansion",
+    "KernelExpansion",
+    "KernelPosterior",
+    "TermExpansion",
+    "TermPosterior",
+    "predict",
+]
 
 
 def predict(
@@ -81,3 +99,313 @@ def predict(
     core.predict(basis._plan, data, box, coefficients, out, threads)
     require_finite(out, "some predictions are", f"{CLIP}; or weights are too large")
     return out
+
+
+class TermPosterior(NamedTuple):
+    """What the variance of a sum of terms is made of, in units of the noise.
+
+    Attributes
+    ----------
+    root : ndarray, shape (n_penalised_terms, n_directions)
+        ``root @ root.T`` is the covariance of the penalised coefficients.
+    mean_features : ndarray, shape (n_penalised_terms,)
+        Means of these terms in the samples of the fit, where the constant is not penalised.
+    free_leverage : float
+        Variance of the constant, where it is not penalised.
+    free_constant : bool
+        Whether it is not.
+    """
+
+    root: Doubles
+    mean_features: Doubles
+    free_leverage: float
+    free_constant: bool
+
+
+class KernelPosterior(NamedTuple):
+    """What the variance of a kernel expansion is made of, in units of the noise.
+
+    Attributes
+    ----------
+    alpha : float
+        The penalty.
+    weight : ndarray, shape (n_centres,), or None
+        Weights of the centres, the samples of the fit.
+    free_constant : bool
+        Whether the constant is not penalised.
+    """
+
+    alpha: float
+    weight: Doubles | None
+    free_constant: bool
+
+
+class Expansion(ABC):
+    """A fitted function of unscaled inputs, which nothing changes."""
+
+    coef: Doubles
+    scaling: InputScaling
+    intercept: Doubles | None
+
+    def with_scaling(self, scaling: InputScaling) -> Self:
+        """Return the same function of inputs that are scaled in another way."""
+        return self if scaling is self.scaling else replace(self, scaling=scaling)  # type: ignore[type-var]
+
+    def with_units(self, unit: npt.ArrayLike, center: npt.ArrayLike) -> Self:
+        """Return ``center + unit`` times this function, for each output."""
+        intercept = (0.0 if self.intercept is None else self.intercept) * np.asarray(unit) + center
+        return replace(  # type: ignore[type-var]
+            self, coef=self.coef * unit, intercept=intercept
+        )
+
+    @property
+    def coef_2d(self) -> Doubles:
+        """Coefficients with a column for each output."""
+        return self.coef.reshape(len(self.coef), -1)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return self.coef_2d.shape[1]
+
+    @abstractmethod
+    def evaluate(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
+        """Return the values at X, (n_samples,) if ``coef`` has one dimension, or with n_outputs."""
+
+    @abstractmethod
+    def variance(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
+        """Return the variances of the values at X in units of the noise, (n_samples,).
+
+        They are the leverages that samples of weight one would have before they are fitted. The
+        prior is that of the penalty.
+
+        Raises
+        ------
+        ValueError
+            The expansion has no ``posterior``.
+        """
+
+    @abstractmethod
+    def prior_spread(
+        self, X: npt.ArrayLike, share: Doubles, *, n_threads: int | None = None
+    ) -> float:
+        """Return the variance over samples, of given shares, that the prior expects."""
+
+    @abstractmethod
+    def prior_increments(self, Z: Doubles) -> Doubles:
+        """Return the prior variances of f(z) - f(z_0) for scaled inputs Z, (n_samples,)."""
+
+    @abstractmethod
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays of which `from_arrays` makes the expansion again, by name."""
+
+    @staticmethod
+    def _require(posterior: _Posterior | None) -> _Posterior:
+        if posterior is None:
+            raise ValueError("this expansion has no posterior, of which variances are made")
+        return posterior
+
+
+@dataclass(frozen=True, eq=False)
+class TermExpansion(Expansion):
+    """A sum of finitely many terms.
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms.
+    coef : ndarray, shape (n_terms,) or (n_terms, n_outputs)
+        Their coefficients. One dimension makes the values have one, too.
+    scaling : InputScaling
+        Maps inputs to the domain of the polynomials.
+    intercept : ndarray, shape (n_outputs,), optional
+        What is added.
+    posterior : TermPosterior, optional
+        What variances are made of.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import InputScaling, TensorBasis
+    >>> from gegenbauer.ridge import TermExpansion
+    >>> basis = TensorBasis(1, degree=1, lam=0.5)
+    >>> f = TermExpansion(basis, np.array([1.0, 10.0]), InputScaling([0.0], [4.0]))
+    >>> f.evaluate([[2.0], [3.0]])
+    array([6. , 8.5])
+    """
+
+    basis: TensorBasis
+    coef: Doubles
+    scaling: InputScaling
+    intercept: Doubles | None = None
+    posterior: TermPosterior | None = None
+
+    def evaluate(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
+        """Return the values at X, (n_samples,) or (n_samples, n_outputs)."""
+        values = predict(self.basis, X, self.coef_2d, scaling=self.scaling, n_threads=n_threads)
+        if self.intercept is not None:
+            values = values + self.intercept
+        return values[:, 0] if self.coef.ndim == 1 else values
+
+    def variance(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
+        """Return the variances of the values at X in units of the noise, (n_samples,)."""
+        posterior = self._require(self.posterior)
+        G = self.basis.evaluate(X, scaling=self.scaling, n_threads=n_threads)
+        free = np.zeros(len(G))
+        if posterior.free_constant:
+            G = G[:, 1:] - posterior.mean_features
+            free = np.full(len(G), posterior.free_leverage)
+        return np.asarray(((G @ posterior.root) ** 2).sum(axis=1) + free)
+
+    def prior_spread(
+        self, X: npt.ArrayLike, share: Doubles, *, n_threads: int | None = None
+    ) -> float:
+        """Return the variance over samples, of given shares, that the prior expects."""
+        G = self.basis.evaluate(X, scaling=self.scaling, n_threads=n_threads)
+        return float((share @ (G - share @ G) ** 2).sum())
+
+    def prior_increments(self, Z: Doubles) -> Doubles:
+        """Return the prior variances of f(z) - f(z_0) for scaled inputs Z, (n_samples,)."""
+        G = self.basis.evaluate(Z)
+        return np.asarray(((G - G[0]) ** 2).sum(axis=1))
+
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays of which `from_arrays` makes the expansion again, by name."""
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "indices": np.asarray(self.basis.indices, dtype=np.int32),
+            "coef": np.asarray(self.coef),
+        }
+        if self.intercept is not None:
+            arrays["intercept"] = self.intercept
+        if self.posterior is not None:
+            arrays["posterior"] = self.posterior.root
+            arrays["mean_features"] = self.posterior.mean_features
+        return arrays
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, npt.NDArray[Any]], basis: TensorBasis, scaling: InputScaling
+    ) -> Self:
+        """Return the expansion of arrays, without its ``posterior``, of which they are a part."""
+        return cls(basis, arrays["coef"], scaling, arrays.get("intercept"))
+
+
+@dataclass(frozen=True, eq=False)
+class KernelExpansion(Expansion):
+    """A sum of kernels at centres, as it were of infinitely many terms.
+
+    Parameters
+    ----------
+    kernel : SpectrumKernel or TotalDegreeKernel
+        The kernel.
+    centres : ndarray, shape (n_centres, n_features)
+        Samples of the fit, unscaled.
+    coef : ndarray, shape (n_centres,) or (n_centres, n_outputs)
+        Dual coefficients. One dimension makes the values have one, too.
+    scaling : InputScaling
+        Maps inputs to the domain of the polynomials.
+    intercept : ndarray, shape (n_outputs,), optional
+        What is added.
+    posterior : KernelPosterior, optional
+        What variances are made of; each call factorises the kernel matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import InputScaling
+    >>> from gegenbauer.basis import TotalDegreeKernel
+    >>> from gegenbauer.ridge import KernelExpansion
+    >>> kernel = TotalDegreeKernel(1, 1, lam=0.5)  # 1 + x z
+    >>> box = InputScaling([0.0], [1.0])
+    >>> KernelExpansion(kernel, np.array([[1.0]]), np.array([2.0]), box).evaluate([[0.5]])
+    array([3.])
+    """
+
+    kernel: Kernel
+    centres: npt.NDArray[Any]
+    coef: Doubles
+    scaling: InputScaling
+    intercept: Doubles | None = None
+    posterior: KernelPosterior | None = None
+
+    def evaluate(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
+        """Return the values at X, (n_samples,) or (n_samples, n_outputs)."""
+        values = predict_kernel(
+            self.kernel, X, self.centres, self.coef_2d, intercept=self.intercept,
+            scaling=self.scaling, n_threads=n_threads,
+        )  # fmt: skip
+        return values[:, 0] if self.coef.ndim == 1 else values
+
+    def variance(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
+        """Return the variances of the values at X in units of the noise, (n_samples,)."""
+        posterior = self._require(self.posterior)
+        factor, root, side = self.system(n_threads=n_threads)
+        k = self._cross(X, root, n_threads)
+        solved = k.copy(order="F")
+        core.solve_factored(factor, solved, check_threads(n_threads))
+        h = self.kernel.diagonal(X, scaling=self.scaling) - np.einsum("ij,ij->j", k, solved)
+        if posterior.free_constant:
+            h += (1.0 - root @ solved) ** 2 / (root @ side) - 1.0
+        return np.asarray((h / posterior.alpha).clip(min=0.0))
+
+    def smoother(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
+        """Return how much each value at X moves with each target of the fit, (n_centres, n)."""
+        posterior = self._require(self.posterior)
+        factor, root, side = self.system(n_threads=n_threads)
+        right = self._cross(X, root, n_threads)
+        core.solve_factored(factor, right, check_threads(n_threads))
+        if posterior.free_constant:
+            right += np.outer(side, (1.0 - root @ right) / (root @ side))
+        return np.asarray(right * root[:, np.newaxis])
+
+    def system(self, *, n_threads: int | None = None) -> tuple[Doubles, Doubles, Doubles]:
+        """Return the factor of alpha I + D K D, D as a vector, and the solution for it."""
+        posterior = self._require(self.posterior)
+        weight = posterior.weight
+        root = np.ones(len(self.centres)) if weight is None else np.sqrt(weight)
+        threads = check_threads(n_threads)
+        factor = np.zeros((root.size, root.size), order="F")
+        self.kernel._plan.accumulate(
+            self.centres, self.scaling._map, root, not posterior.free_constant, factor, threads
+        )
+        factor[np.diag_indices(root.size)] += posterior.alpha
+        core.cholesky_in_place(factor, threads)
+        side = np.asfortranarray(root[:, np.newaxis].copy())
+        core.solve_factored(factor, side, threads)
+        return factor, root, side[:, 0]
+
+    def _cross(self, X: npt.ArrayLike, root: Doubles, n_threads: int | None) -> Doubles:
+        """Return D k for samples X, (n_centres, n_samples), of the penalised terms."""
+        K = self.kernel(self.centres, X, scaling=self.scaling, n_threads=n_threads)
+        if self._require(self.posterior).free_constant:
+            K -= 1.0
+        K *= root[:, np.newaxis]
+        return np.asfortranarray(K)
+
+    def prior_spread(
+        self, X: npt.ArrayLike, share: Doubles, *, n_threads: int | None = None
+    ) -> float:
+        """Return the variance over samples, of given shares, that the prior expects."""
+        K = self.kernel(X, scaling=self.scaling, n_threads=n_threads)
+        return float(share @ K.diagonal() - share @ K @ share)
+
+    def prior_increments(self, Z: Doubles) -> Doubles:
+        """Return the prior variances of f(z) - f(z_0) for scaled inputs Z, (n_samples,)."""
+        own, with_first = self.kernel.diagonal(Z), self.kernel(Z, Z[:1])[:, 0]
+        return np.asarray(own + own[0] - 2.0 * with_first)
+
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays of which `from_arrays` makes the expansion again, by name."""
+        arrays: dict[str, npt.NDArray[Any]] = {"X_fit": self.centres, "dual_coef": self.coef}
+        if self.intercept is not None:
+            arrays["intercept"] = self.intercept
+        if self.posterior is not None and self.posterior.weight is not None:
+            arrays["row_weight"] = self.posterior.weight
+        return arrays
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, npt.NDArray[Any]], kernel: Kernel, scaling: InputScaling
+    ) -> Self:
+        """Return the expansion of arrays, without its ``posterior``, of which they are a part."""
+        return cls(kernel, arrays["X_fit"], arrays["dual_coef"], scaling, arrays.get("intercept"))

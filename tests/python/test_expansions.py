@@ -1,0 +1,158 @@
+"""Fitted functions as values, against the direct formulas."""
+
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from gegenbauer import InputScaling, TensorBasis
+from gegenbauer.basis import SpectrumKernel
+from gegenbauer.ridge import KernelExpansion, TermExpansion
+from gegenbauer.ridge.expansions import KernelPosterior, TermPosterior
+
+ALPHA = 0.03
+
+
+@pytest.fixture
+def box():
+    return InputScaling([-1.0, 0.0], [2.0, 4.0], domain=(-1, 1))
+
+
+@pytest.fixture
+def X(rng):
+    return rng.uniform([-1.0, 0.0], [2.0, 4.0], size=(15, 2))
+
+
+@pytest.fixture
+def terms(rng, box):
+    basis = TensorBasis(2, degree=3, lam=0.5, spectrum="orthonormal")
+    coef = rng.normal(size=(basis.n_terms, 2))
+    return TermExpansion(basis, coef, box, np.array([3.0, -1.0]))
+
+
+@pytest.fixture
+def kernels(rng, box, X):
+    coef = rng.normal(size=(len(X), 2))
+    return KernelExpansion(SpectrumKernel(2, (0.5, 2.0)), X, coef, box, np.array([3.0, -1.0]))
+
+
+def features(expansion, X):
+    """Return features whose products are the kernel."""
+    Z = expansion.scaling.transform(X)
+    if isinstance(expansion, TermExpansion):
+        return expansion.basis.evaluate(Z)
+    # the decay n^-4 leaves less than 1e-7 beyond this degree
+    basis = TensorBasis(2, degree=(60, 60), index_set="tensor", lam=0.0, spectrum=(0.5, 2.0))
+    return basis.evaluate(Z)
+
+
+@pytest.fixture(params=["terms", "kernels"])
+def expansion(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_values_are_those_of_the_sum(expansion, X):
+    if isinstance(expansion, TermExpansion):
+        direct = features(expansion, X) @ expansion.coef
+    else:
+        scaled = [expansion.scaling.transform(part) for part in (X, expansion.centres)]
+        direct = expansion.kernel(*scaled) @ expansion.coef
+    assert_allclose(expansion.evaluate(X), direct + expansion.intercept, rtol=1e-12, atol=1e-12)
+
+
+def test_coefficients_of_one_dimension_make_values_of_one(expansion, X):
+    flat = dataclasses.replace(
+        expansion, coef=expansion.coef[:, 1].copy(), intercept=expansion.intercept[1:]
+    )
+    assert_allclose(flat.evaluate(X), expansion.evaluate(X)[:, 1], rtol=1e-13, atol=1e-13)
+    assert flat.n_outputs == 1
+    assert expansion.n_outputs == 2
+
+
+def test_units(expansion, X):
+    unit, center = np.array([2.0, 0.5]), np.array([1.0, 7.0])
+    other = expansion.with_units(unit, center)
+    assert_allclose(other.evaluate(X), center + unit * expansion.evaluate(X), rtol=1e-12)
+
+
+def test_scaling(expansion, X):
+    wide = InputScaling([-3.0, -4.0], [6.0, 8.0], domain=(-1, 1))
+    other = expansion.with_scaling(wide)
+    assert other.scaling is wide
+    assert expansion.with_scaling(expansion.scaling) is expansion
+    assert_array_equal(other.evaluate(X), dataclasses.replace(expansion, scaling=wide).evaluate(X))
+
+
+@pytest.mark.parametrize("name", ["coef", "scaling", "intercept", "posterior", "anything"])
+def test_nothing_changes_it(expansion, name):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(expansion, name, None)
+
+
+def test_arrays_make_it_again(expansion, X):
+    what = expansion.basis if isinstance(expansion, TermExpansion) else expansion.kernel
+    again = type(expansion).from_arrays(expansion.to_arrays(), what, expansion.scaling)
+    assert_array_equal(again.evaluate(X), expansion.evaluate(X))
+    assert_array_equal(pickle.loads(pickle.dumps(expansion)).evaluate(X), expansion.evaluate(X))
+
+
+def test_prior(expansion, X):
+    """The prior gives each feature a coefficient of variance one."""
+    share = np.arange(1.0, len(X) + 1) / np.arange(1.0, len(X) + 1).sum()
+    G = features(expansion, X)
+    tolerance = 1e-12 if isinstance(expansion, TermExpansion) else 1e-4
+    spread = (share[:, np.newaxis] * (G - share @ G) ** 2).sum()
+    assert_allclose(expansion.prior_spread(X, share), spread, rtol=tolerance)
+    increments = ((G - G[0]) ** 2).sum(axis=1)
+    found = expansion.prior_increments(expansion.scaling.transform(X))
+    assert_allclose(found, increments, rtol=tolerance, atol=tolerance)
+
+
+def posterior_of_terms(G, weight, free):
+    """Return the covariance of coefficients, of the constant first, by its definition."""
+    penalty = ALPHA * np.eye(G.shape[1])
+    if free:
+        penalty[0, 0] = 0.0
+    return np.linalg.inv(penalty + G.T @ (weight[:, np.newaxis] * G))
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_variance_of_terms(terms, X, rng, free):
+    weight = rng.uniform(0.5, 2.0, size=len(X))
+    G = features(terms, X)
+    covariance = posterior_of_terms(G, weight, free)
+    mean = weight @ G[:, 1:] / weight.sum()
+    kept = covariance[1:, 1:] if free else covariance
+    posterior = TermPosterior(np.linalg.cholesky(kept), mean, 1.0 / weight.sum(), free)
+    new = X[:4] + 0.1
+    H = features(terms, new)
+    found = dataclasses.replace(terms, posterior=posterior).variance(new)
+    assert_allclose(found, np.einsum("ij,jk,ik->i", H, covariance, H), rtol=1e-10)
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_variance_and_smoother_of_kernels(kernels, X, rng, free, weighted):
+    """Bordered systems of all samples, solved without a factorisation of ours."""
+    weight = rng.uniform(0.5, 2.0, size=len(X)) if weighted else None
+    found = dataclasses.replace(kernels, posterior=KernelPosterior(ALPHA, weight, free))
+    transform, kernel = kernels.scaling.transform, kernels.kernel
+    new = X[:4] * 0.9
+    noise = ALPHA / (np.ones(len(X)) if weight is None else weight)
+    K, k = kernel(transform(X)), kernel(transform(X), transform(new))
+    system = np.block([[K - free + np.diag(noise), np.ones((len(X), 1))], [np.ones(len(X)), 0.0]])
+    right = np.vstack([k - free, np.ones(len(new))])
+    if not free:
+        system, right = system[:-1, :-1], right[:-1]
+    solved = np.linalg.solve(system, right)
+    own = kernel.diagonal(transform(new)) - free
+    variance = (own - (right * solved).sum(axis=0)) / ALPHA
+    assert_allclose(found.smoother(new), solved[: len(X)], rtol=1e-9, atol=1e-11)
+    assert_allclose(found.variance(new), variance, rtol=1e-8)
+
+
+def test_variance_needs_a_posterior(expansion, X):
+    with pytest.raises(ValueError, match="no posterior"):
+        expansion.variance(X)
