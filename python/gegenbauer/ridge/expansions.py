@@ -151,9 +151,9 @@ class Expansion(ABC):
         """Return the same function of inputs that are scaled in another way."""
         return self if scaling is self.scaling else replace(self, scaling=scaling)  # type: ignore[type-var]
 
-    def with_units(self, unit: npt.ArrayLike, center: npt.ArrayLike) -> Self:
+    def with_units(self, unit: Doubles, center: Doubles) -> Self:
         """Return ``center + unit`` times this function, for each output."""
-        intercept = (0.0 if self.intercept is None else self.intercept) * np.asarray(unit) + center
+        intercept = (0.0 if self.intercept is None else self.intercept) * unit + center
         return replace(  # type: ignore[type-var]
             self, coef=self.coef * unit, intercept=intercept
         )
@@ -166,7 +166,7 @@ class Expansion(ABC):
     @property
     def n_outputs(self) -> int:
         """Number of outputs."""
-        return self.coef_2d.shape[1]
+        return int(self.coef_2d.shape[1])
 
     @abstractmethod
     def evaluate(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
