@@ -1,5 +1,7 @@
 """Fitted functions as values, against the direct formulas."""
 
+from __future__ import annotations
+
 import dataclasses
 import pickle
 
@@ -21,7 +23,7 @@ def box():
 
 
 @pytest.fixture
-def X(rng):
+def X(rng):  # noqa: N802  # the name of the samples everywhere
     return rng.uniform([-1.0, 0.0], [2.0, 4.0], size=(15, 2))
 
 
