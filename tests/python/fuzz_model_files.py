@@ -369,7 +369,7 @@ def uses(model, path: Path):
         found["left out"] = lambda: np.nan_to_num(model.loo_probabilities_)
     if hasattr(model, "basis_") and not hasattr(model, "transform"):
         found["sobol"] = lambda: np.nan_to_num(gegenbauer.sobol_indices(model).total)
-    if "statistics_" in vars(model):
+    if hasattr(model, "statistics_"):
         n = model.statistics_.n_outputs
 
         def learn():

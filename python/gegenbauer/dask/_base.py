@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import dask
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
@@ -31,8 +31,8 @@ __all__ = ["Classes", "Learner", "OnDask", "Supervised", "with_client"]
 
 # Large attributes that are not sent with a prediction, unless it needs them
 _HEAVY = {
-    "statistics_", "loo_predictions_", "loo_targets_", "_left_out_residuals", "_row_weight",
-    "_left_out_share", "_posterior",
+    "_statistics", "loo_predictions_", "loo_targets_", "_left_out_residuals", "_row_weight",
+    "_left_out_share",
 }  # fmt: skip
 
 
@@ -149,7 +149,8 @@ class OnDask(InputEstimator):
     def _predictor(self, *needs: str) -> Any:
         """Return a plain estimator for the tasks, with no more than predictions need."""
         check_is_fitted(self)
-        getattr(self, "term_coef_", None)  # solves, where there are sums that nobody has solved yet
+        if is_classifier(self) or is_regressor(self):
+            self.expansion_  # noqa: B018  # solves, where there are sums that nobody has solved yet
         local = self.to_local()
         for name in _HEAVY - {*needs}:
             local.__dict__.pop(name, None)
@@ -372,10 +373,9 @@ class Learner(Supervised):
             X is no Dask collection.
         """
         require_inputs(X)
-        return self._on_copy("_fit_partitions", X, y, sample_weight)
+        return self._on_copy("_fit_partitions", X, y, sample_weight, afresh=True)
 
     def _fit_partitions(self, X: Any, y: Any, sample_weight: Any) -> None:
-        self._forget_fit()
         self._take_in(X, y, sample_weight, None, grow=True)
         self._solve_statistics()
 
@@ -411,7 +411,7 @@ class Learner(Supervised):
             )
         before = copy.copy(self)
         self._adopt(learned)
-        if "statistics_" in before.__dict__:
+        if before._statistics is not None:
             self.__dict__ = (before + self).__dict__
 
     def _task_params(self, rows: list[Partitions]) -> dict[str, Any]:  # noqa: ARG002
@@ -424,7 +424,7 @@ def _learn(common: tuple[Any, Any, bool], rows: Partitions) -> Any:
     model, classes, grow = common
     learned = copy.copy(model)
     learned._take_in(rows.X, rows.y, rows.weight, classes, grow=grow)
-    return learned if "statistics_" in learned.__dict__ else None
+    return learned if learned._statistics is not None else None
 
 
 class _Hits(NamedTuple):

@@ -119,7 +119,7 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
     def _task_params(self, rows: list[Partitions]) -> dict[str, Any]:
         if self.class_weight != "balanced":
             return {}
-        if "statistics_" in self.__dict__:
+        if self._statistics is not None:
             raise ValueError(
                 "class_weight='balanced' needs all samples at once: go on with to_local(), whose "
                 "class_weight is a dict"

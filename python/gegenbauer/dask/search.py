@@ -9,6 +9,7 @@ total minus its own, so that all folds and all penalties follow from these sums.
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -21,9 +22,9 @@ from gegenbauer.dask._base import Supervised
 from gegenbauer.dask.first_pass import SAMPLE_SIZE, first_pass, fold_numbers
 from gegenbauer.dask.partitions import Partitions, gather, require_inputs
 from gegenbauer.estimators._samples import Samples
-from gegenbauer.estimators._search import PASSING, SearchEstimator
+from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.estimators._targets import warn_of_light
-from gegenbauer.ridge.expansions import predict
+from gegenbauer.ridge.expansions import TermExpansion, predict
 from gegenbauer.ridge.statistics.choice import choose_statistics
 from gegenbauer.selection._features import rounding_error
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
@@ -142,8 +143,6 @@ class SearchOnDask(Supervised, SearchEstimator):
         groups: Any,  # noqa: ARG002  # folds are of single samples
         progress: Progress,
     ) -> None:
-        for name in PASSING:
-            self.__dict__.pop(name, None)
         rows = self._partitions = Partitions.of(X, self._targets(y), sample_weight)
         grid = self._basis_grid()
         most = -(-_MOST_SHARES * SAMPLE_SIZE // len(rows))
@@ -186,6 +185,12 @@ class SearchOnDask(Supervised, SearchEstimator):
         self._warn_at_edges(grid)
         del self._partitions, self._sampled, self._sum
 
+    def _predictor(self, *needs: str) -> Any:
+        local = super()._predictor(*needs)
+        if "posterior" not in needs:  # it is large, and serves variances alone
+            local.expansion_ = replace(local.expansion_, posterior=None)
+        return local
+
     def _keep_kind(self, found: FirstPass) -> None:
         """Take note of the kind of targets that the first pass has found."""
         raise NotImplementedError
@@ -216,7 +221,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         given = self._alpha_grid()
         alphas = _ALPHAS if given is None else given
         self.n_search_samples_ = data.n
-        self.spectrum_, self.lam_, self._margin = None, basis.lam, 0.0
+        self.spectrum_, self.lam_ = None, basis.lam
         with progress.stage("alpha on all samples"):
             left_out = self._fit_terms(data, basis, alphas, loss, splits)
         scores = self.alpha_results_["score"]
@@ -283,7 +288,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         fit = total._solve(self.alpha_, None, not free, threads)
         self.best_score_ = -float(values[at])
         self.alpha_results_ = {"alpha": alphas, "score": -values}
-        self.basis_, self.term_coef_, self.intercept_ = basis, fit.weights, np.zeros(K)
+        self.expansion_ = TermExpansion(basis, fit.weights, self.scaling_, np.zeros(K))
         self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), fit.engine
         self.n_terms_ = basis.n_terms
         return np.asarray(outputs[at])

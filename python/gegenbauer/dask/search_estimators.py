@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +16,7 @@ from gegenbauer.dask.partitions import is_ours
 from gegenbauer.dask.search import SearchOnDask
 from gegenbauer.estimators._base import Range
 from gegenbauer.estimators._labels import class_factors, describe_labels
+from gegenbauer.ridge.expansions import TermExpansion, TermPosterior
 
 if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
@@ -103,13 +105,16 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
         return self._sum.weight_sum
 
     def _judge_noise(self, data: Samples) -> None:  # noqa: ARG002  # it is a sample
-        free, total = self._free_constant, self._sum
+        free, total = not self.penalize_constant, self._sum
         threads = check_threads(self._n_threads())
         spectrum, _ = total._spectrum(None, free=free, n_threads=threads)
         kept = spectrum.eigenvalues + self.alpha_
-        self._posterior = spectrum.vectors / np.sqrt(kept)
-        self._mean_features = spectrum.mean_features
-        self._free_leverage = 1.0 / total.weight_sum if free else 0.0
+        posterior = TermPosterior(
+            spectrum.vectors / np.sqrt(kept), spectrum.mean_features,
+            1.0 / total.weight_sum if free else 0.0, free,
+        )  # fmt: skip
+        assert isinstance(self.expansion_, TermExpansion)  # no kernels here
+        self.expansion_ = replace(self.expansion_, posterior=posterior)
         self.effective_dof_ = float((spectrum.eigenvalues / kept).sum() + free)
         left = total.weight_sum - self.effective_dof_
         squares = total._squared_errors(self.term_coef_ / self._unit, None)[0] * self._unit**2
@@ -137,7 +142,7 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
         found = self._lazily("predict", X)
         if not return_std:
             return found
-        return found, self._lazily("predict", X, needs=("_posterior",), return_std=True)
+        return found, self._lazily("predict", X, needs=("posterior",), return_std=True)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
         """Predict intervals that hold a new target with a given probability.
@@ -238,7 +243,6 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
         if self.multilabel_:
             self._become_multilabel(found.labels)
         else:
-            self.__dict__.pop("label_names_", None)  # of an earlier fit
             self.classes_ = found.labels
         self._y_was_flat = not self.multilabel_ and self.classes_.size == 2
         self._factors = None

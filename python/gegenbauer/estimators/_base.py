@@ -7,6 +7,7 @@ the :class:`~gegenbauer.TensorBasis`. Everything else is left to the functional 
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 import sys
 import warnings
@@ -99,6 +100,16 @@ class Pairs(Options):  # type: ignore[misc]
         return numbers and pair in self.options
 
 
+def _fitted_names(kind: type[InputEstimator]) -> frozenset[str]:
+    """Return the attributes that fits set: those that classes of this library declare.
+
+    Their names begin or end with an underscore, which those of parameters do not.
+    """
+    ours = [base for base in kind.__mro__ if base.__module__.startswith("gegenbauer.")]
+    declared = {name for base in ours for name in inspect.get_annotations(base)}
+    return frozenset(name for name in declared if "_" in (name[0], name[-1]))
+
+
 class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Handling of the inputs, shared by all estimators.
 
@@ -115,12 +126,14 @@ class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
         ],
     }
 
-    # Declared for the type checker; set by the constructors and by ``_fit``.
+    # Set by the constructors and by ``_fit``. Classes declare all that their fits set, for the type
+    # checker and because the next fit begins without it: see _fitted_names.
     out_of_range: str
     n_jobs: int | None
     scaling_: InputScaling
     n_features_in_: int
-    _correlation: tuple[float, int, int]
+    feature_names_in_: NDArray[Any]
+    _correlation: tuple[float, int, int] | None = None
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, as every estimator of scikit-learn does.
@@ -154,21 +167,30 @@ class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
     def _fit_on_copy(self, *args: Any) -> Self:
         """Run ``_fit`` on a copy and take over its state in one assignment.
 
-        A fit that fails or is interrupted leaves the estimator as it was, fitted or not.
+        A fit that fails or is interrupted leaves the estimator as it was, fitted or not, and of an
+        earlier fit nothing is left by one that succeeds.
         """
-        return self._on_copy("_fit", *args)
+        return self._on_copy("_fit", *args, afresh=True)
 
-    def _on_copy(self, name: str, *args: Any) -> Self:
+    def _on_copy(self, name: str, *args: Any, afresh: bool = False) -> Self:
         """Call a method that changes a copy, and take over its state if it succeeds.
 
-        Threads wait for each other, so that what each of them learns is kept.
+        Threads wait for each other, so that what each of them learns is kept. With ``afresh`` the
+        copy is not fitted.
         """
         self._validate_params()
         with exclusive(self):
-            changed = copy.copy(self)
+            changed = self._unfitted() if afresh else copy.copy(self)
             getattr(changed, name)(*args)
             self.__dict__ = changed.__dict__
         return self
+
+    def _unfitted(self) -> Self:
+        """Return a copy without what was fitted, and with all else, as what a subclass keeps."""
+        result = copy.copy(self)
+        for name in _fitted_names(type(self)) & vars(result).keys():
+            delattr(result, name)
+        return result
 
     def _fit(self, *args: Any) -> None:
         raise NotImplementedError

@@ -26,9 +26,9 @@ from gegenbauer.estimators._constant import (
     warn_if_constant_is_dear,
     warn_of_constant,
 )
-from gegenbauer.estimators._streaming import StreamEstimator
+from gegenbauer.estimators._streaming import Solution, StreamEstimator
 from gegenbauer.estimators._targets import checked_sample_weight, warn_of_light
-from gegenbauer.ridge.expansions import predict
+from gegenbauer.ridge.expansions import TermExpansion
 from gegenbauer.ridge.solve import solve_ridge
 from gegenbauer.ridge.statistics._base import LEAST_RCOND
 
@@ -69,15 +69,8 @@ class GegenbauerEstimator(StreamEstimator):
     }
 
     precision: str
-    term_coef_: NDArray[np.float64]
-    engine_: str
-    solver_: str
-    precision_: str | None
-    rcond_: float
-    n_refinements_: int
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        self._forget_fit()
         given = checked_sample_weight(sample_weight, _num_samples(X))
         X, targets, weight, used = self._checked_rows(X, y, sample_weight)
         if given is not None:
@@ -131,19 +124,22 @@ class GegenbauerEstimator(StreamEstimator):
         warn_of_constant(far[column], of, float(far[column] * missed))
 
     def _keep_solution(self, solution: RidgeSolution, *, flat: bool) -> None:
-        self.term_coef_ = solution.weights[:, 0] if flat else solution.weights
-        self.engine_ = solution.engine
-        self.solver_ = solution.solver
-        self.precision_ = solution.precision
-        self.rcond_ = float(solution.rcond)
-        self.n_refinements_ = int(solution.n_refinements)
+        coef = solution.weights[:, 0] if flat else solution.weights
+        self._solution = Solution(
+            TermExpansion(self.basis_, coef, self.scaling_),
+            solution.engine,
+            solution.solver,
+            solution.precision,
+            float(solution.rcond),
+            int(solution.n_refinements),
+        )
         self._warn_if_ill_conditioned(solution.error)
 
     def _warn_if_ill_conditioned(self, error: float) -> None:
         # weights that cancel may be off by all of themselves, and by next to nothing of the targets
         if error <= _LARGEST_ERROR or self.rcond_ >= _LEAST_ILL_CONDITIONED:
             return
-        if "statistics_" in vars(self):
+        if self._statistics is not None:
             way_out = "fit, which refines from the samples"
         elif self.solver == "cholesky":
             way_out = 'solver="auto", which goes on where Cholesky loses digits'
@@ -162,10 +158,10 @@ class GegenbauerEstimator(StreamEstimator):
         """Return a copy with its weights: another thread may go on learning meanwhile."""
         model = object.__new__(type(self))  # copy.copy takes ten times as long
         model.__dict__.update(self.__dict__)
-        if "term_coef_" in vars(model):
+        if model._solution is not None:
             return model
         with exclusive(self):
-            self.term_coef_  # noqa: B018  # solved for here, so that they are solved for once
+            self._solved()  # here, so that they are solved for once
             model.__dict__.update(self.__dict__)
         return model
 
@@ -175,13 +171,6 @@ class GegenbauerEstimator(StreamEstimator):
         model = self._as_it_is()
         X = model._validate_inputs(X, reset=False)
         model._apply_range_policy(X)
-        single = model.term_coef_.ndim == 1
+        function = model._solved().expansion.with_scaling(model._current_scaling())
         with advising(f"{CLIP_ADVICE}, or term_coef_ is too large, fit with a larger alpha"):
-            outputs = predict(
-                model.basis_,
-                X,
-                model.term_coef_[:, np.newaxis] if single else model.term_coef_,
-                scaling=model._current_scaling(),
-                n_threads=model._n_threads(),
-            )
-        return outputs[:, 0] if single else outputs
+            return function.evaluate(X, n_threads=model._n_threads())

@@ -33,8 +33,8 @@ from gegenbauer.estimators._ridge import PAPER_LAM, PAPER_N_TERMS
 from gegenbauer.estimators._samples import Samples, number_distinct
 from gegenbauer.estimators._splits import checked_groups, checked_split, restrict_splits
 from gegenbauer.estimators._targets import TargetEstimator, checked_sample_weight, warn_of_light
-from gegenbauer.ridge.expansions import predict
-from gegenbauer.ridge.kernel_ridge import predict_kernel, solve_kernel
+from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
+from gegenbauer.ridge.kernel_ridge import solve_kernel
 from gegenbauer.ridge.solve import solve_ridge
 from gegenbauer.selection.basis_search import PAPER_ALPHAS, search_basis
 from gegenbauer.selection.candidates import NO_LOSS, Candidate
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from gegenbauer.basis.spectrum import ComponentsLike
     from gegenbauer.selection.candidates import Loss, Splits
 
-__all__ = ["MOST_FOR_A_MEAN", "PASSING", "SearchEstimator", "spread_places"]
+__all__ = ["MOST_FOR_A_MEAN", "SearchEstimator", "spread_places"]
 
 # Terms of the finite set that is used where samples are too many for a kernel
 _DEFAULT_N_TERMS = 2000
@@ -66,12 +66,6 @@ _RUNAWAY = 100.0
 
 # Samples over which the kernel, or the squared lengths of a basis, are averaged
 MOST_FOR_A_MEAN = 1000
-
-# What only some fits leave behind: a fit with other parameters must not find it
-PASSING = (
-    "X_fit_", "dual_coef_", "kernel_", "basis_", "term_coef_", "_posterior", "_mean_features",
-    "_free_leverage", "_prior_variance", "_margin",
-)  # fmt: skip
 
 # Weights count samples; where the largest is smaller, what is divided by them overflows
 _LEAST_WEIGHT = 1e-50
@@ -112,9 +106,9 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         "verbose": ["verbose"],
     }
 
-    # How much wider than the samples of the fit the box of the inputs is, on either side; the paper
-    # has none
-    _margin: float
+    # How much wider than the samples of the fit the box of the inputs is, on either side; the
+    # paper has none
+    _MARGIN: ClassVar[float] = 0.0
 
     spectrum: str | ComponentsLike | None
     alphas: str | Sequence[float]
@@ -127,19 +121,20 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
     kernel_samples: int
     verbose: bool | int
     best_score_: float
-    term_coef_: Doubles
+    expansion_: TermExpansion | KernelExpansion
+    engine_: str
+    alpha_results_: dict[str, Doubles]
+    _y_was_flat: bool
+    _all_terms: bool
     surface_: dict[str, NDArray[Any]]
-    dual_coef_: Doubles
     alpha_: float
     lam_: float
-    intercept_: Doubles
     loo_predictions_: Doubles
     n_search_samples_: int
     n_terms_: float
     rcond_: float
     solver_: str
     spectrum_: Spectrum | None
-    X_fit_: NDArray[Any]
 
     # ---- what subclasses say -----------------------------------------------------
 
@@ -180,8 +175,6 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
             return super()._fit_on_copy(X, y, sample_weight, groups, progress)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, progress: Progress) -> None:
-        for name in PASSING:
-            self.__dict__.pop(name, None)
         raw_X, raw_y = X, self._prepare_y(y)
         X, targets, weight, used = self._checked_rows(X, y, sample_weight)
         n_rows = _num_samples(raw_X)
@@ -309,7 +302,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
             "score": -found.losses,
         }
         self.n_search_samples_ = data.n
-        self.spectrum_, self.lam_, self._margin = None, found.basis.lam, 0.0
+        self.spectrum_, self.lam_ = None, found.basis.lam
         with progress.stage("weights"):
             return self._fit_terms(data, found.basis, np.array([found.alpha]), loss, splits)
 
@@ -387,9 +380,9 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         return self._with_margin(InputScaling.fit(X, domain=domain, clip=clip))
 
     def _with_margin(self, tight: InputScaling) -> InputScaling:
-        if self._on_paper or self._margin == 0:
+        if self._on_paper or self._MARGIN == 0:
             return tight
-        room = self._margin * tight.upper - self._margin * tight.lower
+        room = self._MARGIN * tight.upper - self._MARGIN * tight.lower
         largest = np.finfo(np.float64).max
         return InputScaling(
             np.maximum(tight.lower, room - largest) - room,
@@ -488,10 +481,9 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         fit = solve_kernel(kernel, data.X, data.Y, alpha, **options)
         self.alpha_ = float(alpha)
         self.best_score_ = -float(best)
-        self.kernel_ = kernel
-        self.X_fit_ = data.X
-        self.dual_coef_ = fit.dual_coef
-        self.intercept_ = fit.intercept
+        self.expansion_ = KernelExpansion(
+            kernel, data.X, fit.dual_coef, self.scaling_, fit.intercept
+        )
         self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), "kernel"
         self.n_terms_ = np.inf
         return left_out
@@ -505,9 +497,9 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         fit = solve_ridge(basis, data.X, data.Y, alpha, **options)
         self.alpha_ = float(alpha)
         self.best_score_ = -float(best)
-        self.basis_ = basis
-        self.term_coef_ = fit.weights
-        self.intercept_ = np.zeros(data.Y.shape[1])
+        self.expansion_ = TermExpansion(
+            basis, fit.weights, self.scaling_, np.zeros(data.Y.shape[1])
+        )
         self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), fit.engine
         self.n_terms_ = basis.n_terms
         return left_out
@@ -603,7 +595,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
 
     def _trace(self, data: Samples) -> float:
         """Return the sum of the eigenvalues of the kernel matrix, of penalised terms."""
-        if not hasattr(self, "kernel_"):
+        if not self._all_terms:
             return data.n_samples * self._level(self.basis_, data)
         lengths = self.kernel_.diagonal(data.X, scaling=self.scaling_)
         lengths -= not self.penalize_constant
@@ -628,6 +620,57 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
             ),
         }
 
+    # ---- parts of the fitted function --------------------------------------------
+
+    @property
+    def _margin(self) -> float:
+        return 0.0 if self.spectrum_ is None else self._MARGIN
+
+    def _terms(self, name: str) -> TermExpansion:
+        found = self.expansion_
+        if isinstance(found, TermExpansion):
+            return found
+        raise self._lacks(name, "it has all terms, and dual_coef_; give n_terms for a finite set")
+
+    def _kernels(self, name: str) -> KernelExpansion:
+        found = self.expansion_
+        if isinstance(found, KernelExpansion):
+            return found
+        raise self._lacks(name, "it has a finite set of terms, basis_, and term_coef_")
+
+    @property
+    def basis_(self) -> TensorBasis:
+        """The terms, of a model that has finitely many."""
+        return self._terms("basis_").basis
+
+    @property
+    def term_coef_(self) -> Doubles:
+        """Coefficients of the terms, of a model that has finitely many."""
+        return self._terms("term_coef_").coef
+
+    @property
+    def kernel_(self) -> SpectrumKernel:
+        """The kernel of all terms, of a model that has them."""
+        kernel: SpectrumKernel = self._kernels("kernel_").kernel  # type: ignore[assignment]
+        return kernel
+
+    @property
+    def X_fit_(self) -> NDArray[Any]:  # noqa: N802  # as scikit-learn's KernelRidge calls it
+        """Samples of the fit, of a model with all terms."""
+        return self._kernels("X_fit_").centres
+
+    @property
+    def dual_coef_(self) -> Doubles:
+        """Coefficients of the samples, of a model with all terms."""
+        return self._kernels("dual_coef_").coef
+
+    @property
+    def intercept_(self) -> Doubles:
+        """What is added, (n_outputs,)."""
+        intercept = self.expansion_.intercept
+        assert intercept is not None
+        return intercept
+
     # ---- predicting --------------------------------------------------------------
 
     @property
@@ -651,13 +694,8 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
     def _evaluate(self, X: NDArray[Any]) -> Doubles:
         """Return the outputs (S, K) at checked samples, inside of the box or not."""
         with advising(f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger alpha"):
-            if hasattr(self, "dual_coef_"):
-                return predict_kernel(
-                    self.kernel_, X, self.X_fit_, self.dual_coef_, intercept=self.intercept_,
-                    scaling=self._current_scaling(), n_threads=self._n_threads(),
-                )  # fmt: skip
-            outputs = predict(
-                self.basis_, X, self.term_coef_, scaling=self._current_scaling(),
-                n_threads=self._n_threads(),
-            )  # fmt: skip
-            return outputs + self.intercept_
+            return self._function().evaluate(X, n_threads=self._n_threads())
+
+    def _function(self) -> TermExpansion | KernelExpansion:
+        """Return the fitted function with today's clipping."""
+        return self.expansion_.with_scaling(self._current_scaling())

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import copy
 import itertools
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from gegenbauer._locks import exclusive
 from gegenbauer._renamed import refuse_old_names
@@ -42,17 +42,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles
+    from gegenbauer.ridge.expansions import TermExpansion
     from gegenbauer.ridge.solve import RidgeSolution
     from gegenbauer.ridge.statistics._base import Coding
     from gegenbauer.ridge.statistics.choice import Statistics
 
-__all__ = ["ClassStream", "RealStream", "StreamEstimator"]
-
-# What the solve finds, as attributes of the estimator.
-SOLUTION = ("term_coef_", "engine_", "solver_", "precision_", "rcond_", "n_refinements_")
+__all__ = ["ClassStream", "RealStream", "Solution", "StreamEstimator"]
 
 # Parameters that do not count in the sums over samples: partially fitted models may differ in them.
 _OF_THE_SOLVE = {"alpha", "penalize_constant", "solver", "precision", "engine", "n_jobs"}
+
+
+class Solution(NamedTuple):
+    """What a solve has found: the fitted function, and how it was found."""
+
+    expansion: TermExpansion
+    engine: str
+    solver: str
+    precision: str | None
+    rcond: float
+    n_refinements: int | None
+    alpha_results: dict[str, Doubles] | None = None
 
 
 class StreamEstimator(BasisEstimator, TargetEstimator):
@@ -66,12 +76,14 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     penalize_constant: bool
     engine: str
     solver: str
-    statistics_: Statistics
     n_samples_seen_: int
     n_out_of_range_: int
-    alpha_results_: dict[str, Doubles]
     _y_was_flat: bool
     _summed_with: dict[str, Any]
+
+    # The sums, if the model has learned by sums, and the solution, unless they have changed since
+    _statistics: Statistics | None = None
+    _solution: Solution | None = None
 
     # ---- what subclasses say -----------------------------------------------------
 
@@ -99,12 +111,6 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     # ---- state -------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
-        # Called only for what is not there: the solution of sums that have changed.
-        if name in SOLUTION and "statistics_" in self.__dict__:
-            with exclusive(self):  # the solution must be that of the sums that are there then
-                if name not in self.__dict__:
-                    self._solve_statistics()
-                return self.__dict__[name]
         if name == "partial_fit":  # which is there, but not now: say why
             try:
                 self._can_go_on()
@@ -113,24 +119,74 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         return super().__getattr__(name)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return bool(self.__dict__.keys() & {"term_coef_", "statistics_"})
+        return self._solution is not None or self._statistics is not None
+
+    def _solved(self) -> Solution:
+        """Return the solution; of sums that have changed, solve for it."""
+        solution = self._solution
+        if solution is not None:
+            return solution
+        check_is_fitted(self)
+        with exclusive(self):  # the solution must be that of the sums that are there then
+            if self._solution is None:
+                self._solve_statistics()
+            assert self._solution is not None
+            return self._solution
+
+    @property
+    def expansion_(self) -> TermExpansion:
+        """The fitted function, of unscaled inputs."""
+        return self._solved().expansion
+
+    @property
+    def term_coef_(self) -> Doubles:
+        """Coefficients of the terms, (n_terms_,) or (n_terms_, n_outputs)."""
+        return self._solved().expansion.coef
+
+    @property
+    def engine_(self) -> str:
+        """The way to the normal equations that was taken."""
+        return self._solved().engine
+
+    @property
+    def solver_(self) -> str:
+        """How the system was solved."""
+        return self._solved().solver
+
+    @property
+    def precision_(self) -> str | None:
+        """Precision of the products of features behind the factorisation."""
+        return self._solved().precision
+
+    @property
+    def rcond_(self) -> float:
+        """Estimate of the reciprocal condition number of the system solved."""
+        return self._solved().rcond
+
+    @property
+    def n_refinements_(self) -> int | None:
+        """Number of refinement steps taken."""
+        return self._solved().n_refinements
+
+    @property
+    def alpha_results_(self) -> dict[str, Doubles]:
+        """Penalties that `choose_alpha` tried, and their scores."""
+        if self._solution is None or self._solution.alpha_results is None:
+            raise self._lacks("alpha_results_", "choose_alpha has not chosen its penalty")
+        return self._solution.alpha_results
+
+    @property
+    def statistics_(self) -> Statistics:
+        """Sums over the samples, of a model that was learned by sums."""
+        if self._statistics is None:
+            raise self._lacks("statistics_", "it was not learned by partial_fit or fit_stream")
+        return self._statistics
 
     def _forget_solution(self) -> None:
-        for name in (*SOLUTION, "alpha_results_"):
-            self.__dict__.pop(name, None)
-
-    def _forget_fit(self) -> None:
-        """Leave nothing of an earlier fit that the next one would not replace."""
-        self._forget_solution()
-        for name in (
-            "statistics_", "n_samples_seen_", "n_out_of_range_", "classes_", "label_names_",
-            "_y_was_flat",
-            "_correlation",
-        ):  # fmt: skip
-            self.__dict__.pop(name, None)
+        self._solution = None
 
     def _require_statistics(self) -> None:
-        if "statistics_" not in self.__dict__:
+        if self._statistics is None:
             raise ValueError(
                 f"this {type(self).__name__} holds no statistics of its samples, which partial_fit "
                 "and fit_stream keep and fit does not (nor a model that was saved without them)"
@@ -169,7 +225,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
 
     def _can_go_on(self) -> bool:
         """Refuse ``partial_fit`` where there are no sums to add to."""
-        if "statistics_" not in self.__dict__ and "term_coef_" in self.__dict__:
+        if self._statistics is None and self._solution is not None:
             raise ValueError(
                 f"this {type(self).__name__} was learned by fit, or saved without its statistics, "
                 "so there are no sums to add samples to: begin a new one with partial_fit or "
@@ -183,7 +239,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         self, X: Any, y: Any, sample_weight: Any, classes: Any, grow: bool = False
     ) -> None:
         """Add a batch to the sums; without ``grow``, classes have to be announced."""
-        first = "statistics_" not in self.__dict__
+        first = self._statistics is None
         if not first:
             self._require_same_parameters()
         self._announce(classes, grow=grow)
@@ -233,7 +289,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
 
     def _set_statistics(self, statistics: Statistics) -> None:
         assert statistics.scaling is not None
-        self.statistics_ = statistics
+        self._statistics = statistics
         self.scaling_ = statistics.scaling
         self.n_samples_seen_ = statistics.n_samples
         self._forget_solution()
@@ -314,8 +370,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
                 f"{type(checkpoint).__name__}"
             )
         source = as_batches(batches)
-        work = copy.copy(self)
-        work._forget_fit()
+        work = self._unfitted()
         n_done, known = 0, None
         if checkpoint is not None:
             found = checkpoint.read(self)
@@ -332,7 +387,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
             )
         saved = n_done
         remaining = itertools.chain([] if first is None else [first], iterator)
-        done = work.__dict__.get("n_samples_seen_", 0)
+        done = 0 if work._statistics is None else work._statistics.n_samples
         with RowProgress(source.n_rows, done=done, verbose=verbose, callback=callback) as progress:
             try:
                 for batch in remaining:
@@ -343,7 +398,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
                         checkpoint.write(work, n_done, source.fingerprint(n_done))
                         saved = n_done
             except BaseException as error:  # an interrupt, too: what was learned is not lost
-                if checkpoint is not None and "statistics_" in work.__dict__:
+                if checkpoint is not None and work._statistics is not None:
                     try:
                         if n_done > saved:
                             checkpoint.write(work, n_done, source.fingerprint(n_done))
@@ -356,7 +411,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
                 raise
             if checkpoint is not None and n_done > saved:
                 checkpoint.write(work, n_done, source.fingerprint(n_done))
-        if "statistics_" not in work.__dict__:
+        if work._statistics is None:
             raise ValueError("the batches held no samples (of positive weight)")
         with exclusive(self):
             self.__dict__ = work.__dict__
@@ -383,7 +438,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
             return NotImplemented
         result, another = copy.copy(self), copy.copy(other)  # others may learn meanwhile
         for one, remaining in ((result, another), (another, result)):
-            if not vars(one).keys() & {"statistics_", "term_coef_"}:  # nothing learned yet
+            if not one.__sklearn_is_fitted__():  # nothing learned yet
                 return remaining
             one._require_statistics()
         result._require_alike(another)
@@ -519,7 +574,8 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         best = float(values[losses == losses.min()].max())
         self._refit(best)
         with np.errstate(over="ignore"):
-            self.alpha_results_ = {"alpha": values, "score": -losses * unit * unit}
+            results = {"alpha": values, "score": -losses * unit * unit}
+        self._solution = self._solved()._replace(alpha_results=results)
 
     def _judge(self, held_out: Any) -> Statistics:
         """Sum samples that are held out: within the present range, and of the present classes."""
@@ -564,7 +620,7 @@ class RealStream(RealTargets, StreamEstimator):
         targets = np.asarray(y, dtype=np.float64)
         self.__dict__.setdefault("_y_was_flat", targets.ndim == 1)
         targets = targets if targets.ndim == 2 else targets[:, np.newaxis]
-        if "statistics_" in self.__dict__ and targets.shape[1] != self.statistics_.n_outputs:
+        if self._statistics is not None and targets.shape[1] != self.statistics_.n_outputs:
             raise ValueError(
                 f"y must have {self.statistics_.n_outputs} columns, as in the batches before, got "
                 f"{targets.shape[1]}"
@@ -632,7 +688,7 @@ class ClassStream(ClassTargets, StreamEstimator):
         name = type(self).__name__
         y = y.toarray() if issparse(y) else y
         multilabel = label_kind(y, name) == "multilabel-indicator"
-        if "statistics_" in self.__dict__ and multilabel != self.multilabel_:
+        if self._statistics is not None and multilabel != self.multilabel_:
             raise ValueError(
                 "y must be a table of 0 and 1 (multilabel) in all batches or in none of them"
             )
@@ -695,8 +751,8 @@ class ClassStream(ClassTargets, StreamEstimator):
                 f"the classes announced, {_listed(self.classes_)}: name all in the first call"
             )
         before, self.classes_ = self.classes_, np.union1d(self.classes_, new)
-        if "statistics_" in self.__dict__:
-            self.statistics_ = self.statistics_.with_outputs(
+        if self._statistics is not None:
+            self._statistics = self._statistics.with_outputs(
                 np.searchsorted(self.classes_, before).tolist(), self.classes_.size
             )
 

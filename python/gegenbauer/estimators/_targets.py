@@ -91,6 +91,13 @@ class TargetEstimator(InputEstimator):
                 name=name, obj=self,
             )  # fmt: skip
 
+    def _lacks(self, name: str, why: str) -> AttributeError:
+        """Return the error of an attribute that this model does not have, once it is fitted."""
+        check_is_fitted(self)  # raises a kind of AttributeError, too
+        return AttributeError(
+            f"this {type(self).__name__} has no {name}: {why}", name=name, obj=self
+        )
+
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Shares of the inputs in the variance, (n_features,): their total Sobol' indices.
@@ -333,7 +340,6 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
             targets = np.where(columns, 1.0, -1.0)
             coded = list(columns.T.astype(np.intp))
         else:
-            self.__dict__.pop("label_names_", None)  # of an earlier fit
             labels = LabelEncoder()
             codes = labels.fit_transform(flat_labels(y))
             self.classes_ = labels.classes_

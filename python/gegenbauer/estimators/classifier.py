@@ -98,6 +98,8 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
     scaling_ : InputScaling
         The range of the inputs seen in ``fit`` and its map to ``domain``. A constant input
         is mapped to 0.
+    expansion_ : TermExpansion
+        The fitted function, of which ``term_coef_`` is a part.
     term_coef_ : ndarray of shape (n_terms_,) or (n_terms_, n_outputs)
         Weights of the terms; one-dimensional for two classes.
     n_terms_ : int

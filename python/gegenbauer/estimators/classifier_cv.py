@@ -159,6 +159,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         :class:`gegenbauer.plotting.ReliabilityDisplay`. With fewer than about ten samples an input
         they are optimistic, since a spectrum that is learned has seen every sample: judge such a
         model by other samples, or by ``cross_val_score``.
+    expansion_ : KernelExpansion or TermExpansion
+        The fitted function, of which the next attributes are parts.
     kernel_, X_fit_, dual_coef_, intercept_
         With all terms: the kernel, the distinct rows, and the coefficients (n_rows, n_outputs) of
         ``kernel_(X, X_fit_, scaling=scaling_) @ dual_coef_ + intercept_``.
@@ -209,7 +211,6 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         **SearchEstimator._parameter_constraints,
         "class_weight": ClassTargets._parameter_constraints["class_weight"],
     }
-    _margin = 0.0
 
     probability_maps_: list[ProbabilityMap]
 

@@ -36,6 +36,11 @@ from gegenbauer.estimators._scoring import IdentityRegressor, scored_by
 from gegenbauer.estimators._search import MOST_FOR_A_MEAN, SearchEstimator, spread_places
 from gegenbauer.estimators._targets import RealTargets
 from gegenbauer.estimators._uncertainty import estimate_noise_variance, upper_quantile
+from gegenbauer.ridge.expansions import (
+    KernelExpansion,
+    KernelPosterior,
+    TermPosterior,
+)
 from gegenbauer.selection._learn_spectrum import learn_spectrum
 from gegenbauer.selection.candidates import TRUSTED
 from gegenbauer.selection.ridge_path import RidgePath
@@ -157,6 +162,8 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         Squared residuals by the degrees of freedom that are left.
     effective_dof_ : float
         Sum of the leverages: how many free parameters the model amounts to.
+    expansion_ : KernelExpansion or TermExpansion
+        The fitted function, of which the next attributes are parts.
     kernel_, X_fit_, dual_coef_, intercept_
         With all terms: the kernel, the distinct rows, and the coefficients (n_rows, n_outputs) of
         ``kernel_(X, X_fit_, scaling=scaling_) @ dual_coef_ + intercept_``.
@@ -205,9 +212,15 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         **SearchEstimator._parameter_constraints,
         "search": [StrOptions({"marginal_likelihood", "squared_error"})],
     }
-    _margin = 0.01
+    _MARGIN = 0.01
 
     search: str
+    noise_variance_: Doubles
+    effective_dof_: float
+    _left_out_residuals: Doubles
+    _left_out_share: Doubles | None
+    _row_weight: Doubles | None
+    _prior_variance: Doubles
 
     @refuse_old_names
     def __init__(
@@ -360,12 +373,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         return kernel.spectrum, alpha
 
     def _finish(self, data: Samples, left_out: Doubles) -> None:
-        if hasattr(self, "dual_coef_"):
-            self.dual_coef_ = self.dual_coef_ * self._unit
-        else:
-            self.term_coef_ = self.term_coef_ * self._unit
-        self.intercept_ = self.intercept_ * self._unit + self._center
-        self._free_constant = not self.penalize_constant
+        self.expansion_ = self.expansion_.with_units(self._unit, self._center)
         self._row_weight, self._left_out_share = data.weight, data.share
         self._left_out_residuals = (data.Y - left_out) * self._unit
         if self._on_paper and self.penalize_constant:  # elsewhere the mean is subtracted
@@ -385,25 +393,29 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
 
     def _judge_noise(self, data: Samples) -> None:
         """Set the variance of the noise and the degrees of freedom."""
-        free = self._free_constant
+        free, function = not self.penalize_constant, self.expansion_
         weight = np.ones(data.n) if data.weight is None else data.weight
-        if hasattr(self, "dual_coef_"):
-            factor, root, side = self._system()
+        if isinstance(function, KernelExpansion):
+            posterior = KernelPosterior(self.alpha_, data.weight, free)
+            self.expansion_ = function = replace(function, posterior=posterior)
+            factor, root, side = function.system(n_threads=self._n_threads())
             inverse = core.inverse_diagonal(factor, check_threads(self._n_threads()))
             left = self.alpha_ * float(inverse.sum())
             if free:
                 left -= self.alpha_ * float(side @ side) / float(root @ side)
-            dual = self.dual_coef_ / root[:, np.newaxis]
+            dual = function.coef / root[:, np.newaxis]
             squares = (self.alpha_ * dual) ** 2  # scaled residuals are alpha times dual ones
             self.effective_dof_ = data.n - left
         else:
             # few samples reach few directions, which their features show better than all of G'G
-            method = "svd" if 3 * data.n < self.basis_.n_terms else "primal"
+            method = "svd" if 3 * data.n < function.basis.n_terms else "primal"
             path = RidgePath(
-                self.basis_, data.X, data.Y, sample_weight=data.weight, method=method,
+                function.basis, data.X, data.Y, sample_weight=data.weight, method=method,
                 tolerance=TRUSTED, **self._options(),
             )  # fmt: skip
-            self._posterior, self._mean_features, self._free_leverage = path.posterior(self.alpha_)
+            self.expansion_ = replace(
+                function, posterior=TermPosterior(*path.posterior(self.alpha_), free)
+            )
             self.effective_dof_ = float(path.effective_dof([self.alpha_])[0])
             left = data.n - self.effective_dof_
             fitted = path.predict(data.X, [self.alpha_])[0]
@@ -422,14 +434,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         rows = spread_places(data.n, MOST_FOR_A_MEAN)
         weight = np.ones(rows.size) if data.weight is None else data.weight[rows]
         share = weight / weight.sum()
-        if hasattr(self, "dual_coef_"):
-            K = self.kernel_(data.X[rows], scaling=self.scaling_, n_threads=self._n_threads())
-            spread = float(share @ K.diagonal() - share @ K @ share)
-        else:
-            G = self.basis_.evaluate(
-                data.X[rows], scaling=self.scaling_, n_threads=self._n_threads()
-            )
-            spread = float((share @ (G - share @ G) ** 2).sum())
+        spread = self.expansion_.prior_spread(data.X[rows], share, n_threads=self._n_threads())
         least = self.noise_variance_ / self.alpha_
         if not spread > 0:
             return least
@@ -473,7 +478,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
             return outputs
         X = self._validate_inputs(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
-            h = self._leverages(X)
+            h = self._function().variance(X, n_threads=self._n_threads())
         require_finite(h, "some leverages are", CLIP)
         # roots first: their product is finite where the variances are
         inside = np.outer(np.sqrt(1.0 + h), np.sqrt(self.noise_variance_))
@@ -527,12 +532,14 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         sizes = np.ones(len(residuals)) if self._row_weight is None else self._row_weight
         tested = np.isfinite(residuals).all(axis=1)
         residuals, sizes = residuals[tested], sizes[tested]
-        if hasattr(self, "dual_coef_"):
+        function = self._function()
+        if isinstance(function, KernelExpansion):
             lower, upper = np.empty_like(outputs), np.empty_like(outputs)
             block = max(1, int(_MAX_CACHED_PREDICTIONS / len(residuals)))
             for first in range(0, len(outputs), block):
                 rows = slice(first, first + block)
-                shift = self._smoother(X[rows])[tested]  # (samples of the fit, samples here)
+                # (samples of the fit, samples here)
+                shift = function.smoother(X[rows], n_threads=self._n_threads())[tested]
                 if self._left_out_share is not None:
                     shift *= self._left_out_share[tested, np.newaxis]
                 for k in range(outputs.shape[1]):
@@ -552,40 +559,6 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         if self._y_was_flat:
             return lower[:, 0], upper[:, 0]
         return lower, upper
-
-    def _system(self) -> tuple[Doubles, Doubles, Doubles]:
-        """Return the factor of alpha I + D K D, D as a vector, and the solution for it."""
-        root = np.ones(len(self.X_fit_)) if self._row_weight is None else np.sqrt(self._row_weight)
-        threads = check_threads(self._n_threads())
-        factor = np.zeros((root.size, root.size), order="F")
-        self.kernel_._plan.accumulate(
-            self.X_fit_, self._current_scaling()._map, root, not self._free_constant, factor,
-            threads,
-        )  # fmt: skip
-        factor[np.diag_indices(root.size)] += self.alpha_
-        core.cholesky_in_place(factor, threads)
-        side = np.asfortranarray(root[:, np.newaxis].copy())
-        core.solve_factored(factor, side, threads)
-        return factor, root, side[:, 0]
-
-    def _cross_kernel(self, X: NDArray[Any], root: Doubles) -> Doubles:
-        """Return D k for rows X, (rows of the fit, rows of X), of the penalised terms."""
-        K = self.kernel_(
-            self.X_fit_, X, scaling=self._current_scaling(), n_threads=self._n_threads()
-        )
-        if self._free_constant:
-            K -= 1.0
-        K *= root[:, np.newaxis]
-        return np.asfortranarray(K)
-
-    def _smoother(self, X: NDArray[Any]) -> Doubles:
-        """Return how much the prediction at each row of X moves with each target of the fit."""
-        factor, root, side = self._system()
-        right = self._cross_kernel(X, root)
-        core.solve_factored(factor, right, check_threads(self._n_threads()))
-        if self._free_constant:
-            right += np.outer(side, (1.0 - root @ right) / (root @ side))
-        return np.asarray(right * root[:, np.newaxis])
 
     def _variance_outside(self, X: NDArray[Any]) -> Doubles:
         r"""Return how much variance leaving the box adds, (n_samples, n_outputs), 0 inside of it.
@@ -613,35 +586,10 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         steps = np.sin(np.linspace(0.0, 0.5 * np.pi, _N_INWARD + 1)) ** 2  # dense at both ends
         for i, start, way in zip(outside.tolist(), wall, inward, strict=True):
             path = start + np.outer(steps, way)
-            if hasattr(self, "dual_coef_"):
-                own, with_wall = self.kernel_.diagonal(path), self.kernel_(path, path[:1])[:, 0]
-                largest = float((own + own[0] - 2.0 * with_wall).max())
-            else:
-                G = self.basis_.evaluate(path)
-                largest = float(((G - G[0]) ** 2).sum(axis=1).max())
+            largest = float(self.expansion_.prior_increments(path).max())
             if largest > 0:
                 added[i] = largest * self._prior_variance
         return added
-
-    def _leverages(self, X: NDArray[Any]) -> Doubles:
-        """Return the leverages that new samples of weight one would have before they are fitted."""
-        if not hasattr(self, "dual_coef_"):
-            G = self.basis_.evaluate(
-                X, scaling=self._current_scaling(), n_threads=self._n_threads()
-            )
-            free = np.zeros(len(X))
-            if self._free_constant:
-                G, free = G[:, 1:] - self._mean_features, np.full(len(X), self._free_leverage)
-            return np.asarray(((G @ self._posterior) ** 2).sum(axis=1) + free)
-        factor, root, side = self._system()
-        k = self._cross_kernel(X, root)
-        solved = k.copy(order="F")
-        core.solve_factored(factor, solved, check_threads(self._n_threads()))
-        own = self.kernel_.diagonal(X, scaling=self._current_scaling())
-        h = own - np.einsum("ij,ij->j", k, solved)
-        if self._free_constant:
-            h += (1.0 - root @ solved) ** 2 / (root @ side) - 1.0
-        return np.asarray((h / self.alpha_).clip(min=0.0))
 
 
 def _wider(reach: Doubles, more: Doubles) -> Doubles:

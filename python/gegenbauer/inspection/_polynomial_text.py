@@ -10,7 +10,7 @@ import numpy as np
 from gegenbauer._validation import check_integer, shortest
 from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
-from gegenbauer.inspection._models import require_model
+from gegenbauer.inspection.models import terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,23 +23,13 @@ __all__ = ["input_names", "polynomial_of", "polynomial_text"]
 
 
 def _terms_of(estimator: Any, output: int) -> tuple[TensorBasis, Doubles, float]:
-    require_model(estimator)
-    if hasattr(estimator, "dual_coef_"):
-        raise TypeError(
-            "this model has infinitely many terms and no finite polynomial: fit with n_terms=... "
-            "to get one"
-        )
-    if not hasattr(estimator, "term_coef_"):
-        raise TypeError(
-            "estimator must be a regressor or classifier of this library, got "
-            f"{type(estimator).__name__}"
-        )
-    coef = estimator.term_coef_.reshape(estimator.basis_.n_terms, -1)
+    function = terms_of(estimator)
+    coef = function.coef_2d
     output = check_integer(output, "output", minimum=0)
     if output >= coef.shape[1]:
         raise ValueError(f"output must be below {coef.shape[1]}, got {output}")
-    shift = np.broadcast_to(getattr(estimator, "intercept_", 0.0), coef.shape[1])[output]
-    return estimator.basis_, coef[:, output], float(shift)
+    shift = 0.0 if function.intercept is None else function.intercept[output]
+    return function.basis, coef[:, output], float(shift)
 
 
 def input_names(estimator: Any, names: Sequence[str] | None) -> list[str]:

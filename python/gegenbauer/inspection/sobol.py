@@ -31,14 +31,16 @@ from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.tensor_basis import TensorBasis, common_polynomials
 from gegenbauer.basis.univariate import gegenbauer_vander
 from gegenbauer.errors import CorrelatedInputsWarning, stacklevel
-from gegenbauer.inspection._models import require_model
 from gegenbauer.inspection.correlation import largest_correlation
+from gegenbauer.inspection.models import expansion_of
+from gegenbauer.ridge.expansions import KernelExpansion
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
+    from gegenbauer.ridge.expansions import Expansion
 
 __all__ = ["SobolIndices", "kernel_sobol_indices", "sobol_indices", "term_sobol_indices"]
 
@@ -362,37 +364,32 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
     >>> sobol_indices(model).total[0].round(2).tolist()
     [0.2, 0.8]
     """
-    require_model(estimator)
-    constant = getattr(getattr(estimator, "scaling_", None), "is_constant", None)
+    function = expansion_of(estimator)
+    constant = function.scaling.is_constant
     # some boxes are wider than the samples of the fit
     extent = 1.0 / (1.0 + 2.0 * getattr(estimator, "_margin", 0.0))
-    if constant is not None and hasattr(estimator, "dual_coef_"):
+    if isinstance(function, KernelExpansion):
+        assert isinstance(function.kernel, SpectrumKernel)  # estimators have no other
         found = kernel_sobol_indices(
-            estimator.kernel_, estimator.X_fit_, estimator.dual_coef_,
-            intercept=estimator.intercept_, scaling=estimator.scaling_, distribution=distribution,
+            function.kernel, function.centres, function.coef,
+            intercept=function.intercept, scaling=function.scaling, distribution=distribution,
             extent=extent, fixed=constant,
         )  # fmt: skip
-    elif constant is not None and hasattr(estimator, "term_coef_"):
-        coef = estimator.term_coef_.reshape(estimator.basis_.n_terms, -1)
-        found = term_sobol_indices(
-            estimator.basis_, coef, domain=estimator.scaling_.domain, distribution=distribution,
-            extent=extent, fixed=constant,
-        )  # fmt: skip
-        shift = getattr(estimator, "intercept_", 0.0)
-        found = SobolIndices(found.mean + shift, found.variance, found.first_order, found.total)
     else:
-        raise TypeError(
-            "estimator must be a regressor or classifier of this library, got "
-            f"{type(estimator).__name__}"
-        )
-    _warn_if_correlated(estimator)
+        found = term_sobol_indices(
+            function.basis, function.coef_2d, domain=function.scaling.domain,
+            distribution=distribution, extent=extent, fixed=constant,
+        )  # fmt: skip
+        shift = 0.0 if function.intercept is None else function.intercept
+        found = SobolIndices(found.mean + shift, found.variance, found.first_order, found.total)
+    _warn_if_correlated(estimator, function)
     return found
 
 
-def _warn_if_correlated(estimator: Any) -> None:
-    known = vars(estimator).get("_correlation")
-    if known is None and "X_fit_" in vars(estimator):
-        known = largest_correlation(estimator.X_fit_)
+def _warn_if_correlated(estimator: Any, function: Expansion) -> None:
+    known = estimator._correlation
+    if known is None and isinstance(function, KernelExpansion):  # of a file of an older version
+        known = largest_correlation(function.centres)
     if known is not None and abs(known[0]) >= _CORRELATED:
         value, *pair = known
         one, other = (estimator._column_name(t) for t in pair)

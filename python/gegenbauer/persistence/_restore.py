@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import ModelFileError
+from gegenbauer.estimators._streaming import Solution
 from gegenbauer.estimators.regressor_cv import GegenbauerRegressorCV
 from gegenbauer.persistence._checks import (
     build_object,
@@ -42,6 +43,12 @@ from gegenbauer.persistence._format import (
     TEXT,
     Entry,
 )
+from gegenbauer.ridge.expansions import (
+    KernelExpansion,
+    KernelPosterior,
+    TermExpansion,
+    TermPosterior,
+)
 from gegenbauer.selection.calibration import ProbabilityMap
 
 if TYPE_CHECKING:
@@ -62,8 +69,9 @@ def from_parts(header: Header, arrays: dict[str, NDArray[Any]]) -> Any:
     n, n_features = arrays["indices" if "basis" in fitted else "X_fit"].shape
     estimator.scaling_ = _restore_scaling(fitted, arrays)
     estimator.n_features_in_ = n_features
+    basis = None
     if "basis" in fitted:
-        estimator.basis_ = _restore_basis(fitted["basis"], arrays["indices"], header.n_bytes)
+        basis = _restore_basis(fitted["basis"], arrays["indices"], header.n_bytes)
         estimator.n_terms_ = n
     names = fitted["feature_names_in_"]
     if names is not None:
@@ -72,20 +80,28 @@ def from_parts(header: Header, arrays: dict[str, NDArray[Any]]) -> Any:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     if "correlation" in fitted:
         estimator._correlation = _restore_correlation(fitted["correlation"], n_features)
-    if name != "GegenbauerFeatures" and is_solved(fitted):
-        estimator.engine_ = fitted["engine_"]
-        estimator.solver_ = fitted["solver_"]
-        estimator.rcond_ = math.nan if fitted["rcond_"] is None else float(fitted["rcond_"])
-    if name in SEARCHES:
-        _restore_search(estimator, fitted, arrays, header.n_bytes)
-    elif "coef" in arrays:
-        estimator.term_coef_ = arrays["coef"]
-        estimator.precision_ = fitted["precision_"]
-        estimator.n_refinements_ = fitted["n_refinements_"]
+    results: dict[str, Any] | None = None
     if f"{ALPHA_RESULTS}alpha" in arrays:
-        estimator.alpha_results_ = {
-            key: arrays[f"{ALPHA_RESULTS}{key}"] for key in ("alpha", "score")
-        }
+        results = {key: arrays[f"{ALPHA_RESULTS}{key}"] for key in ("alpha", "score")}
+    if name in SEARCHES:
+        _restore_search(estimator, basis, fitted, arrays, header.n_bytes)
+        if results is not None:
+            estimator.alpha_results_ = results
+    else:
+        assert basis is not None  # the schema requires it
+        estimator.basis_ = basis
+        if name != "GegenbauerFeatures" and is_solved(fitted):
+            estimator._solution = Solution(
+                TermExpansion.from_arrays(arrays, basis, estimator.scaling_),
+                fitted["engine_"],
+                fitted["solver_"],
+                fitted["precision_"],
+                _rcond(fitted),
+                fitted["n_refinements_"],
+                results,
+            )
+        elif name != "GegenbauerFeatures":
+            estimator._solution = None
     if name in CLASSIFIERS:
         _restore_classes(estimator, fitted, arrays)
     if "statistics" in fitted:
@@ -237,31 +253,40 @@ def _restore_basis(
     return basis
 
 
+def _rcond(fitted: dict[str, Any]) -> float:
+    return math.nan if fitted["rcond_"] is None else float(fitted["rcond_"])
+
+
 def _restore_search(
-    estimator: Any, fitted: dict[str, Any], arrays: dict[str, NDArray[Any]], n_bytes: int
+    estimator: Any,
+    basis: TensorBasis | None,
+    fitted: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    n_bytes: int,
 ) -> None:
     """Restore an estimator that chose by itself, with a basis, or samples and all terms."""
-    finite = "basis" in fitted
+    finite = basis is not None
     m = estimator.n_features_in_
     weights = arrays["coef" if finite else "dual_coef"]
-    setattr(estimator, "term_coef_" if finite else "dual_coef_", weights)
-    estimator.intercept_ = arrays["intercept"]
+    estimator.engine_, estimator.solver_ = fitted["engine_"], fitted["solver_"]
+    estimator.rcond_ = _rcond(fitted)
     estimator._all_terms = not finite
     if fitted["spectrum_"] is None:
         if not finite:
             raise ModelFileError("spectrum_ is null, so fitted must have 'basis'.")
-        estimator.spectrum_, estimator._margin = None, 0.0
+        estimator.spectrum_ = None
     else:
         estimator.spectrum_ = _restore_spectrum(fitted["spectrum_"], "spectrum_")
         _require_few_weights(estimator.spectrum_, m, n_bytes)
-    if finite:
-        estimator.lam_ = estimator.basis_.lam
-        if estimator.spectrum_ is not None and estimator.spectrum_ != estimator.basis_.spectrum:
+    if basis is not None:
+        estimator.lam_ = basis.lam
+        if estimator.spectrum_ is not None and estimator.spectrum_ != basis.spectrum:
             raise ModelFileError("spectrum_ is not that of fitted['basis'].")
+        estimator.expansion_ = TermExpansion.from_arrays(arrays, basis, estimator.scaling_)
     else:
-        estimator.kernel_ = build_object(SpectrumKernel, m, estimator.spectrum_)
-        estimator.lam_, estimator.n_terms_ = estimator.kernel_.lam, math.inf
-        estimator.X_fit_ = arrays["X_fit"]
+        kernel = build_object(SpectrumKernel, m, estimator.spectrum_)
+        estimator.lam_, estimator.n_terms_ = kernel.lam, math.inf
+        estimator.expansion_ = KernelExpansion.from_arrays(arrays, kernel, estimator.scaling_)
     estimator.alpha_ = float(fitted["alpha_"])
     estimator.best_score_ = float(fitted["best_score_"])
     estimator.n_search_samples_ = fitted["n_search_samples_"]
@@ -297,16 +322,20 @@ def _restore_uncertainty(
             )
     estimator._prior_variance = prior
     estimator.effective_dof_ = float(fitted["effective_dof_"])
-    estimator._free_constant = fitted["free_constant"]
     leverage = fitted["free_leverage"]
     if (leverage is None) != estimator._all_terms:
         raise ModelFileError(
             f"free_leverage must be null for all terms, else a number; got {show(leverage)}."
         )
-    if leverage is not None:
-        estimator._posterior = arrays["posterior"]
-        estimator._mean_features = arrays["mean_features"]
-        estimator._free_leverage = float(leverage)
+    free = fitted["free_constant"]
+    posterior: TermPosterior | KernelPosterior
+    if leverage is None:
+        posterior = KernelPosterior(estimator.alpha_, estimator._row_weight, free)
+    else:
+        posterior = TermPosterior(
+            arrays["posterior"], arrays["mean_features"], float(leverage), free
+        )
+    estimator.expansion_ = replace(estimator.expansion_, posterior=posterior)
 
 
 def _restore_spectrum(components: list[Any], name: str) -> Spectrum:
@@ -404,7 +433,7 @@ def _restore_statistics(
         statistics._shift = arrays["shift"]
     else:
         statistics._take_old_sums()
-    estimator.statistics_ = statistics
+    estimator._statistics = statistics
     estimator.n_samples_seen_ = entry["n_samples"]
     estimator.n_out_of_range_ = entry["n_out_of_range"]
     estimator._y_was_flat = entry["y_was_flat"]

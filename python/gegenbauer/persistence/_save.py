@@ -18,7 +18,9 @@ from gegenbauer import __version__
 from gegenbauer._validation import check_flag
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
 from gegenbauer.errors import ModelFileError
+from gegenbauer.estimators.classifier import GegenbauerClassifier
 from gegenbauer.estimators.classifier_cv import GegenbauerClassifierCV
+from gegenbauer.estimators.regressor import GegenbauerRegressor
 from gegenbauer.persistence._checks import show, wrong_number
 from gegenbauer.persistence._format import (
     ALPHA_RESULTS,
@@ -43,6 +45,7 @@ from gegenbauer.persistence._format import (
 from gegenbauer.persistence._read import read_file, read_tensors
 from gegenbauer.persistence._restore import from_parts
 from gegenbauer.persistence.atomic import write_atomically
+from gegenbauer.ridge.expansions import KernelExpansion, KernelPosterior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,11 +118,20 @@ def save(estimator: Any, path: str | os.PathLike[str], *, statistics: bool = Tru
         raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to save the model in")
     if target.exists() and not target.is_file():
         raise OSError(f"{os.fspath(path)!r} is a folder or a device; give the name of a file")
-    if not check_flag(statistics, "statistics") and "statistics_" in vars(estimator):
+    if not check_flag(statistics, "statistics") and _learns_by_sums(estimator):
         estimator = copy.copy(estimator)
-        estimator.term_coef_  # noqa: B018  # solved for, if it was not yet
-        del estimator.statistics_
+        estimator._solved()  # if it was not yet
+        estimator._statistics = None
     write_atomically(target, to_bytes(estimator), require_same)
+
+
+def _is_plain(estimator: Any) -> bool:
+    """Whether it is a classifier or regressor of given terms."""
+    return isinstance(estimator, (GegenbauerClassifier, GegenbauerRegressor))
+
+
+def _learns_by_sums(estimator: Any) -> bool:
+    return _is_plain(estimator) and estimator._statistics is not None
 
 
 def to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
@@ -138,23 +150,22 @@ def to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
             getattr(estimator, "feature_names_in_", None), "feature_names_in_"
         ),
     }
-    if hasattr(estimator, "basis_"):
+    solved = name in SEARCHES or (_is_plain(estimator) and estimator._solution is not None)
+    function = estimator.expansion_ if solved else None
+    if function is not None:
+        tensors |= function.to_arrays()
+    if not isinstance(function, KernelExpansion):
         tensors["indices"] = np.asarray(estimator.basis_.indices, dtype=np.int32)
         fitted["basis"] = {
             key: _plain(getattr(estimator.basis_, key), f"basis_.{key}") for key in BASIS_ARGUMENTS
         } | {"spectrum": _plain(estimator.basis_._spectrum_shorthand(), "basis_.spectrum")}
-    if "_correlation" in vars(estimator):
+    if estimator._correlation is not None:
         fitted["correlation"] = [*estimator._correlation]
-    if "statistics_" in vars(estimator):
+    if _learns_by_sums(estimator):
         _put_statistics(estimator, tensors, fitted, position)
-    for key, values in vars(estimator).get("alpha_results_", {}).items():
+    for key, values in (getattr(estimator, "alpha_results_", None) or {}).items():
         tensors[f"{ALPHA_RESULTS}{key}"] = np.asarray(values)
-    has_solution = name != "GegenbauerFeatures" and (
-        "statistics_" not in vars(estimator) or "term_coef_" in vars(estimator)
-    )
-    if has_solution and hasattr(estimator, "term_coef_"):
-        tensors["coef"] = np.asarray(estimator.term_coef_)
-    if has_solution:
+    if solved:
         rcond = float(estimator.rcond_)
         fitted |= {
             "engine_": str(estimator.engine_),
@@ -163,7 +174,7 @@ def to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
         }
     if name in SEARCHES:
         _put_search(estimator, tensors, fitted)
-    elif has_solution:
+    elif solved:
         fitted["precision_"] = estimator.precision_
         fitted["n_refinements_"] = int(estimator.n_refinements_)
     if name in CLASSIFIERS:
@@ -239,7 +250,7 @@ def _put_statistics(
         "n_outputs": int(statistics.n_outputs),
         "n_out_of_range": int(estimator.n_out_of_range_),
         "y_was_flat": bool(estimator._y_was_flat),
-        "solved": "term_coef_" in vars(estimator),
+        "solved": estimator._solution is not None,
         "shifted": True,
         "position": position,
     }
@@ -256,12 +267,9 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
         else _plain(estimator.spectrum_.components, "spectrum_"),
         "y_was_flat": bool(estimator._y_was_flat),
     }
-    tensors["intercept"] = estimator.intercept_
     tensors["loo_predictions"] = estimator.loo_predictions_
     for key, values in estimator.surface_.items():
         tensors[f"{RESULTS}{key}"] = values
-    if hasattr(estimator, "dual_coef_"):
-        tensors["X_fit"], tensors["dual_coef"] = estimator.X_fit_, estimator.dual_coef_
     if isinstance(estimator, GegenbauerClassifierCV):
         maps = estimator.probability_maps_
         tensors["probability_scales"] = np.array([each.scale for each in maps], dtype=np.float64)
@@ -276,15 +284,14 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
         tensors["row_weight"] = estimator._row_weight
     if estimator._left_out_share is not None:
         tensors["left_out_share"] = estimator._left_out_share
+    posterior = estimator.expansion_.posterior
     fitted |= {
         "effective_dof_": _open_number(estimator.effective_dof_),
-        "free_constant": bool(estimator._free_constant),
-        "free_leverage": None,
+        "free_constant": bool(posterior.free_constant),
+        "free_leverage": None
+        if isinstance(posterior, KernelPosterior)
+        else _open_number(posterior.free_leverage),
     }
-    if not hasattr(estimator, "dual_coef_"):
-        fitted["free_leverage"] = _open_number(estimator._free_leverage)
-        tensors["posterior"] = estimator._posterior
-        tensors["mean_features"] = estimator._mean_features
 
 
 def _put_classes(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[str, Any]) -> None:

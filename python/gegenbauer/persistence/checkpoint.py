@@ -134,7 +134,7 @@ class Checkpoint:
 
     def write(self, model: Any, n_batches: int, fingerprint: str) -> None:
         """Replace the file by one of the present state."""
-        if "statistics_" not in vars(model):  # nothing has been learned yet
+        if model._statistics is None:  # nothing has been learned yet
             return
         bare = copy.copy(model)
         bare._forget_solution()

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer.inspection.models import expansion_of
 from gegenbauer.plotting._axes import error_name, errors_of, get_axes
+from gegenbauer.ridge.expansions import KernelExpansion
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
 from gegenbauer.selection.ridge_path import RidgePath
 
@@ -23,23 +25,24 @@ __all__ = ["PathDisplay", "solved_by"]
 def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[RidgePath, float]:
     """Factorise the problem that an estimator has solved; return its penalty, too."""
     check_is_fitted(estimator)
-    model = getattr(estimator, "kernel_", getattr(estimator, "basis_", None))
-    if model is None or not hasattr(estimator, "_checked_rows"):
-        raise TypeError(
-            "estimator must be a regressor or classifier of this library, got "
-            f"{type(estimator).__name__}"
-        )
+    function = expansion_of(estimator)
+    model = function.kernel if isinstance(function, KernelExpansion) else function.basis
     alpha = estimator.alpha_ if hasattr(estimator, "alpha_") else estimator.alpha
     weight: Doubles | None
     if X is not None and y is not None:
         estimator._validate_inputs(X, reset=False)
         rows, Y, weight, _ = copy.copy(estimator)._checked_rows(X, y, sample_weight)
         Y = Y.reshape(len(rows), -1)
-    elif X is None and y is None and {"X_fit_", "_row_weight"} <= vars(estimator).keys():
+    elif (
+        X is None
+        and y is None
+        and isinstance(function, KernelExpansion)
+        and function.posterior is not None
+    ):
         # targets are predictions plus residuals, which are alpha times dual coefficients
-        rows, weight = estimator.X_fit_, estimator._row_weight
+        rows, weight = function.centres, function.posterior.weight
         sizes = 1.0 if weight is None else weight[:, np.newaxis]
-        Y = estimator._evaluate(rows) + alpha * estimator.dual_coef_ / sizes
+        Y = estimator._evaluate(rows) + alpha * function.coef_2d / sizes
     else:
         raise TypeError(
             f"this {type(estimator).__name__} keeps no samples of its fit: pass X and y, those of "
@@ -49,7 +52,7 @@ def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ridge
         model,
         rows,
         # where the constant is penalised, targets are taken from their mean or from zero
-        Y - getattr(estimator, "intercept_", 0.0),
+        Y if function.intercept is None else Y - function.intercept,
         sample_weight=weight,
         scaling=estimator.scaling_,
         penalize_constant=bool(estimator.penalize_constant),
