@@ -20,6 +20,7 @@ from bench import comparison, machine, results, runner, streaming, table
 from bench.cases import CASES
 from bench.runner import Agreement, Contestant, Disagreement, Failure
 from gegenbauer import reference
+from gegenbauer.estimators._streaming import StreamEstimator
 from gegenbauer.ridge import RidgeSolution
 
 ROOT = Path(__file__).parents[2]
@@ -542,7 +543,12 @@ def spoil(result, rng):
         return dataclasses.replace(result, weights=spoil(result.weights, rng))
     if isinstance(result, tuple):
         return result[0], spoil(result[1], rng)
-    result.term_coef_ = spoil(result.term_coef_, rng)
+    found = result.expansion_
+    wrong = dataclasses.replace(found, coef=spoil(found.coef, rng))
+    if isinstance(result, StreamEstimator):
+        result._solution = result._solution._replace(expansion=wrong)
+    else:
+        result.expansion_ = wrong
     return result
 
 
