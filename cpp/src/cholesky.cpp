@@ -47,7 +47,7 @@ void factor_corner(double* corner, Index first_column) {
     if (!(pivot > 0) || !std::isfinite(pivot)) {
       std::ostringstream message;
       message << "the matrix is not positive definite to working precision (pivot " << pivot << " in column "
-              << first_column + c << "): raise alpha";
+              << first_column + c << "): raise `alpha`";
       throw NotPositiveDefinite(message.str());
     }
     column[c] = std::sqrt(pivot);

@@ -143,26 +143,26 @@ TermCount count_whole(const IndexSetSpec& spec, Index degree) {
 }
 
 void validate(const IndexSetSpec& spec) {
-  require(spec.n_inputs >= 1, "n_features must be at least 1, got ", spec.n_inputs);
-  require(spec.n_inputs <= kMaxInputs, "n_features must be at most ", kMaxInputs, ", got ", spec.n_inputs);
-  require(!spec.degree || (*spec.degree >= 0 && *spec.degree <= kMaxDegree), "degree must be between 0 and ",
+  require(spec.n_inputs >= 1, "`n_features` must be at least 1, got ", spec.n_inputs);
+  require(spec.n_inputs <= kMaxInputs, "`n_features` must be at most ", kMaxInputs, ", got ", spec.n_inputs);
+  require(!spec.degree || (*spec.degree >= 0 && *spec.degree <= kMaxDegree), "`degree` must be between 0 and ",
           kMaxDegree, ", got ", spec.degree.value_or(0));
-  require(!spec.n_terms || *spec.n_terms >= 1, "n_terms must be at least 1, got ", spec.n_terms.value_or(0));
-  require(!spec.max_inputs || *spec.max_inputs >= 1, "max_interaction must be at least 1, got ",
+  require(!spec.n_terms || *spec.n_terms >= 1, "`n_terms` must be at least 1, got ", spec.n_terms.value_or(0));
+  require(!spec.max_inputs || *spec.max_inputs >= 1, "`max_interaction` must be at least 1, got ",
           spec.max_inputs.value_or(0));
   require(spec.degree || spec.n_terms || !spec.degrees.empty(),
-          "neither degree nor n_terms is given: give at least one of them");
+          "neither `degree` nor `n_terms` is given: give at least one of them");
   if (!spec.degrees.empty()) {
     require(spec.kind == IndexSet::tensor || spec.kind == IndexSet::largest_weight,
-            "a degree for each input needs index_set='tensor' or 'largest_weight'");
-    require(static_cast<Index>(spec.degrees.size()) == spec.n_inputs, "degree has ", spec.degrees.size(),
+            "a `degree` for each input needs `index_set='tensor'` or 'largest_weight'");
+    require(static_cast<Index>(spec.degrees.size()) == spec.n_inputs, "`degree` has ", spec.degrees.size(),
             " entries but there are ", spec.n_inputs, " inputs");
     for (const Index d : spec.degrees)
-      require(d >= 0 && d <= kMaxDegree, "degree must be between 0 and ", kMaxDegree, ", got ", d);
+      require(d >= 0 && d <= kMaxDegree, "`degree` must be between 0 and ", kMaxDegree, ", got ", d);
   }
   if (spec.kind == IndexSet::largest_weight) {
-    require(spec.n_terms.has_value(), "index_set='largest_weight' needs n_terms");
-    require(spec.spectrum.has_value(), "index_set='largest_weight' needs a spectrum");
+    require(spec.n_terms.has_value(), "`index_set='largest_weight'` needs `n_terms`");
+    require(spec.spectrum.has_value(), "`index_set='largest_weight'` needs a `spectrum`");
     require(spec.spectrum->n_inputs() == spec.n_inputs, "the spectrum has ", spec.spectrum->n_inputs(), " inputs, not ",
             spec.n_inputs);
   }
@@ -200,7 +200,7 @@ Index resolve_degree(const IndexSetSpec& spec) {
   if (enough(0)) return 0;
   while (high < kMaxDegree && !enough(high)) high = std::min(2 * high, kMaxDegree);
   require(enough(high), "n_terms = ", *spec.n_terms, " needs a degree above ", kMaxDegree,
-          ": lower n_terms or raise max_interaction");
+          ": lower `n_terms` or raise `max_interaction`");
   Index low = high / 2;
   while (high - low > 1) {
     const Index middle = (low + high) / 2;

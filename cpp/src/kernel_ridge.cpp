@@ -241,7 +241,7 @@ KernelRidgeSolution Problem::by_pivoted_cholesky() const {
 KernelRidgeSolution solve_kernel_ridge(const ProductKernel& kernel, const Samples& samples, const double* row_scale,
                                        StridedView<const double> targets, const KernelRidgeOptions& options,
                                        const Control& control) {
-  require(std::isfinite(options.gamma) && options.gamma >= 0, "alpha must be a finite number >= 0, got ",
+  require(std::isfinite(options.gamma) && options.gamma >= 0, "`alpha` must be a finite number >= 0, got ",
           options.gamma);
   require(samples.rows() >= 1, "X has no rows");
   require(targets.rows == samples.rows(), "Y has ", targets.rows, " rows but X has ", samples.rows());

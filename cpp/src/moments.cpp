@@ -58,8 +58,8 @@ const Halves& checked_halves(const TensorBasis& basis) {
   const auto& halves = basis.plan<BasisHalves>();
   require(MomentPlan::exists(basis), "the moments of ", basis.n_terms(), " terms in ", basis.n_inputs(),
           " inputs need too large a plan (a work of ", halves.plan_work(), ", at most ", MomentPlan::kMostWork,
-          " is allowed): sum the features instead (GramStatistics, engine='primal'), or use fewer inputs or a lower "
-          "degree");
+          " is allowed): sum the features instead (GramStatistics, `engine='primal'`), or use fewer inputs or a lower "
+          "`degree`");
   return halves;
 }
 

@@ -20,8 +20,8 @@ double jacobi_squared(double lam, double n) {
 }  // namespace
 
 Recurrence::Recurrence(double lam, Index degree, Normalization normalization, const std::vector<double>& weights) {
-  require(std::isfinite(lam) && lam > -0.5, "lam must be a finite number greater than -1/2, got ", lam);
-  require(degree >= 0, "degree must be at least 0, got ", degree);
+  require(std::isfinite(lam) && lam > -0.5, "`lam` must be a finite number greater than -1/2, got ", lam);
+  require(degree >= 0, "`degree` must be at least 0, got ", degree);
   const auto size = size_of(degree) + 1;
   require(weights.empty() || weights.size() == size, "weights must have ", size, " entries, got ", weights.size());
   slope_.assign(size, 0.0);
@@ -71,7 +71,8 @@ Recurrence::Recurrence(double lam, Index degree, Normalization normalization, co
   }
   for (std::size_t i = 0; i < size; ++i) {
     require(std::isfinite(bound_[i]), "lam = ", lam, " and degree = ", degree,
-            " give polynomial values beyond the range of float64 (from degree ", i, " on): lower lam or degree, or ",
+            " give polynomial values beyond the range of float64 (from degree ", i,
+            " on): lower `lam` or `degree`, or ",
             weights.empty() ? "use the orthonormal normalization" : "the spectrum's q");
   }
 }

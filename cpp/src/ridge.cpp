@@ -19,10 +19,10 @@ bool wants_orthogonal(const RidgeOptions& options) {
 }
 
 void validate(const RidgeOptions& options) {
-  require(std::isfinite(options.gamma) && options.gamma >= 0, "alpha must be a finite number >= 0, got ",
+  require(std::isfinite(options.gamma) && options.gamma >= 0, "`alpha` must be a finite number >= 0, got ",
           options.gamma);
   require(options.gamma > 0 || options.solver != Solver::cholesky,
-          "alpha = 0 needs an orthogonal factorisation: use solver='auto' or 'orthogonal', or a positive alpha");
+          "alpha = 0 needs an orthogonal factorisation: use `solver='auto'` or 'orthogonal', or a positive `alpha`");
 }
 
 Engine choose_engine(const TensorBasis& basis, Index n_samples, Index n_outputs, const RidgeOptions& options) {
@@ -78,7 +78,7 @@ RidgeSolution solve_gram(const ConstMatrixRef& gram, Index n_terms, double gamma
                          const Control& control) {
   require(gram.rows() == gram.cols() && n_terms >= 1 && n_terms <= gram.rows(), "gram must be square with at least ",
           n_terms, " rows, got shape (", gram.rows(), ", ", gram.cols(), ")");
-  require(std::isfinite(gamma) && gamma >= 0, "alpha must be a finite number >= 0, got ", gamma);
+  require(std::isfinite(gamma) && gamma >= 0, "`alpha` must be a finite number >= 0, got ", gamma);
   const Index n_outputs = gram.rows() - n_terms;
   Matrix factor = gram.topLeftCorner(n_terms, n_terms);
   factor.diagonal().array() += gamma;

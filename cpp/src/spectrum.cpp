@@ -18,21 +18,21 @@ double norm_ratio(double lam, double n) { return ((n - 1.0) + 2.0 * lam) / n * (
 void validate(const SpectrumComponent& c, Index n_inputs) {
   switch (c.kind) {
     case SpectrumComponent::Kind::power:
-      require(std::isfinite(c.parameter) && c.parameter >= 0, "smoothness (s) must be finite and not negative, got ",
+      require(std::isfinite(c.parameter) && c.parameter >= 0, "`smoothness` (s) must be finite and not negative, got ",
               c.parameter);
       break;
     case SpectrumComponent::Kind::geometric:
-      require(c.parameter > 0 && c.parameter < 1, "ratio (r) must lie between 0 and 1, got ", c.parameter);
+      require(c.parameter > 0 && c.parameter < 1, "`ratio` (r) must lie between 0 and 1, got ", c.parameter);
       break;
     case SpectrumComponent::Kind::gegenbauer:
-      require(std::isfinite(c.parameter) && c.parameter > -0.5, "lam must be a finite number greater than -1/2, got ",
+      require(std::isfinite(c.parameter) && c.parameter > -0.5, "`lam` must be a finite number greater than -1/2, got ",
               c.parameter);
   }
   const auto size = static_cast<Index>(c.weights.size());
   require(size == 1 || size == n_inputs, "a component must have one weight for all inputs, or one an input (", n_inputs,
           "), got ", size);
   for (const double q : c.weights)
-    require(std::isfinite(q) && q >= 0, "interaction (q) must be finite and not negative, got ", q);
+    require(std::isfinite(q) && q >= 0, "`interaction` (q) must be finite and not negative, got ", q);
 }
 
 }  // namespace
@@ -78,8 +78,8 @@ std::vector<double> SpectrumComponent::log_decay(Index degree) const {
 Spectrum::Spectrum(Index n_inputs, std::vector<SpectrumComponent> components)
     : n_inputs_(n_inputs), components_(std::move(components)) {
   constexpr Index most = 10'000'000;
-  require(n_inputs >= 1, "n_features must be at least 1, got ", n_inputs);
-  require(n_inputs <= most, "n_features must be at most ", most, ", got ", n_inputs);
+  require(n_inputs >= 1, "`n_features` must be at least 1, got ", n_inputs);
+  require(n_inputs <= most, "`n_features` must be at most ", most, ", got ", n_inputs);
   require(!components_.empty(), "a spectrum needs at least one component");
   bool alike = true;
   for (const SpectrumComponent& c : components_) {

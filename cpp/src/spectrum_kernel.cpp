@@ -41,11 +41,11 @@ Index degrees_needed(const SpectrumComponent& c, double lam) {
   if (c.kind == Kind::power) {
     require(fall > growth + 1, "the spectrum n^(-2s) with a smoothness of s = ", c.parameter,
             " has no finite kernel for lam = ", lam, ": s must be greater than ", (growth + 1) / 2,
-            ", or max_degree must be given");
+            ", or `max_degree` must be given");
   } else if (c.kind == Kind::gegenbauer) {
     require(fall > growth + 1, "the spectrum of raw polynomials with lam = ", c.parameter,
             " has no finite kernel on orthonormal ones with lam = ", lam, ": the former must be below ",
-            (1 - growth) / 2, ", or max_degree must be given");
+            (1 - growth) / 2, ", or `max_degree` must be given");
   }
   const Recurrence bounds(lam, most, Normalization::orthonormal);
   const std::vector<double> decay = c.decay(most);
@@ -64,11 +64,11 @@ Index degrees_needed(const SpectrumComponent& c, double lam) {
                      : c.kind == Kind::geometric ? "ratio"
                                                  : "raw polynomials' lam";
   const char* remedy = c.kind == Kind::power
-                           ? "a smoothness of 1, 2 or 3 with lam = 0, whose sums are known, or a larger one"
-                       : c.kind == Kind::geometric ? "lam = 0, whose sum is known, or a smaller ratio"
-                                                   : "lam = 0 for both, whose sum is known";
+                           ? "a smoothness of 1, 2 or 3 with `lam=0`, whose sums are known, or a larger one"
+                       : c.kind == Kind::geometric ? "`lam=0`, whose sum is known, or a smaller ratio"
+                                                   : "`lam=0` for both, whose sum is known";
   require(rest <= kCut * total, name, " = ", c.parameter, " with lam = ", lam, " needs more than ", most,
-          " degrees to be summed: use ", remedy, ", or end the spectrum with max_degree");
+          " degrees to be summed: use ", remedy, ", or end the spectrum with `max_degree`");
   Index n = most;
   while (n > 1 && rest + part[size_of(n - 1)] <= kCut * total) rest += part[size_of(--n)];
   return n;
@@ -95,7 +95,7 @@ SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree)
       lam_(lam),
       max_degree_(max_degree),
       recurrence_(lam, 0, Normalization::orthonormal) {
-  require(max_degree >= 0, "max_degree must not be negative, got ", max_degree);
+  require(max_degree >= 0, "`max_degree` must not be negative, got ", max_degree);
   std::vector<Index> summed;
   cubic_.assign(size_of(4 * n_inputs_), 0.0);
   const std::vector<SpectrumComponent>& components = spectrum_.components();

@@ -49,8 +49,8 @@ void TensorBasis::number_factors() {
     factors_[l] = static_cast<std::int32_t>(factor_start_[size_of(indices_.input(i))] + indices_.degree(i) - 1);
     bound[l] = bound[size_of(parents_[l])] * recurrences_[indices_.input(i)].bound(indices_.degree(i));
     require(bound[l] < kLargestTerm, "lam = ", lam_, " and this index set give terms above ", kLargestTerm,
-            " (first at term ", l, "), whose squares leave the range of float64: lower lam or degree, or use another ",
-            "spectrum, such as 'orthonormal'");
+            " (first at term ", l, "), whose squares leave the range of float64: lower `lam` or `degree`, or use a ",
+            "`spectrum` such as 'orthonormal'");
     fits_float32_ = fits_float32_ && bound[l] <= kLargestFloatTerm && bound[l] * kLargestFloatTerm >= 1.0;
   }
 }

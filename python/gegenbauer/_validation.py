@@ -37,11 +37,12 @@ __all__ = [
     "naming_columns",
     "require_finite",
     "require_plain",
+    "setting",
     "shortest",
     "shown",
 ]
 
-CLIP = "X lies too far out, clip it to the domain: scaling=InputScaling(..., clip=True)"
+CLIP = "X lies too far out, clip it to the domain: `scaling=InputScaling(..., clip=True)`"
 
 MAX_THREADS = 1024
 
@@ -63,25 +64,39 @@ def shown(value: object) -> str:
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
+def setting(name: str) -> str:
+    """Mark a name as that of a parameter, as every message does with what the caller can set.
+
+    By the marks other layers, such as the command line, find the parameters of a message and write
+    them in their own words. A name that holds marks stays: it is that of a part of a parameter.
+
+    Examples
+    --------
+    >>> setting("alpha"), setting("the q of `spectrum`")
+    ('`alpha`', 'the q of `spectrum`')
+    """
+    return name if "`" in name else f"`{name}`"
+
+
 def check_integer(value: object, name: str, *, minimum: int) -> int:
     """Return `value` as an int; it must be an integer from `minimum` up and no bool."""
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be an integer, got {value!r}")
+        raise TypeError(f"{setting(name)} must be an integer, got {value!r}")
     try:
         result = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"{name} must be an integer, got {shown(value)}") from None
+        raise TypeError(f"{setting(name)} must be an integer, got {shown(value)}") from None
     if result < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, got {shown(result)}")
+        raise ValueError(f"{setting(name)} must be at least {minimum}, got {shown(result)}")
     if result > MAX_INTEGER:
-        raise ValueError(f"{name} must be at most {MAX_INTEGER}, got {shown(result)}")
+        raise ValueError(f"{setting(name)} must be at most {MAX_INTEGER}, got {shown(result)}")
     return result
 
 
 def check_flag(value: object, name: str) -> bool:
     """Return `value` as a bool, which it must be (Python's or NumPy's)."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
+        raise TypeError(f"{setting(name)} must be True or False, got {value!r}")
     return bool(value)
 
 
@@ -91,26 +106,28 @@ def check_number(value: object, name: str, *, minimum: float, open_below: bool =
     It may be any real number: a fraction, a decimal, an integer of any size within float64.
     """
     if isinstance(value, (bool, np.bool_, str, bytes, np.ma.MaskedArray, *_TIMES)):
-        raise TypeError(f"{name} must be a number, got {shown(value)}")
+        raise TypeError(f"{setting(name)} must be a number, got {shown(value)}")
     try:
         result = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number, got {shown(value)}") from None
+        raise TypeError(f"{setting(name)} must be a number, got {shown(value)}") from None
     except OverflowError:
         raise ValueError(
-            f"{name} must be within the range of float64, got {shown(value)}"
+            f"{setting(name)} must be within the range of float64, got {shown(value)}"
         ) from None
     low = result <= minimum if open_below else result < minimum
     if low or not np.isfinite(result):
         bound = f"greater than {minimum}" if open_below else f"of at least {minimum}"
-        raise ValueError(f"{name} must be a finite number {bound}, got {result}")
+        raise ValueError(f"{setting(name)} must be a finite number {bound}, got {result}")
     return result
 
 
 def check_choice(value: object, name: str, choices: Collection[str]) -> str:
     """Return `value`; it must be one of the strings `choices`."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
+        raise ValueError(
+            f"{setting(name)} must be one of {', '.join(map(repr, choices))}; got {value!r}"
+        )
     return value
 
 
@@ -145,7 +162,7 @@ def check_threads(n_threads: int | None) -> int:
         return default_threads()
     result = check_integer(n_threads, "n_threads", minimum=1)
     if result > MAX_THREADS:  # each takes memory, and no machine has so many processors
-        raise ValueError(f"n_threads must be at most {MAX_THREADS}, got {result}")
+        raise ValueError(f"`n_threads` must be at most {MAX_THREADS}, got {result}")
     return result
 
 
@@ -463,5 +480,5 @@ def require_finite(
 
 
 def as_alphas(alphas: npt.ArrayLike) -> Doubles:
-    column = as_matrix(alphas, "alphas", n_columns=1, keep_float32=False, one_dimensional=True)
+    column = as_matrix(alphas, "`alphas`", n_columns=1, keep_float32=False, one_dimensional=True)
     return np.asarray(column[:, 0], dtype=np.float64)

@@ -200,7 +200,7 @@ void test_refusals() {
   CHECK_THROWS(MultiIndexSet(s), std::invalid_argument, "tensor");
   IndexSetSpec weighted = spec(2, 5);
   weighted.kind = IndexSet::largest_weight;
-  CHECK_THROWS(MultiIndexSet(weighted), std::invalid_argument, "needs a spectrum");
+  CHECK_THROWS(MultiIndexSet(weighted), std::invalid_argument, "needs a `spectrum`");
   weighted.spectrum = power(3, {1.0});
   CHECK_THROWS(MultiIndexSet(weighted), std::invalid_argument, "3 inputs, not 2");
 }

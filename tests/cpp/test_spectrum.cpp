@@ -129,11 +129,11 @@ void test_features_and_moments() {
 void test_refusals() {
   CHECK_THROWS(Spectrum(2, {}), std::invalid_argument, "at least one component");
   CHECK_THROWS(Spectrum(0, {{Kind::power, 1.0, {1.0}}}), std::invalid_argument, "n_features");
-  CHECK_THROWS(Spectrum(2, {{Kind::power, -1.0, {1.0}}}), std::invalid_argument, "smoothness (s)");
-  CHECK_THROWS(Spectrum(2, {{Kind::geometric, 1.0, {1.0}}}), std::invalid_argument, "ratio (r)");
+  CHECK_THROWS(Spectrum(2, {{Kind::power, -1.0, {1.0}}}), std::invalid_argument, "`smoothness` (s)");
+  CHECK_THROWS(Spectrum(2, {{Kind::geometric, 1.0, {1.0}}}), std::invalid_argument, "`ratio` (r)");
   CHECK_THROWS(Spectrum(2, {{Kind::gegenbauer, -0.5, {1.0}}}), std::invalid_argument, "lam");
-  CHECK_THROWS(Spectrum(2, {{Kind::power, 1.0, {1.0, -1.0}}}), std::invalid_argument, "interaction (q)");
-  CHECK_THROWS(Spectrum(2, {{Kind::power, 1.0, {1.0, std::nan("")}}}), std::invalid_argument, "interaction (q)");
+  CHECK_THROWS(Spectrum(2, {{Kind::power, 1.0, {1.0, -1.0}}}), std::invalid_argument, "`interaction` (q)");
+  CHECK_THROWS(Spectrum(2, {{Kind::power, 1.0, {1.0, std::nan("")}}}), std::invalid_argument, "`interaction` (q)");
   CHECK_THROWS(Spectrum(2, {{Kind::power, 1.0, {1.0, 1.0, 1.0}}}), std::invalid_argument, "one an input (2), got 3");
 }
 

@@ -940,12 +940,12 @@ def test_every_order_and_set_together_with_scaling(iris):
 @pytest.mark.parametrize("name", ["n_features", "n_terms", "degree", "max_interaction"])
 def test_numbers_beyond_64_bits(name):
     options = {"n_features": 2, "degree": 2, name: 10**30}
-    with pytest.raises(ValueError, match=rf"{name} must be at most"):
+    with pytest.raises(ValueError, match=rf"`{name}` must be at most"):
         TensorBasis(**options)
 
 
 def test_inputs_are_bounded():
-    with pytest.raises(ValueError, match="n_features must be at most"):
+    with pytest.raises(ValueError, match="`n_features` must be at most"):
         TensorBasis(10**9, n_terms=6)
 
 

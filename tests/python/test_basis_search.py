@@ -243,13 +243,13 @@ class TestSearch:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"lams": []}, "lams must not be empty"),
-            ({"lams": [-0.5]}, "lams must be"),
-            ({"n_terms": [0]}, "n_terms must be"),
-            ({"n_terms": [1.5]}, "n_terms must be"),
-            ({"n_terms": []}, "n_terms must not be empty"),
-            ({"alphas": [0.0]}, "alphas must be"),
-            ({"alphas": [np.inf]}, "alphas must be"),
+            ({"lams": []}, "`lams` must not be empty"),
+            ({"lams": [-0.5]}, "`lams` must be"),
+            ({"n_terms": [0]}, "`n_terms` must be"),
+            ({"n_terms": [1.5]}, "`n_terms` must be"),
+            ({"n_terms": []}, "`n_terms` must not be empty"),
+            ({"alphas": [0.0]}, "`alphas` must be"),
+            ({"alphas": [np.inf]}, "`alphas` must be"),
             ({"sample_weight": np.zeros(26)}, "sample_weight"),
         ],
     )
@@ -300,12 +300,14 @@ class TestEstimators:
         grid = {"spectrum": None, "n_terms": 5, "lam": 0.5}
         kind(**grid, alphas=[best / 2, best, best * 2]).fit(X, y)  # reports nothing
         kind(**grid, alphas=[best, best * 2]).fit(X, y)  # two have no middle
-        with pytest.warns(GridEdgeWarning, match="best of alphas and is the smallest") as caught:
+        with pytest.warns(GridEdgeWarning, match="best of `alphas` and is the smallest") as caught:
             kind(**grid, alphas=best * 2.0 ** np.arange(3)).fit(X, y)
         assert caught[0].filename == __file__
-        with pytest.warns(GridEdgeWarning, match="best of alphas and is the largest: give larger"):
+        with pytest.warns(
+            GridEdgeWarning, match="best of `alphas` and is the largest: give larger"
+        ):
             kind(**grid, alphas=best / 2.0 ** np.arange(3)).fit(X, y)
-        with pytest.warns(GridEdgeWarning, match="best of n_terms and is the smallest"):
+        with pytest.warns(GridEdgeWarning, match="best of `n_terms` and is the smallest"):
             kind(spectrum=None, n_terms=[400, 450, 500], lam=0.5).fit(X, y)
 
     def test_one_number_is_a_list_of_one(self, kind):
@@ -332,16 +334,22 @@ class TestEstimators:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"lam": 0.5}, "lam is of the raw polynomials .* spectrum='auto'.* set spectrum=None"),
+            (
+                {"lam": 0.5},
+                "`lam` is of the raw polynomials .* spectrum='auto'.* set `spectrum=None`",
+            ),
             ({"lam": 0.5, "spectrum": (1.0, 1.0)}, r"spectrum=\(1.0, 1.0\)"),
-            ({"n_terms": [3, 5]}, "several n_terms .* spectrum=None; got n_terms=.3, 5."),
+            ({"n_terms": [3, 5]}, "several `n_terms` .* spectrum=None; got n_terms=.3, 5."),
             ({"spectrum": None, "lam": -0.5}, "lam"),
             ({"spectrum": None, "lam": [0.5, -1.0]}, "lam"),
-            ({"spectrum": None, "lam": []}, "lam must not be empty"),
-            ({"spectrum": None, "n_terms": [0]}, "n_terms must be"),
-            ({"spectrum": None, "n_terms": [2.5]}, "n_terms must be"),
+            ({"spectrum": None, "lam": []}, "`lam` must not be empty"),
+            ({"spectrum": None, "n_terms": [0]}, "`n_terms` must be"),
+            ({"spectrum": None, "n_terms": [2.5]}, "`n_terms` must be"),
             ({"spectrum": None, "n_terms": "many"}, "n_terms"),
-            ({"spectrum": None, "alphas": [0.0]}, "alphas must be a finite number greater than 0"),
+            (
+                {"spectrum": None, "alphas": [0.0]},
+                "`alphas` must be a finite number greater than 0",
+            ),
         ],
     )
     def test_arguments(self, kind, options, message):

@@ -230,9 +230,9 @@ print(most)
             ArrayBatches(X, y, weight)
 
     def test_refuses_sizes(self):
-        with pytest.raises(ValueError, match="batch_size must be at least 1"):
+        with pytest.raises(ValueError, match="`batch_size` must be at least 1"):
             ArrayBatches([[1.0]], [1], batch_size=0)
-        with pytest.raises(ValueError, match="n_batches must be at least 0"):
+        with pytest.raises(ValueError, match="`n_batches` must be at least 0"):
             ArrayBatches([[1.0]], [1]).start(-1)
 
 
@@ -491,7 +491,7 @@ class TestTables:
     def test_new_column_in_one_file(self, folder, ending):
         write(table(9), f"data/1.{ending}")
         write(table(7).assign(new=1.0), f"data/2.{ending}")
-        assert f"there is no column 'new' as in 2.{ending}; name it in ignore" in refused(
+        assert f"there is no column 'new' as in 2.{ending}; name it in `ignore`" in refused(
             "data", "y", read=False
         )
         assert len(list(TableBatches("data", "y", ignore=["b"], inputs=["a"]).start())) == 2
@@ -510,9 +510,9 @@ class TestTables:
             ({"target": "y", "ignore": ["a", "b"]}, "no column of t.* is left as an input"),
             (
                 {"target": "y", "separator": "ab"},
-                "separator must be one character of ASCII, got 'ab'",
+                "`separator` must be one character of ASCII, got 'ab'",
             ),
-            ({"target": "y", "batch_size": 0}, "batch_size must be at least 1, got 0"),
+            ({"target": "y", "batch_size": 0}, "`batch_size` must be at least 1, got 0"),
         ],
     )
     def test_wrong_options(self, folder, ending, options, message):
@@ -522,7 +522,9 @@ class TestTables:
 
     def test_names_not_a_name(self, folder, ending):
         write(table(9), f"t.{ending}")
-        with pytest.raises(TypeError, match=r"inputs must be a sequence of names, got a str: \['a"):
+        with pytest.raises(
+            TypeError, match=r"`inputs` must be a sequence of names, got a str: \['a"
+        ):
             TableBatches(f"t.{ending}", "y", inputs="a")
 
     def test_inputs_that_are_no_numbers(self, folder, ending):
@@ -530,7 +532,7 @@ class TestTables:
         example = "" if ending == "parquet" else ", such as 'Monday'"
         assert refused(f"t.{ending}", "y", read=False) == (
             f"t.{ending}: column 'day' holds text{example}, and an input must hold "
-            "numbers; make it numbers or ignore it"
+            "numbers; make it numbers or `ignore` it"
         )
 
     def test_target_for_regression(self, folder, ending):
@@ -554,7 +556,7 @@ class TestTables:
         write(frame, f"data/2.{ending}")
         assert refused("data", "y", sample_weight="w", batch_size=100) == (
             f"row 217 of 2.{ending}: column '{column}' holds no value; repair or remove the row, "
-            "or ignore the column"
+            "or `ignore` the column"
         )
 
     def test_missing_values_elsewhere_do_not_matter(self, folder, ending):
@@ -602,7 +604,7 @@ class TestPlaces:
             ValueError, match=r"the folder .* holds no \.parquet, \.csv or \.tsv files"
         ):
             TableBatches(folder, "y")
-        with pytest.raises(ValueError, match="paths is empty"):
+        with pytest.raises(ValueError, match="`paths` is empty"):
             TableBatches([], "y")
 
     def test_other_endings(self, folder):
@@ -617,7 +619,7 @@ class TestPlaces:
             TableBatches("data", "y")
 
     def test_neither_path_nor_dataset(self):
-        with pytest.raises(TypeError, match=r"paths must be a file, a folder, .* got int"):
+        with pytest.raises(TypeError, match=r"`paths` must be a file, a folder, .* got int"):
             TableBatches(7, "y")
 
     def test_dataset_in_memory(self):
@@ -704,7 +706,7 @@ class TestParquet:
             ("a", pd.to_datetime(["2026-01-01"] * 3), "holds dates or times, but numbers in 1.par"),
             ("y", [1] * 3, "column 'y' holds numbers, but text in 1.parquet"),
             ("y", [True] * 3, "column 'y' holds true and false, but text in 1.parquet"),
-            ("b", [None] * 3, "column 'b' has no values; fill or ignore it"),
+            ("b", [None] * 3, "column 'b' has no values; fill or `ignore` it"),
             ("b", [[1]] * 3, "column 'b' holds values of type list<"),
         ],
     )
@@ -790,7 +792,7 @@ class TestCsv:
         write(table(9), "t.csv", sep=separator)
         (batch,) = TableBatches("t.csv", "y", separator=separator).start()
         assert np.array_equal(batch.X, table(9)[["a", "b"]])
-        assert refused("t.csv", "y", read=False).endswith(f"; give separator={separator!r}")
+        assert refused("t.csv", "y", read=False).endswith(f"; give `separator={separator!r}`")
 
     @pytest.mark.parametrize("word", ["NA", "", "None", "nan", "null", "N/A", '""'])
     def test_missing_values(self, folder, word):
@@ -840,7 +842,7 @@ class TestCsv:
     def test_wrong_number_of_fields(self, folder, line, reason):
         Path("t.csv").write_text("a,b,y\n" + "1,2,3\n" * 500 + line + "\n" + "1,2,3\n" * 10)
         assert refused("t.csv", "y") == (
-            f"row 500 of t.csv: {reason}; repair that line, or give separator if it is not ','"
+            f"row 500 of t.csv: {reason}; repair that line, or give `separator` if it is not ','"
         )
 
     def test_no_text(self, folder):

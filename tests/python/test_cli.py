@@ -47,7 +47,7 @@ from gegenbauer import (
 from gegenbauer.cli import choices, main, messages, options, output
 from gegenbauer.cli.commands import demo
 from gegenbauer.cli.commands import stream as streaming
-from gegenbauer.errors import CorrelatedInputsWarning
+from gegenbauer.errors import CorrelatedInputsWarning, TooLargeError
 from gegenbauer.selection.calibration import expected_calibration_error
 
 ENTRY_POINT = Path(sysconfig.get_path("scripts")) / "gegenbauer"
@@ -372,7 +372,7 @@ class TestFit:
         X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
         X.assign(y=X["a"] ** 2 + X["b"] + 1e6).to_csv("t.csv", index=False)
         fit = ("fit", "t.csv", "--target", "y")
-        warning = "standard deviations. Give --free-constant, or subtract the mean from y."
+        warning = "standard deviations. Use --free-constant, or subtract the mean from y."
         result = succeed(*fit, warning=warning)
         assert result.value("validation").endswith(
             "no better than the baseline: the mean is far from zero, try --free-constant"
@@ -1607,7 +1607,7 @@ BAD_OPTIONS = [
     (
         "--target species --n-terms 200000000",
         "200000000 terms",
-        "lower degree, --n-terms or --max-int",
+        "lower --degree, --n-terms or --max-interaction",
     ),
     ("--target species --degree 400", "more than the 100000000|at most 100000000", "(--ignore)"),
     ("--target species --out nowhere/m.st", "the folder of --out nowhere/m.st does not exist"),
@@ -1785,6 +1785,14 @@ class TestErrors:
 
         monkeypatch.setattr("pyarrow.csv.read_csv", exhausted)
         assert "not enough memory: use fewer rows" in fail("fit", iris_csv, "--target", "species")
+
+        def too_large(*_, **__):
+            raise TooLargeError("it needs 1 TB: lower `n_terms`, or choose another `engine`")
+
+        monkeypatch.setattr("gegenbauer.cli.commands.fit.read_training_table", too_large)
+        assert fail("fit", iris_csv, "--target", "species") == (
+            "error: not enough memory: it needs 1 TB: lower --n-terms\n"
+        )
 
     def test_output_that_is_not_utf8(self, iris_model, monkeypatch):
         model = GegenbauerClassifier(n_terms=2).fit([[0.0], [1.0]], ["café", "bar"])

@@ -284,7 +284,7 @@ class TestClassifier:
         assert found.shape == (N, 2)
         assert np.array_equal(found.compute(), local.predict(X))
         assert model.score(dX, dY) == pytest.approx(local.score(X, Y), abs=1e-15)
-        with pytest.raises(ValueError, match="class_weight must be None for multilabel"):
+        with pytest.raises(ValueError, match="`class_weight` must be None for multilabel"):
             GegenbauerClassifier(n_terms=30, class_weight="balanced").fit(dX, dY)
 
     @pytest.mark.parametrize("kind", [GegenbauerClassifier, GegenbauerClassifierCV])
@@ -310,9 +310,9 @@ class TestClassifier:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"alphas": []}, "alphas must not be empty"),
-            ({"alphas": [-1]}, "alphas must be a finite number greater than 0, got -1"),
-            ({"lam": 0.1}, "lam is of the raw polynomials"),
+            ({"alphas": []}, "`alphas` must not be empty"),
+            ({"alphas": [-1]}, "`alphas` must be a finite number greater than 0, got -1"),
+            ({"lam": 0.1}, "`lam` is of the raw polynomials"),
             ({"spectrum": None, "n_terms": [5, 9]}, "must be single numbers"),
         ],
     )
@@ -649,7 +649,7 @@ class TestErrors:
         bad = dX.map_blocks(never, dtype=float, meta=np.empty((0, 0)))
         with pytest.raises(ValueError, match="n_terms"):
             GegenbauerRegressor(n_terms=0).fit(bad, dy)
-        with pytest.raises(ValueError, match="engine='dual' needs all samples at once"):
+        with pytest.raises(ValueError, match="`engine='dual'` needs all samples at once"):
             GegenbauerRegressor(n_terms=4, engine="dual").fit(bad, dy)
         with pytest.raises(ValueError, match="largest_weight"):
             GegenbauerRegressor(n_terms=4, index_set="largest_weight").fit(bad, dy)

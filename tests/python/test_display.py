@@ -222,9 +222,11 @@ def test_plots_of_the_papers_basis():
             assert display.mark_.get_xdata()[0] == model.alpha_
             assert display.mark_.get_ydata()[0] == model.n_terms_
     assert display.colorbar_.ax.get_ylabel() == "mean squared error / variance"
-    with pytest.raises(ValueError, match=r"lam must be one of .* \[0.05, 0.5\]; got 3"):
+    with pytest.raises(ValueError, match=r"`lam` must be one of .* \[0.05, 0.5\]; got 3"):
         SensitivityDisplay.from_estimator(model, lam=3)
-    with pytest.raises(TypeError, match="has tried no numbers of terms: fit it with spectrum=None"):
+    with pytest.raises(
+        TypeError, match="has tried no numbers of terms: fit it with `spectrum=None`"
+    ):
         SensitivityDisplay.from_estimator(GegenbauerClassifierCV().fit(X, Y > 0))
 
 
@@ -286,9 +288,9 @@ def test_inputs():
     assert_allclose(weights, classifier.spectrum_.interactions(2).sum(axis=1))
     with pytest.raises(TypeError, match="no relevances_"):
         InputDisplay.from_estimator(GegenbauerClassifierCV(spectrum=None).fit(X, Y > 0))
-    with pytest.raises(ValueError, match="output must be below 1"):
+    with pytest.raises(ValueError, match="`output` must be below 1"):
         InputDisplay.from_sobol(indices, output=1)
-    with pytest.raises(ValueError, match="names must have 2 entries, got 1"):
+    with pytest.raises(ValueError, match="`names` must have 2 entries, got 1"):
         InputDisplay.from_sobol(indices, names=["a"])
 
 
@@ -407,7 +409,7 @@ class TestReliability:
         outcomes, found = left_out_outcomes(model, labels, pos_label=0)
         assert_array_equal(outcomes, labels[:, 0] > 0)
         assert_array_equal(found, model.loo_probabilities_[:, 0])
-        with pytest.raises(ValueError, match=r"give pos_label, the column .* \[0, 1\]"):
+        with pytest.raises(ValueError, match=r"give `pos_label`, the column .* \[0, 1\]"):
             ReliabilityDisplay.from_estimator(model, labels)
         with pytest.raises(ValueError, match=r"each is one of \[0, 1\]; got 2"):
             left_out_outcomes(model, 2 * labels, pos_label=0)
@@ -433,11 +435,11 @@ class TestReliability:
         truths = GegenbauerClassifierCV().fit(X, Y > 0.5)
         with pytest.raises(ValueError, match=r"each is one of \[False, True\]; got 'False'"):
             ReliabilityDisplay.from_estimator(truths, (Y > 0.5).astype(str))
-        with pytest.raises(ValueError, match="pos_label must be one of the classes"):
+        with pytest.raises(ValueError, match="`pos_label` must be one of the classes"):
             ReliabilityDisplay.from_estimator(model, self.LABELS, pos_label="z")
-        with pytest.raises(ValueError, match="n_bins must be"):
+        with pytest.raises(ValueError, match="`n_bins` must be"):
             ReliabilityDisplay.from_estimator(model, self.LABELS, n_bins=0)
-        with pytest.raises(ValueError, match="strategy must be"):
+        with pytest.raises(ValueError, match="`strategy` must be"):
             ReliabilityDisplay.from_estimator(model, self.LABELS, strategy="some")
         plain = GegenbauerClassifier(n_terms=5).fit(X, self.LABELS)
         with pytest.raises(TypeError, match=r"leave samples out; got GegenbauerClassifier\."):
@@ -499,7 +501,7 @@ def test_plots_of_scikit_learn():
 
 
 def test_wrong_things_are_refused():
-    with pytest.raises(TypeError, match="basis must be a TensorBasis"):
+    with pytest.raises(TypeError, match="`basis` must be a TensorBasis"):
         BasisDisplay.from_basis("basis")
 
 
@@ -540,7 +542,7 @@ def test_axes_are_one():
         lambda ax: BasisDisplay.from_basis(BASIS, ax=ax),
     ]
     for one in draw:
-        with pytest.raises(TypeError, match=r"ax must be .* Axes .* shape \(2,\): pass one"):
+        with pytest.raises(TypeError, match=r"`ax` must be .* Axes .* shape \(2,\): pass one"):
             one(some)
-        with pytest.raises(TypeError, match=r"ax must be .* got Figure"):
+        with pytest.raises(TypeError, match=r"`ax` must be .* got Figure"):
             one(figure)

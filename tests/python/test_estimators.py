@@ -269,7 +269,9 @@ class TestFitted:
 class TestSize:
     def test_cut_degree_gives_one_warning(self, rng):
         X, y = rng.random((20, 20)), rng.random(20)
-        with pytest.warns(UserWarning, match=r"degree=3 has 1771 terms .* n_terms=1000") as caught:
+        with pytest.warns(
+            UserWarning, match=r"`degree=3` has 1771 terms .* `n_terms=1000`"
+        ) as caught:
             model = GegenbauerRegressor(degree=3).fit(X, y)
         assert len(caught) == 1
         assert caught[0].filename == __file__
@@ -277,7 +279,7 @@ class TestSize:
         assert GegenbauerRegressor(n_terms=None, degree=3).fit(X, y).n_terms_ == 1771
 
     def test_neither_number_nor_degree(self, rng):
-        with pytest.raises(ValueError, match=r"GegenbauerRegressor needs n_terms .* or degree"):
+        with pytest.raises(ValueError, match=r"GegenbauerRegressor needs `n_terms` .* or `degree`"):
             GegenbauerRegressor(n_terms=None).fit(rng.random((5, 2)), rng.random(5))
 
     @pytest.mark.parametrize(("n_features", "degree"), [(200, 40), (60, 20)])
@@ -442,9 +444,9 @@ class TestClassWeight:
     @pytest.mark.parametrize(
         ("class_weight", "message"),
         [
-            ({"x": 2}, r"class_weight has the keys \['x'\].*\['a', 'b'\] of dtype <U1"),
-            ({"a": -1}, "class_weight must have finite weights of at least 0"),
-            ({"a": np.nan}, "class_weight must have finite weights of at least 0"),
+            ({"x": 2}, r"`class_weight` has the keys \['x'\].*\['a', 'b'\] of dtype <U1"),
+            ({"a": -1}, "`class_weight` must have finite weights of at least 0"),
+            ({"a": np.nan}, "`class_weight` must have finite weights of at least 0"),
             ({"a": 0, "b": 0}, "not all of them 0"),
             ("unbalanced", "'class_weight' .* Got 'unbalanced'"),
         ],
@@ -459,7 +461,7 @@ class TestClassWeight:
         assert_allclose(
             self.fit("balanced", y=y).term_coef_, self.fit(None, weight, y=y).term_coef_, rtol=1e-12
         )
-        with pytest.raises(ValueError, match=r"class_weight .* multilabel .* sample_weight"):
+        with pytest.raises(ValueError, match=r"`class_weight` .* multilabel .* sample_weight"):
             self.fit({0: 1, 1: 2}, y=y)
 
 
@@ -642,7 +644,7 @@ class TestRange:
 
     def test_extrapolation_to_infinity_is_an_error(self):
         model = self.model("extrapolate").fit(self.X, self.y)
-        with pytest.raises(ValueError, match=r"float64, first in row 1.*out_of_range='clip'"):
+        with pytest.raises(ValueError, match=r"float64, first in row 1.*`out_of_range='clip'`"):
             model.predict([[0.0], [1e300]])
 
     @pytest.mark.parametrize("policy", ["clip", "warn", "error", "extrapolate"])
@@ -732,7 +734,7 @@ class TestBadInput:
 
         monkeypatch.setattr("gegenbauer.estimators._ridge.solve_ridge", ill_conditioned)
         with pytest.warns(
-            IllConditionedWarning, match=r"1\.0e-19[\s\S]*by 1e\+00[\s\S]*larger alpha"
+            IllConditionedWarning, match=r"1\.0e-19[\s\S]*by 1e\+00[\s\S]*larger `alpha`"
         ) as caught:
             GegenbauerRegressor(n_terms=3).fit(rng.random((8, 2)), rng.random((8, 3)))
         assert len(caught) == 1
@@ -747,7 +749,7 @@ class TestBadInput:
         # closer ones are distinguished from copies or not by the rounding of the variant of the
         # core
         near = X + [0, 1e-7] * rng.normal(size=(200, 1))
-        with pytest.warns(IllConditionedWarning, match=r"larger alpha[\s\S]*leave out inputs"):
+        with pytest.warns(IllConditionedWarning, match=r"larger `alpha`[\s\S]*leave out inputs"):
             GegenbauerRegressor(alpha=1e-20, domain=(-1, 1), **options).fit(near, y)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -760,7 +762,7 @@ class TestBadInput:
     def test_cholesky_by_force_is_sent_to_other_solvers(self, rng):
         X = np.repeat(rng.random((40, 1)), 2, axis=1)
         model = GegenbauerRegressor(degree=3, alpha=1e-13, solver="cholesky", lam=0.5)
-        with pytest.warns(IllConditionedWarning, match='solver="auto"'):
+        with pytest.warns(IllConditionedWarning, match="`solver='auto'`"):
             model.fit(X, rng.random(40))
 
 
@@ -950,7 +952,7 @@ class TestNothingSilent:
             GegenbauerRegressor(20).fit(self.X, sparse.csr_array(self.y[:, np.newaxis]))
 
     def test_class_weights_that_are_no_numbers(self):
-        with pytest.raises(TypeError, match="class_weight must hold numbers, got 'x'"):
+        with pytest.raises(TypeError, match="`class_weight` must hold numbers, got 'x'"):
             GegenbauerClassifier(20, class_weight={True: "x"}).fit(self.X, self.y > 9)
 
 

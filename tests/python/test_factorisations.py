@@ -236,7 +236,9 @@ class TestBand(Interface):
 
     def test_no_posterior(self, shape, free, weighted):
         one, _ = make(self.kind, shape, free=free, weighted=weighted)
-        with pytest.raises(ValueError, match="posterior needs method='primal' or 'svd', got 'dual"):
+        with pytest.raises(
+            ValueError, match="posterior needs `method='primal'` or 'svd', got 'dual"
+        ):
             one.posterior(1.0)
 
     def test_nothing_is_more_accurate(self, shape, free, weighted):
@@ -321,7 +323,7 @@ class TestChoice:
         problem = RidgeProblem(
             SpectrumKernel(2, (1.0, 2.0)), p.X, p.Y, None, scaling=None, free=False, n_threads=1
         )
-        with pytest.raises(ValueError, match=f"method='{method}' needs a TensorBasis"):
+        with pytest.raises(ValueError, match=f"`method='{method}'` needs a TensorBasis"):
             factorise(problem, method)
         assert type(factorise(problem, "auto")) is Band
 

@@ -95,7 +95,9 @@ class TestSize:
 
     def test_cut_degree_gives_one_warning(self, rng):
         X = rng.random((5, 3))
-        with pytest.warns(UserWarning, match=r"degree=2 has 10 terms .* n_terms=None") as caught:
+        with pytest.warns(
+            UserWarning, match=r"`degree=2` has 10 terms .* `n_terms=None`"
+        ) as caught:
             GegenbauerFeatures(n_terms=5, degree=2).fit(X)
         assert len(caught) == 1
         assert caught[0].filename == __file__
@@ -143,7 +145,7 @@ class TestRange:
             "2 of 3 samples lie outside of the range seen in fit: column 0 in 1 of them (first in "
             "row 1, where it is 2 and the range is [0, 1]), column 1 in 1 of them (first in row 2, "
             "where it is -7 and the range is [-1, 3]). They are clipped to it; "
-            "out_of_range='clip' does so without a warning."
+            "`out_of_range='clip'` does so without a warning."
         )
         silent = clone(features).set_params(out_of_range="clip").fit(self.X)
         with warnings.catch_warnings():
@@ -175,7 +177,7 @@ class TestRange:
 
     def test_extrapolation_to_infinity_is_an_error(self):
         features = GegenbauerFeatures(degree=2, out_of_range="extrapolate").fit(self.X)
-        with pytest.raises(ValueError, match=r"float64, first in row 1.*out_of_range='clip'"):
+        with pytest.raises(ValueError, match=r"float64, first in row 1.*`out_of_range='clip'`"):
             features.transform([[0.0, 0.0], [1e200, 0.0]])
 
     def test_policy_may_change_after_fit(self):

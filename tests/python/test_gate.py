@@ -404,7 +404,7 @@ def test_integers_beyond_float64():
     with pytest.raises(ValueError, match="y must hold real numbers for a regressor"):
         regressor().fit([[0], [1]], [10**5000, 1])
     for weight in (10**400, 10**5000):
-        with pytest.raises(ValueError, match="sample_weight must be within the range of float64"):
+        with pytest.raises(ValueError, match="`sample_weight` must be within the range of float64"):
             regressor().fit([[0], [1]], [0, 1], sample_weight=weight)
         with pytest.raises(ValueError, match="sample_weight must hold numbers"):
             regressor().fit([[0], [1]], [0, 1], sample_weight=[weight, 1])
@@ -439,16 +439,16 @@ def test_any_real_number_is_a_parameter():
 )
 @pytest.mark.parametrize("name", ["alpha", "lam"])
 def test_numbers_beyond_float64(name, value):
-    with pytest.raises(ValueError, match=f"^{name} must be within the range of float64, got "):
+    with pytest.raises(ValueError, match=f"^`{name}` must be within the range of float64, got "):
         GegenbauerRegressor(5, **{name: value}).fit(X, PLAIN)
 
 
 @pytest.mark.parametrize("value", [10**400, 10**5000], ids=["400", "5000"])
 @pytest.mark.parametrize("name", ["n_terms", "degree", "max_interaction"])
 def test_integers_beyond_64_bits(name, value):
-    with pytest.raises(ValueError, match=f"^{name} must be at most 4611686018427387904, got "):
+    with pytest.raises(ValueError, match=f"^`{name}` must be at most 4611686018427387904, got "):
         GegenbauerRegressor(**{"n_terms": 5, name: value}).fit(X, PLAIN)
-    with pytest.raises(ValueError, match=f"^{name} must be at most 4611686018427387904, got "):
+    with pytest.raises(ValueError, match=f"^`{name}` must be at most 4611686018427387904, got "):
         count_terms(3, **{"degree": 2, name: value})
 
 
@@ -460,7 +460,7 @@ def test_parameters_that_are_no_numbers(name, value):
     with pytest.raises((ValueError, TypeError), match=rf"\b{name}\b.* must be an? "):
         GegenbauerRegressor(**{"n_terms": 5, name: value}).fit(X, PLAIN)
     if name == "alpha":
-        with pytest.raises(TypeError, match="alpha must be a number"):
+        with pytest.raises(TypeError, match="`alpha` must be a number"):
             solve_ridge(BASIS, X, PLAIN, value)
 
 
@@ -613,9 +613,9 @@ def test_class_weights():
     expected = GegenbauerClassifier(5, class_weight={0: 1 / 3, 1: 2.0}).fit(X, LABELS)
     found = GegenbauerClassifier(5, class_weight={0: Fraction(1, 3), 1: 2}).fit(X, LABELS)
     np.testing.assert_array_equal(found.term_coef_, expected.term_coef_)
-    with pytest.raises(ValueError, match="class_weight must be within the range of float64"):
+    with pytest.raises(ValueError, match="`class_weight` must be within the range of float64"):
         GegenbauerClassifier(5, class_weight={0: 10**400, 1: 1}).fit(X, LABELS)
-    with pytest.raises(TypeError, match="class_weight must hold numbers, got np"):
+    with pytest.raises(TypeError, match="`class_weight` must hold numbers, got np"):
         GegenbauerClassifier(5, class_weight={0: np.timedelta64(3), 1: 1}).fit(X, LABELS)
 
 

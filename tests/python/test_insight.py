@@ -222,7 +222,7 @@ def test_indices_of_classifiers():
 def test_only_models_have_indices():
     features = GegenbauerFeatures().fit([[0.0], [1.0]])
     for function in (sobol_indices, polynomial_text, to_sympy):
-        with pytest.raises(TypeError, match="estimator must be"):
+        with pytest.raises(TypeError, match="`estimator` must be"):
             function(features)
     model = GegenbauerRegressorCV().fit(np.arange(9.0)[:, np.newaxis], np.arange(9.0))
     for function in (polynomial_text, to_sympy):
@@ -230,15 +230,15 @@ def test_only_models_have_indices():
             function(model)
     basis = TensorBasis(2, degree=1)
     for arguments, options, message in [
-        (("basis", [1.0]), {}, "basis must be a TensorBasis"),
+        (("basis", [1.0]), {}, "`basis` must be a TensorBasis"),
         ((basis, [1.0, 2.0]), {}, "weights must have 3 rows, got 2"),
-        ((basis, [1.0, 2.0, 3.0]), {"domain": (0, 2)}, "domain must be"),
-        ((basis, [1.0, 2.0, 3.0]), {"distribution": "normal"}, "distribution must be"),
+        ((basis, [1.0, 2.0, 3.0]), {"domain": (0, 2)}, "`domain` must be"),
+        ((basis, [1.0, 2.0, 3.0]), {"distribution": "normal"}, "`distribution` must be"),
         ((basis, [1.0, 2.0, 3.0]), {"fixed": [True]}, "fixed must have"),
     ]:
         with pytest.raises((ValueError, TypeError), match=message):
             term_sobol_indices(*arguments, **options)
-    with pytest.raises(TypeError, match="kernel must be a SpectrumKernel"):
+    with pytest.raises(TypeError, match="`kernel` must be a SpectrumKernel"):
         kernel_sobol_indices("kernel", [[0.0]], [1.0])
 
 
@@ -341,10 +341,10 @@ class TestText:
 
     def test_arguments(self):
         for options, message in [
-            ({"output": 1}, "output must be below 1, got 1"),
+            ({"output": 1}, "`output` must be below 1, got 1"),
             ({"max_terms": 0}, "max_terms"),
-            ({"names": ["a"]}, "names must have 2 entries, got 1"),
-            ({"names": ["a", "a"]}, r"'a' names 2 of them, .*: give names="),
+            ({"names": ["a"]}, "`names` must have 2 entries, got 1"),
+            ({"names": ["a", "a"]}, r"'a' names 2 of them, .*: give `names="),
         ]:
             with pytest.raises(ValueError, match=message):
                 polynomial_text(self.model, **options)
@@ -416,7 +416,7 @@ class TestSympy:
     def test_names_must_differ(self):
         pytest.importorskip("sympy")
         model = GegenbauerRegressor(degree=1, n_terms=None).fit([[0.0, 1.0], [1.0, 0.0]], [1, 2])
-        with pytest.raises(ValueError, match=r"'a' names 2 of them, .*: give names="):
+        with pytest.raises(ValueError, match=r"'a' names 2 of them, .*: give `names="):
             to_sympy(model, names=["a", "a"])
 
     @pytest.mark.parametrize("n_classes", [2, 3])

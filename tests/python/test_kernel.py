@@ -209,11 +209,11 @@ def test_mixture_of_closed_forms_and_sums(rng):
         ((1.0, 0.5), 0.0, r"s must be greater than 0\.5"),
         ((1.0, 1.5), 0.0, "needs more than 1000 degrees.*smoothness of 1, 2 or 3"),
         (GeometricDecay(1.0, 0.999), 0.5, "needs more than 1000 degrees.*smaller ratio"),
-        (GeometricDecay(1.0, 1.0), 0.0, "ratio .* between 0 and 1"),
+        (GeometricDecay(1.0, 1.0), 0.0, "`ratio` .* between 0 and 1"),
         (
             PowerDecay((1.0, 2.0, 3.0), 1.0),
             0.0,
-            r"interaction \(q\) must be one number or 2, one an input; got 3",
+            r"`interaction` \(q\) must be one number or 2, one an input; got 3",
         ),
         (PowerDecay(-1.0, 1.0), 0.0, "interaction"),
         ((float("nan"), 1.0), 0.0, "interaction"),
@@ -235,13 +235,13 @@ def test_interactions_of_any_sequence(kind):
         assert component == kind(given)
         assert hash(SpectrumKernel(2, component)) == hash(SpectrumKernel(2, kind(given)))
     assert kind(np.float64(2.0)).interaction == 2.0
-    with pytest.raises(TypeError, match=r"interaction \(q\) must be a number, got 'one'"):
+    with pytest.raises(TypeError, match=r"`interaction` \(q\) must be a number, got 'one'"):
         SpectrumKernel(2, kind(["one", 1.0]))
 
 
 @pytest.mark.parametrize("components", ["power", None, (), (1.0, 2.0, 3.0), [PowerDecay(), 3]])
 def test_components_of_wrong_type(components):
-    with pytest.raises(TypeError, match="components must be"):
+    with pytest.raises(TypeError, match="components of `spectrum` must be"):
         SpectrumKernel(2, components)
 
 
@@ -373,7 +373,7 @@ class TestAnyKernel:
             kernel(X, X[:3], out=X)
         with pytest.raises(TypeError, match="scaling"):
             kernel(X, scaling=3)
-        with pytest.raises(ValueError, match="scaling is for 2 inputs, but the kernel has 3"):
+        with pytest.raises(ValueError, match="`scaling` is for 2 inputs, but the kernel has 3"):
             kernel.diagonal(X, scaling=InputScaling([0, 0], [1, 1]))
         with pytest.raises(ValueError, match="Y must have 5 rows, got 4"):
             solve_kernel(kernel, X, y[:4], 1.0)
@@ -434,9 +434,9 @@ def test_results_beyond_float64():
 def test_spectra_too_large_for_float64(rng, kernel):
     """They are named, and above all no solution of zeros comes back."""
     X = inside(rng, 20, 2)
-    advice = r"the spectrum is too large, lower the interaction \(q\)"
+    advice = r"the `spectrum` is too large, lower the interaction \(q\)"
     if isinstance(kernel, TotalDegreeKernel):
-        advice = "lower degree, lam or the q of the spectrum"
+        advice = "lower `degree`, `lam` or the q of the `spectrum`"
     for evaluate in (kernel, kernel.diagonal):
         with pytest.raises(ValueError, match=f"values of the kernel are beyond .*{advice}"):
             evaluate(X)
@@ -649,7 +649,7 @@ def test_a_fallback_beyond_the_memory_is_refused_with_numbers(rng, monkeypatch):
     monkeypatch.setattr("gegenbauer.ridge.kernel_ridge.memory_limit", lambda _: 1e4)
     kernel = SpectrumKernel(3, (1.0, 1.0))
     assert solve_kernel(kernel, X, Y, 1.0).solver == "cholesky"
-    with pytest.raises(TooLargeError, match=r"alpha.*Cholesky.*GB.*1e-05 GB.*larger alpha"):
+    with pytest.raises(TooLargeError, match=r"alpha.*Cholesky.*GB.*1e-05 GB.*larger `alpha`"):
         solve_kernel(kernel, X, Y, 1e-18)
 
 

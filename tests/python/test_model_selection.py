@@ -468,9 +468,9 @@ class TestUncertainty:
     def test_coverage_is_between_zero_and_one(self, coverage):
         X, y = regression(20)
         model = GegenbauerRegressorCV().fit(X, y)
-        said = "coverage must be greater than 0 and less than 1, .* got "
+        said = "`coverage` must be greater than 0 and less than 1, .* got "
         if isinstance(coverage, str):
-            with pytest.raises(TypeError, match="coverage must be a number, got 'x'"):
+            with pytest.raises(TypeError, match="`coverage` must be a number, got 'x'"):
                 model.predict_interval(X, coverage)
             return
         with pytest.raises(ValueError, match=said + re.escape(repr(coverage))):
@@ -573,7 +573,7 @@ class TestBoth:
         X, y = table(kind)
         model = kind().fit(X, y)
         before = dict(model.__dict__)
-        with pytest.raises(ValueError, match="alphas must be a finite number greater than 0"):
+        with pytest.raises(ValueError, match="`alphas` must be a finite number greater than 0"):
             model.set_params(alphas=[-1.0]).fit(X, y)
         model.set_params(alphas="auto")
         assert model.__dict__ == before
@@ -600,17 +600,17 @@ class TestBoth:
         for options, message in [
             ({"spectrum": "best"}, "spectrum"),
             ({"spectrum": (1.0,)}, r"pair \(q, s\)"),
-            ({"spectrum": (-1.0, 1.0)}, r"spectrum\[0\] \(q\)"),
-            ({"alphas": []}, "alphas must not be empty"),
-            ({"alphas": [np.nan]}, "alphas must be a finite number greater than 0"),
-            ({"alphas": ["a"]}, "alphas must be a number, got 'a'"),
-            ({"alphas": [True]}, "alphas must be a number, got True"),
-            ({"alphas": [[1, 2]]}, r"alphas must be a number, got \[1, 2\]"),
-            ({"spectrum": None, "lam": [0.5, "a"]}, "^lam must be a number, got 'a'"),
-            ({"spectrum": None, "lam": []}, "^lam must not be empty"),
+            ({"spectrum": (-1.0, 1.0)}, r"\(q\) of `spectrum`"),
+            ({"alphas": []}, "`alphas` must not be empty"),
+            ({"alphas": [np.nan]}, "`alphas` must be a finite number greater than 0"),
+            ({"alphas": ["a"]}, "`alphas` must be a number, got 'a'"),
+            ({"alphas": [True]}, "`alphas` must be a number, got True"),
+            ({"alphas": [[1, 2]]}, r"`alphas` must be a number, got \[1, 2\]"),
+            ({"spectrum": None, "lam": [0.5, "a"]}, "^`lam` must be a number, got 'a'"),
+            ({"spectrum": None, "lam": []}, "^`lam` must not be empty"),
             ({"spectrum": None, "lam": True}, "'lam' parameter .* Got True"),
-            ({"spectrum": None, "n_terms": []}, "^n_terms must not be empty"),
-            ({"spectrum": None, "n_terms": [True]}, "n_terms must be an integer, got True"),
+            ({"spectrum": None, "n_terms": []}, "^`n_terms` must not be empty"),
+            ({"spectrum": None, "n_terms": [True]}, "`n_terms` must be an integer, got True"),
             ({"n_terms": True}, "'n_terms' parameter .* Got True"),
             ({"kernel_samples": True}, "'kernel_samples' parameter .* Got True"),
             ({"spectrum": ((0.1, 0.2), 2.0)}, r"write PowerDecay\(\(0.1, 0.2\), 2.0\)"),
@@ -618,7 +618,7 @@ class TestBoth:
             ({"scoring": "nonsense"}, "scoring"),
             ({"cv": "nonsense"}, "cv"),
             ({"search_samples": 3}, "search_samples"),
-            ({"out_of_range": "extrapolate"}, "finite set of terms: give n_terms"),
+            ({"out_of_range": "extrapolate"}, "finite set of terms: give `n_terms`"),
         ]:
             with pytest.raises((ValueError, TypeError), match=message):
                 kind(**options).fit(X, y)
@@ -689,7 +689,7 @@ class TestScorers:
     def test_scores_that_are_no_numbers(self, kind):
         X, y = self.table(kind)
         for value in ("a", None, [1.0], "1"):
-            with pytest.raises(TypeError, match=r"scoring=<function .* must return one number"):
+            with pytest.raises(TypeError, match=r"`scoring=<function .* must return one number"):
                 kind(scoring=lambda *_, value=value: value).fit(X, y)
         whole = kind(scoring=lambda *_: np.int64(3), spectrum=(0.5, 2.0)).fit(X, y)
         assert whole.best_score_ == 3.0
@@ -845,7 +845,7 @@ def test_a_class_of_weight_zero_takes_no_part(options):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ({7: 0}, r"class_weight has the keys \[7\]"),
+        ({7: 0}, r"`class_weight` has the keys \[7\]"),
         ({0: 0, 1: 0, 2: 0}, "not all of them 0"),
         ({0: 0, 1: 0}, "at least two classes"),
     ],
@@ -886,7 +886,11 @@ class TestGroups:
         [
             (GroupKFold(4), None, r"GroupKFold\(.* splits by groups, .* fit\(X, y, groups=...\)"),
             (LeaveOneGroupOut(), None, "splits by groups"),
-            (None, np.arange(30), "cv=None leaves out single ones: give cv, such as GroupKFold"),
+            (
+                None,
+                np.arange(30),
+                "`cv=None` leaves out single ones: give `cv`, such as GroupKFold",
+            ),
             (GroupKFold(4), np.arange(29), r"groups must have shape \(30,\).* got shape \(29,\)"),
             (GroupKFold(4), "a", r"groups must have shape .* got shape \(\)"),
         ],
@@ -903,12 +907,12 @@ class TestGroups:
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        ([1, 2, 3], r"cv must yield pairs \(training samples, test samples\); its split 0 is 1"),
-        ([([0], [500])], "split 0 of cv has the test row 500, but there are 30 rows, 0 to 29"),
-        ([([0, -31], [5])], "split 0 of cv has the training row -31"),
-        ([], "cv must have at least one split, got"),
-        ([([0, 1], [2]), ([], [1])], "split 1 of cv has no training samples"),
-        ([([0, 1], [])], "split 0 of cv has no test samples"),
+        ([1, 2, 3], r"`cv` must yield pairs \(training samples, test samples\); its split 0 is 1"),
+        ([([0], [500])], "split 0 of `cv` has the test row 500, but there are 30 rows, 0 to 29"),
+        ([([0, -31], [5])], "split 0 of `cv` has the training row -31"),
+        ([], "`cv` must have at least one split, got"),
+        ([([0, 1], [2]), ([], [1])], "split 1 of `cv` has no training samples"),
+        ([([0, 1], [])], "split 0 of `cv` has no test samples"),
         ([([0.0, 1.0], [2])], r"places of training samples \(integers\).* got dtype float64"),
         ([("a", "b")], "places of training samples"),
         ([(np.ones(29, bool), [2])], "a mask of all 30 rows; got dtype bool"),
@@ -938,7 +942,7 @@ def test_a_spectrum_of_weights_that_underflow(options):
 
 def test_return_std_is_a_flag():
     model = GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(*regression(30))
-    with pytest.raises(TypeError, match="return_std must be True or False, got 'x'"):
+    with pytest.raises(TypeError, match="`return_std` must be True or False, got 'x'"):
         model.predict([[0.0, 0.0, 0.0]], return_std="x")
 
 
@@ -978,7 +982,7 @@ def test_weights_that_are_no_numbers(kind):
 )
 def test_a_scorer_for_other_targets(kind, scoring, cv):
     X, y = regression(30) if kind is GegenbauerRegressorCV else classes(30, 2)
-    with pytest.raises(ValueError, match=f"^scoring='{scoring}' cannot score these") as caught:
+    with pytest.raises(ValueError, match=f"^`scoring='{scoring}'` cannot score these") as caught:
         kind(scoring=scoring, cv=cv).fit(X, y)
     assert caught.value.__cause__ is not None
 

@@ -1278,7 +1278,7 @@ class TestHostile:
             ("indices", np.zeros((0, 2), np.int32), "indices'"),
             ("indices", np.zeros(12, np.int32), "indices'"),
             ("lower", np.array([0, np.nan]), "lower' must be finite; it holds nan"),
-            ("lower", np.array([0.0, 5.0]), "lower must not exceed upper"),
+            ("lower", np.array([0.0, 5.0]), "`lower` must not exceed `upper`"),
             ("lower", np.zeros(2, np.float32), "lower' must be float64"),
             ("constant", np.zeros(2, np.uint8), "constant' must be bool"),
             ("constant", np.zeros(1, bool), r"constant' must be .* of shape \(2\)"),
@@ -1561,7 +1561,7 @@ class TestHostileSearches:
             (
                 "classifier", "spectrum_",
                 [{"kind": "GeometricDecay", "interaction": 1.0, "ratio": 2.0}],
-                "Spectrum refuses .* ratio",
+                "Spectrum refuses .*`ratio`",
             ),
             (
                 "classifier", "spectrum_",

@@ -965,7 +965,7 @@ def test_predictions_are_bitwise_identical_for_any_threads_and_company():
 
 def test_predictions_beyond_float64():
     basis = TensorBasis(1, degree=3)
-    clip = re.escape("clip it to the domain: scaling=InputScaling(..., clip=True)")
+    clip = re.escape("clip it to the domain: `scaling=InputScaling(..., clip=True)`")
     message = f"predictions .* in row 1: X lies too far out, {clip}"
     with pytest.raises(ValueError, match=message) as caught:
         predict(basis, [[0.0], [1e200]], np.ones(4))
@@ -1072,13 +1072,13 @@ def test_unknown_engine():
 def test_numbers_beyond_float64_are_named(number):
     basis = TensorBasis(2, n_terms=6)
     for name, call in [
-        ("alpha", lambda: solve_ridge(basis, GOOD_X, GOOD_Y, number)),
-        ("alpha", lambda: GegenbauerRegressor(alpha=int(number)).fit(GOOD_X, GOOD_Y)),
-        ("sample_weight", lambda: GegenbauerRegressor().fit(GOOD_X, GOOD_Y, number)),
-        ("lam", lambda: TensorBasis(2, n_terms=6, lam=number)),
-        (r"\(q\)", lambda: TensorBasis(2, n_terms=6, spectrum=(number, 1))),
-        (r"\(q\)", lambda: SpectrumKernel(2, (number, 1))),
-        (r"\(s\)", lambda: SpectrumKernel(2, PowerDecay(1, number))),
+        ("`alpha`", lambda: solve_ridge(basis, GOOD_X, GOOD_Y, number)),
+        ("`alpha`", lambda: GegenbauerRegressor(alpha=int(number)).fit(GOOD_X, GOOD_Y)),
+        ("`sample_weight`", lambda: GegenbauerRegressor().fit(GOOD_X, GOOD_Y, number)),
+        ("`lam`", lambda: TensorBasis(2, n_terms=6, lam=number)),
+        (r"\(q\) of `spectrum`", lambda: TensorBasis(2, n_terms=6, spectrum=(number, 1))),
+        (r"\(q\) of `spectrum`", lambda: SpectrumKernel(2, (number, 1))),
+        (r"`smoothness` \(s\)", lambda: SpectrumKernel(2, PowerDecay(1, number))),
     ]:
         with pytest.raises(ValueError, match=f"{name} must be within the range of float64, got"):
             call()
@@ -1121,7 +1121,7 @@ def test_a_fallback_beyond_the_memory_is_refused_with_numbers(shape, monkeypatch
     p = make_problem(*shape)
     monkeypatch.setattr("gegenbauer.ridge.solve.memory_limit", lambda _: 1e4)
     assert solve_ridge(p.basis, p.X, p.Y, 1.0).solver == "cholesky"  # nothing to refuse
-    with pytest.raises(TooLargeError, match=r"alpha.*Cholesky.*GB.*1e-05 GB.*larger alpha"):
+    with pytest.raises(TooLargeError, match=r"alpha.*Cholesky.*GB.*1e-05 GB.*larger `alpha`"):
         solve_ridge(p.basis, p.X, p.Y, 1e-20)
 
 

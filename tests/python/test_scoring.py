@@ -171,7 +171,7 @@ class TestMultilabel:
 
     def test_errors_name_no_class_of_ours(self):
         X, Y = labels(3)
-        message = r"scoring='f1' cannot score these targets .* such as 'f1_macro', 'f1_samples'"
+        message = r"`scoring='f1'` cannot score these targets .* such as 'f1_macro', 'f1_samples'"
         with pytest.raises(ValueError, match=message) as error:
             GegenbauerClassifierCV(spectrum=(0.5, 2.0), scoring="f1").fit(X, Y)
         assert "Shell" not in str(error.value)
@@ -286,12 +286,12 @@ class TestRefusedAtTheStart:
         ("options", "message"),
         [
             ({"scoring": "nonsense"}, "'scoring' parameter"),
-            ({"alphas": []}, "alphas must not be empty"),
-            ({"alphas": [-1]}, "alphas must be a finite number greater than 0, got -1"),
-            ({"alphas": [1.0, np.nan]}, "alphas must be .* got nan"),
-            ({"spectrum": None, "n_terms": []}, "n_terms must not be empty"),
-            ({"spectrum": None, "lam": [-1]}, "lam must be .* -1"),
-            ({"lam": 0.1}, "lam is of the raw polynomials"),
+            ({"alphas": []}, "`alphas` must not be empty"),
+            ({"alphas": [-1]}, "`alphas` must be a finite number greater than 0, got -1"),
+            ({"alphas": [1.0, np.nan]}, "`alphas` must be .* got nan"),
+            ({"spectrum": None, "n_terms": []}, "`n_terms` must not be empty"),
+            ({"spectrum": None, "lam": [-1]}, "`lam` must be .* -1"),
+            ({"lam": 0.1}, "`lam` is of the raw polynomials"),
         ],
     )
     def test_parameters(self, estimator, options, message):
@@ -312,7 +312,7 @@ class TestRefusedAtTheStart:
         for search in ("regressor_cv.learn_spectrum", "classifier_cv.search_spectrum"):
             monkeypatch.setattr(f"gegenbauer.estimators.{search}", None)
         X = np.random.default_rng(0).uniform(size=(20, 2))
-        with pytest.raises(ValueError, match=rf"scoring='{scoring}' cannot score .*{message}"):
+        with pytest.raises(ValueError, match=rf"`scoring='{scoring}'` cannot score .*{message}"):
             estimator(scoring=scoring).fit(X, y)
 
     def test_a_scorer_without_weights(self, monkeypatch):

@@ -778,11 +778,11 @@ class TestArguments:
     def test_alphas(self):
         path = RidgePath(self.basis, self.X, self.y)
         for bad, message in [
-            ([-1.0], "alphas must not be negative, got -1"),
-            ([np.nan], "alphas must be finite"),
-            ([], "alphas must not be empty"),
-            ([[1.0, 2.0]], "alphas must have 1 columns"),
-            (["a"], "alphas must hold real numbers"),
+            ([-1.0], "`alphas` must not be negative, got -1"),
+            ([np.nan], "`alphas` must be finite"),
+            ([], "`alphas` must not be empty"),
+            ([[1.0, 2.0]], "`alphas` must have 1 columns"),
+            (["a"], "`alphas` must hold real numbers"),
         ]:
             with pytest.raises((ValueError, TypeError), match=message):
                 path.leave_one_out(bad)
@@ -790,11 +790,11 @@ class TestArguments:
 
     def test_others(self):
         for arguments, options, message in [
-            (("basis", self.X, self.y), {}, "model must be a TensorBasis"),
+            (("basis", self.X, self.y), {}, "`model` must be a TensorBasis"),
             ((self.basis, self.X, self.y[:8]), {}, "Y must have 9 rows, got 8"),
             ((self.basis, self.X[:, :1], self.y), {}, "X must have 2 columns, got 1"),
-            ((self.basis, self.X, self.y), {"method": "qr"}, "method must be"),
-            ((self.basis, self.X, self.y), {"scaling": 3}, "scaling must be an InputScaling"),
+            ((self.basis, self.X, self.y), {"method": "qr"}, "`method` must be"),
+            ((self.basis, self.X, self.y), {"scaling": 3}, "`scaling` must be an InputScaling"),
             ((SpectrumKernel(2, (1, 1)), self.X, self.y), {"method": "svd"}, "needs a TensorBasis"),
             ((self.basis, self.X, self.y), {"sample_weight": [-1] * 9}, "must not be negative"),
             (
@@ -812,7 +812,7 @@ class TestArguments:
         with pytest.raises(TooLargeError, match="kernel matrix of 200000 samples"):
             RidgePath(self.basis, X, X[:, 0], method="dual")
         path = RidgePath(self.basis, self.X, self.y)
-        with pytest.raises(TooLargeError, match="fewer alphas"):
+        with pytest.raises(TooLargeError, match="fewer `alphas`"):
             path.leave_one_out(np.ones(10**7))
 
     def test_equals_itself(self):
@@ -914,9 +914,9 @@ class TestPrefixSurface:
     def test_arguments(self):
         p = make_problem(9, 2, 6)
         for arguments, options, message in [
-            (("basis", p.X, p.Y, [1.0]), {}, "basis must be a TensorBasis"),
-            ((p.basis, p.X, p.Y, [0.0]), {}, "alphas must be positive"),
-            ((p.basis, p.X, p.Y, []), {}, "alphas must not be empty"),
+            (("basis", p.X, p.Y, [1.0]), {}, "`basis` must be a TensorBasis"),
+            ((p.basis, p.X, p.Y, [0.0]), {}, "`alphas` must be positive"),
+            ((p.basis, p.X, p.Y, []), {}, "`alphas` must not be empty"),
             ((p.basis, p.X, p.Y, [1.0]), {"sample_weight": np.r_[0, np.ones(8)]}, "be positive"),
             ((p.basis, p.X, p.Y, [1.0]), {"X_test": p.X[:, :1]}, "X_test must have 2 columns"),
             ((p.basis, p.X, p.Y, [1.0]), {"X_test": p.X, "Y_test": p.Y[:3]}, "Y_test must have 9"),
@@ -1068,9 +1068,9 @@ def test_a_fold_that_outweighs_all_others_leaves_them_as_they_are():
 @pytest.mark.parametrize("tolerance", [-1.0, np.nan, "some"])
 def test_a_tolerance_is_a_number(tolerance):
     p = make_problem(30, 2, 6)
-    with pytest.raises(ValueError, match="tolerance must be a number >= 0"):
+    with pytest.raises(ValueError, match="`tolerance` must be a number >= 0"):
         RidgePath(p.basis, p.X, p.Y, tolerance=tolerance)
-    with pytest.raises(ValueError, match="tolerance must be a number >= 0"):
+    with pytest.raises(ValueError, match="`tolerance` must be a number >= 0"):
         kfold_predictions(
             p.basis, p.X, p.Y, [np.arange(9), np.arange(9, 30)], [1.0], tolerance=tolerance
         )

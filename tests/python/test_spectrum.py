@@ -158,16 +158,24 @@ def test_representations():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: Spectrum((-1.0, 1.0)), ValueError, r"spectrum\[0\] \(q\) must be"),
-        (lambda: Spectrum((1.0, -0.5)), ValueError, r"spectrum\[1\] \(s\) must be"),
-        (lambda: Spectrum((1.0, True)), TypeError, r"spectrum\[1\] \(s\) must be a number"),
-        (lambda: Spectrum("flat"), TypeError, r"components must be a pair \(q, s\).* got 'flat'"),
-        (lambda: Spectrum([]), TypeError, "components must be"),
-        (lambda: Spectrum(PowerDecay(1.0, np.inf)), ValueError, r"smoothness \(s\)"),
-        (lambda: Spectrum(GeometricDecay(1.0, 1.0)), ValueError, r"ratio \(r\)"),
-        (lambda: Spectrum(GegenbauerDecay(1.0, -0.5)), ValueError, "lam must be"),
-        (lambda: Spectrum(PowerDecay((1.0, -1.0))), ValueError, r"interaction \(q\)"),
-        (lambda: Spectrum(PowerDecay(())), ValueError, r"interaction \(q\) must be .*; got none"),
+        (lambda: Spectrum((-1.0, 1.0)), ValueError, r"interaction \(q\) of `spectrum` must be"),
+        (lambda: Spectrum((1.0, -0.5)), ValueError, r"smoothness \(s\) of `spectrum` must be"),
+        (
+            lambda: Spectrum((1.0, True)),
+            TypeError,
+            r"smoothness \(s\) of `spectrum` must be a number",
+        ),
+        (
+            lambda: Spectrum("flat"),
+            TypeError,
+            r"components of `spectrum` must be a pair \(q, s\).* got 'flat'",
+        ),
+        (lambda: Spectrum([]), TypeError, "components of `spectrum` must be"),
+        (lambda: Spectrum(PowerDecay(1.0, np.inf)), ValueError, r"`smoothness` \(s\)"),
+        (lambda: Spectrum(GeometricDecay(1.0, 1.0)), ValueError, r"`ratio` \(r\)"),
+        (lambda: Spectrum(GegenbauerDecay(1.0, -0.5)), ValueError, "`lam` must be"),
+        (lambda: Spectrum(PowerDecay((1.0, -1.0))), ValueError, r"`interaction` \(q\)"),
+        (lambda: Spectrum(PowerDecay(())), ValueError, r"`interaction` \(q\) must be .*; got none"),
         (
             lambda: Spectrum([PowerDecay((1.0, 2.0)), GeometricDecay((1.0, 2.0, 3.0))]),
             ValueError,
@@ -176,8 +184,12 @@ def test_representations():
         (lambda: MIXED.squared_weights(2, 3), ValueError, "one number or 2, one an input; got 3"),
         (lambda: MIXED.squared_weights(3, -1), ValueError, "degree"),
         (lambda: MIXED.term_weights([[1, 2]]), ValueError, "one number or 2"),
-        (lambda: MIXED.term_weights([[1.0, 2.0, 0.0]]), ValueError, "indices must be .* integers"),
-        (lambda: MIXED.term_weights([[1, -2, 0]]), ValueError, "indices must be .* integers"),
+        (
+            lambda: MIXED.term_weights([[1.0, 2.0, 0.0]]),
+            ValueError,
+            "`indices` must be .* integers",
+        ),
+        (lambda: MIXED.term_weights([[1, -2, 0]]), ValueError, "`indices` must be .* integers"),
         (lambda: MIXED.term_weights([1, 2, 0]), ValueError, r"\(n_terms, n_features\)"),
         (lambda: TensorBasis(2, degree=2, spectrum=MIXED), ValueError, "one number or 2"),
         (lambda: TotalDegreeKernel(2, 2, spectrum=MIXED), ValueError, "one number or 2"),
@@ -571,7 +583,7 @@ def test_display_and_description(rng):
     shown = BasisDisplay.from_basis(basis, degree=3, domain=(-1, 1), feature=1)
     alone = (basis.indices[:, [0, 2]] == 0).all(axis=1)
     assert_allclose(shown.values, basis.evaluate(x)[:, alone], atol=1e-13)
-    with pytest.raises(ValueError, match="feature must be below 3"):
+    with pytest.raises(ValueError, match="`feature` must be below 3"):
         BasisDisplay.from_basis(basis, feature=3)
     plt.close("all")
     X = rng.uniform(size=(20, 3))
@@ -602,12 +614,14 @@ def test_fixed_spectra_of_cv_estimators(rng, kind, n_terms):
         assert model.basis_.n_terms == 40
     with pytest.raises(ValueError, match="one number or 3, one an input; got 2"):
         kind(spectrum=PowerDecay((1.0, 2.0)), n_terms=n_terms).fit(X, y)
-    with pytest.raises(ValueError, match=r"gives no input a weight: .* got spectrum=\(0.0, 1.0\)"):
+    with pytest.raises(
+        ValueError, match=r"gives no input a weight: .* got `spectrum=\(0.0, 1.0\)`"
+    ):
         kind(spectrum=(0.0, 1.0), n_terms=n_terms).fit(X, y)
     # without a finite kernel, but with a largest set
     rough = kind(spectrum=(0.5, 0.75), n_terms=40).fit(X, y)
     assert rough.basis_.spectrum == Spectrum((0.5, 0.75))
-    with pytest.raises(ValueError, match=r"needs more than 1000 degrees.*give n_terms"):
+    with pytest.raises(ValueError, match=r"needs more than 1000 degrees.*give `n_terms`"):
         kind(spectrum=(0.5, 0.75)).fit(X, y)
 
 

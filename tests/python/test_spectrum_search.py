@@ -144,8 +144,8 @@ def test_leave_one_out_of_one_alpha(kernel, weighted, free):
 def test_leave_one_out_checks_its_arguments():
     kernel, X, y = SpectrumKernel(1, (1.0, 1.0)), np.zeros((3, 1)), np.zeros(3)
     for arguments, options, message in [
-        (("kernel", X, y, 1.0), {}, "kernel must be"),
-        ((kernel, X, y, 0.0), {}, "alpha must be"),
+        (("kernel", X, y, 1.0), {}, "`kernel` must be"),
+        ((kernel, X, y, 0.0), {}, "`alpha` must be"),
         ((kernel, X, y, 1.0), {"sample_weight": [1, 0, 1]}, "must be positive"),
         ((kernel, X[:1], y[:1], 1.0), {"penalize_constant": False}, "two samples"),
     ]:
@@ -256,10 +256,10 @@ class TestLearnSpectrum:
         X, Y, _ = data()
         for options, message in [
             ({"components": [PowerDecay(0.0, 1.0)]}, "positive interactions"),
-            ({"objective": "aic"}, "objective must be"),
-            ({"max_iter": 0}, "max_iter must be"),
-            ({"alpha": -1.0}, "alpha must be"),
-            ({"prior": 0.0}, "prior must be"),
+            ({"objective": "aic"}, "`objective` must be"),
+            ({"max_iter": 0}, "`max_iter` must be"),
+            ({"alpha": -1.0}, "`alpha` must be"),
+            ({"prior": 0.0}, "`prior` must be"),
         ]:
             with pytest.raises((ValueError, TypeError), match=message):
                 learn_spectrum(X, Y, **options)
@@ -357,7 +357,7 @@ class TestSearchSpectrum:
     def test_checks_its_grids(self):
         X, Y, _ = data(20)
         for name in ("smoothnesses", "interactions", "alphas"):
-            with pytest.raises(ValueError, match=f"{name} must be positive"):
+            with pytest.raises(ValueError, match=f"`{name}` must be positive"):
                 search_spectrum(X, Y, squared_error(Y), **{name: [1.0, 0.0]})
 
 
@@ -503,7 +503,7 @@ def test_a_prior_of_the_interaction():
             assert part.interaction == qs[total.argmin()]
             assert found.loss == found.losses[:, total.argmin()].min()
     assert part.interaction == 0.25
-    with pytest.raises(ValueError, match="prior must be a finite number greater"):
+    with pytest.raises(ValueError, match="`prior` must be a finite number greater"):
         search_spectrum(X, y, log_loss, prior=0.0)
 
 

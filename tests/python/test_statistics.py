@@ -304,7 +304,7 @@ def test_what_cannot_be_kept_is_refused(statistics_of):
     same_statistics(statistics, statistics_of(p), tolerance=0)
     with pytest.raises(TypeError, match="penalize_constant"):
         statistics.solve(1.0, penalize_constant="auto")
-    with pytest.raises(np.linalg.LinAlgError, match=r"raise alpha$"):
+    with pytest.raises(np.linalg.LinAlgError, match=r"raise `alpha`$"):
         statistics_of(make_problem(3, 2, 15)).solve(0.0)
 
 
@@ -426,7 +426,7 @@ class TestBoxes:
         statistics = GramStatistics.from_data(p.basis, p.X, p.Y, scaling=box)
         with pytest.raises(ValueError, match=r"column 1 has the range \[0, 1\], which \[0.5, 1\]"):
             statistics.rescaled(InputScaling([0, 0.5], [1, 1]))
-        with pytest.raises(ValueError, match="domain and clip must stay"):
+        with pytest.raises(ValueError, match="`domain` and `clip` must stay"):
             statistics.rescaled(InputScaling([0, 0], [1, 1], domain=(-1, 1)))
         with pytest.raises(ValueError, match="domain and clip are the same"):
             statistics + GramStatistics(
@@ -434,7 +434,7 @@ class TestBoxes:
             )
         with pytest.raises(TypeError, match="need an InputScaling"):
             statistics.rescaled(None)
-        with pytest.raises(ValueError, match="widen=True needs statistics with a scaling"):
+        with pytest.raises(ValueError, match="`widen=True` needs statistics with a scaling"):
             GramStatistics(p.basis, 2).update(p.X, p.Y, widen=True)
         before = statistics._packed()
         with pytest.raises(ValueError, match="sums are beyond"):
@@ -453,9 +453,9 @@ class TestOutputs:
         same_statistics(got, expected)
         assert_allclose(got.target_gram, expected.target_gram, rtol=1e-13)
         for bad in ([0, 0], [0, 4], [-1, 0], [0]):
-            with pytest.raises(ValueError, match="places must hold 2 different numbers"):
+            with pytest.raises(ValueError, match="`places` must hold 2 different numbers"):
                 statistics_of(p).with_outputs(bad, 4)
-        with pytest.raises(ValueError, match="n_outputs must be at least 2"):
+        with pytest.raises(ValueError, match="`n_outputs` must be at least 2"):
             statistics_of(p).with_outputs([0, 1], 1)
 
     def test_packed(self, statistics_of):
@@ -478,7 +478,7 @@ class TestScores:
         assert_allclose(
             got.gcv(self.ALPHAS, penalize_constant=penalize), path.gcv(self.ALPHAS), rtol=1e-8
         )
-        with pytest.raises(ValueError, match="alphas must be positive"):
+        with pytest.raises(ValueError, match="`alphas` must be positive"):
             got.gcv([0.0])
         with pytest.raises(ValueError, match="no samples"):
             type(got)(p.basis).gcv([1.0])

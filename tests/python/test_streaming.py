@@ -281,9 +281,9 @@ class TestState:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"engine": "dual"}, "engine='dual' needs all samples at once"),
-            ({"engine": "kernel"}, "engine='kernel' needs all samples at once"),
-            ({"solver": "orthogonal"}, "solver='orthogonal' needs all samples at once"),
+            ({"engine": "dual"}, "`engine='dual'` needs all samples at once"),
+            ({"engine": "kernel"}, "`engine='kernel'` needs all samples at once"),
+            ({"solver": "orthogonal"}, "`solver='orthogonal'` needs all samples at once"),
             ({"class_weight": "balanced"}, "pass a dict"),
         ],
     )
@@ -384,7 +384,7 @@ class TestFeatureRange:
     )  # fmt: skip
     @pytest.mark.parametrize("fit", ["fit", "partial_fit"])
     def test_bad(self, bad, fit):
-        with pytest.raises(ValueError, match=r"(?s)bounds must .*lower < upper|bounds.*abc"):
+        with pytest.raises(ValueError, match=r"(?s)`bounds` must .*lower < upper|bounds.*abc"):
             getattr(GegenbauerRegressor(bounds=bad), fit)(self.inputs(), np.arange(300))
 
     def test_is_saved(self, tmp_path):
@@ -407,18 +407,18 @@ class TestClasses:
 
     def test_never_announced(self):
         model, X, y, _ = task("four")
-        with pytest.raises(ValueError, match="first call of partial_fit needs classes"):
+        with pytest.raises(ValueError, match="first call of partial_fit needs `classes`"):
             model.partial_fit(X, y)
         model.partial_fit(X[y != "d"], y[y != "d"], classes=["a", "b", "c"])
         first = int((y == "d").argmax())
         with pytest.raises(ValueError, match=rf"label 'd' \(first in row {first}\).*'a', 'b', 'c'"):
             model.partial_fit(X, y)
-        with pytest.raises(ValueError, match="classes must be the same in all calls"):
+        with pytest.raises(ValueError, match="`classes` must be the same in all calls"):
             model.partial_fit(X, y, classes=["a", "d"])
         with pytest.raises(ValueError, match="at least two labels"):
             clone(model).partial_fit(X, y, classes=["a"])
         for bad in ("ab", [["a", "b"]], 3):
-            with pytest.raises(ValueError, match="classes must be a sequence of labels"):
+            with pytest.raises(ValueError, match="`classes` must be a sequence of labels"):
                 clone(model).partial_fit(X, y, classes=bad)
 
     def test_a_class_that_has_no_row(self):
@@ -515,9 +515,9 @@ class TestClasses:
     def test_class_weight_names_an_unknown_class(self):
         model, X, y, more = task("binary")
         model.set_params(class_weight={"z": 2.0})
-        with pytest.raises(ValueError, match=r"class_weight has the keys \['z'\]"):
+        with pytest.raises(ValueError, match=r"`class_weight` has the keys \['z'\]"):
             model.partial_fit(X, y, **more)
-        with pytest.raises(ValueError, match=r"class_weight has the keys \['z'\]"):
+        with pytest.raises(ValueError, match=r"`class_weight` has the keys \['z'\]"):
             model.fit_stream([(X, y)]).predict(X)
 
 
@@ -735,11 +735,11 @@ class TestAlpha:
     def test_bad(self):
         X, y = rows()
         model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y)
-        with pytest.raises(ValueError, match="alphas must be positive"):
+        with pytest.raises(ValueError, match="`alphas` must be positive"):
             model.choose_alpha([0.0, 1.0])
-        with pytest.raises(TypeError, match="alphas must hold real numbers"):
+        with pytest.raises(TypeError, match="`alphas` must hold real numbers"):
             model.choose_alpha("many")
-        with pytest.raises(ValueError, match="alpha must be a finite number"):
+        with pytest.raises(ValueError, match="`alpha` must be a finite number"):
             model.refit(-1.0)
         with pytest.raises(ValueError, match="held_out has no samples"):
             model.choose_alpha(held_out=[])
@@ -750,7 +750,7 @@ class TestAlpha:
     def test_too_small_a_alpha(self):
         x = np.linspace(0, 1, 5)[:, np.newaxis]
         model = GegenbauerRegressor(n_terms=40, lam=0.5, alpha=0.0).fit_stream([(x, x[:, 0])])
-        with pytest.raises(np.linalg.LinAlgError, match="choose a larger alpha than 0"):
+        with pytest.raises(np.linalg.LinAlgError, match="choose a larger `alpha` than 0"):
             model.predict(x)
         model.choose_alpha()  # what was learned is still there
         assert model.alpha > 0
@@ -769,7 +769,7 @@ class TestAlpha:
         with pytest.warns(IllConditionedWarning, match=r"or fit, which refines from the samples"):
             model.refit(alphas[coarse][-1])
         with pytest.raises(
-            ValueError, match="all of alphas are too small for the accuracy of sums"
+            ValueError, match="all of `alphas` are too small for the accuracy of sums"
         ):
             model.choose_alpha(alphas[coarse])
 
@@ -908,10 +908,10 @@ class TestCheckpoint:
     def test_classes_of_another_run(self, tmp_path):
         model, _, _, batches = TestStream().batches("four")
         clone(model).fit_stream(batches[:4], checkpoint=Checkpoint(tmp_path / "run"))
-        with pytest.raises(ValueError, match="classes must be the same in all calls"):
+        with pytest.raises(ValueError, match="`classes` must be the same in all calls"):
             model.fit_stream(batches, classes=["a", "b"], checkpoint=Checkpoint(tmp_path / "run"))
         model.set_params(engine="primal")
-        with pytest.raises(ValueError, match="engine='auto', and here it is 'primal'"):
+        with pytest.raises(ValueError, match="`engine='auto'`, and here it is 'primal'"):
             model.fit_stream(batches, checkpoint=Checkpoint(tmp_path / "run"))
 
     def test_an_iterator_that_was_begun(self, tmp_path):
@@ -942,7 +942,7 @@ class TestCheckpoint:
         path = tmp_path / "run"
         clone(model).fit_stream(batches[:4], checkpoint=Checkpoint(path))
         before = path.read_bytes()
-        with pytest.raises(ValueError, match=r"lam=0\.05, and here it is 0\.1"):
+        with pytest.raises(ValueError, match=r"`lam=0\.05`, and here it is 0\.1"):
             clone(model).set_params(lam=0.1).fit_stream(batches, checkpoint=Checkpoint(path))
         with pytest.raises(ValueError, match="checkpoint of a GegenbauerRegressor"):
             GegenbauerClassifier().fit_stream([(X, y > 0)], checkpoint=Checkpoint(path))

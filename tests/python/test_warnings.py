@@ -321,7 +321,7 @@ class TestPenalizedConstant:
         model = GegenbauerRegressor(n_terms=n_terms)
         (warning,) = self.caught(model, self.y + 1e6)
         assert warning.filename == __file__
-        assert "Set penalize_constant=False, or subtract the mean" in str(warning.message)
+        assert "Use `penalize_constant=False`, or subtract the mean" in str(warning.message)
         reported = float(str(warning.message).partition("off by some ")[2].split()[0])
         box = np.column_stack([self.X.min(axis=0), self.X.max(axis=0)])
         half = clone(model).set_params(bounds=box, alpha=model.alpha / 2)

@@ -29,7 +29,7 @@ inline void require_memory(double needed, double allowed, const char* why) {
   std::ostringstream message;
   message.precision(3);
   message << why << ", and an orthogonal factorisation needs " << needed / 1e9 << " GB of memory, but only "
-          << allowed / 1e9 << " GB can be had: choose a larger alpha, fewer terms or fewer rows";
+          << allowed / 1e9 << " GB can be had: choose a larger `alpha`, fewer terms or fewer rows";
   throw TooLarge(message.str());
 }
 

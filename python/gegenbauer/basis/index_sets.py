@@ -36,7 +36,7 @@ def set_arguments(
         if isinstance(degree, (list, tuple)) or (isinstance(degree, np.ndarray) and degree.ndim):
             degrees = [check_integer(d, "degree", minimum=0) for d in degree]
             if not degrees:
-                raise ValueError("degree must not be empty: give one degree for each input")
+                raise ValueError("`degree` must not be empty: give one degree for each input")
         else:
             single = check_integer(degree, "degree", minimum=0)
     return {

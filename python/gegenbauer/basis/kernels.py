@@ -196,7 +196,7 @@ class TotalDegreeKernel(_Kernel):
     True
     """
 
-    _remedy = f"{CLIP}, or lower degree, lam or the q of the spectrum"
+    _remedy = f"{CLIP}, or lower `degree`, `lam` or the q of the `spectrum`"
 
     def __init__(
         self,
@@ -210,7 +210,7 @@ class TotalDegreeKernel(_Kernel):
         self.n_features: int = check_integer(n_features, "n_features", minimum=1)
         self.degree: int = check_integer(degree, "degree", minimum=0)
         if self.degree > 1000:
-            raise ValueError(f"degree must be at most 1000, got {self.degree}")
+            raise ValueError(f"`degree` must be at most 1000, got {self.degree}")
         self.lam: float = check_number(lam, "lam", minimum=-0.5, open_below=True)
         self.spectrum: Spectrum = as_spectrum(spectrum, self.lam)
         self.max_interaction: int | None = (
@@ -280,7 +280,7 @@ class SpectrumKernel(_Kernel):
 
     # inputs in [-1, 1] are seen to by the core, so they are never the reason
     _remedy = (
-        "the spectrum is too large, lower the interaction (q) of its components, whose factors "
+        "the `spectrum` is too large, lower the interaction (q) of its components, whose factors "
         "multiply over the inputs"
     )
 
@@ -299,7 +299,7 @@ class SpectrumKernel(_Kernel):
             None if max_degree is None else check_integer(max_degree, "max_degree", minimum=1)
         )
         if self.max_degree is not None and self.max_degree > 10_000:
-            raise ValueError(f"max_degree must be at most 10000, got {self.max_degree}")
+            raise ValueError(f"`max_degree` must be at most 10000, got {self.max_degree}")
         parts = self.spectrum._core(self.n_features)
         self._plan = core.SpectrumKernel(self.n_features, self.lam, parts, self.max_degree or 0)
         self._complete = True
@@ -373,6 +373,6 @@ def check_kernel(kernel: object) -> _Kernel:
     """Return the kernel, or refuse what is none."""
     if not isinstance(kernel, _Kernel):
         raise TypeError(
-            f"kernel must be a TotalDegreeKernel or SpectrumKernel, got {type(kernel).__name__}"
+            f"`kernel` must be a TotalDegreeKernel or SpectrumKernel, got {type(kernel).__name__}"
         )
     return kernel

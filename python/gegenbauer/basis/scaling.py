@@ -73,12 +73,12 @@ class InputScaling:
         self.lower, self.upper = (np.array(side) for side in box)
         if self.lower.shape != self.upper.shape:
             raise ValueError(
-                f"lower and upper must have the same length, got {self.lower.size} and "
+                f"`lower` and `upper` must have the same length, got {self.lower.size} and "
                 f"{self.upper.size}"
             )
         if (self.lower > self.upper).any():
             column = int((self.lower > self.upper).argmax())
-            raise ValueError(f"lower must not exceed upper, but does in column {column}")
+            raise ValueError(f"`lower` must not exceed `upper`, but does in column {column}")
         self.domain = _check_domain(domain)
         self.clip = check_flag(clip, "clip")
         half_range = 0.5 * self.upper - 0.5 * self.lower
@@ -88,7 +88,7 @@ class InputScaling:
             require_plain(constant, "constant", wanted="one flag for each column")
             self.is_constant = np.array(constant, dtype=bool)
             if self.is_constant.shape != self.lower.shape:
-                raise ValueError("constant must have one entry for each column")
+                raise ValueError("`constant` must have one entry for each column")
             self.is_constant |= half_range == 0
         for array in (self.lower, self.upper, self.is_constant):
             array.flags.writeable = False
@@ -174,7 +174,7 @@ class InputScaling:
         InputScaling
         """
         if not isinstance(other, InputScaling):
-            raise TypeError(f"other must be an InputScaling, got {type(other).__name__}")
+            raise TypeError(f"`other` must be an InputScaling, got {type(other).__name__}")
         mine = (self.n_features, self.domain, self.clip)
         if mine != (other.n_features, other.domain, other.clip):
             raise ValueError(
@@ -274,7 +274,7 @@ def _check_domain(domain: object) -> tuple[float, float]:
     except (TypeError, ValueError, OverflowError):
         low, high = np.nan, np.nan
     if (low, high) not in DOMAINS:
-        raise ValueError(f"domain must be (0, 1) or (-1, 1), got {shown(domain)}")
+        raise ValueError(f"`domain` must be (0, 1) or (-1, 1), got {shown(domain)}")
     return low, high
 
 
@@ -283,9 +283,9 @@ def check_scaling(scaling: InputScaling | None, n_features: int, owner: str) -> 
     if scaling is None:
         return None
     if not isinstance(scaling, InputScaling):
-        raise TypeError(f"scaling must be an InputScaling, got {type(scaling).__name__}")
+        raise TypeError(f"`scaling` must be an InputScaling, got {type(scaling).__name__}")
     if scaling.n_features != n_features:
         raise ValueError(
-            f"scaling is for {scaling.n_features} inputs, but the {owner} has {n_features}"
+            f"`scaling` is for {scaling.n_features} inputs, but the {owner} has {n_features}"
         )
     return scaling._map

@@ -68,7 +68,7 @@ class PowerDecay:
         object.__setattr__(self, "interaction", _frozen(self.interaction))
 
     def _parameter(self) -> float:
-        return check_number(self.smoothness, "smoothness (s)", minimum=0)
+        return check_number(self.smoothness, "`smoothness` (s)", minimum=0)
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,9 @@ class GeometricDecay:
         object.__setattr__(self, "interaction", _frozen(self.interaction))
 
     def _parameter(self) -> float:
-        r = check_number(self.ratio, "ratio (r)", minimum=0, open_below=True)
+        r = check_number(self.ratio, "`ratio` (r)", minimum=0, open_below=True)
         if r >= 1:
-            raise ValueError(f"ratio (r) must lie between 0 and 1, got {r}")
+            raise ValueError(f"`ratio` (r) must lie between 0 and 1, got {r}")
         return r
 
 
@@ -328,7 +328,7 @@ class Spectrum:
         table = np.asarray(indices)
         if table.ndim != 2 or table.dtype.kind not in "iu" or (table.size and table.min() < 0):
             raise ValueError(
-                "indices must be an array of integers >= 0 of shape (n_terms, n_features), got "
+                "`indices` must be an array of integers >= 0 of shape (n_terms, n_features), got "
                 f"{table.dtype} of shape {table.shape}"
             )
         m = table.shape[1]
@@ -386,7 +386,7 @@ class Spectrum:
         size = self.n_features
         if size not in (None, n_features):
             raise ValueError(
-                f"interaction (q) must be one number or {n_features}, one an input; got {size}"
+                f"`interaction` (q) must be one number or {n_features}, one an input; got {size}"
             )
         return self._parts
 
@@ -408,8 +408,8 @@ def _as_components(value: Any) -> tuple[Component, ...]:
     if isinstance(value, Iterable) and not isinstance(value, str):
         items = tuple(value)
         if len(items) == 2 and all(isinstance(item, Real) for item in items):
-            q = check_number(items[0], "interaction spectrum[0] (q)", minimum=0)
-            s = check_number(items[1], "smoothness spectrum[1] (s)", minimum=0)
+            q = check_number(items[0], "the interaction (q) of `spectrum`", minimum=0)
+            s = check_number(items[1], "the smoothness (s) of `spectrum`", minimum=0)
             return (PowerDecay(q, s),)
         if items and all(isinstance(item, COMPONENTS) for item in items):
             return items
@@ -419,7 +419,7 @@ def _as_components(value: Any) -> tuple[Component, ...]:
                 f"PowerDecay({items[0]!r}, {items[1]!r}), got {value!r}"
             )
     raise TypeError(
-        "the spectrum's components must be a pair (q, s), a PowerDecay, GeometricDecay or "
+        "the components of `spectrum` must be a pair (q, s), a PowerDecay, GeometricDecay or "
         f"GegenbauerDecay, or a sequence of these three; got {value!r}"
     )
 
@@ -429,8 +429,8 @@ def _part(component: Component) -> _Part:
         component.interaction,
     )  # fmt: skip
     if not q:
-        raise ValueError("interaction (q) must be one number, or one an input; got none")
-    checked = tuple(check_number(value, "interaction (q)", minimum=0) for value in q)
+        raise ValueError("`interaction` (q) must be one number, or one an input; got none")
+    checked = tuple(check_number(value, "`interaction` (q)", minimum=0) for value in q)
     return component._kind, component._parameter(), checked
 
 
@@ -441,7 +441,7 @@ def as_spectrum(value: object, lam: float) -> Spectrum:
     if isinstance(value, str):
         if value != "orthonormal":
             raise ValueError(
-                "spectrum must be None, 'orthonormal', a pair (q, s), a Spectrum or what one is "
+                "`spectrum` must be None, 'orthonormal', a pair (q, s), a Spectrum or what one is "
                 f"made from; got {value!r}"
             )
         return Spectrum.flat()

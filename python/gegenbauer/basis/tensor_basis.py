@@ -139,8 +139,8 @@ class TensorBasis:
         )
         if arguments["index_set"] == "largest_weight" and spectrum is None:
             raise ValueError(
-                "index_set='largest_weight' needs a spectrum, the weights of the terms, such as "
-                "spectrum=(q, s) or spectrum=Spectrum.paper(lam)"
+                "`index_set='largest_weight'` needs a spectrum, the weights of the terms, such as "
+                "`spectrum=(q, s)` or `spectrum=Spectrum.paper(lam)`"
             )
         arguments |= core_spectrum(self.spectrum, self.lam, arguments["n_inputs"])
         self._plan = _core_basis(arguments, self.lam)
@@ -235,7 +235,7 @@ class TensorBasis:
         if names is None:
             names = [f"x{t}" for t in range(self.n_features)]
         elif len(names) != self.n_features:
-            raise ValueError(f"names must have {self.n_features} entries, got {len(names)}")
+            raise ValueError(f"`names` must have {self.n_features} entries, got {len(names)}")
         parents, inputs, degrees = (
             table.tolist() for table in (self._plan.parents, self._plan.inputs, self._plan.degrees)
         )
@@ -295,9 +295,9 @@ class TensorBasis:
             try:
                 kind = np.dtype(dtype)
             except TypeError:
-                raise TypeError(f"dtype must be float64 or float32, got {dtype!r}") from None
+                raise TypeError(f"`dtype` must be float64 or float32, got {dtype!r}") from None
             if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
-                raise TypeError(f"dtype must be float64 or float32, got {kind}")
+                raise TypeError(f"`dtype` must be float64 or float32, got {kind}")
             require_memory(
                 float(kind.itemsize) * shape[0] * shape[1],
                 f"a feature matrix of shape {shape}",
@@ -316,7 +316,7 @@ class TensorBasis:
             require_finite(
                 out,
                 "some results are",
-                f"{CLIP}, or work in float64, or lower lam or degree",
+                f"{CLIP}, or work in float64, or lower `lam` or `degree`",
             )
         return out
 
@@ -395,5 +395,5 @@ def common_polynomials(basis: TensorBasis) -> tuple[TensorBasis, npt.NDArray[np.
 def check_basis(basis: object) -> TensorBasis:
     """Return the basis, or refuse what is none."""
     if not isinstance(basis, TensorBasis):
-        raise TypeError(f"basis must be a TensorBasis, got {type(basis).__name__}")
+        raise TypeError(f"`basis` must be a TensorBasis, got {type(basis).__name__}")
     return basis

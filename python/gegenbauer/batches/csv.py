@@ -49,7 +49,7 @@ class CsvFile(TableFile):
         other = next((c for c in _OTHER_SEPARATORS if c != separator and c in header[0]), None)
         if len(header) == 1 and other is not None:
             raise StreamError(
-                f"{name}: the header is a single name, {header[0]!r}; give separator={other!r}"
+                f"{name}: the header is a single name, {header[0]!r}; give `separator={other!r}`"
             )
 
     def look(self, columns: Sequence[str], target: str) -> None:
@@ -107,7 +107,7 @@ class CsvFile(TableFile):
             raise StreamError(
                 f"{self.name}: column {name!r}, the target, holds {found[0]!r} and "
                 f"{found[1]!r}, which are one number and would be one class; write them alike, or "
-                "give as_labels=False for numbers that are no classes"
+                "give `as_labels=False` for numbers that are no classes"
             )
 
     def _column(self, texts: Any, name: str, type_: Any, first: int) -> Any:
@@ -123,7 +123,7 @@ class CsvFile(TableFile):
         raise StreamError(
             f"{span_of(first + row)} of {self.name}: column {name!r} holds {text[:40]!r}, but "
             f"{'whole ' * whole}{wanted} in rows before; give it one type in all rows"
-            + (", or as_labels=False for decimal numbers" if whole else "")
+            + (", or `as_labels=False` for decimal numbers" if whole else "")
         )
 
     def count(self) -> None:

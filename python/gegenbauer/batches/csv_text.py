@@ -206,7 +206,7 @@ class CsvText:
         row, wanted, got = map(int, found.groups())
         return CsvError(
             n_rows + row - 1,
-            f"expected {wanted} columns, got {got}; repair that line, or give separator if it is "
+            f"expected {wanted} columns, got {got}; repair that line, or give `separator` if it is "
             f"not {self._separator!r}",
         )
 

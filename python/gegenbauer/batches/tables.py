@@ -133,14 +133,16 @@ class TableBatches:
             names["sample_weight"] = sample_weight
         for name, column in names.items():
             if not isinstance(column, str):
-                raise TypeError(f"{name} must be the name of a column, got {type(column).__name__}")
+                raise TypeError(
+                    f"`{name}` must be the name of a column, got {type(column).__name__}"
+                )
         if separator is not None and (
             len(separator) != 1 or separator in '"\r\n' or not separator.isascii()
         ):
-            raise ValueError(f"separator must be one character of ASCII, got {separator!r}")
+            raise ValueError(f"`separator` must be one character of ASCII, got {separator!r}")
         for name, columns in (("inputs", inputs), ("ignore", ignore)):
             if isinstance(columns, str):
-                raise TypeError(f"{name} must be a sequence of names, got a str: [{columns!r}]")
+                raise TypeError(f"`{name}` must be a sequence of names, got a str: [{columns!r}]")
         self.target, self.sample_weight = target, sample_weight
         self._as_labels = as_labels
         self._files: list[TableFile] = [
@@ -193,7 +195,7 @@ class TableBatches:
         else:
             chosen = tuple(inputs)
         if not chosen:
-            raise ValueError(f"no column of {first.name} is left as an input; ignore fewer")
+            raise ValueError(f"no column of {first.name} is left as an input; `ignore` fewer")
         counts = Counter([*chosen, *special])
         twice = [name for name, n in counts.items() if n > 1]
         if twice:
@@ -213,7 +215,7 @@ class TableBatches:
                 if name not in first.columns and name not in left_out:
                     raise StreamError(
                         f"{first.name}: there is no column {name!r} as in {file.name}; name "
-                        "it in ignore, or name the inputs"
+                        "it in `ignore`, or name the `inputs`"
                     )
 
     def _settle_types(self) -> None:
@@ -234,7 +236,7 @@ class TableBatches:
             for (file, _), kind in zip(known, kinds, strict=True):
                 if kind == NOTHING:
                     raise StreamError(
-                        f"{file.name}: column {name!r} has no values; fill or ignore it"
+                        f"{file.name}: column {name!r} has no values; fill or `ignore` it"
                     )
                 if kind != kinds[0]:
                     raise StreamError(
@@ -245,7 +247,7 @@ class TableBatches:
                 raise StreamError(
                     f"{files[0].name}: column {name!r} holds {kinds[0]}"
                     f"{files[0].example(name)}, and an input must hold numbers; make it numbers "
-                    "or ignore it"
+                    "or `ignore` it"
                 )
         known = [file.types[name] for file in files if file.types for name in self.inputs]
         single = all(str(type_) == "float" for type_ in known)
@@ -480,7 +482,7 @@ def _present(piece: Any, name: str, file: TableFile, first: int) -> Any:
 def _refuse(file: TableFile, row: int, column: str, what: str) -> None:
     raise StreamError(
         f"{span_of(row)} of {file.name}: column {column!r} holds {what}; repair or remove the row, "
-        "or ignore the column"
+        "or `ignore` the column"
     )
 
 
@@ -532,7 +534,7 @@ def _require_plain_schema(dataset: Any, file: TableFile) -> None:
     if differ and not {*differ} <= {*file.types} - {*file.columns}:  # but for an index of pandas
         raise ValueError(
             f"the schema of the dataset and the columns of its files differ in {differ[0]!r}: what "
-            "is read are the columns of the files, without those of folders; name the inputs, or "
+            "is read are the columns of the files, without those of folders; name the `inputs`, or "
             "pass an iterable of tuples (X, y) made from dataset.to_batches()"
         )
 

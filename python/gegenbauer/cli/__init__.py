@@ -88,12 +88,16 @@ def _run(arguments: list[str]) -> int:
     import typer
 
     from gegenbauer.cli.app import app
+    from gegenbauer.cli.parameters import in_options
 
     command = typer.main.get_command(app)
     # Not command.main(): it prints errors in many lines, and hides Ctrl-C from us.
     try:
         with command.make_context("gegenbauer", arguments or ["--help"]) as context:
-            command.invoke(context)
+            try:
+                command.invoke(context)
+            except MemoryError as error:  # as it may come from anywhere
+                raise MemoryError(in_options(str(error))) from error
     except typer.Exit as leaving:
         return leaving.exit_code
     return 0

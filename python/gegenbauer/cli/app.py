@@ -10,6 +10,7 @@ import typer
 
 from gegenbauer.cli import options as opt
 from gegenbauer.cli.choices import OutOfRange, Task
+from gegenbauer.cli.parameters import naming_options_of
 
 __all__ = ["app"]
 
@@ -23,7 +24,8 @@ app = typer.Typer(
 
 @app.callback()
 def gegenbauer(
-    version: Annotated[  # its callback does the work
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001  # its callback does the work
         bool,
         typer.Option(
             "--version",
@@ -32,11 +34,14 @@ def gegenbauer(
             callback=lambda value: _print_version() if value else None,
         ),
     ] = False,
-    debug: Annotated[  # main() takes it out of the arguments
+    debug: Annotated[  # noqa: ARG001  # main() takes it out of the arguments
         bool, typer.Option("--debug", help="With an error, print where it came from; anywhere.")
     ] = False,
 ) -> None:
     """Learn tables with tensor products of Gegenbauer polynomials and one linear solve."""
+    for command in app.registered_commands:
+        if command.callback is not None and command.callback.__name__ == context.invoked_subcommand:
+            context.with_resource(naming_options_of(command.callback))
 
 
 def _print_version() -> None:

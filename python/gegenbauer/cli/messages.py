@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import math
-import re
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from gegenbauer.cli.parameters import in_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,13 +19,13 @@ __all__ = [
     "describe_os_error",
     "did_you_mean",
     "duration",
-    "in_options",
     "listed",
     "number",
     "one_line",
     "printable",
     "quoted",
     "refusals",
+    "refused",
 ]
 
 _NAME_WIDTH = 40
@@ -134,39 +135,9 @@ def describe_os_error(error: OSError) -> str:
     return f"{printable(str(error.filename), 200)}: {error.strerror or error}"
 
 
-# The library names parameters in its errors and warnings; the command line has options instead.
-_OPTIONS = {
-    r"\bn_terms=None\b": "--n-terms all",
-    r"\bdegree=None\b": "no --degree",
-    r"\bn_terms=(\d+)": r"--n-terms \1",
-    r"\bdegree=": "--degree ",
-    r"\bdegree has": "--degree has",
-    r"\bn_terms\b": "--n-terms",
-    r"\bmax_interaction\b": "--max-interaction",
-    r"\b(fewer inputs)\b": r"\1 (--ignore)",
-    r", or choose another engine": "",
-    r"\bSet penalize_constant=False\b": "Give --free-constant",
-    r", pass bounds\b": "",
-    r"\bset out_of_range to '(\w+)', 'warn' or": r"give --out-of-range \1, warn or",
-    r"\bseparator='\\t'": "--separator tab",
-    r"\bseparator=": "--separator ",
-    r"\bgive separator if\b": "give --separator if",
-    r"\bname it in ignore, or name the inputs\b": "leave it out with --ignore",
-    r"\bignore (it|the column|fewer)\b": r"--ignore \1",
-}
-
-
-def in_options(message: str) -> str:
-    """Translate a message of the library into the options of the command line.
-
-    Examples
-    --------
-    >>> in_options("lower n_terms or max_interaction, or use fewer inputs")
-    'lower --n-terms or --max-interaction, or use fewer inputs (--ignore)'
-    """
-    for pattern, option in _OPTIONS.items():
-        message = re.sub(pattern, option, message)
-    return message
+def refused(error: Exception) -> UserError:
+    """Return what the library refuses as an error of the user, in the words of the command line."""
+    return UserError(in_options(str(error)))
 
 
 @contextmanager
@@ -177,6 +148,6 @@ def refusals(warn: Callable[[str], None]) -> Iterator[None]:
         try:
             yield
         except (ValueError, TypeError, MemoryError) as error:  # LinAlgError is a ValueError
-            raise UserError(in_options(str(error))) from error
+            raise refused(error) from error
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         warn(in_options(message))

@@ -2,6 +2,7 @@
 
 An option is declared once, as an annotated type, and reads its own text: a command gets values.
 `model_parameters` checks what options mean together, and gives the estimators their parameters.
+By `Sets`, messages of the library find the way back to the option.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from gegenbauer.cli.choices import Domain, IndexSet, OutOfRange, Task
+from gegenbauer.cli.parameters import Sets
 
 __all__ = [
     "ALL_TERMS",
@@ -195,6 +197,7 @@ TaskOption = Annotated[
         "text, true and false, or few whole numbers are classes.",
         rich_help_panel=_DATA_PANEL,
     ),
+    Sets(("as_labels",), {"False": "--task regression", "True": "--task classification"}),
 ]
 
 Ignore = Annotated[
@@ -205,6 +208,7 @@ Ignore = Annotated[
         show_default=False,
         rich_help_panel=_DATA_PANEL,
     ),
+    Sets(("ignore", "n_features")),
 ]
 
 ModelOutput = Annotated[
@@ -222,10 +226,12 @@ Separator = Annotated[
         metavar="CHAR", help="Separator of a CSV file; 'tab' for tabs.",
         show_default="a comma, or a tab in .tsv files", rich_help_panel=_DATA_PANEL,
     ),
+    Sets(values={r"'\t'": "--separator tab"}),
 ]  # fmt: skip
 
 Jobs = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="Number of threads.", show_default="all")
+    int | None,
+    typer.Option(metavar="N", min=1, help="Number of threads.", show_default="all"),
 ]
 
 Terms = Annotated[
@@ -235,6 +241,7 @@ Terms = Annotated[
         metavar="N", help="Number of terms, or 'all' of --degree.",
         show_default="1000, or all if --degree is given", rich_help_panel=_MODEL_PANEL,
     ),
+    Sets(values={"None": f"--n-terms {ALL_TERMS}"}),
 ]  # fmt: skip
 
 Degree = Annotated[
@@ -273,6 +280,7 @@ FreeConstant = Annotated[
         "mean is far from zero.",
         rich_help_panel=_MODEL_PANEL,
     ),
+    Sets(("penalize_constant",), {"False": "--free-constant"}),
 ]  # fmt: skip
 
 DomainOption = Annotated[
@@ -361,6 +369,7 @@ Interval = Annotated[
         metavar="SHARE", help="Add an interval that holds this share of "
         "the values, such as 0.9, of a model that tune wrote.",
     ),
+    Sets(("coverage",)),
 ]  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from gegenbauer.batches.csv import CsvFile
 from gegenbauer.batches.parquet import ParquetFile
 from gegenbauer.batches.paths import packed
 from gegenbauer.batches.tables import SEPARATORS
-from gegenbauer.cli.messages import UserError, did_you_mean, in_options, printable, quoted
+from gegenbauer.cli.messages import UserError, did_you_mean, printable, quoted, refused
 from gegenbauer.cli.output import interruptible
 from gegenbauer.errors import StreamError
 from gegenbauer.persistence.atomic import write_atomically
@@ -91,11 +91,11 @@ def read_table(path: Path, separator: str | None = None) -> pd.DataFrame:
         The file is not there, is of another kind, is damaged or has no rows.
     """
     require_file(path, "table")
-    ending = _ending(path, "table", READ_ENDINGS)
+    ending = _ending(path, "the table", READ_ENDINGS)
     try:
         table = interruptible(lambda: _read(path, ending, separator))
     except StreamError as error:
-        raise UserError(in_options(str(error))) from error
+        raise refused(error) from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UserError(
             f"{_show(path)} cannot be read as a {ending} file: {_first_sentence(error)}; it "
@@ -125,7 +125,7 @@ def _ending(path: Path, what: str, endings: tuple[str, ...] = TABLE_ENDINGS) -> 
     ending = path.suffix.lower()
     if ending not in endings:
         raise UserError(
-            f"the {what} {_show(path)} ends in {quoted(path.suffix or path.name)}; give a file "
+            f"{what} {_show(path)} ends in {quoted(path.suffix or path.name)}; give a file "
             f"that ends in {', '.join(endings[:-1])} or {endings[-1]}{packed(path)}"
         )
     return ending
@@ -159,9 +159,9 @@ def check_output(
     """
     option = {"plot": "--plot", "checkpoint": "--checkpoint"}.get(what, "--out")
     if what == "table":
-        _ending(path, "output file")
+        _ending(path, option)
     elif what == "plot":
-        _ending(path, "plot", PLOT_ENDINGS)
+        _ending(path, option, PLOT_ENDINGS)
     else:
         for other, endings in (("table", READ_ENDINGS), ("plot", PLOT_ENDINGS)):
             if path.suffix.lower() in endings:

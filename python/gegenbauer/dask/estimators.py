@@ -121,7 +121,7 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
             return {}
         if self._statistics is not None:
             raise ValueError(
-                "class_weight='balanced' needs all samples at once: go on with to_local(), whose "
+                "`class_weight='balanced'` needs all samples at once: go on with to_local(), whose "
                 "class_weight is a dict"
             )
         found = gather(
@@ -140,7 +140,7 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
     def _require_alike(self, other: Self) -> None:
         if self.class_weight == "balanced":
             raise ValueError(
-                "models with class_weight='balanced' cannot be merged: each has its own "
+                "models with `class_weight='balanced'` cannot be merged: each has its own "
                 "weights of classes, from the numbers of its samples"
             )
         super()._require_alike(other)
@@ -169,7 +169,7 @@ def _count_labels(model: Any, rows: Partitions) -> dict[Any, float]:
     y = np.asarray(model._prepare_y(rows.y))
     if label_kind(y, type(model).__name__) == "multilabel-indicator":
         raise ValueError(
-            "class_weight must be None for multilabel y in partitions, got 'balanced': pass "
+            "`class_weight` must be None for multilabel y in partitions, got 'balanced': pass "
             "sample_weight instead"
         )
     labels, codes = np.unique(y.ravel(), return_inverse=True)

@@ -215,7 +215,7 @@ def gather(
         None if no partition has samples.
     """
     if getattr(client, "asynchronous", False):
-        raise ValueError("client must not be asynchronous, since fit returns when it is done")
+        raise ValueError("`client` must not be asynchronous, since fit returns when it is done")
     keys = [part.X.key for part in rows] + [getattr(p, "key", p) for r in rows for p in r[2:]]
     token = dask.base.tokenize(name, common, keys)
     on_partition = dask.delayed(functools.partial(_on_partition, task), pure=True)

@@ -203,8 +203,8 @@ class SearchOnDask(Supervised, SearchEstimator):
         grid = super()._basis_grid()
         if grid is not None and max(len(grid[0]), len(grid[1])) > 1:
             raise ValueError(
-                "on Dask collections, lam and n_terms must be single numbers, since the sums are "
-                f"of one basis; got {len(grid[0])} and {len(grid[1])} of them"
+                "on Dask collections, `lam` and `n_terms` must be single numbers, since the sums "
+                f"are of one basis; got {len(grid[0])} and {len(grid[1])} of them"
             )
         return grid
 
@@ -246,7 +246,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         require_memory(
             8.0 * alphas.size * data.Y.size + 8.0 * alphas.size * basis.n_terms * K,
             f"outputs of {data.n} samples for {alphas.size} alphas",
-            "give fewer alphas or outputs",
+            "give fewer `alphas` or outputs",
         )
         kind = choose_statistics(basis, K)
         model = self._for_a_task()

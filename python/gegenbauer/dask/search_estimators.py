@@ -254,7 +254,7 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
         if isinstance(self.class_weight, dict):
             if self.multilabel_:
                 raise ValueError(
-                    f"class_weight of {name} must be None or 'balanced' for multilabel y, got a "
+                    f"`class_weight` of {name} must be None or 'balanced' for multilabel y, got a "
                     "dict. Pass sample_weight instead."
                 )
             self._factors = class_factors(self._class_weight_of_rows, self.classes_)

@@ -68,7 +68,7 @@ FLOAT_DTYPES = [np.float64, np.float32]
 # Longest list of columns or labels that an error spells out.
 MAX_LISTED = 5
 
-CLIP_ADVICE = "X lies too far outside of the range seen in fit, set out_of_range='clip'"
+CLIP_ADVICE = "X lies too far outside of the range seen in fit, set `out_of_range='clip'`"
 
 
 class Range(Interval):  # type: ignore[misc]  # scikit-learn is untyped
@@ -261,10 +261,10 @@ class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
         )
         if self.out_of_range == "error":
             raise ValueError(
-                f"{message} Set out_of_range to 'clip', 'warn' or 'extrapolate' to accept them."
+                f"{message} Set `out_of_range` to 'clip', 'warn' or 'extrapolate' to accept them."
             )
         warnings.warn(
-            f"{message} They are clipped to it; out_of_range='clip' does so without a warning.",
+            f"{message} They are clipped to it; `out_of_range='clip'` does so without a warning.",
             OutOfRangeWarning,
             stacklevel=stacklevel(),
         )
@@ -316,7 +316,7 @@ class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
         if not found:
             return
         more = len(found) - MAX_LISTED
-        given = ", pass bounds" if hasattr(self, "bounds") else ""
+        given = ", pass `bounds`" if hasattr(self, "bounds") else ""
         warnings.warn(
             f"{'; '.join(found[:MAX_LISTED])}{f'; and {more} more columns' if more > 0 else ''}. "
             "The polynomials, which span the range, hardly distinguish such samples: clip the few "
@@ -407,7 +407,7 @@ class BasisEstimator(InputEstimator):
             np.isfinite(ends).all() and (ends[:, 0] < ends[:, 1]).all()
         ):
             raise ValueError(
-                f"bounds must hold a pair (lower, upper) of finite numbers for each of the "
+                f"`bounds` must hold a pair (lower, upper) of finite numbers for each of the "
                 f"{n_features} inputs, with lower < upper; got {shown(self.bounds)}"
             )
         return InputScaling(ends[:, 0], ends[:, 1], domain=self.domain, clip=self._clips)
@@ -415,7 +415,7 @@ class BasisEstimator(InputEstimator):
     def _default_degree(self) -> int:
         """Degree of the basis when neither ``n_terms`` nor ``degree`` is given."""
         raise ValueError(
-            f"{type(self).__name__} needs n_terms (an int, the number of terms) or degree "
+            f"{type(self).__name__} needs `n_terms` (an int, the number of terms) or `degree` "
             "(an int, the highest total degree), got None for both."
         )
 
@@ -448,9 +448,9 @@ class BasisEstimator(InputEstimator):
         )
         if n_complete > n_terms:
             warnings.warn(
-                f"degree={self.degree!r} has {n_complete} terms in {n_features} inputs, and "
-                f"n_terms={n_terms} keeps the first {n_terms} of them. Pass n_terms=None to "
-                "use them all, or degree=None if the cut is meant.",
+                f"`degree={self.degree!r}` has {n_complete} terms in {n_features} inputs, and "
+                f"`n_terms={n_terms}` keeps the first {n_terms} of them. Pass `n_terms=None` to "
+                "use them all, or `degree=None` if the cut is meant.",
                 UserWarning,
                 stacklevel=stacklevel(),
             )

@@ -142,13 +142,13 @@ class GegenbauerEstimator(StreamEstimator):
         if self._statistics is not None:
             way_out = "fit, which refines from the samples"
         elif self.solver == "cholesky":
-            way_out = 'solver="auto", which goes on where Cholesky loses digits'
+            way_out = "`solver='auto'`, which goes on where Cholesky loses digits"
         else:
             way_out = "leave out inputs that repeat others"
         warnings.warn(
             f"The linear system of this fit is ill-conditioned: its reciprocal condition number is "
             f"about {self.rcond_:.1e}, and rounding may change the weights by {min(error, 1):.0e} "
-            f"of their size. Use a larger alpha (now {float(self.alpha):g}), fewer terms "
+            f"of their size. Use a larger `alpha` (now {float(self.alpha):g}), fewer terms "
             f"(now {self.n_terms_}), or {way_out}.",
             IllConditionedWarning,
             stacklevel=stacklevel(),
@@ -172,5 +172,5 @@ class GegenbauerEstimator(StreamEstimator):
         X = model._validate_inputs(X, reset=False)
         model._apply_range_policy(X)
         function = model._solved().expansion.with_scaling(model._current_scaling())
-        with advising(f"{CLIP_ADVICE}, or term_coef_ is too large, fit with a larger alpha"):
+        with advising(f"{CLIP_ADVICE}, or term_coef_ is too large, fit with a larger `alpha`"):
             return function.evaluate(X, n_threads=model._n_threads())

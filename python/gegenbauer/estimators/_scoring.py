@@ -87,7 +87,7 @@ def _checked_score(value: Any, scoring: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(
-            f"scoring={scoring!r} must return one number, the larger the better; got {value!r}"
+            f"`scoring={scoring!r}` must return one number, the larger the better; got {value!r}"
         ) from None
 
 
@@ -96,18 +96,18 @@ def _advice_on_scoring(classes: Any, reason: str) -> str:
     if classes is None:
         return (
             ". For numbers take one such as 'r2' or 'neg_mean_absolute_error', or leave "
-            "scoring=None"
+            "`scoring=None`"
         )
     if np.ndim(classes) == 2:
         return (
             ". For multilabel y take one that knows several labels, such as 'f1_macro', "
             "'f1_samples', 'jaccard_samples', 'accuracy', 'roc_auc', 'average_precision' or "
-            "'neg_brier_score', or leave scoring=None"
+            "'neg_brier_score', or leave `scoring=None`"
         )
     if np.size(classes) > 2:
         return (
             ". For more than two classes take one that knows them, such as 'f1_macro', "
-            "'balanced_accuracy', 'roc_auc_ovr' or 'neg_log_loss', or leave scoring=None"
+            "'balanced_accuracy', 'roc_auc_ovr' or 'neg_log_loss', or leave `scoring=None`"
         )
     if "pos_label" in reason:
         return (
@@ -171,7 +171,7 @@ def scored_by(
             if not arguments or "sample_weight" not in str(error):
                 raise
             raise TypeError(
-                f"scoring={scoring!r} takes no sample_weight, but weights were given: choose a "
+                f"`scoring={scoring!r}` takes no sample_weight, but weights were given: choose a "
                 "scorer that takes them, or fit without weights"
             ) from error
 
@@ -197,7 +197,7 @@ def scored_by(
                 raise
             reason = str(error).rstrip(".")
             raise ValueError(
-                f"scoring={scoring!r} cannot score these targets or their predictions: {reason}"
+                f"`scoring={scoring!r}` cannot score these targets or their predictions: {reason}"
                 f"{_advice_on_scoring(classes, reason)}"
             ) from error
 

@@ -78,7 +78,7 @@ def _listed(values: Any, name: str) -> list[Any]:
     except TypeError:  # a number
         found = [values]
     if not found:
-        raise ValueError(f"{name} must not be empty: give values to choose from")
+        raise ValueError(f"`{name}` must not be empty: give values to choose from")
     return found
 
 
@@ -210,7 +210,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         self._all_terms = grid is None and self.n_terms is None and data.n <= self.kernel_samples
         if self._all_terms and self.out_of_range == "extrapolate":
             raise ValueError(
-                "out_of_range='extrapolate' needs a finite set of terms: give n_terms, since "
+                "`out_of_range='extrapolate'` needs a finite set of terms: give `n_terms`, since "
                 "the sum of all terms has no value outside of the range of the inputs"
             )
         if grid is not None:
@@ -244,8 +244,8 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
                 self.spectrum_ = Spectrum(self.spectrum)  # type: ignore[arg-type]  # not None
                 if not self.spectrum_.interactions(data.X.shape[1]).any():
                     raise ValueError(
-                        "the spectrum gives no input a weight: set an interaction (q) above zero, "
-                        f"got spectrum={self.spectrum!r}"
+                        "the spectrum gives no input a weight: set an interaction (q) above "
+                        f"zero, got `spectrum={self.spectrum!r}`"
                     )
                 alpha = self._first_alpha(few, few_splits) if self._all_terms else 0.0
         with progress.stage("alpha on all samples"):
@@ -338,10 +338,10 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
             if len(set(values)) < 3 or best not in (min(values), max(values)):
                 continue
             end, more = ("smallest", "smaller") if best == min(values) else ("largest", "larger")
-            free = ", or leave alphas='auto'" if name == "alphas" else ""
+            free = ", or leave `alphas='auto'`" if name == "alphas" else ""
             warnings.warn(
-                f"{best:.6g} was the best of {name} and is the {end}: give {more} ones as well, of "
-                f"which one may be better{free}",
+                f"{best:.6g} was the best of `{name}` and is the {end}: give {more} ones as well, "
+                f"of which one may be better{free}",
                 GridEdgeWarning,
                 stacklevel=stacklevel(),
             )
@@ -357,13 +357,13 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         if not self._on_paper:
             if self.lam is not None:
                 raise ValueError(
-                    "lam is of the raw polynomials of the paper, which spectrum=None takes; got "
+                    "`lam` is of the raw polynomials of the paper, which spectrum=None takes; got "
                     f"lam={self.lam!r} with spectrum={self.spectrum!r}, whose polynomials are "
-                    "Chebyshev's: leave lam out, or set spectrum=None"
+                    "Chebyshev's: leave `lam` out, or set `spectrum=None`"
                 )
             if several:
                 raise ValueError(
-                    f"several n_terms to choose from need the basis of the paper, spectrum=None; "
+                    f"several `n_terms` to choose from need the basis of the paper, spectrum=None; "
                     f"got n_terms={self.n_terms!r} with spectrum={self.spectrum!r}: give one number"
                 )
             return None
@@ -401,12 +401,12 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         if self.cv is None:
             if groups is not None:
                 raise ValueError(
-                    "groups are samples that are left out together, but cv=None leaves out single "
-                    "ones: give cv, such as GroupKFold(5)"
+                    "groups are samples that are left out together, but `cv=None` leaves out "
+                    "single ones: give `cv`, such as GroupKFold(5)"
                 )
             return None
         if isinstance(self.cv, type):
-            raise TypeError(f"cv must be a splitter, not a class: write {self.cv.__name__}(...)")
+            raise TypeError(f"`cv` must be a splitter, not a class: write {self.cv.__name__}(...)")
         pairs = self.cv
         try:
             if isinstance(self.cv, Integral) or hasattr(self.cv, "split"):
@@ -421,12 +421,12 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
                 "fit(X, y, groups=...)"
             ) from error
         if not pairs:
-            raise ValueError(f"cv must have at least one split, got cv={self.cv!r}")
+            raise ValueError(f"`cv` must have at least one split, got cv={self.cv!r}")
         splits = restrict_splits(
             [checked_split(pair, k, n) for k, pair in enumerate(pairs)], used, n
         )
         if not splits:
-            raise ValueError("cv leaves no split with samples of positive weight on both sides")
+            raise ValueError("`cv` leaves no split with samples of positive weight on both sides")
         return splits
 
     def _labels(self, data: Samples) -> NDArray[Any]:
@@ -453,7 +453,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         try:
             return SpectrumKernel(data.X.shape[1], self.spectrum_)
         except ValueError as error:
-            raise ValueError(f"{error}; here, give n_terms for a finite set of terms") from None
+            raise ValueError(f"{error}; here, give `n_terms` for a finite set of terms") from None
 
     def _first_alpha(self, data: Samples, splits: Splits) -> float:
         """Return the best of the usual alphas for the kernel of all terms, on few samples."""
@@ -630,7 +630,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         found = self.expansion_
         if isinstance(found, TermExpansion):
             return found
-        raise self._lacks(name, "it has all terms, and dual_coef_; give n_terms for a finite set")
+        raise self._lacks(name, "it has all terms, and dual_coef_; give `n_terms` for a finite set")
 
     def _kernels(self, name: str) -> KernelExpansion:
         found = self.expansion_
@@ -680,7 +680,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         if spectrum is None:
             raise AttributeError(
                 f"this {type(self).__name__} has no spectrum, of which relevances_ are the weights "
-                "of the inputs: fit it, and not with spectrum=None"
+                "of the inputs: fit it, and not with `spectrum=None`"
             )
         return np.asarray(spectrum.interactions(self.n_features_in_).sum(axis=1))
 
@@ -693,7 +693,9 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
 
     def _evaluate(self, X: NDArray[Any]) -> Doubles:
         """Return the outputs (S, K) at checked samples, inside of the box or not."""
-        with advising(f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger alpha"):
+        with advising(
+            f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger `alpha`"
+        ):
             return self._function().evaluate(X, n_threads=self._n_threads())
 
     def _function(self) -> TermExpansion | KernelExpansion:

@@ -46,7 +46,7 @@ def checked_split(pair: Any, k: int, n: int) -> tuple[Places, Places]:
         train, test = pair
     except (TypeError, ValueError):
         raise TypeError(
-            f"cv must yield pairs (training samples, test samples); its split {k} is {pair!r}"
+            f"`cv` must yield pairs (training samples, test samples); its split {k} is {pair!r}"
         ) from None
     parts = []
     for part, name in ((train, "training"), (test, "test")):
@@ -55,16 +55,18 @@ def checked_split(pair: Any, k: int, n: int) -> tuple[Places, Places]:
         if rows.shape == (n,) and rows.dtype == bool:
             rows = np.flatnonzero(rows)
         if rows.size == 0:
-            raise ValueError(f"split {k} of cv has no {name} samples: give each split some of both")
+            raise ValueError(
+                f"split {k} of `cv` has no {name} samples: give each split some of both"
+            )
         if rows.ndim != 1 or rows.dtype.kind not in "iu":
             raise TypeError(
-                f"split {k} of cv must hold places of {name} samples (integers), or a mask of all "
-                f"{n} rows; got dtype {rows.dtype} and shape {rows.shape}"
+                f"split {k} of `cv` must hold places of {name} samples (integers), or a mask of "
+                f"all {n} rows; got dtype {rows.dtype} and shape {rows.shape}"
             )
         beyond = rows[(rows < -n) | (rows >= n)]
         if beyond.size:
             raise ValueError(
-                f"split {k} of cv has the {name} row {beyond[0]}, but there are {n} rows, 0 to "
+                f"split {k} of `cv` has the {name} row {beyond[0]}, but there are {n} rows, 0 to "
                 f"{n - 1}"
             )
         parts.append(rows.astype(np.intp))

@@ -203,7 +203,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
             except np.linalg.LinAlgError as error:
                 raise np.linalg.LinAlgError(
                     f"{error} (the samples are gone, so there is no way but from their sums: "
-                    f"choose a larger alpha than {float(self.alpha):g} by choose_alpha or refit)"
+                    f"choose a larger `alpha` than {float(self.alpha):g} by choose_alpha or refit)"
                 ) from None
         flat = self._y_was_flat and solution.weights.shape[1] == 1
         self._keep_solution(solution, flat=flat)
@@ -213,12 +213,12 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         """Refuse parameters that need all samples at once."""
         if self.engine in ("dual", "kernel"):
             raise ValueError(
-                f"engine={self.engine!r} needs all samples at once; for batches it must be 'auto', "
-                "'primal' or 'moments'"
+                f"`engine={self.engine!r}` needs all samples at once; for batches it must be "
+                "'auto', 'primal' or 'moments'"
             )
         if self.solver == "orthogonal":
             raise ValueError(
-                "solver='orthogonal' needs all samples at once; for batches it must be 'auto' or "
+                "`solver='orthogonal'` needs all samples at once; for batches it must be 'auto' or "
                 "'cholesky'"
             )
         return True
@@ -366,7 +366,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         self._require_sums_to_do()
         if not (checkpoint is None or hasattr(checkpoint, "is_due")):
             raise TypeError(
-                "checkpoint must be a gegenbauer.Checkpoint, such as Checkpoint(path), got "
+                "`checkpoint` must be a gegenbauer.Checkpoint, such as Checkpoint(path), got "
                 f"{type(checkpoint).__name__}"
             )
         source = as_batches(batches)
@@ -467,7 +467,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         if type(self.statistics_) is not type(other.statistics_):
             raise ValueError(
                 f"the one model holds {type(self.statistics_).__name__} and the other "
-                f"{type(other.statistics_).__name__}: give both the same engine"
+                f"{type(other.statistics_).__name__}: give both the same `engine`"
             )
         if self._y_was_flat != other._y_was_flat:
             raise ValueError("y has one dimension here and two there: give both models alike")
@@ -549,7 +549,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         self._require_statistics()
         require_plain(alphas, "alphas")
         given = PAPER_ALPHAS if alphas is None else np.atleast_1d(alphas)
-        values = as_matrix(given, "alphas", one_dimensional=True, keep_float32=False)[:, 0]
+        values = as_matrix(given, "`alphas`", one_dimensional=True, keep_float32=False)[:, 0]
         coding, unit = self.statistics_._in_units(self._coding())
         penalize = bool(self.penalize_constant)
         scores, weights, accurate = self.statistics_._gcv(
@@ -560,7 +560,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
             scores = judge._squared_errors(weights, coding, rounded=True) / judge.weight_sum
         if not accurate.any():
             raise ValueError(
-                f"all of alphas are too small for the accuracy of sums, the largest being "
+                f"all of `alphas` are too small for the accuracy of sums, the largest being "
                 f"{values.max():g}: give larger ones"
             )
         losses = np.where(accurate, scores.sum(axis=1), np.inf)
@@ -634,8 +634,8 @@ class ClassStream(ClassTargets, StreamEstimator):
     def _require_sums_to_do(self) -> bool:
         if self.class_weight == "balanced":
             raise ValueError(
-                "class_weight='balanced' needs the number of rows of every class before the first "
-                "one is learned; for batches, pass a dict {label: weight}"
+                "`class_weight='balanced'` needs the number of rows of every class before the "
+                "first one is learned; for batches, pass a dict {label: weight}"
             )
         return super()._require_sums_to_do()
 
@@ -644,20 +644,20 @@ class ClassStream(ClassTargets, StreamEstimator):
         if classes is None:
             if not grow and "classes_" not in self.__dict__:
                 raise ValueError(
-                    f"{name}: the first call of partial_fit needs classes, all labels that may "
+                    f"{name}: the first call of partial_fit needs `classes`, all labels that may "
                     "come, since a batch may lack some"
                 )
             return
         require_plain(classes, "classes", wanted="labels (int, bool or str)")
         labels = np.asarray(classes)
         if labels.ndim != 1:
-            raise ValueError(f"classes must be a sequence of labels, got {classes!r}")
+            raise ValueError(f"`classes` must be a sequence of labels, got {classes!r}")
         if not isinstance(classes, np.ndarray):  # which might have turned numbers into text
             plain_labels(np.array([*classes], dtype=object), name)
         given = np.unique(plain_labels(labels, name))
         if "classes_" not in self.__dict__:
             if given.size < 2:
-                raise ValueError(f"classes must hold at least two labels, got {given.tolist()}")
+                raise ValueError(f"`classes` must hold at least two labels, got {given.tolist()}")
             self.classes_ = given
             if isinstance(self.class_weight, dict):
                 class_factors(self.class_weight, given)
@@ -665,7 +665,7 @@ class ClassStream(ClassTargets, StreamEstimator):
             self._require_labels(given, self.label_names_)
         elif not np.array_equal(given, self.classes_):
             raise ValueError(
-                f"classes must be the same in all calls; they were {_listed(self.classes_)} and "
+                f"`classes` must be the same in all calls; they were {_listed(self.classes_)} and "
                 f"are {_listed(given)} now"
             )
 
@@ -697,7 +697,7 @@ class ClassStream(ClassTargets, StreamEstimator):
         if multilabel:
             if isinstance(self.class_weight, dict):
                 raise ValueError(
-                    f"class_weight of {name} must be None for multilabel y in batches, got a dict"
+                    f"`class_weight` of {name} must be None for multilabel y in batches, got a dict"
                 )
             columns = indicator_columns(y, name)
             self._meet_labels(self._names_of_labels(columns.shape[1]))

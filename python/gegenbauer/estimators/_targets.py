@@ -333,7 +333,7 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
             self._become_multilabel(names)
             if isinstance(self.class_weight, dict):
                 raise ValueError(
-                    f"class_weight of {name} must be None or 'balanced' for multilabel y, "
+                    f"`class_weight` of {name} must be None or 'balanced' for multilabel y, "
                     "whose columns share the weights of the samples; got a dict. Pass "
                     "sample_weight instead."
                 )

@@ -523,7 +523,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
             coverage = 1.0
         if coverage >= 1:
             raise ValueError(
-                "coverage must be greater than 0 and less than 1, the share of new samples that "
+                "`coverage` must be greater than 0 and less than 1, the share of new samples that "
                 f"the intervals are to hold, such as 0.9; got {shown(given)}"
             )
         outputs = self._raw_outputs(X)

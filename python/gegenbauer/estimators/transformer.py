@@ -180,7 +180,7 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         check_is_fitted(self)
         X = self._validate_inputs(X, reset=False)
         self._apply_range_policy(X)
-        with advising(f"{CLIP_ADVICE}, or pass X as float64, or lower lam or degree"):
+        with advising(f"{CLIP_ADVICE}, or pass X as float64, or lower `lam` or `degree`"):
             return self.basis_.evaluate(
                 X, scaling=self._current_scaling(), dtype=X.dtype, n_threads=self._n_threads()
             )

@@ -24,7 +24,7 @@ def expansion_of(estimator: Any) -> TermExpansion | KernelExpansion:
     if isinstance(found, (TermExpansion, KernelExpansion)):
         return found
     raise TypeError(
-        "estimator must be a regressor or classifier of this library, got "
+        "`estimator` must be a regressor or classifier of this library, got "
         f"{type(estimator).__name__}"
     )
 

@@ -116,8 +116,8 @@ class Checkpoint:
         if differ:
             name = differ[0]
             raise ValueError(
-                f"{self.path} is the checkpoint of a model with {name}="
-                f"{getattr(model, name)!r}, and here it is {getattr(blank, name)!r}: give the "
+                f"{self.path} is the checkpoint of a model with `{name}="
+                f"{getattr(model, name)!r}`, and here it is {getattr(blank, name)!r}: give the "
                 "same, or remove the file to begin anew"
             )
         del model._position

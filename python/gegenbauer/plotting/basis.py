@@ -68,11 +68,11 @@ class BasisDisplay:
         BasisDisplay
         """
         if not isinstance(basis, TensorBasis):
-            raise TypeError(f"basis must be a TensorBasis, got {type(basis).__name__}")
+            raise TypeError(f"`basis` must be a TensorBasis, got {type(basis).__name__}")
         degree = check_integer(degree, "degree", minimum=0)
         feature = check_integer(feature, "feature", minimum=0)
         if feature >= basis.n_features:
-            raise ValueError(f"feature must be below {basis.n_features}, got {feature}")
+            raise ValueError(f"`feature` must be below {basis.n_features}, got {feature}")
         x = np.linspace(*domain, 401)
         spectrum = basis.spectrum._of_input(feature)
         one = TensorBasis(1, degree=degree, lam=basis.lam, spectrum=spectrum)

@@ -79,13 +79,13 @@ class InputDisplay:
         n_outputs, m = indices.total.shape
         output = check_integer(output, "output", minimum=0)
         if output >= n_outputs:
-            raise ValueError(f"output must be below {n_outputs}, got {output}")
+            raise ValueError(f"`output` must be below {n_outputs}, got {output}")
         values = {
             "first order": indices.first_order[output], "total": indices.total[output]
         }  # fmt: skip
         labels = [f"x{t}" for t in range(m)] if names is None else names
         if len(labels) != m:
-            raise ValueError(f"names must have {m} entries, got {len(labels)}")
+            raise ValueError(f"`names` must have {m} entries, got {len(labels)}")
         return cls(labels, values, xlabel=xlabel).plot(ax=ax)
 
     @classmethod

@@ -107,7 +107,7 @@ class LeverageDisplay:
         found = path.leave_one_out([alpha])
         output = check_integer(output, "output", minimum=0)
         if output >= path.n_outputs:
-            raise ValueError(f"output must be below {path.n_outputs}, got {output}")
+            raise ValueError(f"`output` must be below {path.n_outputs}, got {output}")
         residuals = path.targets[:, output] - found.predictions[0, :, output]
         leverages = found.leverages[0]
         return cls(leverages, residuals, float(leverages.mean()))

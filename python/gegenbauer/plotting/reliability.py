@@ -45,7 +45,7 @@ def left_out_outcomes(
     check_is_fitted(estimator)
     if not hasattr(estimator, "loo_probabilities_"):
         raise TypeError(
-            "estimator must be a GegenbauerClassifierCV, whose probabilities leave samples out; "
+            "`estimator` must be a GegenbauerClassifierCV, whose probabilities leave samples out; "
             f"got {type(estimator).__name__}. scikit-learn's CalibrationDisplay takes any "
             "classifier and other samples"
         )
@@ -65,9 +65,9 @@ def left_out_outcomes(
             f"got {unknown[0]!r}"
         )
     if pos_label is None and estimator.multilabel_:
-        raise ValueError(f"give pos_label, the column of y to look at: one of {classes}")
+        raise ValueError(f"give `pos_label`, the column of y to look at: one of {classes}")
     if pos_label is not None and pos_label not in classes:
-        raise ValueError(f"pos_label must be one of the classes, {classes}; got {pos_label!r}")
+        raise ValueError(f"`pos_label` must be one of the classes, {classes}; got {pos_label!r}")
     if pos_label is None and len(classes) > 2:
         outcomes, found = estimator.classes_[P.argmax(axis=1)] == labels, P.max(axis=1)
     else:

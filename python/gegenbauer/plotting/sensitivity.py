@@ -121,12 +121,12 @@ class SensitivityDisplay:
         if "n_terms" not in results:
             raise TypeError(
                 f"this {type(estimator).__name__} has tried no numbers of terms: fit it with "
-                "spectrum=None and several n_terms"
+                "`spectrum=None` and several `n_terms`"
             )
         tried = results["lam"].tolist()
         value = estimator.lam_ if lam is None else float(lam)
         if value not in tried:
-            raise ValueError(f"lam must be one of those that were tried, {tried}; got {lam!r}")
+            raise ValueError(f"`lam` must be one of those that were tried, {tried}; got {lam!r}")
         errors = errors_of(estimator)[tried.index(value)].T
         known = np.isfinite(errors).any(axis=1)  # beyond the grid, only the best lam was tried
         return cls(

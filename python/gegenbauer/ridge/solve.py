@@ -181,7 +181,8 @@ def solve_ridge(
             basis._plan, n_samples, n_outputs, alpha, penalize_constant, engine, solver
         ),
         f"the solve for {n_samples} samples, {n_terms} terms and {n_outputs} outputs",
-        "lower n_terms or degree, fit fewer samples or outputs at once, or choose another engine",
+        "lower `n_terms` or `degree`, fit fewer samples or outputs at once, or choose another "
+        "`engine`",
     )
     # no orthogonal factorisation needs more
     most_bytes = 32.0 * (n_samples + n_terms + n_outputs) ** 2

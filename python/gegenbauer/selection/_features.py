@@ -44,7 +44,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 def check_tolerance(tolerance: object) -> float:
     if not isinstance(tolerance, Real) or not float(tolerance) >= 0:
-        raise ValueError(f"tolerance must be a number >= 0, or infinity, got {tolerance!r}")
+        raise ValueError(f"`tolerance` must be a number >= 0, or infinity, got {tolerance!r}")
     return float(tolerance)
 
 

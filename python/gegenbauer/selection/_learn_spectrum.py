@@ -120,7 +120,7 @@ def learn_spectrum(
     kinds = first.spectrum.components
     start = first.spectrum.interactions(m)
     if (start <= 0).any():
-        raise ValueError("components must start with positive interactions (q)")
+        raise ValueError("`components` must start with positive interactions (q)")
     log_start = np.log(start)
     check_level(problem.level(first) / problem.unit, f"components={components!r}")
     if alpha is not None:

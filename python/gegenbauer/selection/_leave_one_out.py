@@ -120,7 +120,7 @@ def leave_one_out(
     """
     if not isinstance(kernel, (TotalDegreeKernel, SpectrumKernel)):
         raise TypeError(
-            f"kernel must be a TotalDegreeKernel or SpectrumKernel, got {type(kernel).__name__}"
+            f"`kernel` must be a TotalDegreeKernel or SpectrumKernel, got {type(kernel).__name__}"
         )
     alpha = check_number(alpha, "alpha", minimum=0, open_below=True)
     free = not check_flag(penalize_constant, "penalize_constant")
@@ -182,7 +182,7 @@ def check_share(left_out_share: npt.ArrayLike | None, n_rows: int) -> Doubles | 
     )[:, 0]  # fmt: skip
     if share.min() <= 0 or share.max() > 1:
         raise ValueError(
-            "left_out_share must lie above 0 and up to 1, all of a sample's weight; "
+            "`left_out_share` must lie above 0 and up to 1, all of a sample's weight; "
             f"got {share.min():.6g} to {share.max():.6g}"
         )
     return np.asarray(share, dtype=np.float64)

@@ -150,7 +150,7 @@ def prefix_surface(
     ((10, 28), (1e-09, 5))
     """
     if not isinstance(basis, TensorBasis):
-        raise TypeError(f"basis must be a TensorBasis, got {type(basis).__name__}")
+        raise TypeError(f"`basis` must be a TensorBasis, got {type(basis).__name__}")
     free = not check_flag(penalize_constant, "penalize_constant")
     threads = check_threads(n_threads)
     data = as_matrix(X, "X", n_columns=basis.n_features)
@@ -162,7 +162,7 @@ def prefix_surface(
     share = check_share(left_out_share, n)
     values = as_alphas(alphas)
     if values.min() <= 0:
-        raise ValueError(f"alphas must be positive, got {values.min()}")
+        raise ValueError(f"`alphas` must be positive, got {values.min()}")
     sizes = _check_sizes(n_terms, basis.n_terms)
     box = check_scaling(scaling, basis.n_features, "basis")
     root = np.ones(n) if weights is None else np.sqrt(weights)
@@ -243,10 +243,10 @@ def _check_sizes(n_terms: npt.ArrayLike | None, most: int) -> npt.NDArray[np.int
     require_plain(n_terms, "n_terms", wanted="whole numbers")
     values = np.atleast_1d(np.asarray(n_terms))
     if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "iu":
-        raise TypeError(f"n_terms must be a sequence of whole numbers, got {n_terms!r}")
+        raise TypeError(f"`n_terms` must be a sequence of whole numbers, got {n_terms!r}")
     if values.min() < 1 or values.max() > most:
         raise ValueError(
-            f"n_terms must lie between 1 and {most}, the number of terms of the basis; got "
+            f"`n_terms` must lie between 1 and {most}, the number of terms of the basis; got "
             f"{values.min()} to {values.max()}"
         )
     return np.unique(values).astype(np.intp)

@@ -163,7 +163,7 @@ def search_basis(
     )  # fmt: skip
     for name, values in (("lams", lam_grid), ("n_terms", sizes), ("alphas", grid)):
         if values.size == 0:
-            raise ValueError(f"{name} must not be empty")
+            raise ValueError(f"`{name}` must not be empty")
     problem = _BasisProblem(
         data, targets, weights, share, loss, sizes, cv, pooled, itertools.count(1), callback,
         {"scaling": scaling, "penalize_constant": penalize_constant, "n_threads": n_threads},

@@ -134,7 +134,7 @@ def kfold_predictions(
     array([ True,  True])
     """
     if not isinstance(basis, TensorBasis):
-        raise TypeError(f"basis must be a TensorBasis, got {type(basis).__name__}")
+        raise TypeError(f"`basis` must be a TensorBasis, got {type(basis).__name__}")
     free = not check_flag(penalize_constant, "penalize_constant")
     threads = check_threads(n_threads)
     data = as_matrix(X, "X", n_columns=basis.n_features)
@@ -143,7 +143,7 @@ def kfold_predictions(
     weights = as_weights(sample_weight, n)
     values = as_alphas(alphas)
     if values.min() <= 0:
-        raise ValueError(f"alphas must be positive, got {values.min()}")
+        raise ValueError(f"`alphas` must be positive, got {values.min()}")
     parts = _check_folds(folds, n)
     tolerance = check_tolerance(tolerance)
     n_outputs = targets.shape[1]
@@ -152,7 +152,7 @@ def kfold_predictions(
         + 8.0 * values.size * targets.size
         + 24.0 * terms * terms,
         f"the normal equations of {terms} terms and {len(parts)} folds",
-        "use fewer terms, folds or alphas",
+        "use fewer terms, `folds` or `alphas`",
     )
     box = check_scaling(scaling, basis.n_features, "basis")
     root = np.ones(n) if weights is None else np.sqrt(weights)
@@ -208,16 +208,16 @@ def _check_folds(folds: Sequence[npt.ArrayLike], n: int) -> list[npt.NDArray[np.
     parts = [np.asarray(rows) for rows in folds]
     if len(parts) < 2:
         raise ValueError(
-            f"folds must be at least two sequences of sample indices, got {len(parts)}"
+            f"`folds` must be at least two sequences of sample indices, got {len(parts)}"
         )
     for rows in parts:
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size == 0:
             raise ValueError(
-                "each of folds must be sample indices, a sequence that is not empty; got an array "
-                f"of shape {rows.shape} and dtype {rows.dtype}"
+                "each of `folds` must be sample indices, a sequence that is not empty; got an "
+                f"array of shape {rows.shape} and dtype {rows.dtype}"
             )
         if rows.min() < 0 or rows.max() >= n:
-            raise ValueError(f"sample indices in folds must lie between 0 and {n - 1}")
+            raise ValueError(f"sample indices in `folds` must lie between 0 and {n - 1}")
     if np.unique(np.concatenate(parts)).size < sum(rows.size for rows in parts):
-        raise ValueError("folds must not share samples: each sample is left out once at most")
+        raise ValueError("`folds` must not share samples: each sample is left out once at most")
     return [rows.astype(np.intp) for rows in parts]

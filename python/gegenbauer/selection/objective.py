@@ -152,7 +152,7 @@ def spectrum_objective(
     True
     """
     if not isinstance(kernel, SpectrumKernel):
-        raise TypeError(f"kernel must be a SpectrumKernel, got {type(kernel).__name__}")
+        raise TypeError(f"`kernel` must be a SpectrumKernel, got {type(kernel).__name__}")
     alpha = check_number(alpha, "alpha", minimum=0, open_below=True)
     problem = SpectrumProblem(
         X, Y, kernel.n_features, objective, sample_weight, left_out_share, scaling,
@@ -295,6 +295,6 @@ def check_level(level: float, what: str) -> float:
     if not level > _LEAST_LEVEL:
         raise ValueError(
             f"{what} gives the inputs such small weights that float64 loses them beside the "
-            "constant term: give larger interactions (q)"
+            "constant term: give a larger `interaction` (q)"
         )
     return level

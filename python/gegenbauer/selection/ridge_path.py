@@ -134,7 +134,7 @@ class RidgePath:
     ) -> None:
         if not isinstance(model, (TensorBasis, TotalDegreeKernel, SpectrumKernel)):
             raise TypeError(
-                "model must be a TensorBasis, TotalDegreeKernel or SpectrumKernel, got "
+                "`model` must be a TensorBasis, TotalDegreeKernel or SpectrumKernel, got "
                 f"{type(model).__name__}"
             )
         self.model = model
@@ -178,14 +178,14 @@ class RidgePath:
     def _check_alphas(self, alphas: npt.ArrayLike) -> Doubles:
         values = as_alphas(alphas)
         if values.min() < 0:
-            raise ValueError(f"alphas must not be negative, got {values.min()}")
+            raise ValueError(f"`alphas` must not be negative, got {values.min()}")
         self._resolve(values)
         if values.min() == 0:
             rank, size = self._factorisation.rank(), self.eigenvalues.size
             if rank < size:
                 raise ValueError(
                     "alpha = 0 has a leave-one-out solution only where the terms have full rank "
-                    f"at these samples, and here {rank} of {size} are left: use positive alphas"
+                    f"at these samples, and here {rank} of {size} are left: use positive `alphas`"
                 )
         return values
 
@@ -258,7 +258,7 @@ class RidgePath:
         require_memory(
             8.0 * values.size * self.n_samples * (2 * self.n_outputs + 1),
             f"leave-one-out predictions of shape {shape}",
-            "query fewer alphas at once",
+            "query fewer `alphas` at once",
         )
         predictions = np.empty(shape)
         leverages = np.zeros(shape[:2])
@@ -354,7 +354,7 @@ class RidgePath:
         values = self._check_alphas(alphas)
         if values.min() == 0 and not self._factorisation.leaves_residuals:
             raise ValueError(
-                "alpha = 0 leaves no residual with as many terms as samples: use positive alphas"
+                "alpha = 0 leaves no residual with as many terms as samples: use positive `alphas`"
             )
         squared, _ = self._factorisation.quadratic_forms(values)
         left = self._factorisation.residual_dof(values)
@@ -385,7 +385,7 @@ class RidgePath:
         """
         values = self._check_alphas(alphas)
         if values.min() <= 0:
-            raise ValueError("alphas must be positive for a likelihood, got 0")
+            raise ValueError("`alphas` must be positive for a likelihood, got 0")
         n = self._problem.n_contrasts
         _, quadratic = self._factorisation.quadratic_forms(values)
         log_det = self._factorisation.log_determinant(values)

@@ -234,7 +234,7 @@ def search_spectrum(
 def _grid(values: Sequence[float], name: str) -> Doubles:
     grid = as_matrix(values, name, n_columns=1, keep_float32=False, one_dimensional=True)[:, 0]
     if grid.min() <= 0:
-        raise ValueError(f"{name} must be positive, got {grid.min()}")
+        raise ValueError(f"`{name}` must be positive, got {grid.min()}")
     return grid
 
 

@@ -58,7 +58,7 @@ LEAST_RCOND = 1e-13
 def _positive(alphas: npt.ArrayLike) -> npt.NDArray[np.float64]:
     values = as_alphas(alphas)
     if values.min() <= 0:
-        raise ValueError(f"alphas must be positive, got {values.min()}")
+        raise ValueError(f"`alphas` must be positive, got {values.min()}")
     return values
 
 
@@ -78,7 +78,7 @@ class AdditiveStatistics:
         self, basis: TensorBasis, n_outputs: int = 1, *, scaling: InputScaling | None = None
     ) -> None:
         if not isinstance(basis, TensorBasis):
-            raise TypeError(f"basis must be a TensorBasis, got {type(basis).__name__}")
+            raise TypeError(f"`basis` must be a TensorBasis, got {type(basis).__name__}")
         basis._box(scaling)
         self.basis = basis
         self.scaling = scaling
@@ -95,7 +95,7 @@ class AdditiveStatistics:
         require_memory(
             8.0 * number * size * size,
             f"{what} of {size} x {size} numbers",
-            "lower n_terms or degree",
+            "lower `n_terms` or `degree`",
         )
 
     def _zeros(self) -> npt.NDArray[np.float64]:
@@ -262,7 +262,7 @@ class AdditiveStatistics:
         start = self
         if check_flag(widen, "widen"):
             if self.scaling is None:
-                raise ValueError("widen=True needs statistics with a scaling, whose box can grow")
+                raise ValueError("`widen=True` needs statistics with a scaling, whose box can grow")
             here = InputScaling.fit(data, domain=self.scaling.domain, clip=self.scaling.clip)
             start = self.rescaled(self.scaling.union(here, resolution=resolution))
         targets = as_matrix(
@@ -324,7 +324,7 @@ class AdditiveStatistics:
         kinds = [(box.n_features, box.domain, box.clip) for box in (self.scaling, scaling)]
         if kinds[0] != kinds[1]:
             raise ValueError(
-                f"number of columns, domain and clip must stay; got {self.scaling!r} and "
+                f"number of columns, `domain` and `clip` must stay; got {self.scaling!r} and "
                 f"{scaling!r}"
             )
         result = copy.copy(self)
@@ -361,7 +361,7 @@ class AdditiveStatistics:
             or at.max() >= n_outputs
         ):
             raise ValueError(
-                f"places must hold {self.n_outputs} different numbers from 0 to {n_outputs - 1}, "
+                f"`places` must hold {self.n_outputs} different numbers from 0 to {n_outputs - 1}, "
                 f"got {places!r}"
             )
         result = copy.copy(self)

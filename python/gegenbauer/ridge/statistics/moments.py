@@ -86,7 +86,7 @@ class MomentStatistics(AdditiveStatistics):
 
     def _zeros(self) -> npt.NDArray[np.float64]:
         size = core.count_moments(self.basis._plan, self.n_outputs)
-        require_memory(16.0 * size, f"a statistic of {size} moments", "lower n_terms or degree")
+        require_memory(16.0 * size, f"a statistic of {size} moments", "lower `n_terms` or `degree`")
         return np.zeros(size)
 
     def _accumulate(

@@ -48,7 +48,7 @@ def factorise(problem: RidgeProblem, method: str) -> Factorisation:
         method = "dual"
     elif method != "dual":
         raise ValueError(
-            f"method={method!r} needs a TensorBasis, whose terms can be enumerated; use "
+            f"`method={method!r}` needs a TensorBasis, whose terms can be enumerated; use "
             "'dual' for a kernel"
         )
     return METHODS[method](problem)

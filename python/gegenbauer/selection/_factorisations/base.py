@@ -158,7 +158,7 @@ class Factorisation(ABC):
 
     def posterior(self, alpha: float) -> tuple[Doubles, Doubles, float]:  # noqa: ARG002
         """Return what `RidgePath.posterior` does."""
-        raise ValueError(f"posterior needs method='primal' or 'svd', got {self.method!r}")
+        raise ValueError(f"posterior needs `method='primal'` or 'svd', got {self.method!r}")
 
     # --- Parts ------------------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ class NormalEquations(SpectralFactorisation):
         require_memory(
             32.0 * basis.n_terms**2 + 24 * BLOCK_SIZE,
             f"the eigenvectors of {basis.n_terms} terms",
-            "lower n_terms or degree",
+            "lower `n_terms` or `degree`",
         )
         self.knows_roots = by_triangle
         # by a triangle, polynomials of moments would round like the sums

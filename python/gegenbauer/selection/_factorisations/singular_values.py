@@ -75,7 +75,7 @@ class SingularValues(SpectralFactorisation):
         require_memory(
             8.0 * (3 * rows * terms + 2 * min(rows, terms) ** 2),
             f"the decomposition of {rows} x {terms} features",
-            "choose method='dual' or 'primal'",
+            "choose `method='dual'` or 'primal'",
         )
         share = squares / mass[group]
         targets = problem.Y - problem.means

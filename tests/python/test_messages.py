@@ -1,0 +1,191 @@
+"""Messages mark the parameters that a caller can set; the command line writes them as options."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gegenbauer
+from gegenbauer import GegenbauerClassifierCV, GegenbauerRegressor, GegenbauerRegressorCV
+from gegenbauer.batches import TableBatches
+from gegenbauer.cli import main
+from gegenbauer.cli.app import fit, info, predict, tune
+from gegenbauer.cli.messages import UserError, refusals
+from gegenbauer.cli.parameters import _declared, in_options, naming_options_of
+
+PACKAGE = Path(gegenbauer.__file__).parent
+
+CORE = PACKAGE.parents[1] / "cpp"
+
+MARKED = re.compile(r"`(\w+|\{.*?\})(?:=[^`]*)?`")
+
+COMMANDS = {command.__name__: command for command in (fit, tune, predict, info)}
+
+# Parameters of the estimators and batches, those of `GegenbauerRegressorCV` where tune sets them
+SETTINGS = [
+    (name, parameter)
+    for name, command in COMMANDS.items()
+    for parameter in _declared(command)
+    if parameter in GegenbauerRegressor().get_params()
+    or parameter in inspect.signature(TableBatches).parameters
+    or parameter == "coverage"
+]
+
+# What the commands alone have, with a value that is wrong
+OWN = {
+    "out": "nowhere/file.csv",
+    "plot": "plot.txt",
+    "validation_fraction": "2",
+    "seed": "-1",
+    "checkpoint": "nowhere/c.st",
+    "limit": "0",
+}
+
+
+def messages_of(path: Path) -> list[str]:
+    """Return the strings of a module but its docstrings, with names in braces for what is shown."""
+    tree = ast.parse(path.read_text("utf-8"))
+    passed = {
+        id(node.value) for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }  # fmt: skip
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            passed |= {id(part) for part in node.values}
+            found.append(
+                "".join(
+                    part.value if isinstance(part, ast.Constant) else "{}" for part in node.values
+                )
+            )
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found += [node.value] if id(node) not in passed else []
+    return found
+
+
+def parameters_of(path: Path) -> set[str]:
+    """Return the names of the arguments of all functions, and of the fields of all classes."""
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    fields = [
+        part.target.id for node in nodes if isinstance(node, ast.ClassDef) for part in node.body
+        if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
+    ]  # fmt: skip
+    return {node.arg for node in nodes if isinstance(node, ast.arg)} | {*fields}
+
+
+class TestMarks:
+    @pytest.fixture
+    def known(self):
+        return set().union(*(parameters_of(path) for path in PACKAGE.rglob("*.py")))
+
+    def test_of_the_package_are_parameters(self, known):
+        marked = set()
+        for path in PACKAGE.rglob("*.py"):
+            if path.name == "parameters.py":  # which looks for them
+                continue
+            for message in messages_of(path):
+                assert message.count("`") % 2 == 0 or message == "`", (path.name, message)
+                marked |= {found[1] for found in MARKED.finditer(message)}
+        assert marked - known <= {"{}"}  # a name that the caller of a check gives
+        assert {"n_terms", "bounds", "alphas", "separator", "ignore"} <= marked
+
+    def test_of_the_core_are_parameters(self, known):
+        if not CORE.is_dir():
+            pytest.skip("the package is installed without its source")
+        marked = set()
+        for path in [*CORE.rglob("src/*.cpp"), *CORE.rglob("src/*.hpp"),
+                     *CORE.rglob("gegenbauer/*.hpp")]:  # fmt: skip
+            for literal in re.findall(r'"((?:[^"\\\n]|\\.)*)"', path.read_text("utf-8")):
+                assert literal.count("`") % 2 == 0, (path.name, literal)
+                marked |= {found[1] for found in MARKED.finditer(literal)}
+        assert marked <= known
+        assert {"n_terms", "degree", "lam", "alpha", "max_interaction"} <= marked
+
+
+class TestOptions:
+    @pytest.mark.parametrize(("name", "parameter"), SETTINGS)
+    def test_a_wrong_value_is_that_of_an_option(self, name, parameter, tmp_path):
+        option = _declared(COMMANDS[name])[parameter].name
+        X, y = np.linspace(0, 1, 30).reshape(15, 2), np.arange(15.0)
+        (tmp_path / "t.csv").write_text("a,y\n1,007\n2,7\n1,7\n")
+
+        def call_with_a_wrong_value():
+            if parameter == "coverage":
+                GegenbauerRegressorCV(n_terms=3, spectrum=None).fit(X, y).predict_interval(X, 2.0)
+            elif parameter == "as_labels":
+                source = TableBatches(tmp_path / "t.csv", "y")
+                source._set_target(np.dtype(np.int64))
+                list(source.start())
+            elif parameter in inspect.signature(TableBatches).parameters:
+                TableBatches(tmp_path / "t.csv", **{"target": "y", parameter: wrong(parameter)})
+            else:
+                kind = GegenbauerClassifierCV if name == "tune" else GegenbauerRegressor
+                kind(**{parameter: wrong(parameter)}).fit(X, y > 5)
+
+        with (
+            naming_options_of(COMMANDS[name]),
+            pytest.raises(UserError) as caught,
+            refusals(pytest.fail),
+        ):
+            call_with_a_wrong_value()
+        message = str(caught.value)
+        assert option in message
+        assert not re.search(rf"(?<![-\w.]){parameter}\b", message)
+        assert "`" not in message
+
+    @pytest.mark.parametrize("name", COMMANDS)
+    def test_every_option_is_tried(self, name, capsys, tmp_path, monkeypatch):
+        """With those of the command alone, of which wrong values are refused before any work."""
+        monkeypatch.chdir(tmp_path)
+        Path("t.csv").write_text("a,y\n1,2\n")
+        required = {"fit": ["t.csv", "--target=y", "--stream"], "tune": ["t.csv", "--target=y"],
+                    "predict": ["m.st", "t.csv"], "info": ["m.st"]}[name]  # fmt: skip
+        for parameter, option in _declared(COMMANDS[name]).items():
+            if (name, parameter) in SETTINGS or parameter == "n_features":
+                continue
+            if parameter in ("stream", "probabilities"):  # which have no value
+                continue
+            assert main([name, *required, option.name, OWN[parameter]]) == 2
+            assert option.name in capsys.readouterr().err
+
+
+def wrong(parameter: str) -> object:
+    """Return what no parameter takes."""
+    return {"ignore": "a", "separator": "::", "target": 3}.get(parameter, object())
+
+
+@pytest.mark.parametrize(
+    ("command", "message", "expected"),
+    [
+        ("fit", "lower `n_terms` or `degree`", "lower --n-terms or --degree"),
+        ("fit", "pass `n_terms=None`, or `degree=None`", "pass --n-terms all, or no --degree"),
+        ("fit", "`degree=(3, 2)` has 12 terms", "--degree 3,2 has 12 terms"),
+        ("fit", "use `penalize_constant=False`", "use --free-constant"),
+        ("fit", r"give `separator='\t'`", "give --separator tab"),
+        ("fit", "give `separator=';'`", "give --separator ';'"),
+        ("fit", "or `as_labels=False`", "or --task regression"),
+        ("fit", "`ignore` it", "--ignore it"),
+        ("fit", "use fewer inputs (`n_features`)", "use fewer inputs (--ignore)"),
+        ("predict", "`coverage` must be", "--interval must be"),
+        ("tune", "fit with a larger `alpha`", "fit with a larger alpha (in Python)"),
+        ("fit", "clip it, pass `bounds`, or scale it", "clip it, or scale it"),
+        ("fit", "use fewer samples, or another `engine`", "use fewer samples"),
+        ("fit", "less, or lower `lam` or `engine`", "less, or lower --lam or engine (in Python)"),
+        ("fit", "too large, lower the `step`", "too large, lower the step (in Python)"),
+        ("fit", "it is 3, or '`x`' is bad", "it is 3, or '`x`' is bad"),
+        ("fit", "column 'a`b' is bad, or `ignore` it", "column 'a`b' is bad, or --ignore it"),
+        ("fit", "column '`x`' holds text, or `alpha`", "column '`x`' holds text, or --alpha"),
+        ("fit", "The 'lam' parameter of GegenbauerRegressor must be a float",
+         "--lam must be a float"),
+        ("fit", "The 'engine' parameter of GegenbauerRegressor must be a str",
+         "The 'engine' parameter of GegenbauerRegressor must be a str"),
+    ],
+)  # fmt: skip
+def test_one_rule(command, message, expected):
+    with naming_options_of(COMMANDS[command]):
+        assert in_options(message) == expected
