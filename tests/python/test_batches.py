@@ -7,6 +7,7 @@ import itertools
 import mmap
 import multiprocessing.shared_memory
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,8 @@ import pytest
 
 from gegenbauer import GegenbauerRegressor
 from gegenbauer.batches import ArrayBatches, TableBatches, as_batches
-from gegenbauer.errors import StreamError
+from gegenbauer.cli.messages import data_rows
+from gegenbauer.errors import Rows, StreamError
 
 
 @pytest.fixture
@@ -80,6 +82,22 @@ def assert_same(batches, others) -> None:
         assert (batch.sample_weight is None) == (other.sample_weight is None)
         if batch.sample_weight is not None:
             assert np.array_equal(batch.sample_weight, other.sample_weight)
+
+
+def test_errors_carry_their_rows(folder):
+    """Counted from 0, which their text notes; the command line counts from 1."""
+    write(pd.DataFrame({"a": [1.0, np.nan], "y": [1, 2]}), "t.csv")
+    with pytest.raises(StreamError) as caught:
+        list(TableBatches("t.csv", "y").start())
+    for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        where = error.where
+        assert (where.source, where.first, where.last) == ("t.csv", 1, 1)
+        assert str(error) == f"row 1 of t.csv (counted from 0): {error.reason}"
+        assert error.reason.startswith("column 'a' holds no value; ")
+        assert where.counted_from(1) == "row 2 of t.csv"
+        assert data_rows(where) == "data row 2 of t.csv (header not counted)"
+    assert str(StreamError("no rows", Rows("t.csv"))) == "t.csv: no rows"
+    assert str(StreamError("it is gone")) == "it is gone"
 
 
 # ---- arrays --------------------------------------------------------------------------
@@ -529,9 +547,11 @@ class TestTables:
 
     def test_inputs_that_are_no_numbers(self, folder, ending):
         write(table(4).assign(day=["Monday"] * 4), f"t.{ending}")
-        example = "" if ending == "parquet" else ", such as 'Monday'"
+        where, example = "", ""
+        if ending == "csv":
+            where, example = "row 0 of t.csv (counted from 0)", ", such as 'Monday'"
         assert refused(f"t.{ending}", "y", read=False) == (
-            f"t.{ending}: column 'day' holds text{example}, and an input must hold "
+            f"{where or 't.parquet'}: column 'day' holds text{example}, and an input must hold "
             "numbers; make it numbers or `ignore` it"
         )
 
@@ -544,8 +564,8 @@ class TestTables:
     def test_decimal_classes(self, folder, ending):
         write(pd.DataFrame({"a": [1, 2, 3], "y": [1.0, 2.0, 2.5]}), f"t.{ending}")
         assert refused(f"t.{ending}", "y", as_labels=True) == (
-            f"row 2 of t.{ending}: column 'y', the target, holds 2.5, which is no class; a "
-            "regressor takes decimal numbers"
+            f"row 2 of t.{ending} (counted from 0): column 'y', the target, holds 2.5, which "
+            "is no class; a regressor takes decimal numbers"
         )
 
     @pytest.mark.parametrize("column", ["a", "b", "y", "w"])
@@ -555,8 +575,8 @@ class TestTables:
         frame.loc[217, column] = None
         write(frame, f"data/2.{ending}")
         assert refused("data", "y", sample_weight="w", batch_size=100) == (
-            f"row 217 of 2.{ending}: column '{column}' holds no value; repair or remove the row, "
-            "or `ignore` the column"
+            f"row 217 of 2.{ending} (counted from 0): column '{column}' holds no value; repair "
+            "or remove the row, or `ignore` the column"
         )
 
     def test_missing_values_elsewhere_do_not_matter(self, folder, ending):
@@ -566,7 +586,8 @@ class TestTables:
     def test_infinity(self, folder, ending):
         write(pd.DataFrame({"a": [1.0, -np.inf], "y": [1, 2]}), f"t.{ending}")
         assert refused(f"t.{ending}", "y").startswith(
-            f"row 1 of t.{ending}: column 'a' holds infinity; repair or remove the row"
+            f"row 1 of t.{ending} (counted from 0): column 'a' holds infinity; repair or "
+            "remove the row"
         )
 
     def test_columns_of_one_name(self, folder, ending):
@@ -582,7 +603,9 @@ class TestTables:
     def test_no_rows_at_all(self, folder, ending):
         for number in range(2):
             write(table(0), f"data/{number}.{ending}")
-        assert refused("data", "y", read=False) == f"0.{ending}: no rows, nor in the 1 others"
+        assert refused("data", "y", read=False) == (
+            f"0.{ending}: no rows, nor in the 1 others; a table needs one row a sample"
+        )
 
     def test_empty_file(self, folder, ending):
         Path(f"t.{ending}").touch()
@@ -732,7 +755,7 @@ class TestParquet:
         whole = Path("data/2.parquet").read_bytes()
         Path("data/2.parquet").write_bytes(whole[: int(share * len(whole))])
         error = refused("data", "y", read=False)
-        assert error.startswith("2.parquet cannot be read: ")
+        assert error.startswith("2.parquet: cannot be read: ")
         assert error.endswith(
             "the file may be truncated, damaged or of another kind: write it anew"
         )
@@ -748,7 +771,9 @@ class TestParquet:
         batches = TableBatches("t.parquet", "y", batch_size=10_000).start()
         read = [next(batches).where for _ in range(6)]
         assert read[-1] == "rows 50000 to 59999 of t.parquet"
-        with pytest.raises(StreamError, match=r"^rows 60000 on of t\.parquet cannot be read: "):
+        with pytest.raises(
+            StreamError, match=r"^rows 60000 on of t\.parquet \(counted from 0\): cannot be read: "
+        ):
             next(batches)
 
     def test_file_that_changes_while_it_is_read(self, folder):
@@ -797,13 +822,19 @@ class TestCsv:
     @pytest.mark.parametrize("word", ["NA", "", "None", "nan", "null", "N/A", '""'])
     def test_missing_values(self, folder, word):
         Path("t.csv").write_text(f"a,y\n1,u\n{word},v\n")
-        assert refused("t.csv", "y").startswith("row 1 of t.csv: column 'a' holds no value;")
+        assert refused("t.csv", "y").startswith(
+            "row 1 of t.csv (counted from 0): column 'a' holds no value;"
+        )
         Path("t.csv").write_text(f"a,y\n1,u\n2,{word}\n")
-        assert refused("t.csv", "y").startswith("row 1 of t.csv: column 'y' holds no value;")
+        assert refused("t.csv", "y").startswith(
+            "row 1 of t.csv (counted from 0): column 'y' holds no value;"
+        )
 
     def test_first_rows_that_lack_values(self, folder):
         Path("t.csv").write_text("a,b,y\n,1,u\n,2,v\n")
-        assert refused("t.csv", "y").startswith("row 0 of t.csv: column 'a' holds no value;")
+        assert refused("t.csv", "y").startswith(
+            "row 0 of t.csv (counted from 0): column 'a' holds no value;"
+        )
         (batch,) = TableBatches("t.csv", "y", ignore=["a"]).start()
         assert batch.X["b"].tolist() == [1.0, 2.0]
 
@@ -820,20 +851,26 @@ class TestCsv:
             fields[number] = "x"
             text = "\n".join(["a,b,y", *lines[:2345], ",".join(fields), *lines[2346:], ""])
             Path("t.csv").write_text(text)
-            assert refused("t.csv", "y").startswith(f"row 2345 of t.csv: {message}")
+            assert refused("t.csv", "y").startswith(
+                f"row 2345 of t.csv (counted from 0): {message}"
+            )
 
     def test_decimal_number_in_a_later_row(self, folder, monkeypatch):
         monkeypatch.setattr("gegenbauer.batches.csv_text._BLOCK", 4096)
         text = "a,y\n" + "".join(f"{k},{k}\n" for k in range(3000)) + "3000,0.5\n"
         Path("t.csv").write_text(text)
-        assert refused("t.csv", "y").startswith("row 3000 of t.csv: column 'y' holds '0.5', but ")
+        assert refused("t.csv", "y").startswith(
+            "row 3000 of t.csv (counted from 0): column 'y' holds '0.5', but "
+        )
         batches = list(TableBatches("t.csv", "y", as_labels=False).start())
         assert batches[-1].y[-1] == 0.5
 
     def test_text_in_another_file(self, folder):
         write(table(9), "data/1.csv")
         write(table(9).assign(a="word"), "data/2.csv")
-        assert refused("data", "y").startswith("row 0 of 2.csv: column 'a' holds 'word', but num")
+        assert refused("data", "y").startswith(
+            "row 0 of 2.csv (counted from 0): column 'a' holds 'word', but num"
+        )
 
     @pytest.mark.parametrize(
         ("line", "reason"),
@@ -842,13 +879,15 @@ class TestCsv:
     def test_wrong_number_of_fields(self, folder, line, reason):
         Path("t.csv").write_text("a,b,y\n" + "1,2,3\n" * 500 + line + "\n" + "1,2,3\n" * 10)
         assert refused("t.csv", "y") == (
-            f"row 500 of t.csv: {reason}; repair that line, or give `separator` if it is not ','"
+            f"row 500 of t.csv (counted from 0): {reason}; repair that line, or give "
+            "`separator` if it is not ','"
         )
 
     def test_no_text(self, folder):
         Path("t.csv").write_bytes(b"a,y\n1,u\n2,\xff\n")
         assert refused("t.csv", "y").startswith(
-            "row 1 of t.csv: this is not UTF-8 text (it holds the byte 0xff); save the file as CSV"
+            "row 1 of t.csv (counted from 0): this is not UTF-8 text (it holds the byte 0xff); "
+            "save the file as CSV"
         )
         Path("t.csv").write_bytes(b"a\xff,y\n1,u\n2,v\n")
         assert refused("t.csv", "y").startswith(

@@ -604,8 +604,9 @@ class TestStream:
     def test_numbers_with_an_error(self, folder):
         self.write(pd.DataFrame({"a": np.arange(40) / 40, "y": [*range(30), "x", *range(9)]}))
         assert fail("fit", "parts", "--target=y", "--stream") == (
-            "error: column 'y' holds numbers but for 'x' in row 6 of 3.csv; make all of them "
-            "numbers, or give --task classification if they are names of classes\n"
+            "error: column 'y' holds numbers but for 'x' in data row 7 of 3.csv (header not "
+            "counted); make all of them numbers, or give --task classification if they are names "
+            "of classes\n"
         )
 
     def test_types_of_parquet(self, folder):
@@ -627,7 +628,7 @@ class TestStream:
     def test_text_of_parquet_with_an_error(self, folder):
         table = pd.DataFrame({"a": np.arange(40) / 40, "y": [*map(str, range(39)), "x"]})
         self.write(table, "parquet")
-        assert "'y' holds numbers but for 'x' in row 7 of 4.parquet; make all of them" in fail(
+        assert "'y' holds numbers but for 'x' in data row 8 of 4.parquet; make all of them" in fail(
             "fit", "parts", "--target=y", "--stream"
         )
 
@@ -646,14 +647,17 @@ class TestStream:
         table.loc[17, "y"] = np.nan
         for ending in ("csv", "parquet"):
             self.write(table, ending)
-            assert f"row 1 of 2.{ending}: column 'y' holds no value; repair or remove" in fail(
-                "fit", "parts", "--target=y", "--stream", "--n-terms=3"
+            note = " (header not counted)" * (ending == "csv")
+            error = fail("fit", "parts", "--target=y", "--stream", "--n-terms=3")
+            assert error == (
+                "error: column 'y' holds no value (blank, NA, None or the like) in data row 2 of "
+                f"2.{ending}{note}; repair or remove this row\n"
             )
             for path in Path("parts").iterdir():
                 path.unlink()
 
     def test_more_values_than_are_counted(self, folder, monkeypatch):
-        monkeypatch.setattr("gegenbauer.cli.commands.stream.MAX_COUNTED", 30)
+        monkeypatch.setattr("gegenbauer.batches.survey.MAX_COUNTED", 30)
         monkeypatch.setattr("gegenbauer.cli.columns.MAX_COUNTED", 30)
         self.write(pd.DataFrame({"a": np.arange(80) / 80, "y": np.arange(80)}), "parquet")
         options = ("fit", "parts", "--target=y", "--stream", "--n-terms=3")
@@ -825,8 +829,9 @@ class TestStream:
         lines = whole.splitlines()
         Path("parts/3.csv").write_text("\n".join([*lines[:8], "x" + lines[8][3:], *lines[9:]]))
         assert fail(*self.OPTIONS) == (
-            "error: row 7 of 3.csv: column 'sepal length' holds 'x', but numbers in rows before; "
-            "give it one type in all rows. What was learned before is kept in run.st\n"
+            "error: data row 8 of 3.csv (header not counted): column 'sepal length' holds 'x', but "
+            "numbers in rows before; give it one type in all rows. What was learned before is "
+            "kept in run.st\n"
         )
         assert load("run.st").n_samples_seen_ + load("run.st.held-out").n_samples_seen_ == 90
         Path("parts/3.csv").write_text(whole)
@@ -892,7 +897,7 @@ class TestStream:
         )
         whole = Path("parts/2.parquet").read_bytes()
         Path("parts/2.parquet").write_bytes(whole[:-20])
-        assert fail("fit", "parts", *options).startswith("error: 2.parquet cannot be read: ")
+        assert fail("fit", "parts", *options).startswith("error: 2.parquet: cannot be read: ")
         iris_table().drop(columns="sepal width").to_parquet("parts/2.parquet")
         assert "2.parquet: there is no column 'sepal width' as in 0.par" in fail(
             "fit", "parts", *options
@@ -1090,11 +1095,12 @@ class TestPredict:
         error = fail("predict", iris_model, csv(f"{header}\n1,2,3,4\n1,2,,4\n"))
         assert error == (
             "error: column 'petal length' holds no value (blank, NA, None or the like) in "
-            "data row 2; repair or remove this row\n"
+            "data row 2 of table.csv (header not counted); repair or remove this row\n"
         )
         error = fail("predict", iris_model, csv(f"{header}\n1,2,3,4\n1,2,3,4\n1,x,3,4\n"))
         assert error == (
-            "error: column 'sepal width' is not numeric: it holds 'x' in data row 3; make it "
+            "error: column 'sepal width' is not numeric: it holds 'x' in data row 3 of "
+            "table.csv (header not counted); make it "
             "numbers\n"
         )
 
@@ -1127,7 +1133,8 @@ class TestPredict:
         save(model, "m.st")
         rows = "a,b\n0.5,3\n2,9\n-1,3\n"
         where = (
-            "2 of 3 rows lie beyond the values seen in fit, in 'a'; the first is data row 2, where "
+            "2 of 3 rows lie beyond the values seen in fit, in 'a'; the first is data row 2 "
+            "of table.csv (header not counted), where "
             "'a' "
         )
         error = fail("predict", "m.st", csv(rows))
@@ -1539,18 +1546,23 @@ class TestDemo:
         assert out.endswith("Next: gegenbauer fit TABLE --target COLUMN\n")
 
 
+# Where the rows of these tables are
+IN = "of table.csv (header not counted)"
+
 BAD_TABLES = {
     "empty": ("", ["table.csv: the file is empty; it needs a header"]),
-    "header": ("a,y\n", ["has a header but no rows; it needs one row a sample"]),
-    "short row": ("a,b,y\n1,2,u\n3,4\n5,6,v\n", ["row 1 of table.csv: expected 3 columns, got 2"]),
-    "long row": ("a,y\n1,u\n2,v,3\n", ["row 1 of table.csv: expected 2 columns, got 3; "]),
-    "long rows": ("a,y\n1,u,3\n2,v,3\n", ["row 0 of table.csv: expected 2 columns, got 3; ",
+    "header": ("a,y\n", ["table.csv: no rows; a table needs one row a sample"]),
+    "short row": (
+        "a,b,y\n1,2,u\n3,4\n5,6,v\n", [f"data row 2 {IN}: expected 3 columns, got 2"]
+    ),
+    "long row": ("a,y\n1,u\n2,v,3\n", [f"data row 2 {IN}: expected 2 columns, got 3; "]),
+    "long rows": ("a,y\n1,u,3\n2,v,3\n", [f"data row 1 {IN}: expected 2 columns, got 3; ",
                   "give --separator if it is not ','"]),
-    "open quote": ('a,y\n1,"u\n2,v\n', ["row 0 of table.csv: a quote is opened and never closed"]),
+    "open quote": ('a,y\n1,"u\n2,v\n', [f"data row 1 {IN}: a quote is opened and never closed"]),
     "separator": ("a;y\n1;u\n", ["a single name, 'a;y'; give --separator ';'"]),
     "tabs": ("a\ty\n1\tu\n", ["give --separator tab"]),
     "twice": ("a,a,y\n1,2,u\n", ["several columns 'a'; give every column a name of its own"]),
-    "no inputs": ("y\nu\nv\n", ["no column is left as an input beside the target 'y'"]),
+    "no inputs": ("y\nu\nv\n", ["no column of table.csv is left as an input beside the"]),
     "text": (
         "a,the name,b,y\n1,x,2,u\n3,z,4,v\n",
         ["'the name' is not numeric: it holds 'x' in data row 1", "--ignore 'the name'"],
@@ -1560,15 +1572,16 @@ BAD_TABLES = {
     "mark for missing": ("a,y\n1,u\n?,v\n", ["it holds '?' in data row 2"]),
     "missing": (
         "a,b,y\n1,,u\n2,3,v\n3,,u\n4,NA,v\n",
-        ["'b' holds no value", "in 3 rows of 4, the first in data row 1; repair", "--ignore b"],
+        ["'b' holds no value", f"in 3 rows of 4, the first in data row 1 {IN}; r", "--ignore b"],
     ),
     "infinity": ("a,y\n1,u\n2,v\n-inf,u\n", ["'a' holds infinity in data row 3", "--ignore a"]),
     "beyond float64": ("a,y\n1,u\n1e999,v\n", ["'a'", "in data row 2"]),
     "single class": ("a,y\n1,u\n2,u\n", ["holds a single class, 'u', in all its rows", "--target"]),
     "names": ("a,y\n1,u\n2,v\n3,w\n", ["a different value in each of its 3 rows"]),
-    "one error": ("a,y\n1,0.5\n2,0.7\n3,x\n4,1\n", ["holds numbers but for 'x' in data row 3; make",
+    "one error": ("a,y\n1,0.5\n2,0.7\n3,x\n4,1\n", [
+                 f"holds numbers but for 'x' in data row 3 {IN}; make",
                  "--task classification if they are names of classes"]),
-    "errors": ("a,y\n1,x\n2,1\n3,2\n4,y\n5,3\n", ["but for 'x' in data row 1 and 1 more"]),
+    "errors": ("a,y\n1,x\n2,1\n3,2\n4,y\n5,3\n", [f"but for 'x' in data row 1 {IN} and 1 more"]),
     "missing target": ("a,y\n1,u\n2,\n3,u\n4,\n", ["'y' holds no value", "in 2 rows of 4"]),
     "infinite target": ("a,y\n1,0.5\n2,inf\n", ["'y' holds infinity in data row 2"]),
 }  # fmt: skip
@@ -1658,14 +1671,17 @@ class TestErrors:
     def test_bytes_that_are_no_text(self):
         Path("t.csv").write_bytes(b"a,y\n1,caf\xe9\n")
         error = fail("fit", "t.csv", "--target", "y")
-        assert "row 0 of t.csv: this is not UTF-8 text (it holds the byte 0xe9); save" in error
+        assert (
+            "data row 1 of t.csv (header not counted): this is not UTF-8 text (it holds the byte "
+            "0xe9); save" in error
+        )
 
     @pytest.mark.parametrize("n_bytes", [0, 3, 100, 1500, 3000])
     def test_truncated_parquet(self, n_bytes):
         iris_table().to_parquet("whole.parquet")
         Path("t.parquet").write_bytes(Path("whole.parquet").read_bytes()[:n_bytes])
         error = fail("fit", "t.parquet", "--target", "species")
-        assert "t.parquet cannot be read: " in error
+        assert "t.parquet: cannot be read: " in error
         assert "may be truncated, damaged or of another kind: write it anew" in error
 
     def test_damaged_parquet(self):
@@ -1673,7 +1689,7 @@ class TestErrors:
         data = bytearray(Path("whole.parquet").read_bytes())
         data[50:150] = bytes(100)
         Path("t.parquet").write_bytes(data)
-        assert "t.parquet cannot be read" in fail("fit", "t.parquet", "--target", "species")
+        assert "t.parquet: cannot be read" in fail("fit", "t.parquet", "--target", "species")
 
     def test_parquet_with_a_column_twice(self):
         columns = [pa.array([1.0, 2.0]), pa.array([2.0, 3.0]), pa.array(["u", "v"])]
@@ -1704,7 +1720,7 @@ class TestErrors:
         table = iris_table().assign(day=pd.Timestamp("2024-05-01"))
         table.to_parquet("t.parquet")
         error = fail("fit", "t.parquet", "--target", "day", "--ignore", "species")
-        assert "the target, holds datetime64 values" in error
+        assert "the target, holds dates or times; choose a column" in error
         error = fail("fit", "t.parquet", "--target", "species")
         assert "'day' is not numeric" in error
 

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import hypothesis
 import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from gegenbauer.batches import TableBatches, csv_text
 from gegenbauer.batches.column_types import read_all_as_doubles, read_as, typed
 from gegenbauer.batches.csv import CsvFile
 from gegenbauer.batches.csv_text import CsvError, CsvText
+from gegenbauer.cli.app import fit
 from gegenbauer.cli.choices import Task
-from gegenbauer.cli.columns import choose_inputs, read_target, select_inputs
+from gegenbauer.cli.columns import choose_inputs, numeric_inputs, read_target, select_inputs
 from gegenbauer.cli.commands.stream import _look_at_target
 from gegenbauer.cli.messages import UserError, refusals
 from gegenbauer.cli.output import Steps
+from gegenbauer.cli.parameters import naming_options_of
 from gegenbauer.cli.tables import read_table
 from gegenbauer.errors import StreamError
 
@@ -163,7 +168,7 @@ SEPARATED = {
     "characters of expressions": ("^", "x^y\n1^a\n2^b\n3^a\n4^b\n"),
 }
 
-# What is refused, and by which words; in rows that begin 0, or in a column.
+# What is refused, and by which words; in rows that begin with 1, or in a column.
 REFUSED = {
     "empty": ("", "empty"),
     "blank": ("\n \n\r\n", "empty"),
@@ -174,24 +179,24 @@ REFUSED = {
     "one column": ("y\na\nb\n", "input"),
     "one name twice": ("x,x,y\n1,2,a\n2,3,b\n", "several columns 'x'"),
     "a number for a column without a name": (",Unnamed: 0,y\n1,2,a\n2,3,b\n", "several columns"),
-    "quote never closed": ('x,y\n1,a\n2,"b\n3,a\n4,b\n', "row 1 .*never closed"),
-    "quote never closed in an input": ('x,y\n1,a\n"2,b\n3,a\n', "row 1 .*never closed"),
+    "quote never closed": ('x,y\n1,a\n2,"b\n3,a\n4,b\n', "data row 2 of .*never closed"),
+    "quote never closed in an input": ('x,y\n1,a\n"2,b\n3,a\n', "data row 2 of .*never closed"),
     "quote never closed in the header": ('x,"y\n1,a\n2,b\n', "t.csv: .*never closed"),
-    "quote alone at the end": ('x,y\n1,a\n2,b\n3,"', "row 2 .*never closed"),
+    "quote alone at the end": ('x,y\n1,a\n2,b\n3,"', "data row 3 of .*never closed"),
     "quote not closed before others": (
-        'x,y\n1,"a"\n2,"b\n3,"a"\n4,"b"\n', "row 1 .*text follows a field in quotes"),
-    "text behind a quote": ('x,y\n1,"a"b\n2,b\n', "row 0 .*text follows a field in quotes"),
-    "blank behind a quote": ('x,y\n1,"a" \n2,b\n', "row 0 .*text follows a field in quotes"),
-    "quotes not doubled": ('x,y\n1,"say "a""\n2,b\n', "row 0 .*text follows a field in quotes"),
-    "a field less": ("x,y,z\n1,a,2\n2,b\n3,a,4\n", "row 1 .*expected 3 columns, got 2"),
-    "a field more": ("x,y\n1,a\n2,b\n3,a,4\n", "row 2 .*expected 2 columns, got 3"),
-    "separators at the end": ("x,y\n1,a,\n2,b,\n", "row 0 .*expected 2 columns, got 3"),
+        'x,y\n1,"a"\n2,"b\n3,"a"\n4,"b"\n', "data row 2 of .*text follows a field in quotes"),
+    "text behind a quote": ('x,y\n1,"a"b\n2,b\n', "data row 1 .*text follows a field"),
+    "blank behind a quote": ('x,y\n1,"a" \n2,b\n', "data row 1 .*text follows a field"),
+    "quotes not doubled": ('x,y\n1,"say "a""\n2,b\n', "data row 1 .*text follows a field"),
+    "a field less": ("x,y,z\n1,a,2\n2,b\n3,a,4\n", "data row 2 of .*expected 3 columns, got 2"),
+    "a field more": ("x,y\n1,a\n2,b\n3,a,4\n", "data row 3 of .*expected 2 columns, got 3"),
+    "separators at the end": ("x,y\n1,a,\n2,b,\n", "data row 1 of .*expected 2 columns, got 3"),
     "separators at the end of the header, too": ("x,y,\n1,a,\n2,b,\n", "'Unnamed: 2' holds no"),
-    "rows counted without blank lines": ("x,y\n\n1,a\n\n  \n2\n", "row 1 .*expected 2"),
-    "rows counted with lines in quotes": ('x,y\n1,"a\nb"\n2\n', "row 1 .*expected 2"),
+    "rows counted without blank lines": ("x,y\n\n1,a\n\n  \n2\n", "data row 2 of .*expected 2"),
+    "rows counted with lines in quotes": ('x,y\n1,"a\nb"\n2\n', "data row 2 of .*expected 2"),
     "semicolons": ("x;y\n1;a\n2;b\n", "separator"),
     "tabs": ("x\ty\n1\ta\n2\tb\n", "separator"),
-    "Latin": ("x,y\n1,a\n2,caf\u00e9\n".encode("latin-1"), "row 1 .*UTF-8.*0xe9"),
+    "Latin": ("x,y\n1,a\n2,caf\u00e9\n".encode("latin-1"), "data row 2 of .*UTF-8.*0xe9"),
     "Latin in the header": ("caf\u00e9,y\n1,a\n".encode("latin-1"), "t.csv: .*UTF-8.*0xe9"),
     "UTF-16": ("x,y\n1,a\n".encode("utf-16"), "UTF-8"),
     "no value": ("x,y\n1,a\n,b\n3,a\n", "'x' holds no value"),
@@ -240,9 +245,10 @@ def write(tmp_path):
 
 
 def in_memory(path: Path, separator: str, task: Task):
-    table = read_table(path, separator)
+    table = read_table(path, separator, target="y")
+    names = choose_inputs(table, "y", [])
     target = read_target(table, "y", task)
-    X = choose_inputs(table, "y", [])
+    X = numeric_inputs(table, names, can_ignore=True)
     return X.columns.tolist(), X.to_numpy().tolist(), target.values, target.task, target.seen
 
 
@@ -258,7 +264,8 @@ def streamed(path: Path, separator: str, task: Task):
 
 def result(read, *arguments):
     try:
-        return read(*arguments)
+        with naming_options_of(fit):
+            return read(*arguments)
     except UserError as error:
         return str(error)
 
@@ -329,7 +336,7 @@ KINDS = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_kinds(write, name):
-    table = read_table(write(of_values(VALUES[name])))
+    table = read_table(write(of_values(VALUES[name])), target="y")
     task = Task.regression if KINDS[name] == "decimal" else Task.classification
     seen = read_target(table, "y", task).seen
     assert seen.kind == KINDS[name]
@@ -340,7 +347,9 @@ def test_labels_that_float64_cannot_distinguish_are_no_classes(write):
     for read in (in_memory, streamed):
         assert "which are no classes" in result(read, path, ",", Task.classification)
         assert read(path, ",", Task.auto)[3] == Task.regression
-    with pytest.raises(StreamError, match=r"row 0 of t\.csv: column 'y', .* which is no class"):
+    with pytest.raises(
+        StreamError, match=r"row 0 of t\.csv \(counted from 0\): column 'y', .* which is no class"
+    ):
         list(TableBatches(path, "y", as_labels=True).start())
 
 
@@ -348,13 +357,23 @@ def test_labels_that_float64_cannot_distinguish_are_no_classes(write):
 def test_refused_alike(write, name):
     text, words = REFUSED[name]
     path = write(text)
-    for read in (in_memory, streamed):
-        for task in Task:
-            error = result(read, path, ",", task)
+    for task in Task:
+        errors = [result(read, path, ",", task) for read in (in_memory, streamed)]
+        for error in errors:
             assert isinstance(error, str), error
             assert "t.csv" in error or "column" in error
             if task == Task.auto:  # another task may be refused because of the target before
                 assert re.search(words, error), error
+        assert blamed(errors[0]) == blamed(errors[1])
+        if blamed(errors[0])[0] in ("", "'y'"):  # of inputs in memory more is known
+            assert errors[0] == errors[1]
+
+
+def blamed(error: str) -> tuple[str, str]:
+    """Return the column and the row that an error names, as far as it does."""
+    column = re.search(r"column ('.*?')", error)
+    row = re.search(r"data row \d+ of t\.csv \(header not counted\)", error)
+    return column[1] if column else "", row[0] if row else ""
 
 
 @pytest.mark.parametrize("n_bytes", [1, 7, 64])
@@ -425,7 +444,9 @@ def test_a_record_has_an_end(write, monkeypatch):
     monkeypatch.setattr(csv_text, "_BLOCK", 1 << 10)
     monkeypatch.setattr(csv_text, "_MAX_RECORD", 1 << 20)
     path = write('x,y\n1,a\n2,"b\n' + "3,a\n" * 1_000_000)
-    with pytest.raises(StreamError, match=r"row 1 of t\.csv: no end of the row within 1 MB"):
+    with pytest.raises(
+        StreamError, match=r"row 1 of t\.csv \(counted from 0\): no end of the row within 1 MB"
+    ):
         list(TableBatches(path, "y").start())
 
 
@@ -449,8 +470,8 @@ def wide(n: int) -> str:
 
 def test_forty_thousand_columns(write):
     table = read_table(write(wide(40_000)))
-    assert table.shape == (3, 40_001)
-    assert table["y"].tolist() == [0.5, 1.5, 2.5]
+    assert (table.n_rows, len(table.columns)) == (3, 40_001)
+    assert table.columns["y"].to_pylist() == [0.5, 1.5, 2.5]
 
 
 def test_names_are_compared_a_few_times(write):
@@ -471,11 +492,86 @@ def test_names_are_compared_a_few_times(write):
         file._set_columns([*names, CountedName("x7")])
     table = read_table(path)
     CountedName.n_compared = 0
-    assert choose_inputs(table, "y", names[: n // 2]).shape == (3, n - n // 2)
+    left = choose_inputs(table, "y", names[: n // 2])
+    assert numeric_inputs(table, left, can_ignore=True).shape == (3, n - n // 2)
     assert select_inputs(table, names, n).shape == (3, n)
     with pytest.raises(UserError, match="the table lacks 1 column that the model needs: 'x3000'"):
         select_inputs(table, [*names, CountedName("x3000")], n + 1)
     assert CountedName.n_compared < 40 * n
+
+
+# ---- Parquet files ---------------------------------------------------------------------
+
+# Targets by their type of Arrow, and the kind that they are; None for what is refused.
+ARROW = {
+    "int8": (pa.array([1, 2, 1, 2] * 5, pa.int8()), "whole"),
+    "uint64": (pa.array([2**64 - 1, 0] * 10, pa.uint64()), "whole"),
+    "bool": (pa.array([True, False] * 10), "truth"),
+    "float": (pa.array([0.5, 0.25] * 10, pa.float32()), "decimal"),
+    "whole double": (pa.array([1.0, 2.0] * 10), "decimal"),
+    "decimal": (pa.array([Decimal("0.5"), Decimal("1.25")] * 10), "decimal"),
+    "string": (pa.array(["a", "1"] * 10), "text"),
+    "numbers as strings": (pa.array(["01", "1"] * 10), "text"),
+    "large_string": (pa.array(["a", "b"] * 10, pa.large_string()), "text"),
+    "dictionary of strings": (pa.array(["a", "b"] * 10).dictionary_encode(), "text"),
+    "dictionary of numbers": (pa.array([5, 7] * 10).dictionary_encode(), "whole"),
+    "one mistake": (pa.array([*map(str, range(19)), "x"]), None),
+    "missing": (pa.array([1, None, 2, 1] * 5), None),
+    "missing text": (pa.array(["a", None, "b", "a"] * 5), None),
+    "nothing": (pa.nulls(20), None),
+    "infinity": (pa.array([0.5, np.inf] * 10), None),
+    "dates": (pa.array([dt.date(2026, 1, 1)] * 20), None),
+    "lists": (pa.array([[1], [2]] * 10), None),
+}
+
+
+@pytest.mark.parametrize("task", Task)
+@pytest.mark.parametrize("name", ARROW)
+def test_parquet_is_read_alike(tmp_path, name, task):
+    values, kind = ARROW[name]
+    inputs = pa.array([*range(10), *range(10)], pa.int16())
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": inputs, "y": values}), path, row_group_size=7)
+    memory, stream = (result(read, path, None, task) for read in (in_memory, streamed))
+    if isinstance(memory, str) or isinstance(stream, str):
+        assert isinstance(memory, str), stream
+        assert isinstance(stream, str), memory
+        assert "column 'y'" in memory
+        assert "column 'y'" in stream
+        assert re.findall(r"data row \d+ of t.parquet", memory) == re.findall(
+            r"data row \d+ of t.parquet", stream
+        )
+        assert kind is None or task != Task.auto
+        return
+    assert memory[:2] == stream[:2] == (["x"], [[float(x)] for x in inputs.to_pylist()])
+    assert memory[2].dtype == stream[2].dtype
+    assert memory[2].tolist() == stream[2].tolist()
+    assert memory[3:] == stream[3:]
+    assert memory[4].kind == kind
+    expected = [float(v) if task == Task.regression else v for v in values.to_pylist()]
+    assert memory[2].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        (pa.array(["01", "1"]), "'01' in data row 1"),
+        (pa.array([None, "x"]), "'x' in data row 2"),
+        (pa.array([None, "2", "x"])[:2], "'2' in data row 2"),
+        (pa.array([None, dt.date(2026, 1, 2)]), "'2026-01-02' in data row 2"),
+        (pa.array([None, None], pa.date32()), "'None' in data row 1"),
+        (pa.array([[1], [2]]), "'[1]' in data row 1"),
+    ],
+)
+def test_inputs_of_parquet_that_are_no_numbers(tmp_path, values, shown):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": values, "y": [0.5, 1.5]}), path)
+    memory, stream = (result(read, path, None, Task.auto) for read in (in_memory, streamed))
+    assert memory == (
+        f"column 'x' is not numeric: it holds {shown} of t.parquet; make it numbers, or leave it "
+        "out: --ignore x"
+    )
+    assert re.match("t.parquet: column 'x' holds .*, and an input must hold numbers; ", stream)
 
 
 # ---- texts that are one number ---------------------------------------------------------
@@ -518,7 +614,7 @@ def test_texts_that_differ_are_different_classes(write, name, read):
 def test_why_numbers_stay_text_is_said(write):
     path = write(of_values(["007", "7"]))
     said = "and '007' and '7', which are one number, stay two classes"
-    assert said in read_target(read_table(path), "y", Task.auto).reason
+    assert said in read_target(read_table(path, target="y"), "y", Task.auto).reason
     with refusals(print):
         source = TableBatches(path, "y")
         assert said in _look_at_target(source, Task.auto, Steps(1)).reason

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import functools
 import hashlib
 import itertools
 import os
@@ -11,9 +10,8 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gegenbauer.batches.arrays import span_of
 from gegenbauer.batches.csv_text import CsvError
-from gegenbauer.errors import StreamError
+from gegenbauer.errors import Rows, StreamError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,11 +19,9 @@ if TYPE_CHECKING:
 
     from gegenbauer.batches.column_types import OneText
 
-__all__ = ["NOTHING", "NUMBERS", "TEXT", "TRUTH", "TableFile", "column_kind"]
+__all__ = ["TableFile"]
 
 _TAIL = 1 << 16
-
-NUMBERS, TRUTH, TEXT, NOTHING = "numbers", "true and false", "text", "no values"
 
 
 class TableFile:
@@ -61,7 +57,11 @@ class TableFile:
         self.n_seen = 0
         self.ambiguous: set[str] = set()
         self.classes: tuple[str, OneText] | None = None
-        self._examples: dict[str, str] = {}
+        self._examples: dict[str, tuple[str, int]] = {}
+
+    def rows(self, first: int | None = None, last: int | None = None) -> Rows:
+        """Name rows of this file, or the file as a whole."""
+        return Rows(self.name, first, last)
 
     def require(self, column: str, *, as_in: str = "") -> None:
         """Refuse the name of a column that is not there."""
@@ -71,9 +71,10 @@ class TableFile:
         shown = ", ".join(repr(name) for name in itertools.islice(self.columns, 10))
         more = f" and {len(self.columns) - 10} more" if len(self.columns) > 10 else ""
         raise StreamError(
-            f"{self.name}: there is no column {column!r}"
+            f"there is no column {column!r}"
             + (f" as in {as_in}" if as_in else "")
-            + (f"; did you mean {near[0]!r}?" if near else f"; it has {shown}{more}")
+            + (f"; did you mean {near[0]!r}?" if near else f"; it has {shown}{more}"),
+            self.rows(),
         )
 
     def mark(self) -> tuple[object, ...]:
@@ -86,10 +87,12 @@ class TableFile:
     def look(self, columns: Sequence[str], target: str) -> None:
         """Look at the first rows for the types of columns, unless they are known."""
 
-    def example(self, column: str) -> str:
-        """Show a value of a column that was looked at, for an error."""
-        value = self._examples.get(column)
-        return "" if value is None else f", such as {value[:40]!r}"
+    def example(self, column: str) -> tuple[str, Rows]:
+        """Show a value of a column of text that was looked at, and its row, for an error."""
+        if column not in self._examples:
+            return "", self.rows()
+        value, row = self._examples[column]
+        return f", such as {value[:40]!r}", self.rows(row, row)
 
     def pieces(self, types: dict[str, Any], first: int) -> Iterator[Any]:
         """Yield the rows from one on as record batches of any size.
@@ -103,6 +106,16 @@ class TableFile:
         """
         raise NotImplementedError
 
+    def read(self, as_text: str | None = None) -> dict[str, Any]:
+        """Return all columns, as chunked arrays of Arrow, with all of their rows.
+
+        Parameters
+        ----------
+        as_text : str or None, default=None
+            A column that stays text where it is text, whatever it stands for.
+        """
+        raise NotImplementedError
+
     def count(self) -> None:
         """Find out the number of rows."""
 
@@ -111,8 +124,8 @@ class TableFile:
         if len(self.columns) < len(names):
             twice = next(name for name, n in Counter(names).items() if n > 1)
             raise StreamError(
-                f"{self.name}: there are several columns {twice!r}; give every column a "
-                "name of its own"
+                f"there are several columns {twice!r}; give every column a name of its own",
+                self.rows(),
             )
 
     @contextmanager
@@ -125,8 +138,8 @@ class TableFile:
         except StreamError:
             raise
         except CsvError as fault:
-            rows = "" if fault.row is None else f"{span_of(fault.row)} of "
-            raise StreamError(f"{rows}{self.name}: {fault}") from fault
+            last = None if fault.to_the_end else fault.row
+            raise StreamError(str(fault), self.rows(fault.row, last)) from fault
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(error, first) from error
 
@@ -141,27 +154,9 @@ class TableFile:
             yield piece
 
     def _unreadable(self, error: Exception, first: int | None) -> StreamError:
-        rows = "" if first is None else f"rows {first} on of "
         reason = (" ".join(str(error).split()) or type(error).__name__).partition(". ")[0]
         return StreamError(
-            f"{rows}{self.name} cannot be read: {reason.rstrip('.')}; the file may be "
-            "truncated, damaged or of another kind: write it anew"
+            f"cannot be read: {reason.rstrip('.')}; the file may be truncated, damaged or of "
+            "another kind: write it anew",
+            self.rows(first),
         )
-
-
-@functools.lru_cache(maxsize=256)  # a wide table looks up each of its columns, several times
-def column_kind(type_: Any) -> str:
-    """Say in words what a column of a type of Arrow holds."""
-    from pyarrow import types
-
-    if types.is_dictionary(type_):
-        type_ = type_.value_type
-    if types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_):
-        return NUMBERS
-    if types.is_boolean(type_):
-        return TRUTH
-    if str(type_) in ("string", "large_string", "string_view"):
-        return TEXT
-    if types.is_temporal(type_):
-        return "dates or times"
-    return NOTHING if types.is_null(type_) else f"values of type {type_}"

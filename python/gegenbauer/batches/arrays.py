@@ -5,7 +5,7 @@ fingerprint of those that came before, so that work which was interrupted goes o
 data or not at all. No more than a batch is in memory, and a batch never spans two files.
 
 Everything that is wrong with a file is a :class:`StreamError` that begins with the rows and the
-name of the file. Rows are counted from 0, within each file; a header is no row.
+name of the file. Rows are counted from 0, within each file, as the error notes; a header is no row.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ import numpy as np
 
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_integer, require_plain
+from gegenbauer.errors import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["BATCH_SIZE", "ArrayBatches", "Batch", "digest_of", "length_of", "span_of", "witness_of"]
+__all__ = ["BATCH_SIZE", "ArrayBatches", "Batch", "digest_of", "length_of", "witness_of"]
 
 BATCH_SIZE = 65536
 
@@ -42,7 +43,7 @@ class Batch(NamedTuple):
     sample_weight : array-like of shape (n_rows,) or None
         Weights of the rows.
     where : str
-        Which rows these are, for errors.
+        Which rows these are, counted from 0, for errors; of files they are ``errors.Rows``.
     """
 
     X: Any
@@ -148,7 +149,7 @@ class ArrayBatches:
         for begin in range(first, self.n_rows, self.batch_size):
             end = min(begin + self.batch_size, self.n_rows)
             rows = {name: _rows(values, begin, end) for name, values in self._arrays.items()}
-            yield Batch(rows["X"], rows["y"], rows.get("sample_weight"), span_of(begin, end))
+            yield Batch(rows["X"], rows["y"], rows.get("sample_weight"), Rows("", begin, end - 1))
             for values in self._arrays.values():
                 _release(values)
 
@@ -199,13 +200,6 @@ def length_of(X: Any) -> int | None:
     if shape is not None:
         return int(shape[0]) if len(shape) else None
     return len(X) if hasattr(X, "__len__") else None
-
-
-def span_of(begin: int, end: int | None = None) -> str:
-    """Name the rows from `begin` to below `end`; a single one without it."""
-    if end is None or end - begin == 1:
-        return f"row {begin}"
-    return f"rows {begin} to {end - 1}"
 
 
 def digest_of(parts: Sequence[object]) -> str:

@@ -12,6 +12,7 @@ and so are true and TRUE, which are words and not text.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,14 +23,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "NOTHING",
+    "NUMBERS",
+    "TEXT",
+    "TRUTH",
     "OneText",
     "are_numbers",
+    "as_floats",
+    "column_kind",
+    "decoded",
     "no_classes",
     "read_all_as_doubles",
     "read_as",
     "same_number",
     "typed",
 ]
+
+NUMBERS, TRUTH, TEXT, NOTHING = "numbers", "true and false", "text", "no values"
 
 # From here on, whole numbers are no longer one apart in float64.
 _NO_NEIGHBOURS = 2.0**53
@@ -221,3 +231,41 @@ class OneText:
 def no_classes(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which numbers name no class: fractions, and what float64 does not distinguish."""
     return np.asarray((values != np.rint(values)) | (np.abs(values) >= _NO_NEIGHBOURS))
+
+
+@functools.lru_cache(maxsize=256)  # a wide table looks up each of its columns, several times
+def column_kind(type_: Any) -> str:
+    """Say in words what a column of a type of Arrow holds."""
+    from pyarrow import types
+
+    if types.is_dictionary(type_):
+        type_ = type_.value_type
+    if types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_):
+        return NUMBERS
+    if types.is_boolean(type_):
+        return TRUTH
+    if str(type_) in ("string", "large_string", "string_view"):
+        return TEXT
+    if types.is_temporal(type_):
+        return "dates or times"
+    return NOTHING if types.is_null(type_) else f"values of type {type_}"
+
+
+def decoded(column: Any) -> Any:
+    """Return a column that may be encoded by a dictionary as one that is not."""
+    from pyarrow import compute, types
+
+    if not types.is_dictionary(column.type):
+        return column
+    return compute.cast(column, column.type.value_type)
+
+
+def as_floats(column: Any) -> NDArray[np.floating[Any]]:
+    """Return numbers, or true and false as 1 and 0, as floats, and NaN where there is no value."""
+    from pyarrow import compute, types
+
+    column = decoded(column)
+    if not types.is_floating(column.type):
+        column = compute.cast(column, "float64", safe=False)
+    values: NDArray[np.floating[Any]] = column.to_numpy(zero_copy_only=False)
+    return values

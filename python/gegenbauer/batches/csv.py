@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gegenbauer.batches._files import NUMBERS, TEXT, TRUTH, TableFile, column_kind
-from gegenbauer.batches.arrays import span_of
+from gegenbauer.batches._files import TableFile
 from gegenbauer.batches.column_types import (
+    NUMBERS,
+    TEXT,
+    TRUTH,
     are_numbers,
+    column_kind,
     read_all_as_doubles,
     read_as,
     same_number,
@@ -23,11 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from gegenbauer.batches.column_types import OneText
 
-__all__ = ["TEXTS", "CsvFile"]
+__all__ = ["CsvFile"]
 
 # Separators that a header is searched for when it seems to have been split at the wrong one.
 _OTHER_SEPARATORS = (";", "\t", "|", ",")
@@ -49,7 +48,8 @@ class CsvFile(TableFile):
         other = next((c for c in _OTHER_SEPARATORS if c != separator and c in header[0]), None)
         if len(header) == 1 and other is not None:
             raise StreamError(
-                f"{name}: the header is a single name, {header[0]!r}; give `separator={other!r}`"
+                f"the header is a single name, {header[0]!r}; give `separator={other!r}`",
+                self.rows(),
             )
 
     def look(self, columns: Sequence[str], target: str) -> None:
@@ -67,7 +67,7 @@ class CsvFile(TableFile):
                 continue
             self.types[name] = typed(texts, numbers).type
             if column_kind(self.types[name]) == TEXT:
-                self._examples[name] = _first_foreign(texts)
+                self._examples[name] = _first_foreign(piece.column(list(columns).index(name)))
             elif name == target and column_kind(self.types[name]) == NUMBERS and same_number(texts):
                 self.ambiguous.add(name)
 
@@ -105,9 +105,10 @@ class CsvFile(TableFile):
         found = known.clash(texts)
         if found is not None:
             raise StreamError(
-                f"{self.name}: column {name!r}, the target, holds {found[0]!r} and "
-                f"{found[1]!r}, which are one number and would be one class; write them alike, or "
-                "give `as_labels=False` for numbers that are no classes"
+                f"column {name!r}, the target, holds {found[0]!r} and {found[1]!r}, which are one "
+                "number and would be one class; write them alike, or give `as_labels=False` for "
+                "numbers that are no classes",
+                self.rows(),
             )
 
     def _column(self, texts: Any, name: str, type_: Any, first: int) -> Any:
@@ -121,9 +122,10 @@ class CsvFile(TableFile):
         wanted = TRUTH if column_kind(type_) == TRUTH else NUMBERS
         whole = pa.types.is_integer(type_)
         raise StreamError(
-            f"{span_of(first + row)} of {self.name}: column {name!r} holds {text[:40]!r}, but "
-            f"{'whole ' * whole}{wanted} in rows before; give it one type in all rows"
-            + (", or `as_labels=False` for decimal numbers" if whole else "")
+            f"column {name!r} holds {text[:40]!r}, but {'whole ' * whole}{wanted} in rows before; "
+            "give it one type in all rows"
+            + (", or `as_labels=False` for decimal numbers" if whole else ""),
+            self.rows(first + row, first + row),
         )
 
     def count(self) -> None:
@@ -131,50 +133,33 @@ class CsvFile(TableFile):
         first = next(iter(self.columns))
         self.n_rows = sum(piece.num_rows for piece in self._tables([first]))
 
-    def frame(self) -> Any:
-        """Return all columns of all rows, each of the type that all of its values have."""
-        import pandas as pd
+    def read(self, as_text: str | None = None) -> dict[str, Any]:
+        """Return all columns with all of their rows, each of the type that its values have.
+
+        Parameters
+        ----------
+        as_text : str or None, default=None
+            A column that stays text, whatever it stands for.
+
+        Returns
+        -------
+        dict of str to ChunkedArray
+        """
         import pyarrow as pa
 
         pieces = list(self._tables(list(self.columns)))
         if not pieces:
-            return pd.DataFrame({name: [] for name in self.columns})
+            return dict.fromkeys(self.columns, pa.chunked_array([], pa.float64()))
         table = pa.Table.from_batches(pieces)
         del pieces
-        columns, texts = {}, {}
-        for place, name in enumerate(self.columns):
-            values = typed(table.column(place))
-            columns[name] = values.to_numpy()
-            if column_kind(values.type) == NUMBERS and _may_be_classes(columns[name]):
-                pair = same_number(table.column(place))
-                if pair is not None:
-                    texts[name] = table.column(place), pair
-        frame = pd.DataFrame(columns)
-        frame.attrs[TEXTS] = _Kept(texts)
-        return frame
+        return {
+            name: column if name == as_text else typed(column)
+            for name, column in zip(self.columns, table.itercolumns(), strict=True)
+        }
 
     def _tables(self, columns: Sequence[str]) -> Iterator[Any]:
         with self._reading(0):
             yield from self._text.tables(list(self.columns), columns)
-
-
-# Under which a table in memory has the texts of numbers that are written in several ways.
-TEXTS = "gegenbauer.texts"
-
-
-class _Kept:
-    """Texts by column, (texts, two that are one number); the copies of a table share them."""
-
-    def __init__(self, of: dict[str, tuple[Any, tuple[str, str]]]) -> None:
-        self.of = of
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self
-
-
-def _may_be_classes(values: NDArray[Any]) -> bool:
-    """Return whether no number has a fraction."""
-    return values.dtype.kind in "iu" or bool((np.isnan(values) | (values == np.rint(values))).all())
 
 
 def _all_numbers(texts: Any) -> bool:
@@ -183,11 +168,10 @@ def _all_numbers(texts: Any) -> bool:
     return compute.all(are_numbers(texts)).as_py() is not False
 
 
-def _first_foreign(texts: Any) -> str:
-    """Return the first of some strings, not all of them numbers, that is none."""
+def _first_foreign(texts: Any) -> tuple[str, int]:
+    """Return the first of some strings, not all of them numbers, that is none, and its place."""
     place = are_numbers(texts).index(False).as_py()
-    text: str = texts[place].as_py()
-    return text
+    return texts[place].as_py(), place
 
 
 def _first_of_another_kind(texts: Any, type_: Any) -> tuple[int, str]:

@@ -51,11 +51,13 @@ class CsvError(ValueError):
     ----------
     row : int or None
         In which row, counted from 0; None if it is the header, or not known.
+    to_the_end : bool
+        Whether it may be in any row from that one on.
     """
 
-    def __init__(self, row: int | None, reason: str) -> None:
+    def __init__(self, row: int | None, reason: str, *, to_the_end: bool = False) -> None:
         super().__init__(reason)
-        self.row = row
+        self.row, self.to_the_end = row, to_the_end
 
 
 class _FlawError(Exception):
@@ -202,7 +204,7 @@ class CsvText:
         text = " ".join(str(error).split())
         found = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", text)
         if found is None:
-            return CsvError(None, f"the rows from {n_rows} on cannot be read: {text}")
+            return CsvError(n_rows, f"cannot be read: {text}", to_the_end=True)
         row, wanted, got = map(int, found.groups())
         return CsvError(
             n_rows + row - 1,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._validation import check_integer
-from gegenbauer.batches.arrays import ArrayBatches, Batch, digest_of, length_of, span_of, witness_of
+from gegenbauer.batches.arrays import ArrayBatches, Batch, digest_of, length_of, witness_of
 from gegenbauer.batches.paths import is_dataset
 from gegenbauer.batches.tables import TableBatches
-from gegenbauer.errors import StreamError
+from gegenbauer.errors import Rows, StreamError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +78,7 @@ class _IterableBatches:
         lengths = [n for n in self._lengths[: number + 1] if n is not None]
         where = f"batch {number}"
         if len(lengths) > number:
-            where += f" ({span_of(sum(lengths[:-1]), sum(lengths))})"
+            where += f" ({Rows('', sum(lengths[:-1]), sum(lengths) - 1)})"
         return Batch(X, y, weight, where)
 
 

@@ -67,9 +67,21 @@ class ParquetFile(TableFile):
                 start += piece.num_rows
         if start != self.n_rows:
             raise StreamError(
-                f"rows {start} on of {self.name} cannot be read: it ends there, and should have "
-                f"{self.n_rows} rows; write it anew"
+                f"cannot be read: the file ends there, and should have {self.n_rows} rows; write "
+                "it anew",
+                self.rows(start),
             )
+
+    def read(self, as_text: str | None = None) -> dict[str, Any]:  # noqa: ARG002  # has types
+        """Return all columns, as chunked arrays of Arrow, with all of their rows."""
+        import pyarrow.parquet as pq
+
+        with (
+            self._reading(),
+            pq.ParquetFile(str(self.path), page_checksum_verification=True) as file,
+        ):
+            table = file.read()
+        return {name: table.column(name) for name in self.columns}
 
 
 def _index_columns(schema: Any) -> list[Any]:

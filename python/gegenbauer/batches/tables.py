@@ -9,12 +9,22 @@ import numpy as np
 
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_integer
-from gegenbauer.batches._files import NOTHING, NUMBERS, TEXT, TRUTH, column_kind
-from gegenbauer.batches.arrays import BATCH_SIZE, Batch, digest_of, span_of, witness_of
-from gegenbauer.batches.column_types import OneText, no_classes
+from gegenbauer.batches.arrays import BATCH_SIZE, Batch, digest_of, witness_of
+from gegenbauer.batches.column_types import (
+    NOTHING,
+    NUMBERS,
+    TEXT,
+    TRUTH,
+    OneText,
+    as_floats,
+    column_kind,
+    decoded,
+    no_classes,
+)
 from gegenbauer.batches.csv import CsvFile
 from gegenbauer.batches.parquet import ParquetFile
 from gegenbauer.batches.paths import find_files, is_dataset
+from gegenbauer.batches.survey import require_learnable
 from gegenbauer.errors import StreamError
 
 if TYPE_CHECKING:
@@ -23,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gegenbauer.batches._files import TableFile
+    from gegenbauer.errors import Rows
 
 __all__ = ["SEPARATORS", "TableBatches"]
 
@@ -195,7 +206,10 @@ class TableBatches:
         else:
             chosen = tuple(inputs)
         if not chosen:
-            raise ValueError(f"no column of {first.name} is left as an input; `ignore` fewer")
+            raise ValueError(
+                f"no column of {first.name} is left as an input beside the target {self.target!r}; "
+                "the table must have at least one more, or `ignore` fewer"
+            )
         counts = Counter([*chosen, *special])
         twice = [name for name, n in counts.items() if n > 1]
         if twice:
@@ -214,8 +228,9 @@ class TableBatches:
             for name in file.columns:
                 if name not in first.columns and name not in left_out:
                     raise StreamError(
-                        f"{first.name}: there is no column {name!r} as in {file.name}; name "
-                        "it in `ignore`, or name the `inputs`"
+                        f"there is no column {name!r} as in {file.name}; name it in `ignore`, "
+                        "or name the `inputs`",
+                        first.rows(),
                     )
 
     def _settle_types(self) -> None:
@@ -223,8 +238,10 @@ class TableBatches:
         files = [file for file in self._files if file.n_rows != 0]
         if not files:
             raise StreamError(
-                f"{self._files[0].name}: no rows"
+                "no rows"
                 + (f", nor in the {len(self._files) - 1} others" if len(self._files) > 1 else "")
+                + "; a table needs one row a sample",
+                self._files[0].rows(),
             )
         files[0].look(self._used, self.target)
         numeric = {*self.inputs, *filter(None, [self.sample_weight])}
@@ -234,20 +251,24 @@ class TableBatches:
             if name in numeric:  # true and false are 1 and 0
                 kinds = [NUMBERS if kind == TRUTH else kind for kind in kinds]
             for (file, _), kind in zip(known, kinds, strict=True):
+                if name == self.target:
+                    require_learnable(name, kind, file.rows())
                 if kind == NOTHING:
                     raise StreamError(
-                        f"{file.name}: column {name!r} has no values; fill or `ignore` it"
+                        f"column {name!r} has no values; fill or `ignore` it", file.rows()
                     )
                 if kind != kinds[0]:
                     raise StreamError(
-                        f"{file.name}: column {name!r} holds {kind}, but {kinds[0]} in "
-                        f"{files[0].name}; give it one type in all files"
+                        f"column {name!r} holds {kind}, but {kinds[0]} in {files[0].name}; give "
+                        "it one type in all files",
+                        file.rows(),
                     )
             if name in numeric and kinds[0] != NUMBERS:
+                example, where = files[0].example(name)
                 raise StreamError(
-                    f"{files[0].name}: column {name!r} holds {kinds[0]}"
-                    f"{files[0].example(name)}, and an input must hold numbers; make it numbers "
-                    "or `ignore` it"
+                    f"column {name!r} holds {kinds[0]}{example}, and an input must hold numbers; "
+                    "make it numbers or `ignore` it",
+                    where,
                 )
         known = [file.types[name] for file in files if file.types for name in self.inputs]
         single = all(str(type_) == "float" for type_ in known)
@@ -262,16 +283,12 @@ class TableBatches:
     def _choose_target_dtype(self, files: list[TableFile]) -> np.dtype[Any]:
         types = [file.types[self.target] for file in files if file.types]
         kind = column_kind(types[0])
-        if kind not in (NUMBERS, TRUTH, TEXT):
-            raise StreamError(
-                f"{files[0].name}: column {self.target!r}, the target, holds {kind}; choose "
-                "a column of text, numbers, or true and false"
-            )
         if kind == TEXT and self._as_labels is False:
+            example, where = files[0].example(self.target)
             raise StreamError(
-                f"{files[0].name}: column {self.target!r}, the target, holds text"
-                f"{files[0].example(self.target)}, and regression needs numbers; a classifier "
-                "takes text"
+                f"column {self.target!r}, the target, holds text{example}, and regression needs "
+                "numbers; a classifier takes text",
+                where,
             )
         if self._as_labels is False:
             return np.dtype(np.float64)
@@ -361,7 +378,7 @@ class TableBatches:
             pd.DataFrame(X, columns=list(self.inputs), copy=False),
             self._targets(file, first, pieces),
             weight,
-            f"{span_of(first, first + n_rows)} of {file.name}",
+            file.rows(first, first + n_rows - 1),
         )
 
     def _fill(
@@ -371,7 +388,7 @@ class TableBatches:
         begin = 0
         for piece in pieces:
             end = begin + piece.num_rows
-            out[begin:end] = _plain(_present(piece, name, file, first + begin))
+            out[begin:end] = as_floats(piece.column(piece.schema.get_field_index(name)))
             begin = end
         finite = np.isfinite(out)
         if not finite.all():
@@ -388,29 +405,35 @@ class TableBatches:
             if fraction.any():
                 row = int(fraction.argmax())
                 raise StreamError(
-                    f"{span_of(first + row)} of {file.name}: column {name!r}, the target, holds "
-                    f"{y[row]:g}, which is no class; a regressor takes decimal numbers"
+                    f"column {name!r}, the target, holds {y[row]:g}, which is no class; a "
+                    "regressor takes decimal numbers",
+                    file.rows(first + row, first + row),
                 )
             return y
         begin = 0
         for piece in pieces:
             end = begin + piece.num_rows
             values = _present(piece, name, file, first + begin)
-            y[begin:end] = _text(values) if dtype.kind == "O" else _plain(values)
+            y[begin:end] = (
+                _text(values)
+                if dtype.kind == "O"
+                else decoded(values).to_numpy(zero_copy_only=False)
+            )
             begin = end
         return y
 
-    def _target_pieces(self) -> Iterator[tuple[str, int, Any]]:
-        """Yield the target alone: file, first row, and an array of Arrow.
+    def _target_pieces(self) -> Iterator[tuple[Any, Rows]]:
+        """Yield the target alone: an array of Arrow, and which rows these are.
 
-        That of CSV files comes as text, whatever it was taken for.
+        That of CSV files comes as text, whatever it was taken for, and values may be missing.
         """
         import pyarrow as pa
 
         for file in self._files:
             first = 0
             for piece in file.pieces({self.target: pa.string()}, 0):
-                yield file.name, first, _present(piece, self.target, file, first)
+                column = piece.column(piece.schema.get_field_index(self.target))
+                yield column, file.rows(first, first + piece.num_rows - 1)
                 first += piece.num_rows
 
     def fingerprint(self, n_batches: int) -> str:
@@ -481,21 +504,9 @@ def _present(piece: Any, name: str, file: TableFile, first: int) -> Any:
 
 def _refuse(file: TableFile, row: int, column: str, what: str) -> None:
     raise StreamError(
-        f"{span_of(row)} of {file.name}: column {column!r} holds {what}; repair or remove the row, "
-        "or `ignore` the column"
+        f"column {column!r} holds {what}; repair or remove the row, or `ignore` the column",
+        file.rows(row, row),
     )
-
-
-def _plain(column: Any) -> NDArray[Any]:
-    """Return a column of numbers, or of true and false, as an array."""
-    from pyarrow import compute, types
-
-    if types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if types.is_decimal(column.type):
-        column = compute.cast(column, "float64")
-    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return values
 
 
 def _text(column: Any) -> NDArray[Any]:

@@ -3,33 +3,52 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from gegenbauer.batches.column_types import are_numbers, no_classes
-from gegenbauer.batches.csv import TEXTS
+from gegenbauer.batches.column_types import (
+    NOTHING,
+    NUMBERS,
+    TEXT,
+    TRUTH,
+    are_numbers,
+    as_floats,
+    column_kind,
+    decoded,
+    read_as,
+)
+from gegenbauer.batches.survey import MAX_COUNTED, ColumnSurvey, require_learnable
 from gegenbauer.cli.choices import Task
-from gegenbauer.cli.messages import UserError, count, did_you_mean, listed, quoted
+from gegenbauer.cli.messages import (
+    UserError,
+    count,
+    data_rows,
+    did_you_mean,
+    listed,
+    quoted,
+    refused,
+)
+from gegenbauer.errors import Rows, StreamError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
+    from gegenbauer.batches.survey import ColumnSummary, Found
+    from gegenbauer.cli.tables import Table
+
 __all__ = [
     "MAX_CLASSES",
-    "MAX_COUNTED",
-    "ColumnSummary",
     "Target",
     "choose_inputs",
-    "choose_task",
+    "choose_target",
     "numeric_inputs",
     "read_target",
-    "refuse_mistake",
     "require_column",
     "select_inputs",
 ]
@@ -40,40 +59,8 @@ MAX_CLASSES = 20
 
 _MIN_ROWS_A_CLASS = 5
 
-# The rows of at most so many different values are counted.
-MAX_COUNTED = 100_000
-
 # What is read from a CSV file as a missing value.
 _MISSING = "no value (blank, NA, None or the like)"
-
-
-@dataclass(frozen=True)
-class ColumnSummary:
-    """What the target holds, as far as the choice of the task and the report need it.
-
-    Attributes
-    ----------
-    kind : {"text", "truth", "whole", "decimal"}
-        Of all values.
-    n_rows : int
-        Number of rows.
-    first : object
-        Value of the first row.
-    fraction : float or None
-        First value that names no class, of decimal ones: no whole number, or of more than 53 bits.
-    n_values : int or None
-        Number of different values; None if it is not known, for there are more than MAX_COUNTED
-        or some with a fraction.
-    counts : dict or None
-        Number of rows by value, in the order of the values; None as above.
-    """
-
-    kind: str
-    n_rows: int
-    first: Any
-    fraction: float | None
-    n_values: int | None
-    counts: dict[Any, int] | None
 
 
 @dataclass(frozen=True)
@@ -86,7 +73,7 @@ class Target:
         Classification or regression, never ``auto``.
     reason : str
         Why, for the report.
-    seen : Seen
+    seen : ColumnSummary
         What it holds.
     values : ndarray of shape (n_rows,) or None
         Labels, or float64; None if they are not in memory.
@@ -106,42 +93,43 @@ class Target:
 # ---- inputs --------------------------------------------------------------------------
 
 
-def require_column(name: str, table: pd.DataFrame, option: str) -> None:
+def require_column(name: str, names: Collection[str], option: str) -> None:
     """Refuse the name of a column that is not there."""
-    if name not in table.columns:
-        advice = did_you_mean(name, table.columns) or f"it has {listed(table.columns.tolist(), 10)}"
+    if name not in names:
+        advice = did_you_mean(name, names) or f"it has {listed([*names], 10)}"
         raise UserError(f"{option}: the table has no column {quoted(name)}; {advice}")
 
 
-def choose_inputs(table: pd.DataFrame, target: str, ignored: Sequence[str]) -> pd.DataFrame:
-    """Return all columns but the target and the ignored ones, as numbers.
+def choose_inputs(table: Table, target: str, ignored: Sequence[str]) -> list[str]:
+    """Return the names of all columns but the target and the ignored ones, which hold numbers.
 
     Raises
     ------
     UserError
-        A name is not that of a column, nothing is left, or :func:`numeric_inputs` refuses it.
+        A name is not that of a column, nothing is left, or a column does not hold numbers.
     """
-    require_column(target, table, "--target")
+    require_column(target, table.columns, "--target")
     for name in ignored:
-        require_column(name, table, "--ignore")
+        require_column(name, table.columns, "--ignore")
     if target in ignored:
         raise UserError(f"{quoted(target)} is both --target and --ignore; give it once")
     left_out = {target, *ignored}
     names = [name for name in table.columns if name not in left_out]
     if not names:
         raise UserError(
-            f"no column is left as an input beside the target {quoted(target)}; the table must "
-            "have at least one more, or ignore fewer"
+            f"no column of {table.name} is left as an input beside the target {quoted(target)}; "
+            "the table must have at least one more, or --ignore fewer"
         )
-    return numeric_inputs(table[names], can_ignore=True)
+    _require_numbers(table, names, can_ignore=True)
+    return names
 
 
-def select_inputs(table: pd.DataFrame, names: Sequence[str] | None, n_inputs: int) -> pd.DataFrame:
+def select_inputs(table: Table, names: Sequence[str] | None, n_inputs: int) -> pd.DataFrame:
     """Return the columns that a model needs, in its order, as numbers.
 
     Parameters
     ----------
-    table : DataFrame
+    table : Table
         Any table.
     names : sequence of str or None
         The model's names of its inputs; None if it knows none, and takes all columns as they are.
@@ -155,12 +143,12 @@ def select_inputs(table: pd.DataFrame, names: Sequence[str] | None, n_inputs: in
         :func:`numeric_inputs` refuses them.
     """
     if names is None:
-        if table.shape[1] != n_inputs:
+        if len(table.columns) != n_inputs:
             raise UserError(
                 f"the model has no names for its {count(n_inputs, 'input')}, so the table must "
-                f"have just these columns, in the model's order; it has {table.shape[1]}"
+                f"have just these columns, in the model's order; it has {len(table.columns)}"
             )
-        return numeric_inputs(table, can_ignore=False)
+        return numeric_inputs(table, [*table.columns], can_ignore=False)
     missing = [name for name in names if name not in table.columns]
     if missing:
         needed = set(names)
@@ -170,16 +158,18 @@ def select_inputs(table: pd.DataFrame, names: Sequence[str] | None, n_inputs: in
             f"the table lacks {count(len(missing), 'column')} that the model needs: "
             f"{listed(missing)}; {advice}"
         )
-    return numeric_inputs(table[list(names)], can_ignore=False)
+    return numeric_inputs(table, names, can_ignore=False)
 
 
-def numeric_inputs(table: pd.DataFrame, *, can_ignore: bool) -> pd.DataFrame:
+def numeric_inputs(table: Table, names: Sequence[str], *, can_ignore: bool) -> pd.DataFrame:
     """Return columns as float64, or float32 if all of them are.
 
     Parameters
     ----------
-    table : DataFrame
-        The inputs.
+    table : Table
+        The table.
+    names : sequence of str
+        The columns.
     can_ignore : bool
         Whether the advice may be to leave a column out.
 
@@ -188,65 +178,58 @@ def numeric_inputs(table: pd.DataFrame, *, can_ignore: bool) -> pd.DataFrame:
     UserError
         A column holds something else than numbers, lacks values or holds infinity.
     """
-    columns = {name: _as_numbers(table[name]) for name in table.columns}
-    foreign = [name for name, values in columns.items() if values is None]
+    _require_numbers(table, names, can_ignore=can_ignore)
+    columns = {name: table.columns[name] for name in names}
+    # One array, which the estimators read without a copy.
+    single = all(pa.types.is_float32(column.type) for column in columns.values())
+    dtype = np.float32 if single else np.float64
+    array = np.empty((table.n_rows, len(columns)), dtype=dtype, order="F")
+    for place, (name, column) in enumerate(columns.items()):
+        array[:, place] = values = as_floats(column)
+        advice = _or_ignore([name]) * can_ignore
+        _require_none(_find(np.isnan(values), table), table.n_rows, name, _MISSING, advice)
+        _require_none(_find(np.isinf(values), table), table.n_rows, name, "infinity", advice)
+    return pd.DataFrame(array, columns=[*columns], copy=False)
+
+
+def _require_numbers(table: Table, names: Sequence[str], *, can_ignore: bool) -> None:
+    """Refuse columns that hold something else than numbers."""
+    numeric = (NUMBERS, TRUTH, NOTHING)  # that all values are missing is reported elsewhere
+    foreign = [name for name in names if column_kind(table.columns[name].type) not in numeric]
     if foreign:
         others = f" (and so {_are(len(foreign) - 1)})" if len(foreign) > 1 else ""
         raise UserError(
             f"column {quoted(foreign[0])} is not numeric: it holds "
-            f"{_first_foreign(table[foreign[0]])}{others}; make it numbers"
+            f"{_first_foreign(table.columns[foreign[0]], table)}{others}; make it numbers"
             + (_or_ignore(foreign) if can_ignore else "")
         )
-    numbers = [values for values in columns.values() if values is not None]
-    for name, values in zip(columns, numbers, strict=True):
-        _require_values(np.isnan(values), name, _MISSING, _or_ignore([name]) * can_ignore)
-        _require_values(np.isinf(values), name, "infinity", _or_ignore([name]) * can_ignore)
-    # One array, which the estimators read without a copy.
-    single = all(values.dtype == np.float32 for values in numbers)
-    array = np.empty(table.shape, dtype=np.float32 if single else np.float64, order="F")
-    for place, values in enumerate(numbers):
-        array[:, place] = values
-    return pd.DataFrame(array, columns=table.columns, copy=False)
 
 
-def _as_numbers(column: pd.Series[Any]) -> NDArray[np.floating[Any]] | None:
-    """Return a column as floats, with NaN for missing values; None if it holds anything else."""
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
-        return column.to_numpy(dtype=np.float32 if column.dtype == np.float32 else np.float64)
-    kind = pd.api.types.infer_dtype(column, skipna=True)
-    if kind == "categorical":
-        return _as_numbers(column.astype(column.cat.categories.dtype))
-    if kind not in ("integer", "floating", "mixed-integer-float", "boolean", "decimal", "empty"):
-        return None
-    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+def _find(which: NDArray[np.bool_], table: Table) -> tuple[int, Rows | None]:
+    n_found = int(np.count_nonzero(which))
+    return n_found, table.row(int(which.argmax())) if n_found else None
 
 
-def _foreign(column: pd.Series[Any]) -> NDArray[np.bool_]:
-    """Find which values are there, and are no numbers when they are read as text."""
-    present = column.notna().to_numpy(dtype=bool)
-    texts = pa.array([str(value) for value in column[present]], pa.string())
-    foreign = np.zeros(len(column), dtype=bool)
-    foreign[present] = ~are_numbers(texts).to_numpy(zero_copy_only=False).astype(bool)
-    return foreign
+def _first_foreign(column: pa.ChunkedArray, table: Table) -> str:
+    """Show the first value that is not a number, if only by its type, and where it is."""
+    column = decoded(column)
+    row = are_numbers(column).index(False).as_py() if column_kind(column.type) == TEXT else -1
+    row = max(0, row if row >= 0 else column.is_valid().index(True).as_py())
+    return f"{quoted(column[row].as_py())} in {data_rows(table.row(row))}"
 
 
-def _first_foreign(column: pd.Series[Any]) -> str:
-    """Show the first value that is not a number, and where it is."""
-    values = column.astype(object)
-    foreign = _foreign(values)
-    row = int(foreign.argmax()) if foreign.any() else int(values.notna().to_numpy().argmax())
-    return f"{quoted(values.iloc[row])} in data row {row + 1}"
-
-
-def _require_values(bad: NDArray[np.bool_], name: str, what: str, advice: str = "") -> None:
-    n_bad = int(np.count_nonzero(bad))
-    if n_bad == 0:
+def _require_none(
+    found: tuple[int, Rows | None], n_rows: int, name: str, what: str, advice: str = ""
+) -> None:
+    """Refuse a column of which some rows hold what they must not."""
+    n_found, where = found
+    if where is None:
         return
-    first = f"data row {int(bad.argmax()) + 1}"
-    where = first if n_bad == 1 else f"{n_bad} rows of {bad.size}, the first in {first}"
-    rows = "this row" if n_bad == 1 else "these rows"
+    first = data_rows(where)
+    place = first if n_found == 1 else f"{n_found} rows of {n_rows}, the first in {first}"
+    rows = "this row" if n_found == 1 else "these rows"
     raise UserError(
-        f"column {quoted(name)} holds {what} in {where}; repair or remove {rows}{advice}"
+        f"column {quoted(name)} holds {what} in {place}; repair or remove {rows}{advice}"
     )
 
 
@@ -262,13 +245,13 @@ def _are(n_others: int) -> str:
 # ---- target --------------------------------------------------------------------------
 
 
-def read_target(table: pd.DataFrame, name: str, task: Task) -> Target:
+def read_target(table: Table, name: str, task: Task) -> Target:
     """Return the column to learn, once it is known to suit the task.
 
     Parameters
     ----------
-    table : DataFrame
-        A table with the column.
+    table : Table
+        A table with the column, which :func:`read_table` knew to be the target.
     name : str
         The column.
     task : Task
@@ -280,91 +263,81 @@ def read_target(table: pd.DataFrame, name: str, task: Task) -> Target:
     UserError
         The column lacks values, is of a kind that cannot be learned, or does not suit the task.
     """
-    column = table[name]
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(column.cat.categories.dtype)
-    _require_values(column.isna().to_numpy(), name, _MISSING)
-    kind = pd.api.types.infer_dtype(column, skipna=True)
-    values: NDArray[Any]
-    if kind == "string":
-        if task != Task.classification:
-            n_foreign = int(np.count_nonzero(_foreign(column)))
-            refuse_mistake(name, n_foreign, len(column), _first_foreign(column))
-        seen = _see("text", values := column.to_numpy(dtype=object))
-    elif kind == "boolean":
-        seen = _see("truth", values := column.to_numpy(dtype=bool))
-    elif kind == "integer":
-        seen = _see("whole", values := _integers(column))
-    elif kind in ("floating", "mixed-integer-float", "decimal"):
-        values = column.to_numpy(dtype=np.float64)
-        _require_values(np.isinf(values), name, "infinity")
-        seen = _see("decimal", values)
-    else:
-        raise UserError(
-            f"column {quoted(name)}, the target, holds {kind} values such as "
-            f"{quoted(column.iloc[0])}; choose a column of text, numbers, or true and false"
-        )
-    texts = table.attrs[TEXTS].of.get(name) if TEXTS in table.attrs else None
-    if texts is None:
-        chosen, reason, seen = choose_task(seen, name, task)
-    else:
-        as_text, pair = np.array(texts[0].to_pylist(), dtype=object), texts[1]
-        chosen, reason, seen = choose_task(seen, name, task, (_see("text", as_text), pair))
-        values = as_text if chosen == Task.classification else values
-    if chosen == Task.regression:
-        values = values.astype(np.float64)
-    return Target(chosen, reason, seen, values)
+    column = decoded(table.columns[name])
+    try:
+        require_learnable(name, column_kind(column.type), Rows(table.name))
+    except StreamError as error:
+        raise refused(error) from error
+    survey = ColumnSurvey(from_text=table.text == name)
+    row = 0
+    for piece in column.chunks:
+        survey.add(piece, table.row(row))
+        row += len(piece)
+    target, dtype = choose_target(survey, name, task)
+    if table.text == name and dtype.kind != "O":
+        column = read_as(column, pa.from_numpy_dtype(dtype))
+    values = as_floats(column) if dtype.kind == "f" else column.to_numpy().astype(dtype)
+    return replace(target, values=values.astype(np.float64) if not target.classify else values)
 
 
-def _see(kind: str, values: NDArray[Any]) -> ColumnSummary:
-    fraction = None
-    if kind == "decimal":
-        fractions = no_classes(values)
-        fraction = float(values[fractions.argmax()]) if fractions.any() else None
-    if fraction is not None:
-        return ColumnSummary(kind, values.size, values[0], fraction, None, None)
-    labels, counts = np.unique(values, return_counts=True)
-    few = labels.size <= MAX_COUNTED
-    return ColumnSummary(
-        kind, values.size, values[0], None, labels.size,
-        dict(zip(labels.tolist(), counts.tolist(), strict=True)) if few else None,
-    )  # fmt: skip
+def choose_target(survey: ColumnSurvey, name: str, task: Task) -> tuple[Target, np.dtype[Any]]:
+    """Return the column to learn, without its values, and the type that holds them.
+
+    Parameters
+    ----------
+    survey : ColumnSurvey
+        What it holds in all rows.
+    name : str
+        Its name.
+    task : Task
+        As the user said.
+
+    Raises
+    ------
+    UserError
+        Values are missing or infinite, or do not suit the task.
+    """
+    _require_none(_of(survey.missing), survey.n_rows, name, _MISSING)
+    seen, dtype = survey.summary(), survey.dtype()
+    if seen.kind == "decimal":
+        _require_none(_of(survey.infinite), survey.n_rows, name, "infinity")
+    if seen.kind == "text" and task != Task.classification:
+        refuse_mistake(name, survey.foreign, seen.n_rows)
+    pair = survey.same_number()
+    texts = None if pair is None else (survey.as_texts(), pair)
+    chosen, reason, seen = choose_task(seen, name, task, texts)
+    if chosen == Task.classification and pair is not None:
+        dtype = np.dtype(object)
+    return Target(chosen, reason, seen), dtype
 
 
-def refuse_mistake(name: str, n_foreign: int, n_rows: int, first: str) -> None:
+def _of(found: Found) -> tuple[int, Rows | None]:
+    return found.n, found.where
+
+
+def refuse_mistake(name: str, foreign: Found, n_rows: int) -> None:
     """Refuse a column of numbers that a few other values turned into text.
 
     Parameters
     ----------
     name : str
         The column.
-    n_foreign, n_rows : int
-        How many of its values are no numbers, and of how many.
-    first : str
-        The first of these, and where it is.
+    foreign : Found
+        Its values that are no numbers.
+    n_rows : int
+        The number of all.
 
     Raises
     ------
     UserError
         Some, but less than half of the values are no numbers.
     """
-    if 0 < 2 * n_foreign < n_rows:
+    if foreign.where is not None and 2 * foreign.n < n_rows:
         raise UserError(
-            f"column {quoted(name)} holds numbers but for {first}"
-            f"{'' if n_foreign == 1 else f' and {n_foreign - 1} more'}; make all of them numbers, "
-            "or give --task classification if they are names of classes"
+            f"column {quoted(name)} holds numbers but for {quoted(foreign.value)} in "
+            f"{data_rows(foreign.where)}{'' if foreign.n == 1 else f' and {foreign.n - 1} more'}; "
+            "make all of them numbers, or give --task classification if they are names of classes"
         )
-
-
-def _integers(column: pd.Series[Any]) -> NDArray[Any]:
-    dtype = np.uint64 if column.max() > np.iinfo(np.int64).max else np.int64
-    try:
-        return column.to_numpy(dtype=dtype)
-    except OverflowError:
-        raise UserError(
-            f"column {quoted(column.name)}, the target, holds whole numbers of more than 64 bits; "
-            "choose another --target"
-        ) from None
 
 
 def choose_task(
@@ -377,13 +350,13 @@ def choose_task(
 
     Parameters
     ----------
-    seen : Seen
+    seen : ColumnSummary
         What the target holds.
     name : str
         Its name.
     task : Task
         As the user said.
-    texts : tuple of Seen and (str, str), optional
+    texts : tuple of ColumnSummary and (str, str), optional
         The same as text, where two texts (these) are one number: what it holds as classes.
 
     Raises

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from gegenbauer.cli.parameters import in_options
+from gegenbauer.errors import Rows, StreamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "UserError",
     "count",
+    "data_rows",
     "describe_os_error",
     "did_you_mean",
     "duration",
@@ -135,9 +137,27 @@ def describe_os_error(error: OSError) -> str:
     return f"{printable(str(error.filename), 200)}: {error.strerror or error}"
 
 
+def data_rows(where: Rows) -> str:
+    """Name rows as a user of the file counts them: from 1, without the header.
+
+    Examples
+    --------
+    >>> from gegenbauer.errors import Rows
+    >>> data_rows(Rows("t.csv", 0, 0)), data_rows(Rows("t.parquet", 7)), data_rows(Rows("t.csv"))
+    ('data row 1 of t.csv (header not counted)', 'data rows 8 on of t.parquet', 't.csv')
+    """
+    if where.first is None:
+        return str(where)
+    note = "" if where.source.casefold().endswith(".parquet") else " (header not counted)"
+    return f"data {where.counted_from(1)}{note}"
+
+
 def refused(error: Exception) -> UserError:
     """Return what the library refuses as an error of the user, in the words of the command line."""
-    return UserError(in_options(str(error)))
+    text = str(error)
+    if isinstance(error, StreamError) and isinstance(error.where, Rows):
+        text = f"{data_rows(error.where)}: {error.reason}"
+    return UserError(in_options(text))
 
 
 @contextmanager

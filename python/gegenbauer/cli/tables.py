@@ -6,9 +6,8 @@ import os
 import stat
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import pandas as pd
 import pyarrow as pa
 
 from gegenbauer.batches.csv import CsvFile
@@ -17,14 +16,17 @@ from gegenbauer.batches.paths import packed
 from gegenbauer.batches.tables import SEPARATORS
 from gegenbauer.cli.messages import UserError, did_you_mean, printable, quoted, refused
 from gegenbauer.cli.output import interruptible
-from gegenbauer.errors import StreamError
+from gegenbauer.errors import Rows, StreamError
 from gegenbauer.persistence.atomic import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import pandas as pd
+
 __all__ = [
     "PLOT_ENDINGS",
+    "Table",
     "check_output",
     "read_table",
     "require_file",
@@ -69,7 +71,34 @@ def require_file(path: Path, what: str) -> None:
         ) from error
 
 
-def read_table(path: Path, separator: str | None = None) -> pd.DataFrame:
+class Table(NamedTuple):
+    """A table in memory.
+
+    Attributes
+    ----------
+    name : str
+        Name of its file, as it is shown.
+    columns : dict of str to ChunkedArray
+        The columns, in their order.
+    text : str or None
+        A column of a CSV file that is as it stands there, whatever it stands for.
+    """
+
+    name: str
+    columns: dict[str, pa.ChunkedArray]
+    text: str | None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values())))
+
+    def row(self, number: int) -> Rows:
+        """Name a row, counted from 0."""
+        return Rows(self.name, number, number)
+
+
+def read_table(path: Path, separator: str | None = None, *, target: str | None = None) -> Table:
     """Read a table of one header and at least one row.
 
     Parameters
@@ -79,11 +108,14 @@ def read_table(path: Path, separator: str | None = None) -> pd.DataFrame:
     separator : str or None, default=None
         What stands between the columns of a CSV file, one character; None for a comma in .csv
         files and a tab in .tsv files.
+    target : str or None, default=None
+        A column that stays text in a CSV file, by which `columns.read_target` distinguishes
+        classes.
 
     Returns
     -------
-    DataFrame
-        Its columns have different names of type str.
+    Table
+        Its columns have different names.
 
     Raises
     ------
@@ -93,7 +125,7 @@ def read_table(path: Path, separator: str | None = None) -> pd.DataFrame:
     require_file(path, "table")
     ending = _ending(path, "the table", READ_ENDINGS)
     try:
-        table = interruptible(lambda: _read(path, ending, separator))
+        table = interruptible(lambda: _read(path, ending, separator, target))
     except StreamError as error:
         raise refused(error) from error
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -101,19 +133,17 @@ def read_table(path: Path, separator: str | None = None) -> pd.DataFrame:
             f"{_show(path)} cannot be read as a {ending} file: {_first_sentence(error)}; it "
             "may be truncated or of another kind: write it anew"
         ) from error
-    table.columns = table.columns.map(str)
-    if len(table) == 0:
-        raise UserError(f"{_show(path)} has a header but no rows; it needs one row a sample")
+    if table.n_rows == 0:
+        raise UserError(f"{table.name}: no rows; a table needs one row a sample")
     return table
 
 
-def _read(path: Path, ending: str, separator: str | None) -> pd.DataFrame:
-    if ending != ".parquet":
-        separator = separator or SEPARATORS[ending]
-        frame: pd.DataFrame = CsvFile(_show(path), path, separator).frame()
-        return frame
-    ParquetFile(_show(path), path)  # which refuses names that come twice
-    return pd.read_parquet(path, engine="pyarrow")
+def _read(path: Path, ending: str, separator: str | None, target: str | None) -> Table:
+    name = printable(path.name, 200)
+    if ending == ".parquet":
+        return Table(name, ParquetFile(name, path).read(), None)
+    columns = CsvFile(name, path, separator or SEPARATORS[ending]).read(as_text=target)
+    return Table(name, columns, target)
 
 
 def _first_sentence(error: Exception) -> str:

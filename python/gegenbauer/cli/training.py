@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer.cli.choices import Task
-from gegenbauer.cli.columns import MAX_CLASSES, choose_inputs, read_target, require_column
+from gegenbauer.cli.columns import MAX_CLASSES, choose_inputs, numeric_inputs, read_target
 from gegenbauer.cli.messages import UserError, count, listed, printable, quoted, refusals
 from gegenbauer.cli.tables import read_table, writing
 from gegenbauer.persistence._save import save
@@ -171,11 +171,11 @@ def read_training_table(
     """
     steps.begin(f"reading {printable(path.name)}")
     start = time.perf_counter()
-    table = read_table(path, separator)
+    table = read_table(path, separator, target=target)
     reading = time.perf_counter() - start
-    require_column(target, table, "--target")
+    names = choose_inputs(table, target, ignored)
     chosen = read_target(table, target, task)
-    inputs = choose_inputs(table, target, ignored)
+    inputs = numeric_inputs(table, names, can_ignore=True)
     warn_of_unnamed(inputs.columns, steps)
     return TrainingTable(inputs, chosen, task, reading)
 

@@ -167,7 +167,7 @@ def _naming(number: int) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        raise StreamError(f"partition {number}: {error}") from None
+        raise StreamError(str(error), f"partition {number}") from None
 
 
 def _on_partition(task: Callable[..., Any], common: Any, *rows: Any) -> Any:
@@ -234,5 +234,5 @@ def gather(
     try:
         (result,) = dask.compute(parts[0], scheduler=client)
     except StreamError as error:
-        raise StreamError(str(error)) from None  # without the frames of a worker
+        raise StreamError(error.reason, error.where) from None  # without the frames of a worker
     return result

@@ -427,7 +427,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
                 work._take_in(batch.X, batch.y, batch.sample_weight, known, grow=classes is None)
         except (ValueError, TypeError) as error:
             counted = "; rows count from the first of these" if " row " in str(error) else ""
-            raise StreamError(f"{batch.where}: {error}{counted}") from error
+            raise StreamError(f"{error}{counted}", batch.where) from error
         return work, n_rows
 
     # ---- merging -----------------------------------------------------------------
@@ -594,7 +594,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
                     targets, weight = judge._encode_batch(y, weight, grow=False)
                     empty.update(X, targets, sample_weight=weight, n_threads=self._n_threads())
                 except (ValueError, TypeError) as error:
-                    raise StreamError(f"held_out, {batch.where}: {error}") from error
+                    raise StreamError(str(error), f"held_out, {batch.where}") from error
         if empty.n_samples == 0:
             raise ValueError("held_out has no samples")
         return empty

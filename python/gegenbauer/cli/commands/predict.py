@@ -10,7 +10,7 @@ import pandas as pd
 
 from gegenbauer._validation import apart
 from gegenbauer.cli.columns import select_inputs
-from gegenbauer.cli.messages import UserError, count, listed, printable, quoted, refusals
+from gegenbauer.cli.messages import UserError, count, data_rows, listed, printable, quoted, refusals
 from gegenbauer.cli.output import Steps, print_pairs
 from gegenbauer.cli.tables import check_output, read_table, require_file, write_table
 from gegenbauer.errors import ModelFileError
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from gegenbauer.cli.tables import Table
 
 __all__ = ["load_model", "run"]
 
@@ -91,7 +93,7 @@ def run(
         model.set_params(n_jobs=n_jobs)
         if out_of_range is not None:
             model.set_params(out_of_range=out_of_range)
-        _apply_range_policy(model, X, list(inputs.columns), steps.warn)
+        _apply_range_policy(model, X, list(inputs.columns), table, steps.warn)
         with refusals(steps.warn):
             predictions = _as_table(model, model.predict(X))
             if probabilities:
@@ -130,7 +132,9 @@ def load_model(path: Path, warn: Callable[[str], None]) -> Any:
             raise UserError(f"{reason}; {advice}") from error
 
 
-def _apply_range_policy(model: Any, X: Any, names: list[Any], warn: Callable[[str], None]) -> None:
+def _apply_range_policy(
+    model: Any, X: Any, names: list[Any], table: Table, warn: Callable[[str], None]
+) -> None:
     """Say how many rows lie beyond the range seen in ``fit``, or refuse them."""
     n_outside = model.count_out_of_range(X)
     policy = model.out_of_range
@@ -144,8 +148,9 @@ def _apply_range_policy(model: Any, X: Any, names: list[Any], warn: Callable[[st
     message = (
         f"{n_outside} of {count(len(values), 'row')} "
         f"{'lies' if n_outside == 1 else 'lie'} beyond the values seen in fit, in "
-        f"{listed([names[t] for t in np.flatnonzero(beyond.any(axis=0))])}; the first is data "
-        f"row {row + 1}, where {quoted(names[column])} is {value} and was {low} to {high}"
+        f"{listed([names[t] for t in np.flatnonzero(beyond.any(axis=0))])}; the first is "
+        f"{data_rows(table.row(row))}, where {quoted(names[column])} is {value} and was {low} to "
+        f"{high}"
     )
     if policy == "error":
         raise UserError(f"{message}; give --out-of-range clip, warn or extrapolate to accept them")

@@ -17,15 +17,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-from pyarrow import compute
 
 from gegenbauer.batches.arrays import Batch
-from gegenbauer.batches.column_types import are_numbers, no_classes, read_as, same_number, typed
+from gegenbauer.batches.survey import ColumnSurvey
 from gegenbauer.batches.tables import TableBatches
-from gegenbauer.cli.choices import Task
-from gegenbauer.cli.columns import MAX_COUNTED, ColumnSummary, Target, choose_task, refuse_mistake
-from gegenbauer.cli.messages import UserError, count, duration, listed, quoted, refusals
+from gegenbauer.cli.columns import choose_target
+from gegenbauer.cli.messages import UserError, count, duration, listed, refusals
 from gegenbauer.cli.output import Steps, print_pairs
 from gegenbauer.cli.report import (
     describe_choice,
@@ -55,14 +52,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gegenbauer.cli.choices import Task
+    from gegenbauer.cli.columns import Target
+
 __all__ = ["run"]
 
 _MAX_FILES_SHOWN = 4
-
-# What the target is read as when it is classes; whole numbers by their range.
-_DTYPES = {"text": object, "truth": bool, "decimal": np.float64}
-
-_WHOLE = [np.iinfo(np.int64), np.iinfo(np.uint64)]
 
 
 def run(
@@ -217,145 +212,17 @@ def run(
 
 def _look_at_target(source: TableBatches, task: Task, steps: Steps) -> Target:
     """Choose the task as for a column in memory, and set what the source reads."""
-    survey = _Survey(from_text=source.format == "csv")
+    survey = ColumnSurvey(from_text=source.format == "csv")
     pace = _Pace(steps, source.n_rows)
-    for file, first, column in source._target_pieces():
-        survey.add(column, file, first)
+    for column, where in source._target_pieces():
+        survey.add(column, where)
         pace.advance(len(column))
-    seen = survey.seen()
-    if seen.kind == "text" and task != Task.classification:
-        refuse_mistake(source.target, survey.n_foreign, seen.n_rows, survey.first_foreign)
-    pair = survey.same_number()
-    texts = None if pair is None else (survey.as_texts(), pair)
-    chosen, reason, seen = choose_task(seen, source.target, task, texts)
-    if chosen == Task.regression:
+    target, dtype = choose_target(survey, source.target, task)
+    if not target.classify:
         source._set_target(np.dtype(np.float64))
     elif source.format == "csv":
-        source._set_target(survey.dtype() if pair is None else np.dtype(object))
-    return Target(chosen, reason, seen)
-
-
-class _Survey:
-    """What is seen of a column that comes in pieces.
-
-    Parameters
-    ----------
-    from_text : bool
-        Whether the pieces are texts of a CSV file, which may stand for numbers.
-    """
-
-    def __init__(self, *, from_text: bool) -> None:
-        self._from_text = from_text
-        self._kind = ""
-        self._n_rows = 0
-        self._range = 0, 0  # of whole numbers
-        self._first: Any = None
-        self._fraction: float | None = None
-        # Of texts as they are, for what they stand for may change with the last one.
-        self._counts: Counter[Any] | None = Counter()
-        self.n_foreign = 0  # texts that are no numbers
-        self.first_foreign = ""
-
-    def add(self, column: Any, file: str, first: int) -> None:
-        """Look at some more rows, of which it is said where they are from."""
-        if len(column) == 0:
-            return
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        values = typed(column) if self._from_text else column
-        kind = _kind_of(values.type)
-        if kind == "decimal":
-            values = compute.cast(values, pa.float64())
-            column = column if self._from_text else values
-            if self._fraction is None:
-                found = values.to_numpy(zero_copy_only=False)
-                fractions = found[no_classes(found) & ~np.isnan(found)]
-                self._fraction = float(fractions[0]) if fractions.size else None
-        elif kind == "whole":
-            ends = compute.min_max(values).as_py()
-            self._range = min(self._range[0], ends["min"]), max(self._range[1], ends["max"])
-        if self._counts is not None:
-            counted = compute.value_counts(column)
-            for value, n in zip(*(part.to_pylist() for part in counted.flatten()), strict=True):
-                self._counts[value] += n
-            if len(self._counts) > MAX_COUNTED:
-                self._counts = None
-        if kind == "text" or (kind == "truth" and self._from_text):
-            self._count_foreign(column, file, first)
-        if self._n_rows == 0:
-            self._first = column[0].as_py()
-        self._kind = _join(self._kind, kind)
-        self._n_rows += len(column)
-
-    def _count_foreign(self, column: Any, file: str, first: int) -> None:
-        foreign = ~are_numbers(column).to_numpy(zero_copy_only=False).astype(bool)
-        if self.n_foreign == 0 and foreign.any():
-            row = int(foreign.argmax())
-            self.first_foreign = f"{quoted(column[row].as_py())} in row {first + row} of {file}"
-        self.n_foreign += int(np.count_nonzero(foreign))
-
-    def seen(self) -> ColumnSummary:
-        """Return what was seen of all rows."""
-        if self._kind == "whole" and self.dtype().kind == "f":
-            # Beyond 64 bits, signs included; then the largest are among these.
-            self._kind, self._fraction = "decimal", float(self._range[1])
-        counts, fraction = self._counts, self._fraction if self._kind == "decimal" else None
-        if counts is None or fraction is not None:
-            return ColumnSummary(
-                self._kind, self._n_rows, self._values([self._first])[0], fraction, None, None
-            )
-        merged: Counter[Any] = Counter()
-        for value, n in zip(self._values(list(counts)), counts.values(), strict=True):
-            merged[value] += n
-        return ColumnSummary(
-            self._kind, self._n_rows, self._values([self._first])[0], None, len(merged),
-            {value: merged[value] for value in sorted(merged)},
-        )  # fmt: skip
-
-    def same_number(self) -> tuple[str, str] | None:
-        """Return two texts that are one number, where they are counted."""
-        if not self._from_text or self._kind not in ("whole", "decimal") or self._counts is None:
-            return None
-        return same_number(pa.array(list(self._counts), pa.string()))
-
-    def as_texts(self) -> ColumnSummary:
-        """Return what was seen of texts that stay what they are."""
-        assert self._counts is not None
-        counts = {text: self._counts[text] for text in sorted(self._counts)}
-        return ColumnSummary("text", self._n_rows, self._first, None, len(counts), counts)
-
-    def dtype(self) -> np.dtype[Any]:
-        """Return the type that holds all values."""
-        if self._kind != "whole":
-            return np.dtype(_DTYPES[self._kind])
-        least, most = self._range
-        fitting = [kind.dtype for kind in _WHOLE if kind.min <= least and most <= kind.max]
-        return np.dtype(fitting[0] if fitting else np.float64)
-
-    def _values(self, values: list[Any]) -> list[Any]:
-        """Turn values into what they stand for, now that all are known."""
-        if self._kind == "decimal":
-            return [float(value) for value in values]
-        if self._from_text and self._kind == "truth":
-            return list(read_as(pa.array(values, pa.string()), pa.bool_()).to_pylist())
-        if self._from_text and self._kind == "whole":
-            return [int(value) for value in values]
-        return values
-
-
-def _kind_of(type_: Any) -> str:
-    if pa.types.is_boolean(type_):
-        return "truth"
-    if pa.types.is_integer(type_):
-        return "whole"
-    return "decimal" if pa.types.is_floating(type_) or pa.types.is_decimal(type_) else "text"
-
-
-def _join(kind: str, other: str) -> str:
-    """Return the kind of values of both kinds."""
-    if not kind or kind == other:
-        return other
-    return "decimal" if {kind, other} == {"whole", "decimal"} else "text"
+        source._set_target(dtype)
+    return target
 
 
 # ---- learning ------------------------------------------------------------------------
@@ -453,7 +320,8 @@ def _learn(parts: list[_Part], source: TableBatches, checkpoint: Path | None, pa
     except StreamError as error:
         if checkpoint is None:
             raise
-        raise StreamError(f"{error}. What was learned before is kept in {checkpoint}") from error
+        reason = f"{error.reason}. What was learned before is kept in {checkpoint}"
+        raise StreamError(reason, error.where) from error
     finally:  # also after an error or an interrupt: what was learned is not lost
         for part in parts:
             part.save(source)
