@@ -135,7 +135,7 @@ def _circumstances(run: Run) -> dict[str, str]:
 
 
 def notes(old: Run, new: Run) -> Iterator[str]:
-    """Say in what else than the code the runs differ."""
+    """Name in what else than the code the runs differ."""
     before, after = _circumstances(old), _circumstances(new)
     different = [name for name in before if before[name] != after[name]]
     for name in different:

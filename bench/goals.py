@@ -32,7 +32,7 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """Say by how much, relative to the goal."""
+        """Return by how much, relative to the goal."""
         return "met" if self.met else f"MISSED by {1.0 - self.found / self.goal:.1%}"
 
 

@@ -154,7 +154,7 @@ def describe(n_threads: int) -> dict[str, Any]:
 
 
 def warnings_about(facts: Mapping[str, Any]) -> list[str]:
-    """Say what makes a run with these facts less than fair or less than quiet."""
+    """Return what makes a run with these facts less than fair or less than quiet."""
     found = []
     environment = facts["environment"]
     # Both sides held to AVX2 on purpose is fair.

@@ -90,7 +90,7 @@ def measure(name: str, point: Point, n_threads: int) -> int:
     Raises
     ------
     UnsupportedError
-        With what the process said when it failed.
+        With what the process printed when it failed.
     """
     sizes = [str(size) for size in (point.S, point.m, point.degree, point.K, n_threads)]
     done = subprocess.run(

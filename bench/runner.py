@@ -33,7 +33,7 @@ PAUSE = 0.2
 BATCH_SECONDS = 0.2
 MOST_CALLS = 1000
 
-# The system counts processor time in ticks of 10 ms; over a shorter span they say nothing.
+# The system counts processor time in ticks of 10 ms; over a shorter span they show nothing.
 SHORTEST_SPAN = 0.5
 
 PEAK = "peak"  # stands for the measured rate of multiply-adds in the goals of a case
@@ -101,7 +101,7 @@ class Contestant:
     run: Callable[[], Any]
     prepare: Callable[[], object] | None = None  #: before each run, not timed
     #: The part of the work that one run does. Times are divided by it, so that a peer whose cost is
-    #: known to be proportional to the rows, say, need not take minutes; `does` must say so.
+    #: known to be proportional to the rows need not take minutes; `does` must state so.
     share: float = 1.0
 
 

@@ -182,7 +182,7 @@ def run_files(gigabytes: float, threads: tuple[int, ...]) -> list[dict[str, Any]
 
 
 def line(one: dict[str, Any]) -> str:
-    """Say what was found, as a row of a table."""
+    """Return what was found, as a row of a table."""
     return (
         f"| m = {one['m']}, L = {one['n_terms']} | {one['who']} | {one['n_threads']} | "
         f"{one['n_rows']:,} | {one['seconds']:.3g} | {one['n_rows'] / one['seconds']:,.0f} | "

@@ -50,7 +50,7 @@ def disturbed(case: CaseResult) -> bool:
 
 
 def verdict(ratio: Estimate) -> str:
-    """Say in a word what a ratio theirs / ours means for ours, with regard to its interval."""
+    """Name in a word what a ratio theirs / ours means for ours, with regard to its interval."""
     if ratio.coverage < LEAST_CONFIDENCE:
         return "unsure"
     if ratio.high < 1.0:
@@ -152,7 +152,7 @@ def body(run: Run) -> list[str]:
 
 
 def explanation(cases: Sequence[CaseResult]) -> list[str]:
-    """Say what the columns are."""
+    """Name what the columns are."""
     coverage = min(case.ratio(peer).coverage for case in cases for peer in case.peers)
     return [
         "",
@@ -178,7 +178,7 @@ def result_lines(result: CaseResult | Failure, peak: float | None) -> list[str]:
 
 
 def ending(run: Run) -> list[str]:
-    """Write what all cases together say."""
+    """Write what all cases together show."""
     lines = ["", *_conclusion(run)] if run.cases else []
     if run.interrupted:
         lines += ["", "Interrupted: the other cases were not run."]

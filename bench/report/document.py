@@ -60,10 +60,10 @@ def _circumstances(parts: Parts) -> Iterator[str]:
     runs = [(f"Cases, {title(run)}", run) for run in parts.cases]
     if parts.sweeps is not None:
         runs.append(("Whole fits", parts.sweeps))
-    said: set[str] = set()
+    shown: set[str] = set()
     for name, run in runs:
-        new = [line for line in head(run) if line not in said]
-        said.update(new)
+        new = [line for line in head(run) if line not in shown]
+        shown.update(new)
         yield from (f"{name}:", "", "```", *new, "```", "")
 
 

@@ -55,7 +55,7 @@ void correct(const Problem& problem, RidgeSolution& solution, const Solve& solve
 
 // Takes a free constant out of a problem of which each column of `columns` is an equation, and u the constant's part of
 // each. A reflection of the equations takes u >= 0 to the axis of its largest entry, so only that one still sees the
-// constant; it is dropped. (Any other axis would lose what equations of small weight say.)
+// constant; it is dropped. (Any other axis would lose what equations of small weight hold.)
 void eliminate(const Vector& u, Matrix& columns) {
   Index pivot = 0;
   u.maxCoeff(&pivot);
@@ -84,7 +84,7 @@ struct Penalized {
   double tolerance = kEpsilon;  // what was taken for rounding, relative to the columns of R
 };
 
-// Where the diagonal of R is no more than the rounding of its column (of the given size), samples say no more than
+// Where the diagonal of R is no more than the rounding of its column (of the given size), samples hold no more than
 // those before them. Taken for a direction of its own, that rounding would come back as eps r / gamma of the weights, r
 // being what is left of targets that contradict each other. So R becomes Q S with a row for each of the other samples.
 //

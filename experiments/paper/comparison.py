@@ -209,7 +209,7 @@ def _overview(outcomes: dict[str, Outcome]) -> Iterator[Block]:
 def _claims(
     outcomes: dict[str, Outcome], labels: list[str], means: np.ndarray, printed: np.ndarray
 ) -> str:
-    """Say what holds of the paper's comparison, among its three methods with its parameters."""
+    """Report what holds of the paper's comparison, among its three methods with its parameters."""
     three = means[:, [labels.index(method) for method in METHODS]]
     here, there = ranks(three).mean(axis=0), ranks(printed).mean(axis=0)
     order = ", ".join(

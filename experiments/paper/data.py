@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Doubles = npt.NDArray[np.float64]
     Codes = npt.NDArray[np.intp]
 
-#: The continuous ones; the paper has six, and does not say which.
+#: The continuous ones; the paper has six, and does not name which.
 AUSTRALIAN_COLUMNS = (1, 2, 6, 9, 12, 13)
 
 #: By the unit interval, symmetrically, or by mean and standard deviation.

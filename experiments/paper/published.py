@@ -133,7 +133,7 @@ class Erratum:
 
 
 def errata() -> list[Erratum]:
-    """Compare every printed difference with the numbers that it is said to be of."""
+    """Compare every printed difference with the numbers that it claims to be of."""
     claims = [
         (
             f"{name}, {method}, change by noise of {amplitude} per cent",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: docs/deviations.md.
 DEVIATIONS = (
     """Rows are shuffled by a generator seeded with the number of the trial, and cut after the
-    paper's number of training rows. The paper does not say whether it split class by class; that
+    paper's number of training rows. The paper does not state whether it split class by class; that
     is tried for GNN.""",
     """Inputs are scaled by the training rows and test rows are clipped to their range. The paper
     normalises all data before the experiments; that is tried for GNN.""",

@@ -116,7 +116,7 @@ def surface(run: Run, name: str, algorithm: str) -> Doubles:
 
 
 def section(run: Run) -> list[Block]:
-    """Draw surfaces and curves of few terms; say how much of each surface is good."""
+    """Draw surfaces and curves of few terms; report how much of each surface is good."""
     plan, exponents = run.plan, exponents_of(run.plan)
     surfaces = {(name, a): surface(run, name, a) for name in DATA for a in (ELM, GNN)}
     sizes = {key: sizes_of(*key, plan) for key in surfaces}

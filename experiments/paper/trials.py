@@ -126,7 +126,7 @@ def tuned(name: str, method: Tunable, trial: int, plan: Plan, store: Store) -> T
 
 
 def count(n_trials: int) -> str:
-    """Say how many."""
+    """Return how many, in words."""
     return f"{n_trials} trial" + "s" * (n_trials != 1)
 
 

@@ -184,7 +184,7 @@ def _is_masked(value: Any) -> bool:
 
 
 def _holds(values: Any) -> str | None:
-    """Say what there is in an array, column or sequence that is not to be taken for numbers."""
+    """Name what there is in an array, column or sequence that is not to be taken for numbers."""
     if isinstance(values, (list, tuple)) and any(_is_masked(entry) for entry in values):
         return "masked entries"
     if _is_masked(values):
@@ -193,7 +193,7 @@ def _holds(values: Any) -> str | None:
     if kind == "O":  # it may hold anything, as those of other libraries
         try:
             values = np.asarray(values)
-        except (TypeError, ValueError):  # no array at all, which others say better
+        except (TypeError, ValueError):  # no array at all, which others report better
             return None
         kind = values.dtype.kind
     if kind in "mM":
@@ -315,7 +315,7 @@ def _advice(entry: object) -> str:
 
 @contextlib.contextmanager
 def naming_columns(value: Any, name: str) -> Iterator[None]:
-    """Let an error of a conversion to numbers say which column and entry it is, and what to do.
+    """Let an error of a conversion to numbers name which column and entry it is, and what to do.
 
     Parameters
     ----------

@@ -164,8 +164,9 @@ class IllConditionedWarning(UserWarning):
 class PenalizedConstantWarning(UserWarning):
     """The penalty on the constant term spoils the predictions of targets far from zero.
 
-    Of samples that come in batches it is said from their sums at the solve, where they are at least
-    twice as many as the terms; fewer are gone when what happens between them would be measured.
+    Of samples that come in batches it is found from their sums at the solve, where they are at
+    least twice as many as the terms; fewer are gone when what happens between them would be
+    measured.
     """
 
 

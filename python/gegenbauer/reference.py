@@ -239,7 +239,7 @@ def graded_lexicographic(n_inputs: int, n_terms: int) -> IntArray:
     r"""List multi-indices in graded lexicographic order (text after `eq.GSP-appro-residual`).
 
     Total degrees ascend; within a degree the first input has the highest degree first: 00 10 01 20
-    11 02 30 ... The paper does not say the direction; this is the order of scikit-learn's
+    11 02 30 ... The paper does not give the direction; this is the order of scikit-learn's
     ``PolynomialFeatures``.
 
     Parameters

@@ -1,5 +1,5 @@
 #pragma once
-/// The few lines that the tests of the core need: checks that say what failed and where, counted to the exit code.
+/// The few lines that the tests of the core need: checks that report what failed and where, counted to the exit code.
 
 #include <cmath>
 #include <cstdlib>
@@ -57,13 +57,13 @@ inline gegenbauer::StridedView<double> view(gegenbauer::Matrix& m) {
       check::fail(__FILE__, __LINE__, #value, " is ", got_, ", expected ", want_, " within ", (tolerance)); \
   } while (false)
 
-#define CHECK_THROWS(expression, exception, part)                                                  \
-  do {                                                                                             \
-    try {                                                                                          \
-      (void)(expression);                                                                          \
-      check::fail(__FILE__, __LINE__, "nothing thrown by ", #expression);                          \
-    } catch (const exception& error_) {                                                            \
-      if (std::string(error_.what()).find(part) == std::string::npos)                              \
-        check::fail(__FILE__, __LINE__, "the message does not say '", part, "': ", error_.what()); \
-    }                                                                                              \
+#define CHECK_THROWS(expression, exception, part)                                                      \
+  do {                                                                                                 \
+    try {                                                                                              \
+      (void)(expression);                                                                              \
+      check::fail(__FILE__, __LINE__, "nothing thrown by ", #expression);                              \
+    } catch (const exception& error_) {                                                                \
+      if (std::string(error_.what()).find(part) == std::string::npos)                                  \
+        check::fail(__FILE__, __LINE__, "the message does not contain '", part, "': ", error_.what()); \
+    }                                                                                                  \
   } while (false)

@@ -162,7 +162,7 @@ def exact(name: str) -> list[Fraction]:
 def in_powers(
     W: np.ndarray, basis: TensorBasis, data: Set, domain: tuple[int, int], *, orthonormal: bool
 ) -> list:
-    """Expand what the weights W say in the same coefficients, with 60 digits."""
+    """Expand what the weights W stand for in the same coefficients, with 60 digits."""
     with mpmath.workdps(60):
         lows, highs = data.X.min(axis=0), data.X.max(axis=0)
         slopes = [

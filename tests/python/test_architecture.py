@@ -245,7 +245,7 @@ class TestPublicNames:
                         allowed = ("errors", "batches", "cli")
                         assert room(path) in allowed, f"{node.name} belongs into gegenbauer.errors"
 
-    def test_names_that_live_elsewhere_say_where(self):
+    def test_names_that_live_elsewhere_name_the_place(self):
         with pytest.raises(AttributeError, match=r"it is in gegenbauer\.selection$"):
             gegenbauer.learn_spectrum  # noqa: B018
         assert not hasattr(gegenbauer, "OutOfRangeWarning")

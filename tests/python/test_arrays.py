@@ -85,7 +85,7 @@ def test_control_groups_of_version_1(system, path):
     assert _memory.available_memory() == 2 * GIB
 
 
-def test_refusals_say_what_is_left(monkeypatch):
+def test_refusals_report_what_is_left(monkeypatch):
     monkeypatch.setattr(_memory, "available_memory", lambda: 2.5e9)
     require_memory(2.5e9, "a thing", "make less of it")
     message = r"^a thing needs 2\.6 GB of memory, but only 2\.5 GB can be had: make less of it$"

@@ -1,4 +1,4 @@
-"""The benchmarks: what they say of times that are known, what they refuse, and one quick run."""
+"""The benchmarks: what they report of times that are known, what they refuse, and one quick run."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ class TestReport:
         assert case["ratios"]["peer"]["of_best"] == pytest.approx(2.0)
 
     @pytest.mark.parametrize("difference", [math.nan, math.inf])
-    def test_what_json_cannot_say(self, difference):
+    def test_what_json_cannot_hold(self, difference):
         failure = Failure("toy", "disagrees", (Agreement("value", difference, 1.0),))
         text = json.dumps(results.to_json(run_of(failures=[failure])), allow_nan=False)
         found = results.from_json(json.loads(text)).failures[0].agreements[0]

@@ -58,7 +58,7 @@ class TestGoals:
         (outcome,) = run_of(with_goals(result_of(), peer=2.0)).outcomes()
         assert outcome.met
 
-    def test_json_and_table_say_so(self):
+    def test_json_and_table_report_it(self):
         run = run_of(with_goals(result_of(), peer=2.5, **{PEAK: 0.08}), result_of("free"))
         data = json.loads(json.dumps(results.to_json(run)))
         assert data["cases"][0]["goals"] == {"peer": 2.5, PEAK: 0.08}

@@ -198,7 +198,7 @@ class TestEntryPoint:
         while b"fitting with rows held out" not in text:
             text += os.read(screen, 1000)
         process.send_signal(signal.SIGINT)
-        with contextlib.suppress(OSError):  # Linux's way to say that the other end is closed
+        with contextlib.suppress(OSError):  # Linux's way to report that the other end is closed
             while more := os.read(screen, 1000):
                 text += more
         os.close(screen)
@@ -727,7 +727,7 @@ class TestStream:
         assert alphas[0] == 2**-12 != alphas[1]
 
     def test_alpha_that_runs_away(self, folder):
-        """Of noise nothing is learned, and that is said."""
+        """Of noise nothing is learned, and that is reported."""
         rng = np.random.default_rng(0)
         noise = rng.standard_normal(60)
         self.write(pd.DataFrame({"a": rng.random(60), "b": rng.random(60), "y": noise}))
@@ -887,8 +887,8 @@ class TestStream:
         options = ("--target=species", "--stream", "--n-terms=5")
         assert "the table no.csv does not exist; check the path" in fail("fit", "no.csv", *options)
         Path("empty").mkdir()
-        said = fail("fit", "empty", *options)
-        assert "the folder empty holds no .parquet, .csv or .tsv files" in said
+        error = fail("fit", "empty", *options)
+        assert "the folder empty holds no .parquet, .csv or .tsv files" in error
         assert fail("fit", "parts", "--target=Speces", "--stream") == (
             "error: 0.parquet: there is no column 'Speces'; did you mean 'species'?\n"
         )

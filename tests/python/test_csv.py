@@ -41,7 +41,7 @@ VALUES = {
     "tabs before words": ["\ta", "a"],
     "separators in quotes": ['"a, b"', '"c"'],
     "separators behind blanks and quotes": [' "a, b"', ' "c, "'],
-    "doubled quotes": ['"say ""a"""', '"b"'],
+    "doubled quotes": ['"see ""a"""', '"b"'],
     "nothing but doubled quotes": ['""""', '""""""'],
     "quotes within words": ['5" pipe', '6" pipe', '6"" pipe'],
     "quotes at the end of words": ['5"', '6"'],
@@ -187,7 +187,7 @@ REFUSED = {
         'x,y\n1,"a"\n2,"b\n3,"a"\n4,"b"\n', "data row 2 of .*text follows a field in quotes"),
     "text behind a quote": ('x,y\n1,"a"b\n2,b\n', "data row 1 .*text follows a field"),
     "blank behind a quote": ('x,y\n1,"a" \n2,b\n', "data row 1 .*text follows a field"),
-    "quotes not doubled": ('x,y\n1,"say "a""\n2,b\n', "data row 1 .*text follows a field"),
+    "quotes not doubled": ('x,y\n1,"see "a""\n2,b\n', "data row 1 .*text follows a field"),
     "a field less": ("x,y,z\n1,a,2\n2,b\n3,a,4\n", "data row 2 of .*expected 3 columns, got 2"),
     "a field more": ("x,y\n1,a\n2,b\n3,a,4\n", "data row 3 of .*expected 2 columns, got 3"),
     "separators at the end": ("x,y\n1,a,\n2,b,\n", "data row 1 of .*expected 2 columns, got 3"),
@@ -412,7 +412,7 @@ PIECES = [
 def test_any_text_is_what_the_csv_module_reads(tmp_path_factory, parts, block):
     """The same records, or both refuse it."""
     text = "".join(parts)
-    # The csv module does not say whether it read a line of blanks, or of a pair of quotes.
+    # The csv module does not report whether it read a line of blanks, or of a pair of quotes.
     hypothesis.assume(not re.search(r'(^|[\r\n]) *""([\r\n]|$)', text))
     path = tmp_path_factory.getbasetemp() / "any.csv"
     path.write_bytes(text.encode())
@@ -611,13 +611,13 @@ def test_texts_that_differ_are_different_classes(write, name, read):
                                 path.read_text().splitlines()[1:]]  # fmt: skip
 
 
-def test_why_numbers_stay_text_is_said(write):
+def test_why_numbers_stay_text_is_reported(write):
     path = write(of_values(["007", "7"]))
-    said = "and '007' and '7', which are one number, stay two classes"
-    assert said in read_target(read_table(path, target="y"), "y", Task.auto).reason
+    expected = "and '007' and '7', which are one number, stay two classes"
+    assert expected in read_target(read_table(path, target="y"), "y", Task.auto).reason
     with refusals(print):
         source = TableBatches(path, "y")
-        assert said in _look_at_target(source, Task.auto, Steps(1)).reason
+        assert expected in _look_at_target(source, Task.auto, Steps(1)).reason
 
 
 @pytest.mark.parametrize("as_labels", [None, True, False])
@@ -634,9 +634,9 @@ def test_batches_refuse_what_would_become_one_class_later(write, monkeypatch):
     monkeypatch.setattr(csv_text, "_HEADERS_A_BLOCK", 1)
     rows = "".join(f"{k},{k % 3}\n" for k in range(200))
     path = write(f"x,y\n{rows}200,01\n")
-    said = "column 'y', the target, holds '1' and '01', which are one number"
+    expected = "column 'y', the target, holds '1' and '01', which are one number"
     for n_skipped in (0, 1):
-        with pytest.raises(StreamError, match=said):
+        with pytest.raises(StreamError, match=expected):
             list(TableBatches(path, "y", batch_size=50).start(n_skipped))
     regression = TableBatches(path, "y", batch_size=50, as_labels=False)
     assert sum(len(batch.y) for batch in regression.start()) == 201
@@ -669,11 +669,11 @@ def test_tsv_files_have_tabs(tmp_path, separator):
 def test_packed_files_are_refused_with_the_remedy(tmp_path, name, how):
     path = tmp_path / name
     path.write_bytes(b"x")
-    said = rf"it is compressed: unpack it \({how} {name}\), or write it as Parquet"
+    expected = rf"it is compressed: unpack it \({how} {name}\), or write it as Parquet"
     for paths in (path, tmp_path):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=expected):
             TableBatches(paths, "y")
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=expected):
         read_table(path)
 
 

@@ -148,7 +148,7 @@ class TestShowVersions:
         assert rows["instruction set"].startswith(_dispatch.isa)
         assert {"gegenbauer", "threads", "python", "platform", "numpy", "scikit-learn"} <= set(rows)
 
-    def test_missing_package_is_said(self, capsys, monkeypatch):
+    def test_missing_package_is_reported(self, capsys, monkeypatch):
         version = _dispatch.metadata.version
 
         def without_safetensors(package):

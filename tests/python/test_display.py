@@ -357,8 +357,8 @@ class TestReliability:
         model = GegenbauerClassifierCV().fit(X, Y > 0.5)
         display = ReliabilityDisplay.from_estimator(model, Y > 0.5, n_bins=5)
         found = model.loo_probabilities_[:, 1]
-        true, said = calibration_curve(Y > 0.5, found, n_bins=5)
-        assert_array_equal(display.line_.get_xdata(), said)
+        true, predicted = calibration_curve(Y > 0.5, found, n_bins=5)
+        assert_array_equal(display.line_.get_xdata(), predicted)
         assert_array_equal(display.line_.get_ydata(), true)
         assert_array_equal(display.y_prob, found)
         expected = self.by_definition(Y > 0.5, found, np.linspace(0, 1, 6))
@@ -385,8 +385,8 @@ class TestReliability:
             model, self.LABELS, n_bins=4, strategy=strategy, name="ours", color="red"
         )
         right = model.classes_[P.argmax(axis=1)] == self.LABELS
-        true, said = calibration_curve(right, P.max(axis=1), n_bins=4, strategy=strategy)
-        assert_array_equal(display.line_.get_xdata(), said)
+        true, predicted = calibration_curve(right, P.max(axis=1), n_bins=4, strategy=strategy)
+        assert_array_equal(display.line_.get_xdata(), predicted)
         assert_array_equal(display.line_.get_ydata(), true)
         assert display.line_.get_color() == "red"
         assert display.line_.get_label() == "ours"

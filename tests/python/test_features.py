@@ -151,7 +151,7 @@ class TestRange:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert_array_equal(result, silent.transform(self.outside))
-            features.transform(self.X)  # inside of the range there is nothing to say
+            features.transform(self.X)  # inside of the range there is nothing to warn of
 
     def test_the_numbers_of_the_warning_differ(self):
         features = GegenbauerFeatures(degree=1).fit([[1.7e9], [1.7e9 + 60]])

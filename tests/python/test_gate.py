@@ -1,4 +1,4 @@
-"""What is no number is refused by every entry point alike, and errors say what it was and where."""
+"""What is no number is refused by every entry point alike, and errors name it and its place."""
 
 from __future__ import annotations
 

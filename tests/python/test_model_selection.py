@@ -180,7 +180,7 @@ class TestClassifier:
             assert log_loss(split[3], model.predict_proba(split[1])) < 0.2
 
     def test_probabilities_are_calibrated(self):
-        """Noisy labels: what is said to be so many per cent is so many per cent."""
+        """Noisy labels: what is predicted as so many per cent is so many per cent."""
         rng = np.random.default_rng(0)
         X = rng.uniform(-1, 1, (1600, 2))
         truth = 1 / (1 + np.exp(-3 * np.sin(3 * X[:, 0]) - 2 * X[:, 1]))
@@ -468,12 +468,12 @@ class TestUncertainty:
     def test_coverage_is_between_zero_and_one(self, coverage):
         X, y = regression(20)
         model = GegenbauerRegressorCV().fit(X, y)
-        said = "`coverage` must be greater than 0 and less than 1, .* got "
+        expected = "`coverage` must be greater than 0 and less than 1, .* got "
         if isinstance(coverage, str):
             with pytest.raises(TypeError, match="`coverage` must be a number, got 'x'"):
                 model.predict_interval(X, coverage)
             return
-        with pytest.raises(ValueError, match=said + re.escape(repr(coverage))):
+        with pytest.raises(ValueError, match=expected + re.escape(repr(coverage))):
             model.predict_interval(X, coverage)
 
 

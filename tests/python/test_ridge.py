@@ -506,7 +506,7 @@ def test_the_error_is_no_smaller_than_reported(kind, penalize_constant, alpha):
             where = (engine, solver, n_samples)
             assert solution.error >= 1 or off <= 10 * solution.error, where
             if solution.solver != "cholesky" and kind in ("repeated", "equal inputs"):
-                assert solution.error <= 1e-6, where  # of what samples say by themselves
+                assert solution.error <= 1e-6, where  # of what samples hold by themselves
 
 
 @pytest.mark.parametrize("kind", ["plain", "near", "repeated", "equal inputs"])
@@ -704,7 +704,7 @@ def test_free_constant_against_extended_precision(shape, factorization, alpha, w
             assert solution.engine == ("primal" if solution.solver == "qr" else "dual"), where
 
 
-# Samples of which many say the same, or terms that do
+# Samples of which many are the same, or terms that do
 DEGENERATE = {
     "none": lambda X: X,
     "repeated rows": lambda X: X[np.arange(len(X)) // 2],

@@ -484,7 +484,7 @@ def test_threads_do_not_change_the_band(free):
     assert np.array_equal(one.leverages, two.leverages)
 
 
-def test_alphas_below_rounding_are_finite_and_say_so():
+def test_alphas_below_rounding_are_finite_and_reported():
     """A numerically singular matrix: what is trusted chooses the same alpha as eigenvectors do."""
     rng = np.random.default_rng(4)
     X = rng.uniform(size=(300, 1))
@@ -574,7 +574,7 @@ def test_repeated_samples_of_any_penalty(shape, free, kind, scaled):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("method", METHODS)
 def test_the_error_is_no_smaller_than_reported(method, seed):
-    """Against 60 digits, where samples or inputs nearly say the same and penalties are tiny."""
+    """Against 60 digits, where samples or inputs are nearly the same and penalties are tiny."""
     rng = np.random.default_rng(seed)
     for kind in ("plain", "near", "equal inputs", "repeated"):
         n, m, terms = int(rng.choice([5, 8])), int(rng.choice([1, 2])), int(rng.choice([4, 7]))

@@ -178,7 +178,7 @@ def test_sum_of_statistics(statistics_of):
             other + a
 
 
-def test_statistics_say_what_they_are(statistics_of):
+def test_statistics_show_what_they_are(statistics_of):
     p = make_problem(60, 2, 15)
     statistics = statistics_of(p, sample_weight=np.full(60, 0.5), scaling=InputScaling.fit(p.X))
     assert repr(statistics) == (
@@ -340,7 +340,7 @@ def test_moments_of_very_many_inputs_are_refused_at_once():
 
 @pytest.mark.parametrize("lam", [-0.45, -0.3, -0.1, 0.0, 0.5, 5.0])
 def test_errors_of_moments_stay_below_their_bound(lam):
-    """For negative lam the coefficients cancel, so that values say nothing of errors."""
+    """For negative lam the coefficients cancel, so that values show nothing of errors."""
     basis = TensorBasis(1, degree=80, lam=lam, spectrum="orthonormal")
     X = np.random.default_rng(0).uniform(-1, 1, (2000, 1))
     found = MomentStatistics.from_data(basis, X, X).gram

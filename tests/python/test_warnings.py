@@ -247,7 +247,7 @@ class TestOutside:
         for ends, alone in zip(together, model.predict_interval(Z), strict=True):
             assert_array_equal(ends[:3], alone)
 
-    def test_extrapolations_are_as_wide_as_their_features_say(self):
+    def test_extrapolations_are_as_wide_as_their_features_are(self):
         model, *_ = line_model()
         model.set_params(out_of_range="extrapolate")
         assert variance_at(model, [3.0]) > variance_at(model, [2.0])
@@ -334,8 +334,8 @@ class TestPenalizedConstant:
 
     @pytest.mark.filterwarnings("ignore::gegenbauer.errors.PenalizedConstantWarning")
     @pytest.mark.parametrize("weight", [None, 0.5])
-    def test_batches_say_it_from_their_sums(self, weight):
-        """What sums say of targets of 1 is what fits with and without the mean differ by."""
+    def test_batches_report_it_from_their_sums(self, weight):
+        """What sums give for targets of 1 is what fits with and without the mean differ by."""
         rng = np.random.default_rng(1)
         X = rng.uniform(-1, 1, size=(3000, 2))
         y = X[:, 0] ** 2 + X[:, 1]
@@ -353,7 +353,7 @@ class TestPenalizedConstant:
         lost = np.sqrt(np.mean((fit[0] - 1e4 - fit[1]) ** 2)) / y.std()
         assert reported == pytest.approx(lost, rel=0.05)
 
-    def test_batches_whose_constant_is_cheap_or_free_say_nothing(self):
+    def test_batches_whose_constant_is_cheap_or_free_warn_of_nothing(self):
         rng = np.random.default_rng(1)
         X = rng.uniform(-1, 1, size=(3000, 2))
         y = X[:, 0] ** 2 + X[:, 1]
@@ -445,7 +445,7 @@ class TestPenalizedConstant:
         )
 
     @pytest.mark.parametrize("weighted", [False, True])
-    def test_where_it_costs_nothing_nothing_is_said(self, weighted):
+    def test_where_it_costs_nothing_no_warning_comes(self, weighted):
         weights = {"sample_weight": np.full(200, 2.0)} if weighted else {}
         for model, y in [
             (GegenbauerRegressor(penalize_constant=False), self.y + 1e6),

@@ -49,6 +49,7 @@ def test_names_file_line_and_remedy(check):
     [
         ("def test_tells_all():", "tells"),
         ("self._told = 0", "told"),
+        ("errors say where", "say"),
         ("class HalfFitted:", "Half Fitted"),
         ("def print_travel():", "travel"),
         ("# the same\n# bits", "same # bits"),

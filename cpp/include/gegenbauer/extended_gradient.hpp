@@ -1,5 +1,5 @@
 #pragma once
-/// The gradient of least squares in twice the precision, for refinement beyond what rounded features can say. Rounding
+/// The gradient of least squares in twice the precision, for refinement beyond what rounded features can give. Rounding
 /// of G itself moves weights by eps k^2 |r| / |G|, k the condition number; a factor of rounded features, corrected by
 /// gradients of exact ones, comes to the weights of exact ones.
 

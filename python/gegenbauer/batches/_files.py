@@ -44,7 +44,7 @@ class TableFile:
     classes : tuple of str and OneText, or None
         A column of numbers that are classes, none of which may be.
     most : int
-        Rows that are decoded at once, where that can be said.
+        Rows that are decoded at once, where that can be set.
     """
 
     most: int

@@ -235,7 +235,7 @@ def no_classes(values: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 @functools.lru_cache(maxsize=256)  # a wide table looks up each of its columns, several times
 def column_kind(type_: Any) -> str:
-    """Say in words what a column of a type of Arrow holds."""
+    """Name in words what a column of a type of Arrow holds."""
     from pyarrow import types
 
     if types.is_dictionary(type_):

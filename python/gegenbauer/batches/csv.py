@@ -63,7 +63,9 @@ class CsvFile(TableFile):
         found = [column.drop_null() if column.null_count else column for column in piece.columns]
         for name, texts, numbers in zip(columns, found, read_all_as_doubles(found), strict=True):
             if len(texts) == 0:
-                self.types[name] = pa.float64()  # values may follow; that some lack, we say then
+                self.types[name] = (
+                    pa.float64()
+                )  # values may follow; that some lack is reported then
                 continue
             self.types[name] = typed(texts, numbers).type
             if column_kind(self.types[name]) == TEXT:
@@ -100,7 +102,7 @@ class CsvFile(TableFile):
 
     def _distinguish(self, texts: Any, name: str, known: OneText) -> None:
         """Refuse classes that differ as text and would be one as numbers."""
-        if not _all_numbers(texts):  # what is wrong with them is said where they are read
+        if not _all_numbers(texts):  # what is wrong with them is reported where they are read
             return
         found = known.clash(texts)
         if found is not None:

@@ -193,7 +193,7 @@ class CsvText:
         return header, piece[found.end() :].lstrip(_LINE_ENDS)
 
     def _located(self, flaw: _FlawError, n_rows: int | None) -> CsvError:
-        """Say in which row something is, of which the data come behind so many rows."""
+        """Find in which row something is, of which the data come behind so many rows."""
         before = self._record.finditer(flaw.data, 0, flaw.at + 1)
         place = sum(bool(record[0].strip(b" ")) for record in before) - 1
         row = place - 1 if n_rows is None else n_rows + place

@@ -27,7 +27,7 @@ class _IterableBatches:
 
     def __init__(self, items: Iterable[Any]) -> None:
         self._items = items
-        # Of a generator, say, which cannot begin again, there is one reader for all.
+        # Of a generator, for example, which cannot begin again, there is one reader for all.
         self._reader = _Reader(items) if iter(items) is items else None
         self._lengths: list[int | None] = []  # of the batches that were seen
         self._witnesses: list[str] = []
@@ -72,7 +72,7 @@ class _IterableBatches:
         self._lengths[number : number + 1] = [length_of(X)]
         try:
             witness = witness_of(X, y, weight)
-        except (TypeError, ValueError, IndexError):  # that it is no batch others will say
+        except (TypeError, ValueError, IndexError):  # that it is no batch others report
             witness = ""
         self._witnesses[number : number + 1] = [witness]
         lengths = [n for n in self._lengths[: number + 1] if n is not None]

@@ -73,7 +73,7 @@ def _files_below(path: Path, *, alone: bool) -> Iterator[tuple[str, Path, str]]:
 
 
 def packed(path: Path) -> str:
-    """Say what to do with a file that is compressed; nothing of others.
+    """Name what to do with a file that is compressed; nothing of others.
 
     Examples
     --------

@@ -44,7 +44,7 @@ _BATCH_NUMBERS = 2_000_000
 # the batch.
 _DECODED_ROWS, _DECODED_NUMBERS = 16384, 500_000
 
-# What stands between columns, unless it is said
+# What stands between columns, unless it is given
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 

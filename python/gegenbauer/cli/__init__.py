@@ -1,6 +1,6 @@
 """The command line: ``gegenbauer fit``, ``tune``, ``predict``, ``info`` and ``demo``.
 
-:func:`main` is the entry point. It needs nothing but Python to say that the extra ``cli`` is
+:func:`main` is the entry point. It needs nothing but Python to report that the extra ``cli`` is
 missing, and turns whatever goes wrong into one line on stderr. ``app`` declares the commands, and
 each is a module that is imported when it runs; the other modules serve them.
 """
@@ -104,7 +104,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _explain(error: Exception) -> tuple[str, int]:
-    """Say in one line what went wrong, and which exit code it means."""
+    """Put in one line what went wrong, and which exit code it means."""
     import typer
 
     from gegenbauer.cli.messages import UserError, describe_os_error

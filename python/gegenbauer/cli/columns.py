@@ -290,7 +290,7 @@ def choose_target(survey: ColumnSurvey, name: str, task: Task) -> tuple[Target, 
     name : str
         Its name.
     task : Task
-        As the user said.
+        As the user requested.
 
     Raises
     ------
@@ -355,7 +355,7 @@ def choose_task(
     name : str
         Its name.
     task : Task
-        As the user said.
+        As the user requested.
     texts : tuple of ColumnSummary and (str, str), optional
         The same as text, where two texts (these) are one number: what it holds as classes.
 

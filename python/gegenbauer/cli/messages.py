@@ -131,7 +131,7 @@ def duration(seconds: float) -> str:
 
 
 def describe_os_error(error: OSError) -> str:
-    """Say in one line which file the system refused, and why."""
+    """Name in one line which file the system refused, and why."""
     if error.filename is None:
         return f"{error.strerror or error}"
     return f"{printable(str(error.filename), 200)}: {error.strerror or error}"

@@ -161,7 +161,7 @@ def _check_interval(value: float | None) -> float | None:
 
 # ---- the options -----------------------------------------------------------------------
 
-# Whether a path can be read is found out where it is read: there, the error can say more.
+# Whether a path can be read is found out where it is read: there, the error can report more.
 TableArgument = Annotated[
     Path,
     typer.Argument(

@@ -153,13 +153,13 @@ class Steps:
         return self
 
     def begin(self, what: str) -> None:
-        """Say what is done from now on; the step before is done."""
+        """Show what is done from now on; the step before is done."""
         self._what = what
         self._progress.update(self._task, description=what, completed=self._begun)
         self._begun += 1
 
     def detail(self, text: str) -> None:
-        """Say how far the present step is."""
+        """Show how far the present step is."""
         self._progress.update(self._task, description=f"{self._what}: {text}")
 
     def warn(self, message: str) -> None:

@@ -55,7 +55,7 @@ def describe_terms(model: Any) -> str:
 
 
 def describe_choice(model: Any) -> str:
-    """Say which penalty a model chose by ``choose_alpha``, and from which."""
+    """Report which penalty a model chose by ``choose_alpha``, and from which."""
     tried = model.alpha_results_["alpha"]
     return (
         f"{number(model.alpha)}, the best by generalised cross-validation of {tried.size} from "

@@ -64,7 +64,7 @@ class TrainingTable:
     target : Target
         The column to learn, and what kind of task that is.
     requested : Task
-        As the user said.
+        As the user requested.
     reading : float
         Seconds that it took to read the table.
     """
@@ -102,9 +102,9 @@ def describe_data(
     target : Target
         The column to learn.
     requested : Task
-        As the user said.
+        As the user requested.
     rows : str
-        What is said of the rows.
+        What is reported of the rows.
     """
     pairs = [
         ("task", f"{target.task}: {target.reason}{_other_choice(target, requested)}"),
@@ -115,7 +115,7 @@ def describe_data(
 
 
 def _other_choice(target: Target, requested: Task) -> str:
-    """Say how to override a decision that another one could stand beside."""
+    """Describe how to override a decision that another one could stand beside."""
     seen = target.seen
     if requested != Task.auto or seen.kind in ("text", "truth"):
         return ""
@@ -191,7 +191,7 @@ def warn_of_unnamed(inputs: Iterable[str], steps: Steps) -> None:
 
 
 def describe_accuracy(n_right: int, n_rows: int, frequent: object, chance: float) -> str:
-    """Say how many of the rows held out are right, beside always the most frequent class.
+    """Describe how many of the rows held out are right, beside always the most frequent class.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def describe_accuracy(n_right: int, n_rows: int, frequent: object, chance: float
 def describe_errors(
     r2: float, rmse: float, n_rows: int, mean: float, std: float, *, penalized: bool
 ) -> str:
-    """Say how far off the predictions of rows held out are, beside always their mean.
+    """Describe how far off the predictions of rows held out are, beside always their mean.
 
     Examples
     --------
@@ -246,7 +246,7 @@ class Written:
     error: Exception | None = None
 
     def describe(self, otherwise: str) -> str:
-        """Say what became of the file, or what to say if none was requested."""
+        """Describe what became of the file; `otherwise` if none was requested."""
         if self.path is None:
             return otherwise
         failed = f"not {self.done} {self.path}: see the error"
@@ -295,6 +295,6 @@ def keep(model: Any, out: Path | None, steps: Steps) -> Written:
 
 
 def describe_kept(n_rows: int, file: Written, *, again: bool = False) -> str:
-    """Say what became of the model."""
+    """Describe what became of the model."""
     place = file.describe("not saved: --out MODEL.safetensors would")
     return f"fitted {'again ' if again else ''}on all {n_rows} rows, {place}"

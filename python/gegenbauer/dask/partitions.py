@@ -163,7 +163,7 @@ class Partitions(NamedTuple):
 
 @contextmanager
 def _naming(number: int) -> Iterator[None]:
-    """Let errors say in which partition they arose."""
+    """Let errors name the partition in which they arose."""
     try:
         yield
     except (ValueError, TypeError) as error:

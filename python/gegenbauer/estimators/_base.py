@@ -327,7 +327,7 @@ class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
         )
 
     def _n_threads(self) -> int | None:
-        """Return the number of threads, which are ours: no backend of joblib has a say in it."""
+        """Return the number of threads, which are ours: no backend of joblib changes it."""
         if self.n_jobs is None:
             return None
         n_jobs = check_integer(self.n_jobs, "n_jobs", minimum=-MAX_INTEGER)

@@ -60,7 +60,7 @@ def plain_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def places_of(bad: NDArray[np.bool_]) -> str:
-    """Say where the first of some entries is, and of how many, for an error."""
+    """Describe where the first of some entries is, and of how many, for an error."""
     row, *column = np.argwhere(bad)[0].tolist()
     where = f"row {row}" + (f", column {column[0]}" if column and bad.shape[1] > 1 else "")
     return f"first in {where}; {int(np.count_nonzero(bad))} of its {bad.size} entries"
@@ -121,7 +121,7 @@ def indicator_columns(y: NDArray[Any], name: str) -> NDArray[np.bool_]:
 
 
 def describe_labels(y: NDArray[Any]) -> str:
-    """Say which dtype and which values y has, for an error."""
+    """Describe which dtype and which values y has, for an error."""
     seen = dict.fromkeys(np.asarray(y).ravel().tolist())
     listed = ", ".join(shown(value) for value in list(seen)[:MAX_LISTED])
     more = "" if len(seen) <= MAX_LISTED else f", ... ({len(seen)} different values)"

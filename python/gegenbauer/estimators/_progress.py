@@ -92,7 +92,7 @@ class Progress:
             self._end(self._stage)
 
     def step(self, what: str) -> None:
-        """Say that a step is done.
+        """Note that a step is done.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class RowProgress:
             self._report()
 
     def advance(self, n_rows: int) -> None:
-        """Say that so many more samples are learned."""
+        """Note that so many more samples are learned."""
         self._done += n_rows
         if self._callback is not None:
             self._callback(self._done, self._total)

@@ -100,7 +100,7 @@ class GegenbauerEstimator(StreamEstimator):
     def _look_at_sums(self) -> None:
         """Warn as `warn_if_constant_is_dear` does, from sums, which know no single sample.
 
-        A fit to targets of 1 misses them in the samples by what the sums say, and between them by
+        A fit to targets of 1 misses them in the samples by what the sums give, and between them by
         no more than n / (n - n_terms) times that, as far as samples outnumber the terms.
         """
         sums = self.statistics_

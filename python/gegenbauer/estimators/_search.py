@@ -136,7 +136,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
     solver_: str
     spectrum_: Spectrum | None
 
-    # ---- what subclasses say -----------------------------------------------------
+    # ---- what subclasses define -----------------------------------------------------
 
     def _make_loss(self, data: Samples, splits: Splits) -> Loss:
         """Return what is to be made small: a function of predictions and their samples."""
@@ -328,7 +328,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         return self.scoring is None
 
     def _warn_at_edges(self, basis_grid: tuple[list[float], list[int]] | None) -> None:
-        """Say where the best value is an end of a grid that was given: of three values or more."""
+        """Warn where the best value is an end of a grid that was given: of three values or more."""
         given = self._alpha_grid()
         grids: list[tuple[str, float, Sequence[float]]]
         grids = [("alphas", self.alpha_, [] if given is None else given.tolist())]
@@ -578,7 +578,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
             constants, tests = [np.concatenate(constants, axis=1)], [np.concatenate(tests)]
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a correlation, say, warns of constants
+                warnings.simplefilter("ignore")  # a correlation, for example, warns of constants
                 found = [loss(c, rows)[0] for c, rows in zip(constants, tests, strict=True)]
         except Exception:  # a scorer of the user's own may need predictions that differ
             return np.nan

@@ -68,8 +68,8 @@ class Solution(NamedTuple):
 class StreamEstimator(BasisEstimator, TargetEstimator):
     """An estimator that may learn from batches, beside ``fit``. See the module.
 
-    Subclasses say how targets are summed: regression as they are, classification by indicators of
-    the classes, whose order and number may change, and from which the codes +1 and -1 follow.
+    Subclasses define how targets are summed: regression as they are, classification by indicators
+    of the classes, whose order and number may change, and from which the codes +1 and -1 follow.
     """
 
     alpha: float
@@ -85,7 +85,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     _statistics: Statistics | None = None
     _solution: Solution | None = None
 
-    # ---- what subclasses say -----------------------------------------------------
+    # ---- what subclasses define -----------------------------------------------------
 
     def _encode_batch(
         self, y: Any, weight: Doubles | None, *, grow: bool
@@ -111,7 +111,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     # ---- state -------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
-        if name == "partial_fit":  # which is there, but not now: say why
+        if name == "partial_fit":  # which is there, but not now: report why
             try:
                 self._can_go_on()
             except ValueError as error:
@@ -418,7 +418,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         return self
 
     def _with_batch(self, batch: Any, classes: Any) -> tuple[Self, int]:
-        """Return a copy that has learned a batch too, and its samples; errors say which batch."""
+        """Return a copy that has learned a batch too, and its samples; errors name the batch."""
         work = copy.copy(self)
         known = classes if "classes_" not in work.__dict__ else None
         try:

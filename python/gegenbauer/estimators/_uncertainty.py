@@ -20,7 +20,7 @@ def estimate_noise_variance(squares: Doubles, left: float, weight: Doubles, dof:
     if left > 0:
         return np.asarray(squares / left)
     total = float(weight.sum())
-    if total >= 0.1 * weight.size:  # else it was said before
+    if total >= 0.1 * weight.size:  # else it was reported before
         warnings.warn(
             f"sample_weight counts samples, and {weight.size} count as {total:.3g}, of which the "
             f"model takes {dof:.3g} degrees of freedom: none is left to judge the noise by, so "

@@ -108,7 +108,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         What was used: an engine as above; "cholesky", "qr", "lq" or "complete_orthogonal".
     precision_ : {"float64", "float32"} or None
         Of the products behind the factorisation; None if a file of an older version was loaded,
-        which does not say. The weights are float64.
+        which does not hold it. The weights are float64.
     rcond_ : float
         Estimate of the reciprocal condition number of the system solved.
     n_refinements_ : int

@@ -222,7 +222,7 @@ def _check_labels(entry: dict[str, Any]) -> None:
 
 
 def wrong_number(name: str, array: NDArray[Any]) -> str | None:
-    """Say what the numbers of a tensor must be, and what is there; None if they are."""
+    """Describe what the numbers of a tensor must be, and what is there; None if they are."""
     limits = TENSORS[name]
     if array.dtype.kind not in "iuf":
         return None
@@ -277,7 +277,7 @@ def _finite_float(text: str) -> float:
 
 
 def _small_int(text: str) -> int:
-    # Before int(): a sum over the number of terms, say, must not begin with a million digits.
+    # Before int(): a sum over numbers of terms, or another, must not begin with a million digits.
     if len(text.lstrip("-")) > MAX_INT_DIGITS:
         raise ModelFileError(f"it holds the number {text[:32]}..., which is beyond float64.")
     return int(text)

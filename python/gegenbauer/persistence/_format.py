@@ -386,7 +386,7 @@ _MAX_LABEL_BYTES: Final = 2**20
 
 
 class Header(NamedTuple):
-    """What the first bytes of a file say, checked against the schema's outline."""
+    """What the first bytes of a file contain, checked against the schema's outline."""
 
     estimator: str
     parameters: dict[str, Any]

@@ -130,7 +130,7 @@ def learn_spectrum(
     moving = np.ptp(problem.Y, axis=0) > 0
     if problem.n < 3 or not moving.any():
         return first, problem.level(first) * (1.0 if alpha is None else alpha)
-    if not callable(problem.objective):  # outputs of no variance have nothing to say
+    if not callable(problem.objective):  # outputs of no variance have nothing to give
         problem.scaled_Y = np.ascontiguousarray(problem.scaled_Y[:, moving])
 
     def make(log_q: Doubles) -> SpectrumKernel:

@@ -66,7 +66,7 @@ def _window_powers() -> Doubles:
 
 
 def _resample(values: Doubles, steps: int) -> Doubles:
-    """Take values at regular angles to those of the finer grid, waves divided as said above.
+    """Take values at regular angles to those of the finer grid, waves divided as above.
 
     Along the last axis, of which values at all angles from 0 to pi determine the sum of cosines.
     """

@@ -331,7 +331,7 @@ def expected_calibration_error(
     outcomes : ndarray of bool, shape (n_samples,)
         Whether it came true.
     probabilities : ndarray, shape (n_samples,)
-        What was said about it.
+        What was predicted for it.
     edges : ndarray, shape (n_bins + 1,)
         Ends of bins of probabilities, ascending. A probability at an edge belongs to the lower bin.
 
@@ -345,9 +345,9 @@ def expected_calibration_error(
     --------
     >>> import numpy as np
     >>> from gegenbauer.selection.calibration import expected_calibration_error
-    >>> said = np.array([0.2, 0.2, 0.9, 0.9])
+    >>> given = np.array([0.2, 0.2, 0.9, 0.9])
     >>> edges = np.array([0.0, 0.5, 1.0])
-    >>> expected_calibration_error(np.array([False, True, True, True]), said, edges)
+    >>> expected_calibration_error(np.array([False, True, True, True]), given, edges)
     0.2
     """
     bins = np.searchsorted(edges[1:-1], probabilities)

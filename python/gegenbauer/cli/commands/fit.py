@@ -172,7 +172,7 @@ def _validate(
 
 
 def _strata(labels: NDArray[Any], n_held_out: int) -> tuple[NDArray[Any] | None, str]:
-    """Return the labels to stratify by, or None, and say which and why."""
+    """Return the labels to stratify by, or None, and which and why in words."""
     classes, counts = np.unique(labels, return_counts=True)
     if counts.min() < 2:
         rare = quoted(classes[counts.argmin()])

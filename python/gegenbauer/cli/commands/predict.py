@@ -135,7 +135,7 @@ def load_model(path: Path, warn: Callable[[str], None]) -> Any:
 def _apply_range_policy(
     model: Any, X: Any, names: list[Any], table: Table, warn: Callable[[str], None]
 ) -> None:
-    """Say how many rows lie beyond the range seen in ``fit``, or refuse them."""
+    """Report how many rows lie beyond the range seen in ``fit``, or refuse them."""
     n_outside = model.count_out_of_range(X)
     policy = model.out_of_range
     if n_outside == 0:

@@ -330,7 +330,7 @@ def _learn(parts: list[_Part], source: TableBatches, checkpoint: Path | None, pa
 
 @contextmanager
 def _noting_interrupts(parts: list[_Part], checkpoint: Path | None) -> Iterator[None]:
-    """Say of an interrupt where that is kept which was learned."""
+    """Note on an interrupt where that is kept which was learned."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
@@ -448,12 +448,12 @@ class _Pace:
         self._start = time.monotonic()
 
     def skip(self, n_rows: int) -> None:
-        """Say that rows were done by an earlier run."""
+        """Count rows that were done by an earlier run."""
         self._done += n_rows
         self._skipped += n_rows
 
     def advance(self, n_rows: int) -> None:
-        """Say that more rows are done."""
+        """Count more rows that are done."""
         self._done += n_rows
         rate = (self._done - self._skipped) / max(time.monotonic() - self._start, 1e-9)
         of = "" if self._total is None else f" of {self._total:,}"

@@ -667,7 +667,7 @@ class AdditiveStatistics:
         explained = ((2.0 * p - spectrum.eigenvalues[:, np.newaxis, np.newaxis] * c) * c).sum(
             axis=0
         )
-        # Of what is left below the rounding of the sums, all penalties say the same: the score is
+        # Of what is left below the rounding of the sums, all penalties give the same: the score is
         # then that of the leverages, which the largest of these penalties has the least of.
         error = np.maximum(total - explained, _ROUNDING * total)
         shrink = values / (spectrum.eigenvalues[:, np.newaxis] + values)

@@ -54,9 +54,9 @@ class SingularValues(SpectralFactorisation):
     """``G = U S V'`` of a basis at distinct inputs: most accurate, for small problems.
 
     Copies of an input are one sample of their mean target and their summed weight; what their
-    targets differ by no function of the inputs can reach. Said here, that is exact, where rounding
-    would leave a singular value of 1e-17 and its vector a trace in all other samples, which a tiny
-    alpha makes the largest number of all.
+    targets differ by no function of the inputs can reach. Taken so here, that is exact, where
+    rounding would leave a singular value of 1e-17 and its vector a trace in all other samples,
+    which a tiny alpha makes the largest number of all.
     """
 
     method = "svd"
