@@ -193,6 +193,26 @@ class TestPython:
         assert [path.relative_to(PACKAGE).as_posix() for path in users] == ["cli/commands/demo.py"]
         assert ours(imports(PACKAGE / "reference.py")) == set()
 
+    def test_state_of_estimators_is_read_as_a_whole_in_one_place(self):
+        """By `_without`, `_become` and `_learn_from`; elsewhere by attributes that are declared."""
+        users = set()
+        for path in SOURCES:
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                whole = isinstance(node, ast.Attribute) and node.attr == "__dict__"
+                by_call = isinstance(node, ast.Call) and ast.unparse(node.func) == "vars"
+                if whole or by_call:
+                    users.add(path.relative_to(PACKAGE).as_posix())
+        # a client of Dask stays itself in a deep copy; sums over samples are no estimators
+        others = {"dask/_base.py", "ridge/statistics/_base.py"}
+        assert users == {"estimators/_base.py"} | others
+
+    @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+    def test_what_is_fitted_is_no_matter_of_hasattr(self, path):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "hasattr":
+                name = ast.unparse(node.args[1]).strip("'")
+                assert not name.endswith("_") or name.startswith("__"), f"hasattr of {name}"
+
     def test_import_is_light(self):
         code = (
             "import gegenbauer, sys; "

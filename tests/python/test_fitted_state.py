@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import is_classifier
+from sklearn.exceptions import NotFittedError
 
 from gegenbauer import (
     GegenbauerClassifier,
@@ -206,6 +207,53 @@ class TestSums:
         assert not hasattr(model, "alpha_results_")
         assert model.expansion_ is not first
         assert_array_equal(model.term_coef_, model.expansion_.coef)
+
+
+class TestLabels:
+    CLASSIFIERS = (GegenbauerClassifier, GegenbauerClassifierCV)
+    NAMES = ("classes_", "label_names_", "multilabel_")
+
+    @pytest.mark.parametrize("kind", CLASSIFIERS)
+    def test_come_with_a_fit(self, kind):
+        model = make(kind)
+        assert not any(hasattr(model, name) for name in self.NAMES)
+        for name in self.NAMES:
+            with pytest.raises(NotFittedError, match="not fitted yet"):
+                getattr(model, name)
+        X, y = table(kind)
+        model.fit(X, y)
+        assert_array_equal(model.classes_, [0, 1])
+        assert model.multilabel_ is False
+        with pytest.raises(AttributeError, match="no label_names_: it has classes"):
+            model.label_names_  # noqa: B018
+        model.fit(X, pd.DataFrame({"a": y, "b": 1 - y}))
+        assert model.label_names_.tolist() == ["a", "b"]
+        assert_array_equal(model.classes_, [[0, 1], [0, 1]])
+        assert model.multilabel_ is True
+
+    @pytest.mark.parametrize("kind", CLASSIFIERS)
+    @pytest.mark.parametrize("name", NAMES)
+    def test_nothing_changes_them(self, kind, name):
+        model = make(kind).fit(*table(kind))
+        with pytest.raises(AttributeError, match="has no setter"):
+            setattr(model, name, None)
+
+    def test_announced_ones_are_known_before_the_first_sample(self):
+        """A batch whose samples have no weight teaches nothing else."""
+        X, y = table(GegenbauerClassifier)
+        model = make(GegenbauerClassifier, n_terms=9)
+        model.partial_fit(X, y, classes=["b", "a"], sample_weight=0.0)
+        assert not hasattr(model, "statistics_")
+        model.partial_fit(X, np.where(y == 1, "a", "b"))
+        assert model.classes_.tolist() == ["a", "b"]
+
+    def test_names_of_columns_are_those_of_the_batch(self):
+        """Names that an earlier call came with are no names of a later y without."""
+        X, y = table(GegenbauerClassifier)
+        Y = np.column_stack([y, 1 - y])
+        model = make(GegenbauerClassifier, n_terms=9)
+        model.fit(X, pd.DataFrame(Y, columns=["a", "b"])).fit(X, Y)
+        assert model.label_names_.tolist() == [0, 1]
 
 
 class Own(GegenbauerRegressor):

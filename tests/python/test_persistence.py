@@ -47,6 +47,7 @@ from gegenbauer import (
     save,
 )
 from gegenbauer.errors import ModelFileError, ModelVersionWarning
+from gegenbauer.estimators._label_set import LabelSet
 from gegenbauer.persistence import _format, _restore, _save
 from gegenbauer.selection.calibration import ProbabilityMap
 
@@ -541,9 +542,10 @@ def assert_comes_back(model, folder):
     for name, value in vars(model).items():
         if name in parameters or name == "_summed_with":
             continue
-        if name == "classes_":  # text wider than it could be is kept as objects
-            assert again.classes_.tolist() == value.tolist()
-            assert again.classes_.dtype in (value.dtype.newbyteorder("="), object)
+        if name == "_label_set":  # text wider than it could be is kept as objects
+            assert again.classes_.tolist() == value.classes.tolist()
+            assert again.classes_.dtype in (value.classes.dtype.newbyteorder("="), object)
+            assert same(value.names, again._label_set.names)
         else:
             assert same(value, getattr(again, name)), name
     written = path.read_bytes()
@@ -769,7 +771,8 @@ class TestSave:
     def test_labels_without_a_place_in_the_format(self, tmp_path):
         X = [[0.0], [1.0]]
         model = GegenbauerClassifier(n_terms=2).fit(X, [0, 1])
-        model.classes_ = pd.to_datetime(["2020", "2021"]).to_numpy()  # which fit refuses
+        dates = pd.to_datetime(["2020", "2021"]).to_numpy()  # which fit refuses
+        model._label_set = LabelSet(dates)
         with pytest.raises(TypeError, match="datetime64"):
             save(model, tmp_path / "model")
 

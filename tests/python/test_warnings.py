@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import datasets
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SelectFromModel
 
 from gegenbauer import (
@@ -296,8 +297,11 @@ class TestTermCoefficients:
         model = GegenbauerRegressor()
         with pytest.raises(AttributeError, match="'GegenbauerRegressor' object has no attribute"):
             model.nothing  # noqa: B018
-        with pytest.raises(AttributeError, match="has no spectrum"):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
             GegenbauerRegressorCV().relevances_  # noqa: B018
+        paper = GegenbauerRegressorCV(spectrum=None, n_terms=3).fit(self.X, self.X[:, 1])
+        with pytest.raises(AttributeError, match="no relevances_: it has no spectrum"):
+            paper.relevances_  # noqa: B018
 
 
 # ---- a penalised constant ------------------------------------------------------------

@@ -8,9 +8,13 @@ from sklearn.base import is_classifier, is_regressor
 
 from gegenbauer.basis.spectrum import GeometricDecay, PowerDecay
 from gegenbauer.cli.messages import count, number
+from gegenbauer.estimators._search import SearchEstimator
+from gegenbauer.ridge.expansions import KernelExpansion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from gegenbauer.basis.tensor_basis import TensorBasis
 
 __all__ = [
     "describe_choice",
@@ -29,6 +33,14 @@ def task_of(model: Any) -> str:
     return "regression" if is_regressor(model) else "features"
 
 
+def _basis_of(model: Any) -> TensorBasis | None:
+    """Return the terms; None for a model of all there are."""
+    if isinstance(model, SearchEstimator) and isinstance(model.expansion_, KernelExpansion):
+        return None
+    basis: TensorBasis = model.basis_
+    return basis
+
+
 def describe_terms(model: Any) -> str:
     """Describe the set of terms.
 
@@ -38,9 +50,9 @@ def describe_terms(model: Any) -> str:
     >>> describe_terms(GegenbauerFeatures(n_terms=5).fit([[0.0, 0.0], [1.0, 1.0]]))
     '5: all of total degree up to 1, and 2 of degree 2'
     """
-    if not hasattr(model, "basis_"):
+    basis = _basis_of(model)
+    if basis is None:
         return "all there are"
-    basis = model.basis_
     if basis.index_set != "total_degree" or basis.n_terms == 1:
         kind = basis.index_set.replace("_", " ")
         text = f"{basis.n_terms} ({kind}, up to degree {basis.max_degree} in one input)"
@@ -69,31 +81,35 @@ def describe_parameters(model: Any) -> str:
 
 
 def _parameters(model: Any) -> Iterator[str]:
-    chosen = hasattr(model, "alpha_")
+    given = model.get_params(deep=False)
+    chosen = isinstance(model, SearchEstimator)
     if not chosen or model.spectrum_ is None:
         yield f"lam {number(model.basis_.lam)}"
-    if chosen or hasattr(model, "alpha"):
-        yield f"alpha {number(model.alpha_ if chosen else model.alpha)}"
+    alpha = model.alpha_ if chosen else given.get("alpha")
+    if alpha is not None:
+        yield f"alpha {number(alpha)}"
     low, high = model.scaling_.domain
     yield f"domain [{low:g}, {high:g}]"
     yield f"out of range: {model.out_of_range}"
     if chosen and model.spectrum_ is not None:
         yield f"spectrum {describe_spectrum(model)}"
     elif not chosen:
-        given = model.basis_._spectrum_shorthand()
-        if given is not None:
-            yield f"spectrum {given if isinstance(given, str) else describe_spectrum(model)}"
-    if getattr(model, "basis_", None) is not None and model.basis_.term_order != "grlex":
-        yield f"order {model.basis_.term_order}"
-    if not getattr(model, "penalize_constant", True):
+        short = model.basis_._spectrum_shorthand()
+        if short is not None:
+            yield f"spectrum {short if isinstance(short, str) else describe_spectrum(model)}"
+    basis = _basis_of(model)
+    if basis is not None and basis.term_order != "grlex":
+        yield f"order {basis.term_order}"
+    if not given.get("penalize_constant", True):
         yield "constant term without penalty"
-    if getattr(model, "class_weight", None) is not None:
-        yield f"class weights {model.class_weight}"
+    if given.get("class_weight") is not None:
+        yield f"class weights {given['class_weight']}"
 
 
 def describe_spectrum(model: Any) -> str:
     """Describe the weights of the terms of a model, chosen or given."""
-    spectrum = model.spectrum_ if hasattr(model, "spectrum_") else model.basis_.spectrum
+    chosen = isinstance(model, SearchEstimator)
+    spectrum = model.spectrum_ if chosen else model.basis_.spectrum
     pair = spectrum._pair()
     if pair is not None:
         return f"q {number(pair[0])}, s {number(pair[1])}"
@@ -111,12 +127,10 @@ def describe_spectrum(model: Any) -> str:
 
 def describe_solution(model: Any) -> str:
     """Describe how the weights were found."""
-    precision = getattr(model, "precision_", None)
-    products = "" if precision is None else f"{precision} products, "
+    plain = not isinstance(model, SearchEstimator)
+    products = f"{model.precision_} products, " if plain and model.precision_ is not None else ""
     text = (
         f"{model.engine_} engine, {model.solver_.replace('_', ' ')} solver, {products}rcond "
         f"{model.rcond_:.1e}"
     )
-    if hasattr(model, "n_refinements_"):
-        text += f", {count(model.n_refinements_, 'refinement')}"
-    return text
+    return f"{text}, {count(model.n_refinements_, 'refinement')}" if plain else text

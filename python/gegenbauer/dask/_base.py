@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import dask
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
@@ -72,35 +72,22 @@ class OnDask(InputEstimator):
 
     # ---- the client stays here ---------------------------------------------------
 
-    def __copy__(self) -> Self:
-        result = object.__new__(type(self))
-        result.__dict__.update(self.__dict__)
-        return result
-
     def __getstate__(self) -> dict[str, Any]:
         """Leave the client behind."""
         return {**super().__getstate__(), "client": None}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        memo[id(self.client)] = self.client
         result = copy.copy(self)
-        result.__dict__ = {
-            name: value if name == "client" else copy.deepcopy(value, memo)
-            for name, value in self.__dict__.items()
-        }
+        result.__dict__ = copy.deepcopy(result.__dict__, memo)
         return result
 
     def __sklearn_clone__(self) -> Self:
         """Return an unfitted estimator of the same parameters and the same client."""
-        params = self.get_params(deep=False)
-        result = type(self)(
-            **{
-                name: value if name == "client" else clone(value, safe=False)
-                for name, value in params.items()
-            }
-        )
-        for name in ("_metadata_request", "_sklearn_output_config"):
-            if name in self.__dict__:
-                setattr(result, name, copy.deepcopy(getattr(self, name)))
+        bare = copy.copy(self)
+        bare.client = None
+        result: Self = super(OnDask, bare).__sklearn_clone__()
+        result.client = self.client
         return result
 
     def to_local(self) -> Any:
@@ -112,10 +99,7 @@ class OnDask(InputEstimator):
             Of the class of the same name in `gegenbauer`.
         """
         local = self._plain(**self._plain_params())
-        params = self.get_params(deep=False)
-        local.__dict__.update(
-            {name: value for name, value in self.__dict__.items() if name not in params}
-        )
+        local._learn_from(self)
         return local
 
     def _plain_params(self) -> dict[str, Any]:
@@ -131,13 +115,6 @@ class OnDask(InputEstimator):
         local.n_jobs = 1 if self.n_jobs is None else self.n_jobs
         return local
 
-    def _adopt(self, learned: Any) -> None:
-        """Take the state, but not the parameters, of a plain estimator."""
-        params = learned.get_params(deep=False)
-        self.__dict__.update(
-            {name: value for name, value in learned.__dict__.items() if name not in params}
-        )
-
     # ---- no collection is brought here unasked ------------------------------------
 
     def _validate_inputs(self, X: Any, *, reset: bool) -> NDArray[Any]:
@@ -151,9 +128,7 @@ class OnDask(InputEstimator):
         check_is_fitted(self)
         if is_classifier(self) or is_regressor(self):
             self.expansion_  # noqa: B018  # solves, where there are sums that nobody has solved yet
-        local = self.to_local()
-        for name in _HEAVY - {*needs}:
-            local.__dict__.pop(name, None)
+        local = self.to_local()._without(_HEAVY - {*needs})
         local.n_jobs = 1 if self.n_jobs is None else self.n_jobs
         return local
 
@@ -303,8 +278,6 @@ class Supervised(OnDask):
 class Classes(Supervised):
     """Outputs of classes."""
 
-    classes_: NDArray[Any]
-
     def _targets(self, y: Any) -> Any:
         shape: tuple[Any, ...] = getattr(y, "shape", ())
         if len(shape) != 2 or shape[1] != 1:
@@ -388,7 +361,7 @@ class Learner(Supervised):
             return
         rows = Partitions.of(X, self._targets(y), sample_weight)
         if classes is None and not grow:
-            classes = self.__dict__.get("label_names_", self.__dict__.get("classes_"))
+            classes = None if self._label_set is None else self._label_set.answers
         model = self._for_a_task(**self._task_params(rows))
         model._validate_params()
         model._require_sums_to_do()
@@ -410,9 +383,9 @@ class Learner(Supervised):
                 stacklevel=stacklevel(),
             )
         before = copy.copy(self)
-        self._adopt(learned)
+        self._learn_from(learned)
         if before._statistics is not None:
-            self.__dict__ = (before + self).__dict__
+            self._become(before + self)
 
     def _task_params(self, rows: list[Partitions]) -> dict[str, Any]:  # noqa: ARG002
         """Return parameters that the tasks have instead of those that were given."""

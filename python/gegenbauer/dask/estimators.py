@@ -114,7 +114,7 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
     _plain = estimators.GegenbauerClassifier
     __init__ = with_client(estimators.GegenbauerClassifier)
 
-    _balanced: dict[Any, float]
+    _balanced: dict[Any, float] | None = None  # what class_weight="balanced" came to
 
     def _task_params(self, rows: list[Partitions]) -> dict[str, Any]:
         if self.class_weight != "balanced":
@@ -157,10 +157,9 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
         gegenbauer.GegenbauerClassifier
             With class_weight="balanced", its ``class_weight`` is the dict of what was used.
         """
-        local = super().to_local()
-        balanced = local.__dict__.pop("_balanced", None)
-        if balanced is not None:
-            local.class_weight = balanced
+        local = super().to_local()._without({"_balanced"})
+        if self._balanced is not None:
+            local.class_weight = self._balanced
         return local
 
 

@@ -82,7 +82,7 @@ class GegenbauerFeatures(OnDask, estimators.GegenbauerFeatures):
         found = gather(self.client, "range", _find_range, self._for_a_task(), rows, _join_ranges)
         if found is None:
             raise ValueError(f"X holds no samples in any of its {len(rows)} partitions")
-        self._adopt(found[0])
+        self._learn_from(found[0])
 
     def transform(self, X: Any) -> Any:
         """Evaluate every term at every sample.

@@ -11,7 +11,8 @@ from sklearn.base import is_classifier
 from sklearn.utils import column_or_1d
 
 from gegenbauer.basis.scaling import InputScaling
-from gegenbauer.estimators._labels import indicator_columns, label_kind
+from gegenbauer.estimators._label_set import LabelSet
+from gegenbauer.estimators._labels import column_names, indicator_columns, label_kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -120,10 +121,9 @@ def first_pass(common: tuple[Any, int], rows: Partitions) -> FirstPass | None:
         name = type(model).__name__
         if label_kind(y, name) == "multilabel-indicator":
             columns = indicator_columns(y, name)
-            labels = model._names_of_labels(columns.shape[1])
+            labels = LabelSet.of_columns(columns.shape[1], column_names(rows.y)).answers
             counts = np.column_stack([weight @ ~columns, weight @ columns])
         else:
-            model.__dict__.pop("_noted", None)
             y = column_or_1d(y)
             labels, codes = np.unique(y, return_inverse=True)
             counts = np.bincount(codes, weights=weight)

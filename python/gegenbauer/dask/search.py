@@ -99,6 +99,7 @@ class SearchOnDask(Supervised, SearchEstimator):
     # While it is being fitted
     _sampled: Sample
     _partitions: list[Partitions]
+    _task_model: Any  # plain, and knows the inputs
     _sum: Statistics
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -155,7 +156,8 @@ class SearchOnDask(Supervised, SearchEstimator):
                 f"{type(self).__name__} needs at least two samples of positive weight, to hold one "
                 f"out; there are {0 if found is None else 1} in {len(rows)} partitions"
             )
-        self._adopt(found.model)
+        self._learn_from(found.model)
+        self._task_model = found.model
         self.scaling_ = self._with_margin(found.box)
         sample = self._sampled = found.sample
         self._look_at_inputs(sample.X)
@@ -183,7 +185,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         self._finish(data, left_out)
         self.loo_targets_ = sample.y
         self._warn_at_edges(grid)
-        del self._partitions, self._sampled, self._sum
+        del self._partitions, self._sampled, self._sum, self._task_model
 
     def _predictor(self, *needs: str) -> Any:
         local = super()._predictor(*needs)
@@ -249,13 +251,9 @@ class SearchOnDask(Supervised, SearchEstimator):
             "give fewer `alphas` or outputs",
         )
         kind = choose_statistics(basis, K)
-        model = self._for_a_task()
-        model.__dict__.update(
-            {name: value for name, value in self.__dict__.items() if name.endswith("_in_")}
-        )
         common = _Sums(
-            model, self._coding(), kind, basis, self.scaling_, K, int(self.cv),
-        )  # fmt: skip
+            self._task_model, self._coding(), kind, basis, self.scaling_, K, int(self.cv)
+        )
         folds = gather(self.client, "sum", _sum_folds, common, self._partitions, _add_folds)
         total = self._sum = sum(folds)
         threads, free = check_threads(self._n_threads()), not self.penalize_constant

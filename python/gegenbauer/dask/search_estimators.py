@@ -15,6 +15,7 @@ from gegenbauer.dask.first_pass import ClassCoding, RealCoding
 from gegenbauer.dask.partitions import is_ours
 from gegenbauer.dask.search import SearchOnDask
 from gegenbauer.estimators._base import Range
+from gegenbauer.estimators._label_set import LabelSet
 from gegenbauer.estimators._labels import class_factors, describe_labels
 from gegenbauer.ridge.expansions import TermExpansion, TermPosterior
 
@@ -239,20 +240,19 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
     def _keep_kind(self, found: FirstPass) -> None:
         name = type(self).__name__
         counts = found.counts
-        self.multilabel_ = counts.ndim == 2
-        if self.multilabel_:
-            self._become_multilabel(found.labels)
-        else:
-            self.classes_ = found.labels
-        self._y_was_flat = not self.multilabel_ and self.classes_.size == 2
+        multilabel, n_labels = counts.ndim == 2, found.labels.size
+        self._label_set = (
+            LabelSet.of_columns(n_labels, found.labels) if multilabel else LabelSet(found.labels)
+        )
+        self._y_was_flat = not multilabel and n_labels == 2
         self._factors = None
-        if not self.multilabel_ and self.classes_.size < 2:
+        if not multilabel and n_labels < 2:
             raise ValueError(
                 f"{name} needs at least two classes, but y has 1 class in the samples "
                 f"of positive weight: {describe_labels(found.sample.y)}."
             )
         if isinstance(self.class_weight, dict):
-            if self.multilabel_:
+            if multilabel:
                 raise ValueError(
                     f"`class_weight` of {name} must be None or 'balanced' for multilabel y, got a "
                     "dict. Pass sample_weight instead."

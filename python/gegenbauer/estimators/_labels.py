@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "apply_class_weight",
     "class_factors",
+    "column_names",
     "counterpart",
     "describe_labels",
     "flat_labels",
@@ -76,6 +77,15 @@ def flat_labels(y: NDArray[Any]) -> NDArray[Any]:
             stacklevel=stacklevel(),
         )
     return column_or_1d(y)  # type: ignore[no-any-return]  # scikit-learn is untyped
+
+
+def column_names(y: Any) -> NDArray[Any] | None:
+    """Return the names of the columns of a table; None unless they are text and differ."""
+    columns = getattr(y, "columns", None)
+    names = [] if columns is None else [*columns]
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < max(1, len(names)):
+        return None
+    return np.array([str(name) for name in names], dtype=object)
 
 
 def _is_missing(value: Any) -> bool:

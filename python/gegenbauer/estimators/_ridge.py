@@ -8,6 +8,7 @@ refer to the paper: the weights are ``eq.weights_solution1``, the output is
 
 from __future__ import annotations
 
+import copy
 import warnings
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -105,7 +106,7 @@ class GegenbauerEstimator(StreamEstimator):
         """
         sums = self.statistics_
         n, weight = sums.n_samples, float(sums.weight_sum)
-        if getattr(self, "class_weight", None) is None:  # else weights are not those of samples
+        if self._class_weight_of_rows is None:  # else weights are not those of samples
             warn_of_light(weight, n)
         if weight <= 0:  # what is left when samples of far larger weights were forgotten
             return
@@ -156,14 +157,12 @@ class GegenbauerEstimator(StreamEstimator):
 
     def _as_it_is(self) -> Self:
         """Return a copy with its weights: another thread may go on learning meanwhile."""
-        model = object.__new__(type(self))  # copy.copy takes ten times as long
-        model.__dict__.update(self.__dict__)
+        model = copy.copy(self)
         if model._solution is not None:
             return model
         with exclusive(self):
             self._solved()  # here, so that they are solved for once
-            model.__dict__.update(self.__dict__)
-        return model
+            return copy.copy(self)
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         """Return the outputs (S, K), or (S,) where ``term_coef_`` is one-dimensional."""

@@ -676,13 +676,13 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
     @property
     def relevances_(self) -> Doubles:
         """Sum of the weights of each input in the spectrum."""
-        spectrum = getattr(self, "spectrum_", None)
-        if spectrum is None:
-            raise AttributeError(
-                f"this {type(self).__name__} has no spectrum, of which relevances_ are the weights "
-                "of the inputs: fit it, and not with `spectrum=None`"
+        if self.spectrum_ is None:
+            raise self._lacks(
+                "relevances_",
+                "it has no spectrum, of which they are the weights of the inputs; fit it otherwise "
+                "than with `spectrum=None`",
             )
-        return np.asarray(spectrum.interactions(self.n_features_in_).sum(axis=1))
+        return np.asarray(self.spectrum_.interactions(self.n_features_in_).sum(axis=1))
 
     def _raw_outputs(self, X: Any) -> Doubles:
         """Return the outputs (S, K) of the fitted polynomial."""

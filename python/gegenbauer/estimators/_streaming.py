@@ -23,13 +23,14 @@ from gegenbauer._validation import as_matrix, check_number, require_plain
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.batches.iterables import as_batches
 from gegenbauer.errors import BeyondRangeError, StreamError
-from gegenbauer.estimators._base import MAX_LISTED, BasisEstimator, advising
+from gegenbauer.estimators._base import BasisEstimator, advising
+from gegenbauer.estimators._label_set import LabelSet, announced_classes
 from gegenbauer.estimators._labels import (
     class_factors,
+    column_names,
     flat_labels,
     indicator_columns,
     label_kind,
-    plain_labels,
 )
 from gegenbauer.estimators._progress import RowProgress
 from gegenbauer.estimators._targets import ClassTargets, RealTargets, TargetEstimator
@@ -76,7 +77,6 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     penalize_constant: bool
     engine: str
     solver: str
-    n_samples_seen_: int
     n_out_of_range_: int
     _y_was_flat: bool
     _summed_with: dict[str, Any]
@@ -85,12 +85,18 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     _statistics: Statistics | None = None
     _solution: Solution | None = None
 
+    # What a checkpoint was written behind: a number of batches and their fingerprint
+    _position: list[Any] | None = None
+
     # ---- what subclasses define -----------------------------------------------------
 
     def _encode_batch(
-        self, y: Any, weight: Doubles | None, *, grow: bool
+        self, y: Any, weight: Doubles | None, names: NDArray[Any] | None, *, grow: bool
     ) -> tuple[Doubles, Doubles | None]:
-        """Return what is to be summed (S, K), and the weights; may change ``statistics_``."""
+        """Return what is to be summed (S, K), and the weights; may change ``statistics_``.
+
+        ``names`` are those of the columns of y, if it came with some.
+        """
         raise NotImplementedError
 
     def _coding(self) -> Coding | None:
@@ -182,6 +188,11 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
             raise self._lacks("statistics_", "it was not learned by partial_fit or fit_stream")
         return self._statistics
 
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of samples in the sums."""
+        return self.statistics_.n_samples
+
     def _forget_solution(self) -> None:
         self._solution = None
 
@@ -243,6 +254,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         if not first:
             self._require_same_parameters()
         self._announce(classes, grow=grow)
+        names = column_names(y)
         X, y, weight, places = self._rows_that_count(
             X, y, sample_weight, reset=first, complete=False
         )
@@ -252,7 +264,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
             self.n_terms_ = int(self.basis_.n_terms)
         if places.size == 0:  # of rows of no weight nothing is learned
             return
-        targets, weight = self._encode_batch(y, weight, grow=grow)
+        targets, weight = self._encode_batch(y, weight, names, grow=grow)
         if weight is not None and not weight.any():
             return
         box = self._given_box(X.shape[1])
@@ -291,7 +303,6 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         assert statistics.scaling is not None
         self._statistics = statistics
         self.scaling_ = statistics.scaling
-        self.n_samples_seen_ = statistics.n_samples
         self._forget_solution()
 
     def _announce(self, classes: Any, *, grow: bool) -> None:
@@ -301,6 +312,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         """Subtract a batch from the sums."""
         self._require_statistics()
         self._require_same_parameters()
+        names = column_names(y)
         X, y, weight, places = self._rows_that_count(
             X, y, sample_weight, reset=False, complete=False
         )
@@ -313,7 +325,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
                 f"row {row} lies outside of the range of all rows seen, so that it cannot be one "
                 "of them; forget takes samples that were learned before"
             )
-        targets, weight = self._encode_batch(y, weight, grow=False)
+        targets, weight = self._encode_batch(y, weight, names, grow=False)
         if weight is not None and not weight.any():
             return
         part = type(self.statistics_).from_data(
@@ -414,17 +426,16 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         if work._statistics is None:
             raise ValueError("the batches held no samples (of positive weight)")
         with exclusive(self):
-            self.__dict__ = work.__dict__
+            self._become(work)
         return self
 
     def _with_batch(self, batch: Any, classes: Any) -> tuple[Self, int]:
         """Return a copy that has learned a batch too, and its samples; errors name the batch."""
         work = copy.copy(self)
-        known = classes if "classes_" not in work.__dict__ else None
         try:
             n_rows = int(_num_samples(batch.X))
             if n_rows:
-                work._take_in(batch.X, batch.y, batch.sample_weight, known, grow=classes is None)
+                work._take_in(batch.X, batch.y, batch.sample_weight, classes, grow=classes is None)
         except (ValueError, TypeError) as error:
             counted = "; rows count from the first of these" if " row " in str(error) else ""
             raise StreamError(f"{error}{counted}", batch.where) from error
@@ -591,7 +602,8 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
                     )
                     if places.size == 0:
                         continue
-                    targets, weight = judge._encode_batch(y, weight, grow=False)
+                    names = column_names(batch.y)
+                    targets, weight = judge._encode_batch(y, weight, names, grow=False)
                     empty.update(X, targets, sample_weight=weight, n_threads=self._n_threads())
                 except (ValueError, TypeError) as error:
                     raise StreamError(str(error), f"held_out, {batch.where}") from error
@@ -614,11 +626,13 @@ class RealStream(RealTargets, StreamEstimator):
         self,
         y: Any,
         weight: Doubles | None,
+        names: NDArray[Any] | None,  # noqa: ARG002
         *,
         grow: bool,  # noqa: ARG002
     ) -> tuple[Doubles, Doubles | None]:
         targets = np.asarray(y, dtype=np.float64)
-        self.__dict__.setdefault("_y_was_flat", targets.ndim == 1)
+        if self._statistics is None:
+            self._y_was_flat = targets.ndim == 1
         targets = targets if targets.ndim == 2 else targets[:, np.newaxis]
         if self._statistics is not None and targets.shape[1] != self.statistics_.n_outputs:
             raise ValueError(
@@ -642,57 +656,32 @@ class ClassStream(ClassTargets, StreamEstimator):
     def _announce(self, classes: Any, *, grow: bool) -> None:
         name = type(self).__name__
         if classes is None:
-            if not grow and "classes_" not in self.__dict__:
+            if not grow and self._label_set is None:
                 raise ValueError(
                     f"{name}: the first call of partial_fit needs `classes`, all labels that may "
                     "come, since a batch may lack some"
                 )
             return
-        require_plain(classes, "classes", wanted="labels (int, bool or str)")
-        labels = np.asarray(classes)
-        if labels.ndim != 1:
-            raise ValueError(f"`classes` must be a sequence of labels, got {classes!r}")
-        if not isinstance(classes, np.ndarray):  # which might have turned numbers into text
-            plain_labels(np.array([*classes], dtype=object), name)
-        given = np.unique(plain_labels(labels, name))
-        if "classes_" not in self.__dict__:
-            if given.size < 2:
-                raise ValueError(f"`classes` must hold at least two labels, got {given.tolist()}")
-            self.classes_ = given
-            if isinstance(self.class_weight, dict):
-                class_factors(self.class_weight, given)
-        elif "label_names_" in self.__dict__:
-            self._require_labels(given, self.label_names_)
-        elif not np.array_equal(given, self.classes_):
-            raise ValueError(
-                f"`classes` must be the same in all calls; they were {_listed(self.classes_)} and "
-                f"are {_listed(given)} now"
-            )
-
-    def _require_labels(self, classes: NDArray[Any], names: NDArray[Any]) -> None:
-        """Refuse announced classes that are neither numbers nor names of columns of y."""
-        numbers = np.arange(names.size)
-        if np.array_equal(classes, numbers) or set(classes.tolist()) == set(names.tolist()):
+        given = announced_classes(classes, name)
+        if self._label_set is not None:
+            self._label_set.require_announced(given)
             return
-        named = "" if np.array_equal(names, numbers) else f", or their names, {_listed(names)}"
-        raise ValueError(
-            f"y must have {classes.size} columns, one for each label of classes, got {names.size}"
-            if classes.size != names.size
-            else "y is multilabel, for which classes must be the numbers of its columns, 0 to "
-            f"{names.size - 1}{named}; got {_listed(classes)}"
-        )
+        if given.size < 2:
+            raise ValueError(f"`classes` must hold at least two labels, got {given.tolist()}")
+        self._label_set = LabelSet(given)
+        if isinstance(self.class_weight, dict):
+            class_factors(self.class_weight, given)
 
     def _encode_batch(
-        self, y: Any, weight: Doubles | None, *, grow: bool
+        self, y: Any, weight: Doubles | None, names: NDArray[Any] | None, *, grow: bool
     ) -> tuple[Doubles, Doubles | None]:
-        name = type(self).__name__
+        name, before = type(self).__name__, self._label_set
         y = y.toarray() if issparse(y) else y
         multilabel = label_kind(y, name) == "multilabel-indicator"
         if self._statistics is not None and multilabel != self.multilabel_:
             raise ValueError(
                 "y must be a table of 0 and 1 (multilabel) in all batches or in none of them"
             )
-        self.multilabel_ = multilabel
         self._y_was_flat = not multilabel
         if multilabel:
             if isinstance(self.class_weight, dict):
@@ -700,109 +689,35 @@ class ClassStream(ClassTargets, StreamEstimator):
                     f"`class_weight` of {name} must be None for multilabel y in batches, got a dict"
                 )
             columns = indicator_columns(y, name)
-            self._meet_labels(self._names_of_labels(columns.shape[1]))
+            found = LabelSet.of_columns(columns.shape[1], names)
+            self._label_set = found if before is None else before.with_columns(found)
             return columns.astype(np.float64), weight
-        self.__dict__.pop("_noted", None)
         y = flat_labels(y)
-        self._check_labels(y, grow=grow)
-        codes = np.searchsorted(self.classes_, y)
-        if isinstance(self.class_weight, dict):
-            factors = class_factors(self.class_weight, self.classes_, complete=not grow)[codes]
-            weight = factors if weight is None else weight * factors
-        return (codes[:, np.newaxis] == np.arange(self.classes_.size)).astype(np.float64), weight
-
-    def _meet_labels(self, names: NDArray[Any]) -> None:
-        """Refuse a y whose columns are not those announced, or those of the batches before."""
-        if "label_names_" not in self.__dict__:
-            if "classes_" in self.__dict__:
-                self._require_labels(self.classes_, names)
-            self._become_multilabel(names)
-        elif names.size != self.label_names_.size:
-            raise ValueError(
-                f"y must have {self.label_names_.size} columns, one for each label, got "
-                f"{names.size}"
-            )
+        if before is None:
+            known = LabelSet(np.unique(y))
         else:
-            self._require_same_names(names)
-
-    def _require_same_names(self, names: NDArray[Any]) -> None:
-        """Refuse other names, or another order of them; columns without names may be any."""
-        both = (self.label_names_, names)
-        if all(one.dtype == object for one in both) and not np.array_equal(*both):
-            raise ValueError(
-                f"the columns of y must be the same labels in the same order: they were "
-                f"{_listed(self.label_names_)} and are {_listed(names)} now"
-            )
-
-    def _check_labels(self, y: NDArray[Any], *, grow: bool) -> None:
-        """Refuse labels that were not announced, or let ``classes_`` grow by them."""
-        labels = np.unique(y)
-        if "classes_" not in self.__dict__:
-            self.classes_ = labels
-            return
-        self._require_same_kind(labels)
-        new = np.setdiff1d(labels, self.classes_)
-        if new.size == 0:
-            return
-        if not grow:
-            row = int(np.isin(y, new).argmax())
-            raise ValueError(
-                f"y holds the label {new.tolist()[0]!r} (first in row {row}), which is not among "
-                f"the classes announced, {_listed(self.classes_)}: name all in the first call"
-            )
-        before, self.classes_ = self.classes_, np.union1d(self.classes_, new)
-        if self._statistics is not None:
-            self._statistics = self._statistics.with_outputs(
-                np.searchsorted(self.classes_, before).tolist(), self.classes_.size
-            )
-
-    def _require_same_kind(self, labels: NDArray[Any]) -> None:
-        texts = [array.dtype.kind in "OUT" for array in (self.classes_, labels)]
-        if texts[0] != texts[1]:
-            kinds = ["text" if text else "numbers" for text in texts]
-            raise ValueError(
-                f"labels must be of one type: they were {kinds[0]} such as "
-                f"{self.classes_.tolist()[0]!r}, and are {kinds[1]} such as "
-                f"{labels.tolist()[0]!r} now"
-            )
+            known = before.with_labels(y, grow=grow)
+            if self._statistics is not None:
+                self._statistics = _of_classes(self._statistics, before, known)
+        self._label_set = known
+        codes = np.searchsorted(known.classes, y)
+        if isinstance(self.class_weight, dict):
+            factors = class_factors(self.class_weight, known.classes, complete=not grow)[codes]
+            weight = factors if weight is None else weight * factors
+        return (codes[:, np.newaxis] == np.arange(known.classes.size)).astype(np.float64), weight
 
     def _align(self, other: Self) -> tuple[Statistics, Statistics]:
-        if self.multilabel_ != other.multilabel_:
-            raise ValueError("y is multilabel in one of the models and not in the other")
-        if self.multilabel_:
-            if self.label_names_.size != other.label_names_.size:
-                raise ValueError(
-                    f"the one model has {self.label_names_.size} labels and the other "
-                    f"{other.label_names_.size}"
-                )
-            self._require_same_names(other.label_names_)
-            if other.label_names_.dtype == object:  # which the other order would know, too
-                self.label_names_ = other.label_names_
+        mine, others = self._known("classes_"), other._known("classes_")
+        both = mine.joined(others)
+        self._label_set = both
+        if both.multilabel:
             return self.statistics_, other.statistics_
-        self._require_same_kind(other.classes_)
-        both = np.union1d(self.classes_, other.classes_)
-        aligned = [
-            model.statistics_.with_outputs(
-                np.searchsorted(both, model.classes_).tolist(), both.size
-            )
-            if model.classes_.size < both.size
-            else model.statistics_
-            for model in (self, other)
-        ]
-        self.classes_ = both
-        return aligned[0], aligned[1]
+        return _of_classes(self.statistics_, mine, both), _of_classes(
+            other.statistics_, others, both
+        )
 
     def _coding(self) -> Coding:
-        n = len(self.classes_)
-        if self.multilabel_ or n > 2:
-            return 2.0 * np.eye(n), np.full(n, -1.0)
-        if n < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes, but all samples "
-                f"so far have the label {self.classes_.tolist()[0]!r}"
-            )
-        # one output, positive for the second class
-        return np.array([[0.0], [2.0]]), np.array([-1.0])
+        return self._known("classes_").coding(type(self).__name__)
 
     def _solve_statistics(self) -> None:
         if isinstance(self.class_weight, dict) and not self.multilabel_:
@@ -810,6 +725,8 @@ class ClassStream(ClassTargets, StreamEstimator):
         super()._solve_statistics()
 
 
-def _listed(labels: NDArray[Any]) -> str:
-    shown = ", ".join(repr(label) for label in labels[:MAX_LISTED].tolist())
-    return shown if labels.size <= MAX_LISTED else f"{shown}, ... ({labels.size} of them)"
+def _of_classes(sums: Statistics, before: LabelSet, now: LabelSet) -> Statistics:
+    """Return sums over the indicators of more classes."""
+    if now.classes.size == before.classes.size:
+        return sums
+    return sums.with_outputs(before.places_in(now), now.classes.size)

@@ -23,9 +23,11 @@ from gegenbauer._renamed import NEW_ATTRIBUTES
 from gegenbauer._validation import check_number, naming_columns, require_plain, shown
 from gegenbauer.errors import LightWeightsWarning, stacklevel
 from gegenbauer.estimators._base import FLOAT_DTYPES, InputEstimator
+from gegenbauer.estimators._label_set import LabelSet
 from gegenbauer.estimators._labels import (
     apply_class_weight,
     class_factors,
+    column_names,
     counterpart,
     describe_labels,
     flat_labels,
@@ -77,6 +79,8 @@ class TargetEstimator(InputEstimator):
 
     _y_is_numeric: ClassVar[bool]
 
+    _label_set: LabelSet | None = None  # what is known of them, in classification
+
     if not TYPE_CHECKING:  # a type checker is to go on finding names that are not there
 
         def __getattr__(self, name: str) -> Any:
@@ -99,6 +103,11 @@ class TargetEstimator(InputEstimator):
         )
 
     @property
+    def _class_weight_of_rows(self) -> Any:
+        """What the weights of samples are multiplied by, in classification."""
+        return None
+
+    @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Shares of the inputs in the variance, (n_features,): their total Sobol' indices.
 
@@ -115,14 +124,14 @@ class TargetEstimator(InputEstimator):
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64] | None, NDArray[np.intp]]:
         """Return X, targets, (S, K) or (S,) for one output, weights and places of the samples."""
-        raw_X = X
+        raw_X, names = X, column_names(y)
         X, y, weight, places = self._rows_that_count(X, y, sample_weight, reset=True, complete=True)
         if places.size == 0:
             raise ValueError(
                 f"sample_weight is zero in all {_num_samples(raw_X)} samples; at least one must "
                 "have a positive weight."
             )
-        targets, weight = self._encode_targets(y, weight)
+        targets, weight = self._encode_targets(y, weight, names)
         return X, targets, weight, places
 
     def _rows_of_weight(
@@ -130,7 +139,6 @@ class TargetEstimator(InputEstimator):
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None, NDArray[np.intp]]:
         """Return X and y, checked, weights and places of the samples of positive weight."""
         require_plain(X, "X")
-        self._note_names(y)
         y = self._prepare_y(y)
         _require_present(y, "y")
         with naming_columns(X, "X"):
@@ -175,17 +183,17 @@ class TargetEstimator(InputEstimator):
         """Return which samples are of a class that is not left out; None if all are."""
         return None
 
-    def _note_names(self, y: Any) -> None:
-        """Remember what the columns of y are called, until its targets are encoded."""
-
     def _prepare_y(self, y: Any) -> Any:
         """Bring y into a form that ``validate_data`` treats well."""
         return y
 
     def _encode_targets(
-        self, y: Any, weight: NDArray[np.float64] | None
+        self, y: Any, weight: NDArray[np.float64] | None, names: NDArray[Any] | None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Return targets, (S, K) or (S,) for a single output, and the final sample weights."""
+        """Return targets, (S, K) or (S,) for a single output, and the final sample weights.
+
+        ``names`` are those of the columns of y, if it came with some.
+        """
         raise NotImplementedError
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
@@ -218,7 +226,10 @@ class RealTargets(MultiOutputMixin, RegressorMixin, TargetEstimator):  # type: i
         return y
 
     def _encode_targets(
-        self, y: Any, weight: NDArray[np.float64] | None
+        self,
+        y: Any,
+        weight: NDArray[np.float64] | None,
+        names: NDArray[Any] | None,  # noqa: ARG002
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         return np.asarray(y, dtype=np.float64), weight
 
@@ -287,32 +298,35 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
     _y_is_numeric = False
 
     class_weight: dict[Any, float] | str | None
-    classes_: NDArray[Any]
-    label_names_: NDArray[Any]
-    multilabel_: bool
 
-    def _note_names(self, y: Any) -> None:
-        self._noted = _text_names(y)
+    def _known(self, name: str) -> LabelSet:
+        """Return the labels; of a model that knows none, refuse the attribute of this name."""
+        if self._label_set is None:
+            raise self._lacks(name, "it has seen no labels")
+        return self._label_set
 
-    def _names_of_labels(self, n_labels: int) -> NDArray[Any]:
-        """Return the names of the columns of the y that was checked last, or their numbers."""
-        noted: NDArray[Any] | None = self.__dict__.pop("_noted", None)
-        return np.arange(n_labels) if noted is None else noted
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, (n_classes,); of a multilabel y 0 and 1 for each label, (n_outputs, 2)."""
+        return self._known("classes_").classes
 
-    def _become_multilabel(self, names: NDArray[Any]) -> None:
-        """Set what the labels are called, and the two values that each of them may have.
+    @property
+    def label_names_(self) -> NDArray[Any]:
+        """Names of the labels of a multilabel y, (n_outputs,)."""
+        names = self._known("label_names_").names
+        if names is None:
+            raise self._lacks("label_names_", "it has classes, whose labels are in classes_")
+        return names
 
-        scikit-learn's scorers infer targets from ``classes_``, and would take the numbers of two
-        labels for the two classes of one binary target.
-        """
-        self.multilabel_ = True
-        self.label_names_ = names
-        self.classes_ = np.tile([0, 1], (names.size, 1)).copy()
+    @property
+    def multilabel_(self) -> bool:
+        """Whether y was a table of 0 and 1."""
+        return self._known("multilabel_").multilabel
 
     @property
     def _answers(self) -> NDArray[Any]:
         """What the columns of decisions and probabilities stand for: classes, or labels."""
-        return self.label_names_ if self.multilabel_ else self.classes_
+        return self._known("classes_").answers
 
     def _prepare_y(self, y: Any) -> Any:
         if y is None or issparse(y):
@@ -321,16 +335,13 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
         return plain_labels(np.asarray(y), type(self).__name__)
 
     def _encode_targets(
-        self, y: Any, weight: NDArray[np.float64] | None
+        self, y: Any, weight: NDArray[np.float64] | None, names: NDArray[Any] | None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         name = type(self).__name__
         y = y.toarray() if issparse(y) else y
-        kind = label_kind(y, name)
-        self.multilabel_ = kind == "multilabel-indicator"
-        names = self._names_of_labels(y.shape[1] if self.multilabel_ else 0)
-        if self.multilabel_:
+        if label_kind(y, name) == "multilabel-indicator":
             columns = indicator_columns(y, name)
-            self._become_multilabel(names)
+            known = LabelSet.of_columns(columns.shape[1], names)
             if isinstance(self.class_weight, dict):
                 raise ValueError(
                     f"`class_weight` of {name} must be None or 'balanced' for multilabel y, "
@@ -342,25 +353,27 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
         else:
             labels = LabelEncoder()
             codes = labels.fit_transform(flat_labels(y))
-            self.classes_ = labels.classes_
-            if self.classes_.size < 2:
+            known = LabelSet(labels.classes_)
+            n_classes = known.classes.size
+            if n_classes < 2:
                 raise ValueError(
                     f"{name} needs at least two classes, but y has 1 class in "
                     f"the samples of positive weight: {describe_labels(y)}."
                 )
             require_memory(
-                8.0 * codes.size * self.classes_.size,
-                f"coding {self.classes_.size} classes in {codes.size} samples",
+                8.0 * codes.size * n_classes,
+                f"coding {n_classes} classes in {codes.size} samples",
                 "are the labels of y really classes? A regressor takes numbers",
             )
-            if self.classes_.size == 2:
+            if n_classes == 2:
                 targets = np.where(codes == 1, 1.0, -1.0)
             else:
-                targets = np.where(codes[:, np.newaxis] == np.arange(self.classes_.size), 1.0, -1.0)
+                targets = np.where(codes[:, np.newaxis] == np.arange(n_classes), 1.0, -1.0)
             coded = [codes]
+        self._label_set = known
         class_weight = self._class_weight_of_rows
         if class_weight is not None:
-            weight = apply_class_weight(class_weight, self.classes_, coded, weight)
+            weight = apply_class_weight(class_weight, known.classes, coded, weight)
         return targets, weight
 
     def _rows_of_weighted_classes(self, y: Any, *, complete: bool) -> NDArray[np.bool_] | None:
@@ -488,15 +501,6 @@ def checked_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.floa
         row = int((weight < 0).argmax())
         raise ValueError(f"sample_weight must not be negative; got {weight[row]:g} in row {row}.")
     return weight
-
-
-def _text_names(y: Any) -> NDArray[Any] | None:
-    """Return the names of the columns of a table; None unless they are text and differ."""
-    columns = getattr(y, "columns", None)
-    names = [] if columns is None else [*columns]
-    if not all(isinstance(name, str) for name in names) or len(set(names)) < max(1, len(names)):
-        return None
-    return np.array([str(name) for name in names], dtype=object)
 
 
 def _require_present(values: Any, name: str) -> None:

@@ -367,7 +367,7 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
     function = expansion_of(estimator)
     constant = function.scaling.is_constant
     # some boxes are wider than the samples of the fit
-    extent = 1.0 / (1.0 + 2.0 * getattr(estimator, "_margin", 0.0))
+    extent = 1.0 / (1.0 + 2.0 * estimator._margin)
     if isinstance(function, KernelExpansion):
         assert isinstance(function.kernel, SpectrumKernel)  # estimators have no other
         found = kernel_sobol_indices(

@@ -16,6 +16,7 @@ from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import ModelFileError
+from gegenbauer.estimators._label_set import LabelSet
 from gegenbauer.estimators._streaming import Solution
 from gegenbauer.estimators.regressor_cv import GegenbauerRegressorCV
 from gegenbauer.persistence._checks import (
@@ -383,15 +384,14 @@ def _restore_classes(
     else:
         dtype = object if labels["dtype"] == "object" else labels["dtype"]
         classes = np.array(labels["values"], dtype=dtype)
-    estimator.multilabel_ = fitted["multilabel_"]
-    if estimator.multilabel_:
+    if fitted["multilabel_"]:
         if labels is None and not np.array_equal(classes, np.arange(classes.size)):
             raise ModelFileError("the labels of a multilabel model must be 0, 1, 2, ... or names.")
         if len(set(classes.tolist())) < classes.size:
             raise ModelFileError("the names of the labels of a multilabel model must differ.")
-        estimator._become_multilabel(classes)
+        estimator._label_set = LabelSet.of_columns(classes.size, classes)
         return
-    estimator.classes_ = classes
+    estimator._label_set = LabelSet(classes)
     if not all(first < second for first, second in itertools.pairwise(classes.tolist())):
         raise ModelFileError("the labels must be sorted and all different.")
 
@@ -409,11 +409,11 @@ def _restore_statistics(
         require_valid(position[0], COUNT, "its position, a number of batches and a fingerprint,")
         require_valid(position[1], TEXT, "its position, a number of batches and a fingerprint,")
     n_outputs, n_sums = entry["n_outputs"], arrays["sums"].size
-    classes = getattr(estimator, "classes_", None)
-    if n_outputs > n_sums or (classes is not None and len(classes) != n_outputs):
+    labels = estimator._label_set
+    if n_outputs > n_sums or (labels is not None and len(labels.classes) != n_outputs):
         raise ModelFileError(f"its statistics cannot have {n_outputs} outputs.")
     flat = entry["y_was_flat"]
-    if (flat and n_outputs > 1) if classes is None else (flat == estimator.multilabel_):
+    if (flat and n_outputs > 1) if labels is None else (flat == labels.multilabel):
         raise ModelFileError(f"y_was_flat is {flat}, which its {n_outputs} outputs are not.")
     if entry["resolution"] not in [float(np.finfo(kind).eps) for kind in (np.float32, np.float64)]:
         raise ModelFileError("the resolution of its statistics is out of range.")
@@ -434,7 +434,6 @@ def _restore_statistics(
     else:
         statistics._take_old_sums()
     estimator._statistics = statistics
-    estimator.n_samples_seen_ = entry["n_samples"]
     estimator.n_out_of_range_ = entry["n_out_of_range"]
     estimator._y_was_flat = entry["y_was_flat"]
     estimator._summed_with = estimator._sum_parameters()

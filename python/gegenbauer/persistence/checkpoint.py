@@ -11,6 +11,7 @@ from typing import Any
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_integer, check_number
 from gegenbauer.errors import ModelFileError
+from gegenbauer.estimators._streaming import StreamEstimator
 from gegenbauer.persistence._format import import_safetensors
 from gegenbauer.persistence._load import load
 from gegenbauer.persistence._save import plain_parameter, require_same, to_bytes
@@ -96,7 +97,7 @@ class Checkpoint:
         if not self.path.exists():
             return None
         model = load(self.path)
-        position = getattr(model, "_position", None)
+        position = model._position if isinstance(model, StreamEstimator) else None
         if position is None:
             raise ModelFileError(
                 f"{self.path} is a model, but no checkpoint of a stream: give another name"
@@ -129,7 +130,8 @@ class Checkpoint:
 
     def is_due(self, model: Any) -> bool:
         """Whether enough samples came, or time passed, since the file was written."""
-        new = getattr(model, "n_samples_seen_", 0) - self._rows
+        seen = 0 if model._statistics is None else model.n_samples_seen_
+        new = seen - self._rows
         return new >= self.every_samples or time.monotonic() - self._time >= self.every_seconds
 
     def write(self, model: Any, n_batches: int, fingerprint: str) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._validation import check_integer
+from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.inspection.sobol import SobolIndices, sobol_indices
 from gegenbauer.plotting._axes import get_axes
 
@@ -104,7 +105,7 @@ class InputDisplay:
         InputDisplay
         """
         check_is_fitted(estimator)
-        if not hasattr(estimator, "relevances_"):
+        if not isinstance(estimator, SearchEstimator) or estimator.spectrum_ is None:
             raise TypeError(
                 f"{type(estimator).__name__} has no relevances_, which estimators that choose a "
                 "spectrum have; draw Sobol' indices with InputDisplay.from_sobol"

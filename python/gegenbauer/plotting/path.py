@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.inspection.models import expansion_of
 from gegenbauer.plotting._axes import error_name, errors_of, get_axes
 from gegenbauer.ridge.expansions import KernelExpansion
@@ -27,7 +28,7 @@ def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ridge
     check_is_fitted(estimator)
     function = expansion_of(estimator)
     model = function.kernel if isinstance(function, KernelExpansion) else function.basis
-    alpha = estimator.alpha_ if hasattr(estimator, "alpha_") else estimator.alpha
+    alpha = estimator.alpha_ if isinstance(estimator, SearchEstimator) else estimator.alpha
     weight: Doubles | None
     if X is not None and y is not None:
         estimator._validate_inputs(X, reset=False)
@@ -179,7 +180,7 @@ class PathDisplay:
         2
         """
         check_is_fitted(estimator)
-        results = getattr(estimator, "surface_", {})
+        results = estimator.surface_ if isinstance(estimator, SearchEstimator) else {}
         if not results:
             path, alpha = solved_by(estimator, X, y, sample_weight)
             around = np.array(PAPER_ALPHAS) if alpha == 0 else alpha * 2.0 ** np.arange(-16, 17)

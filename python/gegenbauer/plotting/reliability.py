@@ -9,6 +9,7 @@ from sklearn.calibration import CalibrationDisplay, calibration_curve
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._validation import check_choice, check_integer, require_plain
+from gegenbauer.estimators.classifier_cv import GegenbauerClassifierCV
 from gegenbauer.plotting._axes import get_axes
 from gegenbauer.selection.calibration import expected_calibration_error
 
@@ -43,7 +44,7 @@ def left_out_outcomes(
         Samples that were never left out are ignored.
     """
     check_is_fitted(estimator)
-    if not hasattr(estimator, "loo_probabilities_"):
+    if not isinstance(estimator, GegenbauerClassifierCV):
         raise TypeError(
             "`estimator` must be a GegenbauerClassifierCV, whose probabilities leave samples out; "
             f"got {type(estimator).__name__}. scikit-learn's CalibrationDisplay takes any "

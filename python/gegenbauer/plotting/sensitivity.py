@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.plotting._axes import error_name, errors_of, get_axes
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class SensitivityDisplay:
             lam was not tried.
         """
         check_is_fitted(estimator)
-        results = getattr(estimator, "surface_", {})
+        results = estimator.surface_ if isinstance(estimator, SearchEstimator) else {}
         if "n_terms" not in results:
             raise TypeError(
                 f"this {type(estimator).__name__} has tried no numbers of terms: fit it with "

@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from gegenbauer.cli.commands.predict import load_model
 from gegenbauer.cli.messages import listed, printable
 from gegenbauer.cli.output import Steps, print_heading, print_pairs, print_paragraphs, print_table
 from gegenbauer.cli.report import describe_parameters, describe_solution, describe_terms, task_of
+from gegenbauer.ridge.expansions import TermExpansion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from gegenbauer.ridge.expansions import Expansion
 
 __all__ = ["run"]
 
@@ -36,17 +40,17 @@ def run(path: Path, *, limit: int) -> None:
     with Steps(total=1) as steps:
         steps.begin("reading")
         model = load_model(path, steps.warn)
-    has_weights = hasattr(model, "term_coef_")
-    solved = hasattr(model, "solver_")
+    function = None if task_of(model) == "features" else model.expansion_
+    has_weights = isinstance(function, TermExpansion)
     print_pairs(
         [
             ("file", f"{path}, {_size(path)}, written by gegenbauer {_version(path)}"),
             ("task", f"{task_of(model)} ({type(model).__name__})"),
-            *_outputs(model, limit),
+            *_outputs(model, function, limit),
             ("inputs", str(model.n_features_in_)),
             ("terms", describe_terms(model)),
             ("parameters", describe_parameters(model)),
-            *([("solved by", describe_solution(model))] if solved else []),
+            *([("solved by", describe_solution(model))] if function is not None else []),
         ]
     )
     _print_inputs(model, limit)
@@ -69,14 +73,13 @@ def _version(path: Path) -> str:
     return printable(library_version(path))
 
 
-def _outputs(model: Any, limit: int) -> list[tuple[str, str]]:
-    if hasattr(model, "classes_"):
+def _outputs(model: Any, function: Expansion | None, limit: int) -> list[tuple[str, str]]:
+    if is_classifier(model):
         answers = model._answers.tolist()
         name = "labels" if model.multilabel_ else "classes"
         return [(name, f"{len(answers)}: {listed(answers, limit)}")]
-    weights = getattr(model, "dual_coef_", getattr(model, "term_coef_", None))
-    if weights is not None and weights.ndim == 2 and weights.shape[1] > 1:
-        return [("outputs", str(weights.shape[1]))]
+    if function is not None and function.n_outputs > 1:
+        return [("outputs", str(function.n_outputs))]
     return []
 
 
@@ -106,7 +109,7 @@ def _print_largest_terms(model: Any, limit: int) -> None:
     largest = weights[np.arange(len(weights)), outputs]
     order = np.argsort(-np.abs(largest), kind="stable")[:limit]
     names, indices = _names(model), model.basis_.indices[order]
-    labels = model._answers if hasattr(model, "classes_") else range(weights.shape[1])
+    labels = model._answers if is_classifier(model) else range(weights.shape[1])
     print_heading(_title("Terms of largest weight", limit, model.n_terms_))
     rows = [
         (_term(index, names), f"{largest[term]:.6g}", printable(str(labels[outputs[term]])))

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import is_classifier
 
 from gegenbauer._validation import apart
 from gegenbauer.cli.columns import select_inputs
 from gegenbauer.cli.messages import UserError, count, data_rows, listed, printable, quoted, refusals
 from gegenbauer.cli.output import Steps, print_pairs
+from gegenbauer.cli.report import task_of
 from gegenbauer.cli.tables import check_output, read_table, require_file, write_table
 from gegenbauer.errors import ModelFileError
+from gegenbauer.estimators.classifier_cv import GegenbauerClassifierCV
+from gegenbauer.estimators.regressor_cv import GegenbauerRegressorCV
 from gegenbauer.persistence._load import load
 
 if TYPE_CHECKING:
@@ -69,21 +73,19 @@ def run(
     with Steps(total=3) as steps:
         steps.begin(f"reading {printable(path.name)}")
         model = load_model(model_path, steps.warn)
-        if not hasattr(model, "predict"):
+        if task_of(model) == "features":
             raise UserError(
                 f"{printable(str(model_path), 200)} holds {type(model).__name__}, which predicts "
                 "nothing; give a classifier or a regressor"
             )
-        for wanted, option, method in (
-            (probabilities, "--probabilities", "predict_proba"),
-            (interval is not None, "--interval", "predict_interval"),
+        for wanted, option, kind, task in (
+            (probabilities, "--probabilities", GegenbauerClassifierCV, "classifier"),
+            (interval is not None, "--interval", GegenbauerRegressorCV, "regressor"),
         ):
-            if wanted and not hasattr(model, method):
+            if wanted and not isinstance(model, kind):
                 raise UserError(
                     f"{option} is not for {printable(str(model_path), 200)}, which holds "
-                    f"{type(model).__name__}; it needs a "
-                    f"{'classifier' if method == 'predict_proba' else 'regressor'} that "
-                    "gegenbauer tune wrote"
+                    f"{type(model).__name__}; it needs a {task} that gegenbauer tune wrote"
                 )
         table = read_table(path, separator)
         inputs_of_model = getattr(model, "feature_names_in_", None)
@@ -163,5 +165,5 @@ def _as_table(model: Any, values: NDArray[Any]) -> pd.DataFrame:
     """Name the predictions: one column, or one for each output."""
     if values.ndim == 1:
         return pd.DataFrame({"prediction": values})
-    outputs = model._answers if hasattr(model, "classes_") else range(values.shape[1])
+    outputs = model._answers if is_classifier(model) else range(values.shape[1])
     return pd.DataFrame(values, columns=[f"prediction_{output}" for output in outputs])

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from gegenbauer.batches.arrays import Batch
 from gegenbauer.batches.survey import ColumnSurvey
@@ -259,7 +260,7 @@ class _Part:
 
     @property
     def n_rows(self) -> int:
-        return getattr(self.model, "n_samples_seen_", 0)
+        return 0 if self.model._statistics is None else int(self.model.n_samples_seen_)
 
     def resume(self, path: Path, source: TableBatches) -> None:
         """Go on with what an earlier run has learned, if there is a checkpoint."""
@@ -351,8 +352,8 @@ def _require_enough(part: _Part, parts: list[_Part], fraction: float) -> None:
             f"leave {MIN_ROWS_A_PART} rows on both sides; add rows, give another --seed, or give "
             "--validation-fraction 0 to fit without a score"
         )
-    classes = getattr(part.model, "classes_", None)
-    if part.rows == "other" and classes is not None and classes.size < 2:
+    known = part.model._label_set
+    if part.rows == "other" and known is not None and known.classes.size < 2:
         raise UserError(
             f"the {count(part.n_rows, 'row')} that are left for training hold a single class; "
             "give a smaller --validation-fraction, another --seed, or --validation-fraction 0 to "
@@ -367,7 +368,7 @@ def _score(model: Any, source: TableBatches, split: _Split, pace: _Pace) -> str:
     """Predict the rows held out by a model that has not seen them, and is for this alone."""
     if model.out_of_range in ("warn", "error"):  # is for predictions, not for the score
         model.set_params(out_of_range="clip")
-    scores = _Right() if hasattr(model, "classes_") else _Errors(model.penalize_constant)
+    scores = _Right() if is_classifier(model) else _Errors(model.penalize_constant)
     for number, batch in enumerate(source.start()):
         out = split.held_out(number, len(batch.y))
         if out.any():
