@@ -149,6 +149,22 @@ def orthonormal(x: float, degree: int, lam: float, *, digits: int = 60) -> list[
         ]
 
 
+def derivatives(
+    x: float, degree: int, lam: float, normalization: str = "raw", *, digits: int = 60
+) -> list[mpmath.mpf]:
+    """Derivatives of the polynomials of all degrees, by C_n' = 2 lam C_(n-1) of lam + 1."""
+    with mpmath.workdps(digits):
+        a = mpmath.mpf(lam)
+        factor = 2 * a if lam != 0.0 else mpmath.mpf(2)
+        found = [mpmath.mpf(0)] + [
+            factor * value for value in gegenbauer(x, max(degree - 1, 0), lam + 1, digits=digits)
+        ]
+        if normalization == "orthonormal":
+            sign = -1 if lam < 0.0 else 1
+            found = [sign * value / norm(n, lam, digits=digits) for n, value in enumerate(found)]
+        return found[: degree + 1]
+
+
 def table(x: np.ndarray, degree: int, lam: float, normalization: str = "raw") -> np.ndarray:
     """Polynomials at many points, rounded once to float64; shape (len(x), degree + 1)."""
     evaluate = {"raw": gegenbauer, "orthonormal": orthonormal}[normalization]

@@ -145,6 +145,21 @@ class InputScaling:
         low, high = self.domain
         return np.where(self.is_constant, 0.0, low + (high - low) * unit)
 
+    def slopes(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the derivatives of `transform` by the entries of X, (n_samples, n_features).
+
+        They are 0 in constant columns, and with ``clip`` outside of the box; on a face of it they
+        are those of the inside.
+        """
+        data = as_matrix(X, "X", n_columns=self.n_features)
+        half_range = np.where(self.is_constant, np.inf, 0.5 * self.upper - 0.5 * self.lower)
+        low, high = self.domain
+        with np.errstate(over="ignore"):  # of a range that is nearly none
+            slopes = np.tile(0.5 * (high - low) / half_range, (len(data), 1))
+        if self.clip:
+            slopes[(data < self.lower) | (data > self.upper)] = 0.0
+        return slopes
+
     def outside(self, X: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Return which samples of X, shape (n_samples, n_features), lie outside of the box.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
@@ -11,7 +12,10 @@ import numpy as np
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
 from gegenbauer._validation import CLIP, as_matrix, check_out, check_threads, require_finite
-from gegenbauer.basis.tensor_basis import check_basis
+from gegenbauer.basis.derivatives import derivative_coefficients
+from gegenbauer.basis.kernel_derivatives import kernel_gradient
+from gegenbauer.basis.kernels import TotalDegreeKernel
+from gegenbauer.basis.tensor_basis import TensorBasis, check_basis
 from gegenbauer.ridge.kernel_ridge import predict_kernel
 
 if TYPE_CHECKING:
@@ -20,13 +24,15 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
-    from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
+    from gegenbauer.basis.kernels import SpectrumKernel
     from gegenbauer.basis.scaling import InputScaling
-    from gegenbauer.basis.tensor_basis import TensorBasis
 
     Kernel = SpectrumKernel | TotalDegreeKernel
 
 _Posterior = TypeVar("_Posterior")
+
+# Coefficients of derivatives, or values of terms, that are held at once
+_MOST_COEFFICIENTS = 2**23
 
 __all__ = [
     "Expansion",
@@ -173,6 +179,19 @@ class Expansion(ABC):
         """Return the values at X, (n_samples,) if ``coef`` has one dimension, or with n_outputs."""
 
     @abstractmethod
+    def gradient(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
+        """Return the derivatives of the values at X by the inputs, as they are unscaled.
+
+        (n_samples, n_features) if ``coef`` has one dimension, or with n_outputs as the last. Where
+        the scaling clips an input, or ignores it, nothing depends on it, and its derivative is 0.
+
+        Raises
+        ------
+        BeyondRangeError
+            Derivatives are beyond the range of float64.
+        """
+
+    @abstractmethod
     def variance(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return the variances of the values at X in units of the noise, (n_samples,).
 
@@ -198,6 +217,13 @@ class Expansion(ABC):
     @abstractmethod
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays of which `from_arrays` makes the expansion again, by name."""
+
+    def _by_inputs(self, found: Doubles, X: npt.NDArray[Any]) -> Doubles:
+        """Turn derivatives by scaled inputs, (n_samples, n_features, n_outputs), into others."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found *= self.scaling.slopes(X)[:, :, np.newaxis]
+        require_finite(found, "some derivatives are", f"{CLIP}; or weights are too large")
+        return found[:, :, 0] if self.coef.ndim == 1 else found
 
     @staticmethod
     def _require(posterior: _Posterior | None) -> _Posterior:
@@ -246,6 +272,21 @@ class TermExpansion(Expansion):
         if self.intercept is not None:
             values = values + self.intercept
         return values[:, 0] if self.coef.ndim == 1 else values
+
+    def gradient(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
+        """Return the derivatives at X by the inputs, (n_samples, n_features[, n_outputs])."""
+        data = as_matrix(X, "X", n_columns=self.basis.n_features)
+        box, threads = self.basis._box(self.scaling), check_threads(n_threads)
+        (n, m), K = data.shape, self.n_outputs
+        require_memory(8.0 * n * m * K, "the result", "differentiate at fewer samples at once")
+        found = np.empty((n, m * K))
+        coefficients = derivative_coefficients(self.basis, self.coef_2d)
+        step = max(1, _MOST_COEFFICIENTS // self.coef.size)
+        for first in range(0, m, step):
+            columns = slice(first * K, min(first + step, m) * K)
+            block = np.hstack([*itertools.islice(coefficients, step)])
+            core.predict(self.basis._plan, data, box, block, found[:, columns], threads)
+        return self._by_inputs(found.reshape(n, m, K), data)
 
     def variance(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return the variances of the values at X in units of the noise, (n_samples,)."""
@@ -335,6 +376,39 @@ class KernelExpansion(Expansion):
             scaling=self.scaling, n_threads=n_threads,
         )  # fmt: skip
         return values[:, 0] if self.coef.ndim == 1 else values
+
+    def gradient(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
+        """Return the derivatives at X by the inputs, (n_samples, n_features[, n_outputs]).
+
+        The time is about that of ``5 n_features`` evaluations. A `TotalDegreeKernel` is written as
+        its terms, which must fit into memory.
+
+        Raises
+        ------
+        ValueError
+            The kernel has a kink where x and a centre have an input in common, as s = 1 has.
+        """
+        if isinstance(self.kernel, TotalDegreeKernel):
+            return self._of_terms(self.kernel, n_threads).gradient(X, n_threads=n_threads)
+        data = as_matrix(X, "X", n_columns=self.kernel.n_features)
+        self.kernel.diagonal(data, scaling=self.scaling)  # refuses what is outside of the domain
+        x, z = (self.scaling.transform(part).clip(-1.0, 1.0) for part in (data, self.centres))
+        found = kernel_gradient(self.kernel, x, z, self.coef_2d, n_threads=n_threads)
+        return self._by_inputs(found, data)
+
+    def _of_terms(self, kernel: TotalDegreeKernel, n_threads: int | None) -> TermExpansion:
+        """Return the same function as a sum of the finitely many terms of its kernel."""
+        basis = TensorBasis(
+            kernel.n_features, degree=kernel.degree, lam=kernel.lam, spectrum=kernel.spectrum,
+            max_interaction=kernel.max_interaction,
+        )  # fmt: skip
+        coef = np.zeros((basis.n_terms, self.n_outputs))
+        step = max(1, _MOST_COEFFICIENTS // basis.n_terms)
+        for first in range(0, len(self.centres), step):
+            block = slice(first, first + step)
+            G = basis.evaluate(self.centres[block], scaling=self.scaling, n_threads=n_threads)
+            coef += G.T @ self.coef_2d[block]
+        return TermExpansion(basis, coef.reshape(len(coef), *self.coef.shape[1:]), self.scaling)
 
     def variance(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return the variances of the values at X in units of the noise, (n_samples,)."""

@@ -1,0 +1,177 @@
+"""Derivatives of the kernel of all terms by its first argument.
+
+The kernel is a product over the inputs. Components of its spectrum that the core sums have
+derivatives by terms, as in :mod:`gegenbauer.basis.derivatives`. Those that it has in closed form
+(see ``cpp/include/gegenbauer/spectrum_kernel.hpp``) have them in closed form, too, arranged such
+that nothing cancels at the ends of the domain.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gegenbauer._memory import require_memory
+from gegenbauer.basis.derivatives import derivative_coefficients
+from gegenbauer.basis.kernels import SpectrumKernel
+from gegenbauer.basis.spectrum import GeometricDecay, PowerDecay, Spectrum
+from gegenbauer.basis.tensor_basis import TensorBasis
+
+if TYPE_CHECKING:
+    from gegenbauer._typing import Doubles
+    from gegenbauer.basis.spectrum import Component
+
+__all__ = ["kernel_gradient"]
+
+# Values of a factor that are held at once, few enough for a cache
+_MOST_VALUES = 2**15
+
+# n^-4 and n^-6 sum to b(w) with w = (pi - u)^2: coefficients of w and w^2 in b'(w), which is 0 at
+# w = pi^2
+_CLOSED = {2.0: (-1.0 / 24.0, 0.0), 3.0: (-(np.pi**2) / 144.0, 1.0 / 480.0)}
+
+
+def kernel_gradient(
+    kernel: SpectrumKernel, x: Doubles, z: Doubles, coef: Doubles, *, n_threads: int | None = None
+) -> Doubles:
+    """Differentiate sums of kernels at centres, by their scaled inputs.
+
+    Parameters
+    ----------
+    kernel : SpectrumKernel
+        The kernel.
+    x : ndarray, shape (n_samples, n_features)
+        Where, in [-1, 1].
+    z : ndarray, shape (n_centres, n_features)
+        The centres, in [-1, 1].
+    coef : ndarray, shape (n_centres, n_outputs)
+        Their coefficients.
+    n_threads : int, optional
+        By default `gegenbauer.default_threads()`.
+
+    Returns
+    -------
+    ndarray, shape (n_samples, n_features, n_outputs)
+
+    Raises
+    ------
+    ValueError
+        The kernel has kinks where x and a centre have an input in common.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import GeometricDecay
+    >>> from gegenbauer.basis import SpectrumKernel
+    >>> from gegenbauer.basis.kernel_derivatives import kernel_gradient
+    >>> kernel = SpectrumKernel(1, GeometricDecay(0.5, 0.1), max_degree=1)  # 1 + x z
+    >>> kernel_gradient(kernel, np.array([[0.3]]), np.array([[0.7]]), np.ones((1, 1))).round(6)
+    array([[[0.7]]])
+    """
+    (n, m), n_outputs = x.shape, coef.shape[1]
+    require_memory(8.0 * n * m * n_outputs, "the result", "differentiate at fewer samples at once")
+    factors = [_Factor(kernel, t, z[:, t]) for t in range(m)]
+    found = np.empty((n, m, n_outputs))
+    step = max(1, _MOST_VALUES // len(z))
+    for first in range(0, n, step):
+        block = slice(first, first + step)
+        columns = x[block].T
+        values = [f.values(column, n_threads) for f, column in zip(factors, columns, strict=True)]
+        # products of all other inputs, without a division: those before times those behind
+        before = np.ones_like(values[0])
+        behind = [before, *itertools.accumulate(values[:0:-1], np.multiply)][::-1]
+        for t in range(m):
+            found[block, t] = (before * behind[t] * factors[t].slopes(columns[t])) @ coef
+            before = before * values[t]
+    return found
+
+
+class _Factor:
+    """The factor 1 + k(x, z) of one input in a kernel, for given z, and its derivative by x."""
+
+    def __init__(self, kernel: SpectrumKernel, t: int, z: Doubles) -> None:
+        spectrum = kernel.spectrum._of_input(t)
+        self._z = z
+        self._kernel = SpectrumKernel(1, spectrum, lam=kernel.lam, max_degree=kernel.max_degree)
+        self._geometric: list[GeometricDecay] = []
+        self._cubic = np.zeros(2)
+        summed: list[Component] = []
+        finite = kernel.lam != 0.0 or kernel.max_degree is not None
+        for part in spectrum.components:
+            if part.interaction == 0:
+                continue
+            if finite or not _is_closed(part):
+                summed.append(part)
+            elif isinstance(part, GeometricDecay):
+                self._geometric.append(part)
+            elif isinstance(part, PowerDecay) and part.smoothness in _CLOSED:
+                self._cubic += np.multiply(part.interaction, _CLOSED[part.smoothness])
+            else:
+                raise ValueError(
+                    f"the kernel of {part!r} has no gradient where x and a centre have an input in "
+                    "common, as at the centres: take a smoother spectrum, such as s = 2 instead of "
+                    "1, or a finite set of terms"
+                )
+        self._basis: TensorBasis | None = None
+        if summed:
+            n, lam = self._kernel.n_degrees, kernel.lam
+            self._basis = TensorBasis(1, degree=n, lam=lam, spectrum=Spectrum(summed))
+            values = self._basis.evaluate(z[:, np.newaxis])
+            self._coef = next(derivative_coefficients(self._basis, np.ascontiguousarray(values.T)))
+
+    def values(self, x: Doubles, n_threads: int | None = None) -> Doubles:
+        """Return the factor, (n_samples, n_others)."""
+        return self._kernel(x[:, np.newaxis], self._z[:, np.newaxis], n_threads=n_threads)
+
+    def slopes(self, x: Doubles) -> Doubles:
+        """Return its derivative by x, (n_samples, n_others)."""
+        x = x[:, np.newaxis]
+        found = np.zeros((x.size, self._z.size))
+        if self._basis is not None:
+            found += self._basis.evaluate(x) @ self._coef
+        if self._cubic.any():
+            found += _power_slopes(x, self._z, *self._cubic.tolist())
+        for part in self._geometric:
+            found += part.interaction * _geometric_slopes(x, self._z, part.ratio)
+        return found
+
+
+def _is_closed(part: Component) -> bool:
+    """Whether the core has a closed form of a component, for Chebyshev polynomials."""
+    if isinstance(part, PowerDecay):
+        return part.smoothness in (1.0, 2.0, 3.0)
+    return isinstance(part, GeometricDecay) or part.lam == 0.0
+
+
+def _power_slopes(x: Doubles, z: Doubles, linear: float, square: float) -> Doubles:
+    """Differentiate b(|a - c|) + b(a + c), for a = arccos x and c = arccos z, by x.
+
+    For x <= z and f = a, e = pi - a, r = c; else for f = pi - a, e = a, r = pi - c and the other
+    sign it is 4 e / sin e times p_0 + p_1 (e^2 + 3 r^2) + p_2 (e^4 + 10 e^2 r^2 + 5 r^4), where p
+    are the coefficients of b'. That is 0 at e = pi, r = 0, and f is taken out of it, as r <= f.
+    """
+    above = x <= z
+    a, b = np.arccos(x), np.arccos(-x)  # each with all its digits near 0
+    f, e = np.where(above, a, b), np.where(above, b, a)
+    r = np.where(above, np.arccos(z), np.arccos(-z))
+    near = np.minimum(a, b)
+    scale = 4.0 * np.maximum(a, b) / np.sinc(near / np.pi)  # 4 e f / sin e
+    share = np.divide(r, f, out=np.zeros_like(f), where=f > 0)
+    e2, r2 = e * e, r * r
+    inner = r * share * (3.0 * linear + square * (10.0 * e2 + 5.0 * r2))
+    inner -= (np.pi + e) * (linear + square * (np.pi**2 + e2))
+    return np.asarray(np.where(above, scale, -scale) * inner)
+
+
+def _geometric_slopes(x: Doubles, z: Doubles, ratio: float) -> Doubles:
+    """Differentiate the sum of ratio^(n - 1) phi_n(x) phi_n(z) by x."""
+    a, c = 0.5 * np.arccos(x), 0.5 * np.arccos(z)
+    across, along = np.sin(a) * np.cos(c), np.cos(a) * np.sin(c)
+    near, far = (  # 1 - 2 ratio cos u + ratio^2 for the two angles u
+        (1.0 - ratio) ** 2 + 4.0 * ratio * half**2 for half in (across - along, across + along)
+    )
+    both = near * far
+    curved = x * (4.0 * ratio * (1.0 - ratio**2) * np.sin(2.0 * c) ** 2) * (near + far)
+    return np.asarray((z * (1.0 - ratio**2) * (near**2 + far**2) - curved) / both**2)
