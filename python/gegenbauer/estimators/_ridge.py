@@ -27,7 +27,8 @@ from gegenbauer.estimators._constant import (
     warn_if_constant_is_dear,
     warn_of_constant,
 )
-from gegenbauer.estimators._streaming import Solution, StreamEstimator
+from gegenbauer.estimators._solution import Solution
+from gegenbauer.estimators._streaming import StreamEstimator
 from gegenbauer.estimators._targets import checked_sample_weight, warn_of_light
 from gegenbauer.ridge.expansions import TermExpansion
 from gegenbauer.ridge.solve import solve_ridge

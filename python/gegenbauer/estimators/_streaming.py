@@ -10,32 +10,26 @@ at their first use after a change.
 from __future__ import annotations
 
 import copy
-import itertools
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples
 
 from gegenbauer._locks import exclusive
 from gegenbauer._renamed import refuse_old_names
-from gegenbauer._validation import as_matrix, check_number, require_plain
+from gegenbauer._validation import check_number
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.batches.iterables import as_batches
-from gegenbauer.errors import BeyondRangeError, StreamError
-from gegenbauer.estimators._base import BasisEstimator, advising
-from gegenbauer.estimators._label_set import LabelSet, announced_classes
-from gegenbauer.estimators._labels import (
-    class_factors,
-    column_names,
-    flat_labels,
-    indicator_columns,
-    label_kind,
-)
+from gegenbauer.errors import StreamError
+from gegenbauer.estimators._base import advising
+from gegenbauer.estimators._labels import column_names
+from gegenbauer.estimators._merging import require_mergeable, same_values
 from gegenbauer.estimators._progress import RowProgress
-from gegenbauer.estimators._targets import ClassTargets, RealTargets, TargetEstimator
+from gegenbauer.estimators._solution import SolvedEstimator
+from gegenbauer.estimators._stream_run import StreamRun
 from gegenbauer.ridge.statistics.choice import choose_statistics
-from gegenbauer.selection.basis_search import PAPER_ALPHAS
+from gegenbauer.selection._penalty_from_sums import penalty_from_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,30 +37,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles
-    from gegenbauer.ridge.expansions import TermExpansion
     from gegenbauer.ridge.solve import RidgeSolution
     from gegenbauer.ridge.statistics._base import Coding
     from gegenbauer.ridge.statistics.choice import Statistics
 
-__all__ = ["ClassStream", "RealStream", "Solution", "StreamEstimator"]
+__all__ = ["StreamEstimator"]
 
 # Parameters that do not count in the sums over samples: partially fitted models may differ in them.
 _OF_THE_SOLVE = {"alpha", "penalize_constant", "solver", "precision", "engine", "n_jobs"}
 
 
-class Solution(NamedTuple):
-    """What a solve has found: the fitted function, and how it was found."""
-
-    expansion: TermExpansion
-    engine: str
-    solver: str
-    precision: str | None
-    rcond: float
-    n_refinements: int | None
-    alpha_results: dict[str, Doubles] | None = None
-
-
-class StreamEstimator(BasisEstimator, TargetEstimator):
+class StreamEstimator(SolvedEstimator):
     """An estimator that may learn from batches, beside ``fit``. See the module.
 
     Subclasses define how targets are summed: regression as they are, classification by indicators
@@ -81,9 +62,8 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     _y_was_flat: bool
     _summed_with: dict[str, Any]
 
-    # The sums, if the model has learned by sums, and the solution, unless they have changed since
+    # The sums, if the model has learned by sums
     _statistics: Statistics | None = None
-    _solution: Solution | None = None
 
     # What a checkpoint was written behind: a number of batches and their fingerprint
     _position: list[Any] | None = None
@@ -127,60 +107,6 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return self._solution is not None or self._statistics is not None
 
-    def _solved(self) -> Solution:
-        """Return the solution; of sums that have changed, solve for it."""
-        solution = self._solution
-        if solution is not None:
-            return solution
-        check_is_fitted(self)
-        with exclusive(self):  # the solution must be that of the sums that are there then
-            if self._solution is None:
-                self._solve_statistics()
-            assert self._solution is not None
-            return self._solution
-
-    @property
-    def expansion_(self) -> TermExpansion:
-        """The fitted function, of unscaled inputs."""
-        return self._solved().expansion
-
-    @property
-    def term_coef_(self) -> Doubles:
-        """Coefficients of the terms, (n_terms_,) or (n_terms_, n_outputs)."""
-        return self._solved().expansion.coef
-
-    @property
-    def engine_(self) -> str:
-        """The way to the normal equations that was taken."""
-        return self._solved().engine
-
-    @property
-    def solver_(self) -> str:
-        """How the system was solved."""
-        return self._solved().solver
-
-    @property
-    def precision_(self) -> str | None:
-        """Precision of the products of features behind the factorisation."""
-        return self._solved().precision
-
-    @property
-    def rcond_(self) -> float:
-        """Estimate of the reciprocal condition number of the system solved."""
-        return self._solved().rcond
-
-    @property
-    def n_refinements_(self) -> int | None:
-        """Number of refinement steps taken."""
-        return self._solved().n_refinements
-
-    @property
-    def alpha_results_(self) -> dict[str, Doubles]:
-        """Penalties that `choose_alpha` tried, and their scores."""
-        if self._solution is None or self._solution.alpha_results is None:
-            raise self._lacks("alpha_results_", "choose_alpha has not chosen its penalty")
-        return self._solution.alpha_results
-
     @property
     def statistics_(self) -> Statistics:
         """Sums over the samples, of a model that was learned by sums."""
@@ -192,9 +118,6 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     def n_samples_seen_(self) -> int:
         """Number of samples in the sums."""
         return self.statistics_.n_samples
-
-    def _forget_solution(self) -> None:
-        self._solution = None
 
     def _require_statistics(self) -> None:
         if self._statistics is None:
@@ -293,7 +216,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
     def _require_same_parameters(self) -> None:
         now = self._sum_parameters()
         for name, before in self._summed_with.items():
-            if not _equal(now[name], before):
+            if not same_values(now[name], before):
                 raise ValueError(
                     f"{name} was {before!r} when the first rows were learned and is {now[name]!r} "
                     "now: set it back, or begin a new estimator (clone)"
@@ -381,52 +304,13 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
                 "`checkpoint` must be a gegenbauer.Checkpoint, such as Checkpoint(path), got "
                 f"{type(checkpoint).__name__}"
             )
-        source = as_batches(batches)
-        work = self._unfitted()
-        n_done, known = 0, None
-        if checkpoint is not None:
-            found = checkpoint.read(self)
-            if found is not None:
-                work, n_done, known = found
-                work._announce(classes, grow=True)
-        iterator = source.start(n_done)
-        first = next(iterator, None)
-        if known is not None and source.fingerprint(n_done) != known:
-            raise ValueError(
-                f"the checkpoint {checkpoint.path} is of {n_done} other batches than those that "
-                "come here: give the same ones (a generator anew, from its beginning), or another "
-                "place for the checkpoint"
-            )
-        saved = n_done
-        remaining = itertools.chain([] if first is None else [first], iterator)
-        done = 0 if work._statistics is None else work._statistics.n_samples
-        with RowProgress(source.n_rows, done=done, verbose=verbose, callback=callback) as progress:
-            try:
-                for batch in remaining:
-                    work, n_rows = work._with_batch(batch, classes)
-                    n_done += 1
-                    progress.advance(n_rows)
-                    if checkpoint is not None and checkpoint.is_due(work):
-                        checkpoint.write(work, n_done, source.fingerprint(n_done))
-                        saved = n_done
-            except BaseException as error:  # an interrupt, too: what was learned is not lost
-                if checkpoint is not None and work._statistics is not None:
-                    try:
-                        if n_done > saved:
-                            checkpoint.write(work, n_done, source.fingerprint(n_done))
-                        error.add_note(
-                            f"The {n_done} batches before are kept in {checkpoint.path}, and the "
-                            "same call goes on behind them."
-                        )
-                    except (OSError, TypeError, ValueError) as another:
-                        error.add_note(f"Beside that, {another}")
-                raise
-            if checkpoint is not None and n_done > saved:
-                checkpoint.write(work, n_done, source.fingerprint(n_done))
-        if work._statistics is None:
-            raise ValueError("the batches held no samples (of positive weight)")
+        run = StreamRun(self._unfitted(), batches, classes, checkpoint)
+        with RowProgress(
+            run.n_samples, done=run.n_done, verbose=verbose, callback=callback
+        ) as progress:
+            learned = run.learn(progress)
         with exclusive(self):
-            self._become(work)
+            self._become(learned)
         return self
 
     def _with_batch(self, batch: Any, classes: Any) -> tuple[Self, int]:
@@ -464,34 +348,7 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
 
     def _require_alike(self, other: Self) -> None:
         """Refuse a merge of models whose sums are of different things."""
-        for name in self._differing_parameters(other):
-            raise ValueError(
-                "partially fitted models can be merged only if their parameters are the same; "
-                f"{name} is {getattr(self, name)!r} here and {getattr(other, name)!r} there"
-            )
-        names = [getattr(model, "feature_names_in_", None) for model in (self, other)]
-        if self.n_features_in_ != other.n_features_in_ or not _equal(*names):
-            raise ValueError(
-                "partially fitted models can be merged only if they have the same inputs; here "
-                f"they are {self._inputs_text()} and there {other._inputs_text()}"
-            )
-        if type(self.statistics_) is not type(other.statistics_):
-            raise ValueError(
-                f"the one model holds {type(self.statistics_).__name__} and the other "
-                f"{type(other.statistics_).__name__}: give both the same `engine`"
-            )
-        if self._y_was_flat != other._y_was_flat:
-            raise ValueError("y has one dimension here and two there: give both models alike")
-
-    def _differing_parameters(self, other: Self) -> list[str]:
-        """Name the parameters that count in the sums and differ."""
-        mine, others = self._sum_parameters(), other._sum_parameters()
-        both = [name for name in mine if name in others]
-        return [name for name in both if not _equal(mine[name], others[name])]
-
-    def _inputs_text(self) -> str:
-        names = getattr(self, "feature_names_in_", None)
-        return f"{self.n_features_in_} without names" if names is None else str(names.tolist())
+        require_mergeable(self, other)
 
     # ---- the penalty, after all samples -----------------------------------------------
 
@@ -558,34 +415,12 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
 
     def _choose_alpha(self, alphas: Any, held_out: Any) -> None:
         self._require_statistics()
-        require_plain(alphas, "alphas")
-        given = PAPER_ALPHAS if alphas is None else np.atleast_1d(alphas)
-        values = as_matrix(given, "`alphas`", one_dimensional=True, keep_float32=False)[:, 0]
-        coding, unit = self.statistics_._in_units(self._coding())
-        penalize = bool(self.penalize_constant)
-        scores, weights, accurate = self.statistics_._gcv(
-            values, coding, penalize, self._n_threads()
-        )
-        if held_out is not None:
-            judge = self._judge(held_out)
-            scores = judge._squared_errors(weights, coding, rounded=True) / judge.weight_sum
-        if not accurate.any():
-            raise ValueError(
-                f"all of `alphas` are too small for the accuracy of sums, the largest being "
-                f"{values.max():g}: give larger ones"
-            )
-        losses = np.where(accurate, scores.sum(axis=1), np.inf)
-        losses = np.where(np.isnan(losses), np.inf, losses)
-        if losses.min() == np.inf:
-            raise BeyondRangeError(
-                "the squared errors are beyond the range of float64",
-                "y or sample_weight is too large, scale it down",
-            )
-        # of equals the largest, as everywhere
-        best = float(values[losses == losses.min()].max())
-        self._refit(best)
-        with np.errstate(over="ignore"):
-            results = {"alpha": values, "score": -losses * unit * unit}
+        chosen, results = penalty_from_sums(
+            self.statistics_, self._coding(), alphas,
+            held_out=None if held_out is None else partial(self._judge, held_out),
+            penalize_constant=bool(self.penalize_constant), n_threads=self._n_threads(),
+        )  # fmt: skip
+        self._refit(chosen)
         self._solution = self._solved()._replace(alpha_results=results)
 
     def _judge(self, held_out: Any) -> Statistics:
@@ -610,123 +445,3 @@ class StreamEstimator(BasisEstimator, TargetEstimator):
         if empty.n_samples == 0:
             raise ValueError("held_out has no samples")
         return empty
-
-
-def _equal(a: Any, b: Any) -> bool:
-    """Compare parameters: what holds several values by these, whatever holds them."""
-    if np.ndim(a) or np.ndim(b):
-        return np.array_equal(np.asarray(a), np.asarray(b))
-    return bool(a == b)
-
-
-class RealStream(RealTargets, StreamEstimator):
-    """Sums with the targets as they are."""
-
-    def _encode_batch(
-        self,
-        y: Any,
-        weight: Doubles | None,
-        names: NDArray[Any] | None,  # noqa: ARG002
-        *,
-        grow: bool,  # noqa: ARG002
-    ) -> tuple[Doubles, Doubles | None]:
-        targets = np.asarray(y, dtype=np.float64)
-        if self._statistics is None:
-            self._y_was_flat = targets.ndim == 1
-        targets = targets if targets.ndim == 2 else targets[:, np.newaxis]
-        if self._statistics is not None and targets.shape[1] != self.statistics_.n_outputs:
-            raise ValueError(
-                f"y must have {self.statistics_.n_outputs} columns, as in the batches before, got "
-                f"{targets.shape[1]}"
-            )
-        return targets, weight
-
-
-class ClassStream(ClassTargets, StreamEstimator):
-    """Sums with the indicator of each class, or of each label of a multilabel y."""
-
-    def _require_sums_to_do(self) -> bool:
-        if self.class_weight == "balanced":
-            raise ValueError(
-                "`class_weight='balanced'` needs the number of rows of every class before the "
-                "first one is learned; for batches, pass a dict {label: weight}"
-            )
-        return super()._require_sums_to_do()
-
-    def _announce(self, classes: Any, *, grow: bool) -> None:
-        name = type(self).__name__
-        if classes is None:
-            if not grow and self._label_set is None:
-                raise ValueError(
-                    f"{name}: the first call of partial_fit needs `classes`, all labels that may "
-                    "come, since a batch may lack some"
-                )
-            return
-        given = announced_classes(classes, name)
-        if self._label_set is not None:
-            self._label_set.require_announced(given)
-            return
-        if given.size < 2:
-            raise ValueError(f"`classes` must hold at least two labels, got {given.tolist()}")
-        self._label_set = LabelSet(given)
-        if isinstance(self.class_weight, dict):
-            class_factors(self.class_weight, given)
-
-    def _encode_batch(
-        self, y: Any, weight: Doubles | None, names: NDArray[Any] | None, *, grow: bool
-    ) -> tuple[Doubles, Doubles | None]:
-        name, before = type(self).__name__, self._label_set
-        y = y.toarray() if issparse(y) else y
-        multilabel = label_kind(y, name) == "multilabel-indicator"
-        if self._statistics is not None and multilabel != self.multilabel_:
-            raise ValueError(
-                "y must be a table of 0 and 1 (multilabel) in all batches or in none of them"
-            )
-        self._y_was_flat = not multilabel
-        if multilabel:
-            if isinstance(self.class_weight, dict):
-                raise ValueError(
-                    f"`class_weight` of {name} must be None for multilabel y in batches, got a dict"
-                )
-            columns = indicator_columns(y, name)
-            found = LabelSet.of_columns(columns.shape[1], names)
-            self._label_set = found if before is None else before.with_columns(found)
-            return columns.astype(np.float64), weight
-        y = flat_labels(y)
-        if before is None:
-            known = LabelSet(np.unique(y))
-        else:
-            known = before.with_labels(y, grow=grow)
-            if self._statistics is not None:
-                self._statistics = _of_classes(self._statistics, before, known)
-        self._label_set = known
-        codes = np.searchsorted(known.classes, y)
-        if isinstance(self.class_weight, dict):
-            factors = class_factors(self.class_weight, known.classes, complete=not grow)[codes]
-            weight = factors if weight is None else weight * factors
-        return (codes[:, np.newaxis] == np.arange(known.classes.size)).astype(np.float64), weight
-
-    def _align(self, other: Self) -> tuple[Statistics, Statistics]:
-        mine, others = self._known("classes_"), other._known("classes_")
-        both = mine.joined(others)
-        self._label_set = both
-        if both.multilabel:
-            return self.statistics_, other.statistics_
-        return _of_classes(self.statistics_, mine, both), _of_classes(
-            other.statistics_, others, both
-        )
-
-    def _coding(self) -> Coding:
-        return self._known("classes_").coding(type(self).__name__)
-
-    def _solve_statistics(self) -> None:
-        if isinstance(self.class_weight, dict) and not self.multilabel_:
-            class_factors(self._class_weight_of_rows, self.classes_)
-        super()._solve_statistics()
-
-
-def _of_classes(sums: Statistics, before: LabelSet, now: LabelSet) -> Statistics:
-    """Return sums over the indicators of more classes."""
-    if now.classes.size == before.classes.size:
-        return sums
-    return sums.with_outputs(before.places_in(now), now.classes.size)

@@ -8,7 +8,8 @@ from sklearn.utils.metaestimators import available_if
 
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer.estimators._ridge import PAPER_ALPHA, PAPER_LAM, PAPER_N_TERMS, GegenbauerEstimator
-from gegenbauer.estimators._streaming import ClassStream, StreamEstimator
+from gegenbauer.estimators._stream_targets import ClassStream
+from gegenbauer.estimators._streaming import StreamEstimator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

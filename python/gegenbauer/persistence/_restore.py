@@ -17,7 +17,7 @@ from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import ModelFileError
 from gegenbauer.estimators._label_set import LabelSet
-from gegenbauer.estimators._streaming import Solution
+from gegenbauer.estimators._solution import Solution
 from gegenbauer.estimators.regressor_cv import GegenbauerRegressorCV
 from gegenbauer.persistence._checks import (
     build_object,

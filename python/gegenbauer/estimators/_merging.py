@@ -1,0 +1,46 @@
+"""Which partially fitted models may be merged: those whose sums are of the same things."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["require_mergeable", "same_values"]
+
+
+def require_mergeable(one: Any, other: Any) -> None:
+    """Refuse partially fitted models of other parameters, inputs, sums or targets."""
+    mine, others = one._sum_parameters(), other._sum_parameters()
+    for name in mine:
+        if name in others and not same_values(mine[name], others[name]):
+            raise ValueError(
+                "partially fitted models can be merged only if their parameters are the same; "
+                f"{name} is {mine[name]!r} here and {others[name]!r} there"
+            )
+    names = [getattr(model, "feature_names_in_", None) for model in (one, other)]
+    if one.n_features_in_ != other.n_features_in_ or not same_values(*names):
+        raise ValueError(
+            "partially fitted models can be merged only if they have the same inputs; here "
+            f"they are {_inputs(one)} and there {_inputs(other)}"
+        )
+    kinds = [type(model.statistics_) for model in (one, other)]
+    if kinds[0] is not kinds[1]:
+        raise ValueError(
+            f"the one model holds {kinds[0].__name__} and the other {kinds[1].__name__}: give both "
+            "the same `engine`"
+        )
+    if one._y_was_flat != other._y_was_flat:
+        raise ValueError("y has one dimension here and two there: give both models alike")
+
+
+def same_values(a: Any, b: Any) -> bool:
+    """Compare parameters: what holds several values by these, whatever holds them."""
+    if np.ndim(a) or np.ndim(b):
+        return np.array_equal(np.asarray(a), np.asarray(b))
+    return bool(a == b)
+
+
+def _inputs(model: Any) -> str:
+    names = getattr(model, "feature_names_in_", None)
+    return f"{model.n_features_in_} without names" if names is None else str(names.tolist())
