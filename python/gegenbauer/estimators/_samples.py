@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.selection.candidates import Splits
 
-__all__ = ["Samples", "number_distinct"]
+__all__ = ["Samples", "number_distinct", "search_places", "spread_places"]
 
 # Inputs of at most so many values are codes or counts, and so many samples that agree there may be
 # copies of one
@@ -141,3 +141,27 @@ def number_distinct(X: NDArray[Any]) -> Places:
     """Return a number for each sample: alike for those that are equal."""
     places: Places = np.unique(X, axis=0, return_inverse=True)[1]
     return places.reshape(-1)
+
+
+def spread_places(n: int, most: int) -> Places:
+    """Return ``most`` of n places, evenly spread, or all of them."""
+    if n <= most:
+        return np.arange(n)
+    return np.unique(np.linspace(0, n - 1, most).round().astype(np.intp))
+
+
+def search_places(data: Samples, most: int, stratified: Callable[[Samples, int], Places]) -> Places:
+    """Return about so many samples that stand for all, with all samples of each distinct x.
+
+    They are the same ones in whatever order the samples come. ``stratified`` draws at most so many
+    of some samples.
+    """
+    if data.n <= most:
+        return np.arange(data.n)
+    order = np.lexsort((*data.Y.T[::-1], *data.X.T[::-1]))
+    group = number_distinct(data.X[order])
+    _, heads = np.unique(group, return_index=True)
+    share = max(2, round(most * heads.size / data.n))
+    chosen = heads[stratified(data.take(order[heads]), share)]
+    rows = np.flatnonzero(np.isin(group, group[chosen]))
+    return np.sort(order[rows[spread_places(rows.size, 2 * most)]])

@@ -13,25 +13,29 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer_names
-from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples
 
 from gegenbauer._validation import check_integer, check_number
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
-from gegenbauer.errors import GridEdgeWarning, UnderfittingWarning, stacklevel
-from gegenbauer.estimators._base import CLIP_ADVICE, Range, advising
+from gegenbauer.estimators._base import Range
+from gegenbauer.estimators._found import FoundEstimator
 from gegenbauer.estimators._progress import CallbackSupportMixin, Progress, with_callbacks
 from gegenbauer.estimators._ridge import PAPER_LAM, PAPER_N_TERMS
-from gegenbauer.estimators._samples import Samples, number_distinct
-from gegenbauer.estimators._splits import checked_groups, checked_split, restrict_splits
+from gegenbauer.estimators._samples import Samples, search_places, spread_places
+from gegenbauer.estimators._search_warnings import (
+    RUNAWAY,
+    loss_of_constants,
+    warn_at_edges,
+    warn_of_underfitting,
+)
+from gegenbauer.estimators._splits import make_splits, restrict_splits
 from gegenbauer.estimators._targets import TargetEstimator, checked_sample_weight, warn_of_light
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
 from gegenbauer.ridge.kernel_ridge import solve_kernel
@@ -51,7 +55,7 @@ if TYPE_CHECKING:
     from gegenbauer.basis.spectrum import ComponentsLike
     from gegenbauer.selection.candidates import Loss, Splits
 
-__all__ = ["MOST_FOR_A_MEAN", "SearchEstimator", "spread_places"]
+__all__ = ["MOST_FOR_A_MEAN", "SearchEstimator"]
 
 # Terms of the finite set that is used where samples are too many for a kernel
 _DEFAULT_N_TERMS = 2000
@@ -60,9 +64,6 @@ _DEFAULT_N_TERMS = 2000
 # the logarithm of their number, and what it gains where the penalty alone is chosen; a loss of less
 # than half is never taken for that
 _LUCK, _LUCK_OF_ONE = 6.0, 2.0
-
-# A penalty so many times the trace of the kernel matrix leaves nothing of the model
-_RUNAWAY = 100.0
 
 # Samples over which the kernel, or the squared lengths of a basis, are averaged
 MOST_FOR_A_MEAN = 1000
@@ -82,14 +83,7 @@ def _listed(values: Any, name: str) -> list[Any]:
     return found
 
 
-def spread_places(n: int, most: int) -> Places:
-    """Return ``most`` of n places, evenly spread, or all of them."""
-    if n <= most:
-        return np.arange(n)
-    return np.unique(np.linspace(0, n - 1, most).round().astype(np.intp))
-
-
-class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[misc]
+class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[misc]
     """Search, final fit and output common to regression and classification."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -120,22 +114,6 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
     search_samples: int
     kernel_samples: int
     verbose: bool | int
-    best_score_: float
-    expansion_: TermExpansion | KernelExpansion
-    engine_: str
-    alpha_results_: dict[str, Doubles]
-    _y_was_flat: bool
-    _all_terms: bool
-    surface_: dict[str, NDArray[Any]]
-    alpha_: float
-    lam_: float
-    loo_predictions_: Doubles
-    n_search_samples_: int
-    n_terms_: float
-    rcond_: float
-    solver_: str
-    spectrum_: Spectrum | None
-
     # ---- what subclasses define -----------------------------------------------------
 
     def _make_loss(self, data: Samples, splits: Splits) -> Loss:
@@ -195,7 +173,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
                 f"n_samples = {len(X)}"
             )
         grid = self._basis_grid()
-        splits = self._make_splits(raw_y, used, groups)
+        splits = make_splits(self.cv, raw_y, used, groups, classifier=is_classifier(self))
         data, splits = Samples.merge(X, targets, weight, given, splits)
         if data.n < 2:
             raise ValueError(
@@ -233,7 +211,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         self, data: Samples, loss: Loss, splits: Splits, progress: Progress
     ) -> Doubles:
         """Choose a spectrum on few samples, and fit all terms or those of largest weight."""
-        rows = self._search_sample(data, int(self.search_samples))
+        rows = search_places(data, int(self.search_samples), self._stratified)
         self.n_search_samples_ = int(rows.size)
         few, few_splits = data.take(rows), restrict_splits(splits, rows, data.n)
         self.surface_, self.lam_ = {}, 0.0
@@ -262,21 +240,6 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
             if grid is None:
                 grid = np.array(ALPHAS) * self._level(basis, data)
             return self._fit_terms(data, basis, grid, loss, splits)
-
-    def _search_sample(self, data: Samples, most: int) -> Places:
-        """Return about so many samples that stand for all, with all samples of each distinct x.
-
-        They are the same ones in whatever order the samples come.
-        """
-        if data.n <= most:
-            return np.arange(data.n)
-        order = np.lexsort((*data.Y.T[::-1], *data.X.T[::-1]))
-        group = number_distinct(data.X[order])
-        _, heads = np.unique(group, return_index=True)
-        share = max(2, round(most * heads.size / data.n))
-        chosen = heads[self._stratified(data.take(order[heads]), share)]
-        rows = np.flatnonzero(np.isin(group, group[chosen]))
-        return np.sort(order[rows[spread_places(rows.size, 2 * most)]])
 
     def _fit_paper(
         self,
@@ -334,17 +297,7 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         grids = [("alphas", self.alpha_, [] if given is None else given.tolist())]
         if basis_grid is not None:
             grids += [("lam", self.lam_, basis_grid[0]), ("n_terms", self.n_terms_, basis_grid[1])]
-        for name, best, values in grids:
-            if len(set(values)) < 3 or best not in (min(values), max(values)):
-                continue
-            end, more = ("smallest", "smaller") if best == min(values) else ("largest", "larger")
-            free = ", or leave `alphas='auto'`" if name == "alphas" else ""
-            warnings.warn(
-                f"{best:.6g} was the best of `{name}` and is the {end}: give {more} ones as well, "
-                f"of which one may be better{free}",
-                GridEdgeWarning,
-                stacklevel=stacklevel(),
-            )
+        warn_at_edges(grids)
 
     @property
     def _on_paper(self) -> bool:
@@ -390,44 +343,12 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
             domain=tight.domain, clip=tight.clip, constant=tight.is_constant,
         )  # fmt: skip
 
+    @property
+    def _margin(self) -> float:
+        return 0.0 if self.spectrum_ is None else self._MARGIN
+
     def _standardised(self, data: Samples) -> Samples:
         return data
-
-    def _make_splits(self, y: Any, used: Places, groups: Any) -> Splits:
-        """Split all samples that came, of which those of no weight take no part."""
-        y = np.asarray(y)
-        n = len(y)
-        groups = checked_groups(groups, n)
-        if self.cv is None:
-            if groups is not None:
-                raise ValueError(
-                    "groups are samples that are left out together, but `cv=None` leaves out "
-                    "single ones: give `cv`, such as GroupKFold(5)"
-                )
-            return None
-        if isinstance(self.cv, type):
-            raise TypeError(f"`cv` must be a splitter, not a class: write {self.cv.__name__}(...)")
-        pairs = self.cv
-        try:
-            if isinstance(self.cv, Integral) or hasattr(self.cv, "split"):
-                cv = check_cv(self.cv, y, classifier=is_classifier(self))
-                pairs = cv.split(np.zeros((n, 1)), y, groups)
-            pairs = [*pairs]
-        except ValueError as error:
-            if groups is not None or "'groups'" not in str(error):
-                raise
-            raise ValueError(
-                f"cv={self.cv!r} splits by groups, and none came: pass the group of each sample, "
-                "fit(X, y, groups=...)"
-            ) from error
-        if not pairs:
-            raise ValueError(f"`cv` must have at least one split, got cv={self.cv!r}")
-        splits = restrict_splits(
-            [checked_split(pair, k, n) for k, pair in enumerate(pairs)], used, n
-        )
-        if not splits:
-            raise ValueError("`cv` leaves no split with samples of positive weight on both sides")
-        return splits
 
     def _labels(self, data: Samples) -> NDArray[Any]:
         """Return the targets as scikit-learn's scorers take them."""
@@ -546,43 +467,12 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         """Warn where a constant would do, by the score of samples left out that chose the model."""
         if not np.ptp(data.Y, axis=0).any():  # and it does: there is nothing to learn
             return
-        constant, best = self._loss_of_constants(data, loss, splits), -self.best_score_
+        constant = loss_of_constants(data, loss, splits, pooled=self._pooled)
+        best = -self.best_score_
         if not best >= constant - self._chance(constant, data):
             return
-        ran_away = ""
-        if self._alpha_grid() is None and self.alpha_ >= _RUNAWAY * self._trace(data):
-            ran_away = (
-                f"The penalty ran away, to alpha = {self.alpha_:.3g}, which leaves less than "
-                f"{1 / _RUNAWAY:g} degrees of freedom. "
-            )
-        warnings.warn(
-            "the model is no better than a constant beyond what chance may give: of "
-            f"{data.n_samples:.6g} samples left out (equal ones may count as one) "
-            f"the score is {-best:.4g}, and {-constant:.4g} that of always predicting the "
-            f"same. {ran_away}Check that each x belongs to its y, that inputs are coded sensibly "
-            "and hold what y depends on, or give more samples",
-            UnderfittingWarning,
-            stacklevel=stacklevel(),
-        )
-
-    def _loss_of_constants(self, data: Samples, loss: Loss, splits: Splits) -> float:
-        """Judge the mean target, of the training part of each split; NaN if a scorer refuses it."""
-        everything = np.arange(data.n)
-        constants, tests = [], []
-        for train, test in splits or [(everything, everything)]:
-            weight = None if data.weight is None else data.weight[train]
-            mean = np.average(data.Y[train], axis=0, weights=weight)
-            constants.append(np.tile(mean, (1, test.size, 1)))
-            tests.append(test)
-        if self._pooled:
-            constants, tests = [np.concatenate(constants, axis=1)], [np.concatenate(tests)]
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a correlation, for example, warns of constants
-                found = [loss(c, rows)[0] for c, rows in zip(constants, tests, strict=True)]
-        except Exception:  # a scorer of the user's own may need predictions that differ
-            return np.nan
-        return float(np.mean(found))
+        ran_away = self._alpha_grid() is None and self.alpha_ >= RUNAWAY * self._trace(data)
+        warn_of_underfitting(best, constant, data.n_samples, self.alpha_ if ran_away else None)
 
     @property
     def _luck(self) -> float:
@@ -600,104 +490,3 @@ class SearchEstimator(CallbackSupportMixin, TargetEstimator):  # type: ignore[mi
         lengths = self.kernel_.diagonal(data.X, scaling=self.scaling_)
         lengths -= not self.penalize_constant
         return float(lengths.sum() if data.weight is None else lengths @ data.weight)
-
-    @property
-    def cv_results_(self) -> dict[str, Any]:
-        """What was tried, in the form of scikit-learn's searches: one entry for each candidate."""
-        check_is_fitted(self)
-        axes = [name for name in self.surface_ if name != "score"]
-        grids = np.meshgrid(*(self.surface_[name] for name in axes), indexing="ij")
-        values = {f"param_{name}": grid.ravel() for name, grid in zip(axes, grids, strict=True)}
-        score = self.surface_["score"].ravel() if axes else np.empty(0)
-        rows = zip(*(grid.tolist() for grid in values.values()), strict=True)
-        return {
-            **values,
-            "params": [dict(zip(axes, row, strict=True)) for row in rows],
-            "mean_test_score": score,
-            # equal ones share the best place, and what was not tried comes last
-            "rank_test_score": rankdata(-np.nan_to_num(score, nan=-np.inf), method="min").astype(
-                np.intp
-            ),
-        }
-
-    # ---- parts of the fitted function --------------------------------------------
-
-    @property
-    def _margin(self) -> float:
-        return 0.0 if self.spectrum_ is None else self._MARGIN
-
-    def _terms(self, name: str) -> TermExpansion:
-        found = self.expansion_
-        if isinstance(found, TermExpansion):
-            return found
-        raise self._lacks(name, "it has all terms, and dual_coef_; give `n_terms` for a finite set")
-
-    def _kernels(self, name: str) -> KernelExpansion:
-        found = self.expansion_
-        if isinstance(found, KernelExpansion):
-            return found
-        raise self._lacks(name, "it has a finite set of terms, basis_, and term_coef_")
-
-    @property
-    def basis_(self) -> TensorBasis:
-        """The terms, of a model that has finitely many."""
-        return self._terms("basis_").basis
-
-    @property
-    def term_coef_(self) -> Doubles:
-        """Coefficients of the terms, of a model that has finitely many."""
-        return self._terms("term_coef_").coef
-
-    @property
-    def kernel_(self) -> SpectrumKernel:
-        """The kernel of all terms, of a model that has them."""
-        kernel: SpectrumKernel = self._kernels("kernel_").kernel  # type: ignore[assignment]
-        return kernel
-
-    @property
-    def X_fit_(self) -> NDArray[Any]:  # noqa: N802  # as scikit-learn's KernelRidge calls it
-        """Samples of the fit, of a model with all terms."""
-        return self._kernels("X_fit_").centres
-
-    @property
-    def dual_coef_(self) -> Doubles:
-        """Coefficients of the samples, of a model with all terms."""
-        return self._kernels("dual_coef_").coef
-
-    @property
-    def intercept_(self) -> Doubles:
-        """What is added, (n_outputs,)."""
-        intercept = self.expansion_.intercept
-        assert intercept is not None
-        return intercept
-
-    # ---- predicting --------------------------------------------------------------
-
-    @property
-    def relevances_(self) -> Doubles:
-        """Sum of the weights of each input in the spectrum."""
-        if self.spectrum_ is None:
-            raise self._lacks(
-                "relevances_",
-                "it has no spectrum, of which they are the weights of the inputs; fit it otherwise "
-                "than with `spectrum=None`",
-            )
-        return np.asarray(self.spectrum_.interactions(self.n_features_in_).sum(axis=1))
-
-    def _raw_outputs(self, X: Any) -> Doubles:
-        """Return the outputs (S, K) of the fitted polynomial."""
-        check_is_fitted(self)
-        X = self._validate_inputs(X, reset=False)
-        self._apply_range_policy(X)
-        return self._evaluate(X)
-
-    def _evaluate(self, X: NDArray[Any]) -> Doubles:
-        """Return the outputs (S, K) at checked samples, inside of the box or not."""
-        with advising(
-            f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger `alpha`"
-        ):
-            return self._function().evaluate(X, n_threads=self._n_threads())
-
-    def _function(self) -> TermExpansion | KernelExpansion:
-        """Return the fitted function with today's clipping."""
-        return self.expansion_.with_scaling(self._current_scaling())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.model_selection import check_cv
 
 from gegenbauer._validation import require_plain
 
@@ -14,7 +16,62 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Places
     from gegenbauer.selection.candidates import Splits
 
-__all__ = ["checked_groups", "checked_split", "restrict_splits"]
+__all__ = ["make_splits", "restrict_splits"]
+
+
+def make_splits(cv: Any, y: Any, used: Places, groups: Any, *, classifier: bool) -> Splits:
+    """Split all samples that came, of which those of no weight take no part.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable or None
+        As scikit-learn has it; None leaves out one sample at a time, and has no splits.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Targets of all samples.
+    used : ndarray of int
+        Places of the samples of positive weight.
+    groups : array-like of shape (n_samples,) or None
+        Group of each sample.
+    classifier : bool
+        Whether a number of folds means that each has every class its share.
+
+    Returns
+    -------
+    list of (training places, test places) or None
+        Places among those of ``used``.
+    """
+    y = np.asarray(y)
+    n = len(y)
+    groups = _checked_groups(groups, n)
+    if cv is None:
+        if groups is not None:
+            raise ValueError(
+                "groups are samples that are left out together, but `cv=None` leaves out "
+                "single ones: give `cv`, such as GroupKFold(5)"
+            )
+        return None
+    if isinstance(cv, type):
+        raise TypeError(f"`cv` must be a splitter, not a class: write {cv.__name__}(...)")
+    pairs = cv
+    try:
+        if isinstance(cv, Integral) or hasattr(cv, "split"):
+            splitter = check_cv(cv, y, classifier=classifier)
+            pairs = splitter.split(np.zeros((n, 1)), y, groups)
+        pairs = [*pairs]
+    except ValueError as error:
+        if groups is not None or "'groups'" not in str(error):
+            raise
+        raise ValueError(
+            f"cv={cv!r} splits by groups, and none came: pass the group of each sample, "
+            "fit(X, y, groups=...)"
+        ) from error
+    if not pairs:
+        raise ValueError(f"`cv` must have at least one split, got cv={cv!r}")
+    checked = [_checked_split(pair, k, n) for k, pair in enumerate(pairs)]
+    splits = restrict_splits(checked, used, n)
+    if not splits:
+        raise ValueError("`cv` leaves no split with samples of positive weight on both sides")
+    return splits
 
 
 def restrict_splits(splits: Splits, rows: Places, n: int) -> Splits:
@@ -28,7 +85,7 @@ def restrict_splits(splits: Splits, rows: Places, n: int) -> Splits:
     return [(train, test) for train, test in kept if train.size and test.size]
 
 
-def checked_groups(groups: Any, n: int) -> NDArray[Any] | None:
+def _checked_groups(groups: Any, n: int) -> NDArray[Any] | None:
     if groups is None:
         return None
     require_plain(groups, "groups", wanted="the group of each sample", times=True)
@@ -40,7 +97,7 @@ def checked_groups(groups: Any, n: int) -> NDArray[Any] | None:
     return found
 
 
-def checked_split(pair: Any, k: int, n: int) -> tuple[Places, Places]:
+def _checked_split(pair: Any, k: int, n: int) -> tuple[Places, Places]:
     """Return the samples (of n) to train on and to test in split k."""
     try:
         train, test = pair

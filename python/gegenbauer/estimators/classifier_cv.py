@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import require_finite
 from gegenbauer.estimators._base import CLIP_ADVICE
+from gegenbauer.estimators._samples import spread_places
 from gegenbauer.estimators._scores import Judged, score_at_once
 from gegenbauer.estimators._scoring import IdentityClassifier, scored_by
-from gegenbauer.estimators._search import SearchEstimator, spread_places
+from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.estimators._targets import ClassTargets
 from gegenbauer.selection._learn_spectrum import learn_spectrum
 from gegenbauer.selection._leave_one_out import leave_one_out

@@ -31,9 +31,9 @@ from gegenbauer._validation import (
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.estimators._constant import warn_if_constant_is_dear
-from gegenbauer.estimators._samples import Samples
+from gegenbauer.estimators._samples import Samples, spread_places
 from gegenbauer.estimators._scoring import IdentityRegressor, scored_by
-from gegenbauer.estimators._search import MOST_FOR_A_MEAN, SearchEstimator, spread_places
+from gegenbauer.estimators._search import MOST_FOR_A_MEAN, SearchEstimator
 from gegenbauer.estimators._targets import RealTargets
 from gegenbauer.estimators._uncertainty import estimate_noise_variance, upper_quantile
 from gegenbauer.ridge.expansions import (

@@ -1,0 +1,138 @@
+"""What an estimator that selects its model has found, and how it shows and evaluates it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.utils.validation import check_is_fitted
+
+from gegenbauer.estimators._base import CLIP_ADVICE, advising
+from gegenbauer.estimators._targets import TargetEstimator
+from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.basis.kernels import SpectrumKernel
+    from gegenbauer.basis.spectrum import Spectrum
+    from gegenbauer.basis.tensor_basis import TensorBasis
+
+__all__ = ["FoundEstimator"]
+
+
+class FoundEstimator(TargetEstimator):
+    """A model that was found: its function, of finitely many terms or of all, and the search."""
+
+    best_score_: float
+    expansion_: TermExpansion | KernelExpansion
+    engine_: str
+    alpha_results_: dict[str, Doubles]
+    _y_was_flat: bool
+    _all_terms: bool
+    surface_: dict[str, NDArray[Any]]
+    alpha_: float
+    lam_: float
+    loo_predictions_: Doubles
+    n_search_samples_: int
+    n_terms_: float
+    rcond_: float
+    solver_: str
+    spectrum_: Spectrum | None
+
+    def _terms(self, name: str) -> TermExpansion:
+        found = self.expansion_
+        if isinstance(found, TermExpansion):
+            return found
+        raise self._lacks(name, "it has all terms, and dual_coef_; give `n_terms` for a finite set")
+
+    def _kernels(self, name: str) -> KernelExpansion:
+        found = self.expansion_
+        if isinstance(found, KernelExpansion):
+            return found
+        raise self._lacks(name, "it has a finite set of terms, basis_, and term_coef_")
+
+    @property
+    def basis_(self) -> TensorBasis:
+        """The terms, of a model that has finitely many."""
+        return self._terms("basis_").basis
+
+    @property
+    def term_coef_(self) -> Doubles:
+        """Coefficients of the terms, of a model that has finitely many."""
+        return self._terms("term_coef_").coef
+
+    @property
+    def kernel_(self) -> SpectrumKernel:
+        """The kernel of all terms, of a model that has them."""
+        kernel: SpectrumKernel = self._kernels("kernel_").kernel  # type: ignore[assignment]
+        return kernel
+
+    @property
+    def X_fit_(self) -> NDArray[Any]:  # noqa: N802  # as scikit-learn's KernelRidge calls it
+        """Samples of the fit, of a model with all terms."""
+        return self._kernels("X_fit_").centres
+
+    @property
+    def dual_coef_(self) -> Doubles:
+        """Coefficients of the samples, of a model with all terms."""
+        return self._kernels("dual_coef_").coef
+
+    @property
+    def intercept_(self) -> Doubles:
+        """What is added, (n_outputs,)."""
+        intercept = self.expansion_.intercept
+        assert intercept is not None
+        return intercept
+
+    @property
+    def relevances_(self) -> Doubles:
+        """Sum of the weights of each input in the spectrum."""
+        if self.spectrum_ is None:
+            raise self._lacks(
+                "relevances_",
+                "it has no spectrum, of which they are the weights of the inputs; fit it otherwise "
+                "than with `spectrum=None`",
+            )
+        return np.asarray(self.spectrum_.interactions(self.n_features_in_).sum(axis=1))
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """What was tried, in the form of scikit-learn's searches: one entry for each candidate."""
+        check_is_fitted(self)
+        axes = [name for name in self.surface_ if name != "score"]
+        grids = np.meshgrid(*(self.surface_[name] for name in axes), indexing="ij")
+        values = {f"param_{name}": grid.ravel() for name, grid in zip(axes, grids, strict=True)}
+        score = self.surface_["score"].ravel() if axes else np.empty(0)
+        rows = zip(*(grid.tolist() for grid in values.values()), strict=True)
+        return {
+            **values,
+            "params": [dict(zip(axes, row, strict=True)) for row in rows],
+            "mean_test_score": score,
+            # equal ones share the best place, and what was not tried comes last
+            "rank_test_score": rankdata(-np.nan_to_num(score, nan=-np.inf), method="min").astype(
+                np.intp
+            ),
+        }
+
+    # ---- predicting --------------------------------------------------------------
+
+    def _raw_outputs(self, X: Any) -> Doubles:
+        """Return the outputs (S, K) of the fitted polynomial."""
+        check_is_fitted(self)
+        X = self._validate_inputs(X, reset=False)
+        self._apply_range_policy(X)
+        return self._evaluate(X)
+
+    def _evaluate(self, X: NDArray[Any]) -> Doubles:
+        """Return the outputs (S, K) at checked samples, inside of the box or not."""
+        with advising(
+            f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger `alpha`"
+        ):
+            return self._function().evaluate(X, n_threads=self._n_threads())
+
+    def _function(self) -> TermExpansion | KernelExpansion:
+        """Return the fitted function with today's clipping."""
+        return self.expansion_.with_scaling(self._current_scaling())
