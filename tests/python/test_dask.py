@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import r2_score
@@ -683,6 +684,21 @@ class TestClient:
         assert not hasattr(local, "client")
         assert equal(local, model)
         assert equal(pickle.loads(pickle.dumps(local)), model)
+
+    def test_clones_are_configured_alike(self, two):
+        """As every estimator's, which scikit-learn clones: its metadata requests and its output."""
+        with sklearn.config_context(enable_metadata_routing=True):
+            model = GegenbauerRegressor(n_terms=[3], client=two)
+            model.set_fit_request(sample_weight=True)
+            again = clone(model)
+            assert again.client is two
+            assert again.n_terms is not model.n_terms
+            assert again.get_metadata_routing().fit.requests == {"sample_weight": True}
+        features = GegenbauerFeatures(client=two).set_output(transform="pandas")
+        again = clone(features)
+        assert again.client is two
+        assert again._sklearn_output_config == {"transform": "pandas"}
+        assert again._sklearn_output_config is not features._sklearn_output_config
 
     def test_parameters_are_those_of_the_plain_ones_and_client(self):
         for ours in (GegenbauerClassifier, GegenbauerFeatures, GegenbauerRegressor):
