@@ -17,7 +17,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from gegenbauer.batches import TableBatches, csv_text
-from gegenbauer.batches.column_types import read_all_as_doubles, read_as, typed
+from gegenbauer.batches.column_types import (
+    read_all_as_doubles,
+    read_as,
+    typed,
+    typed_all,
+)
 from gegenbauer.batches.csv import CsvFile
 from gegenbauer.batches.csv_text import CsvError, CsvText
 from gegenbauer.cli.app import fit
@@ -468,6 +473,89 @@ def wide(n: int) -> str:
     return f"{header},y\n" + "".join(("1," * n) + f"{row}.5\n" for row in range(3))
 
 
+def strings_of(path: Path, separator: str):
+    """Return what `CsvText` reads, or what it says of the file."""
+    try:
+        text = CsvText(path, separator)
+        names = [f"c{place}" for place in range(len(text.header))]
+        tables = [table.to_pydict() for table in text.tables(names, names[::-1])]
+    except CsvError as error:
+        return error.row, str(error)
+    return {name: [text for table in tables for text in table[name]] for name in names}
+
+
+@pytest.mark.parametrize("name", [*READ, *REFUSED])
+def test_wide_tables_are_read_as_others(write, monkeypatch, name):
+    """Their fields are found in another way, so every file goes through it as if it were wide."""
+    separator, text = READ[name] if name in READ else (",", REFUSED[name][0])
+    path = write(text)
+    expected = strings_of(path, separator)
+    monkeypatch.setattr(csv_text, "is_wide", lambda data, n_columns: n_columns > 1)
+    assert strings_of(path, separator) == expected
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_wide_tables_of_all_kinds_of_columns(write, separator, end):
+    """Blank lines, missing values, blanks before fields, and text beyond ASCII are among them."""
+    rng = np.random.default_rng(0)
+    n_columns, n_rows = 300, 9
+    fields = ["1", "-2.5", "", "NA", " 3", "true", "caf\u00e9", "+4", "007", "1e400", "nan"]
+    rows = rng.choice(fields, size=(n_rows, n_columns)).tolist()
+    for row in rows:
+        row[0] = "0"  # no line is blank
+    lines = [separator.join(f"x{place}" for place in range(n_columns))]
+    lines += [line for row in rows for line in (separator.join(row), "")]
+    path = write(end.join(lines))
+    header, texts = independent(path, separator)
+    assert len(texts) == n_rows
+    file = CsvText(path, separator)
+    wanted = header[7:250:3]
+    table = pa.Table.from_batches(file.tables(header, wanted))
+    assert table.schema.names == wanted
+    missing = {"", "NA", "nan"}
+    for name, column in zip(wanted, table.columns, strict=True):
+        place = header.index(name)
+        assert column.to_pylist() == [
+            None if row[place] in missing else row[place] for row in texts
+        ]
+    short = write(end.join([*lines[:4], separator.join(["1"] * (n_columns - 1)), *lines[4:]]))
+    with pytest.raises(CsvError, match="expected 300 columns, got 299") as caught:
+        list(CsvText(short, separator).tables(header, wanted))
+    assert caught.value.row == 2
+
+
+def test_numbers_of_wide_tables(write):
+    """In memory and as a stream, whatever stands in the columns beside them."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(-9, 9, size=(12, 400)) / rng.choice([1, 4], size=400)
+    y = np.arange(12.0) + 0.5
+    X[:, 3] = X[:, 3] > 0
+    names = [f"x{place}" for place in range(400)]
+    rows = [
+        [*(repr(float(v)) if j % 2 else f"{v:g}" for j, v in enumerate(row)), repr(target)]
+        for row, target in zip(X, y.tolist(), strict=True)
+    ]
+    for row in rows:
+        row[3] = "TRUE" if row[3] == "1.0" else "false"
+    path = write("\n".join(",".join(row) for row in [[*names, "y"], *rows]))
+    header, values, target, _, _ = in_memory(path, ",", Task.auto)
+    assert header == names
+    assert np.array_equal(values, X)
+    assert np.array_equal(target, y)
+    (batch,) = TableBatches(path, "y").start()
+    assert batch.X.columns.tolist() == names
+    assert np.array_equal(batch.X, X)
+    assert np.array_equal(batch.y, y)
+
+    rows[5][77], rows[7][20] = "", "inf"
+    path = write("\n".join(",".join(row) for row in [[*names, "y"], *rows]))
+    with pytest.raises(StreamError, match=r"row 7 of t\.csv .*: column 'x20' holds infinity"):
+        list(TableBatches(path, "y").start())
+    with pytest.raises(UserError, match="column 'x20' holds infinity in data row 8"):
+        in_memory(path, ",", Task.auto)
+
+
 def test_forty_thousand_columns(write):
     table = read_table(write(wide(40_000)))
     assert (table.n_rows, len(table.columns)) == (3, 40_001)
@@ -709,5 +797,11 @@ def test_columns_read_together_are_those_read_alone(tmp_path, n_rows):
             continue
         assert numbers is None or same(numbers, expected)
         assert same(typed(arrays[name], numbers), typed(arrays[name]))
+    for texts, values in zip(arrays.values(), typed_all(list(arrays.values())), strict=True):
+        expected = typed(texts)
+        if texts.null_count:  # NumPy has no whole numbers of which some are missing
+            assert np.array_equal(values.to_numpy(False), expected.to_numpy(False), equal_nan=True)
+        else:
+            assert same(values, expected)
     together = read_all_as_doubles([arrays[f"d{k}"] for k in range(60)])
     assert all((numbers is None) == (n_rows >= 256) for numbers in together)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NOTHING",
     "NUMBERS",
+    "SHORT",
     "TEXT",
     "TRUTH",
     "OneText",
@@ -37,6 +38,7 @@ __all__ = [
     "read_as",
     "same_number",
     "typed",
+    "typed_all",
 ]
 
 NUMBERS, TRUTH, TEXT, NOTHING = "numbers", "true and false", "text", "no values"
@@ -48,7 +50,7 @@ _NO_NEIGHBOURS = 2.0**53
 _ODD = r"^\s*(?:\+|-?0[0-9]|-0)"
 
 # Columns of fewer rows cost a call of Arrow more than their cells; and so many are read together
-_SHORT, _FEW = 256, 8
+SHORT, _FEW = 256, 8
 
 # So many different texts are remembered
 _MOST_TEXTS = 100_000
@@ -91,6 +93,33 @@ def typed(texts: Any, numbers: Any = None) -> Any:
         except pa.ArrowInvalid:  # as for 1.0, 1e3, or more than 64 bits
             continue
     return numbers
+
+
+def typed_all(columns: Sequence[Any]) -> list[Any]:
+    """Return columns of one length as `typed` does, those that are short in few calls of Arrow.
+
+    Whole numbers of which some are missing may be of double, which NumPy makes of them anyway.
+
+    Parameters
+    ----------
+    columns : sequence of Array or ChunkedArray of strings
+        Nulls are values that are missing. Short ones are read together if they are no
+        ChunkedArray.
+    """
+    import pyarrow as pa
+
+    found = read_all_as_doubles(columns)
+    known = [k for k, numbers in enumerate(found) if numbers is not None]
+    whole = []
+    if known:
+        values = pa.concat_arrays([found[k] for k in known]).to_numpy(zero_copy_only=False)
+        fraction = (values != np.rint(values)).reshape(len(known), -1).any(axis=1)
+        whole = [k for k, any_fraction in zip(known, fraction, strict=True) if not any_fraction]
+    integers: list[Any | None] = [None] * len(columns)
+    _read_together(columns, whole, pa.int64(), integers)
+    for k in whole:
+        found[k] = typed(columns[k], found[k]) if integers[k] is None else integers[k]
+    return [typed(columns[k]) if read is None else read for k, read in enumerate(found)]
 
 
 def read_as(texts: Any, type_: Any) -> Any:
@@ -138,23 +167,28 @@ def read_all_as_doubles(columns: Sequence[Any]) -> list[Any | None]:
         None for a column that is long, so that a call of its own costs nothing beside it, and for
         some of those that hold something else or are beside one: `read_as` settles each.
     """
+    import pyarrow as pa
+
     found: list[Any | None] = [None] * len(columns)
-    _read_together(columns, [k for k, c in enumerate(columns) if len(c) < _SHORT], found)
+    short = [k for k, column in enumerate(columns) if len(column) < SHORT]
+    _read_together(columns, short, pa.float64(), found)
     return found
 
 
-def _read_together(columns: Sequence[Any], places: list[int], found: list[Any | None]) -> None:
+def _read_together(
+    columns: Sequence[Any], places: list[int], type_: Any, found: list[Any | None]
+) -> None:
     """Read columns as one; where that fails, each half of them, as long as it may pay."""
     import pyarrow as pa
 
     if len(places) < _FEW:
         return
     try:
-        numbers = _cast(pa.concat_arrays([columns[k] for k in places]), pa.float64())
+        numbers = _cast(pa.concat_arrays([columns[k] for k in places]), type_)
     except pa.ArrowInvalid:
         middle = len(places) // 2
-        _read_together(columns, places[:middle], found)
-        _read_together(columns, places[middle:], found)
+        _read_together(columns, places[:middle], type_, found)
+        _read_together(columns, places[middle:], type_, found)
         return
     start = 0
     for k in places:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gegenbauer.batches._files import TableFile
 from gegenbauer.batches.column_types import (
     NUMBERS,
+    SHORT,
     TEXT,
     TRUTH,
     are_numbers,
@@ -16,6 +17,7 @@ from gegenbauer.batches.column_types import (
     read_as,
     same_number,
     typed,
+    typed_all,
 )
 from gegenbauer.batches.csv_text import CsvText
 from gegenbauer.errors import StreamError
@@ -66,6 +68,9 @@ class CsvFile(TableFile):
                 self.types[name] = (
                     pa.float64()
                 )  # values may follow; that some lack is reported then
+                continue
+            if numbers is not None and name != target:  # of inputs, what kind of numbers is one
+                self.types[name] = pa.float64()
                 continue
             self.types[name] = typed(texts, numbers).type
             if column_kind(self.types[name]) == TEXT:
@@ -154,9 +159,14 @@ class CsvFile(TableFile):
             return dict.fromkeys(self.columns, pa.chunked_array([], pa.float64()))
         table = pa.Table.from_batches(pieces)
         del pieces
+        if table.num_rows < SHORT:  # their columns are read together, if each is in one piece
+            table = table.combine_chunks().to_batches()[0]
+        found = dict(zip(self.columns, table.columns, strict=True))
+        others = [name for name in found if name != as_text]
+        found |= zip(others, typed_all([found[name] for name in others]), strict=True)
         return {
-            name: column if name == as_text else typed(column)
-            for name, column in zip(self.columns, table.itercolumns(), strict=True)
+            name: column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+            for name, column in found.items()
         }
 
     def _tables(self, columns: Sequence[str]) -> Iterator[Any]:

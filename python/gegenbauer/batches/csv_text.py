@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gegenbauer.batches.csv_cells import is_wide, split_columns
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
@@ -161,6 +163,8 @@ class CsvText:
             null_values=_MISSING,
             strings_can_be_null=True,
         )
+        place_of = {name: place for place, name in enumerate(names)}
+        places = [place_of[name] for name in wanted]
         n_rows = None  # of those before; the header comes first
         try:
             for piece in self._pieces():
@@ -168,6 +172,13 @@ class CsvText:
                 n_rows = n_rows or 0
                 if not data:
                     continue
+                if is_wide(data, len(names)):
+                    own = self._separator.encode()
+                    columns = split_columns(data, len(names), places, own, _MISSING)
+                    if columns is not None:
+                        n_rows += len(columns[0])
+                        yield pa.RecordBatch.from_arrays(columns, list(wanted))
+                        continue
                 read = arrow_csv.ReadOptions(
                     use_threads=False,  # with threads, errors do not know the row
                     block_size=len(data) + 1,  # all of them

@@ -13,6 +13,7 @@ from gegenbauer.batches.arrays import BATCH_SIZE, Batch, digest_of, witness_of
 from gegenbauer.batches.column_types import (
     NOTHING,
     NUMBERS,
+    SHORT,
     TEXT,
     TRUTH,
     OneText,
@@ -245,40 +246,50 @@ class TableBatches:
             )
         files[0].look(self._used, self.target)
         numeric = {*self.inputs, *filter(None, [self.sample_weight])}
+        sound = set()  # of thousands of columns, nearly all are of the same types
         for name in self._used:
-            known = [(file, file.types[name]) for file in files if name in file.types]
-            kinds = [column_kind(type_) for _, type_ in known]
-            if name in numeric:  # true and false are 1 and 0
-                kinds = [NUMBERS if kind == TRUTH else kind for kind in kinds]
-            for (file, _), kind in zip(known, kinds, strict=True):
-                if name == self.target:
-                    require_learnable(name, kind, file.rows())
-                if kind == NOTHING:
-                    raise StreamError(
-                        f"column {name!r} has no values; fill or `ignore` it", file.rows()
-                    )
-                if kind != kinds[0]:
-                    raise StreamError(
-                        f"column {name!r} holds {kind}, but {kinds[0]} in {files[0].name}; give "
-                        "it one type in all files",
-                        file.rows(),
-                    )
-            if name in numeric and kinds[0] != NUMBERS:
-                example, where = files[0].example(name)
-                raise StreamError(
-                    f"column {name!r} holds {kinds[0]}{example}, and an input must hold numbers; "
-                    "make it numbers or `ignore` it",
-                    where,
-                )
-        known = [file.types[name] for file in files if file.types for name in self.inputs]
+            types = tuple(file.types.get(name) for file in files)
+            role = name in numeric, name == self.target
+            if (types, role) not in sound:
+                self._require_one_kind(name, files, numeric=name in numeric)
+                sound.add((types, role))
+        known = {file.types[name] for file in files if file.types for name in self.inputs}
         single = all(str(type_) == "float" for type_ in known)
         self._dtype = np.dtype(np.float32 if single else np.float64)
         # What the columns of a CSV file are read as.
+        number = _arrow_type(self._dtype)
         self._types = {
-            name: type_ if column_kind(type_) == TRUTH else _arrow_type(self._dtype)
+            name: type_ if column_kind(type_) == TRUTH else number
             for name, type_ in files[0].types.items()
         }
         self._set_target(self._choose_target_dtype(files))
+
+    def _require_one_kind(self, name: str, files: list[TableFile], *, numeric: bool) -> None:
+        """Refuse a column without values, or that holds different things in different files."""
+        known = [file for file in files if name in file.types]
+        kinds = [column_kind(file.types[name]) for file in known]
+        if numeric:  # true and false are 1 and 0
+            kinds = [NUMBERS if kind == TRUTH else kind for kind in kinds]
+        for file, kind in zip(known, kinds, strict=True):
+            if name == self.target:
+                require_learnable(name, kind, file.rows())
+            if kind == NOTHING:
+                raise StreamError(
+                    f"column {name!r} has no values; fill or `ignore` it", file.rows()
+                )
+            if kind != kinds[0]:
+                raise StreamError(
+                    f"column {name!r} holds {kind}, but {kinds[0]} in {files[0].name}; give "
+                    "it one type in all files",
+                    file.rows(),
+                )
+        if numeric and kinds[0] != NUMBERS:
+            example, where = files[0].example(name)
+            raise StreamError(
+                f"column {name!r} holds {kinds[0]}{example}, and an input must hold numbers; "
+                "make it numbers or `ignore` it",
+                where,
+            )
 
     def _choose_target_dtype(self, files: list[TableFile]) -> np.dtype[Any]:
         types = [file.types[self.target] for file in files if file.types]
@@ -368,8 +379,9 @@ class TableBatches:
         n_rows = sum(piece.num_rows for piece in pieces)
         # One array in the order of the columns, which the estimators read without a copy.
         X = np.empty((n_rows, len(self.inputs)), dtype=self._dtype, order="F")
-        for place, name in enumerate(self.inputs):
-            self._fill(X[:, place], name, file, first, pieces)
+        if not self._fill_short(X, pieces):
+            for place, name in enumerate(self.inputs):
+                self._fill(X[:, place], name, file, first, pieces)
         weight = None
         if self.sample_weight is not None:
             weight = np.empty(n_rows)
@@ -380,6 +392,23 @@ class TableBatches:
             weight,
             file.rows(first, first + n_rows - 1),
         )
+
+    def _fill_short(self, X: NDArray[Any], pieces: list[Any]) -> bool:
+        """Write all inputs of pieces of few rows at once; return whether all went well."""
+        import pyarrow as pa
+
+        wanted = _arrow_type(self._dtype)
+        begin = 0
+        for piece in pieces:
+            end = begin + piece.num_rows
+            named = dict(zip(piece.schema.names, piece.columns, strict=True))
+            columns = [named[name] for name in self.inputs]
+            if piece.num_rows >= SHORT or any(column.type != wanted for column in columns):
+                return False
+            numbers = pa.concat_arrays(columns).to_numpy(zero_copy_only=False)
+            X[begin:end] = numbers.reshape(len(columns), -1).T
+            begin = end
+        return bool(np.isfinite(X).all())
 
     def _fill(
         self, out: NDArray[Any], name: str, file: TableFile, first: int, pieces: list[Any]

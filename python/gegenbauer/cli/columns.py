@@ -184,8 +184,10 @@ def numeric_inputs(table: Table, names: Sequence[str], *, can_ignore: bool) -> p
     single = all(pa.types.is_float32(column.type) for column in columns.values())
     dtype = np.float32 if single else np.float64
     array = np.empty((table.n_rows, len(columns)), dtype=dtype, order="F")
-    for place, (name, column) in enumerate(columns.items()):
-        array[:, place] = values = as_floats(column)
+    for place, column in enumerate(columns.values()):
+        array[:, place] = as_floats(column)
+    for place, name in enumerate(() if np.isfinite(array).all() else columns):
+        values = array[:, place]
         advice = _or_ignore([name]) * can_ignore
         _require_none(_find(np.isnan(values), table), table.n_rows, name, _MISSING, advice)
         _require_none(_find(np.isinf(values), table), table.n_rows, name, "infinity", advice)

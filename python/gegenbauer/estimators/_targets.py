@@ -16,13 +16,13 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from gegenbauer._memory import require_memory
 from gegenbauer._renamed import NEW_ATTRIBUTES
 from gegenbauer._validation import check_number, naming_columns, require_plain, shown
 from gegenbauer.errors import LightWeightsWarning, stacklevel
-from gegenbauer.estimators._base import FLOAT_DTYPES, InputEstimator
+from gegenbauer.estimators._base import InputEstimator
 from gegenbauer.estimators._label_set import LabelSet
 from gegenbauer.estimators._labels import (
     apply_class_weight,
@@ -142,15 +142,8 @@ class TargetEstimator(InputEstimator):
         y = self._prepare_y(y)
         _require_present(y, "y")
         with naming_columns(X, "X"):
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                reset=reset,
-                dtype=FLOAT_DTYPES,
-                ensure_all_finite=False,
-                multi_output=True,
-                y_numeric=self._y_is_numeric,
+            X, y = self._validated(
+                X, y, reset=reset, multi_output=True, y_numeric=self._y_is_numeric
             )
         self._require_finite(X)
         weight = checked_sample_weight(sample_weight, X.shape[0])
