@@ -86,6 +86,19 @@ Array<double> log_gradient(const SpectrumKernel& kernel, const Array<Scalar>& x,
   return to_numpy(gradient);
 }
 
+// Entries of q, (n_inputs, n_parts) in C order.
+const double* interactions(const SpectrumParts& parts, const Array<double>& q) {
+  return entries(q, parts.n_inputs() * parts.n_parts(), "q");
+}
+
+template <class Scalar>
+SpectrumParts make_parts(const SpectrumKernel& kernel, const Array<Scalar>& x, const BoxMap* box, int n_threads) {
+  const Samples rows = samples(x, box, kernel.n_inputs());
+  const auto n_parts = static_cast<Index>(kernel.spectrum().components().size());
+  room_for({rows.rows() + 1, rows.rows() / 2 + 16, kernel.n_inputs(), n_parts}, "the parts of the kernel");
+  return without_gil(n_threads, [&](const Control& control) { return SpectrumParts(kernel, rows, control); });
+}
+
 template <class Left, class Right>
 void def_pairs(py::class_<ProductKernel>& cls) {
   cls.def(
@@ -162,6 +175,34 @@ void bind_kernel(py::module_& m) {
            py::arg("weights").noconvert(), py::arg("n_threads"), "Sums of M_ab dK_ab / dlog q_tj.")
       .def("log_gradient", &log_gradient<float>, py::arg("X").noconvert(), py::arg("box").none(true),
            py::arg("weights").noconvert(), py::arg("n_threads"));
+
+  bind_class<SpectrumParts>(m, "SpectrumParts", "The components of a kernel for all pairs of some samples.")
+      .def(py::init(&make_parts<double>), py::arg("kernel"), py::arg("X").noconvert(), py::arg("box").none(true),
+           py::arg("n_threads"))
+      .def(py::init(&make_parts<float>), py::arg("kernel"), py::arg("X").noconvert(), py::arg("box").none(true),
+           py::arg("n_threads"))
+      .def(
+          "evaluate",
+          [](const SpectrumParts& parts, const Array<double>& q, int n_threads) {
+            const double* interaction = interactions(parts, q);
+            Array<double> out(room_for({parts.n_pairs()}, "the pairs"));
+            double* target = out.mutable_data();
+            without_gil(n_threads, [&](const Control& control) { parts.evaluate(interaction, target, control); });
+            return out;
+          },
+          py::arg("q").noconvert(), py::arg("n_threads"), "K - 1 of the lower triangle, row by row.")
+      .def(
+          "log_gradient",
+          [](const SpectrumParts& parts, const Array<double>& q, const Array<double>& weights, int n_threads) {
+            const double* interaction = interactions(parts, q);
+            const double* of_pairs = entries(weights, parts.n_pairs(), "weights");
+            Matrix gradient(parts.n_inputs(), parts.n_parts());
+            without_gil(n_threads,
+                        [&](const Control& control) { parts.log_gradient(interaction, of_pairs, gradient, control); });
+            return to_numpy(gradient);
+          },
+          py::arg("q").noconvert(), py::arg("weights").noconvert(), py::arg("n_threads"),
+          "Sums of weights dK / dlog q_tj.");
 
   m.def(
       "complete_part",

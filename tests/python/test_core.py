@@ -45,11 +45,13 @@ def plan(m: int = 2, degree: int = 2) -> core.TensorBasis:
 def made() -> dict[str, object]:
     """Return an object of every class of the core."""
     nodes = np.zeros((10 + core.angle_taps - 1, 1))
+    kernel = core.SpectrumKernel(2, 0.0, (("power", 1.0, (1.0,)),), 0)
     return {
         "AngleGrid": core.AngleGrid([10], nodes, _window_powers()),
         "BandForm": core.BandForm(np.eye(40, order="F"), None, 1),
         "BoxMap": core.BoxMap([0.0], [0.5], [1.0], [0.0], True),
-        "SpectrumKernel": core.SpectrumKernel(2, 0.0, (("power", 1.0, (1.0,)),), 0),
+        "SpectrumKernel": kernel,
+        "SpectrumParts": core.SpectrumParts(kernel, np.zeros((3, 2)), None, 1),
         "TensorBasis": plan(),
         "TotalDegreeKernel": core.TotalDegreeKernel(2, 3, 0.5, "orthonormal", FLAT, None),
     }

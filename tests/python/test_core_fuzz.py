@@ -351,6 +351,17 @@ def kernels_of_one_sample(a: Arguments) -> None:
         kernel.log_gradient(p.X, p.box, M, a.threads())
 
 
+def spectrum_parts(a: Arguments) -> None:
+    m = a.between(1, 3)
+    components = (("power", a.pick(2.0, 3.0), (0.5,)), ("geometric", 0.3, (0.5,) * m))
+    kernel = core.SpectrumKernel(m, a.pick(0.0, 0.5), components, a.pick(3, 9))
+    p = Problem(a, m)
+    parts = core.SpectrumParts(kernel, p.X, p.box, a.threads())
+    q = a.array(2 * m)
+    parts.evaluate(q, a.threads())
+    parts.log_gradient(q, a.array(p.n * (p.n + 1) // 2), a.threads())
+
+
 def kernel_solve(a: Arguments) -> None:
     kernel = kernel_of(a)
     p = Problem(a, kernel.n_inputs)
@@ -418,6 +429,7 @@ CALLS: dict[Callable[[Arguments], Any], str] = {
         "ProductKernel.evaluate_diagonal ProductKernel.evaluate_symmetric ProductKernel.accumulate "
         "SpectrumKernel.n_degrees SpectrumKernel.log_gradient"
     ),
+    spectrum_parts: "SpectrumParts SpectrumParts.evaluate SpectrumParts.log_gradient",
     kernel_solve: "ProductKernel.table_bytes ProductKernel.solve_bytes ProductKernel.solve",
     make_kernels: "ProductKernel SpectrumKernel TotalDegreeKernel",
     lambda a: core.cholesky_in_place(factor_and_right(a)[0], a.threads()): "cholesky_in_place",

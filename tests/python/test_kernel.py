@@ -809,6 +809,15 @@ def test_log_gradient_equals_finite_differences(lam, components, max_degree, n_s
             assert_allclose(found[t, j], (M * change).sum() / (2 * step), rtol=1e-6, atol=1e-8)
     assert_array_equal(found, kernel(logs).log_gradient(X, np.tril(M), n_threads=2))
 
+    # the same of what is kept of each pair, whatever the q with which it was made
+    parts = core.SpectrumParts(kernel(logs + 1.0)._plan, X, None, 2)
+    pairs, q = np.tril_indices(n_samples), np.exp(logs).ravel()
+    assert_allclose(parts.evaluate(q, 1), (kernel(logs)(X) - 1.0)[pairs], rtol=1e-12, atol=1e-13)
+    weights = M[pairs] * np.where(pairs[0] == pairs[1], 1.0, 2.0)
+    kept = parts.log_gradient(q, weights, 1)
+    assert_allclose(kept, found, rtol=1e-11, atol=1e-12 * np.abs(found).max())
+    assert_array_equal(kept, parts.log_gradient(q, weights, 2))
+
 
 def test_log_gradient_where_factors_vanish():
     """A factor of exactly zero: the derivative of that input is the product of the others."""
@@ -819,6 +828,9 @@ def test_log_gradient_where_factors_vanish():
     M = np.array([[0.0, 1.0], [1.0, 0.0]])
     other = 1 + 2 * 0.25 * 0.25
     assert_allclose(kernel.log_gradient(X, M), [[2 * -1 * other], [0]], atol=1e-15)
+    parts = core.SpectrumParts(kernel._plan, X, None, 1)
+    found = parts.log_gradient(np.array([0.5, 0.25]), np.array([0.0, 2.0, 0.0]), 1)
+    assert_allclose(found, [[2 * -1 * other], [0]], atol=1e-15)
 
 
 def test_log_gradient_checks_its_arguments():

@@ -235,6 +235,20 @@ class TestLearnSpectrum:
         one, two = (learn_spectrum(X, Y, max_iter=5, n_threads=n) for n in (1, 2))
         assert one == two
 
+    @pytest.mark.parametrize("free", [False, True])
+    @pytest.mark.parametrize("objective", [*OBJECTIVES, slanted])
+    def test_is_the_same_where_parts_are_too_large_to_be_kept(self, objective, free, monkeypatch):
+        X, Y, weights = data(50, 40)
+        options = {
+            "objective": objective, "sample_weight": weights, "penalize_constant": not free,
+            "max_iter": 8,
+        }  # fmt: skip
+        kept, alpha = learn_spectrum(X, Y, **options)
+        monkeypatch.setattr("gegenbauer.selection._learn_spectrum._MOST_KEPT", 0)
+        found, other = learn_spectrum(X, Y, **options)
+        assert_allclose(other, alpha, rtol=1e-7)
+        assert_allclose(found.spectrum.interactions(40), kept.spectrum.interactions(40), rtol=1e-7)
+
     def test_rows_of_weight_zero_are_no_rows(self):
         X, Y, _ = data(40)
         weights = np.r_[np.ones(30), np.zeros(10)]

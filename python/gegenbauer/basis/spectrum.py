@@ -7,6 +7,7 @@ weight, and the :class:`SpectrumKernel` of all terms with its derivatives. The m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -430,7 +431,10 @@ def _part(component: Component) -> _Part:
     )  # fmt: skip
     if not q:
         raise ValueError("`interaction` (q) must be one number, or one an input; got none")
-    checked = tuple(check_number(value, "`interaction` (q)", minimum=0) for value in q)
+    if all(type(value) is float and 0.0 <= value < math.inf for value in q):  # as in a search
+        checked = q
+    else:
+        checked = tuple(check_number(value, "`interaction` (q)", minimum=0) for value in q)
     return component._kind, component._parameter(), checked
 
 

@@ -12,6 +12,7 @@ from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_integer, check_number
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.spectrum import GeometricDecay, PowerDecay, Spectrum
+from gegenbauer.selection._spectrum_matrices import KeptSpectrumMatrices, SpectrumMatrices
 from gegenbauer.selection.objective import PRIOR, SpectrumProblem, check_level
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ _PRIOR_FREEDOM = 4.0
 
 # alpha stays so far above the resolution of the kernel matrix that Cholesky keeps its digits
 _LEAST_ALPHA = 100 * float(np.finfo(np.float64).eps)
+
+
+# The parts of a kernel are kept from step to step if they take no more bytes, and if inputs are so
+# many that computing them again costs more than to pass through all pairs of samples in NumPy
+_MOST_KEPT, _MANY_INPUTS = 2.0**28, 32
 
 
 @refuse_old_names
@@ -122,27 +128,32 @@ def learn_spectrum(
     if (start <= 0).any():
         raise ValueError("`components` must start with positive interactions (q)")
     log_start = np.log(start)
-    check_level(problem.level(first) / problem.unit, f"components={components!r}")
+
+    def make(q: Doubles) -> SpectrumKernel:
+        parts = [replace(part, interaction=q[:, j].tolist()) for j, part in enumerate(kinds)]
+        return SpectrumKernel(m, Spectrum(parts))
+
+    matrices = (
+        KeptSpectrumMatrices(problem.samples, first)
+        if m >= _MANY_INPUTS and KeptSpectrumMatrices.bytes_of(problem.n, first) <= _MOST_KEPT
+        else SpectrumMatrices(problem.samples, make)
+    )
+    level = problem.level(matrices.matrix(start))
+    check_level(level / problem.unit, f"components={components!r}")
     if alpha is not None:
         alpha = check_number(alpha, "alpha", minimum=0, open_below=True)
     if prior is not None:
         prior = check_number(prior, "prior", minimum=0, open_below=True)
     moving = np.ptp(problem.Y, axis=0) > 0
     if problem.n < 3 or not moving.any():
-        return first, problem.level(first) * (1.0 if alpha is None else alpha)
+        return first, level * (1.0 if alpha is None else alpha)
     if not callable(problem.objective):  # outputs of no variance have nothing to give
         problem.scaled_Y = np.ascontiguousarray(problem.scaled_Y[:, moving])
-
-    def make(log_q: Doubles) -> SpectrumKernel:
-        q = np.exp(log_q.reshape(log_start.shape))
-        parts = [replace(part, interaction=q[:, j].tolist()) for j, part in enumerate(kinds)]
-        return SpectrumKernel(m, Spectrum(parts))
 
     least = _LEAST_ALPHA * problem.n
     if alpha is None:
         trials = [relative for relative in 10.0 ** np.arange(-9, 2, 2) if relative >= least]
-        level = problem.level(first)
-        values = [problem.judge(first, relative * level).value for relative in trials]
+        values = [problem.judge(matrices, start, t, relative=True).value for t in trials]
         alpha = trials[int(np.argmin(values))]
 
     p_start = np.append(log_start.ravel(), np.log(max(alpha, least)))
@@ -150,14 +161,11 @@ def learn_spectrum(
     # The unknowns are log q and the log of alpha relative to the level of K: so alpha keeps its
     # meaning, and its distance from rounding, while the spectrum grows and shrinks.
     def judge(p: Doubles) -> tuple[float, Doubles]:
-        kernel = make(p[:-1])
-        level = problem.level(kernel)
-        found = problem.judge(kernel, float(np.exp(p[-1])) * level)
+        q = np.exp(p[:-1].reshape(log_start.shape))
+        found = problem.judge(matrices, q, float(np.exp(p[-1])), relative=True)
         if not np.isfinite(found.value):
             return 1e10, np.zeros_like(p)
-        by_level = problem.level_gradient(kernel) / level
-        by_q = found.by_log_interaction + found.by_log_alpha * by_level
-        slope = np.append(by_q.ravel(), found.by_log_alpha)
+        slope = np.append(found.by_log_interaction.ravel(), found.by_log_alpha)
         if prior is None:
             return found.value, slope
         penalty, by_p = _penalty(p - p_start, prior)
@@ -173,8 +181,8 @@ def learn_spectrum(
         callback=None if callback is None else lambda _: callback(next(steps)),
         options={"maxiter": max_iter, "maxcor": 20},
     )
-    kernel = make(result.x[:-1])
-    return kernel, float(np.exp(result.x[-1])) * problem.level(kernel)
+    q = np.exp(result.x[:-1].reshape(log_start.shape))
+    return make(q), float(np.exp(result.x[-1])) * problem.level(matrices.matrix(q))
 
 
 def _penalty(departure: Doubles, prior: float) -> tuple[float, Doubles]:

@@ -40,6 +40,7 @@ from gegenbauer._validation import (
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.selection._leave_one_out import check_share, without_share
+from gegenbauer.selection._spectrum_matrices import SpectrumMatrices, WeightedSamples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,7 +159,8 @@ def spectrum_objective(
         X, Y, kernel.n_features, objective, sample_weight, left_out_share, scaling,
         penalize_constant, n_threads,
     )  # fmt: skip
-    return problem.judge(kernel, alpha)
+    q = kernel.spectrum.interactions(kernel.n_features)
+    return problem.judge(SpectrumMatrices(problem.samples, lambda _: kernel), q, alpha)
 
 
 class SpectrumProblem:
@@ -201,36 +203,28 @@ class SpectrumProblem:
             )
         require_memory(32.0 * self.n**2, f"the matrices of {self.n} samples", "use fewer samples")
         self.root = np.ones(self.n) if weights is None else np.sqrt(weights)
-        self.share = self.root**2 / (self.root**2).sum()
         # how many samples there are, each of which is left out by itself, and their mean weight
         self.n_samples = float(self.n if share is None else (1.0 / share).sum())
         self.unit = float((self.root**2).sum()) / self.n_samples
         self.scaled_Y = self.root[:, np.newaxis] * targets
-        self._diagonal = np.asfortranarray(np.diag(self.share))
+        self.samples = WeightedSamples(data, self.box, self.root, not self.free, self.threads)
 
-    def level(self, kernel: SpectrumKernel) -> float:
+    def level(self, matrix: Doubles) -> float:
         """Mean diagonal of D K D for each sample, of the penalised terms alone."""
-        values = kernel._plan.evaluate_diagonal(self.X, self.box, self.threads)
-        return (float(self.share @ values) - self.free) * self.unit
-
-    def level_gradient(self, kernel: SpectrumKernel) -> Doubles:
-        """Differentiate the level by log q."""
-        found: Doubles = kernel._plan.log_gradient(self.X, self.box, self._diagonal, self.threads)
-        return found * self.unit
+        return float(np.trace(matrix)) / self.n_samples
 
     @refuse_old_names
-    def judge(self, kernel: SpectrumKernel, alpha: float) -> SpectrumObjective:
-        """Evaluate the objective and its derivatives."""
+    def judge(
+        self, matrices: SpectrumMatrices, q: Doubles, alpha: float, *, relative: bool = False
+    ) -> SpectrumObjective:
+        """Evaluate the objective and its derivatives; `relative`: alpha is so many levels."""
         n, n_outputs = self.scaled_Y.shape
         n_samples = self.n_samples
-        factor = np.zeros((n, n), order="F")
-        kernel._plan.accumulate(
-            self.X, self.box, self.root, not self.free, factor, self.threads
-        )  # fmt: skip
+        factor = matrices.matrix(q)
+        level = self.level(factor) if relative else 1.0
+        alpha = alpha * level
         factor[np.diag_indices(n)] += alpha
-        failed = SpectrumObjective(
-            np.inf, np.zeros((self.n_features, len(kernel.spectrum.components))), 0.0
-        )  # fmt: skip
+        failed = SpectrumObjective(np.inf, np.zeros(q.shape), 0.0)
         try:
             core.cholesky_in_place(factor, self.threads)
         except np.linalg.LinAlgError:
@@ -278,12 +272,9 @@ class SpectrumProblem:
             M = (B * (share * v)) @ B - 0.5 * (side @ A.T + A @ side.T)
             by_alpha = float(v @ (1.0 - share)) / alpha**2
         by_log_alpha = alpha * (float(np.trace(M)) + by_alpha)
-        M *= self.root[:, np.newaxis]
-        M *= self.root
-        gradient = kernel._plan.log_gradient(
-            self.X, self.box, np.asfortranarray(M), self.threads
-        )  # fmt: skip
-        return SpectrumObjective(float(value), gradient, by_log_alpha)
+        if relative:  # alpha moves with the mean of the diagonal
+            M[np.diag_indices(n)] += by_log_alpha / (level * self.n_samples)
+        return SpectrumObjective(float(value), matrices.log_gradient(q, M), by_log_alpha)
 
 
 # (predictions (rows, n_outputs)) -> score and its derivatives (rows, n_outputs)
