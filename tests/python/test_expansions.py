@@ -135,6 +135,27 @@ def test_variance_of_terms(terms, X, rng, free):
 
 
 @pytest.mark.parametrize("free", [False, True])
+def test_expected_increments(terms, X, rng, free):
+    """(d'w)^2 and the variance of d'w, for the differences d of the features."""
+    G = features(terms, X)
+    covariance = posterior_of_terms(G, np.ones(len(X)), free)
+    kept = covariance[1:, 1:] if free else covariance
+    posterior = TermPosterior(np.linalg.cholesky(kept), G[:, 1:].mean(axis=0), 1.0 / len(X), free)
+    H = features(terms, X[:5])
+    d = H[:, np.newaxis] - H
+    noise = rng.uniform(0.1, 2.0, size=terms.n_outputs)
+    variance = np.einsum("ijk,kl,ijl->ij", d, covariance, d)
+    expected = (d @ terms.coef_2d) ** 2 + variance[..., np.newaxis] * noise
+    function = dataclasses.replace(terms, posterior=posterior)
+    found = function.expected_increments(terms.scaling.transform(X[:5]), noise)
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    unknown = function.expected_increments(terms.scaling.transform(X[:5]), noise * np.inf)
+    assert_array_equal(unknown[..., 0], np.where(np.eye(5), 0.0, np.inf))
+    with pytest.raises(ValueError, match="no posterior"):
+        terms.expected_increments(H, noise)
+
+
+@pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_variance_and_smoother_of_kernels(kernels, X, rng, free, weighted):
     """Bordered systems of all samples, solved without a factorisation of ours."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import numpy as np
@@ -214,16 +215,67 @@ class TestOutside:
         for values in (variance, upper - lower):
             assert (np.diff(values) >= -1e-9 * values[0]).all()
             assert values[1] == pytest.approx(values[0], rel=1e-3)
-        # far outside in all inputs it is more than all that the prior knows
-        corner = model.scaling_.transform([[edge, model.scaling_.upper[1]]])
-        if "n_terms" in options:
-            own = (model.basis_.evaluate(corner)[0, 1:] ** 2).sum()
-        else:
-            own = model.kernel_.diagonal(corner)[0] - 1.0
         far = variance_at(model, [[90.0, 90.0]])
-        assert far > model.noise_variance_ * (1 + own / model.alpha_)
+        if model.spectrum is None:  # the data never chose that prior: it is no bound
+            assert far < 2 * np.ptp(y) ** 2
+        else:  # far outside in all inputs it is more than all that the prior knows
+            corner = model.scaling_.transform([[edge, model.scaling_.upper[1]]])
+            if "n_terms" in options:
+                own = (model.basis_.evaluate(corner)[0, 1:] ** 2).sum()
+            else:
+                own = model.kernel_.diagonal(corner)[0] - 1.0
+            assert far > model.noise_variance_ * (1 + own / model.alpha_)
         # and of the order of the targets' own, which a baseline has
         assert far > 0.5 * y.var()
+
+    @pytest.mark.parametrize("penalize_constant", [False, True])
+    def test_of_raw_polynomials_by_the_formula(self, penalize_constant):
+        """A line a + b u: its increments have the mean square (b^2 + var b) d^2 given the data."""
+        x = np.linspace(0, 1, 40)[:, np.newaxis]
+        Y = np.column_stack([3 * x[:, 0] + np.cos(20 * x[:, 0]), 1 - x[:, 0] ** 2])
+        model = GegenbauerRegressorCV(
+            spectrum=None, lam=0.5, n_terms=2, alphas=[0.3], penalize_constant=penalize_constant
+        ).fit(x, Y)
+        lower, upper = model.scaling_.lower[0], model.scaling_.upper[0]
+        u = model.scaling_.transform(x)[:, 0]
+        G = np.column_stack([np.ones(40), u])
+        covariance = np.linalg.inv(np.diag([0.3 * penalize_constant, 0.3]) + G.T @ G)
+        slope = model.predict([[upper], [lower]])
+        slope = (slope[0] - slope[1]) / np.subtract(*model.scaling_.transform([[upper], [lower]]))
+        square = slope**2 + model.noise_variance_ * covariance[1, 1]
+        wall = variance_at(model, [upper])[0]
+        reach = np.ptp(model.scaling_.transform([[lower], [upper]]))
+        for share in (0.0, 0.125, 0.25, 0.75, 1.0, 5.0):  # of the width of the box, which is grid
+            at = upper + share * (upper - lower)
+            expected = wall + square * (min(share, 1.0) * reach) ** 2
+            assert_allclose(variance_at(model, [at])[0], expected, rtol=1e-9)
+
+    def test_of_raw_polynomials_it_is_honest_and_useful(self):
+        """Of 0.9 and more of errors up to half of the range outside, and no wider than thrice."""
+        functions = [
+            lambda X: np.sin(3 * X[:, 0]), lambda X: np.sin(8 * X[:, 1]),
+            lambda X: 2 * np.abs(X[:, 0] - 0.4), lambda X: 3 * X[:, 1] ** 2,
+            lambda X: np.sin(2 * X[:, 0] + 2 * X[:, 1]),
+            lambda X: np.sin(10 * X[:, 0]) + X[:, 1] ** 2,
+        ]  # fmt: skip
+        settings = [{}, {"lam": 0.5}, {"n_terms": 30}, {"n_terms": 100, "lam": -0.2}]
+        inside = []
+        for k, (f, options) in enumerate(itertools.product(functions, settings)):
+            rng = np.random.default_rng(k)
+            X = rng.uniform(size=(120, 2))
+            y = f(X) + 0.05 * rng.normal(size=120)
+            model = GegenbauerRegressorCV(spectrum=None, out_of_range="clip", **options).fit(X, y)
+            Z = rng.uniform(size=(80, 2))
+            distance = np.repeat([0.05, 0.1, 0.2, 0.3, 0.5], 16)
+            used = int(k // 4 in (1, 3))  # which input matters
+            Z[:, used] = np.where(rng.integers(2, size=80), 1 + distance, -distance)
+            prediction, std = model.predict(Z, return_std=True)
+            error = np.abs(f(Z) - prediction)
+            inside.append(np.mean(error <= 1.645 * std))
+            assert np.sqrt(np.mean(std**2)) < 3 * np.sqrt(np.mean(error**2))
+            lower, upper = model.predict_interval(Z)
+            assert np.mean((lower <= f(Z)) & (f(Z) <= upper)) > 0.6
+        assert np.mean(inside) >= 0.9
 
     def test_without_noise_it_is_not_for_nothing(self):
         """The penalty is tiny there, and so is what it implies of the size of the function."""

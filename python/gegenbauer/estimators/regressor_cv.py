@@ -39,6 +39,7 @@ from gegenbauer.estimators._uncertainty import estimate_noise_variance, upper_qu
 from gegenbauer.ridge.expansions import (
     KernelExpansion,
     KernelPosterior,
+    TermExpansion,
     TermPosterior,
 )
 from gegenbauer.selection._learn_spectrum import learn_spectrum
@@ -74,7 +75,7 @@ _METRICS_BY_OUTPUT: dict[Any, Any] = {
     "r2": r2_score,
 }
 
-# Points on the way from the wall of the box inwards at which the prior is evaluated
+# Points on the way from the wall of the box inwards at which increments are evaluated
 _N_INWARD = 32
 
 
@@ -564,11 +565,8 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         r"""Return how much variance leaving the box adds, (n_samples, n_outputs), 0 inside of it.
 
         A clipped prediction is that of the wall, w, and its further error the increment of the
-        function from there. Increments are known inside, by the prior: from the wall to a point r
-        as far inside as x is outside, K(r, r) + K(w, w) - 2 K(r, w) in units of the prior variance,
-        of which the largest up to that distance is taken. It is 0 at the wall, grows with the
-        distance, is that of the inputs that are outside alone, and ends above their part of the
-        prior variance K(w, w).
+        function from there, of which nothing was seen: it is taken to be as large as increments
+        inside. It is 0 at the wall and grows with the distance.
         """
         added = np.zeros((len(X), self._prior_variance.size))
         box = self._current_scaling()
@@ -583,13 +581,49 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
             at = free.transform(X[outside])
         wall = at.clip(low, high)
         inward = (wall - at).clip(low - high, high - low)
-        steps = np.sin(np.linspace(0.0, 0.5 * np.pi, _N_INWARD + 1)) ** 2  # dense at both ends
+        function = self.expansion_
         for i, start, way in zip(outside.tolist(), wall, inward, strict=True):
-            path = start + np.outer(steps, way)
-            largest = float(self.expansion_.prior_increments(path).max())
-            if largest > 0:
-                added[i] = largest * self._prior_variance
+            far = float(np.abs(way).max()) / (high - low)
+            if isinstance(function, TermExpansion) and _is_raw(function):
+                if far > 0:
+                    added[i] = self._usual_increment(function, start, way / far, far)
+            else:
+                added[i] = self._prior_increment(start, way)
         return added
+
+    def _prior_increment(self, wall: Doubles, way: Doubles) -> Doubles:
+        """Return the variance of increments inside by the prior, (n_outputs,).
+
+        From the wall to a point r as far inside as x is outside, K(r, r) + K(w, w) - 2 K(r, w) in
+        units of the prior variance, of which the largest up to that distance is taken. It is that
+        of the inputs that are outside alone, and ends above their part of the prior variance.
+        """
+        steps = np.sin(np.linspace(0.0, 0.5 * np.pi, _N_INWARD + 1)) ** 2  # dense at both ends
+        largest = float(self.expansion_.prior_increments(wall + np.outer(steps, way)).max())
+        return (
+            largest * self._prior_variance if largest > 0 else np.zeros(self._prior_variance.size)
+        )
+
+    def _usual_increment(
+        self, function: TermExpansion, wall: Doubles, across: Doubles, far: float
+    ) -> Doubles:
+        """Return the mean square of increments inside as the data suggest them, (n_outputs,).
+
+        The largest between any two points no further apart than x is from the wall, on the line
+        from there across the box; `far` is that distance as a share of the line.
+        """
+        path = wall + np.outer(np.linspace(0.0, 1.0, _N_INWARD + 1), across)
+        squares = function.expected_increments(path, self.noise_variance_)
+        at = [squares.diagonal(lag).max(axis=1) for lag in range(_N_INWARD + 1)]
+        largest = np.maximum.accumulate(at)
+        lags = np.linspace(0.0, 1.0, _N_INWARD + 1)
+        found = np.array([np.interp(far, lags, column) for column in largest.T])
+        return np.where(np.isnan(found), np.inf, found)  # between infinities, of unknown noise
+
+
+def _is_raw(function: TermExpansion) -> bool:
+    """Return whether terms are the paper's, of which no data have chosen the weights."""
+    return function.basis.spectrum == Spectrum.paper(function.basis.lam)
 
 
 def _wider(reach: Doubles, more: Doubles) -> Doubles:

@@ -310,6 +310,38 @@ class TermExpansion(Expansion):
         G = self.basis.evaluate(Z)
         return np.asarray(((G - G[0]) ** 2).sum(axis=1))
 
+    def expected_increments(self, Z: Doubles, noise_variance: Doubles) -> Doubles:
+        """Return the mean squares of f(y) - f(z) between scaled inputs Z that the data suggest.
+
+        Parameters
+        ----------
+        Z : ndarray, shape (n, n_features)
+            Scaled inputs.
+        noise_variance : ndarray, shape (n_outputs,)
+            That of the targets.
+
+        Returns
+        -------
+        ndarray, shape (n, n, n_outputs)
+            The squared increments of the fitted function, plus their variance.
+
+        Raises
+        ------
+        ValueError
+            The expansion has no ``posterior``.
+        """
+        posterior = self._require(self.posterior)
+        G = self.basis.evaluate(Z)
+        values = G @ self.coef_2d
+        H = G[:, 1:] if posterior.free_constant else G
+        H = H @ posterior.root
+        size = (H**2).sum(axis=1)
+        between = (size[:, np.newaxis] + size - 2.0 * H @ H.T).clip(min=0.0)
+        np.fill_diagonal(between, 0.0)
+        variance = np.zeros((len(Z), len(Z), values.shape[1]))
+        np.multiply.outer(between, noise_variance, out=variance, where=between[..., np.newaxis] > 0)
+        return np.asarray((values[:, np.newaxis] - values) ** 2 + variance)
+
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays of which `from_arrays` makes the expansion again, by name."""
         arrays: dict[str, npt.NDArray[Any]] = {
