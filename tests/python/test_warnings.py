@@ -364,10 +364,10 @@ class TestPenalizedConstant:
     X = rng.normal(size=(200, 3))
     y = X[:, 0] ** 2 + X[:, 1]
 
-    def caught(self, model, y, **options):
+    def caught(self, model, y, X=None, **options):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model.fit(self.X, y, **options)
+            model.fit(self.X if X is None else X, y, **options)
         return [w for w in caught if w.category is PenalizedConstantWarning]
 
     @pytest.mark.filterwarnings("ignore::gegenbauer.errors.PenalizedConstantWarning")
@@ -440,7 +440,8 @@ class TestPenalizedConstant:
             monkeypatch.setattr(module, "solve_ridge", recorded)
         with pytest.warns(PenalizedConstantWarning) as caught:
             model = GegenbauerRegressor(n_terms=15, alpha=1.0).fit(X, y)
-        assert seen == [(20_000, 1.0), (1000, pytest.approx(0.05))]
+        assert [n for n, _ in seen] == [20_000, 32, 129, 1000]
+        assert [alpha for _, alpha in seen] == pytest.approx([n / 20_000 for n, _ in seen])
         reported = float(str(caught[0].message).partition("off by some ")[2].split()[0])
         free = clone(model).fit(X, y - 1e5)
         lost = np.median(np.abs(model.predict(X) - 1e5 - free.predict(X))) / y.std()
@@ -512,6 +513,40 @@ class TestPenalizedConstant:
             (GegenbauerClassifier(n_terms=4), np.arange(200) == 7),
         ]:
             assert self.caught(model, y, **weights) == []
+
+    @pytest.mark.parametrize("n_inputs", [2, 8])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_a_glance_hides_nothing(self, n_inputs, weighted, monkeypatch):
+        """Whatever the distance of the mean, the warning is that of the thorough look alone."""
+        rng = np.random.default_rng(n_inputs)
+        X = rng.uniform(size=(400, n_inputs))
+        y = np.sin(2 * X.sum(axis=1)) + 0.05 * rng.normal(size=400)
+        weights = {"sample_weight": rng.uniform(0, 2, size=400)} if weighted else {}
+        sizes = []
+        solve = _constant.solve_ridge
+        monkeypatch.setattr(
+            _constant,
+            "solve_ridge",
+            lambda b, X, *a, **k: sizes.append(len(X)) or solve(b, X, *a, **k),
+        )
+
+        def messages():
+            return [
+                str(one.message)
+                for mean in 10.0 ** np.arange(1, 8)
+                for alpha in (1e-6, 1e-2)
+                for one in self.caught(
+                    GegenbauerRegressor(alpha=alpha, n_terms=300), y + mean, X=X, **weights
+                )
+            ]
+
+        found = messages()
+        at_a_glance, thorough = sizes.count(34), sizes.count(200)
+        sizes.clear()
+        monkeypatch.setattr(_constant, "_A_GLANCE", 400)
+        assert messages() == found
+        assert {*sizes} == {200}
+        assert 3 <= len(found) <= thorough < len(sizes) == at_a_glance
 
     def test_many_samples_need_no_second_fit(self, monkeypatch):
 
