@@ -36,6 +36,7 @@ __all__ = [
     "check_threads",
     "naming_columns",
     "require_finite",
+    "require_no_text",
     "require_plain",
     "setting",
     "shortest",
@@ -401,10 +402,11 @@ def as_matrix(
         array = np.asarray(value)
     except ValueError:
         raise ValueError(f"{name} must be rectangular, got rows of unequal length") from None
-    if array.dtype == object:
+    require_no_text(array, name)
+    if array.dtype == object and array.ndim:
         with naming_columns(value, name):
             array = array.astype(np.float64)
-    if array.dtype.kind not in "fiub":
+    if array.dtype.kind not in "fiub" and array.ndim:
         raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
     if one_dimensional and array.ndim == 1:
         array = array[:, np.newaxis]
@@ -429,6 +431,30 @@ def as_matrix(
     if suspicious and not np.isfinite(array).all():
         raise ValueError(_describe_bad_entry(array, name))
     return array
+
+
+def require_no_text(array: npt.NDArray[Any], name: str) -> None:
+    """Refuse text among the entries of an array, also that of digits.
+
+    Raises
+    ------
+    NotNumbersError
+        When there is some.
+    """
+    if array.dtype.kind == "O":
+        at = next((i for i, v in enumerate(array.flat) if isinstance(v, (str, bytes))), None)
+        if at is None:
+            return
+        place = f", first in row {at // (array.size // len(array))}" if array.ndim else ""
+        text = array.flat[at]
+    elif array.dtype.kind in "SU" and array.size:
+        place, text = "", array.flat[0]
+    else:
+        return
+    raise NotNumbersError(
+        f"{name} must hold real numbers, got text such as {text!r}{place}: turn text that stands "
+        f"for numbers into them, {name}.astype(float)"
+    )
 
 
 def as_weights(sample_weight: object, n_samples: int) -> npt.NDArray[np.float64] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import copyreg
 import inspect
 import io
 import os
@@ -96,6 +97,16 @@ class TestCopies:
         for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
             with pytest.raises(TypeError, match=f"cannot pickle a {name}"):
                 pickle.dumps(thing, protocol)
+
+    @pytest.mark.parametrize("name", sorted(classes()))
+    def test_objects_of_no_content_are_not_made(self, name):
+        kind = getattr(core, name)
+        with pytest.raises(TypeError, match=f"{name} cannot be made without arguments"):
+            kind.__new__(kind)
+        with pytest.raises(TypeError):
+            copyreg.__newobj__(kind)
+        with pytest.raises(TypeError):
+            object.__new__(kind)
 
     @pytest.mark.parametrize("name", sorted(made()))
     def test_objects_of_the_core_do_not_change_so_that_they_are_their_copies(self, name):

@@ -338,7 +338,10 @@ class TestSampleWeight:
             ([1, 1, np.inf], "sample_weight contains infinity, first in row 2; 1 of its 3 entries"),
             ([0, 0, 0], "sample_weight is zero in all 3 samples"),
             (0.0, "sample_weight is zero in all 3 samples"),
-            (["a", "b", "c"], "sample_weight must hold numbers"),
+            (["a", "b", "c"], "sample_weight must hold real numbers, got text such as .*'a'"),
+            (["1", "2", "3"], "sample_weight must hold real numbers, got text such as .*'1'"),
+            (np.array([1, "2", 3], dtype=object), "got text such as '2', first in row 1"),
+            (np.array([1, b"2", 3], dtype=object), "got text such as b'2', first in row 1"),
         ],
     )
     @pytest.mark.parametrize("cls", BOTH)

@@ -380,9 +380,26 @@ def test_first_row_of_text():
     with pytest.raises(ValueError, match=r"column 1 does not, first in row 2: .*'five'"):
         regressor().fit(np.array(X, dtype=object), PLAIN[:3])
     with pytest.raises(
-        ValueError, match=r"X must hold real numbers, but column 1 .*'five'; encode"
+        ValueError, match=r"X must hold real numbers, got text such as '4', .*row 1"
     ):
         solve_ridge(TensorBasis(2, degree=1), np.array(X, dtype=object), PLAIN[:3], 1.0)
+
+
+@pytest.mark.parametrize("digits", ["1.5", b"1.5"])
+@pytest.mark.parametrize("kind", [GegenbauerRegressor, GegenbauerRegressorCV])
+def test_targets_of_digits_are_text(kind, digits):
+    y = np.array([1.0, digits, 2.0, 3.0], dtype=object)
+    with pytest.raises(ValueError, match="y must hold real numbers for a regressor"):
+        kind().fit([[0.0], [1.0], [2.0], [3.0]], y)
+    with pytest.raises(ValueError, match="Y must hold real numbers, got text such as"):
+        solve_ridge(TensorBasis(1, degree=1), [[0.0], [1.0], [2.0], [3.0]], y, 1.0)
+
+
+def test_a_single_number_beyond_float64_for_an_array():
+    path = RidgePath(TensorBasis(1, degree=1), [[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0])
+    for query in (path.gcv, path.leave_one_out, path.log_marginal_likelihood):
+        with pytest.raises(ValueError, match="alphas must have 1 or 2 dimensions, got 0"):
+            query(10**400)
 
 
 @pytest.mark.parametrize("missing", [np.nan, None, pd.NA])

@@ -339,6 +339,20 @@ class TestText:
         coef[order[0, 1]] = 1e-15
         assert polynomial_text(model).splitlines()[0] == "3 C1(x0) C1(x1) + 1e-15 C1(x1)"
 
+    def test_nothing_below_rounding(self):
+        """Not in what SymPy multiplies out, nor in scaled inputs and univariate polynomials."""
+        sympy = pytest.importorskip("sympy")
+        x0, x1 = sympy.symbols(["x0", "x1"])
+        X = np.random.default_rng(0).uniform(0, 10, (50, 2))
+        model = GegenbauerRegressor(n_terms=8, alpha=0).fit(X, 3 * X[:, 0])
+        assert (to_sympy(model) - 3 * x0).subs({x0: 1.0, x1: 1.0}) == pytest.approx(0, abs=1e-14)
+        assert to_sympy(model).free_symbols == {x0}
+        assert to_sympy(model).as_coeff_Add()[0] == 0
+        X[0] = -6.9e-17  # at the lower end of the range, of no size beside it
+        model = GegenbauerRegressor(n_terms=8, alpha=1e-9).fit(X, X[:, 0] * X[:, 1] + X[:, 0] ** 2)
+        numbers = [abs(float(n)) for n in to_sympy(model).atoms(sympy.Float)]
+        assert min(numbers) > 1e-15
+
     def test_arguments(self):
         for options, message in [
             ({"output": 1}, "`output` must be below 1, got 1"),

@@ -480,6 +480,31 @@ class TestUnderfittingWarning:
         with pytest.warns(UnderfittingWarning, match="no better than a constant"):
             model.fit(X, y)
 
+    @pytest.mark.parametrize("at", range(3))
+    def test_the_best_of_many_by_a_scorer(self, kind, at):
+        """The gain over a constant must exceed what halves of the samples vary by."""
+        names = {
+            GegenbauerClassifierCV: ["roc_auc", "balanced_accuracy", "accuracy"],
+            GegenbauerRegressorCV: ["r2", "neg_mean_absolute_error", "explained_variance"],
+        }
+        scoring, silent, warned = names[kind][at], 0, 0
+        for seed in range(6):
+            rng = np.random.default_rng(seed)
+            X, y = rng.normal(size=(100, 3)), rng.normal(size=100)
+            for target in (y, X[:, 0] + 0.7 * y):
+                if kind is GegenbauerClassifierCV:
+                    target = (target > 0).astype(int)
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    kind(scoring=scoring).fit(X, target)
+                found = any(w.category is UnderfittingWarning for w in caught)
+                if target is y or np.array_equal(target, y > 0):
+                    warned += found
+                else:
+                    silent += not found
+        assert warned >= 4
+        assert silent >= 5
+
     def test_noise_of_few_kinds(self, kind):
         X, _ = switches(150)
         y = np.random.default_rng(0).integers(0, 2, 150)

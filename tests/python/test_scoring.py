@@ -360,6 +360,7 @@ def test_all_candidates_at_once_as_one_by_one(name, metric, sign, n_outputs, wei
     )
 
 
+@pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("cv", [None, 4])
 @pytest.mark.parametrize(

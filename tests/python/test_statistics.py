@@ -15,7 +15,7 @@ from problems import make_problem, relative
 from gegenbauer import GegenbauerRegressor
 from gegenbauer._dispatch import core
 from gegenbauer.basis import InputScaling, TensorBasis
-from gegenbauer.errors import TooLargeError
+from gegenbauer.errors import BeyondRangeError, TooLargeError
 from gegenbauer.ridge import GramStatistics, MomentStatistics, solve_ridge
 from gegenbauer.ridge.statistics.choice import choose_statistics
 from gegenbauer.selection import RidgePath
@@ -695,3 +695,23 @@ def _with(statistics, sums):
     twin = pickle.loads(pickle.dumps(statistics))
     twin._sums = sums
     return twin
+
+
+@pytest.mark.parametrize("kind", [GramStatistics, MomentStatistics])
+def test_squares_of_targets_that_float64_does_not_hold(kind):
+    """Sums of squares that vanish choose no penalty in silence; smaller ones choose as ever."""
+    rng = np.random.default_rng(0)
+    X, basis = rng.uniform(-1, 1, (60, 2)), TensorBasis(2, degree=3)
+    y = np.sin(3 * X[:, 0]) + 0.1 * rng.normal(size=60)
+    alphas = 4.0 ** np.arange(-8, 4)
+    chosen = kind(basis).update(X, y).gcv(alphas).argmin()
+    assert kind(basis).update(X, y * 1e-140).gcv(alphas).argmin() == chosen
+    assert RidgePath(basis, X, y).gcv(alphas).argmin() == chosen
+    assert RidgePath(basis, X, y * 1e-140).gcv(alphas).argmin() == chosen
+    with pytest.raises(BeyondRangeError, match="target 0 are below the range of float64: y is too"):
+        kind(basis).update(X, y * 1e-170).gcv(alphas)
+    for size in (1e-170, 1e160):
+        path = RidgePath(basis, X, y * size)
+        for query in (path.gcv, path.log_marginal_likelihood):
+            with pytest.raises(BeyondRangeError, match=r"column 0 of Y, .* are beyond the range"):
+                query(alphas)

@@ -71,6 +71,31 @@ class TestOutliers:
         assert "95" not in outliers_of(x)[0]  # the share that is reported is one that was looked at
         assert "fill 0.00" in outliers_of(x)[0]
 
+    @pytest.mark.parametrize("share", [0.02, 0.05, 0.3, 0.45])
+    @pytest.mark.parametrize("codes", [[-999.0], [9999.0], [-999.0, 9999.0]])
+    def test_codes_for_many_missing_values(self, codes, share):
+        """They are one value, however often it occurs, and the others are reported."""
+        x = self.rng.normal(size=600)
+        coded = self.rng.permutation(600)[: int(600 * share)]
+        x[coded] = np.resize(codes, coded.size)
+        (message,) = outliers_of(x)
+        reported = float(message.partition(" per cent")[0])
+        assert reported <= 100 * (1 - share) + 0.2
+        assert reported >= min(90.0, 100 * (1 - share) - 0.1)  # some others may be counted out, too
+        low, high = map(float, message.partition("lie in [")[2].partition("]")[0].split(", "))
+        assert -5 < low < high < 5
+        assert "a code such as -999" in message
+
+    def test_levels_and_zeros_are_no_codes(self):
+        rng = np.random.default_rng(3)
+        for x in (
+            np.where(rng.uniform(size=500) < 0.3, 0.0, rng.uniform(50, 100, 500)),
+            rng.integers(0, 10, 500).astype(float),
+            np.where(rng.uniform(size=500) < 0.4, -1.0, rng.uniform(0, 80, 500)),
+            rng.choice([0.0, 1.0, 99.0], 500),
+        ):
+            assert outliers_of(x) == []
+
     def test_the_share_and_the_part_are_right(self):
         x = np.append(np.linspace(0, 1, 199), 20.0)
         (message,) = outliers_of(pd.DataFrame({"age": x, "even": np.arange(200.0)}))

@@ -181,7 +181,7 @@ class SearchOnDask(Supervised, SearchEstimator):
             left_out = self._fit_paper(data, grid, loss, splits, progress)
         else:
             left_out = self._fit_spectrum(data, loss, splits, progress)
-        self._warn_of_underfitting(data, loss, splits)
+        self._warn_of_underfitting(data, loss, splits, left_out)
         self._finish(data, left_out)
         self.loo_targets_ = sample.y
         self._warn_at_edges(grid)

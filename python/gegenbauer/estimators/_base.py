@@ -366,9 +366,9 @@ class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
         given = ", pass `bounds`" if "bounds" in self.get_params(deep=False) else ""
         warnings.warn(
             f"{'; '.join(found[:MAX_LISTED])}{f'; and {more} more columns' if more > 0 else ''}. "
-            "The polynomials, which span the range, hardly distinguish such samples: clip the few "
-            f"that lie outside{given}, or transform the column (its logarithm, or scikit-learn's "
-            "QuantileTransformer).",
+            "The polynomials, which span the range, hardly distinguish such samples: fill in what "
+            f"a code such as -999 stands for, clip what lies outside{given}, or transform the "
+            "column (its logarithm, or scikit-learn's QuantileTransformer).",
             OutlierWarning,
             stacklevel=stacklevel(),
         )

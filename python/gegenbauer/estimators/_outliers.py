@@ -17,6 +17,10 @@ _BULKS = ((0.01, 0.01), (0.1, 0.001))
 # ... or if all but so many, and no larger share, end in a gap so many times as wide as they lie
 _MOST_APART, _SHARE_APART, _LEAST_GAP = 20, 0.01, 4.0
 
+# ... or if many are one and the same value at an end, such as -999 for what is missing, and the
+# others, no smaller share, fill no larger part of the range
+_SHARE_CODED, _PART_CODED, _FEWEST_OTHERS = 0.5, 0.05, 3
+
 
 def find_bulk(
     column: NDArray[Any], some: NDArray[np.float64], lower: float, upper: float
@@ -24,8 +28,8 @@ def find_bulk(
     """Return the share of nearly all samples of an input, and their range, if it has outliers.
 
     That is if they fill a tiny part of the range, or a small one beyond which there is nothing but
-    a wide gap before the outliers; a tail that thins out needs more to be one. Samples that are
-    nearly all equal have none: they differ from the others.
+    a wide gap before the outliers; a tail that thins out needs more to be one. A value at an end
+    may occur many times. Samples that are nearly all equal have none: they differ from the others.
 
     Parameters
     ----------
@@ -47,6 +51,9 @@ def find_bulk(
         low, high = narrowest(some, left)
         if 0 < 0.5 * high - 0.5 * low < part * half:
             return left / some.size, low, high
+    coded = _without_codes(column, some, half)
+    if coded is not None:
+        return coded
     # no gap is so wide where the usual samples fill more than its counterpart
     left = some.size - max(1, int(_SHARE_APART * some.size))
     low, high = narrowest(some, left)
@@ -67,4 +74,29 @@ def find_bulk(
             if gaps and high > low and min(gaps) >= 2.0 * _LEAST_GAP * 0.5 * (high - low):
                 share = 1.0 - (n_low + n_high) / column.size
                 return share, float(2.0 * low), float(2.0 * high)
+    return None
+
+
+def _without_codes(
+    column: NDArray[Any], some: NDArray[np.float64], half: float
+) -> tuple[float, float, float] | None:
+    """Return the share and range of what lies between the ends, if these are codes; see above."""
+    for ends in ((0,), (-1,), (0, -1)):
+        others = np.isin(some, some[[*ends]], invert=True)
+        if np.mean(others) < _SHARE_CODED or not others.any():
+            continue
+        some_low, some_high = some[others][[0, -1]]
+        if not 0.5 * some_high - 0.5 * some_low < _PART_CODED * half:
+            continue  # nor do all of them, which are costly to look at
+        coded = [(column.min(), column.max())[end] for end in ends]
+        kept = column[~np.isin(column, coded)]
+        if np.unique(kept).size < _FEWEST_OTHERS:
+            continue
+        low, high = float(kept.min()), float(kept.max())
+        apart = _LEAST_GAP * (0.5 * high - 0.5 * low)
+        gaps = [0.5 * low - 0.5 * float(column.min()), 0.5 * float(column.max()) - 0.5 * high]
+        if any(gaps[end] < apart for end in ends):
+            continue
+        if 0 < 0.5 * high - 0.5 * low < _PART_CODED * half:
+            return kept.size / column.size, low, high
     return None

@@ -31,6 +31,7 @@ from gegenbauer.estimators._ridge import PAPER_LAM, PAPER_N_TERMS
 from gegenbauer.estimators._samples import Samples, search_places, spread_places
 from gegenbauer.estimators._search_warnings import (
     RUNAWAY,
+    chance_of_scorer,
     loss_of_constants,
     warn_at_edges,
     warn_of_underfitting,
@@ -195,7 +196,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
             left_out = self._fit_paper(data, grid, loss, splits, progress)
         else:
             left_out = self._fit_spectrum(data, loss, splits, progress)
-        self._warn_of_underfitting(data, loss, splits)
+        self._warn_of_underfitting(data, loss, splits, left_out)
         self._finish(data, left_out)
         self._put_back(raw_X, used, n_rows)
         self._warn_at_edges(grid)
@@ -463,13 +464,17 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
 
     # ---- what came of it ---------------------------------------------------------
 
-    def _warn_of_underfitting(self, data: Samples, loss: Loss, splits: Splits) -> None:
+    def _warn_of_underfitting(
+        self, data: Samples, loss: Loss, splits: Splits, left_out: Doubles
+    ) -> None:
         """Warn where a constant would do, by the score of samples left out that chose the model."""
         if not np.ptp(data.Y, axis=0).any():  # and it does: there is nothing to learn
             return
         constant = loss_of_constants(data, loss, splits, pooled=self._pooled)
-        best = -self.best_score_
-        if not best >= constant - self._chance(constant, data):
+        best, chance = -self.best_score_, self._chance(constant, data)
+        if chance is None:
+            chance = chance_of_scorer(data, loss, left_out)
+        if not best >= constant - chance:
             return
         ran_away = self._alpha_grid() is None and self.alpha_ >= RUNAWAY * self._trace(data)
         warn_of_underfitting(best, constant, data.n_samples, self.alpha_ if ran_away else None)
@@ -479,8 +484,11 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         given = self.spectrum is not None and not isinstance(self.spectrum, str)
         return _LUCK_OF_ONE if given else _LUCK
 
-    def _chance(self, constant: float, data: Samples) -> float:
-        """Return by how much the best of all models tried may beat the constant by chance."""
+    def _chance(self, constant: float, data: Samples) -> float | None:
+        """Return by how much the best of all models tried may beat the constant by chance.
+
+        None where the score has no such measure of its own.
+        """
         raise NotImplementedError
 
     def _trace(self, data: Samples) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,10 +13,21 @@ from gegenbauer.errors import GridEdgeWarning, UnderfittingWarning, stacklevel
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from gegenbauer._typing import Doubles
     from gegenbauer.estimators._samples import Samples
     from gegenbauer.selection.candidates import Loss, Splits
 
-__all__ = ["RUNAWAY", "loss_of_constants", "warn_at_edges", "warn_of_underfitting"]
+__all__ = [
+    "RUNAWAY",
+    "chance_of_scorer",
+    "loss_of_constants",
+    "warn_at_edges",
+    "warn_of_underfitting",
+]
+
+# A scorer has a measure of chance, too: of so many halves of the samples, the gain over a constant
+# has a standard deviation, of which the gain of all must be so many
+_HALVES, _DEVIATIONS = 30, 3.0
 
 # A penalty so many times the trace of the kernel matrix leaves nothing of the model
 RUNAWAY = 100.0
@@ -78,3 +90,22 @@ def loss_of_constants(data: Samples, loss: Loss, splits: Splits, *, pooled: bool
     except Exception:  # a scorer of the user's own may need predictions that differ
         return np.nan
     return float(np.mean(found))
+
+
+def chance_of_scorer(data: Samples, loss: Loss, left_out: Doubles) -> float:
+    """Return how much a scorer's verdict on a gain over a constant varies, by halves of samples.
+
+    They vary as much as those on samples that are new: 1 / (n / 2) times 1 / 2 is 1 / n.
+    """
+    judged = np.flatnonzero(np.isfinite(left_out).all(axis=1))
+    mean = np.average(data.Y, axis=0, weights=data.weight)
+    both = np.stack([left_out, np.broadcast_to(mean, left_out.shape)])
+    rng, gains = np.random.default_rng(0), []
+    for _ in range(_HALVES):
+        rows = np.sort(rng.permutation(judged)[: max(1, judged.size // 2)])
+        with warnings.catch_warnings(), suppress(Exception):  # a scorer may refuse a half
+            warnings.simplefilter("ignore")
+            best, constant = np.asarray(loss(both[:, rows], rows), dtype=np.float64)
+            gains.append(constant - best)
+    known = np.array(gains)[np.isfinite(gains)]
+    return _DEVIATIONS * float(known.std(ddof=1)) if known.size > 1 else 0.0

@@ -20,7 +20,13 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from gegenbauer._memory import require_memory
 from gegenbauer._renamed import NEW_ATTRIBUTES
-from gegenbauer._validation import check_number, naming_columns, require_plain, shown
+from gegenbauer._validation import (
+    check_number,
+    naming_columns,
+    require_no_text,
+    require_plain,
+    shown,
+)
 from gegenbauer.errors import LightWeightsWarning, stacklevel
 from gegenbauer.estimators._base import InputEstimator
 from gegenbauer.estimators._label_set import LabelSet
@@ -206,8 +212,9 @@ class RealTargets(MultiOutputMixin, RegressorMixin, TargetEstimator):  # type: i
         values = np.asarray(y) if y is not None else np.empty(0)
         if values.dtype.kind in "OUSTmM":
             try:
-                if values.dtype.kind != "O":  # text of digits is text all the same
+                if values.dtype.kind != "O":
                     raise TypeError
+                require_no_text(values, "y")  # that of digits is text all the same
                 values.astype(np.float64)
             except (TypeError, ValueError, OverflowError):
                 raise ValueError(
@@ -474,6 +481,7 @@ def checked_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.floa
         weight_of_all = check_number(sample_weight, "sample_weight", minimum=0)
         sample_weight = np.full(n_samples, weight_of_all)
     require_plain(sample_weight, "sample_weight")
+    require_no_text(np.asarray(sample_weight), "sample_weight")
     try:
         sample_weight = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

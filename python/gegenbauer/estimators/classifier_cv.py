@@ -374,14 +374,14 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         """
         return True
 
-    def _chance(self, constant: float, data: Samples) -> float:
+    def _chance(self, constant: float, data: Samples) -> float | None:
         # by probabilities p that vary by d, a log-loss gains the mean of d^2 / (2 p (1 - p)), and a
         # Brier score, of which p (1 - p) is that of a constant, that of d^2
         unit = {None: 1.0, "neg_log_loss": 1.0, "neg_brier_score": 2.0 * constant}
         known = self.scoring is None or isinstance(self.scoring, str)
-        share = unit.get(self.scoring, 0.0) if known else 0.0
-        # other scorers have no such measure, and their losses may be negative
-        return min(0.5 * constant, share * self._luck / data.n_samples) if share else 0.0
+        if not known or self.scoring not in unit:
+            return None
+        return min(0.5 * constant, unit[self.scoring] * self._luck / data.n_samples)
 
     def _stratified(self, data: Samples, most: int) -> Places:
         if data.n <= most:

@@ -349,10 +349,11 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
 
         return scored_by(self.scoring, shells, at_once, data, labels)
 
-    def _chance(self, constant: float, data: Samples) -> float:
+    def _chance(self, constant: float, data: Samples) -> float | None:
+        if self.scoring is not None:
+            return None
         # -log p of n samples with the likeliest noise is n / 2 log(squared error)
-        share = min(0.5, -np.expm1(-2.0 * self._luck / data.n_samples))
-        return 0.0 if self.scoring is not None else constant * share
+        return constant * min(0.5, -float(np.expm1(-2.0 * self._luck / data.n_samples)))
 
     def _stratified(self, data: Samples, most: int) -> Places:
         order = np.lexsort((*data.X.T[::-1], *data.Y.T[::-1]))

@@ -11,7 +11,11 @@ from gegenbauer.inspection._polynomial_text import input_names, polynomial_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
 __all__ = ["to_sympy"]
+
+_EPS = float(np.finfo(np.float64).eps)
 
 
 def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = None) -> Any:
@@ -70,7 +74,10 @@ def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = N
     points = np.cos((np.arange(size) + 0.5) * np.pi / size)
     values = found.one.evaluate(points[:, np.newaxis])[:, :size]
     fitted = np.polynomial.chebyshev.chebfit(points, values, size - 1)
-    univariate = [np.polynomial.chebyshev.cheb2poly(fitted[: n + 1, n]) for n in range(size)]
+    univariate = [
+        _without_rounding(np.polynomial.chebyshev.cheb2poly(fitted[: n + 1, n]))
+        for n in range(size)
+    ]
     total: Any = sympy.Integer(0)
     factors: dict[tuple[int, int], Any] = {}
     for row, weight in zip(found.indices, found.weights, strict=True):
@@ -78,9 +85,19 @@ def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = N
         for t in np.flatnonzero(row).tolist():
             n = int(row[t])
             if (t, n) not in factors:
-                span = float(scaling.upper[t] - scaling.lower[t])
-                u = low + (high - low) * (symbols[t] - float(scaling.lower[t])) / span
+                slope = float((high - low) / (scaling.upper[t] - scaling.lower[t]))
+                offset = float(low - slope * scaling.lower[t])
+                if abs(offset) <= _EPS * max(abs(low), abs(high)):
+                    offset = 0.0
+                u = slope * symbols[t] + offset
                 factors[t, n] = sum(float(c) * u**k for k, c in enumerate(univariate[n]) if c != 0)
             term *= factors[t, n]
         total += term
-    return total
+    constant = total.as_coeff_Add()[0]  # SymPy multiplies a lone factor out
+    return total if abs(constant) > _EPS * np.abs(found.weights).max() else total - constant
+
+
+def _without_rounding(coefficients: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """Return them with zeros for those below the rounding of the largest."""
+    sizes = np.abs(coefficients)
+    return np.where(sizes > _EPS * sizes.max(), coefficients, 0.0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.errors import BeyondRangeError
 from gegenbauer.selection._leave_one_out import weighted_means
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
 
 __all__ = ["RidgeProblem"]
+
+# Squares of smaller targets, and of larger ones than its reciprocal, leave float64
+_LEAST_ROOT = 1e-145
 
 
 class RidgeProblem:
@@ -70,6 +74,18 @@ class RidgeProblem:
         if free and self.n_samples:
             self.means = weighted_means(Y, self.scale)
         self.scaled_Y = (Y - self.means) * self.scale[:, np.newaxis]
+
+    def require_squares(self) -> None:
+        """Refuse targets whose squares float64 does not hold."""
+        size = np.abs(self.scaled_Y).max(axis=0, initial=0.0)
+        lost = (size > 0) & ~((size > _LEAST_ROOT) & (size < 1.0 / _LEAST_ROOT))
+        if lost.any():
+            at = int(lost.argmax())
+            raise BeyondRangeError(
+                f"the squares of column {at} of Y, which is of size {size[at]:.3g} without its "
+                "mean, are beyond the range of float64",
+                "scale Y",
+            )
 
     @property
     def basis(self) -> TensorBasis:

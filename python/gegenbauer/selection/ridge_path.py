@@ -356,6 +356,7 @@ class RidgePath:
             raise ValueError(
                 "alpha = 0 leaves no residual with as many terms as samples: use positive `alphas`"
             )
+        self._problem.require_squares()
         squared, _ = self._factorisation.quadratic_forms(values)
         left = self._factorisation.residual_dof(values)
         return np.asarray(self._problem.n_samples * squared / left[:, np.newaxis] ** 2)
@@ -386,6 +387,7 @@ class RidgePath:
         values = self._check_alphas(alphas)
         if values.min() <= 0:
             raise ValueError("`alphas` must be positive for a likelihood, got 0")
+        self._problem.require_squares()
         n = self._problem.n_contrasts
         _, quadratic = self._factorisation.quadratic_forms(values)
         log_det = self._factorisation.log_determinant(values)

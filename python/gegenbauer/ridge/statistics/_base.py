@@ -29,6 +29,7 @@ from gegenbauer._validation import (
 )
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.errors import BeyondRangeError
 from gegenbauer.ridge._eigen import PrimalSpectrum
 from gegenbauer.ridge.solve import RidgeSolution
 
@@ -48,6 +49,9 @@ _EPS = float(np.finfo(np.float64).eps)
 
 # Of sums of squares; less than this share of them is their rounding (up to 2700 eps were seen, of
 # 400 to 20000 samples without noise)
+# Sums of squares below this have lost digits, of terms that float64 does not hold
+_LEAST_SQUARE = 1e-290
+
 _ROUNDING = 4096.0 * _EPS
 
 # Reciprocal condition below which solutions from sums alone are inaccurate: predictions are off
@@ -661,6 +665,12 @@ class AdditiveStatistics:
         free = not check_flag(penalize_constant, "penalize_constant")
         spectrum, system = self._spectrum(coding, free=free, n_threads=check_threads(n_threads))
         total = np.diag(system[n_terms:, n_terms:]) - free * system[0, 0] * spectrum.mean_left**2
+        lost = (total < _LEAST_SQUARE) & (spectrum.projected != 0).any(axis=0)
+        if lost.any():
+            raise BeyondRangeError(
+                f"the squares of target {int(lost.argmax())} are below the range of float64",
+                "y is too small, scale it up",
+            )
         # what is left of centred targets by the weights c in the eigenvectors
         c = spectrum.coordinates(values)
         p = spectrum.projected[:, np.newaxis, :]

@@ -126,8 +126,9 @@ class SingularValues(SpectralFactorisation):
         # Known to some eps only, while its root counts. Where that is all, what is left of
         # targets there is a better estimate: it is at most the root's share of all that is left.
         root = np.sqrt(mass.size)
-        noise = 8.0 * root * EPS * np.linalg.norm(Y, axis=0)
-        whole = np.linalg.norm(rest, axis=0) + noise
+        with np.errstate(over="ignore"):  # of targets whose squares leave float64
+            noise = 8.0 * root * EPS * np.linalg.norm(Y, axis=0)
+            whole = np.linalg.norm(rest, axis=0) + noise
         least = (np.abs(rest) - noise).clip(min=0.0) / np.where(whole > 0, whole, 1.0)
         least = least.max(axis=1, initial=0.0) ** 2
         unknown = beyond < 8.0 * root * EPS
