@@ -474,7 +474,7 @@ def wide(n: int) -> str:
 
 
 def strings_of(path: Path, separator: str):
-    """Return what `CsvText` reads, or what it says of the file."""
+    """Return what `CsvText` reads, or why it refuses the file."""
     try:
         text = CsvText(path, separator)
         names = [f"c{place}" for place in range(len(text.header))]

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import r2_score
@@ -39,6 +40,7 @@ from gegenbauer.dask import (  # noqa: E402
     GegenbauerRegressor,
     GegenbauerRegressorCV,
 )
+from gegenbauer.dask.first_pass import Sample  # noqa: E402
 
 N, CHUNK = 1000, 130
 NAMES = ["a", "b", "c"]
@@ -848,3 +850,55 @@ def graph_of(fit):
         with pytest.raises(StopIteration):
             fit()
     return found
+
+
+class TestFolds:
+    def sample(self, X):
+        n = len(X)
+        rng = np.random.default_rng(0)
+        key, rows = np.sort(rng.random(n)), np.arange(n)
+        return Sample(key, rows // 50, rows % 50, X, np.zeros(n), np.ones(n))
+
+    def test_equal_samples_fall_into_one_fold_wherever_they_are(self):
+        rng = np.random.default_rng(1)
+        X = rng.normal(size=(400, 3))
+        X[:40, 1] = 0.0
+        twice = np.vstack([X, X])[rng.permutation(800)]
+        dealt = self.sample(twice).folds(5)
+        assert dealt.by_x
+        folds = dealt.of(twice, 0, np.arange(800))
+        places = {row.tobytes(): fold for row, fold in zip(twice, folds, strict=True)}
+        assert len(places) == 400
+        assert [places[row.tobytes()] for row in twice] == folds.tolist()
+        negative = twice.copy()
+        negative[negative == 0] = -0.0
+        assert_array_equal(dealt.of(negative, 3, np.arange(800) + 7), folds)
+        assert_array_equal(dealt.of(np.asfortranarray(twice), 1, np.arange(800)), folds)
+        assert np.bincount(folds, minlength=5).min() > 100  # of 160 each
+
+    def test_others_are_dealt_in_turn(self):
+        rng = np.random.default_rng(2)
+        distinct, codes = rng.normal(size=(300, 2)), rng.integers(0, 4, (300, 2)).astype(float)
+        one = np.vstack([distinct[:60], np.tile(distinct[:1], (240, 1))])  # nearly all are the same
+        for X in (distinct, codes, one):
+            dealt = self.sample(X).folds(3)
+            assert not dealt.by_x
+            assert_array_equal(dealt.of(X, 1, np.arange(300)), (np.arange(300) + 1) % 3)
+
+    @pytest.mark.parametrize("order", ["behind", "beside", "mixed"])
+    def test_a_table_twice_needs_a_penalty(self, two, order):  # noqa: ARG002  # its client
+        """Its noise is not predicted by copies: as much is learned as from the table itself."""
+        rng = np.random.default_rng(1)
+        X = rng.normal(size=(300, 4))
+        clean = np.sin(2 * X[:, 0]) + X[:, 1]
+        y = clean + rng.normal(size=300)
+        rows = {
+            "behind": np.tile(np.arange(300), 2),
+            "beside": np.repeat(np.arange(300), 2),
+            "mixed": rng.permutation(np.tile(np.arange(300), 2)),
+        }[order]
+        model = GegenbauerRegressorCV(spectrum=(0.3, 2.0), n_terms=120)
+        model.fit(da.from_array(X[rows], chunks=(200, 4)), da.from_array(y[rows], chunks=200))
+        error = np.mean((model.to_local().predict(X) - clean) ** 2) / clean.var()
+        assert error < 0.15
+        assert model.alpha_ > 1e-4

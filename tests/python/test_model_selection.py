@@ -659,12 +659,17 @@ class TestScorers:
 
         def scorer(model, rows, labels):  # takes no weights
             seen.append((len(rows), len(labels), len(model.predict(rows))))
+            if len(rows) < 25:  # a half of the distinct ones, by which chance is judged in the end
+                return 0.0
             order = np.lexsort((*rows.T,))
             assert_array_equal(rows[order], X[np.lexsort((*X.T,))])
             return float(np.mean(model.predict(rows) == labels))
 
         kind(scoring=scorer, spectrum=(0.5, 2.0), alphas=[0.1, 1.0]).fit(X, y)
-        assert set(seen) == {(44, 44, 44)}
+        (first_half,) = np.flatnonzero(np.diff([n == 44 for n, _, _ in seen]))[:1] + 1
+        assert set(seen[:first_half]) == {(44, 44, 44)}
+        assert all(n == labels == predicted for n, labels, predicted in seen)
+        assert len(seen[first_half:]) == 60  # thirty of the model, thirty of a constant
 
     def test_equal_rows_count_as_often_as_they_came(self, kind):
         X, y = self.table(kind)
@@ -966,9 +971,11 @@ def test_targets_of_the_other_kind_name_their_estimator(kind, other):
 @pytest.mark.parametrize("kind", [GegenbauerRegressorCV, GegenbauerRegressor])
 def test_weights_that_are_no_numbers(kind):
     X, y = regression(30)
-    for weights in ("a", ["a"] * 30, [None, {}] * 15):
-        with pytest.raises(ValueError, match=r"sample_weight must hold numbers, .* 30 rows of X"):
+    for weights in ("a", ["a"] * 30):
+        with pytest.raises(ValueError, match=r"sample_weight must hold real numbers, got text"):
             kind().fit(X, y, sample_weight=weights)
+    with pytest.raises(ValueError, match=r"sample_weight must hold numbers, .* 30 rows of X"):
+        kind().fit(X, y, sample_weight=[None, {}] * 15)
 
 
 @pytest.mark.parametrize("cv", [None, 3])
@@ -1033,3 +1040,28 @@ def test_the_best_score_is_that_of_the_outputs_left_out(n, n_second, constant):
     beta = np.geomspace(1e-3, 1e6, 20_001) / np.abs(margins).max()
     losses = np.array([np.logaddexp(0.0, -b * margins).mean() for b in beta])
     assert model.best_score_ == pytest.approx(-losses.min(), abs=2e-3)
+
+
+@pytest.mark.parametrize("kind", [GegenbauerClassifierCV, GegenbauerRegressorCV])
+def test_a_splitter_sees_the_inputs(kind):
+    """Such as one that splits by an input, as scikit-learn lets it."""
+
+    class ByFirstInput:
+        def split(self, X, y=None, groups=None):
+            early = np.asarray(X)[:, 0] < 0.5
+            yield np.flatnonzero(early), np.flatnonzero(~early)
+
+        def get_n_splits(self, X=None, y=None, groups=None):
+            return 1
+
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(80, 2))
+    y = (X[:, 1] + 0.3 * rng.normal(size=80) > 0.5).astype(int)
+    model = kind(spectrum=(0.5, 2.0), cv=ByFirstInput()).fit(X, y)
+    early = X[:, 0] < 0.5
+    assert np.isnan(model.loo_predictions_[early]).all()
+    assert np.isfinite(model.loo_predictions_[~early]).all()
+    given = kind(spectrum=(0.5, 2.0), cv=[(np.flatnonzero(early), np.flatnonzero(~early))]).fit(
+        X, y
+    )
+    assert given.alpha_ == model.alpha_

@@ -1772,3 +1772,23 @@ def test_damaged_bytes_never_do_more_than_be_refused(tmp_path_factory, kind, cha
     assert type(model).__name__ in _format.ESTIMATORS
     if kind in KINDS:
         assert model.predict([[0.5, 0.5]]).shape == (1,)
+
+
+def test_a_model_is_saved_as_it_is_when_save_is_called(tmp_path, monkeypatch):
+    """What another thread learns meanwhile belongs to the next file."""
+    X = np.linspace(0, 1, 40)[:, np.newaxis]
+    model = GegenbauerRegressor(n_terms=4, alpha=1e-9, bounds=[[0, 1]])
+    model.partial_fit(X, X[:, 0])
+    original = GegenbauerRegressor._validate_params
+
+    def meanwhile(self):
+        original(self)
+        if self is not model and model.n_samples_seen_ == 40:
+            model.partial_fit(X, 1 - X[:, 0])
+
+    monkeypatch.setattr(GegenbauerRegressor, "_validate_params", meanwhile)
+    save(model, tmp_path / "model.safetensors")
+    assert model.n_samples_seen_ == 80
+    same = load(tmp_path / "model.safetensors")
+    assert same.n_samples_seen_ == 40
+    assert_allclose(same.predict(X), X[:, 0], atol=1e-2)

@@ -13,6 +13,7 @@ from sklearn.utils import column_or_1d
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.estimators._label_set import LabelSet
 from gegenbauer.estimators._labels import column_names, indicator_columns, label_kind
+from gegenbauer.estimators._samples import has_few_values, number_distinct
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,14 +25,17 @@ __all__ = [
     "SAMPLE_SIZE",
     "ClassCoding",
     "FirstPass",
+    "Folds",
     "RealCoding",
     "Sample",
     "first_pass",
-    "fold_numbers",
 ]
 
 # Samples that come here, and how many times its even share of them a partition may send
 SAMPLE_SIZE = 20_000
+
+# 2^64 over the golden ratio, which spreads bits
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Sample(NamedTuple):
@@ -54,14 +58,40 @@ class Sample(NamedTuple):
         both: Any = [np.concatenate(pair) for pair in zip(self, other, strict=True)]
         return Sample(*both).smallest(SAMPLE_SIZE)
 
-    def folds(self, n_folds: int) -> NDArray[np.intp]:
-        """Return the fold of each sample."""
-        return fold_numbers(self.number, self.place, n_folds)
+    def folds(self, n_folds: int) -> Folds:
+        """Return the way to deal samples to folds, by what these look like."""
+        by_place = Folds(n_folds, by_x=False)
+        distinct = np.unique(number_distinct(self.X)).size
+        if distinct == len(self.X) or has_few_values(self.X):
+            return by_place
+        by_x = Folds(n_folds, by_x=True)
+        largest = np.bincount(by_x.of(self.X, self.number, self.place)).max()
+        return by_x if largest * n_folds < 2 * len(self.X) else by_place
 
 
-def fold_numbers(number: Any, place: NDArray[np.intp], n_folds: int) -> NDArray[np.intp]:
-    """Deal the samples of a partition to the folds, each beginning with another one."""
-    return np.asarray((place + number) % n_folds)
+class Folds(NamedTuple):
+    """Which fold a sample belongs to, known without the others.
+
+    Samples that come again go to the fold of the first, or the others would know of them, and no
+    penalty would be too small: so folds are of x, where some of a sample are equal. Of inputs that
+    all have few values they are not, as in `estimators._samples`: without all samples of an x only
+    those of other x would be left to predict it. Else a partition deals them in turn, each
+    beginning with another fold.
+    """
+
+    n_folds: int
+    by_x: bool
+
+    def of(self, X: NDArray[Any], number: Any, place: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the folds of samples, given the number of their partition and places in it."""
+        if not self.by_x:
+            return np.asarray((place + number) % self.n_folds)
+        mixed = np.zeros(len(X), dtype=np.uint64)
+        for column in np.asfortranarray(X, dtype=np.float64).T:
+            mixed ^= (column + 0.0).view(np.uint64)  # zeros have one sign
+            mixed *= _ODD
+            mixed ^= mixed >> np.uint64(32)
+        return np.asarray(mixed % np.uint64(self.n_folds), dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)

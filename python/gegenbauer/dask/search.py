@@ -19,7 +19,7 @@ from gegenbauer._memory import require_memory
 from gegenbauer._validation import check_threads
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.dask._base import Supervised
-from gegenbauer.dask.first_pass import SAMPLE_SIZE, first_pass, fold_numbers
+from gegenbauer.dask.first_pass import SAMPLE_SIZE, Folds, first_pass
 from gegenbauer.dask.partitions import Partitions, gather, require_inputs
 from gegenbauer.estimators._samples import Samples
 from gegenbauer.estimators._search import SearchEstimator
@@ -60,7 +60,7 @@ class _Sums(NamedTuple):
     basis: TensorBasis
     scaling: InputScaling
     n_outputs: int
-    n_folds: int
+    folds: Folds
 
 
 def _sum_folds(common: _Sums, rows: Partitions) -> list[Statistics] | None:
@@ -72,9 +72,9 @@ def _sum_folds(common: _Sums, rows: Partitions) -> list[Statistics] | None:
     if places.size == 0:
         return None
     Y, weight = common.coding(y, weight)
-    folds = fold_numbers(rows.number, places, common.n_folds)
+    folds = common.folds.of(X, rows.number, places)
     sums = []
-    for fold in range(common.n_folds):
+    for fold in range(common.folds.n_folds):
         own = folds == fold
         statistics = common.kind(common.basis, common.n_outputs, scaling=common.scaling)
         if own.any():
@@ -98,6 +98,7 @@ class SearchOnDask(Supervised, SearchEstimator):
 
     # While it is being fitted
     _sampled: Sample
+    _folds: Folds
     _partitions: list[Partitions]
     _task_model: Any  # plain, and knows the inputs
     _sum: Statistics
@@ -168,7 +169,8 @@ class SearchOnDask(Supervised, SearchEstimator):
         self._keep_kind(found)
         Y, weight = self._coding()(sample.y, weight)
         data = self._standardised(Samples(sample.X, Y, weight, np.arange(len(Y))))
-        folds = sample.folds(self.cv)
+        self._folds = sample.folds(int(self.cv))
+        folds = self._folds.of(sample.X, sample.number, sample.place)
         held_out = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
         splits = [(np.setdiff1d(np.arange(data.n), test), test) for test in held_out]
         if len(splits) < 2:
@@ -185,7 +187,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         self._finish(data, left_out)
         self.loo_targets_ = sample.y
         self._warn_at_edges(grid)
-        del self._partitions, self._sampled, self._sum, self._task_model
+        del self._partitions, self._sampled, self._folds, self._sum, self._task_model
 
     def _predictor(self, *needs: str) -> Any:
         local = super()._predictor(*needs)
@@ -235,6 +237,10 @@ class SearchOnDask(Supervised, SearchEstimator):
         }
         return left_out
 
+    def _default_n_terms(self, data: Samples) -> int:
+        """Of few samples, which are all in the sample, no more terms: sums have no dual way."""
+        return min(super()._default_n_terms(data), data.n)
+
     def _fit_terms(
         self,
         data: Samples,
@@ -251,13 +257,12 @@ class SearchOnDask(Supervised, SearchEstimator):
             "give fewer `alphas` or outputs",
         )
         kind = choose_statistics(basis, K)
-        common = _Sums(
-            self._task_model, self._coding(), kind, basis, self.scaling_, K, int(self.cv)
-        )
+        common = _Sums(self._task_model, self._coding(), kind, basis, self.scaling_, K, self._folds)
         folds = gather(self.client, "sum", _sum_folds, common, self._partitions, _add_folds)
         total = self._sum = sum(folds)
         threads, free = check_threads(self._n_threads()), not self.penalize_constant
-        fold_of = self._sampled.folds(int(self.cv))
+        sample = self._sampled
+        fold_of = self._folds.of(sample.X, sample.number, sample.place)
         outputs = np.zeros((alphas.size, data.n, K))
         errors, rounding = np.zeros(alphas.size), np.zeros(alphas.size)
         for number, (fold, rest) in enumerate(zip(folds, sums_of_others(folds), strict=True)):

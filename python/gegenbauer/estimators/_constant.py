@@ -29,7 +29,7 @@ _FAR_FROM_ZERO, _MOST_LOST = 10.0, 0.1
 # So many samples show what the penalty costs, or twice as many as there are terms
 _FEW = 1000
 
-# So many, and then so many times more, that it costs less than this share of what would be said
+# So many, and then so many times more, that it costs less than this share of what would be reported
 _A_GLANCE, _MORE, _CERTAINLY_LESS = 32, 4, 0.5
 
 

@@ -128,13 +128,18 @@ def _left_out_share(X: NDArray[Any], Y: Doubles, weight: Doubles | None) -> Doub
         return None
     x, y = number_distinct(X), number_distinct(Y)
     agree = (np.bincount(x) == 1)[x] | (np.bincount(y) == 1)[y]
-    few = all(np.unique(column).size <= _FEW_VALUES for column in X.T)
+    few = has_few_values(X)
     sample = 1.0
     if (weight == np.round(weight)).all() and weight.max() < 2.0**53:
         sample = min(float(np.gcd.reduce(weight.astype(np.int64))), _MOST_COPIES)
     most = sample * np.where(agree, _MOST_COPIES if few else np.inf, 1.0)
     share = np.minimum(1.0, most / weight)
     return None if (share == 1).all() else share
+
+
+def has_few_values(X: NDArray[Any]) -> bool:
+    """Whether all inputs are codes or counts, of which samples are equal by chance."""
+    return all(np.unique(column).size <= _FEW_VALUES for column in X.T)
 
 
 def number_distinct(X: NDArray[Any]) -> Places:

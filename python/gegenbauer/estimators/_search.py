@@ -174,7 +174,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
                 f"n_samples = {len(X)}"
             )
         grid = self._basis_grid()
-        splits = make_splits(self.cv, raw_y, used, groups, classifier=is_classifier(self))
+        splits = make_splits(self.cv, raw_X, raw_y, used, groups, classifier=is_classifier(self))
         data, splits = Samples.merge(X, targets, weight, given, splits)
         if data.n < 2:
             raise ValueError(
@@ -208,6 +208,9 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
                 warnings.simplefilter("ignore")
                 self._make_loss(data, None)(data.Y[np.newaxis], np.arange(data.n))
 
+    def _default_n_terms(self, data: Samples) -> int:  # noqa: ARG002  # on clusters it counts
+        return _DEFAULT_N_TERMS
+
     def _fit_spectrum(
         self, data: Samples, loss: Loss, splits: Splits, progress: Progress
     ) -> Doubles:
@@ -232,7 +235,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
                 return self._fit_kernel(data, alpha, loss, splits)
             basis = TensorBasis(
                 data.X.shape[1],
-                n_terms=_DEFAULT_N_TERMS if self.n_terms is None else int(self.n_terms),  # type: ignore[arg-type]
+                n_terms=self._default_n_terms(data) if self.n_terms is None else int(self.n_terms),  # type: ignore[arg-type]
                 lam=self.lam_,
                 index_set="largest_weight",
                 spectrum=self.spectrum_,

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 __all__ = ["make_splits", "restrict_splits"]
 
 
-def make_splits(cv: Any, y: Any, used: Places, groups: Any, *, classifier: bool) -> Splits:
+def make_splits(cv: Any, X: Any, y: Any, used: Places, groups: Any, *, classifier: bool) -> Splits:
     """Split all samples that came, of which those of no weight take no part.
 
     Parameters
     ----------
     cv : int, splitter, iterable or None
         As scikit-learn has it; None leaves out one sample at a time, and has no splits.
-    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Targets of all samples.
+    X, y : array-like of shape (n_samples, n_features), and (n_samples,) or (n_samples, n_outputs)
+        All samples, which a splitter may look at, and their targets.
     used : ndarray of int
         Places of the samples of positive weight.
     groups : array-like of shape (n_samples,) or None
@@ -56,7 +56,7 @@ def make_splits(cv: Any, y: Any, used: Places, groups: Any, *, classifier: bool)
     try:
         if isinstance(cv, Integral) or hasattr(cv, "split"):
             splitter = check_cv(cv, y, classifier=classifier)
-            pairs = splitter.split(np.zeros((n, 1)), y, groups)
+            pairs = splitter.split(X, y, groups)
         pairs = [*pairs]
     except ValueError as error:
         if groups is not None or "'groups'" not in str(error):

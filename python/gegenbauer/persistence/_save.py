@@ -113,6 +113,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, statistics: bool = Tru
             f"save writes fitted {', '.join(ESTIMATORS)}; got {type(estimator).__name__}.{hint}"
         )
     check_is_fitted(estimator)
+    estimator = copy.copy(estimator)  # as it is now, whatever other threads learn
     estimator._validate_params()  # they may have been set after the fit
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
@@ -120,7 +121,6 @@ def save(estimator: Any, path: str | os.PathLike[str], *, statistics: bool = Tru
     if target.exists() and not target.is_file():
         raise OSError(f"{os.fspath(path)!r} is a folder or a device; give the name of a file")
     if not check_flag(statistics, "statistics") and _learns_by_sums(estimator):
-        estimator = copy.copy(estimator)
         estimator._solved()  # if it was not yet
         estimator._statistics = None
     write_atomically(target, to_bytes(estimator), require_same)
