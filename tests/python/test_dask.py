@@ -886,7 +886,7 @@ class TestFolds:
             assert_array_equal(dealt.of(X, 1, np.arange(300)), (np.arange(300) + 1) % 3)
 
     @pytest.mark.parametrize("order", ["behind", "beside", "mixed"])
-    def test_a_table_twice_needs_a_penalty(self, two, order):  # noqa: ARG002  # its client
+    def test_a_table_twice_needs_a_penalty(self, two, order):  # whose client is used
         """Its noise is not predicted by copies: as much is learned as from the table itself."""
         rng = np.random.default_rng(1)
         X = rng.normal(size=(300, 4))
