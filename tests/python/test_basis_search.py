@@ -116,6 +116,7 @@ class TestRefits:
             model.term_coef_.reshape(chosen.term_coef_.shape), chosen.term_coef_, atol=1e-9
         )
 
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
     def test_a_scorer(self, monkeypatch, way):
         way(monkeypatch)
         X, y = rows()

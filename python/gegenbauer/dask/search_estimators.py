@@ -46,8 +46,8 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
         As in :class:`gegenbauer.GegenbauerRegressorCV`.
     n_terms : int or None, default=None
         Number of terms of largest weight; None for 2000, or as many as there are samples, with
-        ``spectrum=None`` for the paper's 1000. What is sent, ``cv`` times for each partition, has about n_terms^2 / 2 numbers,
-        less if inputs are few.
+        ``spectrum=None`` for the paper's 1000. What is sent, ``cv`` times for each partition, has
+        about n_terms^2 / 2 numbers, less if inputs are few.
     lam : float or None, default=None
         With ``spectrum=None``, the parameter of the polynomials; None for the paper's 0.05.
     cv : int, default=5
@@ -187,8 +187,8 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
         As in :class:`gegenbauer.GegenbauerClassifierCV`.
     n_terms : int or None, default=None
         Number of terms of largest weight; None for 2000, or as many as there are samples, with
-        ``spectrum=None`` for the paper's 1000. What is sent, ``cv`` times for each partition, has about n_terms^2 / 2 numbers,
-        less if inputs are few.
+        ``spectrum=None`` for the paper's 1000. What is sent, ``cv`` times for each partition, has
+        about n_terms^2 / 2 numbers, less if inputs are few.
     lam : float or None, default=None
         With ``spectrum=None``, the parameter of the polynomials; None for the paper's 0.05.
     cv : int, default=5
