@@ -205,12 +205,10 @@ py::class_<T, Bases...> bind_class(py::module_& m, const char* name, const char*
                          " of the compiled core: pickle what holds it, such as a TensorBasis, an InputScaling or a "
                          "kernel of the package");
   };
-  // all constructors take arguments: without any, __new__ is called by itself, for an object of no content
+  // a tp_new of its own, by which Python refuses T.__new__(T), for an object of no content, as not safe
   static const newfunc make = reinterpret_cast<PyTypeObject*>(cls.ptr())->tp_new;
   reinterpret_cast<PyTypeObject*>(cls.ptr())->tp_new = [](PyTypeObject* type, PyObject* args, PyObject* names) {
-    if (PyTuple_GET_SIZE(args) > 0 || (names != nullptr && PyDict_GET_SIZE(names) > 0)) return make(type, args, names);
-    PyErr_Format(PyExc_TypeError, "%s cannot be made without arguments", type->tp_name);
-    return static_cast<PyObject*>(nullptr);
+    return make(type, args, names);
   };
   // without these, Python makes a fresh object of pybind11's base class, which ends the process
   cls.def("__reduce__", [refuse](const T&) { refuse(); });

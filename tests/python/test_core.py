@@ -102,7 +102,7 @@ class TestCopies:
     def test_objects_of_no_content_are_not_made(self, name):
         kind = getattr(core, name)
         for arguments in ((), (1,), (2, "total_degree")):
-            with pytest.raises(TypeError, match=r"is not safe|cannot be made without arguments"):
+            with pytest.raises(TypeError, match="is not safe"):
                 kind.__new__(kind, *arguments)
         with pytest.raises(TypeError):
             copyreg.__newobj__(kind)
