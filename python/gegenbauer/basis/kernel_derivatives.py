@@ -111,8 +111,8 @@ class _Factor:
             else:
                 raise ValueError(
                     f"the kernel of {part!r} has no gradient where x and a centre have an input in "
-                    "common, as at the centres: take a smoother spectrum, such as s = 2 instead of "
-                    "1, or a finite set of terms"
+                    "common, as at the centres: take a smoother spectrum, of a smoothness of 2 "
+                    "instead of 1, or a finite set of terms"
                 )
         self._basis: TensorBasis | None = None
         if summed:

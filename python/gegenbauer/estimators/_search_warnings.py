@@ -93,9 +93,10 @@ def loss_of_constants(data: Samples, loss: Loss, splits: Splits, *, pooled: bool
 
 
 def chance_of_scorer(data: Samples, loss: Loss, left_out: Doubles) -> float:
-    """Return how much a scorer's verdict on a gain over a constant varies, by halves of samples.
+    """Return three standard deviations of a scorer's gain over a constant, by halves of samples.
 
-    They vary as much as those on samples that are new: 1 / (n / 2) times 1 / 2 is 1 / n.
+    A mean of half of n samples, drawn without replacement, has the variance of one of n samples
+    that are new: 1 / (n / 2) times 1 - 1 / 2 is 1 / n. 0 where the scorer refuses halves.
     """
     judged = np.flatnonzero(np.isfinite(left_out).all(axis=1))
     mean = np.average(data.Y, axis=0, weights=data.weight)

@@ -216,7 +216,11 @@ class Expansion(ABC):
 
     @abstractmethod
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the arrays of which `from_arrays` makes the expansion again, by name."""
+        """Return the arrays of the expansion, by name; they are shared with it.
+
+        Of those `from_arrays` makes the same function, without a ``posterior``: scalars of that are
+        no arrays.
+        """
 
     def _by_inputs(self, found: Doubles, X: npt.NDArray[Any]) -> Doubles:
         """Turn derivatives by scaled inputs, (n_samples, n_features, n_outputs), into others."""
@@ -343,7 +347,7 @@ class TermExpansion(Expansion):
         return np.asarray((values[:, np.newaxis] - values) ** 2 + variance)
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the arrays of which `from_arrays` makes the expansion again, by name."""
+        """Return the arrays of the expansion, by name, shared with it."""
         arrays: dict[str, npt.NDArray[Any]] = {
             "indices": np.asarray(self.basis.indices, dtype=np.int32),
             "coef": np.asarray(self.coef),
@@ -359,7 +363,7 @@ class TermExpansion(Expansion):
     def from_arrays(
         cls, arrays: Mapping[str, npt.NDArray[Any]], basis: TensorBasis, scaling: InputScaling
     ) -> Self:
-        """Return the expansion of arrays, without its ``posterior``, of which they are a part."""
+        """Return the function of arrays of `to_arrays`, unchecked and without a posterior."""
         return cls(basis, arrays["coef"], scaling, arrays.get("intercept"))
 
 
@@ -501,7 +505,7 @@ class KernelExpansion(Expansion):
         return np.asarray(own + own[0] - 2.0 * with_first)
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the arrays of which `from_arrays` makes the expansion again, by name."""
+        """Return the arrays of the expansion, by name, shared with it."""
         arrays: dict[str, npt.NDArray[Any]] = {"X_fit": self.centres, "dual_coef": self.coef}
         if self.intercept is not None:
             arrays["intercept"] = self.intercept
@@ -513,5 +517,5 @@ class KernelExpansion(Expansion):
     def from_arrays(
         cls, arrays: Mapping[str, npt.NDArray[Any]], kernel: Kernel, scaling: InputScaling
     ) -> Self:
-        """Return the expansion of arrays, without its ``posterior``, of which they are a part."""
+        """Return the function of arrays of `to_arrays`, unchecked and without a posterior."""
         return cls(kernel, arrays["X_fit"], arrays["dual_coef"], scaling, arrays.get("intercept"))
