@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gegenbauer import InputScaling, TensorBasis
+from gegenbauer import GegenbauerRegressorCV, InputScaling, TensorBasis
 from gegenbauer.basis import SpectrumKernel
 from gegenbauer.ridge import KernelExpansion, TermExpansion
 from gegenbauer.ridge.expansions import KernelPosterior, TermPosterior
@@ -179,3 +179,64 @@ def test_variance_and_smoother_of_kernels(kernels, X, rng, free, weighted):
 def test_variance_needs_a_posterior(expansion, X):
     with pytest.raises(ValueError, match="no posterior"):
         expansion.variance(X)
+
+
+class TestArrays:
+    """What is read back is checked, and what is handed out is the caller's own."""
+
+    @pytest.mark.parametrize("options", [{"n_terms": 20}, {}])
+    def test_arrays_are_copies(self, options):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(size=(40, 2))
+        model = GegenbauerRegressorCV(spectrum=(0.5, 2.0), **options).fit(X, X[:, 0] + X[:, 1])
+        before = model.predict(X)
+        for values in model.expansion_.to_arrays().values():
+            values[...] = 7
+        assert_array_equal(model.predict(X), before)
+
+    @pytest.mark.parametrize("options", [{"n_terms": 20}, {}])
+    def test_there_and_back_with_the_posterior(self, options):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(size=(40, 2))
+        model = GegenbauerRegressorCV(spectrum=(0.5, 2.0), **options).fit(X, X[:, 0] + X[:, 1])
+        first = model.expansion_
+        terms = first.basis if options else first.kernel
+        same = type(first).from_arrays(
+            first.to_arrays(), terms, first.scaling, posterior=first.posterior
+        )
+        assert_array_equal(same.evaluate(X), first.evaluate(X))
+        assert_array_equal(same.variance(X), first.variance(X))
+        narrow = {name: values.astype(np.float32) for name, values in first.to_arrays().items()}
+        again = type(first).from_arrays(narrow, terms, first.scaling)
+        assert_allclose(again.evaluate(X), first.evaluate(X), atol=1e-4)
+        assert again.gradient(X).shape == first.gradient(X).shape
+        with pytest.raises(ValueError, match="no posterior"):
+            again.variance(X)
+
+    def test_what_is_wrong_is_named(self):
+        basis, box = TensorBasis(2, degree=2), InputScaling([0.0, 0.0], [1.0, 1.0])
+        for arrays, message in [
+            ({}, "arrays must hold 'coef', got"),
+            ({"coef": np.ones(5)}, "coef must have 6 rows, got 5"),
+            ({"coef": np.full(6, np.nan)}, "coef must be finite"),
+            ({"coef": ["1"] * 6}, "coef must hold real numbers, got text"),
+            ({"coef": np.ones((6, 2)), "intercept": [1.0]}, "intercept must have 2 rows, got 1"),
+        ]:
+            with pytest.raises((ValueError, TypeError), match=message):
+                TermExpansion.from_arrays(arrays, basis, box)
+        kernel = SpectrumKernel(2, (0.5, 2.0))
+        for arrays, message in [
+            ({"dual_coef": np.ones(3)}, "arrays must hold 'X_fit', got"),
+            ({"X_fit": np.zeros((3, 2))}, "arrays must hold 'dual_coef', got"),
+            ({"X_fit": np.zeros((3, 1)), "dual_coef": np.ones(3)}, "X_fit must have 2 columns"),
+            ({"X_fit": np.zeros((3, 2)), "dual_coef": np.ones(4)}, "dual_coef must have 3 rows"),
+        ]:
+            with pytest.raises(ValueError, match=message):
+                KernelExpansion.from_arrays(arrays, kernel, box)
+
+    def test_variances_name_the_inputs(self):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(size=(30, 2))
+        model = GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, X[:, 0])
+        with pytest.raises(ValueError, match="X must be finite"):
+            model.expansion_.variance([[np.nan, 0.0]])

@@ -1065,3 +1065,13 @@ def test_a_splitter_sees_the_inputs(kind):
         X, y
     )
     assert given.alpha_ == model.alpha_
+
+
+@pytest.mark.parametrize("kind", [GegenbauerClassifierCV, GegenbauerRegressorCV])
+def test_extrapolation_of_all_terms_is_refused_when_it_is_set_later(kind):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 2))
+    model = kind(spectrum=(0.5, 2.0)).fit(X, (X[:, 0] > 0.5).astype(int))
+    model.set_params(out_of_range="extrapolate")
+    with pytest.raises(ValueError, match=r"`out_of_range='extrapolate'` needs a finite set of"):
+        model.predict([[2.0, 0.5]])

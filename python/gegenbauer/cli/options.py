@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gegenbauer._validation import MAX_THREADS
 from gegenbauer.cli.choices import Domain, IndexSet, OutOfRange, Task
 from gegenbauer.cli.parameters import Sets
 
@@ -231,7 +232,9 @@ Separator = Annotated[
 
 Jobs = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Number of threads.", show_default="all"),
+    typer.Option(
+        metavar="N", min=1, max=MAX_THREADS, help="Number of threads.", show_default="all"
+    ),
 ]
 
 Terms = Annotated[

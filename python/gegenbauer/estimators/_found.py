@@ -100,7 +100,11 @@ class FoundEstimator(TargetEstimator):
 
     @property
     def cv_results_(self) -> dict[str, Any]:
-        """What was tried, in the form of scikit-learn's searches: one entry for each candidate."""
+        """What was tried, in the form of scikit-learn's searches: one entry for each candidate.
+
+        Without any where the spectrum was learned by gradients, as regression does by default:
+        there is no grid of candidates then.
+        """
         check_is_fitted(self)
         axes = [name for name in self.surface_ if name != "score"]
         grids = np.meshgrid(*(self.surface_[name] for name in axes), indexing="ij")
@@ -123,8 +127,17 @@ class FoundEstimator(TargetEstimator):
         """Return the outputs (S, K) of the fitted polynomial."""
         check_is_fitted(self)
         X = self._validate_inputs(X, reset=False)
+        if isinstance(self.expansion_, KernelExpansion):  # the policy may have been set since
+            self._require_a_value_outside()
         self._apply_range_policy(X)
         return self._evaluate(X)
+
+    def _require_a_value_outside(self) -> None:
+        if self.out_of_range == "extrapolate":
+            raise ValueError(
+                "`out_of_range='extrapolate'` needs a finite set of terms: give `n_terms`, "
+                "since the sum of all terms has no value outside of the range of the inputs"
+            )
 
     def _evaluate(self, X: NDArray[Any]) -> Doubles:
         """Return the outputs (S, K) at checked samples, inside of the box or not."""

@@ -170,7 +170,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         targets = targets if targets.ndim == 2 else targets[:, np.newaxis]
         if len(X) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two samples, to leave one out; got "
+                f"the choice of a model needs at least two samples, to leave one out; got "
                 f"n_samples = {len(X)}"
             )
         grid = self._basis_grid()
@@ -187,11 +187,8 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         self._try_scoring(data)
         loss = self._make_loss(data, splits)
         self._all_terms = grid is None and self.n_terms is None and data.n <= self.kernel_samples
-        if self._all_terms and self.out_of_range == "extrapolate":
-            raise ValueError(
-                "`out_of_range='extrapolate'` needs a finite set of terms: give `n_terms`, since "
-                "the sum of all terms has no value outside of the range of the inputs"
-            )
+        if self._all_terms:
+            self._require_a_value_outside()
         if grid is not None:
             left_out = self._fit_paper(data, grid, loss, splits, progress)
         else:

@@ -216,10 +216,10 @@ class Expansion(ABC):
 
     @abstractmethod
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the arrays of the expansion, by name; they are shared with it.
+        """Return copies of the arrays of the expansion, by name.
 
-        Of those `from_arrays` makes the same function, without a ``posterior``: scalars of that are
-        no arrays.
+        `from_arrays` makes the function again. Of the posterior there are the arrays alone: give it
+        to `from_arrays` as a whole.
         """
 
     def _by_inputs(self, found: Doubles, X: npt.NDArray[Any]) -> Doubles:
@@ -234,6 +234,30 @@ class Expansion(ABC):
         if posterior is None:
             raise ValueError("this expansion has no posterior, of which variances are made")
         return posterior
+
+
+def _require_array(arrays: Mapping[str, npt.ArrayLike], name: str) -> None:
+    if name not in arrays:
+        raise ValueError(f"arrays must hold {name!r}, got {sorted(arrays)}")
+
+
+def _checked(arrays: Mapping[str, npt.ArrayLike], name: str, n_rows: int) -> Doubles:
+    """Return coefficients as float64, of as many dimensions as they came with."""
+    _require_array(arrays, name)
+    given = arrays[name]
+    found = as_matrix(given, name, n_rows=n_rows, keep_float32=False, one_dimensional=True)
+    return np.asarray(found[:, 0] if np.ndim(given) == 1 else found)
+
+
+def _checked_intercept(arrays: Mapping[str, npt.ArrayLike], coef: Doubles) -> Doubles | None:
+    if "intercept" not in arrays:
+        return None
+    n_outputs = 1 if coef.ndim == 1 else coef.shape[1]
+    found = as_matrix(
+        arrays["intercept"], "intercept", n_rows=n_outputs, n_columns=1,
+        keep_float32=False, one_dimensional=True,
+    )  # fmt: skip
+    return np.asarray(found[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,24 +371,35 @@ class TermExpansion(Expansion):
         return np.asarray((values[:, np.newaxis] - values) ** 2 + variance)
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the arrays of the expansion, by name, shared with it."""
+        """Return copies of the arrays of the expansion, by name."""
         arrays: dict[str, npt.NDArray[Any]] = {
-            "indices": np.asarray(self.basis.indices, dtype=np.int32),
-            "coef": np.asarray(self.coef),
+            "indices": np.array(self.basis.indices, dtype=np.int32),
+            "coef": np.array(self.coef),
         }
         if self.intercept is not None:
-            arrays["intercept"] = self.intercept
+            arrays["intercept"] = self.intercept.copy()
         if self.posterior is not None:
-            arrays["posterior"] = self.posterior.root
-            arrays["mean_features"] = self.posterior.mean_features
+            arrays["posterior"] = self.posterior.root.copy()
+            arrays["mean_features"] = self.posterior.mean_features.copy()
         return arrays
 
     @classmethod
     def from_arrays(
-        cls, arrays: Mapping[str, npt.NDArray[Any]], basis: TensorBasis, scaling: InputScaling
+        cls,
+        arrays: Mapping[str, npt.ArrayLike],
+        basis: TensorBasis,
+        scaling: InputScaling,
+        posterior: TermPosterior | None = None,
     ) -> Self:
-        """Return the function of arrays of `to_arrays`, unchecked and without a posterior."""
-        return cls(basis, arrays["coef"], scaling, arrays.get("intercept"))
+        """Return the expansion of the arrays of `to_arrays`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            An array is missing, or is of wrong shape, type or content.
+        """
+        coef = _checked(arrays, "coef", basis.n_terms)
+        return cls(basis, coef, scaling, _checked_intercept(arrays, coef), posterior)
 
 
 @dataclass(frozen=True, eq=False)
@@ -486,7 +521,8 @@ class KernelExpansion(Expansion):
 
     def _cross(self, X: npt.ArrayLike, root: Doubles, n_threads: int | None) -> Doubles:
         """Return D k for samples X, (n_centres, n_samples), of the penalised terms."""
-        K = self.kernel(self.centres, X, scaling=self.scaling, n_threads=n_threads)
+        data = as_matrix(X, "X", n_columns=self.kernel.n_features)
+        K = self.kernel(self.centres, data, scaling=self.scaling, n_threads=n_threads)
         if self._require(self.posterior).free_constant:
             K -= 1.0
         K *= root[:, np.newaxis]
@@ -505,17 +541,33 @@ class KernelExpansion(Expansion):
         return np.asarray(own + own[0] - 2.0 * with_first)
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the arrays of the expansion, by name, shared with it."""
-        arrays: dict[str, npt.NDArray[Any]] = {"X_fit": self.centres, "dual_coef": self.coef}
+        """Return copies of the arrays of the expansion, by name."""
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "X_fit": self.centres.copy(),
+            "dual_coef": self.coef.copy(),
+        }
         if self.intercept is not None:
-            arrays["intercept"] = self.intercept
+            arrays["intercept"] = self.intercept.copy()
         if self.posterior is not None and self.posterior.weight is not None:
-            arrays["row_weight"] = self.posterior.weight
+            arrays["row_weight"] = self.posterior.weight.copy()
         return arrays
 
     @classmethod
     def from_arrays(
-        cls, arrays: Mapping[str, npt.NDArray[Any]], kernel: Kernel, scaling: InputScaling
+        cls,
+        arrays: Mapping[str, npt.ArrayLike],
+        kernel: Kernel,
+        scaling: InputScaling,
+        posterior: KernelPosterior | None = None,
     ) -> Self:
-        """Return the function of arrays of `to_arrays`, unchecked and without a posterior."""
-        return cls(kernel, arrays["X_fit"], arrays["dual_coef"], scaling, arrays.get("intercept"))
+        """Return the expansion of the arrays of `to_arrays`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            An array is missing, or is of wrong shape, type or content.
+        """
+        _require_array(arrays, "X_fit")
+        centres = as_matrix(arrays["X_fit"], "X_fit", n_columns=kernel.n_features)
+        coef = _checked(arrays, "dual_coef", len(centres))
+        return cls(kernel, centres, coef, scaling, _checked_intercept(arrays, coef), posterior)
