@@ -242,11 +242,11 @@ def _require_array(arrays: Mapping[str, npt.ArrayLike], name: str) -> None:
 
 
 def _checked(arrays: Mapping[str, npt.ArrayLike], name: str, n_rows: int) -> Doubles:
-    """Return coefficients as float64, of as many dimensions as they came with."""
+    """Return coefficients as float64, a copy of as many dimensions as they came with."""
     _require_array(arrays, name)
     given = arrays[name]
     found = as_matrix(given, name, n_rows=n_rows, keep_float32=False, one_dimensional=True)
-    return np.asarray(found[:, 0] if np.ndim(given) == 1 else found)
+    return np.array(found[:, 0] if np.ndim(given) == 1 else found)
 
 
 def _checked_intercept(arrays: Mapping[str, npt.ArrayLike], coef: Doubles) -> Doubles | None:
@@ -257,7 +257,7 @@ def _checked_intercept(arrays: Mapping[str, npt.ArrayLike], coef: Doubles) -> Do
         arrays["intercept"], "intercept", n_rows=n_outputs, n_columns=1,
         keep_float32=False, one_dimensional=True,
     )  # fmt: skip
-    return np.asarray(found[:, 0])
+    return np.array(found[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
