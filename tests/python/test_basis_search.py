@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import mpmath
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +20,9 @@ from gegenbauer import (
     GegenbauerRegressor,
     GegenbauerRegressorCV,
     InputScaling,
+    RidgePath,
     Spectrum,
+    TensorBasis,
     sobol_indices,
 )
 from gegenbauer.errors import GridEdgeWarning
@@ -230,16 +233,36 @@ class TestSearch:
         at = np.r_[LAMS.index(wide.basis.lam), SIZES.index(wide.basis.n_terms)]
         assert wide.losses[at[0], at[1], wide.alphas.tolist().index(wide.alpha)] == wide.loss
 
-    def test_alphas_too_small_for_float64_are_not_the_best(self):
+    def test_alphas_too_small_for_sums(self):
+        """Features judge them as far as float64 goes, refits in 80 digits say how well; then none.
+
+        Products of features lose them all: 1.6e-6 was the best.
+        """
         X = np.linspace(0, 1, 30)[:, np.newaxis]
         y = np.exp(X[:, 0])
         found = search_basis(
-            X, y, lambda p, at: ((p[:, :, 0] - y[at]) ** 2).mean(axis=1),
+            X, y, lambda p, at: ((p[:, :, 0] - y[at]) ** 2).mean(axis=1), lams=[0.5],
             n_terms=range(1, 26), alphas=[1e-40, 1e-35, 1e-2, 1.0], widen=False,
         )  # fmt: skip
-        assert (found.losses[:, :, :2] == np.inf).all()
+        assert found.basis.n_terms == 10
+        assert found.alpha == 1e-35  # of equals the largest
+        for n_terms in (2, 6, 10):
+            loss = self.in_80_digits(TensorBasis(1, n_terms=n_terms, lam=0.5).evaluate(X), y)
+            # a loss of 1e-23 is that of residuals of 4e-12, of which float64 has two digits
+            assert_allclose(found.losses[0, n_terms - 1, :2], loss, rtol=2e-2)
+        assert (found.losses[:, 12:, :2] == np.inf).all()
         assert np.isfinite(found.losses[:, :, 2:]).all()
-        assert found.alpha == 1e-2
+
+    @staticmethod
+    def in_80_digits(G, y):
+        with mpmath.workdps(80):
+            G, y = mpmath.matrix(G.tolist()), mpmath.matrix(y.tolist())
+            inverse = (G.T * G) ** -1
+            weights, total = inverse * (G.T * y), mpmath.mpf(0)
+            for i in range(G.rows):
+                g = G[i, :]
+                total += ((y[i] - (g * weights)[0]) / (1 - (g * inverse * g.T)[0])) ** 2
+            return float(total / G.rows)
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -413,3 +436,23 @@ class TestTableOfCandidates:
         known = np.isfinite(found["mean_test_score"])
         assert found["rank_test_score"][known].max() <= known.sum()
         assert (found["rank_test_score"][~known] == known.sum() + 1).all()
+
+
+def test_penalties_beyond_what_sums_resolve_are_reached(monkeypatch):
+    """Sums end where losses still fall: the features themselves go on to the best penalty."""
+    rng = np.random.default_rng(0)
+    X = 2 * rng.beta(30, 1, size=(1500, 2)) - 1
+    Y = np.sin(9 * X[:, :1]) * X[:, 1:]
+
+    def squared_error(predictions, rows):
+        return ((predictions - Y[rows]) ** 2).mean(axis=(1, 2))
+
+    monkeypatch.setattr("gegenbauer.selection._factorisations._SMALL", 0.0)
+    options = {"lams": [2.0], "n_terms": [153], "alphas": 2.0 ** np.arange(-60, 30, 5)}
+    found = search_basis(X, Y, squared_error, **options)
+    path = RidgePath(found.basis, X, Y, method="svd")
+    predictions = path.leave_one_out(found.alphas).predictions
+    losses = squared_error(predictions, np.arange(len(X)))
+    finite = np.isfinite(found.losses[0, 0])
+    assert found.alphas[finite].min() == found.alpha < 1e-6  # sums end at 32, with 2.5e-6
+    assert_allclose(found.losses[0, 0, finite], losses[finite], rtol=1e-4)

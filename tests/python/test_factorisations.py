@@ -25,6 +25,7 @@ from gegenbauer.selection._leverage_passes import (
     FormsPass,
     GridPass,
     LeveragePass,
+    TrianglePass,
     cheapest_pass,
 )
 from gegenbauer.selection._ridge_problem import RidgeProblem
@@ -337,28 +338,42 @@ class TestChoice:
         assert type(factorise(problem, "auto")) is kind
 
 
+def pass_of(one, way):
+    fits = one.fits(ALPHAS)
+    return TrianglePass(fits, one.triangle, ALPHAS) if way is TrianglePass else way(fits)
+
+
 @pytest.mark.parametrize("by_moments", [False, True])
 @pytest.mark.parametrize("lam", [0.0, 0.5, 2.0])
 @pytest.mark.parametrize("free", [False, True])
-@pytest.mark.parametrize("way", [FeaturesPass, FormsPass, GridPass])
+@pytest.mark.parametrize("way", [FeaturesPass, FormsPass, GridPass, TrianglePass])
 class TestPasses:
-    """Fitted values and leverages for weights of one, in blocks of a few samples."""
+    """Fitted values, leverages and |M^-1 g|^2 for weights of one, in blocks of a few samples."""
 
     def test_against_the_hat_matrix(self, way, free, lam, by_moments, monkeypatch):
         monkeypatch.setattr(
             "gegenbauer.selection._factorisations.normal_equations.moments_serve",
             lambda *_, **__: by_moments,
         )
-        one, brute = make(NormalEquations, TALL, free=free, weighted=True, lam=lam)
+        exact = way is TrianglePass
+        one, brute = make(
+            NormalEquations, TALL, free=free, weighted=True, lam=lam, by_triangle=exact
+        )
         monkeypatch.setattr("gegenbauer.selection._features.BLOCK_SIZE", 100.0)
         fitted = np.full((ALPHAS.size, *brute.Y.shape), np.nan)
-        leverages = np.full(fitted.shape[:2], np.nan)
+        leverages, squares = np.full((2, *fitted.shape[:2]), np.nan)
         n_blocks = 0
-        for rows, values, h in way(one.fits(ALPHAS)).run():
-            fitted[:, rows], leverages[:, rows] = values, h
+        for rows, *found in pass_of(one, way).run():
+            fitted[:, rows], leverages[:, rows], squares[:, rows] = found
             n_blocks += 1
         assert n_blocks > 2
         for g, alpha in enumerate(ALPHAS):
+            # of a free constant nothing counts
+            true = (brute.solve(alpha, brute.G.T)[int(free) :] ** 2).sum(axis=0)
+            if exact:
+                assert_allclose(squares[g], true, rtol=1e-8)
+            else:
+                assert (squares[g] >= true * (1 - 1e-8)).all()
             hat = np.diag(brute.hat(alpha)) / brute.weights
             assert_allclose(leverages[g], hat, rtol=1e-8, atol=1e-9)
             assert_allclose(fitted[g], brute.G @ brute.fit(alpha), rtol=1e-8, atol=1e-8)

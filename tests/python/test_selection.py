@@ -952,13 +952,15 @@ class TestClusteredSamples:
         assert (noisy <= 3e-7 * np.abs(expected[..., 1]).max(axis=1).clip(min=1)).all()
 
     @staticmethod
-    def refits(G, Y, G_new, alphas):
+    def refits(G, Y, G_new, alphas, *, free=False):
         """Least squares by the triangle of the features, which depends on no part of the core."""
         R = np.linalg.qr(np.hstack([G, Y]), mode="r")
         n = G.shape[1]
+        penalized = np.eye(n)
+        penalized[0] *= not free
         found = []
         for alpha in alphas:
-            penalty = np.hstack([np.sqrt(alpha) * np.eye(n), np.zeros((n, Y.shape[1]))])
+            penalty = np.hstack([np.sqrt(alpha) * penalized, np.zeros((n, Y.shape[1]))])
             Q = np.linalg.qr(np.vstack([R, penalty]), mode="r")
             found.append(G_new @ solve_triangular(Q[:n, :n], Q[:n, n:]))
         return np.array(found)
@@ -983,6 +985,31 @@ class TestClusteredSamples:
             refit = self.refits(G[others], Y[others], G[[row]], self.ALPHAS)
             self.assert_refits(left_out[:, [k]], refit)
 
+    @pytest.mark.parametrize("free", [False, True])
+    def test_samples_at_the_thin_end(self, clustered, free):
+        """Where leverages are one but for 1e-7, and features are 10^5 times as large as elsewhere.
+
+        Products with eigenvectors were off by the size of the answer there.
+        """
+        X, y = clustered[0][:6000], clustered[1][:6000, 1]
+        basis = TensorBasis(2, degree=30, lam=2.0)
+        path = RidgePath(basis, X, y, method="primal", penalize_constant=not free, tolerance=0.1)
+        found = path.leave_one_out(self.ALPHAS)
+        G = basis.evaluate(X)
+        extreme = np.argsort(found.leverages[0])[[-1, -2, -5, -20, -100, 3000, 0]]
+        for k, alpha in enumerate(self.ALPHAS):
+            true = []
+            for sample in extreme:
+                rest = np.delete(np.arange(len(X)), sample)
+                refit = self.refits(G[rest], y[rest, np.newaxis], G[[sample]], [alpha], free=free)
+                true.append(refit[0, 0, 0])
+            off = np.abs(found.predictions[k, extreme, 0] - true)
+            left = np.abs(y[extreme] - true)
+            assert (off <= 1e-3 * left).all()
+            assert (
+                off.max() / np.linalg.norm(y - found.predictions[k, :, 0]) <= found.error[k] <= 0.1
+            )
+
     def test_numbers_of_terms(self, clustered):
         X, Y = clustered[0][:3000], clustered[1][:3000]
         basis = TensorBasis(2, degree=18, lam=2.0)
@@ -999,6 +1026,21 @@ class TestClusteredSamples:
         for k, size in enumerate(sizes):
             expected = self.refits(G[:, :size], Y, G_test[:, :size], self.ALPHAS)
             self.assert_refits(np.array([found[k] for found in kept]), expected)
+
+    def test_single_samples_choose(self, clustered):
+        """Ended with "no alpha has a finite loss"."""
+        X, Y = clustered
+        model = GegenbauerRegressorCV(
+            spectrum=None, lam=[2.0], n_terms=[496], alphas=self.ALPHAS, penalize_constant=True
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # so few alphas, none of which is good
+            model.fit(X[:6000], Y[:6000, 1])
+        scores = model.surface_["score"].ravel()
+        path = RidgePath(model.basis_, X[:6000], Y[:6000, 1], method="svd", scaling=model.scaling_)
+        left_out = path.leave_one_out(self.ALPHAS).predictions[:, :, 0]
+        expected = -((left_out - Y[:6000, 1]) ** 2).mean(axis=1) / Y[:6000, 1].var()
+        assert_allclose(scores, expected, rtol=1e-2)
 
     def test_the_estimator_that_chooses(self, clustered):
         X, Y = clustered

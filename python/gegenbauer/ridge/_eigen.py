@@ -9,7 +9,20 @@ import numpy as np
 if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
 
-__all__ = ["PrimalSpectrum"]
+__all__ = ["PrimalSpectrum", "graded_svd"]
+
+
+def graded_svd(A: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+    """Return U, s and V of A = U diag(s) V', of at least as many rows as columns.
+
+    By Jacobi rotations, which know small singular values of columns of very different sizes, too.
+    """
+    from scipy.linalg.lapack import dgejsv
+
+    sigma, U, V, scale, _, info = dgejsv(A, joba=0, jobu=0, jobv=0)
+    if info != 0:
+        raise np.linalg.LinAlgError("the singular values of the features did not converge")
+    return U, sigma * (scale[0] / scale[1]), V
 
 
 class PrimalSpectrum:
@@ -78,18 +91,12 @@ class PrimalSpectrum:
             self.mean_features = R[0, 1:n_terms] / R[0, 0]
             self.mean_left = R[0, n_terms:] / R[0, 0]
             self._of_mean = float(R[0, 1:n_terms] @ R[0, 1:n_terms])
-        from scipy.linalg.lapack import dgejsv
-
-        # Jacobi rotations know small singular values of columns of very different sizes, too
         n = n_terms - first
         A = np.zeros((max(n, R.shape[0] - first), n))
         A[: R.shape[0] - first] = R[first:, first:n_terms]
         z = np.zeros((A.shape[0], self.means.size))
         z[: R.shape[0] - first] = R[first:, n_terms:]
-        sigma, U, self.vectors, scale, _, info = dgejsv(A, joba=0, jobu=0, jobv=0)
-        if info != 0:
-            raise np.linalg.LinAlgError("the singular values of the features did not converge")
-        sigma = sigma * (scale[0] / scale[1])
+        U, sigma, self.vectors = graded_svd(A)
         self.eigenvalues = sigma**2
         self.projected = sigma[:, np.newaxis] * (U.T @ z)
 

@@ -2,7 +2,8 @@
 
 A leverage is a quadratic form in the features of a sample. It is had from the features themselves,
 from the polynomial that it is in the inputs, or by interpolation from a grid; what is cheapest
-depends on the numbers of samples, inputs, terms and penalties. The factorisations that hold a
+depends on the numbers of samples, inputs, terms and penalties. Where only a triangle of the
+features resolves the penalties, it is solved with that. The factorisations that hold a
 vector for each sample, singular values and the band, have no such choice.
 """
 
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from gegenbauer._dispatch import core
+from gegenbauer.ridge._eigen import graded_svd
 from gegenbauer.ridge.expansions import predict
-from gegenbauer.selection._features import blocks_of
+from gegenbauer.selection._features import blocks_of, stack_triangles
 from gegenbauer.selection.angle_grid import TAPS, AngleGrid, count_nodes
 
 if TYPE_CHECKING:
@@ -27,13 +29,14 @@ if TYPE_CHECKING:
     from gegenbauer.ridge._eigen import PrimalSpectrum
     from gegenbauer.selection._ridge_problem import RidgeProblem
 
-__all__ = ["Fits", "LeveragePass", "cheapest_pass"]
+__all__ = ["Fits", "LeveragePass", "TrianglePass", "cheapest_pass"]
 
 # Doubles of the finer grid from which samples are interpolated: half a gigabyte, twice for a moment
 _MOST_FINE = 6e7
 
-# Samples, their fitted values (n_alphas, n, n_outputs) and leverages (n_alphas, n), weight one each
-Block: TypeAlias = "tuple[slice, Doubles, Doubles]"
+# Samples, their fitted values (n_alphas, n, n_outputs), leverages h (n_alphas, n), and
+# |M^-1 g|^2 of their features g, M = G'G + alpha I, or a bound of it (n_alphas, n): weight one each
+Block: TypeAlias = "tuple[slice, Doubles, Doubles, Doubles]"
 
 
 class Fits:
@@ -87,6 +90,11 @@ class Fits:
         constants = np.tile(self.problem.means, self.n_alphas) - fitted
         return np.vstack([constants, weights])
 
+    def most(self, h: Doubles) -> Doubles:
+        """Bound |M^-1 g|^2 by leverages (n_alphas, n) over the smallest eigenvalue of M."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.asarray(h.clip(min=0.0) * self.inverse[-1:].sum(axis=0)[:, np.newaxis])
+
     def at(self, G: Doubles) -> tuple[Doubles, Doubles]:
         """Return fitted values (n, n_alphas * n_outputs) and leverages (n, n_alphas) at features.
 
@@ -116,7 +124,7 @@ class LeveragePass(ABC):
 
     @abstractmethod
     def run(self) -> Iterator[Block]:
-        """Yield all samples with their fitted values and leverages."""
+        """Yield all samples with what is known of them."""
 
 
 class FeaturesPass(LeveragePass):
@@ -130,7 +138,7 @@ class FeaturesPass(LeveragePass):
         problem = self.fits.problem
         for rows in blocks_of(problem.n_samples, max(problem.basis.n_terms, self.fits.n_functions)):
             fitted, h = self.fits.at(problem.features(problem.X[rows]))
-            yield rows, problem.by_alpha(fitted), h.T
+            yield rows, problem.by_alpha(fitted), h.T, self.fits.most(h.T)
 
 
 class FormsPass(LeveragePass):
@@ -175,7 +183,7 @@ class FormsPass(LeveragePass):
             fitted = predict(
                 problem.basis, data, weights, scaling=problem.scaling, n_threads=problem.n_threads
             )
-            yield rows, problem.by_alpha(fitted), h
+            yield rows, problem.by_alpha(fitted), h, self.fits.most(h)
 
 
 class GridPass(LeveragePass):
@@ -240,7 +248,66 @@ class GridPass(LeveragePass):
             out = held[: functions * n].reshape(-1, n)
             interpolant.evaluate(data, out, problem.n_threads)
             fitted = out[n_alphas:].reshape(n_alphas, problem.n_outputs, n)
-            yield rows, fitted.transpose(0, 2, 1), out[:n_alphas]
+            h = out[:n_alphas]
+            yield rows, fitted.transpose(0, 2, 1), h, self.fits.most(h)
+
+
+class TrianglePass(LeveragePass):
+    r"""Solve with a triangle of the features: where eigenvectors have no digit for the leverages.
+
+    With :math:`T'T = G'G + \alpha_0 I` for the smallest of the penalties, :math:`q = T'^{-1} g` is
+    no longer than one, and turned to the left singular vectors of T it answers for every penalty:
+    :math:`h = \sum_j q_j^2 w_j`, :math:`w_j = \tau_j^2 / (\tau_j^2 - \alpha_0 + \alpha)`.
+    Products of features with right singular vectors, :math:`V'g`, would be the same in exact
+    arithmetic. But columns of G of high degree may be 10^5 times as long as others, and a solve
+    errs by as much as each column is long, a product by the longest.
+
+    Parameters
+    ----------
+    fits : Fits
+        Of a spectrum of the triangle.
+    R : ndarray, shape (at least n_terms + n_outputs, n_terms + n_outputs)
+        The triangle of [G, Y], scaled, without the row and the column of a free constant.
+    alphas : ndarray, shape (n_alphas,)
+        Penalties.
+    """
+
+    def __init__(self, fits: Fits, R: Doubles, alphas: Doubles) -> None:
+        super().__init__(fits)
+        n_terms, least = R.shape[1] - fits.problem.n_outputs, float(alphas.min())
+        penalty = np.zeros((n_terms, R.shape[1]))
+        np.fill_diagonal(penalty, np.sqrt(least))
+        T = stack_triangles([R, penalty])
+        self._T = T[:n_terms, :n_terms]
+        self._left, sigma, _ = graded_svd(self._T)
+        whole = (sigma**2)[:, np.newaxis] + (alphas - least)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self._shares = (sigma**2)[:, np.newaxis] / whole
+            self._inverse = self._shares / whole
+        targets = self._left.T @ T[:n_terms, n_terms:]
+        columns = self._shares[:, :, np.newaxis] * targets[:, np.newaxis, :]
+        self._columns = columns.reshape(n_terms, -1)
+
+    def cost(self) -> float:
+        n, terms = float(self.fits.problem.n_samples), float(self.fits.problem.basis.n_terms)
+        return n * terms * (1.5 * terms + self.fits.n_functions + self.fits.n_alphas)
+
+    def run(self) -> Iterator[Block]:
+        from scipy.linalg import solve_triangular
+
+        problem, spectrum = self.fits.problem, self.fits.spectrum
+        for rows in blocks_of(problem.n_samples, max(problem.basis.n_terms, self.fits.n_functions)):
+            G = problem.features(problem.X[rows])
+            if problem.free:
+                G -= spectrum.mean_features
+            q = solve_triangular(self._T, G.T, trans="T", check_finite=False).T @ self._left
+            fitted = q @ self._columns
+            q *= q
+            h = q @ self._shares
+            if problem.free:
+                h += 1.0 / (problem.scale @ problem.scale)
+                fitted += np.tile(spectrum.mean_targets, self.fits.n_alphas)
+            yield rows, problem.by_alpha(fitted), h.T, (q @ self._inverse).T
 
 
 PASSES: tuple[type[LeveragePass], ...] = (FeaturesPass, FormsPass, GridPass)

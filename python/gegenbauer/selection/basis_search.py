@@ -19,7 +19,7 @@ from gegenbauer._validation import as_matrix, as_weights, check_integer, check_n
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.selection._leave_one_out import check_share
 from gegenbauer.selection._prefix_surface import prefix_surface
-from gegenbauer.selection.candidates import NO_LOSS, TRUSTED, Candidate, widened
+from gegenbauer.selection.candidates import NO_LOSS, TRUSTED, Candidate, cut_off, widened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -218,8 +218,11 @@ class _BasisProblem:
         """Judge all numbers of terms, (n_sizes, n_alphas)."""
         # prefixes are scored as they are made, one split after the other
         together = self.pooled and self.cv is not None
-        by_path = together or self._path_is_cheaper(alphas.size)
-        return (self._by_path if by_path else self._by_prefixes)(lam, alphas)
+        if not (together or self._path_is_cheaper(alphas.size)):
+            found = self._by_prefixes(lam, alphas)
+            if not cut_off(found[np.unravel_index(np.argmin(found), found.shape)[0]], alphas):
+                return found
+        return self._by_path(lam, alphas)
 
     def _path_is_cheaper(self, n_alphas: int) -> bool:
         """Compare rough counts of multiply-adds of the two ways."""

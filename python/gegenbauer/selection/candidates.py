@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.kernels import SpectrumKernel
 
-__all__ = ["NO_LOSS", "TRUSTED", "Candidate", "Loss", "Splits", "widened"]
+__all__ = ["NO_LOSS", "TRUSTED", "Candidate", "Loss", "Splits", "cut_off", "widened"]
 
 NO_LOSS = (
-    "no {} has a finite loss: does the scorer return NaN, are alphas or sample_weight extreme, or "
-    "the targets of no reasonable size?"
+    "no {} has a finite loss: does the scorer return NaN, are `alphas` too small beside rounding "
+    "(give larger ones), or are `sample_weight` or the targets extreme?"
 )
 
 # Predictions whose estimated relative error is above this are not trusted; the estimate is a bound
@@ -133,11 +133,11 @@ class Candidate:
     def losses(self, alphas: Doubles, loss: Loss) -> Doubles:
         """Return the loss, infinity where float64 does not carry it.
 
-        Where the sums of features carry none of them, the features themselves are used, and from
-        then on.
+        Where the best may be among those that sums of features do not carry, the features
+        themselves are used, and from then on.
         """
         found = self._losses(alphas, loss)
-        if self._tolerance > TRUSTED and not np.isfinite(found).any():
+        if self._tolerance > TRUSTED and cut_off(found, alphas):
             self._tolerance = TRUSTED
             for path, _ in self._paths:
                 path.tolerance = TRUSTED
@@ -167,6 +167,18 @@ class Candidate:
         for predictions, _, rows in self._left_out(np.array([alpha])):
             whole[rows] = predictions[0]
         return whole
+
+
+def cut_off(losses: Doubles, alphas: Doubles) -> bool:
+    """Return whether the smallest of losses is at the border of those that are infinite, or none.
+
+    Rounding cuts off small penalties: where losses still fall towards them, the best is beyond.
+    """
+    if alphas.size == 0:
+        return False
+    ascending = losses[np.argsort(alphas)]
+    best = int(np.argmin(ascending))
+    return bool(np.isinf(ascending[max(best - 1, 0)]))
 
 
 def widened(grid: Doubles, at: int) -> Doubles:

@@ -12,7 +12,7 @@ from gegenbauer.ridge.cost import moments_serve
 from gegenbauer.selection._factorisations.base import LeftOut, Rounding, SpectralFactorisation
 from gegenbauer.selection._features import BLOCK_SIZE, EPS, gram_matrix, triangle_of_features
 from gegenbauer.selection._leave_one_out import without_share
-from gegenbauer.selection._leverage_passes import Fits, cheapest_pass
+from gegenbauer.selection._leverage_passes import Fits, TrianglePass, cheapest_pass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +35,11 @@ class NormalEquations(SpectralFactorisation):
     by_triangle : bool
         Reduce the features themselves to a triangle, and take its singular values: for penalties
         that sums do not resolve.
+
+    Attributes
+    ----------
+    triangle : ndarray or None
+        That of [G, Y] without a free constant, (at least n_terms + n_outputs, n_terms + n_outputs).
     """
 
     method = "primal"
@@ -43,7 +48,7 @@ class NormalEquations(SpectralFactorisation):
         super().__init__(problem)
         basis, scale = problem.basis, problem.scale
         require_memory(
-            32.0 * basis.n_terms**2 + 24 * BLOCK_SIZE,
+            (64.0 if by_triangle else 32.0) * basis.n_terms**2 + 24 * BLOCK_SIZE,
             f"the eigenvectors of {basis.n_terms} terms",
             "lower `n_terms` or `degree`",
         )
@@ -62,6 +67,8 @@ class NormalEquations(SpectralFactorisation):
         self._spectrum = PrimalSpectrum(
             sums, basis.n_terms, free=problem.free, means=problem.means, triangle=by_triangle
         )
+        first = int(problem.free)
+        self.triangle = sums[first:, first:] if by_triangle else None
         self._eigenvalues, self.size = self._spectrum.eigenvalues, self._spectrum.size
         self.missing = problem.n_contrasts > self.eigenvalues.size
 
@@ -77,32 +84,36 @@ class NormalEquations(SpectralFactorisation):
     def left_out(self, alphas: Doubles, share: Doubles | None = None) -> Iterator[LeftOut]:
         problem, fits = self.problem, self.fits(alphas)
         size = np.linalg.norm(fits.coefficients, axis=(0, 2))[:, np.newaxis]
-        for rows, residuals, h in cheapest_pass(fits).run():
+        way = cheapest_pass(fits)
+        if self.triangle is not None:
+            way = TrianglePass(fits, self.triangle, alphas)
+        for rows, residuals, h, a in way.run():
             # fitted values, turned into residuals in place
             np.subtract(problem.Y[rows], residuals, out=residuals)
             if problem.weighted:
                 scale = problem.scale[rows]
                 residuals *= scale[:, np.newaxis]
                 h *= scale**2
+                a *= scale**2
             complements = 1.0 - h
             part = None if share is None else share[rows]
-            rounding = self._rounding(alphas, size, rows, h, part)
+            rounding = self._rounding(size, rows, h, a, part)
             complements = without_share(complements, np.ones((1, 1)), part)
             # rounding may take a leverage of one beyond it
             np.maximum(complements, EPS, out=complements)
             yield LeftOut(rows, residuals, complements, h, rounding)
 
     def _rounding(
-        self, alphas: Doubles, weights: Doubles, rows: slice, h: Doubles, share: Doubles | None
+        self, weights: Doubles, rows: slice, h: Doubles, squares: Doubles, share: Doubles | None
     ) -> Rounding:
         """Return it for residuals and leverages h of weights of this norm, (n_alphas, 1).
 
-        With a = (G'G + alpha I)^-1 g_i, |a|^2 is at most h_i over the smallest eigenvalue.
+        With a = (G'G + alpha I)^-1 g_i, of this |a|^2 at most.
         """
         problem = self.problem
         root, n = np.sqrt(self.size), np.sqrt(problem.n_contrasts)
         with np.errstate(divide="ignore", invalid="ignore"):
-            a = np.sqrt(h.clip(min=0.0) / self.smallest(alphas)[:, np.newaxis])
+            a = np.sqrt(squares)
             own = np.linalg.norm(problem.Y[rows], axis=1) * problem.scale[rows]
             own = own + root / n * weights
             targets = np.linalg.norm(problem.scaled_Y)
