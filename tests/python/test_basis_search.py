@@ -234,7 +234,7 @@ class TestSearch:
         assert wide.losses[at[0], at[1], wide.alphas.tolist().index(wide.alpha)] == wide.loss
 
     def test_alphas_too_small_for_sums(self):
-        """Features judge them as far as float64 goes, refits in 80 digits say how well; then none.
+        """Features judge them as far as float64 goes, against refits in 80 digits; then none.
 
         Products of features lose them all: 1.6e-6 was the best.
         """
