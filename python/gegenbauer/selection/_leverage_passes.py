@@ -267,7 +267,7 @@ class TrianglePass(LeveragePass):
     fits : Fits
         Of a spectrum of the triangle.
     R : ndarray, shape (at least n_terms + n_outputs, n_terms + n_outputs)
-        The triangle of [G, Y], scaled, without the row and the column of a free constant.
+        The triangle of [G, Y], scaled, without what belongs to a free constant.
     alphas : ndarray, shape (n_alphas,)
         Penalties.
     """
