@@ -18,11 +18,13 @@ void require_duration(double seconds) {
 void bind_linear_algebra(py::module_& m) {
   m.def(
       "cholesky_in_place",
-      [](Array<double> a, int n_threads) {
+      [](Array<double> a, int n_threads, const std::string& precision) {
+        const Precision kind = precision_from(precision);
         const MatrixRef target = matrix(a, "matrix");
-        without_gil(n_threads, [&](const Control& control) { cholesky_in_place(target, control); });
+        without_gil(n_threads, [&](const Control& control) { cholesky_in_place(target, control, kind); });
       },
-      py::arg("matrix").noconvert(), py::arg("n_threads"), "Lower triangle := its Cholesky factor.");
+      py::arg("matrix").noconvert(), py::arg("n_threads"), py::arg("precision") = "float64",
+      "Lower triangle := its Cholesky factor, of products in float32 if asked for.");
   m.def(
       "solve_factored",
       [](Array<double> factor, Array<double> right, int n_threads) {
@@ -42,13 +44,15 @@ void bind_linear_algebra(py::module_& m) {
       py::arg("factor").noconvert(), py::arg("right").noconvert(), py::arg("n_threads"), "right := L^-1 right.");
   m.def(
       "inverse_diagonal",
-      [](Array<double> factor, int n_threads) {
+      [](Array<double> factor, int n_threads, const std::string& precision) {
+        const Precision kind = precision_from(precision);
         const MatrixRef lower = matrix(factor, "factor");
         const Vector diagonal =
-            without_gil(n_threads, [&](const Control& control) { return inverse_diagonal(lower, control); });
+            without_gil(n_threads, [&](const Control& control) { return inverse_diagonal(lower, control, kind); });
         return Array<double>(diagonal.size(), diagonal.data());
       },
-      py::arg("factor").noconvert(), py::arg("n_threads"), "Diagonal of (L L')^-1, given L.");
+      py::arg("factor").noconvert(), py::arg("n_threads"), py::arg("precision") = "float64",
+      "Diagonal of (L L')^-1, given L, of products in float32 if asked for.");
   bind_class<BandForm>(m, "BandForm", "A symmetric matrix as Q B Q' with a band B.")
       .def(py::init([](Array<double> lower, const std::optional<Array<double>>& without, int n_threads) {
              const MatrixRef k = matrix(lower, "matrix");

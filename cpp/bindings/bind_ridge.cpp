@@ -32,12 +32,6 @@ Solver solver_from(const std::string& name) {
   return Solver::orthogonal;
 }
 
-Precision precision_from(const std::string& name) {
-  if (name == "float64") return Precision::float64;
-  require(name == "float32", "unknown precision '", name, "'");
-  return Precision::float32;
-}
-
 py::dict to_dict(const RidgeSolution& solution) {
   py::dict out;
   out["weights"] = to_numpy(solution.weights);

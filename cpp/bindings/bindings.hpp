@@ -225,4 +225,10 @@ void bind_moments(py::module_& m);
 void bind_ridge(py::module_& m);
 void bind_linear_algebra(py::module_& m);
 
+inline Precision precision_from(const std::string& name) {
+  if (name == "float64") return Precision::float64;
+  require(name == "float32", "unknown precision '", name, "'");
+  return Precision::float32;
+}
+
 }  // namespace gegenbauer::bindings

@@ -16,7 +16,7 @@ namespace {
 // leave less of the work to the factorisation of diagonal blocks.
 constexpr Index kWide = 192;
 constexpr Index kNarrow = 96;
-static_assert(kWide % kPanel == 0 && kNarrow % kPanel == 0);
+static_assert(kWide <= kOverwritten && kWide % kPanelOf<float> == 0 && kNarrow % kPanelOf<float> == 0);
 Index block_width(Index n) { return std::min(n, n > 2000 ? kWide : kNarrow); }
 
 void unpack_panel(const double* panel, double* matrix, Index stride, Index n_rows, Index depth) {
@@ -84,15 +84,16 @@ std::vector<Tile> lower_tiles(Index n_panels, Index side) {
   return tiles;
 }
 
-}  // namespace
-
-void cholesky_in_place(MatrixRef matrix, const Control& control) {
+// With products of T.
+template <class T>
+void factor_in_place(MatrixRef matrix, const Control& control) {
+  constexpr Index parts = kPanelOf<T> / kPanel;
   const Index n = matrix.rows();
-  require(matrix.cols() == n, "the matrix must be square, got shape (", n, ", ", matrix.cols(), ")");
   const Index stride = matrix.outerStride();
   const Index widest = panels_of(block_width(n)) * kPanel;
   const PackedPanels block(widest, widest);
-  const PackedPanels rows(n, widest);  // of the last factored block of columns, below its diagonal block
+  const PanelsOf<T> rows(n, widest);  // of the last factored block of columns, below its diagonal block
+  const PackedPanels exact(parts == 1 ? 0 : control.n_threads() * kPanel, widest);  // a panel before it is rounded
   const double work = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n) / 6;
   Team::run(control, control.threads_for(work), [&](Team& team, int me) {
     Index before = 0;  // columns of that block
@@ -102,7 +103,7 @@ void cholesky_in_place(MatrixRef matrix, const Control& control) {
       double* corner = matrix.data() + begin + begin * stride;
       // What is left is updated, and the next diagonal block factored as soon as its own update is done: no thread
       // waits for the serial part.
-      const std::vector<Tile> tiles = lower_tiles(panels_of(left), panels_of(width));
+      const std::vector<Tile> tiles = lower_tiles(divide_up(left, kPanelOf<T>), divide_up(width, kPanelOf<T>));
       team.for_each(me, before == 0 ? 1 : static_cast<Index>(tiles.size()), [&](Index i, int) {
         if (before > 0)
           accumulate_tile(rows, rows, tiles[size_of(i)], before, -1.0, {corner, stride, left, left, true});
@@ -114,16 +115,42 @@ void cholesky_in_place(MatrixRef matrix, const Control& control) {
       });
       const Index rest = left - width;
       double* below = corner + width;
-      team.for_each(me, panels_of(rest), [&](Index p, int) {
-        double* panel = rows.panel(p);
+      const auto solve_panel = [&](Index p, double* panel) {
         pack_panel(below, stride, p * kPanel, rest, width, panel);
         for (Index j = 0; j < width; j += kColumns) solve_group(block, 0, j, panel);
         unpack_panel(panel, below + p * kPanel, stride, rest - p * kPanel, width);
+      };
+      team.for_each(me, divide_up(rest, kPanelOf<T>), [&](Index p, int member) {
+        if constexpr (parts == 1) {
+          solve_panel(p, rows.panel(p));
+        } else {
+          for (Index h = 0; h < parts; ++h) {
+            double* panel = exact.panel(member);
+            if ((p * parts + h) * kPanel < rest) {
+              solve_panel(p * parts + h, panel);
+            } else {
+              std::fill_n(panel, kPanel * width, 0.0);
+            }
+            round_panel(panel, width, h, rows.panel(p));
+          }
+        }
       });
       before = width;
       begin += width;
     }
   });
+}
+
+}  // namespace
+
+void cholesky_in_place(MatrixRef matrix, const Control& control, Precision precision) {
+  require(matrix.cols() == matrix.rows(), "the matrix must be square, got shape (", matrix.rows(), ", ", matrix.cols(),
+          ")");
+  if (precision == Precision::float32) {
+    factor_in_place<float>(matrix, control);
+  } else {
+    factor_in_place<double>(matrix, control);
+  }
 }
 
 namespace {
@@ -198,21 +225,8 @@ void solve_factored(const ConstMatrixRef& factor, MatrixRef right, const Control
   solve_in_turn({{factor, true, false}, {factor, true, true}}, right, control);
 }
 
-Vector inverse_diagonal(const ConstMatrixRef& factor, const Control& control) {
-  constexpr Index block = 256;
-  const Index n = factor.rows();
-  require(factor.cols() == n, "the factor must be square, got shape (", n, ", ", factor.cols(), ")");
-  Vector diagonal(n);
-  Matrix columns;
-  for (Index begin = 0; begin < n; begin += block) {
-    const Index width = std::min(block, n - begin);
-    const Index rest = n - begin;
-    columns = Matrix::Identity(rest, width);
-    const ConstMatrixRef corner = factor.bottomRightCorner(rest, rest);
-    solve_in_turn({{corner, true, false}}, columns, control);
-    diagonal.segment(begin, width) = columns.colwise().squaredNorm();
-  }
-  return diagonal;
+Vector inverse_diagonal(const ConstMatrixRef& factor, const Control& control, Precision precision) {
+  return inverse_column_squares(factor, control, precision);
 }
 
 namespace {

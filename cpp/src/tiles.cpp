@@ -31,17 +31,6 @@ std::vector<Tile> rectangle_tiles(Index n_rows, Index n_cols) {
 
 namespace {
 
-// values[j][i] = the product, in a function of its own: a register tile of few registers takes them all, and what the
-// caller keeps in one would push accumulators out to memory in the innermost loop.
-template <int vectors, class T>
-EIGEN_DONT_INLINE void multiply_into(const T* a, const T* b, Index depth, T* values) {
-  const RegisterTileOf<vectors, T> tile = multiply_panels<vectors>(a, b, depth);
-#pragma GCC unroll 8
-  for (int j = 0; j < kColumns; ++j)
-#pragma GCC unroll 3
-    for (int v = 0; v < vectors; ++v) packet::store(values + (j * vectors + v) * kPacketOf<T>, tile.acc[j][v]);
-}
-
 // target(i0.., j0..) += sign * a * b', whole or cut at the border of the target
 template <int vectors, class T>
 EIGEN_ALWAYS_INLINE void update(const T* a, const T* b, Index depth, double sign, const ProductTarget& target, Index i0,
@@ -120,6 +109,12 @@ template void accumulate_tile(const PanelsOf<double>&, const PanelsOf<double>&, 
                               const ProductTarget&);
 template void accumulate_tile(const PanelsOf<float>&, const PanelsOf<float>&, const Tile&, Index, double,
                               const ProductTarget&);
+
+void round_panel(const double* panel, Index depth, Index h, float* single) {
+  single += h * kPanel;
+  for (Index k = 0; k < depth; ++k)
+    for (Index r = 0; r < kPanel; ++r) single[k * kPanelOf<float> + r] = static_cast<float>(panel[k * kPanel + r]);
+}
 
 void pack_panel(const double* matrix, Index stride, Index row, Index n_rows, Index depth, double* panel) {
   const Index count = std::min<Index>(kPanel, n_rows - row);

@@ -1,6 +1,7 @@
 #include "gegenbauer/triangular.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/sizes.hpp"
@@ -87,7 +88,11 @@ void pack_lower(const StridedView<const double>& lower, Index row, Index first, 
   for (Index k = 0; k < depth; ++k, panel += kPanel) {
     if (first + k < lower.cols) {
       const double* column = &lower(row, first + k);
-      for (Index r = 0; r < count; ++r) panel[r] = column[r * lower.row_stride];
+      if (lower.row_stride == 1) {
+        std::copy_n(column, count, panel);
+      } else {
+        for (Index r = 0; r < count; ++r) panel[r] = column[r * lower.row_stride];
+      }
       std::fill(panel + count, panel + kPanel, 0.0);
     } else {
       for (Index r = 0; r < kPanel; ++r) panel[r] = row + r == first + k ? 1.0 : 0.0;
@@ -105,36 +110,113 @@ void for_each_entry(MatrixRef& b, bool reversed, Index p, double* panel, const M
     for (Index r = 0; r < count; ++r) move(panel[r], plain[r * b.outerStride()]);
 }
 
-// x and block are space for the packed right-hand sides and for a block of columns of the triangle.
-void solve_packed(const Triangle& t, MatrixRef& b, const PackedPanels& x, const PackedPanels& block, Team& team,
-                  int me) {
-  const StridedView<const double> lower = made_lower(t);
-  const Index n = lower.rows;
-  team.for_each(me, x.n_panels(), [&](Index p, int) {
-    std::fill_n(x.panel(p), kPanel * round_up(n, kColumns), 0.0);
-    for_each_entry(b, backward(t), p, x.panel(p), [](double& packed, double& plain) { packed = plain; });
+// Space for packed right-hand sides and blocks of columns of the triangle; with `single`, for products of floats, too.
+struct Space {
+  PackedPanels x, block;
+  bool single;
+  PanelsOf<float> solved, below;  // unknowns of a block, and the rows of the triangle below it
+  PackedPanels exact;             // a panel for each thread, before it is rounded
+
+  Space(Index n, Index n_right, Precision precision, int n_threads)
+      : x(n_right, round_up(n, kColumns)),
+        block(n, std::min(kSolveDepth, round_up(n, kColumns))),
+        single(precision == Precision::float32),
+        solved(single ? n_right : 0, kSolveDepth),
+        below(single ? n : 0, kSolveDepth),
+        exact(single ? n_threads * kPanel : 0, kSolveDepth) {}
+};
+
+// The equations from panel `below` on, relieved of the unknowns begin .. begin + depth.
+void eliminate_block(const Space& space, Index begin, Index depth, Index below, Index n, Team& team, int me) {
+  const PackedPanels& x = space.x;
+  const PackedPanels& block = space.block;
+  const std::vector<Tile> tiles = rectangle_tiles(x.n_panels(), panels_of(n) - below);
+  team.for_each(me, static_cast<Index>(tiles.size()), [&](Index i, int) {
+    const Tile& tile = tiles[size_of(i)];
+    for (Index q = below + tile.col_begin; q < below + tile.col_end; ++q)
+      for (Index j = q * kPanel; j < std::min((q + 1) * kPanel, round_up(n, kColumns)); j += kColumns)
+        for (Index p = tile.row_begin; p < tile.row_end; ++p) {
+          double* panel = x.panel(p) + begin * kPanel;
+          store_tile(subtract_product(panel, block.panel(q) + j % kPanel, depth, j - begin), panel, j - begin);
+        }
   });
+}
+
+// The same by products of floats, of rows of `lower` that are packed here.
+void eliminate_block_single(const Space& space, const StridedView<const double>& lower, Index begin, Index depth,
+                            Index first, Team& team, int me) {
+  const Index end = round_up(lower.rows, kColumns);
+  const Index n_panels = divide_up(end - first, kPanelOf<float>);
+  team.for_each(me, n_panels, [&](Index q, int member) {
+    double* exact = space.exact.panel(member);
+    for (Index h = 0; h < kSinglePanels; ++h) {
+      const Index row = first + (q * kSinglePanels + h) * kPanel;
+      if (row < lower.rows) {
+        pack_lower(lower, row, begin, depth, exact);
+      } else {
+        std::fill_n(exact, depth * kPanel, 0.0);
+      }
+      round_panel(exact, depth, h, space.below.panel(q));
+    }
+  });
+  const PackedPanels& x = space.x;
+  team.for_each(me, space.solved.n_panels(), [&](Index p, int) {
+    for (Index h = 0; h < kSinglePanels && p * kSinglePanels + h < x.n_panels(); ++h)
+      round_panel(x.panel(p * kSinglePanels + h) + begin * kPanel, depth, h, space.solved.panel(p));
+  });
+  const std::vector<Tile> tiles = rectangle_tiles(space.solved.n_panels(), n_panels);
+  team.for_each(me, static_cast<Index>(tiles.size()), [&](Index i, int) {
+    const Tile& tile = tiles[size_of(i)];
+    alignas(kAlignment) float values[kColumns][kPanelOf<float>];
+    for (Index q = tile.col_begin; q < tile.col_end; ++q)
+      for (Index g = 0; g < kPanelOf<float>; g += kColumns) {
+        const Index j = first + q * kPanelOf<float> + g;
+        if (j >= end) break;
+        for (Index p = tile.row_begin; p < tile.row_end; ++p) {
+          multiply_into<kVectors>(space.solved.panel(p), space.below.panel(q) + g, depth, &values[0][0]);
+          for (Index h = 0; h < kSinglePanels && p * kSinglePanels + h < x.n_panels(); ++h) {
+            double* panel = x.panel(p * kSinglePanels + h) + j * kPanel;
+            for (Index c = 0; c < kColumns; ++c)
+              for (Index r = 0; r < kPanel; ++r)
+                panel[c * kPanel + r] -= static_cast<double>(values[c][h * kPanel + r]);
+          }
+        }
+      }
+  });
+}
+
+// The packed right-hand sides := the solutions.
+void solve_packed(const StridedView<const double>& lower, const Space& space, Team& team, int me) {
+  const PackedPanels& x = space.x;
+  const PackedPanels& block = space.block;
+  const Index n = lower.rows;
   for (Index begin = 0; begin < n; begin += kSolveDepth) {
     const Index depth = std::min(kSolveDepth, round_up(n - begin, kColumns));
     const Index home = begin / kPanel;
-    team.for_each(me, block.n_panels() - home,
+    const Index below = home + kSolveDepth / kPanel;
+    const Index end = space.single ? std::min(below, panels_of(n)) : panels_of(n);
+    team.for_each(me, end - home,
                   [&](Index i, int) { pack_lower(lower, (home + i) * kPanel, begin, depth, block.panel(home + i)); });
     team.for_each(me, x.n_panels(), [&](Index p, int) {
       for (Index j = 0; j < depth; j += kColumns) solve_group(block, home, j, x.panel(p) + begin * kPanel);
     });
-    const Index below = home + kSolveDepth / kPanel;
-    if (below >= block.n_panels()) break;
-    const std::vector<Tile> tiles = rectangle_tiles(x.n_panels(), block.n_panels() - below);
-    team.for_each(me, static_cast<Index>(tiles.size()), [&](Index i, int) {
-      const Tile& tile = tiles[size_of(i)];
-      for (Index q = below + tile.col_begin; q < below + tile.col_end; ++q)
-        for (Index j = q * kPanel; j < std::min((q + 1) * kPanel, round_up(n, kColumns)); j += kColumns)
-          for (Index p = tile.row_begin; p < tile.row_end; ++p) {
-            double* panel = x.panel(p) + begin * kPanel;
-            store_tile(subtract_product(panel, block.panel(q) + j % kPanel, depth, j - begin), panel, j - begin);
-          }
-    });
+    if (below >= panels_of(n)) break;
+    if (space.single) {
+      eliminate_block_single(space, lower, begin, depth, below * kPanel, team, me);
+    } else {
+      eliminate_block(space, begin, depth, below, n, team, me);
+    }
   }
+}
+
+// As solve_packed(), for right-hand sides that are not packed.
+void solve_many(const Triangle& t, MatrixRef& b, const Space& space, Team& team, int me) {
+  const PackedPanels& x = space.x;
+  team.for_each(me, x.n_panels(), [&](Index p, int) {
+    std::fill_n(x.panel(p), kPanel * round_up(b.rows(), kColumns), 0.0);
+    for_each_entry(b, backward(t), p, x.panel(p), [](double& packed, double& plain) { packed = plain; });
+  });
+  solve_packed(made_lower(t), space, team, me);
   team.for_each(me, x.n_panels(), [&](Index p, int) {
     for_each_entry(b, backward(t), p, x.panel(p), [](double& packed, double& plain) { plain = packed; });
   });
@@ -157,11 +239,41 @@ void solve_in_turn(std::initializer_list<Triangle> triangles, MatrixRef right, c
     });
     return;
   }
-  const PackedPanels block(n, std::min(kSolveDepth, round_up(n, kColumns)));
-  const PackedPanels x(right.cols(), round_up(n, kColumns));
+  const Space space(n, right.cols(), Precision::float64, control.n_threads());
   Team::run(control, control.threads_for(entries * static_cast<double>(right.cols())), [&](Team& team, int me) {
-    for (const Triangle& t : triangles) solve_packed(t, right, x, block, team, me);
+    for (const Triangle& t : triangles) solve_many(t, right, space, team, me);
   });
+}
+
+Vector inverse_column_squares(const ConstMatrixRef& lower, const Control& control, Precision precision) {
+  const Index wide = precision == Precision::float32 ? 768 : 256;  // the triangle is packed anew for each block
+  const Index n = lower.rows();
+  require(lower.cols() == n, "the triangle must be square, got shape (", n, ", ", lower.cols(), ")");
+  Vector squares = Vector::Zero(n);
+  const Space space(n, std::min(n, wide), precision, control.n_threads());
+  Team::run(control, control.threads_for(std::pow(static_cast<double>(n), 3) / 6), [&](Team& team, int me) {
+    for (Index begin = 0; begin < n; begin += wide) {
+      const Index rest = n - begin;
+      const Index width = std::min(wide, rest);
+      team.for_each(me, space.x.n_panels(), [&](Index p, int) {
+        double* panel = space.x.panel(p);
+        std::fill_n(panel, kPanel * round_up(rest, kColumns), 0.0);
+        for (Index j = p * kPanel; j < std::min(width, (p + 1) * kPanel); ++j) panel[j * kPanel + j % kPanel] = 1.0;
+      });
+      solve_packed(made_lower({lower.bottomRightCorner(rest, rest), true, false}), space, team, me);
+      team.for_each(me, panels_of(width), [&](Index p, int) {
+        const double* panel = space.x.panel(p);
+        for (Index first = 0; first < rest; first += kSolveDepth) {  // in parts, so that rounding does not add up
+          double part[kPanel] = {};
+          for (Index j = first; j < std::min(rest, first + kSolveDepth); ++j)
+            for (Index r = 0; r < kPanel; ++r) part[r] += panel[j * kPanel + r] * panel[j * kPanel + r];
+          for (Index r = 0; r < std::min<Index>(kPanel, width - p * kPanel); ++r)
+            squares(begin + p * kPanel + r) += part[r];
+        }
+      });
+    }
+  });
+  return squares;
 }
 
 }  // namespace gegenbauer

@@ -81,11 +81,43 @@ void test_cholesky_of_many_columns() {
   CHECK((product(m, x) - right).cwiseAbs().maxCoeff() <= 1e-12);
 }
 
+// Products in float32: the factor of a matrix that is off by its rounding, whatever the number of threads, and the
+// diagonal of its inverse by solves that round as much.
+void test_float32() {
+  for (const Index n : {1, 24, 49, 97, 193, 200, 385, 700, 2120}) {
+    Matrix m = check::uniform(n, n, -1, 1, 15);
+    m.triangularView<Eigen::StrictlyUpper>() = m.transpose();
+    m.diagonal().array() += 2.0 * std::sqrt(static_cast<double>(n)) + 1.0;
+    Matrix single = m;
+    cholesky_in_place(single, Control(1), Precision::float32);
+    for (Index j = kOverwritten + 1; j < n; ++j)  // what lies far enough above the diagonal is kept
+      CHECK((single.col(j).head(j - kOverwritten).array() == m.col(j).head(j - kOverwritten).array()).all());
+    const Matrix lower = single.triangularView<Eigen::Lower>();
+    Matrix again = m;
+    cholesky_in_place(again, Control(3), Precision::float32);
+    CHECK((again.triangularView<Eigen::Lower>().toDenseMatrix().array() == lower.array()).all());
+    const Matrix rebuilt = n > 1000 ? Matrix(lower * lower.transpose()) : product(lower, lower.transpose());
+    const double largest = m.diagonal().maxCoeff();
+    CHECK((rebuilt - m).triangularView<Eigen::Lower>().toDenseMatrix().cwiseAbs().maxCoeff() <= 2e-6 * largest);
+    Matrix exact = m;
+    cholesky_in_place(exact, Control(2));
+    if (n > 300) CHECK((rebuilt - m).cwiseAbs().maxCoeff() > 1e-9 * largest);  // it is another computation
+    const Vector expected = inverse_diagonal(exact, Control(2));
+    const Vector got = inverse_diagonal(single, Control(2), Precision::float32);
+    CHECK(((got - expected).array() / expected.array()).abs().maxCoeff() <= 1e-5);
+    CHECK((inverse_diagonal(single, Control(1), Precision::float32).array() == got.array()).all());
+    // of the same factor, the solves alone
+    const Vector of_exact = inverse_diagonal(exact, Control(2), Precision::float32);
+    CHECK(((of_exact - expected).array() / expected.array()).abs().maxCoeff() <= 1e-5);
+  }
+}
+
 void test_cholesky_refuses() {
   for (const Index n : {1, 9, 130}) {
     Matrix m = positive_definite(n);
     m(n - 1, n - 1) = -1.0;
     CHECK_THROWS(cholesky_in_place(m, Control(2)), NotPositiveDefinite, "alpha");
+    CHECK_THROWS(cholesky_in_place(m, Control(2), Precision::float32), NotPositiveDefinite, "alpha");
     m(n - 1, n - 1) = std::nan("");
     CHECK_THROWS(cholesky_in_place(m, Control(2)), NotPositiveDefinite, "alpha");
   }
@@ -251,6 +283,7 @@ int main() {
   test_tiles();
   test_cholesky();
   test_cholesky_of_many_columns();
+  test_float32();
   test_cholesky_refuses();
   test_triangular();
   test_condition();

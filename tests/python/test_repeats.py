@@ -104,7 +104,7 @@ class TestShares:
         def squared_error(predictions, rows):
             return ((predictions - Y[rows]) ** 2).mean(axis=(1, 2))
 
-        alpha, score, predictions = search_alpha(
+        alpha, score, predictions, _ = search_alpha(
             KERNEL, X, Y, squared_error, 0.1, left_out_share=share, **options
         )
         expected = refits(KERNEL, X, Y, weight, share, alpha, penalize_constant=penalize_constant)

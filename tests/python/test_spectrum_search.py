@@ -28,6 +28,7 @@ from gegenbauer.selection import (
     search_spectrum,
     spectrum_objective,
 )
+from gegenbauer.selection._leave_one_out import KernelSystem
 from gegenbauer.selection.candidates import Candidate
 
 OBJECTIVES = ["marginal_likelihood", "squared_error"]
@@ -381,16 +382,53 @@ class TestSearchAlpha:
         X, Y, _ = data(50)
         kernel = SpectrumKernel(3, (0.3, 2.0))
         score = squared_error(Y)
-        alpha, best, predictions = search_alpha(kernel, X, Y, score, start)
+        alpha, best, predictions, _ = search_alpha(kernel, X, Y, score, start)
         rows = np.arange(50)
         assert_array_equal(score(predictions[np.newaxis], rows), [best])
         alphas = alpha * 2.0 ** np.arange(-3, 4)
         path = score(RidgePath(kernel, X, Y).leave_one_out(alphas).predictions, rows)
         assert path.argmin() == 3
 
+    @pytest.mark.parametrize("free", [False, True])
+    def test_many_samples_walk_in_float32(self, free, monkeypatch):
+        """To the same alpha as by exact factorisations, whose results are returned."""
+        rng = np.random.default_rng(4)
+        X = rng.uniform(-1, 1, (2100, 3))
+        Y = np.column_stack([np.sin(3 * X[:, 0]) + X[:, 1], X[:, 2] ** 2])
+        Y += 0.3 * rng.normal(size=Y.shape)
+        weights = rng.integers(1, 4, 2100).astype(float)
+        options = {"sample_weight": weights, "penalize_constant": not free}
+        kernel, score = SpectrumKernel(3, (0.3, 2.0)), squared_error(Y)
+        seen = []
+        original = KernelSystem.leave_one_out
+
+        def watched(self, targets, alpha, share, *, precision="float64"):
+            found = original(self, targets, alpha, share, precision=precision)
+            seen.append((alpha, precision, score(found.predictions, np.arange(2100))[0]))
+            return found
+
+        monkeypatch.setattr(KernelSystem, "leave_one_out", watched)
+        quick = search_alpha(kernel, X, Y, score, 1.0, **options)
+        by_single = {alpha: value for alpha, kind, value in seen if kind == "float32"}
+        assert seen[-1][:2] == (quick.alpha, "float64")
+        assert len(by_single) == len(seen) - 1
+        for alpha, value in by_single.items():
+            exact = leave_one_out(kernel, X, Y, alpha, **options)
+            (expected,) = score(exact.predictions, np.arange(2100))
+            assert_allclose(value, expected, rtol=1e-5)
+            if alpha == quick.alpha:
+                assert_array_equal(quick.predictions, exact.predictions[0])
+                assert quick.loss == expected
+                assert_allclose(quick.residual_dof, 2100 - exact.leverages.sum(), rtol=1e-9)
+        # a penalty that float32 does not resolve is judged in float64
+        seen.clear()
+        smooth = np.sin(X[:, :1])
+        search_alpha(kernel, X, smooth, squared_error(smooth), 1e-7, penalize_constant=not free)
+        assert {kind for alpha, kind, _ in seen if alpha < 1e-6} == {"float64"}
+
     def test_starts_again_where_float64_ends(self):
         X, Y, _ = data(50)
-        alpha, _, _ = search_alpha(SpectrumKernel(3, (0.3, 2.0)), X, Y, squared_error(Y), 1e-25)
+        alpha, _, _, _ = search_alpha(SpectrumKernel(3, (0.3, 2.0)), X, Y, squared_error(Y), 1e-25)
         assert alpha > 1e-12
 
     def test_nan_is_no_score(self):
@@ -424,7 +462,9 @@ class TestSearchAlpha:
                 )
                 values.append(((predicted - Y[test]) ** 2).mean())
             assert_allclose(found.losses[0, 0, g], np.mean(values), rtol=1e-9)
-        alpha, best, predictions = search_alpha(found.kernel, X, Y, score, found.alpha, **options)
+        alpha, best, predictions, _ = search_alpha(
+            found.kernel, X, Y, score, found.alpha, **options
+        )
         assert best <= found.loss * (1 + 1e-9)
         assert np.isnan(predictions[folds == 3]).all()
         assert np.isfinite(predictions[folds != 3]).all()
@@ -473,7 +513,7 @@ def test_alpha_stays_above_rounding(splits, free):
     """Targets without noise, for which the smallest alpha would look the best."""
     X, _, weights = data(40, 2, 1)
     kernel = SpectrumKernel(2, PowerDecay(0.5, 3.0))
-    alpha, score, _ = search_alpha(
+    alpha, score, _, _ = search_alpha(
         kernel, X, X[:, 0] ** 3, squared_error(X[:, :1] ** 3), 1e-30, cv=splits,
         sample_weight=weights, penalize_constant=not free,
     )  # fmt: skip

@@ -10,12 +10,10 @@
 
 namespace gegenbauer {
 
-/// What the terms and their products are computed in. float32 means: univariate values rounded once to float, terms and
-/// sums of at most 256 products in float, everything above in double. It is an offer: a basis whose terms leave the
-/// comfortable range of float32 is computed in float64. With u = 2^-24, and terms of p univariate factors, an entry is
-/// off by at most (256 + 4 p + 2) u sqrt(sum of squares of one side, times that of the other), whatever the number of
-/// samples; a few 1e-7 are usual.
-enum class Precision { float64, float32 };
+/// In float32 univariate values are rounded once to float, and terms are float. It is an offer: a basis whose terms
+/// leave the comfortable range of float32 is computed in float64. With u = 2^-24, and terms of p univariate factors, an
+/// entry is off by at most (256 + 4 p + 2) u sqrt(sum of squares of one side, times that of the other), whatever the
+/// number of samples; a few 1e-7 are usual.
 
 /// gram += lower triangle of [G, Y]' [G, Y]: (L + K, L + K), column-major; its last rows are Y'G and Y'Y, which are
 /// float64 in either precision. The strict upper part is undefined afterwards. A gram of shape (L + K, L) leaves out

@@ -79,6 +79,17 @@ EIGEN_ALWAYS_INLINE RegisterTileOf<n_vectors, T> multiply_panels(const T* a, con
   return tile;
 }
 
+/// values[j][i] = the product, in a function of its own: a register tile of few registers takes them all, and what the
+/// caller keeps in one would push accumulators out to memory in the innermost loop.
+template <int vectors, class T>
+EIGEN_DONT_INLINE void multiply_into(const T* a, const T* b, Index depth, T* values) {
+  const RegisterTileOf<vectors, T> tile = multiply_panels<vectors>(a, b, depth);
+#pragma GCC unroll 8
+  for (int j = 0; j < kColumns; ++j)
+#pragma GCC unroll 3
+    for (int v = 0; v < vectors; ++v) packet::store(values + (j * vectors + v) * kPacketOf<T>, tile.acc[j][v]);
+}
+
 /// Panels [row_begin, row_end) of the left side against [col_begin, col_end) of the right side.
 struct Tile {
   Index row_begin, row_end, col_begin, col_end;
@@ -106,6 +117,11 @@ struct ProductTarget {
 template <class T>
 void accumulate_tile(const PanelsOf<T>& left, const PanelsOf<T>& right, const Tile& tile, Index depth, double sign,
                      const ProductTarget& target);
+
+/// Rounds `depth` columns of a panel of doubles into their place in a panel of floats, which holds kSinglePanels such
+/// panels; half h of them.
+inline constexpr Index kSinglePanels = kPanelOf<float> / kPanel;
+void round_panel(const double* panel, Index depth, Index h, float* single);
 
 /// Packs the rows [row, row + kPanel) (zeros beyond n_rows) and `depth` columns of a column-major matrix into one
 /// panel.

@@ -21,6 +21,11 @@ struct Triangle {
 /// more, packed, and the register tile does the work.
 void solve_in_turn(std::initializer_list<Triangle> triangles, MatrixRef right, const Control& control);
 
+/// Squared lengths of the columns of L^-1 for a lower triangle L (n, n), which is found by blocks of columns from their
+/// first row on and not kept. Cost n^3 / 3 flops; in float32 products of blocks are rounded, but for corners along the
+/// diagonal.
+[[nodiscard]] Vector inverse_column_squares(const ConstMatrixRef& lower, const Control& control, Precision precision);
+
 /// Columns j .. j + kColumns of a packed panel, minus the product of its columns [0, depth) with b (one column group of
 /// a packed panel).
 EIGEN_ALWAYS_INLINE RegisterTile subtract_product(const double* panel, const double* b, Index depth, Index j) {

@@ -14,6 +14,10 @@ using Vector = Eigen::VectorXd;
 using MatrixRef = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;
 using ConstMatrixRef = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
 
+/// What products are computed in. float32 means: both sides rounded to float, sums of at most 256 products in float,
+/// everything above in double.
+enum class Precision { float64, float32 };
+
 /// A matrix of any layout that somebody else owns: element (i, j) lies at data[i * row_stride + j * col_stride].
 template <class Scalar>
 struct StridedView {

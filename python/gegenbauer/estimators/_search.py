@@ -394,7 +394,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         options = {"sample_weight": data.weight, **self._options()}
         grid = self._alpha_grid()
         if grid is None:
-            alpha, best, left_out = search_alpha(
+            alpha, best, left_out, _ = search_alpha(
                 kernel, data.X, data.Y, loss, alpha, cv=splits, pooled=self._pooled,
                 left_out_share=data.share, **options,
             )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,12 +24,15 @@ from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.selection._features import EPS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
 
 __all__ = [
+    "KernelSystem",
     "LeaveOneOutPredictions",
     "check_share",
     "leave_one_out",
@@ -129,47 +132,145 @@ def leave_one_out(
     n = data.shape[0]
     targets = as_matrix(Y, "Y", n_rows=n, keep_float32=False, one_dimensional=True)
     weights = as_weights(sample_weight, n)
-    if weights is not None and not weights.all():
-        raise ValueError("sample_weight must be positive: leave samples of weight zero out")
     share = check_share(left_out_share, n)
-    if free and n < 2:
-        raise ValueError("a free constant needs at least two samples, got one")
-    root = np.ones(n) if weights is None else np.sqrt(weights)
     box = check_scaling(scaling, kernel.n_features, "kernel")
-    require_memory(8.0 * n * n, f"the kernel matrix of {n} samples", "use fewer samples")
-    factor = np.zeros((n, n), order="F")
-    kernel._plan.accumulate(data, box, root, not free, factor, threads)
-    require_finite_kernel(factor)
-    diagonal = factor.diagonal() + alpha
-    factor[np.diag_indices(n)] = diagonal
-    core.cholesky_in_place(factor, threads)
-    inverse = core.inverse_diagonal(factor, threads)
-    # a free constant takes their means, which would take their digits along
-    scaled = root[:, np.newaxis] * (targets - weighted_means(targets, root) if free else targets)
-    right = np.asfortranarray(np.column_stack([scaled, root]))
-    core.solve_factored(factor, right, threads)
-    A, side = right[:, :-1], right[:, -1]
-    leverages = 1.0 - alpha * inverse
-    if free:
-        along = root @ side
-        A = A - np.outer(side, side @ scaled) / along
-        inverse = inverse - side**2 / along
-        leverages = 1.0 - alpha * inverse
-    complements = without_share(inverse, 1.0 / alpha, share)
-    left_out = A / complements[:, np.newaxis] / root[:, np.newaxis]
-    # as `RidgePath` estimates it for products, with a trace for the largest eigenvalue and the
-    # sum before a free constant is taken out
-    size, squares = float(diagonal.sum()), np.abs(inverse) / alpha
-    each = np.linalg.norm(left_out, axis=1)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        off = size * np.sqrt(squares) * np.linalg.norm(A) / root
-        off += each * (np.sqrt(n) * size * squares + np.abs(inverse))
-        whole = np.linalg.norm(off / complements) + np.linalg.norm(targets)
-        found = np.nan_to_num(4.0 * EPS * whole / np.linalg.norm(each), nan=EPS)
-    error = np.array([min(float(found), 1.0)])
-    return LeaveOneOutPredictions(
-        np.array([alpha]), (targets - left_out)[np.newaxis], leverages[np.newaxis], error
+    return KernelSystem(kernel, data, weights, box, free, threads).leave_one_out(
+        targets, alpha, share
     )
+
+
+class KernelSystem:
+    """The kernel matrix of samples, for one penalty after another, and their leave-one-out.
+
+    One array holds the kernel matrix in an upper triangle and the factor of the present penalty in
+    the lower one. The former lies some columns to the right: a factorisation overwrites a few
+    places above its diagonal.
+
+    Parameters
+    ----------
+    kernel : TotalDegreeKernel or SpectrumKernel
+        The terms.
+    data : ndarray, shape (n_samples, n_features)
+        Checked inputs.
+    weights : ndarray, shape (n_samples,), or None
+        Positive.
+    box : InputMap or None
+        That of the core.
+    free : bool
+        Whether the constant is not penalised.
+    n_threads : int
+        The result does not depend on it.
+
+    Attributes
+    ----------
+    residual_dof : float
+        Sum of one minus the leverages, without their difference, for the latest penalty.
+    """
+
+    residual_dof: float
+
+    _BLOCK = 512
+
+    def __init__(
+        self,
+        kernel: TotalDegreeKernel | SpectrumKernel,
+        data: npt.NDArray[Any],
+        weights: Doubles | None,
+        box: Any,
+        free: bool,
+        n_threads: int,
+    ) -> None:
+        n = data.shape[0]
+        if weights is not None and not weights.all():
+            raise ValueError("sample_weight must be positive: leave samples of weight zero out")
+        if free and n < 2:
+            raise ValueError("a free constant needs at least two samples, got one")
+        require_memory(
+            8.0 * n * (n + self._BLOCK), f"the kernel matrix of {n} samples", "use fewer samples"
+        )
+        self.n_samples, self._free, self._threads = n, free, n_threads
+        self._root = np.ones(n) if weights is None else np.sqrt(weights)
+        whole = np.zeros((n, n + self._BLOCK), order="F")
+        self._factor, self._kept = whole[:, :n], whole[:, self._BLOCK :]
+        kernel._plan.accumulate(data, box, self._root, not free, self._factor, n_threads)
+        require_finite_kernel(self._factor)
+        self._diagonal = self._factor.diagonal().copy()
+        for block, kept in self._blocks():
+            kept[:] = block
+
+    def _blocks(self) -> Iterator[tuple[Doubles, Doubles]]:
+        """Yield blocks of the lower triangle, and their places in the upper one, transposed."""
+        n, step = self.n_samples, self._BLOCK
+        for j in range(0, n, step):
+            for i in range(j, n, step):
+                rows, cols = slice(i, i + step), slice(j, j + step)
+                yield self._factor[rows, cols], self._kept[cols, rows].T
+
+    @property
+    def trace(self) -> float:
+        """The sum of the eigenvalues of the weighted kernel matrix."""
+        return float(self._diagonal.sum())
+
+    def leave_one_out(
+        self,
+        targets: Doubles,
+        alpha: float,
+        share: Doubles | None,
+        *,
+        precision: str = "float64",
+    ) -> LeaveOneOutPredictions:
+        """Return what the function `leave_one_out` does.
+
+        Parameters
+        ----------
+        targets : ndarray, shape (n_samples, n_outputs)
+            Y.
+        alpha : float
+            Penalty, > 0.
+        share : ndarray, shape (n_samples,), or None
+            Share of the weights that is left out.
+        precision : {"float64", "float32"}
+            Of products in the factorisation and the diagonal of the inverse. With float32 the
+            result is that of a kernel matrix whose entries are off by some 1e-7 of its diagonal,
+            so that it is a function of alpha all the same; ``error`` knows nothing of it.
+        """
+        n, threads, free, root = self.n_samples, self._threads, self._free, self._root
+        factor = self._factor
+        for block, kept in self._blocks():
+            block[:] = kept
+        diagonal = self._diagonal + alpha
+        factor[np.diag_indices(n)] = diagonal
+        core.cholesky_in_place(factor, threads, precision)
+        inverse = core.inverse_diagonal(factor, threads, precision)
+        # a free constant takes their means, which would take their digits along
+        scaled = root[:, np.newaxis] * (
+            targets - weighted_means(targets, root) if free else targets
+        )
+        right = np.asfortranarray(np.column_stack([scaled, root]))
+        core.solve_factored(factor, right, threads)
+        A, side = right[:, :-1], right[:, -1]
+        leverages = 1.0 - alpha * inverse
+        if free:
+            along = root @ side
+            A = A - np.outer(side, side @ scaled) / along
+            inverse = inverse - side**2 / along
+            leverages = 1.0 - alpha * inverse
+        self.residual_dof = alpha * float(inverse.sum())
+        complements = without_share(inverse, 1.0 / alpha, share)
+        left_out = A / complements[:, np.newaxis] / root[:, np.newaxis]
+        # as `RidgePath` estimates it for products, with a trace for the largest eigenvalue and the
+        # sum before a free constant is taken out
+        size, squares = float(diagonal.sum()), np.abs(inverse) / alpha
+        each = np.linalg.norm(left_out, axis=1)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            off = size * np.sqrt(squares) * np.linalg.norm(A) / root
+            off += each * (np.sqrt(n) * size * squares + np.abs(inverse))
+            whole = np.linalg.norm(off / complements) + np.linalg.norm(targets)
+            found = np.nan_to_num(4.0 * EPS * whole / np.linalg.norm(each), nan=EPS)
+        error = np.array([min(float(found), 1.0)])
+        return LeaveOneOutPredictions(
+            np.array([alpha]), (targets - left_out)[np.newaxis], leverages[np.newaxis], error
+        )
 
 
 def check_share(left_out_share: npt.ArrayLike | None, n_rows: int) -> Doubles | None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gegenbauer._renamed import refuse_old_names
-from gegenbauer._validation import as_matrix, as_weights, check_number
+from gegenbauer._validation import as_matrix, as_weights, check_number, check_threads
+from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.ridge.kernel_ridge import predict_kernel, solve_kernel
-from gegenbauer.selection._leave_one_out import leave_one_out
+from gegenbauer.selection._leave_one_out import KernelSystem, check_share
 from gegenbauer.selection.candidates import NO_LOSS, TRUSTED
 
 if TYPE_CHECKING:
@@ -21,10 +22,36 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.selection.candidates import Loss, Splits
 
-__all__ = ["search_alpha"]
+__all__ = ["FoundPenalty", "search_alpha"]
+
+# From so many samples on the walk is in float32, while alpha is so many times what rounding does to
+# the eigenvalues of K: about 1e-7 of its diagonal, times the square root of the number of samples
+_MANY, _RESOLVED = 2000, 100.0
+_SINGLE = 2.0**-23
 
 # Relative error of predictions, by the trace of the kernel matrix over alpha
 _ROUNDING = 4 * float(np.finfo(np.float64).eps)
+
+
+class FoundPenalty(NamedTuple):
+    """What `search_alpha` has found.
+
+    Attributes
+    ----------
+    alpha : float
+        The best; its neighbours are worse.
+    loss : float
+        Its loss.
+    predictions : ndarray, shape (n_samples, n_outputs)
+        Its predictions of samples left out; with `cv`, NaN for samples in no test part.
+    residual_dof : float or None
+        Sum of one minus the leverages, of samples as weighted; None with `cv`.
+    """
+
+    alpha: float
+    loss: float
+    predictions: Doubles
+    residual_dof: float | None
 
 
 @refuse_old_names
@@ -43,10 +70,12 @@ def search_alpha(
     cv: Splits = None,
     pooled: bool = False,
     n_threads: int | None = None,
-) -> tuple[float, float, Doubles]:
+) -> FoundPenalty:
     """Walk from one alpha to the next while the loss of samples left out gets better.
 
     One Cholesky factorisation for each alpha (and split), by `leave_one_out` or `solve_kernel`.
+    From 2,000 samples on, those of leave-one-out are in float32 where alpha is far above what
+    that does to the kernel matrix; what is returned is always of float64.
 
     Parameters
     ----------
@@ -61,12 +90,7 @@ def search_alpha(
 
     Returns
     -------
-    alpha : float
-        The best; its neighbours are worse.
-    loss : float
-        Its loss.
-    predictions : ndarray, shape (n_samples, n_outputs)
-        Its predictions of samples left out; with `cv`, NaN for samples in no test part.
+    FoundPenalty
 
     Raises
     ------
@@ -83,8 +107,8 @@ def search_alpha(
     >>> def mean_square(predictions, rows):
     ...     return ((predictions - y[rows]) ** 2).mean(axis=(1, 2))
     >>> kernel = SpectrumKernel(1, (0.5, 2.0))
-    >>> alpha, loss, predictions = search_alpha(kernel, x, y, mean_square, 1.0)
-    >>> alpha in 2.0 ** np.arange(-10, 10), loss < 0.02, predictions.shape
+    >>> found = search_alpha(kernel, x, y, mean_square, 1.0)
+    >>> found.alpha in 2.0 ** np.arange(-10, 10), found.loss < 0.02, found.predictions.shape
     (True, True, (40, 1))
     """
     step = check_number(step, "step", minimum=1, open_below=True)
@@ -95,19 +119,29 @@ def search_alpha(
     options: dict[str, Any] = {
         "scaling": scaling, "penalize_constant": penalize_constant, "n_threads": n_threads
     }  # fmt: skip
-    everything = np.arange(data.shape[0])
+    n = data.shape[0]
+    everything = np.arange(n)
     squares = kernel.diagonal(data, scaling=scaling, n_threads=n_threads) - (not penalize_constant)
     trace = float(squares.sum() if weights is None else squares @ weights)
     least = _ROUNDING * trace / TRUSTED  # of the rounding of K alone
-    known: dict[int, tuple[float, Doubles]] = {}
+    known: dict[int, tuple[float, FoundPenalty]] = {}
+    system = None
+    if cv is None:
+        share = check_share(left_out_share, n)
+        system = KernelSystem(
+            kernel, data, weights, check_scaling(scaling, kernel.n_features, "kernel"),
+            not penalize_constant, check_threads(n_threads),
+        )  # fmt: skip
+        single = _RESOLVED * _SINGLE * np.sqrt(n) * system.trace / n
 
-    def left_out(alpha: float) -> tuple[float, Doubles]:
-        if cv is None:
-            found = leave_one_out(
-                kernel, data, targets, alpha, sample_weight=weights,
-                left_out_share=left_out_share, **options,
-            )  # fmt: skip
-            return float(loss(found.predictions, everything)[0]), found.predictions[0]
+    def left_out(alpha: float, *, quick: bool) -> FoundPenalty:
+        if system is not None:
+            found = system.leave_one_out(
+                targets, alpha, share, precision="float32" if quick else "float64"
+            )
+            value = float(loss(found.predictions, everything)[0])
+            return FoundPenalty(alpha, value, found.predictions[0], system.residual_dof)
+        assert cv is not None
         predictions = np.full(targets.shape, np.nan)
         values = []
         for train, test in cv:
@@ -124,15 +158,20 @@ def search_alpha(
         if pooled:
             values, tests = [np.concatenate(values)], [np.concatenate(tests)]
         losses = [loss(v[np.newaxis], rows)[0] for v, rows in zip(values, tests, strict=True)]
-        return float(np.mean(losses)), predictions
+        return FoundPenalty(alpha, float(np.mean(losses)), predictions, None)
+
+    def is_quick(alpha: float) -> bool:
+        return system is not None and n >= _MANY and alpha >= single
 
     def judge(k: int) -> float:
         if k not in known:
-            value, predictions = np.inf, np.empty(0)
-            if start * step**k >= least:
+            alpha, value = start * step**k, np.inf
+            found = FoundPenalty(alpha, np.inf, np.empty(0), None)
+            if alpha >= least:
                 with suppress(np.linalg.LinAlgError):
-                    value, predictions = left_out(start * step**k)
-            known[k] = (np.inf if np.isnan(value) else value, predictions)
+                    found = left_out(alpha, quick=is_quick(alpha))
+                    value = np.inf if np.isnan(found.loss) else found.loss
+            known[k] = value, found
         return known[k][0]
 
     at = 0
@@ -141,7 +180,7 @@ def search_alpha(
     for direction in (1, -1):
         while judge(at + direction) < judge(at) and abs(at) < 100:
             at += direction
-    value, predictions = known[at]
+    value, found = known[at]
     if not np.isfinite(value):
         raise ValueError(NO_LOSS.format("alpha"))
-    return start * step**at, value, predictions
+    return left_out(found.alpha, quick=False) if is_quick(found.alpha) else found
