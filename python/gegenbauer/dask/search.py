@@ -22,7 +22,7 @@ from gegenbauer.dask._base import Supervised
 from gegenbauer.dask.first_pass import SAMPLE_SIZE, Folds, first_pass
 from gegenbauer.dask.partitions import Partitions, gather, require_inputs
 from gegenbauer.estimators._samples import Samples
-from gegenbauer.estimators._search import SearchEstimator
+from gegenbauer.estimators._search import LeftOut, SearchEstimator
 from gegenbauer.estimators._targets import warn_of_light
 from gegenbauer.ridge.expansions import TermExpansion, predict
 from gegenbauer.ridge.statistics.choice import choose_statistics
@@ -183,7 +183,7 @@ class SearchOnDask(Supervised, SearchEstimator):
             left_out = self._fit_paper(data, grid, loss, splits, progress)
         else:
             left_out = self._fit_spectrum(data, loss, splits, progress)
-        self._warn_of_underfitting(data, loss, splits, left_out)
+        self._warn_of_underfitting(data, loss, splits, left_out.outputs)
         self._finish(data, left_out)
         self.loo_targets_ = sample.y
         self._warn_at_edges(grid)
@@ -219,7 +219,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         loss: Loss,
         splits: Splits,
         progress: Progress,
-    ) -> Doubles:
+    ) -> LeftOut:
         lams, sizes = grid
         basis = TensorBasis(data.X.shape[1], n_terms=int(sizes[0]), lam=float(lams[0]))
         given = self._alpha_grid()
@@ -248,7 +248,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         alphas: Doubles,
         loss: Loss,
         splits: Splits,  # noqa: ARG002  # those of the sample are the same
-    ) -> Doubles:
+    ) -> LeftOut:
         """Sum the folds, choose alpha, and solve; return the outputs held out in the sample."""
         K = data.Y.shape[1]
         require_memory(
@@ -294,4 +294,4 @@ class SearchOnDask(Supervised, SearchEstimator):
         self.expansion_ = TermExpansion(basis, fit.weights, self.scaling_, np.zeros(K))
         self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), fit.engine
         self.n_terms_ = basis.n_terms
-        return np.asarray(outputs[at])
+        return LeftOut(outputs[at])

@@ -105,7 +105,11 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
     def _weight_of_all(self, data: Samples) -> float:  # noqa: ARG002  # it is a sample
         return self._sum.weight_sum
 
-    def _judge_noise(self, data: Samples) -> None:  # noqa: ARG002  # it is a sample
+    def _judge_noise(
+        self,
+        data: Samples,  # noqa: ARG002  # it is a sample
+        left: float | None,  # known of sums
+    ) -> None:
         free, total = not self.penalize_constant, self._sum
         threads = check_threads(self._n_threads())
         spectrum, _ = total._spectrum(None, free=free, n_threads=threads)

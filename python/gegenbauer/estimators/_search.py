@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -84,6 +84,21 @@ def _listed(values: Any, name: str) -> list[Any]:
     return found
 
 
+class LeftOut(NamedTuple):
+    """What a final fit finds of samples left out.
+
+    Attributes
+    ----------
+    outputs : ndarray, shape (n_samples, n_outputs)
+        Their predictions, NaN for those that no split tests.
+    residual_dof : float or None
+        Sum of one minus the leverages, where the fit has found it.
+    """
+
+    outputs: Doubles
+    residual_dof: float | None = None
+
+
 class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[misc]
     """Search, final fit and output common to regression and classification."""
 
@@ -129,7 +144,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         """Choose the spectrum and a first alpha for the kernel of all terms, on few samples."""
         raise NotImplementedError
 
-    def _finish(self, data: Samples, left_out: Doubles) -> None:
+    def _finish(self, data: Samples, left_out: LeftOut) -> None:
         """Make what the predictions of left-out samples are good for; set ``loo_predictions_``."""
         raise NotImplementedError
 
@@ -193,7 +208,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
             left_out = self._fit_paper(data, grid, loss, splits, progress)
         else:
             left_out = self._fit_spectrum(data, loss, splits, progress)
-        self._warn_of_underfitting(data, loss, splits, left_out)
+        self._warn_of_underfitting(data, loss, splits, left_out.outputs)
         self._finish(data, left_out)
         self._put_back(raw_X, used, n_rows)
         self._warn_at_edges(grid)
@@ -210,7 +225,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
 
     def _fit_spectrum(
         self, data: Samples, loss: Loss, splits: Splits, progress: Progress
-    ) -> Doubles:
+    ) -> LeftOut:
         """Choose a spectrum on few samples, and fit all terms or those of largest weight."""
         rows = search_places(data, int(self.search_samples), self._stratified)
         self.n_search_samples_ = int(rows.size)
@@ -249,7 +264,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         loss: Loss,
         splits: Splits,
         progress: Progress,
-    ) -> Doubles:
+    ) -> LeftOut:
         """Choose lam, the number of terms and alpha, all of them on all samples."""
         alphas = self._alpha_grid()
         with progress.stage("basis", n_steps=None):
@@ -388,18 +403,20 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         loss = self._make_loss(data, splits)
         return self._best_of(kernel, data, alphas, loss, splits, options)[0]
 
-    def _fit_kernel(self, data: Samples, alpha: float, loss: Loss, splits: Splits) -> Doubles:
+    def _fit_kernel(self, data: Samples, alpha: float, loss: Loss, splits: Splits) -> LeftOut:
         """Fit all terms with dual coefficients; return the predictions of samples left out."""
         kernel = self._kernel_of_all_terms(data)
         options = {"sample_weight": data.weight, **self._options()}
         grid = self._alpha_grid()
         if grid is None:
-            alpha, best, left_out, _ = search_alpha(
+            alpha, best, predictions, residual_dof = search_alpha(
                 kernel, data.X, data.Y, loss, alpha, cv=splits, pooled=self._pooled,
                 left_out_share=data.share, **options,
             )  # fmt: skip
+            left_out = LeftOut(predictions, residual_dof)
         else:
-            alpha, best, left_out = self._best_of(kernel, data, grid, loss, splits, options)
+            alpha, best, predictions = self._best_of(kernel, data, grid, loss, splits, options)
+            left_out = LeftOut(predictions)
         fit = solve_kernel(kernel, data.X, data.Y, alpha, **options)
         self.alpha_ = float(alpha)
         self.best_score_ = -float(best)
@@ -412,7 +429,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
 
     def _fit_terms(
         self, data: Samples, basis: TensorBasis, alphas: Doubles, loss: Loss, splits: Splits
-    ) -> Doubles:
+    ) -> LeftOut:
         """Fit a finite set of terms; return the predictions of samples left out."""
         options = {"sample_weight": data.weight, **self._options()}
         alpha, best, left_out = self._best_of(basis, data, alphas, loss, splits, options)
@@ -424,7 +441,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         )
         self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), fit.engine
         self.n_terms_ = basis.n_terms
-        return left_out
+        return LeftOut(left_out)
 
     def _best_of(
         self,

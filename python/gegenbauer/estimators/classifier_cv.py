@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from gegenbauer.basis.spectrum import ComponentsLike, Spectrum
     from gegenbauer.estimators._progress import Progress
     from gegenbauer.estimators._samples import Samples
+    from gegenbauer.estimators._search import LeftOut
     from gegenbauer.selection.calibration import ProbabilityMap
     from gegenbauer.selection.candidates import Loss, Splits
     from gegenbauer.selection.spectrum_search import SpectrumSearch
@@ -446,16 +447,17 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
                 best = value, kernel, alpha
         return best[1].spectrum, best[2]
 
-    def _finish(self, data: Samples, left_out: Doubles) -> None:
-        known = np.isfinite(left_out).all(axis=1)
+    def _finish(self, data: Samples, left_out: LeftOut) -> None:
+        outputs_of_all = left_out.outputs
+        known = np.isfinite(outputs_of_all).all(axis=1)
         weights = None if data.weight is None else data.weight[known]
         self.probability_maps_ = [
             fit_probabilities(outputs, code[known], weights)
             for outputs, code in zip(
-                self._binary_targets(left_out[known]), self._codes(data), strict=True
+                self._binary_targets(outputs_of_all[known]), self._codes(data), strict=True
             )
         ]
-        values = left_out[data.back]
+        values = outputs_of_all[data.back]
         self.loo_predictions_ = values[:, 0] if values.shape[1] == 1 else values
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:

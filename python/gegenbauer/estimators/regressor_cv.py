@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.basis.spectrum import ComponentsLike
     from gegenbauer.estimators._progress import Progress
+    from gegenbauer.estimators._search import LeftOut
     from gegenbauer.selection.candidates import Loss, Splits
 
 __all__ = ["GegenbauerRegressorCV"]
@@ -374,18 +375,18 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         )  # fmt: skip
         return kernel.spectrum, alpha
 
-    def _finish(self, data: Samples, left_out: Doubles) -> None:
+    def _finish(self, data: Samples, left_out: LeftOut) -> None:
         self.expansion_ = self.expansion_.with_units(self._unit, self._center)
         self._row_weight, self._left_out_share = data.weight, data.share
-        self._left_out_residuals = (data.Y - left_out) * self._unit
+        self._left_out_residuals = (data.Y - left_out.outputs) * self._unit
         if self._on_paper and self.penalize_constant:  # elsewhere the mean is subtracted
             warn_if_constant_is_dear(
                 self.basis_, data.X, data.Y, data.weight, self.alpha_, flat=self._y_was_flat,
                 scaling=self.scaling_, n_threads=self._n_threads(), total=self._weight_of_all(data),
             )  # fmt: skip
-        self._judge_noise(data)
+        self._judge_noise(data, left_out.residual_dof)
         self._prior_variance = self._judge_prior(data)
-        values = (left_out * self._unit + self._center)[data.back]
+        values = (left_out.outputs * self._unit + self._center)[data.back]
         self.loo_predictions_ = values[:, 0] if self._y_was_flat else values
         del self._center, self._unit
 
@@ -393,19 +394,23 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         """Return the weight of the samples of the fit."""
         return float(data.n if data.weight is None else data.weight.sum())
 
-    def _judge_noise(self, data: Samples) -> None:
-        """Set the variance of the noise and the degrees of freedom."""
+    def _judge_noise(self, data: Samples, left: float | None) -> None:
+        """Set the variance of the noise and the degrees of freedom.
+
+        ``left`` are those of the residuals, if they are known.
+        """
         free, function = not self.penalize_constant, self.expansion_
         weight = np.ones(data.n) if data.weight is None else data.weight
         if isinstance(function, KernelExpansion):
             posterior = KernelPosterior(self.alpha_, data.weight, free)
             self.expansion_ = function = replace(function, posterior=posterior)
-            factor, root, side = function.system(n_threads=self._n_threads())
-            inverse = core.inverse_diagonal(factor, check_threads(self._n_threads()))
-            left = self.alpha_ * float(inverse.sum())
-            if free:
-                left -= self.alpha_ * float(side @ side) / float(root @ side)
-            dual = function.coef / root[:, np.newaxis]
+            if left is None:
+                factor, root, side = function.system(n_threads=self._n_threads())
+                inverse = core.inverse_diagonal(factor, check_threads(self._n_threads()))
+                left = self.alpha_ * float(inverse.sum())
+                if free:
+                    left -= self.alpha_ * float(side @ side) / float(root @ side)
+            dual = function.coef / np.sqrt(weight)[:, np.newaxis]
             squares = (self.alpha_ * dual) ** 2  # scaled residuals are alpha times dual ones
             self.effective_dof_ = data.n - left
         else:
