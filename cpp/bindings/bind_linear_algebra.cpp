@@ -52,7 +52,7 @@ void bind_linear_algebra(py::module_& m) {
         return Array<double>(diagonal.size(), diagonal.data());
       },
       py::arg("factor").noconvert(), py::arg("n_threads"), py::arg("precision") = "float64",
-      "Diagonal of (L L')^-1, given L, of products in float32 if asked for.");
+      "Diagonal of (L L')^-1, given L, of products in float32 if requested.");
   bind_class<BandForm>(m, "BandForm", "A symmetric matrix as Q B Q' with a band B.")
       .def(py::init([](Array<double> lower, const std::optional<Array<double>>& without, int n_threads) {
              const MatrixRef k = matrix(lower, "matrix");
