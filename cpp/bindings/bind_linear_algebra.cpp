@@ -24,7 +24,7 @@ void bind_linear_algebra(py::module_& m) {
         without_gil(n_threads, [&](const Control& control) { cholesky_in_place(target, control, kind); });
       },
       py::arg("matrix").noconvert(), py::arg("n_threads"), py::arg("precision") = "float64",
-      "Lower triangle := its Cholesky factor, of products in float32 if asked for.");
+      "Lower triangle := its Cholesky factor, of products in float32 if requested.");
   m.def(
       "solve_factored",
       [](Array<double> factor, Array<double> right, int n_threads) {

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.basis.tensor_basis import TensorBasis
     from gegenbauer.ridge._eigen import PrimalSpectrum
+    from gegenbauer.ridge.landmarks import Landmarks
 
 __all__ = [
     "BLOCK_SIZE",
@@ -27,6 +28,7 @@ __all__ = [
     "blocks_of",
     "check_tolerance",
     "gram_matrix",
+    "products_of_features",
     "rounding_error",
     "stack_triangles",
     "triangle_of_features",
@@ -73,8 +75,27 @@ def gram_matrix(
     return gram
 
 
+def products_of_features(
+    basis: TensorBasis | Landmarks,
+    X: npt.NDArray[Any],
+    scaled_Y: Doubles,
+    scale: Doubles,
+    scaling: InputScaling | None,
+    n_threads: int,
+) -> Doubles:
+    """Sum the products [G, Y]'G of samples scaled, a block of features at a time."""
+    size = basis.n_terms
+    sums = np.zeros((size + scaled_Y.shape[1], size))
+    for rows in blocks_of(X.shape[0], size):
+        G = basis.evaluate(X[rows], scaling=scaling, n_threads=n_threads)
+        G *= scale[rows, np.newaxis]
+        sums[:size] += G.T @ G
+        sums[size:] += scaled_Y[rows].T @ G
+    return sums
+
+
 def triangle_of_features(
-    basis: TensorBasis,
+    basis: TensorBasis | Landmarks,
     X: npt.NDArray[Any],
     scaled_Y: Doubles,
     scale: Doubles,

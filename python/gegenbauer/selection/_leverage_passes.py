@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from gegenbauer._dispatch import core
+from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.ridge._eigen import graded_svd
-from gegenbauer.ridge.expansions import predict
 from gegenbauer.selection._features import blocks_of, stack_triangles
 from gegenbauer.selection.angle_grid import TAPS, AngleGrid, count_nodes
 
@@ -149,14 +149,14 @@ class FormsPass(LeveragePass):
             return np.inf
         problem, n_alphas = self.fits.problem, self.fits.n_alphas
         n, terms = float(problem.n_samples), float(problem.basis.n_terms)
-        moments = float(core.count_moments(problem.basis._plan, 0))
+        moments = float(core.count_moments(problem.plan, 0))
         inverses = n_alphas * terms**2 * (terms + 300)
         return n * n_alphas * moments + inverses + n * terms * n_alphas * problem.n_outputs
 
     def _polynomials(self) -> Doubles:
         """Return the coefficients of the leverages, (n_alphas, n_moments)."""
         problem, spectrum = self.fits.problem, self.fits.spectrum
-        plan, terms, free = problem.basis._plan, problem.basis.n_terms, int(problem.free)
+        plan, terms, free = problem.plan, problem.basis.n_terms, int(problem.free)
         polynomials = np.empty((self.fits.n_alphas, core.count_moments(plan, 0)))
         for g, polynomial in enumerate(polynomials):
             root = spectrum.vectors * np.sqrt(self.fits.inverse[:, g])
@@ -178,11 +178,9 @@ class FormsPass(LeveragePass):
             data = problem.X[rows]
             h = np.empty((n_alphas, data.shape[0]))
             core.evaluate_forms(
-                problem.basis._plan, data, problem.box, polynomials, h.T, problem.n_threads
+                problem.plan, data, problem.box, polynomials, h.T, problem.n_threads
             )
-            fitted = predict(
-                problem.basis, data, weights, scaling=problem.scaling, n_threads=problem.n_threads
-            )
+            fitted = problem.predict(data, weights)
             yield rows, problem.by_alpha(fitted), h, self.fits.most(h)
 
 
@@ -194,6 +192,8 @@ class GridPass(LeveragePass):
 
     def cost(self) -> float:
         problem, functions = self.fits.problem, self.fits.n_functions
+        if problem.plan is None:  # no polynomials
+            return np.inf
         n_nodes, n_fine = count_nodes(self._degrees())
         if n_fine * functions > _MOST_FINE:
             return np.inf
@@ -204,7 +204,9 @@ class GridPass(LeveragePass):
 
     def _degrees(self) -> list[int]:
         """Return the highest degree of a quadratic form in the features, in each input."""
-        return [2 * int(degree) for degree in self.fits.problem.basis.indices.max(axis=0)]
+        basis = self.fits.problem.basis
+        assert isinstance(basis, TensorBasis)
+        return [2 * int(degree) for degree in basis.indices.max(axis=0)]
 
     def _mapped(self, rows: slice) -> npt.NDArray[np.float64]:
         problem = self.fits.problem

@@ -8,6 +8,9 @@ import numpy as np
 
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import BeyondRangeError
+from gegenbauer.ridge.expansions import predict
+from gegenbauer.ridge.landmarks import Landmarks
+from gegenbauer.selection._features import blocks_of
 from gegenbauer.selection._leave_one_out import weighted_means
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ class RidgeProblem:
 
     Parameters
     ----------
-    model : TensorBasis, TotalDegreeKernel or SpectrumKernel
+    model : TensorBasis, Landmarks, TotalDegreeKernel or SpectrumKernel
         The terms of f.
     X : ndarray, shape (n_samples, n_features)
         Inputs.
@@ -55,7 +58,7 @@ class RidgeProblem:
 
     def __init__(
         self,
-        model: TensorBasis | TotalDegreeKernel | SpectrumKernel,
+        model: TensorBasis | Landmarks | TotalDegreeKernel | SpectrumKernel,
         X: npt.NDArray[Any],
         Y: Doubles,
         scale: Doubles | None,
@@ -88,10 +91,15 @@ class RidgeProblem:
             )
 
     @property
-    def basis(self) -> TensorBasis:
+    def basis(self) -> TensorBasis | Landmarks:
         """The model of a factorisation that enumerates its terms."""
-        assert isinstance(self.model, TensorBasis)
+        assert isinstance(self.model, (TensorBasis, Landmarks))
         return self.model
+
+    @property
+    def plan(self) -> Any:
+        """The terms as the core takes them; None of what it cannot enumerate."""
+        return self.model._plan if isinstance(self.model, TensorBasis) else None
 
     @property
     def box(self) -> Any:
@@ -114,6 +122,17 @@ class RidgeProblem:
         if scale is not None:
             G *= scale[:, np.newaxis]
         return G
+
+    def predict(self, X: npt.NDArray[Any], weights: Doubles) -> Doubles:
+        """Evaluate sums of all terms with weights (n_terms, n_functions)."""
+        basis, n_threads = self.basis, self.n_threads
+        if isinstance(basis, TensorBasis):
+            return predict(basis, X, weights, scaling=self.scaling, n_threads=n_threads)
+        found = np.empty((X.shape[0], weights.shape[1]))
+        for rows in blocks_of(X.shape[0], basis.n_terms):
+            G = basis.evaluate(X[rows], scaling=self.scaling, n_threads=n_threads)
+            found[rows] = G @ weights
+        return found
 
     def by_alpha(self, columns: Doubles) -> Doubles:
         """View (n, n_alphas * n_outputs) as (n_alphas, n, n_outputs)."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.kernels import SpectrumKernel
+    from gegenbauer.ridge.landmarks import Landmarks
 
 __all__ = ["NO_LOSS", "TRUSTED", "Candidate", "Loss", "Splits", "cut_off", "widened"]
 
@@ -67,7 +68,7 @@ class Candidate:
 
     def __init__(
         self,
-        model: TensorBasis | SpectrumKernel,
+        model: TensorBasis | Landmarks | SpectrumKernel,
         X: Doubles,
         Y: Doubles,
         weights: Doubles | None,

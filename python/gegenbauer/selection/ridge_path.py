@@ -30,6 +30,7 @@ from gegenbauer._validation import (
 from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.ridge.landmarks import Landmarks
 from gegenbauer.selection._factorisations import METHODS, factorise
 from gegenbauer.selection._features import EPS, RESOLVED, check_tolerance
 from gegenbauer.selection._leave_one_out import LeaveOneOutPredictions, check_share
@@ -121,7 +122,7 @@ class RidgePath:
 
     def __init__(
         self,
-        model: TensorBasis | TotalDegreeKernel | SpectrumKernel,
+        model: TensorBasis | Landmarks | TotalDegreeKernel | SpectrumKernel,
         X: npt.ArrayLike,
         Y: npt.ArrayLike,
         *,
@@ -132,7 +133,7 @@ class RidgePath:
         tolerance: float = RESOLVED,
         n_threads: int | None = None,
     ) -> None:
-        if not isinstance(model, (TensorBasis, TotalDegreeKernel, SpectrumKernel)):
+        if not isinstance(model, (TensorBasis, Landmarks, TotalDegreeKernel, SpectrumKernel)):
             raise TypeError(
                 "`model` must be a TensorBasis, TotalDegreeKernel or SpectrumKernel, got "
                 f"{type(model).__name__}"

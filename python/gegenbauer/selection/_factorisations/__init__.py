@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.ridge.landmarks import Landmarks
 from gegenbauer.selection._factorisations.band import Band
 from gegenbauer.selection._factorisations.base import Factorisation
 from gegenbauer.selection._factorisations.normal_equations import NormalEquations
@@ -44,6 +45,11 @@ def factorise(problem: RidgeProblem, method: str) -> Factorisation:
     if isinstance(problem.model, TensorBasis):
         if method == "auto":
             method = cheapest_method(problem.n_samples, problem.model.n_terms)
+    elif isinstance(problem.model, Landmarks):
+        if method == "auto":  # as many samples as features at least
+            method = "primal"
+        elif method == "dual":
+            raise ValueError("`method='dual'` needs a kernel or a TensorBasis, got Landmarks")
     elif method == "auto":
         method = "dual"
     elif method != "dual":

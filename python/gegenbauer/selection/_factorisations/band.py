@@ -13,6 +13,7 @@ from gegenbauer._memory import require_memory
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.ridge.cost import fit_cost
 from gegenbauer.ridge.kernel_ridge import predict_kernel
+from gegenbauer.ridge.landmarks import Landmarks
 from gegenbauer.selection._factorisations.base import Factorisation, LeftOut, Rounding
 from gegenbauer.selection._features import blocks_of
 from gegenbauer.selection._leave_one_out import require_finite_kernel, without_share
@@ -83,6 +84,7 @@ class Band(Factorisation):
             )
             accumulate(model._plan, problem.X, problem.box, scale, K, threads)
         else:
+            assert not isinstance(model, Landmarks)
             constant = not problem.free  # which would take digits along
             model._plan.accumulate(problem.X, problem.box, scale, constant, K, threads)
         return K
@@ -162,19 +164,21 @@ class Band(Factorisation):
 
     def predict(self, X: npt.NDArray[np.float64], alphas: Doubles) -> Doubles:
         problem = self.problem
-        if isinstance(problem.model, TensorBasis):
+        model = problem.model
+        if isinstance(model, TensorBasis):
             return super().predict(X, alphas)
+        assert not isinstance(model, Landmarks)
         dual = self._dual(alphas)
         constants = np.zeros(dual.shape[1])
         if problem.free:
             fitted = predict_kernel(
-                problem.model, problem.X, problem.X, dual,
+                model, problem.X, problem.X, dual,
                 scaling=problem.scaling, n_threads=problem.n_threads,
             )  # fmt: skip
             squares = problem.scale**2
             constants = np.tile(problem.means, alphas.size) - squares @ fitted / squares.sum()
         outputs = predict_kernel(
-            problem.model, X, problem.X, dual, intercept=constants,
+            model, X, problem.X, dual, intercept=constants,
             scaling=problem.scaling, n_threads=problem.n_threads,
         )  # fmt: skip
         return problem.by_alpha(outputs)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from gegenbauer.ridge.expansions import predict
 from gegenbauer.selection._features import EPS
 
 if TYPE_CHECKING:
@@ -150,11 +149,7 @@ class Factorisation(ABC):
     def predict(self, X: npt.NDArray[np.float64], alphas: Doubles) -> Doubles:
         """Evaluate the fits, (n_alphas, n, n_outputs)."""
         problem = self.problem
-        outputs = predict(
-            problem.basis, X, self.weights(alphas), scaling=problem.scaling,
-            n_threads=problem.n_threads,
-        )  # fmt: skip
-        return problem.by_alpha(outputs)
+        return problem.by_alpha(problem.predict(X, self.weights(alphas)))
 
     def posterior(self, alpha: float) -> tuple[Doubles, Doubles, float]:  # noqa: ARG002
         """Return what `RidgePath.posterior` does."""
@@ -168,9 +163,7 @@ class Factorisation(ABC):
         if not problem.free:
             return weights
         padded = np.vstack([np.zeros((1, weights.shape[1])), weights])
-        values = predict(
-            problem.basis, problem.X, padded, scaling=problem.scaling, n_threads=problem.n_threads
-        )
+        values = problem.predict(problem.X, padded)
         squares = problem.scale**2
         fitted = squares @ values / squares.sum()
         padded[0] = np.tile(problem.means, weights.shape[1] // problem.n_outputs) - fitted

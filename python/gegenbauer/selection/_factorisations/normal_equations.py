@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gegenbauer._memory import require_memory
+from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.ridge._eigen import PrimalSpectrum
 from gegenbauer.ridge.cost import moments_serve
 from gegenbauer.selection._factorisations.base import LeftOut, Rounding, SpectralFactorisation
-from gegenbauer.selection._features import BLOCK_SIZE, EPS, gram_matrix, triangle_of_features
+from gegenbauer.selection._features import (
+    BLOCK_SIZE,
+    EPS,
+    gram_matrix,
+    products_of_features,
+    triangle_of_features,
+)
 from gegenbauer.selection._leave_one_out import without_share
 from gegenbauer.selection._leverage_passes import Fits, TrianglePass, cheapest_pass
 
@@ -31,7 +38,7 @@ class NormalEquations(SpectralFactorisation):
     Parameters
     ----------
     problem : RidgeProblem
-        Of a TensorBasis.
+        Of a TensorBasis or Landmarks.
     by_triangle : bool
         Reduce the features themselves to a triangle, and take its singular values: for penalties
         that sums do not resolve.
@@ -54,16 +61,24 @@ class NormalEquations(SpectralFactorisation):
         )
         self.knows_roots = by_triangle
         # by a triangle, polynomials of moments would round like the sums
-        self._has_moments = not by_triangle and moments_serve(
-            basis, problem.n_outputs, n_samples=problem.n_samples, weight=float(scale @ scale)
+        self._has_moments = (
+            isinstance(basis, TensorBasis)
+            and not by_triangle
+            and moments_serve(
+                basis, problem.n_outputs, n_samples=problem.n_samples, weight=float(scale @ scale)
+            )
         )
         if by_triangle:
             sums = triangle_of_features(
                 basis, problem.X, problem.scaled_Y, scale, problem.scaling, problem.n_threads
             )
+        elif problem.plan is None:
+            sums = products_of_features(
+                basis, problem.X, problem.scaled_Y, scale, problem.scaling, problem.n_threads
+            )
         else:
             samples = (problem.X, problem.box, problem.scaled_Y, scale)
-            sums = gram_matrix(basis._plan, samples, self._has_moments, problem.n_threads)
+            sums = gram_matrix(problem.plan, samples, self._has_moments, problem.n_threads)
         self._spectrum = PrimalSpectrum(
             sums, basis.n_terms, free=problem.free, means=problem.means, triangle=by_triangle
         )

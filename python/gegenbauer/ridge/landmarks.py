@@ -1,0 +1,213 @@
+"""Features of a kernel of all terms at few of its samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gegenbauer._memory import require_memory
+from gegenbauer._validation import as_matrix, check_integer, require_finite
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles, Places
+    from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
+    from gegenbauer.basis.scaling import InputScaling
+
+__all__ = ["Landmarks", "choose_landmarks"]
+
+# Candidates that one step draws: a share of the centres, so many at least and at most. They are
+# drawn without knowledge of each other, each step passes over all samples.
+_SHARE, _FEWEST, _MOST = 10, 5, 100
+
+# What is left of the largest entry of the diagonal where rounding is all there is
+_NOTHING_LEFT = 1e-13
+
+
+class Landmarks:
+    r"""Features :math:`\phi(x) = L^{-1} k(Z, x)` of a kernel at centres Z, :math:`k(Z, Z) = L L'`.
+
+    A ridge solution with these is the one with the kernel among all functions
+    :math:`\sum_j c_j k(z_j, \cdot)` of the centres: of all terms, in the span of their values there
+    (Nystroem's method).
+
+    Parameters
+    ----------
+    kernel : SpectrumKernel or TotalDegreeKernel
+        Of all terms.
+    centres : ndarray, shape (n_centres, n_features)
+        In the domain of the polynomials.
+    factor : ndarray, shape (n_centres, n_centres)
+        L, lower triangular: of the kernel without its constant term where that is free.
+    free : bool
+        Whether the constant term is a feature of its own, the first, as of a `TensorBasis`.
+    """
+
+    def __init__(
+        self,
+        kernel: SpectrumKernel | TotalDegreeKernel,
+        centres: Doubles,
+        factor: Doubles,
+        *,
+        free: bool,
+    ) -> None:
+        self.kernel, self.centres, self.factor, self.free = kernel, centres, factor, free
+
+    @property
+    def n_features(self) -> int:
+        """Number of inputs."""
+        return self.kernel.n_features
+
+    @property
+    def n_terms(self) -> int:
+        """Number of features, a free constant included."""
+        return len(self.centres) + int(self.free)
+
+    def evaluate(
+        self,
+        X: npt.ArrayLike,
+        *,
+        scaling: InputScaling | None = None,
+        n_threads: int | None = None,
+    ) -> Doubles:
+        """Evaluate the features, with the constant first where that is free.
+
+        Parameters
+        ----------
+        X : array_like, shape (n_samples, n_features)
+            Inputs.
+        scaling : InputScaling, optional
+            Maps X to the domain of the polynomials.
+        n_threads : int, optional
+            By default `gegenbauer.default_threads()`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_terms)
+        """
+        from scipy.linalg import solve_triangular
+
+        data = as_matrix(X, "X", n_columns=self.n_features)
+        if scaling is not None:
+            data = scaling.transform(data)
+        features = np.empty((self.n_terms, len(data)))
+        values = self.kernel(self.centres, data, n_threads=n_threads)
+        if self.free:
+            values -= 1.0
+            features[0] = 1.0
+        features[int(self.free) :] = solve_triangular(
+            self.factor, values, lower=True, overwrite_b=True, check_finite=False
+        )
+        return features.T
+
+    def coefficients(self, weights: Doubles) -> tuple[Doubles, Doubles]:
+        """Return those of the kernel at the centres, and what is added, from weights of features.
+
+        Parameters
+        ----------
+        weights : ndarray, shape (n_terms, n_outputs)
+            Of the features.
+
+        Returns
+        -------
+        coef : ndarray, shape (n_centres, n_outputs)
+            c in ``f(x) = sum_j c_j k(z_j, x) + intercept``.
+        intercept : ndarray, shape (n_outputs,)
+        """
+        from scipy.linalg import solve_triangular
+
+        first = int(self.free)
+        coef = solve_triangular(self.factor, weights[first:], lower=True, trans="T")
+        if not self.free:
+            return coef, np.zeros(weights.shape[1])
+        return coef, weights[0] - coef.sum(axis=0)
+
+
+def choose_landmarks(
+    kernel: SpectrumKernel | TotalDegreeKernel,
+    X: npt.ArrayLike,
+    n_centres: int,
+    *,
+    sample_weight: Doubles | None = None,
+    scaling: InputScaling | None = None,
+    free: bool = False,
+    n_threads: int | None = None,
+) -> tuple[Landmarks, Places]:
+    r"""Choose centres among samples by randomly pivoted Cholesky: the same ones each time.
+
+    A sample is drawn with a probability proportional to the square of what centres before it leave
+    of its feature vector, :math:`k(x, x) - |\phi(x)|^2`. Costs n_samples n_centres^2 multiply-adds.
+
+    Parameters
+    ----------
+    kernel : SpectrumKernel or TotalDegreeKernel
+        Of all terms.
+    X : array_like, shape (n_samples, n_features)
+        Inputs.
+    n_centres : int
+        At most; fewer where they span all samples up to rounding.
+    sample_weight : ndarray, shape (n_samples,), optional
+        Positive; a sample of weight two is drawn as two would be.
+    scaling : InputScaling, optional
+        Maps X to the domain of the polynomials.
+    free : bool
+        Whether the constant term is a feature of its own.
+    n_threads : int, optional
+        By default `gegenbauer.default_threads()`.
+
+    Returns
+    -------
+    landmarks : Landmarks
+    places : ndarray of int, shape (n_centres,)
+        Which samples they are.
+
+    References
+    ----------
+    Chen, Y., Epperly, E. N., Tropp, J. A., Webber, R. J. (2024): Randomly pivoted Cholesky:
+    Practical approximation of a kernel matrix with few entry evaluations. Communications on Pure
+    and Applied Mathematics 78, 995-1041.
+    """
+    from scipy.linalg import solve_triangular
+    from scipy.linalg.lapack import dpstrf
+
+    data = as_matrix(X, "X", n_columns=kernel.n_features)
+    if scaling is not None:
+        data = scaling.transform(data)
+    n = data.shape[0]
+    most = min(check_integer(n_centres, "n_centres", minimum=1), n)
+    require_memory(8.0 * n * most, f"{most} landmarks of {n} samples", "take fewer samples")
+    left = kernel.diagonal(data, n_threads=n_threads) - float(free)
+    require_finite(left[:, np.newaxis], "some values of the kernel are", "")
+    resolved = _NOTHING_LEFT * float(left.max(initial=0.0))
+    weight = np.ones(n) if sample_weight is None else sample_weight
+    factor = np.zeros((n, most))  # rows of L for all samples
+    places = np.zeros(0, dtype=np.intp)
+    rng = np.random.default_rng(0)
+    n_drawn = min(max(most // _SHARE, _FEWEST), _MOST)
+    while places.size < most:
+        chances = weight * left
+        total = float(chances.sum())
+        if not total > 0:
+            break
+        drawn = np.unique(rng.choice(n, size=n_drawn, p=chances / total))
+        k = places.size
+        columns = kernel(data, data[drawn], n_threads=n_threads) - float(free)
+        columns -= factor[:, :k] @ factor[drawn, :k].T
+        # those that depend on others of the same step are dropped, and what is above the number
+        block, order, rank, _ = dpstrf(columns[drawn], lower=1, tol=resolved)
+        kept = order[: min(rank, most - k)] - 1
+        if kept.size == 0:
+            break
+        own = np.tril(block[: kept.size, : kept.size])
+        new = solve_triangular(own, columns[:, kept].T, lower=True, check_finite=False).T
+        at = drawn[kept]
+        new[at] = own
+        factor[:, k : k + kept.size] = new
+        places = np.append(places, at)
+        left = (left - (new * new).sum(axis=1)).clip(min=0.0)
+        left[left <= resolved] = 0.0
+        left[places] = 0.0
+    L = np.tril(factor[places, : places.size])
+    return Landmarks(kernel, data[places], L, free=free), places
