@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gegenbauer.errors import TooLargeError
 
-__all__ = ["available_memory", "memory_limit", "require_memory"]
+__all__ = ["available_memory", "memory_limit", "require_memory", "total_memory"]
 
 # Bytes below which nothing is refused
 _WORTH_A_LOOK = 1e8
@@ -41,9 +41,13 @@ def _groups() -> dict[Path, bool]:
     return found
 
 
+def _limit_of_group(group: Path, new: bool) -> float:
+    return float(_read(group / ("memory.max" if new else "memory.limit_in_bytes")))
+
+
 def _left_in_group(group: Path, new: bool) -> float:
     """Return what the limit of a control group leaves beside usage that cannot be reclaimed."""
-    limit = float(_read(group / ("memory.max" if new else "memory.limit_in_bytes")))
+    limit = _limit_of_group(group, new)
     used = float(_read(group / ("memory.current" if new else "memory.usage_in_bytes")))
     stat = _fields(group / "memory.stat")
     cache = sum(
@@ -52,16 +56,25 @@ def _left_in_group(group: Path, new: bool) -> float:
     return limit - max(0.0, used - cache)
 
 
+def total_memory() -> float:
+    """Bytes of the machine, or of the smallest control group around this process."""
+    try:
+        limit = float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return float("inf")
+    for group, new in _groups().items():
+        with contextlib.suppress(OSError, ValueError):  # no such group, no limit ("max")
+            limit = min(limit, _limit_of_group(group, new))
+    return limit
+
+
 def available_memory() -> float:
     """Bytes that this process may still take: of the machine, and of its control groups.
 
     Pages of files that the system can drop count as free. Where the system does not report them,
     all of the physical memory counts.
     """
-    try:
-        limit = float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, OSError, ValueError):
-        return float("inf")
+    limit = total_memory()
     with contextlib.suppress(OSError, KeyError):
         limit = min(limit, 1024 * _fields(Path("/proc/meminfo"))["MemAvailable"])
     for group, new in _groups().items():

@@ -361,6 +361,16 @@ class TestRegressor:
         assert model.score(X, y) > 0.98
         assert np.std(model.loo_predictions_ - y) < 0.1 * np.std(y)
 
+    @pytest.mark.parametrize("most", [149, 150])
+    def test_the_machine_limits_all_terms(self, most, monkeypatch):
+        monkeypatch.setattr("gegenbauer.estimators._search.default_kernel_samples", lambda: most)
+        X, y = regression(150, 2)
+        model = GegenbauerRegressorCV(search_samples=80).fit(X, y)
+        assert model.kernel_samples == "auto"
+        assert model.n_terms_ == (2000 if most == 149 else np.inf)
+        given = GegenbauerRegressorCV(search_samples=80, kernel_samples=150).fit(X, y)
+        assert given.n_terms_ == np.inf
+
     def test_a_scorer(self):
         X, y = regression(60)
         model = GegenbauerRegressorCV(scoring="neg_mean_absolute_error").fit(X, y)

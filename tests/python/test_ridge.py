@@ -33,6 +33,7 @@ from gegenbauer.basis import InputScaling, SpectrumKernel, TensorBasis, TotalDeg
 from gegenbauer.errors import TooLargeError
 from gegenbauer.ridge import (
     RidgeSolution,
+    default_kernel_samples,
     fit_cost,
     predict,
     predict_kernel,
@@ -257,6 +258,30 @@ def test_costs_grow_with_the_work():
     for engine in ("primal", "dual"):
         assert few[engine] < more[engine]
         assert few[engine] < outputs[engine]
+
+
+def test_a_kernel_costs_what_its_factorisation_does():
+    kernel = SpectrumKernel(16, (0.5, 2.0))
+    few, many, outputs = (
+        fit_cost(kernel, *sizes)["kernel"] for sizes in ((1000, 1), (10_000, 1), (1000, 500))
+    )
+    assert 1000**3 / 6 < few < 1.1 * 1000**3 / 6
+    assert 990 < many / few < 1000
+    assert outputs - few == pytest.approx(499e6)
+    with pytest.raises(TypeError, match="`model` must be a TensorBasis, got int"):
+        fit_cost(3, 1000)
+
+
+@pytest.mark.parametrize(
+    ("processors", "memory", "most"),
+    [(2, 24e9, 15_000), (2, 1e12, 15_000), (1, 1e12, 11_900), (16, 1e12, 30_000),
+     (16, 24e9, 15_100), (2, 8e9, 8_700), (2, 1e9, 3_100)],
+)  # fmt: skip
+def test_the_machine_limits_all_terms(monkeypatch, processors, memory, most):
+    monkeypatch.setattr("gegenbauer.ridge.cost.processors", lambda: processors)
+    monkeypatch.setattr("gegenbauer.ridge.cost.total_memory", lambda: memory)
+    assert default_kernel_samples() == most
+    assert 13 * 8.0 * most**2 <= memory
 
 
 def test_an_engine_that_loses_has_a_finite_cost():

@@ -392,8 +392,8 @@ def common_polynomials(basis: TensorBasis) -> tuple[TensorBasis, npt.NDArray[np.
     return one, weights
 
 
-def check_basis(basis: object) -> TensorBasis:
+def check_basis(basis: object, name: str = "basis") -> TensorBasis:
     """Return the basis, or refuse what is none."""
     if not isinstance(basis, TensorBasis):
-        raise TypeError(f"`basis` must be a TensorBasis, got {type(basis).__name__}")
+        raise TypeError(f"`{name}` must be a TensorBasis, got {type(basis).__name__}")
     return basis

@@ -38,6 +38,7 @@ from gegenbauer.estimators._search_warnings import (
 )
 from gegenbauer.estimators._splits import make_splits, restrict_splits
 from gegenbauer.estimators._targets import TargetEstimator, checked_sample_weight, warn_of_light
+from gegenbauer.ridge.cost import default_kernel_samples
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
 from gegenbauer.ridge.kernel_ridge import solve_kernel
 from gegenbauer.ridge.solve import solve_ridge
@@ -112,7 +113,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
         "penalize_constant": ["boolean"],
         "search_samples": [Range(Integral, 10, None, closed="left")],
-        "kernel_samples": [Range(Integral, 0, None, closed="left")],
+        "kernel_samples": [StrOptions({"auto"}), Range(Integral, 0, None, closed="left")],
         "verbose": ["verbose"],
     }
 
@@ -128,7 +129,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
     scoring: Any
     penalize_constant: bool
     search_samples: int
-    kernel_samples: int
+    kernel_samples: int | str
     verbose: bool | int
     # ---- what subclasses define -----------------------------------------------------
 
@@ -153,7 +154,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
     def _validate_params(self) -> None:
         super()._validate_params()
         # scikit-learn takes True for the number 1
-        check_integer(self.kernel_samples, "kernel_samples", minimum=0)
+        self._most_for_all_terms()
         if isinstance(self.n_terms, bool):
             check_integer(self.n_terms, "n_terms", minimum=1)
         # what these refuse would otherwise be refused when the search is over
@@ -201,7 +202,9 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         data = self._standardised(data)
         self._try_scoring(data)
         loss = self._make_loss(data, splits)
-        self._all_terms = grid is None and self.n_terms is None and data.n <= self.kernel_samples
+        self._all_terms = (
+            grid is None and self.n_terms is None and data.n <= self._most_for_all_terms()
+        )
         if self._all_terms:
             self._require_a_value_outside()
         if grid is not None:
@@ -212,6 +215,11 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         self._finish(data, left_out)
         self._put_back(raw_X, used, n_rows)
         self._warn_at_edges(grid)
+
+    def _most_for_all_terms(self) -> int:
+        if isinstance(self.kernel_samples, str):
+            return default_kernel_samples()
+        return check_integer(self.kernel_samples, "kernel_samples", minimum=0)
 
     def _try_scoring(self, data: Samples) -> None:
         """Let a scorer refuse targets before the search: it must score predictions of no error."""

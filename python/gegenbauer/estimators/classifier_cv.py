@@ -100,8 +100,10 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     search_samples : int, default=500
         Samples on which the spectrum is chosen, of every class its share; all with
         ``spectrum=None``.
-    kernel_samples : int, default=5000
-        Most samples whose model is kept as dual coefficients of all terms.
+    kernel_samples : int or "auto", default="auto"
+        Most samples whose model is kept as dual coefficients of all terms. "auto" takes
+        :func:`gegenbauer.ridge.default_kernel_samples`, about 15,000 on two processors with 24 GB:
+        give a number for a choice that does not depend on the machine.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: see
         :class:`GegenbauerClassifier`. "extrapolate" is for finite sets of terms only.
@@ -228,7 +230,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         scoring: Any = None,
         penalize_constant: bool = True,
         search_samples: int = 500,
-        kernel_samples: int = 5000,
+        kernel_samples: int | str = "auto",
         out_of_range: str = "warn",
         class_weight: dict[Any, float] | str | None = None,
         verbose: bool | int = False,

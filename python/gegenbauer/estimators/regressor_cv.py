@@ -124,8 +124,10 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
     search_samples : int, default=500
         Samples on which the spectrum is learned, evenly spread over the range of y; all with
         ``spectrum=None``.
-    kernel_samples : int, default=5000
-        Most samples whose model is kept as dual coefficients of all terms.
+    kernel_samples : int or "auto", default="auto"
+        Most samples whose model is kept as dual coefficients of all terms. "auto" takes
+        :func:`gegenbauer.ridge.default_kernel_samples`, about 15,000 on two processors with 24 GB:
+        give a number for a choice that does not depend on the machine.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``, which is
         taken to be one per cent wider on either side: see :class:`GegenbauerRegressor`.
@@ -237,7 +239,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         search: str = "marginal_likelihood",
         penalize_constant: bool = False,
         search_samples: int = 500,
-        kernel_samples: int = 5000,
+        kernel_samples: int | str = "auto",
         out_of_range: str = "warn",
         verbose: bool | int = False,
         n_jobs: int | None = None,

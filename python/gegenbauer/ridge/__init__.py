@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gegenbauer.ridge.cost import fit_cost
+from gegenbauer.ridge.cost import default_kernel_samples, fit_cost
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion, predict
 from gegenbauer.ridge.kernel_ridge import KernelSolution, predict_kernel, solve_kernel
 from gegenbauer.ridge.solve import RidgeSolution, solve_dual, solve_primal, solve_ridge
@@ -15,6 +15,7 @@ __all__ = [
     "MomentStatistics",
     "RidgeSolution",
     "TermExpansion",
+    "default_kernel_samples",
     "fit_cost",
     "predict",
     "predict_kernel",

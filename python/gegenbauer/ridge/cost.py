@@ -1,28 +1,57 @@
-"""What a fit costs by each way to it, and whether Chebyshev moments serve."""
+"""What a fit costs by each way to it, up to where all terms pay, and whether moments serve."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gegenbauer._dispatch import core
+from gegenbauer._dispatch import core, processors
+from gegenbauer._memory import total_memory
 from gegenbauer._validation import check_integer
+from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
 from gegenbauer.basis.tensor_basis import check_basis
 
 if TYPE_CHECKING:
     from gegenbauer.basis.tensor_basis import TensorBasis
 
-__all__ = ["MANY_SAMPLES", "fit_cost", "moments_serve"]
+__all__ = ["MANY_SAMPLES", "default_kernel_samples", "fit_cost", "moments_serve"]
 
 
-def fit_cost(basis: TensorBasis, n_samples: int, n_outputs: int = 1) -> dict[str, float]:
+def default_kernel_samples() -> int:
+    r"""Return up to how many samples an automatic estimator fits all terms, by this machine.
+
+    :math:`15000 \sqrt[3]{p / 2}` for p processors, since the work grows with the third power of
+    their number, and no more than make a kernel matrix of 1/13 of the memory (of the machine, or of
+    its control group). One array of that size is all that a fit holds.
+
+    Returns
+    -------
+    int
+        A multiple of 100.
+
+    Examples
+    --------
+    >>> from gegenbauer.ridge import default_kernel_samples
+    >>> default_kernel_samples() % 100
+    0
+    """
+    by_time = _BY_TWO * (processors() / 2) ** (1 / 3)
+    by_memory = (total_memory() / (8.0 * _MATRICES)) ** 0.5
+    return int(min(by_time, by_memory) / 100.0) * 100
+
+
+def fit_cost(
+    model: TensorBasis | SpectrumKernel | TotalDegreeKernel, n_samples: int, n_outputs: int = 1
+) -> dict[str, float]:
     """Estimate what a fit costs by each way to the normal equations.
 
     `solve_ridge` takes the cheapest for ``engine="auto"``. The model is in
-    ``cpp/include/gegenbauer/cost.hpp``.
+    ``cpp/include/gegenbauer/cost.hpp``. A kernel of all terms has one way, ``"kernel"``; when
+    everything is chosen it is gone about five times, each time with leverages, which are three
+    times the work.
 
     Parameters
     ----------
-    basis : TensorBasis
+    model : TensorBasis, SpectrumKernel or TotalDegreeKernel
         The terms.
     n_samples : int
         Number of samples.
@@ -50,11 +79,18 @@ def fit_cost(basis: TensorBasis, n_samples: int, n_outputs: int = 1) -> dict[str
     >>> min(cost, key=cost.get)
     'moments'
     """
-    basis = check_basis(basis)
     n_samples = check_integer(n_samples, "n_samples", minimum=1)
     n_outputs = check_integer(n_outputs, "n_outputs", minimum=1)
-    return core.fit_cost(basis._plan, n_samples, n_outputs)
+    if isinstance(model, (SpectrumKernel, TotalDegreeKernel)):
+        n = float(n_samples)
+        products = n**2 / 2 * model.n_features
+        return {"kernel": n**3 / 6 + products + n**2 * n_outputs}
+    return core.fit_cost(check_basis(model, "model")._plan, n_samples, n_outputs)
 
+
+# Samples that all terms are fitted to on two processors, and kernel matrices that memory has to
+# have room for: what is beside the fit wants its part
+_BY_TWO, _MATRICES = 15_000, 13
 
 # Between ways of summing only, a solve costs nothing beside so many samples.
 MANY_SAMPLES = 10**9
