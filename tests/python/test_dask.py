@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import r2_score
@@ -40,7 +40,7 @@ from gegenbauer.dask import (  # noqa: E402
     GegenbauerRegressor,
     GegenbauerRegressorCV,
 )
-from gegenbauer.dask.first_pass import Sample  # noqa: E402
+from gegenbauer.dask.first_pass import Folds, Sample  # noqa: E402
 
 N, CHUNK = 1000, 130
 NAMES = ["a", "b", "c"]
@@ -902,3 +902,46 @@ class TestFolds:
         error = np.mean((model.to_local().predict(X) - clean) ** 2) / clean.var()
         assert error < 0.15
         assert model.alpha_ > 1e-4
+
+    @pytest.mark.parametrize("table", ["doubled", "bootstrapped twice"])
+    @pytest.mark.parametrize("kind", ["Regressor", "Classifier"])
+    def test_copies_are_merged_as_by_the_plain_estimators(self, two, kind, table):
+        """Their spectrum, number of terms, penalty and accuracy, given the same folds."""
+        rng = np.random.default_rng(1)
+        n = 200
+        once = rng.uniform(-1, 1, (n, 3))
+        clean = np.sin(4 * once[:, 0]) * once[:, 1] + once[:, 2] ** 2
+        targets = clean + 0.5 * rng.normal(size=n)
+        if kind == "Classifier":
+            targets = targets > 0.3
+        rows = np.tile(np.arange(n), 2)
+        if table == "bootstrapped twice":
+            rows = rng.integers(0, n, n)[rng.integers(0, n, n)]
+        X, y = once[rows], targets[rows]
+        model = getattr(gegenbauer.dask, f"Gegenbauer{kind}CV")().fit(*chunked(X, y)).to_local()
+        n_distinct = np.unique(rows).size
+        assert model.n_terms_ == model.n_search_samples_ == n_distinct < len(rows)
+        folds = PredefinedSplit(Folds(5, by_x=True).of(X, 0, np.arange(len(X))))
+        plain = getattr(gegenbauer, f"Gegenbauer{kind}CV")(
+            kernel_samples=0, n_terms=n_distinct, cv=folds
+        ).fit(X, y)
+        assert_allclose(model.alpha_, plain.alpha_, rtol=1e-3)
+        method = "predict" if kind == "Regressor" else "predict_proba"
+        new = rng.uniform(-1, 1, (100, 3))
+        assert_allclose(getattr(model, method)(new), getattr(plain, method)(new), atol=1e-3)
+        assert_allclose(model.loo_predictions_, plain.loo_predictions_, atol=1e-3)
+
+    def test_a_table_twice_is_learned_as_itself(self, two):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(-1, 1, (300, 4))
+        y = np.sin(4 * X[:, 0]) * X[:, 1] + X[:, 2] ** 2 + 0.5 * rng.normal(size=300)
+        # with five folds as the table has them once its samples are equal to others
+        once = gegenbauer.GegenbauerRegressorCV(
+            kernel_samples=0,
+            n_terms=300,
+            cv=PredefinedSplit(Folds(5, True).of(X, 0, np.arange(300))),
+        ).fit(X, y)
+        twice = GegenbauerRegressorCV().fit(*chunked(np.vstack([X, X]), np.append(y, y)))
+        assert_allclose(twice.alpha_, 2 * once.alpha_, rtol=1e-3)
+        new = rng.uniform(-1, 1, (100, 4))
+        assert_allclose(twice.to_local().predict(new), once.predict(new), atol=1e-3)

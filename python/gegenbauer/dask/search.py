@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
-    from gegenbauer.dask.first_pass import ClassCoding, FirstPass, RealCoding, Sample
+    from gegenbauer.dask.first_pass import ClassCoding, FirstPass, RealCoding
     from gegenbauer.estimators._progress import Progress
     from gegenbauer.ridge.statistics.choice import Statistics
     from gegenbauer.selection.candidates import Loss, Splits
@@ -97,8 +97,8 @@ class SearchOnDask(Supervised, SearchEstimator):
     loo_targets_: NDArray[Any]
 
     # While it is being fitted
-    _sampled: Sample
     _folds: Folds
+    _fold_of: NDArray[np.intp]  # of the distinct samples that are here
     _partitions: list[Partitions]
     _task_model: Any  # plain, and knows the inputs
     _sum: Statistics
@@ -160,7 +160,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         self._learn_from(found.model)
         self._task_model = found.model
         self.scaling_ = self._with_margin(found.box)
-        sample = self._sampled = found.sample
+        sample = found.sample
         self._look_at_inputs(sample.X)
         weight = None
         if sample_weight is not None:
@@ -168,15 +168,18 @@ class SearchOnDask(Supervised, SearchEstimator):
             warn_of_light(weight, weight.size)
         self._keep_kind(found)
         Y, weight = self._coding()(sample.y, weight)
-        data = self._standardised(Samples(sample.X, Y, weight, np.arange(len(Y))))
         self._folds = sample.folds(int(self.cv))
         folds = self._folds.of(sample.X, sample.number, sample.place)
         held_out = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
-        splits = [(np.setdiff1d(np.arange(data.n), test), test) for test in held_out]
-        if len(splits) < 2:
+        if len(held_out) < 2:
             raise ValueError(
-                f"the {data.n} samples fall into one of cv={self.cv} folds: there are too few"
+                f"the {len(Y)} samples fall into one of cv={self.cv} folds: there are too few"
             )
+        splits: Splits = [(np.setdiff1d(np.arange(len(Y)), test), test) for test in held_out]
+        data, splits = Samples.merge(sample.X, Y, weight, splits=splits)
+        data = self._standardised(data)
+        self._fold_of = np.empty(data.n, dtype=np.intp)
+        self._fold_of[data.back] = folds  # those of different folds are not merged
         loss = self._make_loss(data, splits)
         self._all_terms = False
         if grid is not None:
@@ -187,7 +190,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         self._finish(data, left_out)
         self.loo_targets_ = sample.y
         self._warn_at_edges(grid)
-        del self._partitions, self._sampled, self._folds, self._sum, self._task_model
+        del self._partitions, self._folds, self._fold_of, self._sum, self._task_model
 
     def _predictor(self, *needs: str) -> Any:
         local = super()._predictor(*needs)
@@ -261,8 +264,6 @@ class SearchOnDask(Supervised, SearchEstimator):
         folds = gather(self.client, "sum", _sum_folds, common, self._partitions, _add_folds)
         total = self._sum = sum(folds)
         threads, free = check_threads(self._n_threads()), not self.penalize_constant
-        sample = self._sampled
-        fold_of = self._folds.of(sample.X, sample.number, sample.place)
         outputs = np.zeros((alphas.size, data.n, K))
         errors, rounding = np.zeros(alphas.size), np.zeros(alphas.size)
         for number, (fold, rest) in enumerate(zip(folds, sums_of_others(folds), strict=True)):
@@ -274,7 +275,7 @@ class SearchOnDask(Supervised, SearchEstimator):
             weights = spectrum.weights(alphas)
             errors += fold._squared_errors(weights, None).mean(axis=1)
             rounding = np.maximum(rounding, rounding_error(spectrum, alphas, total.n_samples))
-            own = np.flatnonzero(fold_of == number)
+            own = np.flatnonzero(self._fold_of == number)
             if own.size:
                 found = predict(
                     basis, data.X[own], weights, scaling=self.scaling_, n_threads=threads
