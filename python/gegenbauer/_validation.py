@@ -372,6 +372,7 @@ def as_matrix(
     n_rows: int | None = None,
     keep_float32: bool = True,
     one_dimensional: bool = False,
+    check_finite: bool = True,
 ) -> npt.NDArray[Any]:
     """Return `value` as a finite 2-D array of float64 (or float32), without a copy if it is one.
 
@@ -387,6 +388,8 @@ def as_matrix(
         Leave float32 as it is instead of converting it to float64.
     one_dimensional : bool
         Accept one dimension.
+    check_finite : bool
+        False for arrays of float64 or float32 whose entries are known to be finite.
 
     Raises
     ------
@@ -425,6 +428,8 @@ def as_matrix(
     if array.dtype != dtype or not array.dtype.isnative or not aligned:
         with np.errstate(over="ignore"):
             array = np.array(array, dtype=dtype)
+    if not check_finite:
+        return array
     # The sum is not finite when an entry is not; it costs one pass and no temporary array.
     with np.errstate(all="ignore"):
         suspicious = not np.isfinite(array.sum())

@@ -14,7 +14,7 @@ from gegenbauer.ridge.solve import solve_ridge
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gegenbauer._typing import Doubles
+    from gegenbauer._typing import Doubles, Places
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.basis.tensor_basis import TensorBasis
 
@@ -32,17 +32,25 @@ _FEW = 1000
 # So many, and then so many times more, that it costs less than this share of what would be reported
 _A_GLANCE, _MORE, _CERTAINLY_LESS = 32, 4, 0.5
 
+# Multiplications of a whole look below which a glance takes as long
+_WORTH_A_GLANCE = 1e6
 
-def _may_be_far(
-    Y: NDArray[np.float64], weight: NDArray[np.float64] | None, total: float, least: float
-) -> NDArray[np.bool_]:
-    """Leave out the columns whose means are certainly less than `least` deviations from zero.
+# Targets of which a share is looked at first, and that share
+_MANY, _SHARE = 2**16, 8
 
-    One pass without copies. The variance is what is left of the mean square, which has digits
-    enough of it where it is not much smaller; for others, and beyond the range of squares, a
-    column may be far.
+# Least part of a mean square that is a variance with digits enough
+_LEAST_PART = 1e-10
+
+
+def _distances_of(Y: Doubles, weight: Doubles | None) -> Doubles:
+    """Return how many standard deviations the means of columns are from zero.
+
+    One pass without copies, where the variance is what is left of the mean square: that has digits
+    enough of it up to means 1e5 deviations away, and within the range of squares. The other columns
+    are scaled, and their means subtracted.
     """
     n_samples, n_outputs = Y.shape
+    total = float(n_samples if weight is None else weight.sum())
     mean, square = np.zeros(n_outputs), np.zeros(n_outputs)
     by_rows = abs(Y.strides[0]) >= abs(Y.strides[1])
     step = max(1, 2**15 // (n_outputs if by_rows else n_samples))  # what a cache holds
@@ -56,9 +64,37 @@ def _may_be_far(
             square[columns] += np.einsum("ij,ij->j", weighted, values)
         mean /= total
         square /= total
-        limit = min(least, 1e3) / 2
-        near = (mean**2 <= limit**2 * (square - mean**2)) & (square > np.finfo(float).tiny / _EPS)
-    return ~near
+        variance = square - mean**2
+        known = (variance > _LEAST_PART * square) & (square > np.finfo(float).tiny / _EPS)
+        known &= np.isfinite(square)
+        far = np.abs(mean) / np.sqrt(variance)
+    if not known.all():
+        others = Y[:, ~known]
+        size = np.abs(others).max(axis=0)
+        others /= np.where(size > 0, size, 1.0)
+        mean = np.average(others, axis=0, weights=weight)
+        spread = np.sqrt(np.average((others - mean) ** 2, axis=0, weights=weight))
+        far[~known] = distances(mean, spread)
+    return np.asarray(far)
+
+
+def _may_be_far(Y: Doubles, weight: Doubles | None, least: float) -> Places:
+    """Return the columns whose means may be `least` deviations or more from zero.
+
+    A share p of the samples whose mean is d of its own deviations from zero bounds the distance of
+    all: whatever the others are, its square is at most (d^2 + 1 - p) / p, by the inequality of
+    Cauchy and Schwarz for the deviation within the share and that between it and the others.
+    """
+    n = len(Y) // _SHARE
+    if Y.size < _MANY or n == 0:
+        return np.arange(Y.shape[1])
+    p, part = n / len(Y), None
+    if weight is not None:
+        part = weight[:n]
+        p = float(part.sum() / weight.sum())
+    if not p > 0:
+        return np.arange(Y.shape[1])
+    return np.flatnonzero(_distances_of(Y[:n], part) ** 2 + 1.0 - p >= p * least**2)
 
 
 def distances(mean: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -81,24 +117,22 @@ def warn_if_constant_is_dear(
     suffice. `total` is the weight of all samples to which alpha belongs, of which X may be a part.
     """
     n = len(X)
+    if n < 4:
+        return
     known = n if weight is None else float(weight.sum())
     total = known if total is None else total
     least = least_distance(alpha, total) if n >= 4 * basis.n_terms else _FAR_FROM_ZERO
-    columns = np.flatnonzero(_may_be_far(Y, weight, known, least))
-    if n < 4 or columns.size == 0:
+    columns = _may_be_far(Y, weight, least)
+    if columns.size == 0:
         return
-    Y = Y[:, columns]
-    size = np.abs(Y).max(axis=0)
-    scaled = Y / np.where(size > 0, size, 1.0)
-    mean = np.average(scaled, axis=0, weights=weight)
-    spread = np.sqrt(np.average((scaled - mean) ** 2, axis=0, weights=weight))
-    far = distances(mean, spread)
+    far = _distances_of(Y if columns.size == Y.shape[1] else Y[:, columns], weight)
     column = int(far.argmax())
     if far[column] < least:
         return
     step = max(2, n // max(2 * basis.n_terms, _FEW))
-    steps = [step]
-    while (glance := n // (_A_GLANCE * _MORE ** (len(steps) - 1))) >= 2 * step:
+    steps, looked_at = [step], n // step
+    worth = looked_at * min(looked_at, basis.n_terms) * basis.n_terms > _WORTH_A_GLANCE
+    while worth and (glance := n // (_A_GLANCE * _MORE ** (len(steps) - 1))) >= 2 * step:
         steps.insert(-1, glance)
     lost = 0.0
     for every in steps:
@@ -126,7 +160,7 @@ def _missed(
     # by whatever engine and solver: it is not the fit, and must not fail where that does not
     ones = solve_ridge(
         basis, X[some], np.ones((len(X[some]), 1)), alpha * known,
-        sample_weight=weight_of_some, **options,
+        sample_weight=weight_of_some, check_finite=False, **options,
     )  # fmt: skip
     return float(np.median(np.abs(1.0 - predict(basis, X[others], ones.weights, **options))))
 

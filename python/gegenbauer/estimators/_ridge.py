@@ -90,6 +90,7 @@ class GegenbauerEstimator(StreamEstimator):
                 engine=self.engine,
                 solver=self.solver,
                 precision=self.precision,
+                check_finite=False,
                 n_threads=self._n_threads(),
             )
         self._keep_solution(solution, flat=targets.ndim == 1)

@@ -146,11 +146,15 @@ class TargetEstimator(InputEstimator):
         """Return X and y, checked, weights and places of the samples of positive weight."""
         require_plain(X, "X")
         y = self._prepare_y(y)
-        _require_present(y, "y")
-        with naming_columns(X, "X"):
-            X, y = self._validated(
-                X, y, reset=reset, multi_output=True, y_numeric=self._y_is_numeric
-            )
+        try:
+            # scikit-learn sums y first, and finite numbers may have a sum that is none
+            with naming_columns(X, "X"), np.errstate(over="ignore", invalid="ignore"):
+                X, y = self._validated(
+                    X, y, reset=reset, multi_output=True, y_numeric=self._y_is_numeric
+                )
+        except (TypeError, ValueError):
+            _require_present(y, "y")  # in better words, and before X
+            raise
         self._require_finite(X)
         weight = checked_sample_weight(sample_weight, X.shape[0])
         places = np.arange(X.shape[0])
@@ -215,7 +219,7 @@ class RealTargets(MultiOutputMixin, RegressorMixin, TargetEstimator):  # type: i
                 if values.dtype.kind != "O":
                     raise TypeError
                 require_no_text(values, "y")  # that of digits is text all the same
-                values.astype(np.float64)
+                values = values.astype(np.float64)
             except (TypeError, ValueError, OverflowError):
                 raise ValueError(
                     f"y must hold real numbers for a regressor, got "
@@ -223,6 +227,12 @@ class RealTargets(MultiOutputMixin, RegressorMixin, TargetEstimator):  # type: i
                     f"(y.astype(float)); {counterpart(type(self).__name__, 'Classifier')} takes "
                     "labels"
                 ) from None
+        elif values.dtype.kind == "f" and values.dtype.itemsize > 8:
+            with np.errstate(over="ignore"):
+                values = values.astype(np.float64)
+        else:
+            return y
+        _require_present(values, "y")  # numbers beyond float64 are infinite now
         return y
 
     def _encode_targets(

@@ -98,6 +98,7 @@ def solve_ridge(
     engine: str = "auto",
     solver: str = "auto",
     precision: str = "auto",
+    check_finite: bool = True,
     n_threads: int | None = None,
 ) -> RidgeSolution:
     r"""Minimise :math:`|D (G W - Y)|^2 + \alpha |W|^2` over the weights W.
@@ -136,6 +137,9 @@ def solve_ridge(
         Products of features behind a Cholesky factor. ``"auto"`` tries float32 for large sums over
         X of float32, and does them again in float64 where refinement from the data does not make
         up for it.
+    check_finite : bool
+        Whether to look for NaN and infinity in X and Y, a pass over each. False is for arrays that
+        have been checked: of others the weights may be anything.
     n_threads : int, optional
         By default `gegenbauer.default_threads()`. The result does not depend on it.
 
@@ -168,9 +172,11 @@ def solve_ridge(
     check_choice(solver, "solver", SOLVERS)
     check_choice(precision, "precision", ("auto", "float64"))
     penalize_constant = check_flag(penalize_constant, "penalize_constant")
-    data = as_matrix(X, "X", n_columns=basis.n_features)
+    check_finite = check_flag(check_finite, "check_finite")
+    data = as_matrix(X, "X", n_columns=basis.n_features, check_finite=check_finite)
     targets = as_matrix(
-        Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True
+        Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True,
+        check_finite=check_finite,
     )  # fmt: skip
     weights = as_weights(sample_weight, data.shape[0])
     box = basis._box(scaling)
