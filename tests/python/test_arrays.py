@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from gegenbauer import GegenbauerRegressor, GegenbauerRegressorCV, _memory
 from gegenbauer._memory import require_memory
 from gegenbauer.errors import TooLargeError
+from gegenbauer.estimators import _ridge
 
 PHYSICAL = 64 * 2.0**30
 GIB = 2**30
@@ -96,6 +98,51 @@ def test_refusals_report_what_is_left(monkeypatch):
 def test_small_requests_do_not_look(monkeypatch):
     monkeypatch.setattr(_memory, "available_memory", pytest.fail)
     require_memory(9e7, "a thing", "make less of it")
+
+
+def test_targets_are_looked_through_once_before_they_are_solved_for(monkeypatch):
+    X = np.random.default_rng(0).uniform(size=(12, 3))
+    seen = []
+    solve = _ridge.solve_ridge
+
+    def recorded(basis, X, Y, alpha, **options):
+        seen.append(options["check_finite"])
+        return solve(basis, X, Y, alpha, **options)
+
+    monkeypatch.setattr(_ridge, "solve_ridge", recorded)
+    model = GegenbauerRegressor(n_terms=3)
+    for bad in (np.nan, np.inf, -np.inf):
+        for at in (0, 11):
+            Y = X[:, :2].copy()
+            Y[at, 1] = bad
+            with pytest.raises(ValueError, match=rf"y contains .*, first in row {at}, column 1"):
+                model.fit(X, Y)
+    wrong = X.copy()
+    wrong[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"X contains NaN.*column 1 \(first in row 3\)"):
+        model.fit(wrong, X[:, 0])
+    assert seen == []
+    model.fit(X, X[:, :2])
+    assert seen == [False]
+    expected = solve(model.basis_, X, X[:, :2], model.alpha, scaling=model.scaling_).weights
+    np.testing.assert_array_equal(model.term_coef_, expected)
+
+
+@pytest.mark.parametrize("model", [GegenbauerRegressor(n_terms=3), GegenbauerRegressorCV()])
+def test_targets_beyond_float64_are_refused_by_their_place(model):
+    """Which are finite until they are converted."""
+    X = np.linspace(0, 1, 12)[:, np.newaxis]
+    longer = np.arange(12) * np.longdouble("1e308")  # the first that float64 lacks is the third
+    if np.finfo(np.longdouble).max > np.finfo(np.float64).max:
+        with pytest.raises(ValueError, match=r"y contains infinity, first in row 2; 10 of its 12"):
+            model.fit(X, longer)
+        assert np.isfinite(model.fit(X, longer / 1e300).predict(X)).all()
+    decimals = np.array([Decimal(1)] * 11 + [Decimal("-1e400")], dtype=object)
+    with pytest.raises(ValueError, match=r"y contains infinity, first in row 11; 1 of its 12"):
+        model.fit(X, decimals)
+    decimals[4] = None
+    with pytest.raises(ValueError, match=r"y contains NaN, first in row 4; 2 of its 12"):
+        model.fit(X, decimals)
 
 
 def test_masked_and_missing_entries_are_named_by_their_place():

@@ -1088,6 +1088,17 @@ def test_bad_arguments_are_named(solve, change, named):
         solve(*positional, **arguments)
 
 
+def test_checked_arrays_need_no_second_look():
+    p = make_problem(*TALL)
+    once, twice = (solve_ridge(p.basis, p.X, p.Y, 0.1, check_finite=c) for c in (False, True))
+    assert_array_equal(once.weights, twice.weights)
+    with pytest.raises(TypeError, match=r"`check_finite` must be True or False"):
+        solve_ridge(p.basis, p.X, p.Y, 0.1, check_finite="no")
+    # what is of the wrong shape is refused all the same
+    with pytest.raises(ValueError, match="Y must have 400 rows"):
+        solve_ridge(p.basis, p.X, p.Y[1:], 0.1, check_finite=False)
+
+
 def test_unknown_engine():
     with pytest.raises(ValueError, match=r"engine.*auto.*primal.*dual.*kernel"):
         solve_ridge(TensorBasis(2, n_terms=6), GOOD_X, GOOD_Y, 1.0, engine="svd")

@@ -464,13 +464,77 @@ class TestPenalizedConstant:
         for module in (_ridge, _constant):
             monkeypatch.setattr(module, "solve_ridge", recorded)
         with pytest.warns(PenalizedConstantWarning) as caught:
-            model = GegenbauerRegressor(n_terms=15, alpha=1.0).fit(X, y)
+            model = GegenbauerRegressor(n_terms=40, alpha=1.0).fit(X, y)
         assert [n for n, _ in seen] == [20_000, 32, 129, 1000]
         assert [alpha for _, alpha in seen] == pytest.approx([n / 20_000 for n, _ in seen])
         reported = float(str(caught[0].message).partition("off by some ")[2].split()[0])
         free = clone(model).fit(X, y - 1e5)
         lost = np.median(np.abs(model.predict(X) - 1e5 - free.predict(X))) / y.std()
         assert reported == pytest.approx(lost, rel=0.15)
+
+    def test_few_samples_are_looked_at_once(self, monkeypatch):
+        """A glance at 34 of 100 samples would take as long."""
+        seen = []
+        solve = _constant.solve_ridge
+
+        def recorded(basis, X, Y, alpha, **options):
+            seen.append(len(X))
+            return solve(basis, X, Y, alpha, **options)
+
+        monkeypatch.setattr(_constant, "solve_ridge", recorded)
+        with pytest.warns(PenalizedConstantWarning):
+            GegenbauerRegressor(n_terms=30).fit(self.X, self.y + 1e6)
+        assert seen == [100]
+
+    def test_many_targets_are_looked_at_in_a_sixteenth_of_the_samples(self, monkeypatch):
+        rng = np.random.default_rng(2)
+        X, Y = rng.uniform(size=(1600, 2)), rng.normal(size=(1600, 100))
+        seen = []
+        distances = _constant._distances_of
+
+        def recorded(Y, weight):
+            seen.append(Y.shape)
+            return distances(Y, weight)
+
+        monkeypatch.setattr(_constant, "_distances_of", recorded)
+        assert self.caught(GegenbauerRegressor(n_terms=10), Y, X) == []
+        assert seen == [(100, 100)]
+        Y[:, [3, 5]] += 1e6
+        with pytest.warns(PenalizedConstantWarning, match="y in column"):
+            GegenbauerRegressor(n_terms=10).fit(X, Y)
+        assert seen[1:] == [(100, 100), (1600, 2)]
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize("order", ["C", "F"])
+    def test_a_share_leaves_out_no_mean_that_is_far(self, order, weighted):
+        """Even where the samples of the share are the least favourable ones."""
+        rng = np.random.default_rng(3)
+        n, least = 4800, 10.0
+        share = np.arange(n) < n // 16
+        # means and deviations of the share, and means of the others without any deviation
+        far, other = rng.uniform(0.0, 12.0, 300), rng.uniform(-50.0, 50.0, 300) ** 3 / 1e3
+        noise = rng.normal(size=(n // 16, 300))
+        noise = (noise - noise.mean(axis=0)) / noise.std(axis=0)
+        Y = np.where(share[:, np.newaxis], 0.0, other)
+        Y[share] = far + noise
+        weight = np.where(share, rng.uniform(0.5, 2.0), 1.0) if weighted else None
+        Y = np.asarray(Y, order=order)
+        mean = np.average(Y, axis=0, weights=weight)
+        spread = np.sqrt(np.average((Y - mean) ** 2, axis=0, weights=weight))
+        expected = np.flatnonzero(np.abs(mean) / spread >= least)
+        found = _constant._may_be_far(Y, weight, least)
+        assert set(expected) <= set(found)
+        assert 0 < expected.size < found.size < 300
+        assert_allclose(_constant._distances_of(Y, weight), np.abs(mean) / spread, rtol=1e-6)
+
+    @pytest.mark.parametrize("scale", [1e-160, 1.0, 1e160])
+    def test_distances_of_any_size(self, scale):
+        """Means up to 1e12 deviations away, of values whose squares float64 does not hold."""
+        noise = np.tile([-1.0, 1.0], 500)
+        expected = np.array([0.0, 3.0, 1e3, 1e6, 1e12])
+        Y = scale * (noise[:, np.newaxis] + expected)
+        assert_allclose(_constant._distances_of(Y, None), expected, rtol=1e-4, atol=1e-12)
+        assert_array_equal(_constant._distances_of(np.full((9, 2), scale), None), [0.0, 0.0])
 
     @pytest.mark.filterwarnings("ignore::gegenbauer.errors.GridEdgeWarning")
     @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")

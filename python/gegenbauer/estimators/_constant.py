@@ -36,7 +36,7 @@ _A_GLANCE, _MORE, _CERTAINLY_LESS = 32, 4, 0.5
 _WORTH_A_GLANCE = 1e6
 
 # Targets of which a share is looked at first, and that share
-_MANY, _SHARE = 2**16, 8
+_MANY, _SHARE = 2**16, 16
 
 # Least part of a mean square that is a variance with digits enough
 _LEAST_PART = 1e-10
