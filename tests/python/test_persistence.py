@@ -46,6 +46,7 @@ from gegenbauer import (
     load,
     save,
 )
+from gegenbauer.basis import spectrum
 from gegenbauer.errors import ModelFileError, ModelVersionWarning
 from gegenbauer.estimators._label_set import LabelSet
 from gegenbauer.persistence import _format, _restore, _save
@@ -1397,6 +1398,77 @@ class TestHostile:
         path = parts.write()
         peak = peak_memory(lambda: refused(path, "parameters must be a JSON object"))
         assert peak < 2**26 + 10 * path.stat().st_size
+
+    def test_spectra_of_many_components(self, tmp_path):
+        """A kernel takes its time for each, however short a file of them is."""
+        parts = Parts(fitted_search("regressor"), tmp_path)
+        most = _format.MAX_COMPONENTS
+        part = {"kind": "PowerDecay", "interaction": 0.01, "smoothness": 2}
+        for entries, name in [
+            (parts.entries["fitted"], "spectrum_"),
+            (parts.entries["parameters"], r"parameters\['spectrum'\]"),
+        ]:
+            entry = name if name in entries else "spectrum"
+            whole = entries[entry]
+            entries[entry] = [part] * most
+            load(parts.write())
+            entries[entry] = [part] * (most + 1)
+            refused(parts.write(), f"{name} must hold at most 4096 entries; it has 4097")
+            entries[entry] = whole
+
+    @pytest.mark.parametrize("name", ["alphas", "lam", "n_terms"])
+    def test_grids_of_many_values(self, tmp_path, name):
+        parts = Parts(fitted_search("regressor"), tmp_path)
+        parts.entries["parameters"][name] = [1] * (_format.MAX_GRID + 1)
+        refused(parts.write(), f"{name} must hold at most 65536 entries; it has 65537")
+
+    @pytest.mark.parametrize("number", [1, 0.5])
+    def test_numbers_of_a_spectrum_are_not_checked_one_by_one(self, tmp_path, monkeypatch, number):
+        """20,000 whole numbers for each of 52 components took seconds for 3 MB."""
+        model = GegenbauerRegressor(
+            n_terms=3, index_set="largest_weight", spectrum=PowerDecay([number] * 5000, 2.0)
+        ).fit(np.eye(3, 5000), [1.0, 2.0, 4.0])
+        path = tmp_path / "wide"
+        save(model, path)
+        calls = []
+
+        def counted(function):
+            def call(*args, **kwargs):
+                calls.append(function.__name__)
+                return function(*args, **kwargs)
+
+            return call
+
+        for module, name in [(_restore, "require_valid"), (spectrum, "check_number")]:
+            monkeypatch.setattr(module, name, counted(getattr(module, name)))
+        assert load(path).spectrum == model.spectrum
+        assert 0 < len(calls) < 100
+
+    @pytest.mark.parametrize(
+        ("value", "message"),
+        [
+            (None, "got None"),
+            (True, "got True"),
+            ("inf", "got 'inf'"),
+            ([1], r"got \[1\]"),
+            (-1, "must be a finite number of at least 0, got -1"),
+            (10**309 - 1, "within the range of float64"),
+        ],
+    )
+    @pytest.mark.parametrize("at", [0, 4999])
+    def test_a_number_of_a_spectrum_that_is_none(self, tmp_path, value, message, at):
+        model = GegenbauerRegressor(
+            n_terms=3, index_set="largest_weight", spectrum=PowerDecay([1] * 5000, 2.0)
+        ).fit(np.eye(3, 5000), [1.0, 2.0, 4.0])
+        parts = Parts(model, tmp_path)
+        for entries in (parts.entries["parameters"], parts.entries["fitted"]["basis"]):
+            whole = copy.deepcopy(entries)
+            found = entries["spectrum"]
+            (component,) = found.get("components", [found])
+            component["interaction"][at] = value
+            refused(parts.write(), message)
+            entries.update(whole)
+        load(parts.write())
 
     @pytest.mark.parametrize("n_dimensions", [4, 101, 80_000])
     def test_shape_of_many_dimensions(self, parts, n_dimensions):

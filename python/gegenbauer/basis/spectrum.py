@@ -7,7 +7,7 @@ weight, and the :class:`SpectrumKernel` of all terms with its derivatives. The m
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -142,6 +142,8 @@ class GegenbauerDecay:
 
 
 Component: TypeAlias = PowerDecay | GeometricDecay | GegenbauerDecay
+
+_LARGEST = sys.float_info.max
 
 COMPONENTS = (PowerDecay, GeometricDecay, GegenbauerDecay)
 
@@ -431,9 +433,10 @@ def _part(component: Component) -> _Part:
     )  # fmt: skip
     if not q:
         raise ValueError("`interaction` (q) must be one number, or one an input; got none")
-    if all(type(value) is float and 0.0 <= value < math.inf for value in q):  # as in a search
-        checked = q
-    else:
+    types = {*map(type, q)}
+    if types <= {float, int} and all(0 <= value <= _LARGEST for value in q):
+        checked = q if types == {float} else tuple(map(float, q))
+    else:  # with an error, or numbers of another kind
         checked = tuple(check_number(value, "`interaction` (q)", minimum=0) for value in q)
     return component._kind, component._parameter(), checked
 

@@ -278,7 +278,7 @@ def _finite_float(text: str) -> float:
 
 def _small_int(text: str) -> int:
     # Before int(): a sum over numbers of terms, or another, must not begin with a million digits.
-    if len(text.lstrip("-")) > MAX_INT_DIGITS:
+    if len(text) > MAX_INT_DIGITS and len(text.lstrip("-")) > MAX_INT_DIGITS:
         raise ModelFileError(f"it holds the number {text[:32]}..., which is beyond float64.")
     return int(text)
 

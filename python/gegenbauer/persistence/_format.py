@@ -288,6 +288,12 @@ COMPONENT_KINDS: Final[dict[str, Any]] = {cls.__name__: cls for cls in COMPONENT
 # file: making a kernel of them takes a second and a few hundred bytes for each.
 MAX_WEIGHTS: Final = 2**20
 
+# Most components of a spectrum, of which a kernel takes 0.1 ms each, and values of a grid, each of
+# which is looked at by itself.
+MAX_COMPONENTS: Final = 2**12
+
+MAX_GRID: Final = 2**16
+
 # The axes of ``surface_``, in the order in which ``score`` has them.
 AXES: Final = (("smoothness", "interaction", "relative_alpha"), ("lam", "n_terms", "alpha"))
 

@@ -36,6 +36,8 @@ from gegenbauer.persistence._format import (
     COUNT,
     ESTIMATORS,
     KINDS,
+    MAX_COMPONENTS,
+    MAX_GRID,
     MAX_WEIGHTS,
     NUMBER,
     OBJECT,
@@ -154,6 +156,8 @@ def _restore_parameters(name: str, parameters: dict[str, Any]) -> Any:
                 f"{show(value)}."
             )
         else:
+            if key in ("alphas", "lam", "n_terms"):
+                _require_few(value, MAX_GRID, key)
             values[key] = _restore_value(value, f"parameters[{key!r}]")
     estimator.set_params(**values)
     try:
@@ -167,7 +171,7 @@ def _restore_value(value: Any, name: str) -> Any:
     """Return a parameter: a scalar, a spectrum for an object, or a tuple of these for a list."""
     if isinstance(value, dict):
         if "components" not in value:
-            return _restore_component(value, name)
+            return _restore_spectrum([value], name).components[0]
         require_keys(value, {"components"}, name)
         require_valid(value["components"], Entry((list,)), name)
         return _restore_spectrum(value["components"], name)
@@ -340,11 +344,18 @@ def _restore_uncertainty(
 
 
 def _restore_spectrum(components: list[Any], name: str) -> Spectrum:
-    """Build a spectrum, and so check it."""
+    """Build a spectrum, which refuses numbers out of their ranges."""
+    _require_few(components, MAX_COMPONENTS, name)
     spectrum: Spectrum = build_object(
         Spectrum, [_restore_component(part, name) for part in components]
     )
     return spectrum
+
+
+def _require_few(values: Any, most: int, name: str) -> None:
+    """Refuse a list that would take seconds, since each entry takes its time."""
+    if isinstance(values, list) and len(values) > most:
+        raise ModelFileError(f"{name} must hold at most {most} entries; it has {len(values)}.")
 
 
 def _require_few_weights(spectrum: Any, n_features: int, n_bytes: int) -> None:
@@ -368,11 +379,10 @@ def _restore_component(entry: Any, name: str) -> Any:
     values = {key: value for key, value in entry.items() if key != "kind"}
     require_keys(values, {field.name for field in fields(kind)}, f"a component of {name}")
     for key, value in values.items():
-        for number in value if key == "interaction" and isinstance(value, list) else [value]:
-            require_valid(number, NUMBER, f"{name} ({key})")
-    component = kind(**values)
-    build_object(Spectrum, component)  # refuses numbers out of their ranges
-    return component
+        if key == "interaction" and isinstance(value, list):  # it may hold a million numbers
+            value = next((q for q in value if type(q) not in (int, float)), 0.0)
+        require_valid(value, NUMBER, f"{name} ({key})")
+    return kind(**values)
 
 
 def _restore_classes(
