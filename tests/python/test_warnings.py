@@ -492,9 +492,9 @@ class TestPenalizedConstant:
         seen = []
         distances = _constant._distances_of
 
-        def recorded(Y, weight):
+        def recorded(Y, *given, **options):
             seen.append(Y.shape)
-            return distances(Y, weight)
+            return distances(Y, *given, **options)
 
         monkeypatch.setattr(_constant, "_distances_of", recorded)
         assert self.caught(GegenbauerRegressor(n_terms=10), Y, X) == []
@@ -515,6 +515,8 @@ class TestPenalizedConstant:
         far, other = rng.uniform(0.0, 12.0, 300), rng.uniform(-50.0, 50.0, 300) ** 3 / 1e3
         noise = rng.normal(size=(n // 16, 300))
         noise = (noise - noise.mean(axis=0)) / noise.std(axis=0)
+        noise[:, :60] = 0.0  # a share that is constant does not make all samples so
+        other[:30] = far[:30] * 1.01
         Y = np.where(share[:, np.newaxis], 0.0, other)
         Y[share] = far + noise
         weight = np.where(share, rng.uniform(0.5, 2.0), 1.0) if weighted else None

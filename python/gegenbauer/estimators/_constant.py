@@ -42,12 +42,13 @@ _MANY, _SHARE = 2**16, 16
 _LEAST_PART = 1e-10
 
 
-def _distances_of(Y: Doubles, weight: Doubles | None) -> Doubles:
+def _distances_of(Y: Doubles, weight: Doubles | None, *, of_constants: float = 0.0) -> Doubles:
     """Return how many standard deviations the means of columns are from zero.
 
     One pass without copies, where the variance is what is left of the mean square: that has digits
     enough of it up to means 1e5 deviations away, and within the range of squares. The other columns
-    are scaled, and their means subtracted.
+    are scaled, and their means subtracted. ``of_constants`` is for those all of whose spread is
+    rounding.
     """
     n_samples, n_outputs = Y.shape
     total = float(n_samples if weight is None else weight.sum())
@@ -74,7 +75,8 @@ def _distances_of(Y: Doubles, weight: Doubles | None) -> Doubles:
         others /= np.where(size > 0, size, 1.0)
         mean = np.average(others, axis=0, weights=weight)
         spread = np.sqrt(np.average((others - mean) ** 2, axis=0, weights=weight))
-        far[~known] = distances(mean, spread)
+        varies = spread > _EPS * np.abs(mean)
+        far[~known] = np.where(varies, distances(mean, spread), of_constants)
     return np.asarray(far)
 
 
@@ -94,7 +96,8 @@ def _may_be_far(Y: Doubles, weight: Doubles | None, least: float) -> Places:
         p = float(part.sum() / weight.sum())
     if not p > 0:
         return np.arange(Y.shape[1])
-    return np.flatnonzero(_distances_of(Y[:n], part) ** 2 + 1.0 - p >= p * least**2)
+    far = _distances_of(Y[:n], part, of_constants=np.inf)  # the others may vary
+    return np.flatnonzero(far**2 + 1.0 - p >= p * least**2)
 
 
 def distances(mean: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
