@@ -17,7 +17,15 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from bench.cases.common import LAM, case, ridge_is_solved
 from bench.runner import Agreement, Case, Contest, Contestant
-from gegenbauer import GegenbauerClassifierCV, InputScaling, RidgePath, TensorBasis, solve_ridge
+from gegenbauer import (
+    GegenbauerClassifierCV,
+    GegenbauerRegressorCV,
+    InputScaling,
+    RidgePath,
+    TensorBasis,
+    solve_ridge,
+)
+from gegenbauer.ridge import predict_kernel, solve_kernel
 from gegenbauer.selection import prefix_surface
 
 if TYPE_CHECKING:
@@ -189,6 +197,51 @@ def surface(*, n_threads: int, n_terms: int, n_alphas: int) -> Contest:
     )  # fmt: skip
 
 
+def all_terms(*, n_threads: int, S: int, m: int) -> Contest:
+    """Fit the kernel of all terms with everything chosen, against one factorisation of its size."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, (S, m))
+    y = np.sin(3.0 * X[:, 0]) * X[:, 1] + np.exp(X[:, 2]) * (X[:, 3] > 0) + X[:, 4:8].sum(1) ** 2
+    y += 0.3 * rng.standard_normal(S)
+    square = np.asfortranarray(np.exp(-np.abs(np.subtract.outer(X[:, 0], X[:, 0]))))
+
+    def ours() -> GegenbauerRegressorCV:
+        return GegenbauerRegressorCV(kernel_samples=S, n_jobs=n_threads).fit(X, y)
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        model = results["ours"]
+        sample, rest = S // 3, np.delete(np.arange(S), S // 3)
+        # targets are standardised for the fit, so alpha is of theirs
+        center, unit = y.mean(), y.std()
+        without = solve_kernel(
+            model.kernel_, X[rest], (y[rest] - center) / unit, model.alpha_,
+            scaling=model.scaling_, penalize_constant=False, n_threads=n_threads,
+        )  # fmt: skip
+        refit = predict_kernel(
+            model.kernel_, X[[sample]], X[rest], without.dual_coef, intercept=without.intercept,
+            scaling=model.scaling_,
+        )[0, 0]  # fmt: skip
+        apart = abs(model.loo_predictions_[sample] - (center + unit * refit)) / unit
+        lower = np.tril(results["one factorisation"])[:200]
+        product = np.abs(lower @ lower.T - square[:200, :200]).max()
+        return [
+            Agreement("ours: one sample left out against a refit", float(apart), 1e-8),
+            Agreement("one factorisation: product of the factor", float(product), 1e-12),
+        ]
+
+    return Contest(
+        {"S": S, "m": m},
+        [
+            Contestant("ours", "GegenbauerRegressorCV of all terms", ours),
+            Contestant(
+                "one factorisation", "SciPy's dpotrf of size S",
+                lambda: dpotrf(square, lower=1, overwrite_a=0)[0],
+            ),
+        ],
+        check,
+    )  # fmt: skip
+
+
 def scorers(*, n_threads: int, S: int, m: int, n_labels: int, n_alphas: int) -> Contest:
     """Choose by scorers of scikit-learn, against our own score; one of them is called for each."""
     rng = np.random.default_rng(1)
@@ -277,6 +330,15 @@ CASES: tuple[Case, ...] = (
         {"one factorisation": 1 / 60},
         n_terms=40,
         n_alphas=4,
+    ),
+    case(
+        "all-terms-chosen",
+        "the kernel of all terms, everything chosen",
+        all_terms,
+        {"S": 10_000, "m": 16},
+        {"one factorisation": 1 / 12},
+        S=120,
+        m=8,
     ),
     case(
         "scorers-classes",
