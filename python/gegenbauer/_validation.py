@@ -504,10 +504,8 @@ def require_finite(
     with np.errstate(all="ignore"):
         suspicious = not np.isfinite(array.sum(dtype=np.float64))
     if suspicious and not np.isfinite(array).all():
-        found = f"{what} beyond the range of {array.dtype}"
-        if name_row:
-            found += f", first in row {int(np.argwhere(~np.isfinite(array))[0, 0])}"
-        raise BeyondRangeError(found, advice)
+        row = int(np.argwhere(~np.isfinite(array))[0, 0]) if name_row else None
+        raise BeyondRangeError(f"{what} beyond the range of {array.dtype}", advice, row)
 
 
 def as_alphas(alphas: npt.ArrayLike) -> Doubles:

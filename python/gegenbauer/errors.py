@@ -29,14 +29,26 @@ class TooLargeError(MemoryError, ValueError):
 
 
 class BeyondRangeError(ValueError):
-    """Results that hold NaN or infinity: `found` names the place, the message also what to do."""
+    """Results that hold NaN or infinity.
 
-    def __init__(self, found: str, advice: str) -> None:
-        super().__init__(found, advice)
-        self.found = found
+    Attributes
+    ----------
+    found : str
+        What they are.
+    advice : str
+        Why that may be, and what to do.
+    row : int or None
+        The first of the caller's samples for which they are, counted from 0; None if it is none.
+    """
+
+    def __init__(self, found: str, advice: str, row: int | None = None) -> None:
+        super().__init__(found, advice, row)
+        self.found, self.advice, self.row = found, advice, row
 
     def __str__(self) -> str:
-        return ": ".join(self.args)
+        """Return all of it."""
+        place = "" if self.row is None else f", first in row {self.row}"
+        return f"{self.found}{place}: {self.advice}"
 
 
 class NotNumbersError(TypeError, ValueError):

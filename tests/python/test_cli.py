@@ -1365,7 +1365,7 @@ class TestTune:
             ("--plot nowhere/p.svg", "the folder of --plot nowhere/p.svg does not exist"),
             ("--out m.svg", "--out m.svg ends as a plot does; give the model another ending"),
             ("--out m.csv", "--out m.csv ends as a table does"),
-            ("--out-of-range extrapolate", "needs a finite set of terms: give --n-terms"),
+            ("--out-of-range extrapolate", "outside of the range of the inputs: give --n-terms"),
             ("--n-terms 0", "--n-terms"),
             ("--ignore speces", "did you mean 'species'?"),
         ],

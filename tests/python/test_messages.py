@@ -146,7 +146,7 @@ class TestOptions:
         required = {"fit": ["t.csv", "--target=y", "--stream"], "tune": ["t.csv", "--target=y"],
                     "predict": ["m.st", "t.csv"], "info": ["m.st"]}[name]  # fmt: skip
         for parameter, option in _declared(COMMANDS[name]).items():
-            if (name, parameter) in SETTINGS or parameter == "n_features":
+            if (name, parameter) in SETTINGS or parameter == "n_features" or "(" in parameter:
                 continue
             if parameter in ("stream", "probabilities"):  # which have no value
                 continue
@@ -162,24 +162,51 @@ def wrong(parameter: str) -> object:
 @pytest.mark.parametrize(
     ("command", "message", "expected"),
     [
-        ("fit", "lower `n_terms` or `degree`", "lower --n-terms or --degree"),
-        ("fit", "pass `n_terms=None`, or `degree=None`", "pass --n-terms all, or no --degree"),
+        ("fit", "too large: lower `n_terms` or `degree`", "too large: lower --n-terms or --degree"),
+        ("fit", "one. Pass `n_terms=None`, or `degree=None`.",
+         "one. Pass --n-terms all, or no --degree."),
         ("fit", "`degree=(3, 2)` has 12 terms", "--degree 3,2 has 12 terms"),
         ("fit", "use `penalize_constant=False`", "use --free-constant"),
         ("fit", r"give `separator='\t'`", "give --separator tab"),
         ("fit", "give `separator=';'`", "give --separator ';'"),
         ("fit", "or `as_labels=False`", "or --task regression"),
-        ("fit", "`ignore` it", "--ignore it"),
         ("fit", "use fewer inputs (`n_features`)", "use fewer inputs (--ignore)"),
         ("predict", "`coverage` must be", "--interval must be"),
-        ("tune", "fit with a larger `alpha`", "fit with a larger alpha (in Python)"),
-        ("fit", "clip it, pass `bounds`, or scale it", "clip it, or scale it"),
-        ("fit", "use fewer samples, or another `engine`", "use fewer samples"),
-        ("fit", "less, or lower `lam` or `engine`", "less, or lower --lam or engine (in Python)"),
-        ("fit", "too large, lower the `step`", "too large, lower the step (in Python)"),
+        # ways out to which no option leads are not there
+        ("tune", "it is infinite: fit with a larger `alpha`", "it is infinite"),
+        ("tune", "it is infinite. Fit with a larger `alpha`.", "it is infinite."),
+        ("fit", "far: clip it, pass `bounds`, or scale it", "far: clip it, or scale it"),
+        ("fit", "far: clip it, pass `bounds`, scale it, or wait", "far: clip it, scale it, or wait"),
+        ("fit", "many: use fewer samples, or another `engine`", "many: use fewer samples"),
+        ("fit", "many: lower `lam`, `degree` or `engine`", "many: lower --lam or --degree"),
+        ("tune", "many: lower `degree`, `n_terms` or `max_interaction`, or use fewer inputs",
+         "many: lower --n-terms, or use fewer inputs"),
+        ("tune", "many: lower `degree` or `lam`, or end it; got 3", "many: end it; got 3"),
+        ("tune", "far. Use `penalize_constant=False`, or subtract the mean.",
+         "far. Subtract the mean."),
+        ("fit", "it is 0: use `solver='auto'` or 'orthogonal', or a positive `alpha`",
+         "it is 0: use a positive --alpha"),
+        ("tune", "many: raise `alpha` (now 0, or `lam`), or wait", "many: wait"),
+        ("tune", "many: wait, use a lower `degree`, a larger `n_terms` or fewer rows",
+         "many: wait, use a larger --n-terms or fewer rows"),
+        # of what is reported, they have their names
+        ("fit", "`engine='dual'` needs all samples: give another `engine`",
+         "engine='dual' needs all samples"),
+        ("tune", "neither `degree` nor `n_terms` is given: give one of them",
+         "neither degree nor --n-terms is given: give one of them"),
+        # calls, too
+        ("fit", "it is singular: raise `alpha`, by `refit()`, or choose it by `choose_alpha()`",
+         "it is singular: raise --alpha, or choose it by --alpha auto"),
+        ("fit", "it is rough: use fewer terms, or `fit()` to refine it",
+         "it is rough: use fewer terms, or no --stream to refine it"),
+        ("fit", "give `spectrum=(q, s)`, or so", "give --spectrum Q,S, or so"),
+        ("fit", "none: give `spectrum=Spectrum.paper(lam)`", "none"),
+        # in quotes stand names
         ("fit", "it is 3, or '`x`' is bad", "it is 3, or '`x`' is bad"),
-        ("fit", "column 'a`b' is bad, or `ignore` it", "column 'a`b' is bad, or --ignore it"),
+        ("fit", "column 'a`b' is bad, or `lam` it", "column 'a`b' is bad, or --lam it"),
         ("fit", "column '`x`' holds text, or `alpha`", "column '`x`' holds text, or --alpha"),
+        ("tune", "column 'a: `lam`, or (' is bad: wait", "column 'a: `lam`, or (' is bad: wait"),
+        ("tune", "Sobol' indices: 'it's' or `lam` or 5", "Sobol' indices: 'it's' or 5"),
         ("fit", "The 'lam' parameter of GegenbauerRegressor must be a float",
          "--lam must be a float"),
         ("fit", "The 'engine' parameter of GegenbauerRegressor must be a str",
@@ -189,3 +216,13 @@ def wrong(parameter: str) -> object:
 def test_one_rule(command, message, expected):
     with naming_options_of(COMMANDS[command]):
         assert in_options(message) == expected
+
+
+def test_options_of_the_command_that_made_a_model():
+    message = "it is infinite: clip it by `out_of_range`, or fit with `alpha` or `n_terms=5`"
+    with naming_options_of(predict), naming_options_of(tune, also=True):
+        assert in_options(message) == (
+            "it is infinite: clip it by --out-of-range or fit with --n-terms 5 of gegenbauer tune"
+        )
+    with naming_options_of(predict):
+        assert in_options(message) == "it is infinite: clip it by --out-of-range"

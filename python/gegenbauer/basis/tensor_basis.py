@@ -143,7 +143,11 @@ class TensorBasis:
                 "`spectrum=(q, s)` or `spectrum=Spectrum.paper(lam)`"
             )
         arguments |= core_spectrum(self.spectrum, self.lam, arguments["n_inputs"])
-        self._plan = _core_basis(arguments, self.lam)
+        try:
+            self._plan = _core_basis(arguments, self.lam)
+        except ValueError as error:  # what polynomials of one input call a normalization
+            text = str(error).replace("the orthonormal normalization", "`spectrum='orthonormal'`")
+            raise type(error)(text) from None
         self.n_features: int = arguments["n_inputs"]
         self.degree: int | tuple[int, ...] | None = arguments["degree"]
         if arguments["degrees"]:

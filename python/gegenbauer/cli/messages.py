@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from gegenbauer.cli.parameters import in_options
-from gegenbauer.errors import Rows, StreamError
+from gegenbauer.errors import BeyondRangeError, Rows, StreamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -142,7 +142,7 @@ def data_rows(where: Rows) -> str:
 
     Examples
     --------
-    >>> from gegenbauer.errors import Rows
+    >>> from gegenbauer.errors import BeyondRangeError, Rows
     >>> data_rows(Rows("t.csv", 0, 0)), data_rows(Rows("t.parquet", 7)), data_rows(Rows("t.csv"))
     ('data row 1 of t.csv (header not counted)', 'data rows 8 on of t.parquet', 't.csv')
     """
@@ -154,10 +154,12 @@ def data_rows(where: Rows) -> str:
 
 def refused(error: Exception) -> UserError:
     """Return what the library refuses as an error of the user, in the words of the command line."""
-    text = str(error)
     if isinstance(error, StreamError) and isinstance(error.where, Rows):
-        text = f"{data_rows(error.where)}: {error.reason}"
-    return UserError(in_options(text))
+        return UserError(f"{data_rows(error.where)}: {in_options(error.reason)}")
+    if isinstance(error, BeyondRangeError) and error.row is not None:
+        place = Rows("", error.row, error.row).counted_from(1)
+        return UserError(f"{error.found}, first in data {place}: {in_options(error.advice)}")
+    return UserError(in_options(str(error)))
 
 
 @contextmanager

@@ -274,6 +274,7 @@ Alpha = Annotated[
         "--stream also 'auto': the best of 2^-30 to 2^30 by generalised cross-validation.",
         show_default="2^-12", rich_help_panel=_MODEL_PANEL,
     ),
+    Sets(calls={"choose_alpha()": f"--alpha {AUTO}"}),
 ]  # fmt: skip
 
 FreeConstant = Annotated[
@@ -320,6 +321,7 @@ SpectrumOption = Annotated[
         "of an interaction and of a degree.",
         show_default="raw polynomials", rich_help_panel=_MODEL_PANEL,
     ),
+    Sets(values={"(q, s)": "--spectrum Q,S"}),
 ]  # fmt: skip
 
 OutOfRangeOption = Annotated[
@@ -354,6 +356,7 @@ Stream = Annotated[
         "--stream", help="Read in batches: for tables that do not fit into memory.",
         rich_help_panel=_STREAM_PANEL,
     ),
+    Sets(calls={"fit()": "no --stream"}),
 ]  # fmt: skip
 
 Checkpoint = Annotated[

@@ -1,8 +1,9 @@
 """Parameters of the library as options of the command line.
 
-Messages of the library put in backticks what the caller can set: a parameter, or one with a value.
-The command line, which has options instead, writes them by the declarations of the command that
-runs. Nothing here needs more than Python until a command runs.
+Messages of the library put in backticks what the caller can set, a parameter or one with a value,
+or call. The command line, which has options instead, writes them by the declarations of the command
+that runs, and leaves out the advice that no option can follow. Nothing here needs more than Python
+until a command runs.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 import shlex
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, get_args, get_type_hints
 
 if TYPE_CHECKING:
@@ -31,19 +32,30 @@ class Sets:
         Names of the parameters; none for the name of the option.
     values : dict of str to str
         What stands for a value, as Python writes it, on the command line.
+    calls : dict of str to str
+        What stands for a call, such as ``refit()``.
     """
 
     parameters: tuple[str, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict)
+    calls: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class _Option:
     name: str
     values: Mapping[str, str]
+    command: str = ""  # whose it is, if that is not the one that runs
 
-    def with_value(self, value: str | None) -> str:
-        """Write the option, with a value that is given as Python writes it."""
+    def with_value(self, value: str | None) -> str | None:
+        """Write the option, with a value that is given as Python writes it; None if it takes none.
+
+        Such a value is a call, or anything else that is no literal.
+        """
+        text = self._text(value)
+        return f"{text} of gegenbauer {self.command}" if text and self.command else text
+
+    def _text(self, value: str | None) -> str | None:
         if value is None:
             return self.name
         if value in self.values:
@@ -53,7 +65,7 @@ class _Option:
         try:
             read = ast.literal_eval(value)
         except (SyntaxError, ValueError):
-            read = value
+            return None
         parts = read if isinstance(read, (tuple, list)) else [read]
         return f"{self.name} {shlex.quote(','.join(map(str, parts)))}"
 
@@ -61,12 +73,20 @@ class _Option:
 # Of the command that runs, by the parameters that they set.
 _options: ContextVar[Mapping[str, _Option]] = ContextVar("_options")
 
-# A parameter, maybe with a value, as messages of the library mark it, but not within quotes, where
-# names of columns stand; or as scikit-learn refuses a value.
-_PARAMETER = re.compile(r"(?<!['\"])`(\w+)(?:=([^`]*))?`|The '(\w+)' parameter of \w+")
+# What messages mark: a parameter, maybe with a value, or a call; in quotes stand names of columns
+_QUOTED = r"(?<!\w)(?:'(?:[^'\\]|\\.|'(?=\w))*+'|\"(?:[^\"\\]|\\.)*+\")(?!\w)"
+_MARK = re.compile(rf"{_QUOTED}|`(\w+(?:\(\))?)(?:=([^`]*))?`")
+_REFUSED = re.compile(r"The '(\w+)' parameter of \w+")  # by scikit-learn
 
-# One of several ways out, behind a comma, that names parameters
-_WAY = re.compile(r",( or)?(?:[^,;:.`]|`[^`]*`)*`[^`]*`[^,;:.`]*(?=[,;:.]|$)(?P<more>(?=, or ))?")
+# Where no joint of clauses or ways is looked for: in quotes, in a mark with other values that would
+# do, and in brackets
+_MARKED = rf"`[^`]*`(?:(?:,| or) {_QUOTED})*"
+_WHOLE = re.compile(rf"{_QUOTED}|{_MARKED}|\((?:{_QUOTED}|`[^`]*`|[^()])*+\)")
+_CLAUSES = re.compile(r"([:;.] )")
+_WAYS = re.compile(r"(, or |, | or )")
+
+# A way out that begins so lacks its verb, which stands in the first one
+_NO_VERB = re.compile(r"[`'\"]|(?:an?|the|another|fewer|less|more) ")
 
 
 def _declared(command: Callable[..., None]) -> dict[str, _Option]:
@@ -84,13 +104,26 @@ def _declared(command: Callable[..., None]) -> dict[str, _Option]:
             sets = next((mark for mark in marks if isinstance(mark, Sets)), Sets())
             for parameter in sets.parameters or (argument,):
                 found[parameter] = _Option(name, sets.values)
+            found |= {call: _Option(text, {}) for call, text in sets.calls.items()}
     return found
 
 
 @contextmanager
-def naming_options_of(command: Callable[..., None]) -> Iterator[None]:
-    """Let messages name the options of a command, which is a function of `app`."""
-    token = _options.set(_declared(command))
+def naming_options_of(command: Callable[..., None], *, also: bool = False) -> Iterator[None]:
+    """Let messages name the options of a command.
+
+    Parameters
+    ----------
+    command : callable
+        A function of `app`.
+    also : bool, default=False
+        Beside those of the command that runs, which come first: the other one made what it uses.
+    """
+    options = _declared(command)
+    if also:
+        options = {name: replace(one, command=command.__name__) for name, one in options.items()}
+        options |= _options.get({})
+    token = _options.set(options)
     try:
         yield
     finally:
@@ -100,8 +133,9 @@ def naming_options_of(command: Callable[..., None]) -> Iterator[None]:
 def in_options(message: str) -> str:
     """Write the parameters that a message of the library marks as options of this command.
 
-    Where that is one of several ways out, those that no option leads to are left out; elsewhere, a
-    parameter that no option sets is noted as one of the library in Python.
+    A message is a report, and advice behind a colon, a semicolon or a full stop, of one or more ways
+    out with "or" before the last. Ways to which no option leads are left out, and advice of which
+    nothing remains; in a report, a parameter that no option sets has its name.
 
     Parameters
     ----------
@@ -118,26 +152,77 @@ def in_options(message: str) -> str:
     >>> from gegenbauer.cli.options import FreeConstant, Terms
     >>> def fit(n_terms: Terms, free_constant: FreeConstant) -> None: ...
     >>> with naming_options_of(fit):
-    ...     print(in_options("use `n_terms=None`, fewer samples, or another `engine`"))
-    ...     print(in_options("use `penalize_constant=False`"))
-    ...     print(in_options("`engine='dual'` needs all samples at once"))
-    use --n-terms all, fewer samples
-    use --free-constant
-    engine='dual' (in Python) needs all samples at once
+    ...     print(in_options("too many: lower `n_terms`, `degree` or `max_interaction`"))
+    ...     print(in_options("too much: use `n_terms=None`, fewer samples, or another `engine`"))
+    ...     print(in_options("far from zero. Use `penalize_constant=False`"))
+    ...     print(in_options("`engine='dual'` needs all samples at once: choose another `engine`"))
+    too many: lower --n-terms
+    too much: use --n-terms all or fewer samples
+    far from zero. Use --free-constant
+    engine='dual' needs all samples at once
     """
-    return _PARAMETER.sub(_written, _WAY.sub(_without_dead_end, message))
+    wholes: list[str] = []
+
+    def hide(found: re.Match[str]) -> str:
+        wholes.append(found[0])
+        return f"\0{len(wholes) - 1}\0"
+
+    def show(text: str) -> str:
+        return re.sub(r"\0(\d+)\0", lambda found: wholes[int(found[1])], text)
+
+    message = _REFUSED.sub(_accused, message.replace("\0", "\\0"))
+    body = message.removesuffix(".")
+    report, *rest = _CLAUSES.split(_WHOLE.sub(hide, body))
+    text = show(report)
+    for joint, clause in zip(rest[::2], rest[1::2], strict=True):
+        ways = _open_ways([show(piece) for piece in _WAYS.split(clause)])
+        if ways:
+            text += joint + (ways[0].upper() if joint == ". " else ways[0]) + ways[1:]
+    return _MARK.sub(_written, text) + message[len(body) :]
 
 
-def _without_dead_end(found: re.Match[str]) -> str:
-    names = {part[1] for part in _PARAMETER.finditer(found[0])}  # none where marks are of a column
-    one_of_several = found[1] is not None or found["more"] is not None
-    dead = one_of_several and names and names.isdisjoint(_options.get({}))
-    return "" if dead else found[0]
+def _open_ways(pieces: list[str]) -> str:
+    """Return those of several ways out to which options lead; joints stand between the ways."""
+    ways, joints = pieces[::2], ["", *pieces[1::2]]
+    if not any("or" in joint for joint in joints):  # commas within a single way
+        ways, joints = ["".join(pieces)], [""]
+    left = [at for at, way in enumerate(ways) if _is_open(way)]
+    text, verb, said = "", 0, -1
+    for at, way in enumerate(ways):
+        verb = verb if _NO_VERB.match(way) else at  # of which way it is the verb
+        if at not in left:
+            continue
+        joint = joints[at] if text else ""
+        if text and at == left[-1] and len(left) < len(ways) and "or" not in joint:
+            joint = ", or " if len(left) > 2 else " or "
+        text += joint + ("" if verb in (at, said) else _verb(ways[verb], way)) + way
+        said = verb
+    return text
+
+
+def _verb(whose: str, way: str) -> str:
+    """Return how a way out begins whose mark, or first word, another one has in its place."""
+    return whose.partition("`" if way.startswith("`") else " ")[0].rstrip() + " "
+
+
+def _is_open(way: str) -> bool:
+    """Return whether an option leads there, or none is needed."""
+    marks = [found for found in _MARK.finditer(way) if found[1]]
+    return not marks or any(_option(found) is not None for found in marks)
+
+
+def _option(found: re.Match[str]) -> str | None:
+    option = _options.get({}).get(found[1])
+    return None if option is None else option.with_value(found[2])
+
+
+def _accused(found: re.Match[str]) -> str:
+    """Mark the parameter that scikit-learn refuses, if an option sets it."""
+    return f"`{found[1]}`" if found[1] in _options.get({}) else found[0]
 
 
 def _written(found: re.Match[str]) -> str:
-    name, value, refused = found.groups()
-    option = _options.get({}).get(name or refused)
-    if option is not None:
-        return option.with_value(value)
-    return found[0] if refused else f"{found[0].strip('`')} (in Python)"
+    if found[1] is None:
+        return found[0]
+    option = _option(found)
+    return found[0].strip("`") if option is None else option

@@ -69,7 +69,7 @@ FLOAT_DTYPES = [np.float64, np.float32]
 # Longest list of columns or labels that an error spells out.
 MAX_LISTED = 5
 
-CLIP_ADVICE = "X lies too far outside of the range seen in fit, set `out_of_range='clip'`"
+CLIP_ADVICE = "samples lie too far outside of the range seen in fit, set `out_of_range='clip'`"
 
 
 class Range(Interval):  # type: ignore[misc]  # scikit-learn is untyped
@@ -363,12 +363,12 @@ class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
         if not found:
             return
         more = len(found) - MAX_LISTED
-        given = ", pass `bounds`" if "bounds" in self.get_params(deep=False) else ""
+        given = " pass `bounds`," if "bounds" in self.get_params(deep=False) else ""
         warnings.warn(
             f"{'; '.join(found[:MAX_LISTED])}{f'; and {more} more columns' if more > 0 else ''}. "
             "The polynomials, which span the range, hardly distinguish such samples: fill in what "
-            f"a code such as -999 stands for, clip what lies outside{given}, or transform the "
-            "column (its logarithm, or scikit-learn's QuantileTransformer).",
+            f"a code such as -999 stands for, clip what lies outside,{given} take the logarithm "
+            "of the column, or transform it by scikit-learn's `QuantileTransformer()`.",
             OutlierWarning,
             stacklevel=stacklevel(),
         )
@@ -509,4 +509,4 @@ def advising(advice: str) -> Iterator[None]:
     try:
         yield
     except BeyondRangeError as error:
-        raise BeyondRangeError(error.found, advice) from None
+        raise BeyondRangeError(error.found, advice, error.row) from None

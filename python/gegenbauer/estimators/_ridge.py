@@ -78,7 +78,7 @@ class GegenbauerEstimator(StreamEstimator):
         if given is not None:
             warn_of_light(given[used], used.size)
         self._fit_inputs(X)
-        with advising("y or sample_weight is too large, scale it down"):
+        with advising("the targets (or their weights) are too large, scale them down"):
             solution = solve_ridge(
                 self.basis_,
                 X,
@@ -143,9 +143,9 @@ class GegenbauerEstimator(StreamEstimator):
         if error <= _LARGEST_ERROR or self.rcond_ >= _LEAST_ILL_CONDITIONED:
             return
         if self._statistics is not None:
-            way_out = "fit, which refines from the samples"
+            way_out = "`fit()` to refine from the samples"
         elif self.solver == "cholesky":
-            way_out = "`solver='auto'`, which goes on where Cholesky loses digits"
+            way_out = "`solver='auto'` to go on where Cholesky loses digits"
         else:
             way_out = "leave out inputs that repeat others"
         warnings.warn(
@@ -173,5 +173,5 @@ class GegenbauerEstimator(StreamEstimator):
         X = model._validate_inputs(X, reset=False)
         model._apply_range_policy(X)
         function = model._solved().expansion.with_scaling(model._current_scaling())
-        with advising(f"{CLIP_ADVICE}, or term_coef_ is too large, fit with a larger `alpha`"):
+        with advising(f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger `alpha`"):
             return function.evaluate(X, n_threads=model._n_threads())

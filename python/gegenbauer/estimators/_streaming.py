@@ -136,8 +136,8 @@ class StreamEstimator(SolvedEstimator):
                 )
             except np.linalg.LinAlgError as error:
                 raise np.linalg.LinAlgError(
-                    f"{error} (the samples are gone, so there is no way but from their sums: "
-                    f"choose a larger `alpha` than {float(self.alpha):g} by choose_alpha or refit)"
+                    f"{error} (now {float(self.alpha):g}), by `refit()` since the samples are gone, "
+                    "or choose it by `choose_alpha()`"
                 ) from None
         flat = self._y_was_flat and solution.weights.shape[1] == 1
         self._keep_solution(solution, flat=flat)
@@ -316,10 +316,16 @@ class StreamEstimator(SolvedEstimator):
     def _with_batch(self, batch: Any, classes: Any) -> tuple[Self, int]:
         """Return a copy that has learned a batch too, and its samples; errors name the batch."""
         work = copy.copy(self)
+        if self._statistics is None:  # what is wrong with parameters is not the rows' fault
+            shape = getattr(batch.X, "shape", ())
+            if len(shape) == 2 and min(shape) > 0:
+                work._make_basis(shape[1])
         try:
             n_rows = int(_num_samples(batch.X))
             if n_rows:
                 work._take_in(batch.X, batch.y, batch.sample_weight, classes, grow=classes is None)
+        except MemoryError:  # which is no fault of theirs, either
+            raise
         except (ValueError, TypeError) as error:
             counted = "; rows count from the first of these" if " row " in str(error) else ""
             raise StreamError(f"{error}{counted}", batch.where) from error

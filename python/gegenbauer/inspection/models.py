@@ -34,7 +34,7 @@ def terms_of(estimator: Any) -> TermExpansion:
     found = expansion_of(estimator)
     if not isinstance(found, TermExpansion):
         raise TypeError(
-            "this model has infinitely many terms and no finite polynomial: fit with n_terms=... "
-            "to get one"
+            "this model has infinitely many terms and no finite polynomial: fit with `n_terms` to "
+            "get one"
         )
     return found

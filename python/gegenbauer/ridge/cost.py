@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from gegenbauer._dispatch import core, processors
@@ -63,8 +64,8 @@ def fit_cost(
     dict of str to float
         Multiply-adds at the machine's peak, by the name of the engine. Moments are counted until
         they are known to cost more than another way, so that the figure of a way that loses is a
-        lower bound. Infinity has one meaning: their plan would be too large, and the engine gives
-        way to ``"primal"`` if it is requested.
+        lower bound. Infinity has one meaning: their plan would be too large, or ``lam`` vanishes
+        beside 1 and is not 0, and the engine gives way to ``"primal"`` if it is requested.
 
     Raises
     ------
@@ -85,7 +86,11 @@ def fit_cost(
         n = float(n_samples)
         products = n**2 / 2 * model.n_features
         return {"kernel": n**3 / 6 + products + n**2 * n_outputs}
-    return core.fit_cost(check_basis(model, "model")._plan, n_samples, n_outputs)
+    basis = check_basis(model, "model")
+    cost: dict[str, float] = core.fit_cost(basis._plan, n_samples, n_outputs)
+    if basis.lam != 0.0 and 1.0 + basis.lam == 1.0:  # a recurrence of coefficients ends in 0 / 0
+        cost["moments"] = math.inf
+    return cost
 
 
 # Samples that all terms are fitted to on two processors, and kernel matrices that memory has to

@@ -10,12 +10,15 @@ import pandas as pd
 from sklearn.base import is_classifier
 
 from gegenbauer._validation import apart
+from gegenbauer.cli import app
 from gegenbauer.cli.columns import select_inputs
 from gegenbauer.cli.messages import UserError, count, data_rows, listed, printable, quoted, refusals
 from gegenbauer.cli.output import Steps, print_pairs
+from gegenbauer.cli.parameters import naming_options_of
 from gegenbauer.cli.report import task_of
 from gegenbauer.cli.tables import check_output, read_table, require_file, write_table
 from gegenbauer.errors import ModelFileError
+from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.estimators.classifier_cv import GegenbauerClassifierCV
 from gegenbauer.estimators.regressor_cv import GegenbauerRegressorCV
 from gegenbauer.persistence._load import load
@@ -87,6 +90,7 @@ def run(
                     f"{option} is not for {printable(str(model_path), 200)}, which holds "
                     f"{type(model).__name__}; it needs a {task} that gegenbauer tune wrote"
                 )
+        maker = app.tune if isinstance(model, SearchEstimator) else app.fit
         table = read_table(path, separator)
         inputs_of_model = getattr(model, "feature_names_in_", None)
         inputs = select_inputs(table, inputs_of_model, model.n_features_in_)
@@ -96,7 +100,7 @@ def run(
         if out_of_range is not None:
             model.set_params(out_of_range=out_of_range)
         _apply_range_policy(model, X, list(inputs.columns), table, steps.warn)
-        with refusals(steps.warn):
+        with naming_options_of(maker, also=True), refusals(steps.warn):
             predictions = _as_table(model, model.predict(X))
             if probabilities:
                 names = [f"probability_{label}" for label in model._answers]

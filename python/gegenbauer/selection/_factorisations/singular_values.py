@@ -218,7 +218,7 @@ class SingularValues(SpectralFactorisation):
         require_memory(
             16.0 * size * size,
             f"the matrix of {size} terms behind standard deviations",
-            "lower n_terms",
+            "lower `n_terms`",
         )
         beyond = alpha**-0.5
         root = (self._V * (1.0 / np.sqrt(self.eigenvalues + alpha) - beyond)) @ self._V.T
