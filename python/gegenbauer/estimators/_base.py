@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLIP_ADVICE",
+    "TARGETS_ADVICE",
     "FLOAT_DTYPES",
     "MAX_LISTED",
     "BasisEstimator",
@@ -68,6 +69,8 @@ FLOAT_DTYPES = [np.float64, np.float32]
 
 # Longest list of columns or labels that an error spells out.
 MAX_LISTED = 5
+
+TARGETS_ADVICE = "the targets (or their weights) are too large, scale them down"
 
 CLIP_ADVICE = "samples lie too far outside of the range seen in fit, set `out_of_range='clip'`"
 

@@ -20,7 +20,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from gegenbauer._locks import exclusive
 from gegenbauer.errors import IllConditionedWarning, stacklevel
-from gegenbauer.estimators._base import CLIP_ADVICE, Range, advising
+from gegenbauer.estimators._base import CLIP_ADVICE, TARGETS_ADVICE, Range, advising
 from gegenbauer.estimators._constant import (
     distances,
     least_distance,
@@ -78,7 +78,7 @@ class GegenbauerEstimator(StreamEstimator):
         if given is not None:
             warn_of_light(given[used], used.size)
         self._fit_inputs(X)
-        with advising("the targets (or their weights) are too large, scale them down"):
+        with advising(TARGETS_ADVICE):
             solution = solve_ridge(
                 self.basis_,
                 X,

@@ -22,7 +22,7 @@ from gegenbauer._validation import check_number
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.batches.iterables import as_batches
 from gegenbauer.errors import StreamError
-from gegenbauer.estimators._base import advising
+from gegenbauer.estimators._base import TARGETS_ADVICE, advising
 from gegenbauer.estimators._labels import column_names
 from gegenbauer.estimators._merging import require_mergeable, same_values
 from gegenbauer.estimators._progress import RowProgress
@@ -203,9 +203,10 @@ class StreamEstimator(SolvedEstimator):
             self._apply_range_policy(X)
             self.n_out_of_range_ += int(np.count_nonzero(box.outside(X)))
         grow_box = box is None and not first  # the first rows have made it
-        statistics.update(
-            X, targets, sample_weight=weight, widen=grow_box, n_threads=self._n_threads()
-        )
+        with advising(TARGETS_ADVICE):
+            statistics.update(
+                X, targets, sample_weight=weight, widen=grow_box, n_threads=self._n_threads()
+            )
         self._set_statistics(statistics)
 
     def _sum_parameters(self) -> dict[str, Any]:
