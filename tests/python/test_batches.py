@@ -93,7 +93,7 @@ def test_errors_carry_their_rows(folder):
         where = error.where
         assert (where.source, where.first, where.last) == ("t.csv", 1, 1)
         assert str(error) == f"row 1 of t.csv (counted from 0): {error.reason}"
-        assert error.reason.startswith("column 'a' holds no value; ")
+        assert error.reason.startswith("column 'a' holds no value (blank, ")
         assert where.counted_from(1) == "row 2 of t.csv"
         assert data_rows(where) == "data row 2 of t.csv (header not counted)"
     assert str(StreamError("no rows", Rows("t.csv"))) == "t.csv: no rows"
@@ -503,7 +503,7 @@ class TestTables:
         write(table(9), f"data/1.{ending}")
         write(table(7).rename(columns={"a": "A "}), f"data/2.{ending}")
         assert refused("data", "y", read=False) == (
-            f"2.{ending}: there is no column 'a' as in 1.{ending}; it has 'A ', 'b', 'y'"
+            f"2.{ending}: there is no column 'a' as in 1.{ending}; did you mean 'A '?"
         )
 
     def test_new_column_in_one_file(self, folder, ending):
@@ -517,15 +517,22 @@ class TestTables:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"target": "ys"}, "there is no column 'ys'; did you mean 'y'?"),
-            ({"target": "species"}, "there is no column 'species'; it has 'a', 'b', 'y'"),
-            ({"target": "y", "inputs": ["a", "bb"]}, "there is no column 'bb'; did you mean 'b'?"),
-            ({"target": "y", "ignore": ["z"]}, "there is no column 'z'"),
-            ({"target": "y", "sample_weight": "z"}, "there is no column 'z'"),
+            ({"target": "ys"}, "there is no column 'ys' for `target`; did you mean 'y'?"),
+            (
+                {"target": "species"},
+                "there is no column 'species' for `target`; it has 'a', 'b', 'y'",
+            ),
+            (
+                {"target": "y", "inputs": ["a", "bb"]},
+                "no column 'bb' for `inputs`; did you mean 'b'?",
+            ),
+            ({"target": "y", "ignore": ["z"]}, "there is no column 'z' for `ignore`; it has"),
+            ({"target": "y", "sample_weight": "z"}, "there is no column 'z' for `sample_weight`"),
+            ({"target": "y", "ignore": ["y"]}, "'y' is both `target` and in `ignore`; give it"),
             ({"target": "y", "inputs": ["a", "a"]}, "column 'a' is used twice"),
             ({"target": "y", "inputs": ["a", "y"]}, "column 'y' is used twice"),
             ({"target": "y", "sample_weight": "y"}, "column 'y' is used twice"),
-            ({"target": "y", "ignore": ["a", "b"]}, "no column of t.* is left as an input"),
+            ({"target": "y", "ignore": ["a", "b"]}, "t.*: no column is left as an input"),
             (
                 {"target": "y", "separator": "ab"},
                 "`separator` must be one character of ASCII, got 'ab'",
@@ -547,12 +554,10 @@ class TestTables:
 
     def test_inputs_that_are_no_numbers(self, folder, ending):
         write(table(4).assign(day=["Monday"] * 4), f"t.{ending}")
-        where, example = "", ""
-        if ending == "csv":
-            where, example = "row 0 of t.csv (counted from 0)", ", such as 'Monday'"
         assert refused(f"t.{ending}", "y", read=False) == (
-            f"{where or 't.parquet'}: column 'day' holds text{example}, and an input must hold "
-            "numbers; make it numbers or `ignore` it"
+            f"row 0 of t.{ending} (counted from 0): column 'day' holds text, such as 'Monday', and "
+            "an input must hold numbers; make it numbers, or leave the column out by "
+            "`ignore=['day']`"
         )
 
     def test_target_for_regression(self, folder, ending):
@@ -575,8 +580,10 @@ class TestTables:
         frame.loc[217, column] = None
         write(frame, f"data/2.{ending}")
         assert refused("data", "y", sample_weight="w", batch_size=100) == (
-            f"row 217 of 2.{ending} (counted from 0): column '{column}' holds no value; repair "
-            "or remove the row, or `ignore` the column"
+            f"row 217 of 2.{ending} (counted from 0): column '{column}' holds no value (blank, NA, "
+            "None or the like); repair or remove the row"
+            + f", or leave the column out by `ignore=['{column}']`"
+            * (column in "ab")
         )
 
     def test_missing_values_elsewhere_do_not_matter(self, folder, ending):
@@ -729,7 +736,7 @@ class TestParquet:
             ("a", pd.to_datetime(["2026-01-01"] * 3), "holds dates or times, but numbers in 1.par"),
             ("y", [1] * 3, "column 'y' holds numbers, but text in 1.parquet"),
             ("y", [True] * 3, "column 'y' holds true and false, but text in 1.parquet"),
-            ("b", [None] * 3, "column 'b' has no values; fill or `ignore` it"),
+            ("b", [None] * 3, "'b' has no values; fill it, or leave the column out by "),
             ("b", [[1]] * 3, "column 'b' holds values of type list<"),
         ],
     )
@@ -823,17 +830,17 @@ class TestCsv:
     def test_missing_values(self, folder, word):
         Path("t.csv").write_text(f"a,y\n1,u\n{word},v\n")
         assert refused("t.csv", "y").startswith(
-            "row 1 of t.csv (counted from 0): column 'a' holds no value;"
+            "row 1 of t.csv (counted from 0): column 'a' holds no value (blank,"
         )
         Path("t.csv").write_text(f"a,y\n1,u\n2,{word}\n")
         assert refused("t.csv", "y").startswith(
-            "row 1 of t.csv (counted from 0): column 'y' holds no value;"
+            "row 1 of t.csv (counted from 0): column 'y' holds no value (blank,"
         )
 
     def test_first_rows_that_lack_values(self, folder):
         Path("t.csv").write_text("a,b,y\n,1,u\n,2,v\n")
         assert refused("t.csv", "y").startswith(
-            "row 0 of t.csv (counted from 0): column 'a' holds no value;"
+            "row 0 of t.csv (counted from 0): column 'a' holds no value (blank,"
         )
         (batch,) = TableBatches("t.csv", "y", ignore=["a"]).start()
         assert batch.X["b"].tolist() == [1.0, 2.0]

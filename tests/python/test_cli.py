@@ -650,8 +650,8 @@ class TestStream:
             note = " (header not counted)" * (ending == "csv")
             error = fail("fit", "parts", "--target=y", "--stream", "--n-terms=3")
             assert error == (
-                "error: column 'y' holds no value (blank, NA, None or the like) in data row 2 of "
-                f"2.{ending}{note}; repair or remove this row\n"
+                f"error: data row 2 of 2.{ending}{note}: column 'y' holds no value (blank, NA, None"
+                " or the like); repair or remove the row\n"
             )
             for path in Path("parts").iterdir():
                 path.unlink()
@@ -890,10 +890,11 @@ class TestStream:
         error = fail("fit", "empty", *options)
         assert "the folder empty holds no .parquet, .csv or .tsv files" in error
         assert fail("fit", "parts", "--target=Speces", "--stream") == (
-            "error: 0.parquet: there is no column 'Speces'; did you mean 'species'?\n"
+            "error: 0.parquet: there is no column 'Speces' for --target; did you mean 'species'?\n"
         )
-        assert "'species' holds text, and an input must hold numbers; make it numbers or " in fail(
-            "fit", "parts", "--target=petal width", "--stream"
+        assert (
+            "'species' holds text, such as 'virginica', and an input must hold numbers; "
+            in fail("fit", "parts", "--target=petal width", "--stream")
         )
         whole = Path("parts/2.parquet").read_bytes()
         Path("parts/2.parquet").write_bytes(whole[:-20])
@@ -991,7 +992,7 @@ class TestTask:
         classes = succeed("fit", "t.parquet", "--target=y", "--n-terms=3").value("classes")
         assert classes == "2: 'NA' (20 rows), 'None' (20 rows)"
         table.to_csv("t.csv", index=False)
-        assert "'y' holds no value (blank, NA, None or the like) in 40 rows of 40" in fail(
+        assert "'y' holds no value (blank, NA, None or the like), in 40 rows of 40" in fail(
             "fit", "t.csv", "--target=y"
         )
 
@@ -1094,14 +1095,13 @@ class TestPredict:
         header = ",".join(INPUTS)
         error = fail("predict", iris_model, csv(f"{header}\n1,2,3,4\n1,2,,4\n"))
         assert error == (
-            "error: column 'petal length' holds no value (blank, NA, None or the like) in "
-            "data row 2 of table.csv (header not counted); repair or remove this row\n"
+            f"error: data row 2 {IN}: column 'petal length' holds no value (blank, NA, None or the "
+            "like); repair or remove the row\n"
         )
         error = fail("predict", iris_model, csv(f"{header}\n1,2,3,4\n1,2,3,4\n1,x,3,4\n"))
         assert error == (
-            "error: column 'sepal width' is not numeric: it holds 'x' in data row 3 of "
-            "table.csv (header not counted); make it "
-            "numbers\n"
+            f"error: data row 3 {IN}: column 'sepal width' holds text, such as 'x', and an input "
+            "must hold numbers; make it numbers\n"
         )
 
     def test_model_without_names(self, folder):
@@ -1156,7 +1156,7 @@ class TestPredict:
     def test_transformer_predicts_nothing(self, folder):
         save(GegenbauerFeatures(degree=1).fit([[0.0], [1.0]]), "f.st")
         error = fail("predict", "f.st", csv("a\n1\n"))
-        assert "f.st holds GegenbauerFeatures, which predicts nothing" in error
+        assert "f.st holds features, which predict nothing" in error
 
 
 def rows_of(table: str) -> dict[str, list[str]]:
@@ -1288,9 +1288,9 @@ class TestTune:
         assert np.array_equal(found.iloc[:, 1:], model.predict_proba(X))
         assert np.array_equal(found["prediction"], model.predict(X))
         error = fail("predict", "m.st", iris_csv, "--interval", 0.9)
-        assert "--interval is not for m.st, which holds GegenbauerClassifierCV" in error
+        assert "--interval is not for m.st, which holds a model for classification" in error
         error = fail("predict", iris_model, iris_csv, "--probabilities")
-        assert "it needs a classifier that gegenbauer tune wrote" in error
+        assert "it needs one for classification that gegenbauer tune wrote" in error
 
     def test_intervals(self, folder):
         rng = np.random.default_rng(0)
@@ -1562,20 +1562,20 @@ BAD_TABLES = {
     "separator": ("a;y\n1;u\n", ["a single name, 'a;y'; give --separator ';'"]),
     "tabs": ("a\ty\n1\tu\n", ["give --separator tab"]),
     "twice": ("a,a,y\n1,2,u\n", ["several columns 'a'; give every column a name of its own"]),
-    "no inputs": ("y\nu\nv\n", ["no column of table.csv is left as an input beside the"]),
+    "no inputs": ("y\nu\nv\n", ["table.csv: no column is left as an input beside the"]),
     "text": (
         "a,the name,b,y\n1,x,2,u\n3,z,4,v\n",
-        ["'the name' is not numeric: it holds 'x' in data row 1", "--ignore 'the name'"],
+        [f"data row 1 {IN}: column 'the name' holds text, such as 'x'", "--ignore 'the name'"],
     ),
-    "texts": ("a,b,y\n1,q,u\nx,r,v\n", ["'a' is not numeric: it holds 'x' in data row 2",
-              "and so is 1 more column", "--ignore a --ignore b"]),
-    "mark for missing": ("a,y\n1,u\n?,v\n", ["it holds '?' in data row 2"]),
+    "texts": ("a,b,y\n1,q,u\nx,r,v\n", [f"data row 2 {IN}: column 'a' holds text, such as 'x'",
+              "numbers (1 more is alike)", "these columns out by --ignore a --ignore b"]),
+    "mark for missing": ("a,y\n1,u\n?,v\n", [f"data row 2 {IN}: column 'a' holds text, such as"]),
     "missing": (
         "a,b,y\n1,,u\n2,3,v\n3,,u\n4,NA,v\n",
-        ["'b' holds no value", f"in 3 rows of 4, the first in data row 1 {IN}; r", "--ignore b"],
+        [f"data row 1 {IN}: column 'b' holds no value", ", in 3 rows of 4; r", "--ignore b"],
     ),
-    "infinity": ("a,y\n1,u\n2,v\n-inf,u\n", ["'a' holds infinity in data row 3", "--ignore a"]),
-    "beyond float64": ("a,y\n1,u\n1e999,v\n", ["'a'", "in data row 2"]),
+    "infinity": ("a,y\n1,u\n2,v\n-inf,u\n", [f"{IN}: column 'a' holds infi", "--ignore a"]),
+    "beyond float64": ("a,y\n1,u\n1e999,v\n", ["'a'", f"data row 2 {IN}"]),
     "single class": ("a,y\n1,u\n2,u\n", ["holds a single class, 'u', in all its rows", "--target"]),
     "names": ("a,y\n1,u\n2,v\n3,w\n", ["a different value in each of its 3 rows"]),
     "one error": ("a,y\n1,0.5\n2,0.7\n3,x\n4,1\n", [
@@ -1583,16 +1583,19 @@ BAD_TABLES = {
                  "--task classification if they are names of classes"]),
     "errors": ("a,y\n1,x\n2,1\n3,2\n4,y\n5,3\n", [f"but for 'x' in data row 1 {IN} and 1 more"]),
     "missing target": ("a,y\n1,u\n2,\n3,u\n4,\n", ["'y' holds no value", "in 2 rows of 4"]),
-    "infinite target": ("a,y\n1,0.5\n2,inf\n", ["'y' holds infinity in data row 2"]),
+    "infinite target": ("a,y\n1,0.5\n2,inf\n", [f"data row 2 {IN}: column 'y' holds inf"]),
 }  # fmt: skip
 
 BAD_OPTIONS = [
     ("", "Missing option '--target'. Try 'gegenbauer fit --help'"),
-    ("--target speces", "--target: the table has no column 'speces'; did you mean 'species'?"),
+    (
+        "--target speces",
+        "iris.csv: there is no column 'speces' for --target; did you mean 'species'?",
+    ),
     ("--target SPECIES", "did you mean 'species'?"),
     ("--target zzz", "it has 'sepal length', 'sepal width', 'petal length', 'petal width', 'spec"),
-    ("--target species --ignore petal", "--ignore: the table has no column 'petal'; did you mean"),
-    ("--target species --ignore species", "'species' is both --target and --ignore"),
+    ("--target species --ignore petal", "there is no column 'petal' for --ignore; did you mean"),
+    ("--target species --ignore species", "'species' is both --target and in --ignore"),
     ("--target species --task regression", "regression needs numbers; use --task classification"),
     ("--target 'petal width' --ignore species --task classification", "are no classes; use --task"),
     ("--target species --task wrong", "'wrong' is not one of"),
@@ -1722,7 +1725,7 @@ class TestErrors:
         error = fail("fit", "t.parquet", "--target", "day", "--ignore", "species")
         assert "the target, holds dates or times; choose a column" in error
         error = fail("fit", "t.parquet", "--target", "species")
-        assert "'day' is not numeric" in error
+        assert "'day' holds dates or times, such as '2024-05-01" in error
 
     def test_paths(self, iris_csv, iris_model):
         assert "the table iris.csb does not exist; did you mean 'iris.csv'?" in fail(

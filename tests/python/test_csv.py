@@ -23,11 +23,12 @@ from gegenbauer.batches.column_types import (
     typed,
     typed_all,
 )
+from gegenbauer.batches.columns import require_column
 from gegenbauer.batches.csv import CsvFile
 from gegenbauer.batches.csv_text import CsvError, CsvText
 from gegenbauer.cli.app import fit
 from gegenbauer.cli.choices import Task
-from gegenbauer.cli.columns import choose_inputs, numeric_inputs, read_target, select_inputs
+from gegenbauer.cli.columns import numeric_inputs, read_target, require_inputs, select_inputs
 from gegenbauer.cli.commands.stream import _look_at_target
 from gegenbauer.cli.messages import UserError, refusals
 from gegenbauer.cli.output import Steps
@@ -251,9 +252,10 @@ def write(tmp_path):
 
 def in_memory(path: Path, separator: str, task: Task):
     table = read_table(path, separator, target="y")
-    names = choose_inputs(table, "y", [])
-    target = read_target(table, "y", task)
-    X = numeric_inputs(table, names, can_ignore=True)
+    with refusals(print):
+        require_inputs(table, table.inputs)
+        target = read_target(table, "y", task)
+        X = numeric_inputs(table, table.inputs)
     return X.columns.tolist(), X.to_numpy().tolist(), target.values, target.task, target.seen
 
 
@@ -552,7 +554,7 @@ def test_numbers_of_wide_tables(write):
     path = write("\n".join(",".join(row) for row in [[*names, "y"], *rows]))
     with pytest.raises(StreamError, match=r"row 7 of t\.csv .*: column 'x20' holds infinity"):
         list(TableBatches(path, "y").start())
-    with pytest.raises(UserError, match="column 'x20' holds infinity in data row 8"):
+    with pytest.raises(UserError, match=r"data row 8 of t\.csv .*: column 'x20' holds infinity"):
         in_memory(path, ",", Task.auto)
 
 
@@ -575,13 +577,12 @@ def test_names_are_compared_a_few_times(write):
     file = CsvFile("t.csv", path, ",")
     file._set_columns(names)
     for name in names:
-        file.require(name)
+        require_column(name, file.columns, file.rows(), parameter="inputs")
     with pytest.raises(StreamError, match="several columns 'x7'; give every column a name of its"):
         file._set_columns([*names, CountedName("x7")])
-    table = read_table(path)
+    table = read_table(path, target="y", ignored=names[: n // 2])
     CountedName.n_compared = 0
-    left = choose_inputs(table, "y", names[: n // 2])
-    assert numeric_inputs(table, left, can_ignore=True).shape == (3, n - n // 2)
+    assert numeric_inputs(table, table.inputs).shape == (3, n - n // 2)
     assert select_inputs(table, names, n).shape == (3, n)
     with pytest.raises(UserError, match="the table lacks 1 column that the model needs: 'x3000'"):
         select_inputs(table, [*names, CountedName("x3000")], n + 1)
@@ -641,25 +642,33 @@ def test_parquet_is_read_alike(tmp_path, name, task):
 
 
 @pytest.mark.parametrize(
-    ("values", "shown"),
+    ("values", "where", "shown"),
     [
-        (pa.array(["01", "1"]), "'01' in data row 1"),
-        (pa.array([None, "x"]), "'x' in data row 2"),
-        (pa.array([None, "2", "x"])[:2], "'2' in data row 2"),
-        (pa.array([None, dt.date(2026, 1, 2)]), "'2026-01-02' in data row 2"),
-        (pa.array([None, None], pa.date32()), "'None' in data row 1"),
-        (pa.array([[1], [2]]), "'[1]' in data row 1"),
+        (pa.array(["01", "1"]), "data row 1 of t.parquet", "text, such as '01'"),
+        (pa.array([None, "x"]), "data row 2 of t.parquet", "text, such as 'x'"),
+        (pa.array([None, "2", "x"])[:2], "data row 2 of t.parquet", "text, such as '2'"),
+        (
+            pa.array([None, dt.date(2026, 1, 2)]),
+            "data row 2 of t.parquet",
+            "dates or times, such as '2026-01-02'",
+        ),
+        (pa.array([None, None], pa.date32()), "t.parquet", "dates or times"),
+        (
+            pa.array([[1], [2]]),
+            "data row 1 of t.parquet",
+            "values of type list<element: int64>, such as '[1]'",
+        ),
     ],
 )
-def test_inputs_of_parquet_that_are_no_numbers(tmp_path, values, shown):
+def test_inputs_of_parquet_that_are_no_numbers(tmp_path, values, where, shown):
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"x": values, "y": [0.5, 1.5]}), path)
     memory, stream = (result(read, path, None, Task.auto) for read in (in_memory, streamed))
+    assert memory == stream
     assert memory == (
-        f"column 'x' is not numeric: it holds {shown} of t.parquet; make it numbers, or leave it "
-        "out: --ignore x"
+        f"{where}: column 'x' holds {shown}, and an input must hold numbers; make it numbers, or "
+        "leave the column out by --ignore x"
     )
-    assert re.match("t.parquet: column 'x' holds .*, and an input must hold numbers; ", stream)
 
 
 # ---- texts that are one number ---------------------------------------------------------

@@ -176,7 +176,7 @@ def wrong(parameter: str) -> object:
         ("tune", "it is infinite: fit with a larger `alpha`", "it is infinite"),
         ("tune", "it is infinite. Fit with a larger `alpha`.", "it is infinite."),
         ("fit", "far: clip it, pass `bounds`, or scale it", "far: clip it, or scale it"),
-        ("fit", "far: clip it, pass `bounds`, scale it, or wait", "far: clip it, scale it, or wait"),
+        ("fit", "far: clip it, pass `bounds`, scale it, or go", "far: clip it, scale it, or go"),
         ("fit", "many: use fewer samples, or another `engine`", "many: use fewer samples"),
         ("fit", "many: lower `lam`, `degree` or `engine`", "many: lower --lam or --degree"),
         ("tune", "many: lower `degree`, `n_terms` or `max_interaction`, or use fewer inputs",

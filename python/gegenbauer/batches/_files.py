@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-import itertools
 import os
 from collections import Counter
 from contextlib import contextmanager
@@ -57,25 +55,10 @@ class TableFile:
         self.n_seen = 0
         self.ambiguous: set[str] = set()
         self.classes: tuple[str, OneText] | None = None
-        self._examples: dict[str, tuple[str, int]] = {}
 
     def rows(self, first: int | None = None, last: int | None = None) -> Rows:
         """Name rows of this file, or the file as a whole."""
         return Rows(self.name, first, last)
-
-    def require(self, column: str, *, as_in: str = "") -> None:
-        """Refuse the name of a column that is not there."""
-        if column in self.columns:
-            return
-        near = difflib.get_close_matches(column, self.columns, n=1)
-        shown = ", ".join(repr(name) for name in itertools.islice(self.columns, 10))
-        more = f" and {len(self.columns) - 10} more" if len(self.columns) > 10 else ""
-        raise StreamError(
-            f"there is no column {column!r}"
-            + (f" as in {as_in}" if as_in else "")
-            + (f"; did you mean {near[0]!r}?" if near else f"; it has {shown}{more}"),
-            self.rows(),
-        )
 
     def mark(self) -> tuple[object, ...]:
         """Return what distinguishes this file from one of other contents."""
@@ -88,11 +71,8 @@ class TableFile:
         """Look at the first rows for the types of columns, unless they are known."""
 
     def example(self, column: str) -> tuple[str, Rows]:
-        """Show a value of a column of text that was looked at, and its row, for an error."""
-        if column not in self._examples:
-            return "", self.rows()
-        value, row = self._examples[column]
-        return f", such as {value[:40]!r}", self.rows(row, row)
+        """Show a value of a column that holds no numbers, and its row, for an error."""
+        raise NotImplementedError
 
     def pieces(self, types: dict[str, Any], first: int) -> Iterator[Any]:
         """Yield the rows from one on as record batches of any size.

@@ -19,6 +19,7 @@ from gegenbauer.batches.column_types import (
     typed,
     typed_all,
 )
+from gegenbauer.batches.columns import example_of
 from gegenbauer.batches.csv_text import CsvText
 from gegenbauer.errors import StreamError
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gegenbauer.batches.column_types import OneText
+    from gegenbauer.errors import Rows
 
 __all__ = ["CsvFile"]
 
@@ -40,6 +42,7 @@ class CsvFile(TableFile):
     def __init__(self, name: str, path: Path, separator: str) -> None:
         super().__init__(name, path)
         self.n_rows = None
+        self._examples: dict[str, tuple[str, Rows]] = {}
         with self._reading():
             self._text = CsvText(path, separator)
         if not self._text.has_rows:
@@ -74,9 +77,14 @@ class CsvFile(TableFile):
                 continue
             self.types[name] = typed(texts, numbers).type
             if column_kind(self.types[name]) == TEXT:
-                self._examples[name] = _first_foreign(piece.column(list(columns).index(name)))
+                column = piece.column(list(columns).index(name))
+                self._examples[name] = example_of(column, self.rows(0))
             elif name == target and column_kind(self.types[name]) == NUMBERS and same_number(texts):
                 self.ambiguous.add(name)
+
+    def example(self, column: str) -> tuple[str, Rows]:
+        """Show a value of a column of text that was looked at, and its row, for an error."""
+        return self._examples[column]
 
     def pieces(self, types: dict[str, Any], first: int) -> Iterator[Any]:
         """Yield record batches from a row on; at the end, the number of rows is known."""
@@ -178,12 +186,6 @@ def _all_numbers(texts: Any) -> bool:
     from pyarrow import compute
 
     return compute.all(are_numbers(texts)).as_py() is not False
-
-
-def _first_foreign(texts: Any) -> tuple[str, int]:
-    """Return the first of some strings, not all of them numbers, that is none, and its place."""
-    place = are_numbers(texts).index(False).as_py()
-    return texts[place].as_py(), place
 
 
 def _first_of_another_kind(texts: Any, type_: Any) -> tuple[int, str]:

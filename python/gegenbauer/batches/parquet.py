@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer.batches._files import TableFile
+from gegenbauer.batches.columns import example_of
 from gegenbauer.errors import StreamError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from gegenbauer.errors import Rows
 
 __all__ = ["ParquetFile"]
 
@@ -45,6 +48,16 @@ class ParquetFile(TableFile):
             buffer_size=_COLUMN_BUFFER,
             page_checksum_verification=True,  # where there are any
         )
+
+    def example(self, column: str) -> tuple[str, Rows]:
+        """Show a value of a column that holds no numbers, and its row, for an error."""
+        start, found = 0, ("", self.rows())
+        for piece in self.pieces({column: self.types[column]}, 0):
+            found = example_of(piece.column(0), self.rows(start))
+            if found[0]:
+                break
+            start += piece.num_rows
+        return found
 
     def pieces(self, types: dict[str, Any], first: int) -> Iterator[Any]:
         """Yield record batches from a row on; groups of rows before it are not read."""

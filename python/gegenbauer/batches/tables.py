@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,14 @@ from gegenbauer.batches.column_types import (
     column_kind,
     decoded,
     no_classes,
+)
+from gegenbauer.batches.columns import (
+    NO_VALUE,
+    ValueFault,
+    choose_inputs,
+    find_fault,
+    require_column,
+    require_numbers,
 )
 from gegenbauer.batches.csv import CsvFile
 from gegenbauer.batches.parquet import ParquetFile
@@ -165,7 +172,10 @@ class TableBatches:
         ]
         if inputs is None and is_dataset(paths):
             _require_plain_schema(paths, self._files[0])
-        self.inputs = self._choose_inputs(inputs, list(ignore))
+        self.inputs = choose_inputs(
+            self._files[0].columns, self._files[0].rows(), target=target, inputs=inputs,
+            ignore=list(ignore), sample_weight=sample_weight,
+        )  # fmt: skip
         self._used = [*dict.fromkeys([*self.inputs, target, *filter(None, [sample_weight])])]
         n_columns = len(self._used)
         self.batch_size: int = batch_size or min(BATCH_SIZE, max(1, _BATCH_NUMBERS // n_columns))
@@ -195,35 +205,10 @@ class TableBatches:
         """Format of all files, "parquet" or "csv"."""
         return "csv" if isinstance(self._files[0], CsvFile) else "parquet"
 
-    def _choose_inputs(self, inputs: Sequence[str] | None, ignore: list[str]) -> tuple[str, ...]:
-        """Return the names of the inputs, once the first file has all that was named."""
-        first = self._files[0]
-        special = [name for name in (self.target, self.sample_weight) if name is not None]
-        for name in [*special, *ignore, *(inputs or ())]:
-            first.require(name)
-        if inputs is None:
-            left_out = {*special, *ignore}
-            chosen = tuple(name for name in first.columns if name not in left_out)
-        else:
-            chosen = tuple(inputs)
-        if not chosen:
-            raise ValueError(
-                f"no column of {first.name} is left as an input beside the target {self.target!r}; "
-                "the table must have at least one more, or `ignore` fewer"
-            )
-        counts = Counter([*chosen, *special])
-        twice = [name for name, n in counts.items() if n > 1]
-        if twice:
-            raise ValueError(
-                f"column {twice[0]!r} is used twice: a column is an input, the target or the "
-                "weight, and an input once"
-            )
-        return chosen
-
     def _require_columns(self, file: TableFile, *, all_known: bool, ignore: Sequence[str]) -> None:
         first = self._files[0]
         for name in self._used:
-            file.require(name, as_in=first.name)
+            require_column(name, file.columns, file.rows(), as_in=first.name)
         if all_known:
             left_out = set(ignore)
             for name in file.columns:
@@ -245,6 +230,8 @@ class TableBatches:
                 self._files[0].rows(),
             )
         files[0].look(self._used, self.target)
+        kinds = {name: column_kind(files[0].types[name]) for name in self.inputs}
+        require_numbers(kinds, files[0].rows(), files[0].example)
         numeric = {*self.inputs, *filter(None, [self.sample_weight])}
         sound = set()  # of thousands of columns, nearly all are of the same types
         for name in self._used:
@@ -274,9 +261,7 @@ class TableBatches:
             if name == self.target:
                 require_learnable(name, kind, file.rows())
             if kind == NOTHING:
-                raise StreamError(
-                    f"column {name!r} has no values; fill or `ignore` it", file.rows()
-                )
+                require_numbers({name: kind}, file.rows(), file.example)
             if kind != kinds[0]:
                 raise StreamError(
                     f"column {name!r} holds {kind}, but {kinds[0]} in {files[0].name}; give "
@@ -284,12 +269,7 @@ class TableBatches:
                     file.rows(),
                 )
         if numeric and kinds[0] != NUMBERS:
-            example, where = files[0].example(name)
-            raise StreamError(
-                f"column {name!r} holds {kinds[0]}{example}, and an input must hold numbers; "
-                "make it numbers or `ignore` it",
-                where,
-            )
+            require_numbers({name: kinds[0]}, files[0].rows(), files[0].example)
 
     def _choose_target_dtype(self, files: list[TableFile]) -> np.dtype[Any]:
         types = [file.types[self.target] for file in files if file.types]
@@ -419,10 +399,10 @@ class TableBatches:
             end = begin + piece.num_rows
             out[begin:end] = as_floats(piece.column(piece.schema.get_field_index(name)))
             begin = end
-        finite = np.isfinite(out)
-        if not finite.all():
-            row = int(finite.argmin())
-            _refuse(file, first + row, name, "no value" if np.isnan(out[row]) else "infinity")
+        fault = find_fault(out)
+        if fault is not None:
+            n_rows = file.n_rows if first == 0 and file.n_rows == len(out) else None
+            raise fault.error(name, file.rows(first), n_rows, is_input=name in self.inputs)
 
     def _targets(self, file: TableFile, first: int, pieces: list[Any]) -> NDArray[Any]:
         name, dtype = self.target, self._target_dtype
@@ -442,7 +422,11 @@ class TableBatches:
         begin = 0
         for piece in pieces:
             end = begin + piece.num_rows
-            values = _present(piece, name, file, first + begin)
+            values = piece.column(piece.schema.get_field_index(name))
+            if values.null_count:
+                absent = values.is_null().to_numpy(zero_copy_only=False)
+                fault = ValueFault(NO_VALUE, int(absent.argmax()), values.null_count)
+                raise fault.error(name, file.rows(first + begin), None, is_input=False)
             y[begin:end] = (
                 _text(values)
                 if dtype.kind == "O"
@@ -520,22 +504,6 @@ def _number_dtype(type_: Any) -> np.dtype[Any]:
     if types.is_uint64(type_):
         return np.dtype(np.uint64)
     return np.dtype(np.int64 if types.is_integer(type_) else np.float64)
-
-
-def _present(piece: Any, name: str, file: TableFile, first: int) -> Any:
-    """Return a column of a record batch, in which no value may be missing."""
-    column = piece.column(piece.schema.get_field_index(name))
-    if column.null_count:
-        row = int(column.is_null().to_numpy(zero_copy_only=False).argmax())
-        _refuse(file, first + row, name, "no value")
-    return column
-
-
-def _refuse(file: TableFile, row: int, column: str, what: str) -> None:
-    raise StreamError(
-        f"column {column!r} holds {what}; repair or remove the row, or `ignore` the column",
-        file.rows(row, row),
-    )
 
 
 def _text(column: Any) -> NDArray[Any]:

@@ -217,6 +217,7 @@ def predict(
         interval=interval,
         n_jobs=n_jobs,
         separator=separator,
+        makers=(fit, tune),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +9,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from gegenbauer.batches.column_types import (
-    NOTHING,
-    NUMBERS,
-    TEXT,
-    TRUTH,
-    are_numbers,
-    as_floats,
-    column_kind,
-    decoded,
-    read_as,
+from gegenbauer.batches.column_types import as_floats, column_kind, decoded, read_as
+from gegenbauer.batches.columns import (
+    INFINITY,
+    NO_VALUE,
+    ValueFault,
+    did_you_mean,
+    example_of,
+    find_fault,
+    require_numbers,
 )
 from gegenbauer.batches.survey import MAX_COUNTED, ColumnSurvey, require_learnable
 from gegenbauer.cli.choices import Task
@@ -27,7 +25,6 @@ from gegenbauer.cli.messages import (
     UserError,
     count,
     data_rows,
-    did_you_mean,
     listed,
     quoted,
     refused,
@@ -35,7 +32,7 @@ from gegenbauer.cli.messages import (
 from gegenbauer.errors import Rows, StreamError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -45,11 +42,10 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_CLASSES",
     "Target",
-    "choose_inputs",
     "choose_target",
     "numeric_inputs",
     "read_target",
-    "require_column",
+    "require_inputs",
     "select_inputs",
 ]
 
@@ -58,9 +54,6 @@ __all__ = [
 MAX_CLASSES = 20
 
 _MIN_ROWS_A_CLASS = 5
-
-# What is read from a CSV file as a missing value.
-_MISSING = "no value (blank, NA, None or the like)"
 
 
 @dataclass(frozen=True)
@@ -93,37 +86,6 @@ class Target:
 # ---- inputs --------------------------------------------------------------------------
 
 
-def require_column(name: str, names: Collection[str], option: str) -> None:
-    """Refuse the name of a column that is not there."""
-    if name not in names:
-        advice = did_you_mean(name, names) or f"it has {listed([*names], 10)}"
-        raise UserError(f"{option}: the table has no column {quoted(name)}; {advice}")
-
-
-def choose_inputs(table: Table, target: str, ignored: Sequence[str]) -> list[str]:
-    """Return the names of all columns but the target and the ignored ones, which hold numbers.
-
-    Raises
-    ------
-    UserError
-        A name is not that of a column, nothing is left, or a column does not hold numbers.
-    """
-    require_column(target, table.columns, "--target")
-    for name in ignored:
-        require_column(name, table.columns, "--ignore")
-    if target in ignored:
-        raise UserError(f"{quoted(target)} is both --target and --ignore; give it once")
-    left_out = {target, *ignored}
-    names = [name for name in table.columns if name not in left_out]
-    if not names:
-        raise UserError(
-            f"no column of {table.name} is left as an input beside the target {quoted(target)}; "
-            "the table must have at least one more, or --ignore fewer"
-        )
-    _require_numbers(table, names, can_ignore=True)
-    return names
-
-
 def select_inputs(table: Table, names: Sequence[str] | None, n_inputs: int) -> pd.DataFrame:
     """Return the columns that a model needs, in its order, as numbers.
 
@@ -139,7 +101,8 @@ def select_inputs(table: Table, names: Sequence[str] | None, n_inputs: int) -> p
     Raises
     ------
     UserError
-        Columns are missing, or too many where the model has no names, or
+        Columns are missing, or too many where the model has no names.
+    StreamError
         :func:`numeric_inputs` refuses them.
     """
     if names is None:
@@ -148,7 +111,7 @@ def select_inputs(table: Table, names: Sequence[str] | None, n_inputs: int) -> p
                 f"the model has no names for its {count(n_inputs, 'input')}, so the table must "
                 f"have just these columns, in the model's order; it has {len(table.columns)}"
             )
-        return numeric_inputs(table, [*table.columns], can_ignore=False)
+        return numeric_inputs(table, [*table.columns])
     missing = [name for name in names if name not in table.columns]
     if missing:
         needed = set(names)
@@ -158,10 +121,10 @@ def select_inputs(table: Table, names: Sequence[str] | None, n_inputs: int) -> p
             f"the table lacks {count(len(missing), 'column')} that the model needs: "
             f"{listed(missing)}; {advice}"
         )
-    return numeric_inputs(table, names, can_ignore=False)
+    return numeric_inputs(table, names)
 
 
-def numeric_inputs(table: Table, names: Sequence[str], *, can_ignore: bool) -> pd.DataFrame:
+def numeric_inputs(table: Table, names: Sequence[str]) -> pd.DataFrame:
     """Return columns as float64, or float32 if all of them are.
 
     Parameters
@@ -170,15 +133,13 @@ def numeric_inputs(table: Table, names: Sequence[str], *, can_ignore: bool) -> p
         The table.
     names : sequence of str
         The columns.
-    can_ignore : bool
-        Whether the advice may be to leave a column out.
 
     Raises
     ------
-    UserError
+    StreamError
         A column holds something else than numbers, lacks values or holds infinity.
     """
-    _require_numbers(table, names, can_ignore=can_ignore)
+    require_inputs(table, names)
     columns = {name: table.columns[name] for name in names}
     # One array, which the estimators read without a copy.
     single = all(pa.types.is_float32(column.type) for column in columns.values())
@@ -187,61 +148,24 @@ def numeric_inputs(table: Table, names: Sequence[str], *, can_ignore: bool) -> p
     for place, column in enumerate(columns.values()):
         array[:, place] = as_floats(column)
     for place, name in enumerate(() if np.isfinite(array).all() else columns):
-        values = array[:, place]
-        advice = _or_ignore([name]) * can_ignore
-        _require_none(_find(np.isnan(values), table), table.n_rows, name, _MISSING, advice)
-        _require_none(_find(np.isinf(values), table), table.n_rows, name, "infinity", advice)
+        fault = find_fault(array[:, place])
+        if fault is not None:
+            raise fault.error(name, table.row(0), table.n_rows, is_input=True)
     return pd.DataFrame(array, columns=[*columns], copy=False)
 
 
-def _require_numbers(table: Table, names: Sequence[str], *, can_ignore: bool) -> None:
-    """Refuse columns that hold something else than numbers."""
-    numeric = (NUMBERS, TRUTH, NOTHING)  # that all values are missing is reported elsewhere
-    foreign = [name for name in names if column_kind(table.columns[name].type) not in numeric]
-    if foreign:
-        others = f" (and so {_are(len(foreign) - 1)})" if len(foreign) > 1 else ""
-        raise UserError(
-            f"column {quoted(foreign[0])} is not numeric: it holds "
-            f"{_first_foreign(table.columns[foreign[0]], table)}{others}; make it numbers"
-            + (_or_ignore(foreign) if can_ignore else "")
-        )
+def require_inputs(table: Table, names: Sequence[str]) -> None:
+    """Refuse columns that hold something else than numbers.
 
-
-def _find(which: NDArray[np.bool_], table: Table) -> tuple[int, Rows | None]:
-    n_found = int(np.count_nonzero(which))
-    return n_found, table.row(int(which.argmax())) if n_found else None
-
-
-def _first_foreign(column: pa.ChunkedArray, table: Table) -> str:
-    """Show the first value that is not a number, if only by its type, and where it is."""
-    column = decoded(column)
-    row = are_numbers(column).index(False).as_py() if column_kind(column.type) == TEXT else -1
-    row = max(0, row if row >= 0 else column.is_valid().index(True).as_py())
-    return f"{quoted(column[row].as_py())} in {data_rows(table.row(row))}"
-
-
-def _require_none(
-    found: tuple[int, Rows | None], n_rows: int, name: str, what: str, advice: str = ""
-) -> None:
-    """Refuse a column of which some rows hold what they must not."""
-    n_found, where = found
-    if where is None:
-        return
-    first = data_rows(where)
-    place = first if n_found == 1 else f"{n_found} rows of {n_rows}, the first in {first}"
-    rows = "this row" if n_found == 1 else "these rows"
-    raise UserError(
-        f"column {quoted(name)} holds {what} in {place}; repair or remove {rows}{advice}"
+    Raises
+    ------
+    StreamError
+        There are some.
+    """
+    kinds = {name: column_kind(table.columns[name].type) for name in names}
+    require_numbers(
+        kinds, Rows(table.name), lambda name: example_of(table.columns[name], table.row(0))
     )
-
-
-def _or_ignore(names: Sequence[str]) -> str:
-    options = " ".join(f"--ignore {shlex.quote(name)}" for name in names[:5])
-    return f", or leave it out: {options}{' ...' if len(names) > 5 else ''}"
-
-
-def _are(n_others: int) -> str:
-    return f"{'is 1 more column' if n_others == 1 else f'are {n_others} more columns'}"
 
 
 # ---- target --------------------------------------------------------------------------
@@ -299,10 +223,10 @@ def choose_target(survey: ColumnSurvey, name: str, task: Task) -> tuple[Target, 
     UserError
         Values are missing or infinite, or do not suit the task.
     """
-    _require_none(_of(survey.missing), survey.n_rows, name, _MISSING)
+    _require_none(survey.missing, NO_VALUE, survey.n_rows, name)
     seen, dtype = survey.summary(), survey.dtype()
     if seen.kind == "decimal":
-        _require_none(_of(survey.infinite), survey.n_rows, name, "infinity")
+        _require_none(survey.infinite, INFINITY, survey.n_rows, name)
     if seen.kind == "text" and task != Task.classification:
         refuse_mistake(name, survey.foreign, seen.n_rows)
     pair = survey.same_number()
@@ -313,8 +237,10 @@ def choose_target(survey: ColumnSurvey, name: str, task: Task) -> tuple[Target, 
     return Target(chosen, reason, seen), dtype
 
 
-def _of(found: Found) -> tuple[int, Rows | None]:
-    return found.n, found.where
+def _require_none(found: Found, what: str, n_rows: int, name: str) -> None:
+    if found.where is not None:
+        fault = ValueFault(what, 0, found.n)
+        raise refused(fault.error(name, found.where, n_rows, is_input=False))
 
 
 def refuse_mistake(name: str, foreign: Found, n_rows: int) -> None:

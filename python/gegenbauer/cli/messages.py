@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import warnings
 from contextlib import contextmanager
@@ -12,14 +11,13 @@ from gegenbauer.cli.parameters import in_options
 from gegenbauer.errors import BeyondRangeError, Rows, StreamError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = [
     "UserError",
     "count",
     "data_rows",
     "describe_os_error",
-    "did_you_mean",
     "duration",
     "listed",
     "number",
@@ -84,23 +82,6 @@ def listed(names: Sequence[object], limit: int = 5) -> str:
 def count(number_of: int, thing: str, plural: str | None = None) -> str:
     """Return a number with its noun, as in "1 row" or "2 rows"."""
     return f"{number_of} {thing if number_of == 1 else plural or thing + 's'}"
-
-
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Suggest names that resemble one that is not there; "" if none does.
-
-    Examples
-    --------
-    >>> did_you_mean("Speces", ["species", "sepal length"])
-    "did you mean 'species'?"
-    """
-    folded = {other.strip().casefold(): other for other in names}
-    wanted = name.strip().casefold()
-    near = (
-        difflib.get_close_matches(wanted, folded, n=3, cutoff=0.7)
-        or [key for key in folded if wanted and wanted in key][:3]
-    )
-    return f"did you mean {' or '.join(quoted(folded[key]) for key in near)}?" if near else ""
 
 
 def number(value: float) -> str:

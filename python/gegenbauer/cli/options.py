@@ -209,7 +209,7 @@ Ignore = Annotated[
         show_default=False,
         rich_help_panel=_DATA_PANEL,
     ),
-    Sets(("ignore", "n_features")),
+    Sets(("ignore", "n_features"), repeats=True),
 ]
 
 ModelOutput = Annotated[

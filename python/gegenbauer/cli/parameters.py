@@ -34,17 +34,21 @@ class Sets:
         What stands for a value, as Python writes it, on the command line.
     calls : dict of str to str
         What stands for a call, such as ``refit()``.
+    repeats : bool
+        Whether the option is given once for each of several values.
     """
 
     parameters: tuple[str, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict)
     calls: Mapping[str, str] = field(default_factory=dict)
+    repeats: bool = False
 
 
 @dataclass(frozen=True)
 class _Option:
     name: str
-    values: Mapping[str, str]
+    values: Mapping[str, str] = field(default_factory=dict)
+    repeats: bool = False
     command: str = ""  # whose it is, if that is not the one that runs
 
     def with_value(self, value: str | None) -> str | None:
@@ -66,8 +70,9 @@ class _Option:
             read = ast.literal_eval(value)
         except (SyntaxError, ValueError):
             return None
-        parts = read if isinstance(read, (tuple, list)) else [read]
-        return f"{self.name} {shlex.quote(','.join(map(str, parts)))}"
+        parts = [*map(str, read)] if isinstance(read, (tuple, list)) else [str(read)]
+        given = parts if self.repeats else [",".join(parts)]
+        return " ".join(f"{self.name} {shlex.quote(part)}" for part in given)
 
 
 # Of the command that runs, by the parameters that they set.
@@ -103,8 +108,8 @@ def _declared(command: Callable[..., None]) -> dict[str, _Option]:
             name = names[0] if names else f"--{argument.replace('_', '-')}"
             sets = next((mark for mark in marks if isinstance(mark, Sets)), Sets())
             for parameter in sets.parameters or (argument,):
-                found[parameter] = _Option(name, sets.values)
-            found |= {call: _Option(text, {}) for call, text in sets.calls.items()}
+                found[parameter] = _Option(name, sets.values, sets.repeats)
+            found |= {call: _Option(text) for call, text in sets.calls.items()}
     return found
 
 
@@ -133,9 +138,9 @@ def naming_options_of(command: Callable[..., None], *, also: bool = False) -> It
 def in_options(message: str) -> str:
     """Write the parameters that a message of the library marks as options of this command.
 
-    A message is a report, and advice behind a colon, a semicolon or a full stop, of one or more ways
-    out with "or" before the last. Ways to which no option leads are left out, and advice of which
-    nothing remains; in a report, a parameter that no option sets has its name.
+    A message is a report, and advice behind a colon, a semicolon or a full stop, of one or more
+    ways out with "or" before the last. Ways to which no option leads are left out, and advice of
+    which nothing remains; in a report, a parameter that no option sets has its name.
 
     Parameters
     ----------
@@ -187,7 +192,7 @@ def _open_ways(pieces: list[str]) -> str:
     if not any("or" in joint for joint in joints):  # commas within a single way
         ways, joints = ["".join(pieces)], [""]
     left = [at for at, way in enumerate(ways) if _is_open(way)]
-    text, verb, said = "", 0, -1
+    text, verb, named = "", 0, -1
     for at, way in enumerate(ways):
         verb = verb if _NO_VERB.match(way) else at  # of which way it is the verb
         if at not in left:
@@ -195,8 +200,8 @@ def _open_ways(pieces: list[str]) -> str:
         joint = joints[at] if text else ""
         if text and at == left[-1] and len(left) < len(ways) and "or" not in joint:
             joint = ", or " if len(left) > 2 else " or "
-        text += joint + ("" if verb in (at, said) else _verb(ways[verb], way)) + way
-        said = verb
+        text += joint + ("" if verb in (at, named) else _verb(ways[verb], way)) + way
+        named = verb
     return text
 
 

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import pyarrow as pa
 
+from gegenbauer.batches.columns import choose_inputs, did_you_mean
 from gegenbauer.batches.csv import CsvFile
 from gegenbauer.batches.parquet import ParquetFile
 from gegenbauer.batches.paths import packed
 from gegenbauer.batches.tables import SEPARATORS
-from gegenbauer.cli.messages import UserError, did_you_mean, printable, quoted, refused
+from gegenbauer.cli.messages import UserError, printable, quoted, refused
 from gegenbauer.cli.output import interruptible
 from gegenbauer.errors import Rows, StreamError
 from gegenbauer.persistence.atomic import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
 
@@ -29,6 +30,7 @@ __all__ = [
     "Table",
     "check_output",
     "read_table",
+    "require_ending",
     "require_file",
     "write_bytes",
     "write_table",
@@ -82,11 +84,14 @@ class Table(NamedTuple):
         The columns, in their order.
     text : str or None
         A column of a CSV file that is as it stands there, whatever it stands for.
+    inputs : tuple of str
+        The columns to learn from, if there is one to learn.
     """
 
     name: str
     columns: dict[str, pa.ChunkedArray]
     text: str | None
+    inputs: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -98,7 +103,13 @@ class Table(NamedTuple):
         return Rows(self.name, number, number)
 
 
-def read_table(path: Path, separator: str | None = None, *, target: str | None = None) -> Table:
+def read_table(
+    path: Path,
+    separator: str | None = None,
+    *,
+    target: str | None = None,
+    ignored: Sequence[str] = (),
+) -> Table:
     """Read a table of one header and at least one row.
 
     Parameters
@@ -109,8 +120,10 @@ def read_table(path: Path, separator: str | None = None, *, target: str | None =
         What stands between the columns of a CSV file, one character; None for a comma in .csv
         files and a tab in .tsv files.
     target : str or None, default=None
-        A column that stays text in a CSV file, by which `columns.read_target` distinguishes
-        classes.
+        The column to learn, which stays text in a CSV file: `columns.read_target` distinguishes
+        classes by it.
+    ignored : sequence of str, default=()
+        Columns that are no inputs.
 
     Returns
     -------
@@ -123,9 +136,9 @@ def read_table(path: Path, separator: str | None = None, *, target: str | None =
         The file is not there, is of another kind, is damaged or has no rows.
     """
     require_file(path, "table")
-    ending = _ending(path, "the table", READ_ENDINGS)
+    ending = require_ending(path)
     try:
-        table = interruptible(lambda: _read(path, ending, separator, target))
+        table = interruptible(lambda: _read(path, ending, separator, target, ignored))
     except StreamError as error:
         raise refused(error) from error
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -138,17 +151,27 @@ def read_table(path: Path, separator: str | None = None, *, target: str | None =
     return table
 
 
-def _read(path: Path, ending: str, separator: str | None, target: str | None) -> Table:
-    name = printable(path.name, 200)
-    if ending == ".parquet":
-        return Table(name, ParquetFile(name, path).read(), None)
-    columns = CsvFile(name, path, separator or SEPARATORS[ending]).read(as_text=target)
-    return Table(name, columns, target)
+def _read(
+    path: Path, ending: str, separator: str | None, target: str | None, ignored: Sequence[str]
+) -> Table:
+    name, is_csv = printable(path.name, 200), ending != ".parquet"
+    file = (
+        CsvFile(name, path, separator or SEPARATORS[ending]) if is_csv else ParquetFile(name, path)
+    )
+    inputs: tuple[str, ...] = ()
+    if target is not None:  # before all rows are read
+        inputs = choose_inputs(file.columns, file.rows(), target=target, ignore=ignored)
+    return Table(name, file.read(as_text=target), target if is_csv else None, inputs)
 
 
 def _first_sentence(error: Exception) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
     return text.partition(". ")[0].rstrip(".")
+
+
+def require_ending(path: Path) -> str:
+    """Return the ending of a table to read; refuse any that is none."""
+    return _ending(path, "the table", READ_ENDINGS)
 
 
 def _ending(path: Path, what: str, endings: tuple[str, ...] = TABLE_ENDINGS) -> str:

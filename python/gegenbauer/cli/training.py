@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer.cli.choices import Task
-from gegenbauer.cli.columns import MAX_CLASSES, choose_inputs, numeric_inputs, read_target
+from gegenbauer.cli.columns import MAX_CLASSES, numeric_inputs, read_target, require_inputs
 from gegenbauer.cli.messages import UserError, count, listed, printable, quoted, refusals
 from gegenbauer.cli.tables import read_table, writing
 from gegenbauer.persistence._save import save
@@ -36,6 +36,7 @@ __all__ = [
     "keep",
     "read_training_table",
     "require_written",
+    "too_few_rows",
     "warn_of_unnamed",
     "writes",
 ]
@@ -171,11 +172,12 @@ def read_training_table(
     """
     steps.begin(f"reading {printable(path.name)}")
     start = time.perf_counter()
-    table = read_table(path, separator, target=target)
+    table = read_table(path, separator, target=target, ignored=ignored)
     reading = time.perf_counter() - start
-    names = choose_inputs(table, target, ignored)
-    chosen = read_target(table, target, task)
-    inputs = numeric_inputs(table, names, can_ignore=True)
+    with refusals(steps.warn):
+        require_inputs(table, table.inputs)
+        chosen = read_target(table, target, task)
+        inputs = numeric_inputs(table, table.inputs)
     warn_of_unnamed(inputs.columns, steps)
     return TrainingTable(inputs, chosen, task, reading)
 
@@ -188,6 +190,16 @@ def warn_of_unnamed(inputs: Iterable[str], steps: Steps) -> None:
                 f"a column without a name is used as the input {quoted(name)}; if it counts the "
                 f"rows, leave it out with --ignore {quoted(name)}"
             )
+
+
+def too_few_rows(n_rows: int, fraction: float, *, by_chance: bool = False) -> UserError:
+    """Return the error of rows that cannot be parted; by chance if another seed may do it."""
+    seed = ", give another --seed" if by_chance else ""
+    return UserError(
+        f"{count(n_rows, 'row')} will not do to hold out a fraction of {fraction:g} and leave "
+        f"{MIN_ROWS_A_PART} rows on both sides; add rows{seed}, or give --validation-fraction 0 to "
+        "fit without a score"
+    )
 
 
 def describe_accuracy(n_right: int, n_rows: int, frequent: object, chance: float) -> str:

@@ -55,9 +55,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLIP_ADVICE",
-    "TARGETS_ADVICE",
     "FLOAT_DTYPES",
     "MAX_LISTED",
+    "TARGETS_ADVICE",
     "BasisEstimator",
     "InputEstimator",
     "Range",

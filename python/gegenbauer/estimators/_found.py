@@ -135,8 +135,8 @@ class FoundEstimator(TargetEstimator):
     def _require_a_value_outside(self) -> None:
         if self.out_of_range == "extrapolate":
             raise ValueError(
-                "`out_of_range='extrapolate'` needs a finite set of terms, since the sum of all has no "
-                "value outside of the range of the inputs: give `n_terms`"
+                "`out_of_range='extrapolate'` needs a finite set of terms, since the sum of all "
+                "has no value outside of the range of the inputs: give `n_terms`"
             )
 
     def _evaluate(self, X: NDArray[Any]) -> Doubles:

@@ -173,5 +173,7 @@ class GegenbauerEstimator(StreamEstimator):
         X = model._validate_inputs(X, reset=False)
         model._apply_range_policy(X)
         function = model._solved().expansion.with_scaling(model._current_scaling())
-        with advising(f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger `alpha`"):
+        with advising(
+            f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger `alpha`"
+        ):
             return function.evaluate(X, n_threads=model._n_threads())

@@ -41,8 +41,7 @@ def warn_at_edges(grids: Iterable[tuple[str, float, Sequence[float]]]) -> None:
         end, more = ("smallest", "smaller") if best == min(values) else ("largest", "larger")
         free = ", or leave `alphas='auto'`" if name == "alphas" else ""
         warnings.warn(
-            f"{best:.6g} was the best of `{name}` and is the {end}: give {more} ones as "
-            f"well{free}",
+            f"{best:.6g} was the best of `{name}` and is the {end}: give {more} ones as well{free}",
             GridEdgeWarning,
             stacklevel=stacklevel(),
         )

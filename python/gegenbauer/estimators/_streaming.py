@@ -136,8 +136,8 @@ class StreamEstimator(SolvedEstimator):
                 )
             except np.linalg.LinAlgError as error:
                 raise np.linalg.LinAlgError(
-                    f"{error} (now {float(self.alpha):g}), by `refit()` since the samples are gone, "
-                    "or choose it by `choose_alpha()`"
+                    f"{error} (now {float(self.alpha):g}), by `refit()` since the samples are "
+                    "gone, or choose it by `choose_alpha()`"
                 ) from None
         flat = self._y_was_flat and solution.weights.shape[1] == 1
         self._keep_solution(solution, flat=flat)
@@ -318,7 +318,7 @@ class StreamEstimator(SolvedEstimator):
         """Return a copy that has learned a batch too, and its samples; errors name the batch."""
         work = copy.copy(self)
         if self._statistics is None:  # what is wrong with parameters is not the rows' fault
-            shape = getattr(batch.X, "shape", ())
+            shape: tuple[int, ...] = getattr(batch.X, "shape", ())
             if len(shape) == 2 and min(shape) > 0:
                 work._make_basis(shape[1])
         try:

@@ -23,6 +23,7 @@ from gegenbauer.cli.training import (
     keep,
     read_training_table,
     require_written,
+    too_few_rows,
 )
 from gegenbauer.estimators.classifier import GegenbauerClassifier
 from gegenbauer.estimators.regressor import GegenbauerRegressor
@@ -134,11 +135,7 @@ def _validate(
     n_rows = len(inputs)
     n_held_out = int(np.ceil(fraction * n_rows))
     if min(n_held_out, n_rows - n_held_out) < MIN_ROWS_A_PART:
-        raise UserError(
-            f"{count(n_rows, 'row')} will not do to hold out a fraction of {fraction:g} and "
-            f"leave {MIN_ROWS_A_PART} rows on both sides; add rows, or give "
-            "--validation-fraction 0 to fit without a score"
-        )
+        raise too_few_rows(n_rows, fraction)
     strata, split = _strata(values, n_held_out) if classify else (None, "at random")
     X, X_out, y, y_out = train_test_split(
         inputs, values, test_size=n_held_out, random_state=seed, stratify=strata

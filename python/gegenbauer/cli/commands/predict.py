@@ -10,7 +10,6 @@ import pandas as pd
 from sklearn.base import is_classifier
 
 from gegenbauer._validation import apart
-from gegenbauer.cli import app
 from gegenbauer.cli.columns import select_inputs
 from gegenbauer.cli.messages import UserError, count, data_rows, listed, printable, quoted, refusals
 from gegenbauer.cli.output import Steps, print_pairs
@@ -46,6 +45,7 @@ def run(
     interval: float | None,
     n_jobs: int | None,
     separator: str | None,
+    makers: tuple[Callable[..., None], Callable[..., None]],
 ) -> None:
     """Write one prediction a row.
 
@@ -65,6 +65,8 @@ def run(
         Number of threads.
     separator : str or None
         Separator of a CSV file to read.
+    makers : tuple of callable
+        The commands that fit models, and that tune them: errors name their options.
 
     Raises
     ------
@@ -78,22 +80,24 @@ def run(
         model = load_model(model_path, steps.warn)
         if task_of(model) == "features":
             raise UserError(
-                f"{printable(str(model_path), 200)} holds {type(model).__name__}, which predicts "
-                "nothing; give a classifier or a regressor"
+                f"{printable(str(model_path), 200)} holds features, which predict nothing; give a "
+                "model that gegenbauer fit or tune wrote"
             )
+        maker = makers[isinstance(model, SearchEstimator)]
         for wanted, option, kind, task in (
-            (probabilities, "--probabilities", GegenbauerClassifierCV, "classifier"),
-            (interval is not None, "--interval", GegenbauerRegressorCV, "regressor"),
+            (probabilities, "--probabilities", GegenbauerClassifierCV, "classification"),
+            (interval is not None, "--interval", GegenbauerRegressorCV, "regression"),
         ):
             if wanted and not isinstance(model, kind):
                 raise UserError(
-                    f"{option} is not for {printable(str(model_path), 200)}, which holds "
-                    f"{type(model).__name__}; it needs a {task} that gegenbauer tune wrote"
+                    f"{option} is not for {printable(str(model_path), 200)}, which holds a model "
+                    f"for {task_of(model)} as gegenbauer {maker.__name__} writes; it needs one for "
+                    f"{task} that gegenbauer tune wrote"
                 )
-        maker = app.tune if isinstance(model, SearchEstimator) else app.fit
         table = read_table(path, separator)
         inputs_of_model = getattr(model, "feature_names_in_", None)
-        inputs = select_inputs(table, inputs_of_model, model.n_features_in_)
+        with refusals(steps.warn):
+            inputs = select_inputs(table, inputs_of_model, model.n_features_in_)
         X = inputs if inputs_of_model is not None else inputs.to_numpy()
         steps.begin("predicting")
         model.set_params(n_jobs=n_jobs)

@@ -30,7 +30,7 @@ from gegenbauer.cli.report import (
     describe_solution,
     describe_terms,
 )
-from gegenbauer.cli.tables import check_output, require_file
+from gegenbauer.cli.tables import check_output, require_ending, require_file
 from gegenbauer.cli.training import (
     MIN_ROWS_A_PART,
     describe_accuracy,
@@ -39,11 +39,13 @@ from gegenbauer.cli.training import (
     describe_kept,
     keep,
     require_written,
+    too_few_rows,
     warn_of_unnamed,
 )
 from gegenbauer.errors import StreamError
 from gegenbauer.estimators.classifier import GegenbauerClassifier
 from gegenbauer.estimators.regressor import GegenbauerRegressor
+from gegenbauer.inspection.correlation import MOST_LOOKED_AT
 from gegenbauer.persistence.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _MAX_FILES_SHOWN = 4
+
+_MOST_NUMBERS = 2_000_000  # that are kept to look for outliers
 
 
 def run(
@@ -110,6 +114,7 @@ def run(
     for path in paths:
         if not path.is_dir():
             require_file(path, "table")
+            require_ending(path)
     if out is not None:
         check_output(out, "model", sources=paths)
     if checkpoint is not None:
@@ -141,7 +146,8 @@ def run(
         split = _Split(validation_fraction, seed)
         parts += [_Part(estimator, rows, split) for rows in ("other", "held out")[: 1 + scores]]
         with refusals(steps.warn):
-            earlier = _learn(parts, source, checkpoint, _Pace(steps, chosen.seen.n_rows))
+            some = _Some(chosen.seen.n_rows, len(source.inputs))
+            earlier = _learn(parts, source, checkpoint, _Pace(steps, chosen.seen.n_rows), some)
             for part in parts:
                 _require_enough(part, parts, validation_fraction)
         learning = time.perf_counter() - start
@@ -160,6 +166,8 @@ def run(
         start = time.perf_counter()
         with refusals(steps.warn):
             model = sum(part.model for part in parts)
+            if not earlier:
+                some.warn_of_outliers(model)
             model = model.choose_alpha() if choose_alpha else model.refit()
         tried = model.alpha_results_["alpha"] if choose_alpha else None
         if tried is not None and model.alpha == tried.max():
@@ -297,7 +305,35 @@ class _Part:
         return " ".join(map(str, marks))
 
 
-def _learn(parts: list[_Part], source: TableBatches, checkpoint: Path | None, pace: _Pace) -> int:
+@dataclass
+class _Some:
+    """Rows, evenly spread, by which outliers are found as of a table in memory."""
+
+    n_rows: int
+    n_inputs: int
+    seen: int = 0
+    kept: list[NDArray[Any]] = field(default_factory=list)
+
+    @property
+    def step(self) -> int:
+        most = max(1, min(MOST_LOOKED_AT, _MOST_NUMBERS // self.n_inputs))
+        # of a part of the rows, those of the ends of all columns are two more
+        return 1 if self.n_rows <= most else -(-self.n_rows // max(1, most - 2))
+
+    def add(self, X: Any) -> None:
+        self.kept.append(X.iloc[-self.seen % self.step :: self.step].to_numpy())
+        self.seen += len(X)
+
+    def warn_of_outliers(self, model: Any) -> None:
+        """Warn as a fit does, of a model that has learned all rows."""
+        box = model.scaling_
+        ends = [box.lower[np.newaxis], box.upper[np.newaxis]] if self.step > 1 else []
+        model._warn_of_outliers(np.concatenate([*self.kept, *ends]))
+
+
+def _learn(
+    parts: list[_Part], source: TableBatches, checkpoint: Path | None, pace: _Pace, some: _Some
+) -> int:
     """Learn what an earlier run has not; return the number of rows that it has."""
     for part in parts:
         part.model._validate_params()
@@ -311,6 +347,7 @@ def _learn(parts: list[_Part], source: TableBatches, checkpoint: Path | None, pa
         for number, batch in enumerate(source.start(first), first):
             for part in parts:
                 part.learn(batch, number)
+            some.add(batch.X)
             pace.advance(len(batch.y))
             if any(p.checkpoint is not None and p.checkpoint.is_due(p.model) for p in parts):
                 for part in parts:
@@ -344,11 +381,7 @@ def _noting_interrupts(parts: list[_Part], checkpoint: Path | None) -> Iterator[
 def _require_enough(part: _Part, parts: list[_Part], fraction: float) -> None:
     n_rows = sum(each.n_rows for each in parts)
     if len(parts) > 1 and part.n_rows < MIN_ROWS_A_PART:
-        raise UserError(
-            f"{count(n_rows, 'row')} will not do to hold out a fraction of {fraction:g} and "
-            f"leave {MIN_ROWS_A_PART} rows on both sides; add rows, give another --seed, or give "
-            "--validation-fraction 0 to fit without a score"
-        )
+        raise too_few_rows(n_rows, fraction, by_chance=n_rows >= 2 * MIN_ROWS_A_PART)
     known = part.model._label_set
     if part.rows == "other" and known is not None and known.classes.size < 2:
         raise UserError(

@@ -1,0 +1,249 @@
+"""The columns that are learned from: which they are, and what is wrong with them.
+
+Both ways to a table, in memory and in batches, refuse it here, so that they do so in one order and
+in the same words.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gegenbauer.batches.column_types import (
+    NOTHING,
+    NUMBERS,
+    TEXT,
+    TRUTH,
+    are_numbers,
+    column_kind,
+    decoded,
+)
+from gegenbauer.errors import Rows, StreamError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "INFINITY",
+    "NO_VALUE",
+    "ValueFault",
+    "choose_inputs",
+    "did_you_mean",
+    "example_of",
+    "find_fault",
+    "require_column",
+    "require_numbers",
+]
+
+NO_VALUE, INFINITY = "no value (blank, NA, None or the like)", "infinity"
+
+_MOST_SHOWN = 10  # columns of a table
+
+_MOST_NAMED = 5  # columns to leave out
+
+_MOST_CHARACTERS = 40  # of a value
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Suggest names that resemble one that is not there; "" if none does.
+
+    Examples
+    --------
+    >>> did_you_mean("Speces", ["species", "sepal length"])
+    "did you mean 'species'?"
+    """
+    folded = {other.strip().casefold(): other for other in names}
+    wanted = name.strip().casefold()
+    near = (
+        difflib.get_close_matches(wanted, folded, n=3, cutoff=0.6)
+        or [key for key in folded if wanted and wanted in key][:3]
+    )
+    return f"did you mean {' or '.join(repr(folded[key]) for key in near)}?" if near else ""
+
+
+def require_column(
+    name: str, names: Collection[str], where: Rows, *, parameter: str = "", as_in: str = ""
+) -> None:
+    """Refuse the name of a column that is not there.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    names : collection of str
+        All there are.
+    where : Rows
+        The table.
+    parameter : str, default=""
+        Which one named it.
+    as_in : str, default=""
+        Or which other table has it.
+    """
+    if name in names:
+        return
+    shown = ", ".join(map(repr, itertools.islice(names, _MOST_SHOWN)))
+    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+    whose = f" as in {as_in}" if as_in else f" for `{parameter}`"
+    advice = did_you_mean(name, names) or f"it has {shown}{more}"
+    raise StreamError(f"there is no column {name!r}{whose}; {advice}", where)
+
+
+def choose_inputs(
+    names: Collection[str],
+    where: Rows,
+    *,
+    target: str,
+    inputs: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+    sample_weight: str | None = None,
+) -> tuple[str, ...]:
+    """Return the names of the inputs, once the table has all columns that were named.
+
+    Parameters
+    ----------
+    names : collection of str
+        The columns of the table.
+    where : Rows
+        The table.
+    target, inputs, ignore, sample_weight
+        As of `TableBatches`.
+
+    Raises
+    ------
+    StreamError
+        A column is not there, or has two parts, or none is left to learn from.
+    """
+    special = {"target": target} | ({"sample_weight": sample_weight} if sample_weight else {})
+    named = [*special.items(), *(("ignore", name) for name in ignore)]
+    for parameter, name in [*named, *(("inputs", name) for name in inputs or ())]:
+        require_column(name, names, where, parameter=parameter)
+    left_out = {*special.values(), *ignore}
+    chosen = (
+        tuple(name for name in names if name not in left_out) if inputs is None else tuple(inputs)
+    )
+    if not chosen:
+        raise StreamError(
+            f"no column is left as an input beside the target {target!r}; the table must have at "
+            "least one more, or `ignore` fewer",
+            where,
+        )
+    if inputs is None and target in ignore:
+        raise StreamError(f"{target!r} is both `target` and in `ignore`; give it once", where)
+    counts = Counter([*chosen, *special.values()])
+    twice = [name for name, n in counts.items() if n > 1]
+    if twice:
+        raise StreamError(
+            f"column {twice[0]!r} is used twice: a column is an input, the target or the weight, "
+            "and an input once",
+            where,
+        )
+    return chosen
+
+
+def require_numbers(
+    kinds: Mapping[str, str], where: Rows, example: Callable[[str], tuple[str, Rows]]
+) -> None:
+    """Refuse inputs that hold something else than numbers, or nothing.
+
+    Parameters
+    ----------
+    kinds : dict of str to str
+        What each of them holds, as `column_kind` names it.
+    where : Rows
+        The table.
+    example : callable
+        Gives a value that is no number, as `example_of` shows it, and its row.
+    """
+    foreign = [name for name, kind in kinds.items() if kind not in (NUMBERS, TRUTH, NOTHING)]
+    if foreign:
+        shown, row = example(foreign[0])
+        more = len(foreign) - 1
+        alike = f" ({more} more {'is' if more == 1 else 'are'} alike)" if more else ""
+        raise StreamError(
+            f"column {foreign[0]!r} holds {kinds[foreign[0]]}{shown}, and an input must hold "
+            f"numbers{alike}; make it numbers, or {_leave_out(foreign)}",
+            row,
+        )
+    empty = [name for name, kind in kinds.items() if kind == NOTHING]
+    if empty:
+        raise StreamError(
+            f"column {empty[0]!r} has no values; fill it, or {_leave_out(empty)}", where
+        )
+
+
+def example_of(column: Any, where: Rows) -> tuple[str, Rows]:
+    """Show a value of a column of Arrow that is no number, and its row.
+
+    Parameters
+    ----------
+    column : Array or ChunkedArray
+        Values, of which the first is that of `where`.
+    where : Rows
+        Their rows.
+
+    Returns
+    -------
+    tuple of str and Rows
+        Nothing of the whole table, where there is no value.
+    """
+    column = decoded(column)
+    row = are_numbers(column).index(False).as_py() if column_kind(column.type) == TEXT else -1
+    row = row if row >= 0 else column.is_valid().index(True).as_py()
+    if row < 0:
+        return "", Rows(where.source)
+    return f", such as {str(column[row].as_py())[:_MOST_CHARACTERS]!r}", where.row(row)
+
+
+class ValueFault(NamedTuple):
+    """Values of a column of numbers that are none: which sort, the first row, and how many."""
+
+    what: str
+    row: int
+    n: int
+
+    def error(self, name: str, where: Rows, n_rows: int | None, *, is_input: bool) -> StreamError:
+        """Return what to raise.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        where : Rows
+            Rows of which these are some.
+        n_rows : int or None
+            Of the table, if all of them were looked at.
+        is_input : bool
+            Whether it can be left out.
+        """
+        several = self.n > 1 and n_rows is not None
+        rows = f", in {self.n} rows of {n_rows}" if several else ""
+        return StreamError(
+            f"column {name!r} holds {self.what}{rows}; repair or remove "
+            f"{'these rows' if several else 'the row'}"
+            + (f", or {_leave_out([name])}" if is_input else ""),
+            where.row(self.row),
+        )
+
+
+def find_fault(values: NDArray[np.floating[Any]]) -> ValueFault | None:
+    """Return what is wrong with numbers of a column, of which NaN is no value; None for nothing."""
+    if np.isfinite(values).all():
+        return None
+    missing = np.isnan(values)
+    found = missing if missing.any() else np.isinf(values)
+    return ValueFault(
+        NO_VALUE if missing.any() else INFINITY, int(found.argmax()), int(np.count_nonzero(found))
+    )
+
+
+def _leave_out(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    what = "the column" if len(names) == 1 else "these columns"
+    return f"leave {what} out by `ignore={names[:_MOST_NAMED]!r}`{more}"

@@ -1,0 +1,270 @@
+"""Errors of the command line: one text for one fault, and nothing that speaks of Python."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gegenbauer.cli import main
+from gegenbauer.cli.app import fit, predict, tune
+from gegenbauer.cli.parameters import _declared
+
+ROWS = np.random.default_rng(1).random((40, 2)).round(4)
+
+LINES = [b"a,b,y\n"] + [f"{a},{b},{round(a + b * b, 4)}\n".encode() for a, b in ROWS]
+
+
+def table(changes: dict[int, bytes] | None = None, header: bytes = b"a,b,y\n") -> bytes:
+    """Return a CSV file of 40 rows, of which some lines are others."""
+    return b"".join({**dict(enumerate(LINES)), 0: header, **(changes or {})}.values())
+
+
+def columns(b: list[bytes], y: list[bytes]) -> bytes:
+    """Return a CSV file of 40 rows in which these values follow one another."""
+    rows = [b"%d,%s,%s\n" % (i, b[i % len(b)], y[i % len(y)]) for i in range(40)]
+    return b"".join([b"a,b,y\n", *rows])
+
+
+WHOLE = [b"%d" % (i * i) for i in range(40)]
+
+TABLE = table()
+
+# Files, and what the error of each has to contain; where there is none, a warning, or nothing
+FILES = {
+    "good": (TABLE, None),
+    "empty": (b"", "the file is empty; it needs a header"),
+    "blank lines": (b"\n\n\n", "the file is empty"),
+    "only a header": (b"a,b,y\n", "no rows; a table needs one row a sample"),
+    "open quote": (
+        table({5: b'"0.3,0.4,1\n'}),
+        "data row 5 of t.csv (header not counted): a quote",
+    ),
+    "open quote in the header": (b'a,"b,y\n1,2,3\n', "a quote is opened and never closed"),
+    "text behind quotes": (table({5: b'"0.3"x,0.4,1\n'}), "data row 5 of"),
+    "text": (table({5: b"0.3,abc,1\n"}), "make it numbers, or leave the column out by --ignore b"),
+    "texts": (table({5: b"x,abc,1\n"}), "leave these columns out by --ignore a --ignore b"),
+    "text in the first row": (table({1: b"0.3,abc,1\n"}), "data row 1 of t.csv"),
+    "text alone": (columns([b"u", b"v"], WHOLE), "column 'b' holds text, such as 'u'"),
+    "long text": (table({5: b"0.3," + b"z" * 200 + b",1\n"}), f"such as '{'z' * 40}'"),
+    "gap": (table({5: b"0.3,,1\n"}), "repair or remove the row, or leave the column out"),
+    "gaps": (
+        table({5: b"0.3,,1\n", 9: b"0.3,NA,1\n"}),
+        ", in 2 rows of 40; repair or remove these",
+    ),
+    "gaps in two columns": (table({5: b",,1\n"}), "column 'a' holds no value"),
+    "empty column": (columns([b""], WHOLE), "in 40 rows of 40"),
+    "empty target": (columns([b"1", b"2"], [b""]), "column 'y' holds no value"),
+    "gap in the target": (table({5: b"0.3,0.4,\n"}), "repair or remove the row\n"),
+    "NaN": (table({5: b"0.3,nan,1\n"}), "column 'b' holds no value"),
+    "NaN behind infinity": (table({5: b"0,inf,1\n", 9: b"0,,1\n"}), "data row 9 of t.csv"),
+    "short row": (table({5: b"0.3,0.4\n"}), "data row 5 of t.csv"),
+    "long row": (table({5: b"0.3,0.4,1,2\n"}), "expected 3 columns, got 4"),
+    "equal names": (table(header=b"a,a,y\n"), "there are several columns 'a'"),
+    "targets": (table(header=b"a,y,y\n"), "there are several columns 'y'"),
+    "no name": (table(header=b",b,y\n"), "--ignore 'Unnamed: 0'"),
+    "no such target": (table(header=b"a,b,Y\n"), "no column 'y' for --target; did you mean 'Y'?"),
+    "no header": (TABLE.partition(b"\n")[2], "no column 'y' for --target"),
+    "comment": (b"# hi\n" + TABLE, "no column 'y' for --target; it has '# hi'"),
+    "comment with a comma": (b"# hi, there\n" + TABLE, "it has '# hi', 'there'"),
+    "comment within": (table({5: b"# hi\n"}), "expected 3 columns, got 1"),
+    "mark of UTF-8": (b"\xef\xbb\xbf" + TABLE, None),
+    "UTF-16": (TABLE.decode().encode("utf-16"), "this is not UTF-8 text"),
+    "Latin-1": (table({5: b"0.3,\xe9,1\n"}), "data row 5 of t.csv"),
+    "null byte": (table({5: b"0.3,\0,1\n"}), "--ignore b"),
+    "null bytes at the end": (TABLE + b"\0\0\0", "data row 41 of t.csv"),
+    "huge integer": (table({5: b"0.3," + b"9" * 400 + b",1\n"}), "column 'b' holds infinity"),
+    "large integer": (table({5: b"0.3," + b"9" * 40 + b",1\n"}), "samples of column 1 ('b') fill"),
+    "huge target": (table({5: b"0.3,1," + b"9" * 400 + b"\n"}), "column 'y' holds infinity"),
+    "dates": (columns([b"2026-01-01", b"2026-01-02"], WHOLE), "such as '2026-01-01'"),
+    "decimal comma": (table({5: b'"0,3",0.4,1\n'}), "such as '0,3'"),
+    "semicolons": (TABLE.replace(b",", b";"), "give --separator ';'"),
+    "tabs": (TABLE.replace(b",", b"\t"), "give --separator tab"),
+    "constant": (columns([b"3"], WHOLE), None),
+    "constant target": (columns([b"1", b"2", b"3"], [b"3"]), "holds a single class, '3'"),
+    "code": (table({5: b"-999,0.5,1\n", 11: b"-999,0.2,1\n"}), "a code such as -999"),
+    "outlier": (table({5: b"1e6,0.5,1\n"}), "97.5 per cent of the samples of column 0 ('a') fill"),
+    "infinity": (table({5: b"0.3,-inf,1\n"}), "column 'b' holds infinity"),
+    "truth among numbers": (table({5: b"0.3,true,1\n"}), "such as 'true'"),
+    "truth": (columns([b"true", b"false"], WHOLE), None),
+    "mistake in the target": (table({5: b"0.3,0.4,oops\n"}), "column 'y' holds numbers but for"),
+    "one input": (b"y\n" + b"".join(b"%d\n" % i for i in range(40)), "no column is left as an inp"),
+    "one row": (b"a,b,y\n1,2,3\n", "1 row will not do to hold out"),
+    "a quote in a name": (table({5: b"0,x,1\n"}, b"a,it's,y\n"), "--ignore 'it'\"'\"'s'"),
+    "a blank in a name": (table({5: b"0,x,1\n"}, b"a,b b,y\n"), "--ignore 'b b'"),
+    "escape in a name": (table({5: b"0,,1\n"}, b"a,b\x1b[31m,y\n"), r"column 'b\x1b[31m' holds"),
+    "no table": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "this is not UTF-8 text"),
+    "total": (TABLE + b"Total,,\n", "such as 'Total'"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys, *arguments) -> tuple[int, str]:
+    code = main([*map(str, arguments)])
+    return code, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_one_text_for_one_fault(name, folder, capsys):
+    """In memory and by --stream, for CSV files."""
+    data, expected = FILES[name]
+    Path("t.csv").write_bytes(data)
+    options = ("fit", "t.csv", "--target=y", "--n-terms=5")
+    memory, stream = run(capsys, *options), run(capsys, *options, "--stream")
+    assert memory == stream
+    assert expected in memory[1] if expected else memory == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("frame", "expected"),
+    [
+        (
+            {"a": [1.0, np.nan, 2.0, np.nan, 3.0]},
+            "data row 2 of t.parquet: column 'a' holds no val",
+        ),
+        (
+            {"a": ["1", "2", "3", "4", "5"]},
+            "data row 1 of t.parquet: column 'a' holds text, such as",
+        ),
+        (
+            {"a": [None, None, "x", "4", "5"]},
+            "data row 3 of t.parquet: column 'a' holds text, such",
+        ),
+        (
+            {"a": [None] * 5},
+            "t.parquet: column 'a' has no values; fill it, or leave the column out",
+        ),
+        (
+            {"a": pd.to_datetime(["2026-01-02"] * 5)},
+            "dates or times, such as '2026-01-02 00:00:00'",
+        ),
+        ({"a": [1.0, np.inf, 2.0, 3.0, 4.0]}, "data row 2 of t.parquet: column 'a' holds infinity"),
+        ({"b": [1.0] * 5}, "t.parquet: there is no column 'a' for --ignore; it has 'b', 'c', 'y'"),
+    ],
+)
+def test_one_text_for_one_fault_of_parquet(frame, expected, folder, capsys):
+    pd.DataFrame({**frame, "c": np.arange(5.0), "y": np.arange(5.0)}).to_parquet("t.parquet")
+    options = ["fit", "t.parquet", "--target=y", "--n-terms=3"]
+    if "a" not in frame:
+        options.append("--ignore=a")
+    memory, stream = run(capsys, *options), run(capsys, *options, "--stream")
+    assert memory == stream
+    assert expected in memory[1]
+
+
+def test_one_text_for_wrong_files(folder, capsys):
+    for name in ("t.txt", "t.csv.gz"):
+        Path(name).write_bytes(TABLE)
+    for options in ("t.txt --target y", "t.csv.gz --target y", "no.csv --target y",
+                    "x.parquet --target y"):  # fmt: skip
+        arguments = ["fit", *shlex.split(options)]
+        memory, stream = run(capsys, *arguments), run(capsys, *arguments, "--stream")
+        assert memory == stream
+        assert memory[0] == 2
+
+
+class TestOutliers:
+    """A stream warns by rows that are evenly spread, and by the ends of all."""
+
+    def warning(self, X, capsys, *options) -> str:
+        table = pd.DataFrame(X, columns=["a", "b"]).assign(y=np.arange(len(X)) % 7 / 7)
+        table.to_parquet("t.parquet")
+        code, text = run(capsys, "fit", "t.parquet", "--target=y", "--n-terms=3",
+                         "--task=regression", *options)  # fmt: skip
+        assert code == 0
+        return text
+
+    @pytest.mark.parametrize("far", [10.0, 1e6, -999.0])
+    def test_of_many_rows(self, folder, capsys, far, monkeypatch):
+        """One cell of 5000, which is none of the rows that are kept."""
+        monkeypatch.setattr("gegenbauer.batches.tables.BATCH_SIZE", 700)
+        X = np.random.default_rng(0).random((5000, 2))
+        assert self.warning(X, capsys, "--stream") == ""
+        X[1234, 1] = far
+        memory, stream = self.warning(X, capsys), self.warning(X, capsys, "--stream")
+        for text in (memory, stream):
+            assert text.count("warning: ") == 1
+            assert "per cent of the samples of column 1 ('b') fill" in text
+
+    def test_of_a_run_that_goes_on(self, folder, capsys):
+        """It has not read all rows, and warns of none."""
+        X = np.random.default_rng(0).random((50, 2))
+        X[7, 0] = 1e6
+        options = ("--stream", "--checkpoint=c.st")
+        assert "('a') fill" in self.warning(X, capsys, *options)
+        assert self.warning(X, capsys, *options) == ""
+
+
+# What no option takes, and what is extreme
+VALUES = ["0", "-1", "nan", "inf", "1e-320", "1e308", str(2**62), str(2**63), "", "zz", "1e-17"]
+
+OTHERS = {
+    "n_terms": ["all", "1000000000000"],
+    "degree": ["2,2", "999999999", "60"],
+    "spectrum": ["1e308,1", "1,1e308", "1e-320,1", "1,0"],
+    "index_set": ["largest_weight", "tensor"],
+    "out_of_range": ["extrapolate", "error"],
+    "alpha": ["auto", "2^-1000"],
+    "task": ["classification", "regression"],
+    "ignore": ["y", "a"],
+}
+
+OF_PYTHON = re.compile(
+    r"in Python|`|\b[A-Za-z]\w*_\b|\w\(\)|choose_alpha|refit|partial_fit|fit_stream|sample_weight"
+    r"|Gegenbauer|Transformer|Statistics|\bX\b|normalization|\bnan in\b|None|True|False"
+    r"|\b(?:n_terms|max_interaction|n_jobs|out_of_range|index_set|penalize_constant|engine)\b"
+)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    Path(folder, "t.csv").write_bytes(TABLE)
+    Path(folder, "far.csv").write_bytes(b"a,b\n1e300,1e300\n1,2\n")
+    for command, name in (("fit", "fit.st"), ("tune", "tune.st")):
+        options = ["--target=y", "--n-terms=20"][: 1 + (command == "fit")]
+        assert main([command, f"{folder}/t.csv", *options, f"--out={folder}/{name}"]) == 0
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        (fit, "fit t.csv --target=y"),
+        (fit, "fit t.csv --target=y --stream"),
+        (tune, "tune t.csv --target=y"),
+        (predict, "predict fit.st far.csv"),
+        (predict, "predict tune.st far.csv"),
+    ],
+)
+def test_nothing_speaks_of_python(command, arguments, models, monkeypatch, capsys):
+    """With any value of any option; each error names it, or an option that helps."""
+    monkeypatch.chdir(models)
+    given = shlex.split(arguments)
+    options = {option.name: parameter for parameter, option in _declared(command).items()
+               if "(" not in parameter}  # fmt: skip
+    tried = 0
+    for name, parameter in options.items():
+        if name in ("--out", "--plot", "--checkpoint", "--n-jobs"):
+            continue
+        flag = parameter in ("stream", "penalize_constant", "probabilities")
+        for value in [None] if flag else [*VALUES, *OTHERS.get(parameter, [])]:
+            rest = [one for one in given if not one.startswith(f"{name}=")]
+            code, text = run(capsys, *rest, name if flag else f"{name}={value}")
+            # without what was given, in quotes or not, and facts (lam = 0)
+            shown = re.sub(r"'[^']*'|\b\w+ = \S+", "", text)
+            assert not OF_PYTHON.search(shown), (name, value, text)
+            assert code in (0, 2), (name, value, text)
+            if code == 2:
+                assert "--" in text, (name, value, text)
+                tried += 1
+    assert tried > 20
