@@ -370,8 +370,8 @@ class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
         warnings.warn(
             f"{'; '.join(found[:MAX_LISTED])}{f'; and {more} more columns' if more > 0 else ''}. "
             "The polynomials, which span the range, hardly distinguish such samples: fill in what "
-            f"a code such as -999 stands for, clip what lies outside,{given} take the logarithm "
-            "of the column, or transform it by scikit-learn's `QuantileTransformer()`.",
+            f"a code such as -999 stands for, clip what lies outside,{given} transform the column "
+            "by its logarithm, or by scikit-learn's `QuantileTransformer()`.",
             OutlierWarning,
             stacklevel=stacklevel(),
         )
