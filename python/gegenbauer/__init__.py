@@ -12,6 +12,7 @@ processor. What needs scikit-learn or an optional package is imported when it is
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +118,10 @@ def __getattr__(name: str) -> Any:
             home = package.__name__.removeprefix(f"{__name__}.")
     subject = "it" if old == name else f"it is called {name} and"
     hint = "" if home is None else f": {subject} is in {__name__}.{home}"
-    raise AttributeError(f"module {__name__!r} has no attribute {old!r}{hint}")
+    text = f"module {__name__!r} has no attribute {old!r}{hint}"
+    # `from gegenbauer import name`, which makes an error without the hint of an AttributeError
+    importing = sys._getframe(1).f_code.co_name == "_handle_fromlist"
+    raise ImportError(text, name=__name__) if importing and hint else AttributeError(text)
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["NEW_ATTRIBUTES", "NEW_FUNCTIONS", "NEW_NAMES", "refuse_old_names"]
+__all__ = ["NEW_ATTRIBUTES", "NEW_FUNCTIONS", "NEW_NAMES", "FormerNames", "refuse_old_names"]
 
 # Parameters of estimators, and of functions
 NEW_NAMES = {
@@ -34,12 +34,17 @@ NEW_ATTRIBUTES = {
 # Arguments of the searches alone: scikit-learn's scores are better when higher
 _OF_SEARCHES = {"score": "loss", "splits": "cv"}
 
+# Attributes of their results, whose scores were better when lower
+_OF_RESULTS = {"score": "loss", "scores": "losses"}
+
 # Functions and classes that the package itself had
 NEW_FUNCTIONS = {
     "LeaveOneOut": "LeaveOneOutPredictions",
     "eval_gegenbauer": "gegenbauer_vander",
     "search_gamma": "search_alpha",
 }
+
+_ATTRIBUTES = {**NEW_NAMES, **NEW_ATTRIBUTES, **_OF_RESULTS}
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
@@ -53,10 +58,35 @@ def refuse_old_names(function: Function) -> Function:
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         for name in kwargs.keys() & changed.keys():
+            whose = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
             raise TypeError(
-                f"{function.__qualname__.removesuffix('.__init__')}() has no argument {name!r} any "
-                f"more: it is called {changed[name]!r}"
+                f"{whose}() has no argument {name!r} any more: it is called {changed[name]!r}"
             )
         return function(*args, **kwargs)
 
     return checked  # type: ignore[return-value]
+
+
+class FormerNames:
+    """Base of classes with renamed attributes: the error for an old name gives the new one.
+
+    So it does where the object, or its class, has that one.
+    """
+
+    if not TYPE_CHECKING:  # a type checker is to go on finding names that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            own = getattr(type(self), name, None)
+            if isinstance(own, property):  # which has refused, and explains why
+                return own.__get__(self)
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}{self._hint(name)}",
+                name=name, obj=self,
+            )  # fmt: skip
+
+    def _hint(self, name: str) -> str:
+        """Return what the error for an attribute that is not there adds."""
+        new = _ATTRIBUTES.get(name, "")
+        places = [vars(self), *(vars(cls) for cls in type(self).__mro__)]
+        found = any(new in place or new in place.get("__annotations__", ()) for place in places)
+        return f"; it is called {new}" if new and found else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import re
 
 import numpy as np
@@ -20,10 +22,20 @@ from gegenbauer import (
     RidgePath,
     TableBatches,
     TensorBasis,
+    basis,
+    batches,
+    estimators,
+    inspection,
+    persistence,
+    plotting,
+    ridge,
+    selection,
     solve_kernel,
     solve_ridge,
 )
+from gegenbauer._renamed import NEW_NAMES
 from gegenbauer.basis import SpectrumKernel
+from gegenbauer.plotting import PathDisplay
 from gegenbauer.selection import (
     kfold_predictions,
     leave_one_out,
@@ -37,6 +49,11 @@ X = np.linspace(-1, 1, 12)[:, np.newaxis]
 BASIS = TensorBasis(1, n_terms=3)
 KERNEL = SpectrumKernel(1, (0.5, 1.0))
 PATH = RidgePath(BASIS, X, X)
+
+
+def loss(predictions, rows):
+    """Return the mean squared errors in some rows of X."""
+    return ((predictions - X[rows]) ** 2).mean(axis=(-2, -1))
 
 
 @pytest.mark.parametrize(
@@ -67,6 +84,7 @@ PATH = RidgePath(BASIS, X, X)
         (lambda **old: kfold_predictions(BASIS, X, X, [[0], [1]], **old), "gammas", "alphas"),
         (lambda **old: prefix_surface(BASIS, X, X, **old), "gammas", "alphas"),
         (lambda **old: search_basis(X, X, **old), "gammas", "alphas"),
+        (lambda **old: PathDisplay.from_path(PATH, **old), "gammas", "alphas"),
         (lambda **old: search_basis(X, X, **old), "score", "loss"),
         (lambda **old: search_alpha(KERNEL, X, X, **old), "splits", "cv"),
         (lambda **old: search_spectrum(X, X, **old), "splits", "cv"),
@@ -101,17 +119,100 @@ def test_parameters(model, old, new):
     assert model.n_terms == 7
 
 
+REGRESSOR = GegenbauerRegressor(n_terms=3)
+SEARCH = GegenbauerRegressorCV(n_terms=3, spectrum=None)
+
+
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("thing", "old", "new"),
     [
-        ("gamma_", "alpha_"), ("choose_gamma", "choose_alpha"),
-        ("gamma_results_", "alpha_results_"), ("n_search_rows_", "n_search_samples_"),
+        (REGRESSOR, "gamma", "alpha"),
+        (REGRESSOR, "order", "term_order"),
+        (REGRESSOR, "feature_range", "bounds"),
+        (REGRESSOR, "choose_gamma", "choose_alpha"),
+        (REGRESSOR, "gamma_results_", "alpha_results_"),
+        (GegenbauerFeatures(), "order", "term_order"),
+        (SEARCH, "gammas", "alphas"),
+        (SEARCH, "gamma_", "alpha_"),
+        (SEARCH, "gamma_results_", "alpha_results_"),
+        (SEARCH, "n_search_rows_", "n_search_samples_"),
+        (SEARCH, "kernel_rows", "kernel_samples"),
+        (BASIS, "order", "term_order"),
+        (PATH.leave_one_out([1.0]), "gammas", "alphas"),
+        (kfold_predictions(BASIS, X, X, [[0], [1]], [1.0]), "gammas", "alphas"),
+        (prefix_surface(BASIS, X, X, [1.0]), "gammas", "alphas"),
+        (search_basis(X, X, loss), "gamma", "alpha"),
+        (search_basis(X, X, loss), "score", "loss"),
+        (search_spectrum(X, X, loss), "scores", "losses"),
+        (ArrayBatches(X, X), "batch_rows", "batch_size"),
+        (Checkpoint("run"), "every_rows", "every_samples"),
+        (PathDisplay([1.0], {"error": [1.0]}), "gammas", "alphas"),
     ],
-)  # fmt: skip
-def test_attributes(old, new):
+)
+def test_attributes(thing, old, new):
+    fitted = thing.fit(X, X[:, 0]) if hasattr(thing, "fit") else thing
+    for one in {id(thing): thing, id(fitted): fitted}.values():
+        with pytest.raises(AttributeError, match=re.escape(f"{old!r}; it is called {new}")):
+            getattr(one, old)
+    assert not hasattr(thing, old)
+    assert hasattr(fitted, new) or new == "alpha_results_"  # once it has chosen
+
+
+@pytest.mark.parametrize(
+    ("thing", "old"),
+    [
+        (SEARCH, "choose_gamma"),
+        (GegenbauerFeatures(), "gamma"),
+        (GegenbauerFeatures(), "choose_gamma"),
+        (REGRESSOR, "gamma_"),
+        (REGRESSOR, "n_search_rows_"),
+        (REGRESSOR, "no_such_name"),
+        (BASIS, "gamma"),
+    ],
+)
+def test_no_hint_at_what_is_not_there(thing, old):
+    with pytest.raises(AttributeError) as caught:
+        getattr(thing, old)
+    assert "is called" not in str(caught.value)
+
+
+def test_properties_still_explain_why_they_refuse():
     model = GegenbauerRegressor(n_terms=3).fit(X, X[:, 0])
-    with pytest.raises(AttributeError, match=re.escape(f"{old!r}; it is called {new}")):
-        getattr(model, old)
+    with pytest.raises(AttributeError, match="no statistics_: it was not learned by partial_fit"):
+        model.statistics_  # noqa: B018
+
+
+def public_callables():
+    """Return all functions and methods of the packages, by their names."""
+    found = {}
+    for package in (gegenbauer, basis, batches, estimators, inspection, persistence, plotting,
+                    ridge, selection):  # fmt: skip
+        for name in package.__all__:
+            thing = getattr(package, name)
+            if inspect.isfunction(thing):
+                found[name] = thing
+            elif inspect.isclass(thing) and not dataclasses.is_dataclass(thing):
+                methods = [key for key in dir(thing) if key[0] != "_" or key == "__init__"]
+                found |= {f"{name}.{key}": getattr(thing, key) for key in methods
+                          if inspect.isroutine(getattr(thing, key))}  # fmt: skip
+    return found
+
+
+def test_every_renamed_argument_is_refused():
+    """Whatever takes an argument of a new name refuses the old one; before it looks at others."""
+    n_tried = 0
+    for name, function in public_callables().items():
+        try:
+            known = inspect.signature(function).parameters
+        except ValueError:  # of C
+            continue
+        for old, new in {**NEW_NAMES, "score": "loss"}.items():
+            if new in known and old not in known:
+                with pytest.raises(TypeError, match=f"'{old}' any more: it is called '{new}'"):
+                    function(**{old: 1})
+                n_tried += 1
+                assert name
+    assert n_tried > 40
 
 
 @pytest.mark.parametrize(
@@ -126,3 +227,18 @@ def test_functions(old, new, home):
     with pytest.raises(AttributeError, match=f"it is called {new} and is in gegenbauer.{home}$"):
         getattr(gegenbauer, old)
     assert new in getattr(gegenbauer, home).__all__
+    with pytest.raises(ImportError, match=f"it is called {new} and is in gegenbauer.{home}"):
+        exec(f"from gegenbauer import {old}")
+    assert not hasattr(gegenbauer, old)
+    assert getattr(gegenbauer, old, None) is None
+
+
+def test_imports_of_what_is_elsewhere():
+    with pytest.raises(ImportError, match=r"'SpectrumKernel': it is in gegenbauer\.basis"):
+        from gegenbauer import SpectrumKernel  # noqa: F401
+    with pytest.raises(ImportError, match="cannot import name 'no_such_name' from 'gegenbauer'"):
+        from gegenbauer import no_such_name  # noqa: F401
+    from gegenbauer import cli, persistence  # which are modules
+
+    assert cli.main
+    assert persistence.save

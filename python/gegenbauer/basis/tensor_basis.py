@@ -13,7 +13,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
-from gegenbauer._renamed import refuse_old_names
+from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import (
     CLIP,
     as_matrix,
@@ -66,7 +66,7 @@ def _kept_basis(arguments: tuple[tuple[str, Any], ...], lam: float) -> core.Tens
     return core.TensorBasis(**dict(arguments), lam=lam)
 
 
-class TensorBasis:
+class TensorBasis(FormerNames):
     """A set of tensor products of univariate Gegenbauer polynomials, in a fixed order.
 
     Term l is ``G_l(x) = g_{k_1}(x_1) ... g_{k_m}(x_m)`` with the multi-index ``indices[l]``

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gegenbauer._renamed import refuse_old_names
+from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import check_integer, require_plain
 from gegenbauer.errors import Rows
 
@@ -69,7 +69,7 @@ def witness_of(X: Any, y: Any, sample_weight: Any) -> str:
     return digest_of(parts)
 
 
-class ArrayBatches:
+class ArrayBatches(FormerNames):
     """Batches of arrays, memory maps or tables in memory: slices of their rows, without a copy.
 
     Parameters

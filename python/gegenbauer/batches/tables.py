@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gegenbauer._renamed import refuse_old_names
+from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import check_integer
 from gegenbauer.batches.arrays import BATCH_SIZE, Batch, digest_of, witness_of
 from gegenbauer.batches.column_types import (
@@ -56,7 +56,7 @@ _DECODED_ROWS, _DECODED_NUMBERS = 16384, 500_000
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
-class TableBatches:
+class TableBatches(FormerNames):
     r"""Batches of Parquet or CSV files, which are read as far as they are needed.
 
     The columns of all files are looked at when the object is made, which reads no more than the

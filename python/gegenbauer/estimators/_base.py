@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, va
 
 from gegenbauer._dispatch import processors
 from gegenbauer._locks import exclusive
-from gegenbauer._renamed import NEW_NAMES
+from gegenbauer._renamed import NEW_NAMES, FormerNames
 from gegenbauer._validation import (
     MAX_INTEGER,
     MAX_THREADS,
@@ -122,7 +122,7 @@ def _is_of_floats(X: Any) -> bool:
     return not others and dtype in FLOAT_DTYPES
 
 
-class InputEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Handling of the inputs, shared by all estimators.
 
     Subclasses implement ``_fit``, which works on a copy of the estimator: see

@@ -19,7 +19,6 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from gegenbauer._memory import require_memory
-from gegenbauer._renamed import NEW_ATTRIBUTES
 from gegenbauer._validation import (
     check_number,
     naming_columns,
@@ -64,7 +63,6 @@ _ELSEWHERE = {
     "predict_interval": "GegenbauerRegressorCV has it, whose intervals are those of leave-one-out "
     "residuals",
 }
-_ELSEWHERE |= {old: f"it is called {new}" for old, new in NEW_ATTRIBUTES.items()}
 
 
 def warn_of_light(weights: NDArray[np.float64] | float, n_rows: int) -> None:
@@ -87,19 +85,11 @@ class TargetEstimator(InputEstimator):
 
     _label_set: LabelSet | None = None  # what is known of them, in classification
 
-    if not TYPE_CHECKING:  # a type checker is to go on finding names that are not there
-
-        def __getattr__(self, name: str) -> Any:
-            own = getattr(type(self), name, None)
-            if isinstance(own, property):  # which has refused, and explains why
-                return own.__get__(self)
-            if name.endswith("_") and not name.startswith("_"):
-                check_is_fitted(self)  # raises a kind of AttributeError
-            hint = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
-            raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute {name!r}{hint}",
-                name=name, obj=self,
-            )  # fmt: skip
+    def _hint(self, name: str) -> str:
+        hint = super()._hint(name)
+        if not hint and name.endswith("_") and not name.startswith("_"):
+            check_is_fitted(self)  # raises a kind of AttributeError
+        return f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else hint
 
     def _lacks(self, name: str, why: str) -> AttributeError:
         """Return the error of an attribute that this model does not have, once it is fitted."""

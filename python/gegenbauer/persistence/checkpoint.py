@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gegenbauer._renamed import refuse_old_names
+from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import check_integer, check_number
 from gegenbauer.errors import ModelFileError
 from gegenbauer.estimators._streaming import StreamEstimator
@@ -20,7 +20,7 @@ from gegenbauer.persistence.atomic import write_atomically
 __all__ = ["Checkpoint"]
 
 
-class Checkpoint:
+class Checkpoint(FormerNames):
     """A file in which ``fit_stream`` keeps what it has learned, to go on after an interrupt.
 
     It is a model file, which `load` reads as well. It is written anew now and then, whole or not at

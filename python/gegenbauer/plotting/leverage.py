@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_integer
 from gegenbauer.plotting._axes import get_axes
 from gegenbauer.plotting.path import solved_by
@@ -43,6 +44,7 @@ class LeverageDisplay:
         self.mean_leverage = mean_leverage
 
     @classmethod
+    @refuse_old_names
     def from_path(cls, path: RidgePath, alpha: float, *, output: int = 0, ax: Any = None) -> Self:
         """Draw the samples of a `RidgePath` for one penalty.
 

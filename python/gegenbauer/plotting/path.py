@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.inspection.models import expansion_of
 from gegenbauer.plotting._axes import error_name, errors_of, get_axes
@@ -62,7 +63,7 @@ def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ridge
     return path, float(alpha)
 
 
-class PathDisplay:
+class PathDisplay(FormerNames):
     """Errors of samples left out, by the penalty.
 
     Parameters
@@ -95,6 +96,7 @@ class PathDisplay:
     >>> display = PathDisplay.from_path(path, 10.0 ** np.arange(-9, 3))
     """
 
+    @refuse_old_names
     def __init__(
         self,
         alphas: Doubles,
@@ -111,6 +113,7 @@ class PathDisplay:
         self.ylabel = ylabel
 
     @classmethod
+    @refuse_old_names
     def from_path(cls, path: RidgePath, alphas: npt.ArrayLike, *, ax: Any = None) -> Self:
         """Draw leave-one-out errors and generalised cross-validation of a `RidgePath`.
 

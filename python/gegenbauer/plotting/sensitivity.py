@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.plotting._axes import error_name, errors_of, get_axes
 
@@ -40,7 +41,7 @@ def _even_by_ratio(values: npt.ArrayLike) -> bool:
 _SHOWN_APART = 0.8
 
 
-class SensitivityDisplay:
+class SensitivityDisplay(FormerNames):
     """An error over the penalty and the number of terms: the paper's sensitivity figures.
 
     The axis of the penalty is logarithmic; that of the number of terms is when these span a decade
@@ -84,6 +85,7 @@ class SensitivityDisplay:
     (61, 29)
     """
 
+    @refuse_old_names
     def __init__(
         self, alphas: Doubles, n_terms: npt.NDArray[np.intp], errors: Doubles, *,
         label: str = "error",

@@ -9,7 +9,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
-from gegenbauer._renamed import refuse_old_names
+from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import (
     CLIP,
     as_matrix,
@@ -43,7 +43,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class LeaveOneOutPredictions:
+class LeaveOneOutPredictions(FormerNames):
     """What each sample would get from a fit without it, for every alpha. Equal to itself alone.
 
     Attributes

@@ -9,7 +9,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
-from gegenbauer._renamed import refuse_old_names
+from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import (
     as_alphas,
     as_matrix,
@@ -47,7 +47,7 @@ _UNTRUSTED = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class PrefixSurface:
+class PrefixSurface(FormerNames):
     """Scores of the first 1, 2, ... terms of a basis, for every alpha.
 
     Attributes

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gegenbauer._renamed import refuse_old_names
+from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import as_matrix, as_weights, check_integer, check_number
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.selection._leave_one_out import check_share
@@ -40,7 +40,7 @@ _MOST_WIDENING = 4
 
 
 @dataclass(frozen=True, eq=False)
-class BasisSearch:
+class BasisSearch(FormerNames):
     """The best of a grid of lam, numbers of terms and alphas, and all losses.
 
     Attributes

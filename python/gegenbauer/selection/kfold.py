@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._memory import require_memory
-from gegenbauer._renamed import refuse_old_names
+from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import (
     as_alphas,
     as_matrix,
@@ -56,7 +56,7 @@ def sums_of_others(
 
 
 @dataclass(frozen=True, eq=False)
-class KFoldPredictions:
+class KFoldPredictions(FormerNames):
     """What each fold would get from a fit to all others, for every alpha. Equal to itself alone.
 
     Attributes

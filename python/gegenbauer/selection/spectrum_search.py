@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gegenbauer._renamed import refuse_old_names
+from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import as_matrix, as_weights, check_number
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.spectrum import PowerDecay
@@ -40,7 +40,7 @@ _MOST_WIDENING = 4
 
 
 @dataclass(frozen=True, eq=False)
-class SpectrumSearch:
+class SpectrumSearch(FormerNames):
     """The best of a grid of spectra (q, s) and alphas, and all losses.
 
     Attributes
