@@ -86,7 +86,9 @@ class FormerNames:
 
     def _hint(self, name: str) -> str:
         """Return what the error for an attribute that is not there adds."""
-        new = _ATTRIBUTES.get(name, "")
-        places = [vars(self), *(vars(cls) for cls in type(self).__mro__)]
-        found = any(new in place or new in place.get("__annotations__", ()) for place in places)
-        return f"; it is called {new}" if new and found else ""
+        new = _ATTRIBUTES.get(name)
+        if new is None:
+            return ""
+        declared = map(inspect.get_annotations, type(self).__mro__)  # if it is not fitted yet
+        found = any(hasattr(one, new) for one in (self, type(self)))
+        return f"; it is called {new}" if found or any(new in names for names in declared) else ""
