@@ -372,7 +372,7 @@ class TestFit:
         X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
         X.assign(y=X["a"] ** 2 + X["b"] + 1e6).to_csv("t.csv", index=False)
         fit = ("fit", "t.csv", "--target", "y")
-        warning = "standard deviations. Use --free-constant, or subtract the mean from y."
+        warning = "standard deviations. Use --free-constant, or subtract the mean from --target."
         result = succeed(*fit, warning=warning)
         assert result.value("validation").endswith(
             "no better than the baseline: the mean is far from zero, try --free-constant"

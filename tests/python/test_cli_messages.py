@@ -268,3 +268,37 @@ def test_nothing_speaks_of_python(command, arguments, models, monkeypatch, capsy
                 assert "--" in text, (name, value, text)
                 tried += 1
     assert tried > 20
+
+
+def test_ways_out_of_predictions_beyond_range(models, monkeypatch, capsys):
+    """Rows are counted from 1, and options are those of the command that made the model."""
+    monkeypatch.chdir(models)
+    options = ("fit", "t.csv", "--target=y", "--n-terms=20", "--out-of-range=extrapolate")
+    assert run(capsys, *options, "--out=far.st")[0] == 0
+    assert run(capsys, "predict", "far.st", "far.csv")[1].endswith(
+        "error: some predictions are beyond the range of float64, first in data row 1: samples lie "
+        "too far outside of the range seen in fit, set --out-of-range clip, or the coefficients "
+        "are too large, fit with a larger --alpha of gegenbauer fit\n"
+    )
+    assert run(capsys, "predict", "tune.st", "far.csv", "--out-of-range=extrapolate")[1].endswith(
+        "error: --out-of-range extrapolate needs a finite set of terms, since the sum of all has "
+        "no value outside of the range of the inputs: give --n-terms of gegenbauer tune\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("--alpha 0", "raise --alpha (now 0), or choose it by --alpha auto\n"),
+        ("--lam 1e308", ": lower --lam or --degree, or use --spectrum orthonormal\n"),
+        ("--degree 999999999", "error: --degree must be between 0 and 100000, got 999999999\n"),
+        (f"--max-interaction {2**63}", f"error: --max-interaction must be at most {2**62}, got"),
+        (f"--n-terms {10**12} --max-interaction 1", ": lower --n-terms or raise --max-interac"),
+    ],
+)
+def test_settings_are_no_fault_of_rows(options, expected, models, monkeypatch, capsys):
+    monkeypatch.chdir(models)
+    code, text = run(capsys, "fit", "t.csv", "--target=y", "--stream", *options.split())
+    assert code == 2
+    assert expected in text
+    assert "data row" not in text

@@ -146,7 +146,11 @@ class TestOptions:
         required = {"fit": ["t.csv", "--target=y", "--stream"], "tune": ["t.csv", "--target=y"],
                     "predict": ["m.st", "t.csv"], "info": ["m.st"]}[name]  # fmt: skip
         for parameter, option in _declared(COMMANDS[name]).items():
-            if (name, parameter) in SETTINGS or parameter == "n_features" or "(" in parameter:
+            if (
+                (name, parameter) in SETTINGS
+                or parameter in ("n_features", "y")
+                or "(" in parameter
+            ):
                 continue
             if parameter in ("stream", "probabilities"):  # which have no value
                 continue
@@ -172,6 +176,7 @@ def wrong(parameter: str) -> object:
         ("fit", "or `as_labels=False`", "or --task regression"),
         ("fit", "use fewer inputs (`n_features`)", "use fewer inputs (--ignore)"),
         ("predict", "`coverage` must be", "--interval must be"),
+        ("fit", "the mean of `y` is 3", "the mean of --target is 3"),
         # ways out to which no option leads are not there
         ("tune", "it is infinite: fit with a larger `alpha`", "it is infinite"),
         ("tune", "it is infinite. Fit with a larger `alpha`.", "it is infinite."),

@@ -831,6 +831,25 @@ class TestStream:
             model.fit_stream(batches)
         assert vars(model) == before
 
+    def test_parameters_are_no_fault_of_rows(self):
+        """Which what is wrong with rows is."""
+        X, y = np.linspace(0, 1, 20).reshape(10, 2), np.arange(10.0)
+        with pytest.raises(ValueError, match=r"^`max_interaction` must be at most"):
+            GegenbauerRegressor(3, max_interaction=2**63).fit_stream([(X, y)])
+        with pytest.raises(StreamError, match=r"^batch 0"):
+            GegenbauerRegressor(3).fit_stream([(np.where(X > 0.5, np.nan, X), y)])
+
+    @pytest.mark.parametrize("engine", ["auto", "moments"])
+    @pytest.mark.parametrize("lam", [1e-17, -1e-17, 1e-320])
+    @pytest.mark.parametrize("spectrum", [None, "orthonormal"])
+    def test_lam_that_vanishes_beside_one(self, engine, lam, spectrum):
+        """There the recurrence of the moments' coefficients ends in 0 / 0."""
+        X = np.random.default_rng(0).random((60, 3))
+        options = {"n_terms": 50, "lam": lam, "spectrum": spectrum}
+        model = GegenbauerRegressor(**options, engine=engine).fit_stream([(X, X[:, 0])])
+        expected = GegenbauerRegressor(**options).fit(X, X[:, 0])
+        assert_allclose(model.predict(X), expected.predict(X), rtol=1e-7, atol=1e-9)
+
 
 class TestCheckpoint:
     def test_going_on_is_bitwise_identical(self, tmp_path):

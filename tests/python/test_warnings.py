@@ -574,7 +574,7 @@ class TestPenalizedConstant:
     def test_of_the_outputs_the_one(self):
         Y = np.column_stack([self.y, self.y - 1e5])
         (warning,) = self.caught(GegenbauerRegressor(n_terms=50), Y)
-        assert "The mean of y in column 1" in str(warning.message)
+        assert "The mean of `y` in column 1" in str(warning.message)
 
     @pytest.mark.parametrize("order", ["C", "F"])
     @pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])

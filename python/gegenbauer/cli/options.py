@@ -187,7 +187,9 @@ ModelArgument = Annotated[
 ]
 
 Target = Annotated[
-    str, typer.Option(metavar="COLUMN", help="Column to learn.", rich_help_panel=_DATA_PANEL)
+    str,
+    typer.Option(metavar="COLUMN", help="Column to learn.", rich_help_panel=_DATA_PANEL),
+    Sets(("target", "y")),
 ]
 
 TaskOption = Annotated[

@@ -183,10 +183,10 @@ def warn_of_constant(far: float, column: int | None, lost: float) -> None:
         return
     which = "" if column is None else f" in column {column}"
     warnings.warn(
-        f"The mean of y{which} is {far:.3g} times its standard deviation, and the "
+        f"The mean of `y`{which} is {far:.3g} times its standard deviation, and the "
         "constant term that has to carry it is penalised: for this alone predictions are off "
         f"by some {lost:.2g} standard deviations. Use `penalize_constant=False`, or subtract the "
-        "mean from y.",
+        "mean from `y`.",
         PenalizedConstantWarning,
         stacklevel=stacklevel(),
     )

@@ -64,8 +64,8 @@ def warn_of_underfitting(
         "the model is no better than a constant beyond what chance may give: of "
         f"{n_samples:.6g} samples left out (equal ones may count as one) "
         f"the score is {-best:.4g}, and {-constant:.4g} that of always predicting the "
-        f"same. {ran_away}Check that each x belongs to its y, that inputs are coded sensibly "
-        "and hold what y depends on, or give more samples",
+        f"same. {ran_away}Check that the inputs of each sample belong to its target, that "
+        "they are coded sensibly and hold what it depends on, or give more samples",
         UnderfittingWarning,
         stacklevel=stacklevel(),
     )

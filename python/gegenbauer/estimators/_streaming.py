@@ -129,7 +129,7 @@ class StreamEstimator(SolvedEstimator):
     def _solve_statistics(self) -> None:
         if self.statistics_.n_samples == 0:
             raise ValueError("all samples were forgotten again: learn others by partial_fit")
-        with advising("y or sample_weight is too large, scale it down"):
+        with advising(TARGETS_ADVICE):
             try:
                 solution = self.statistics_._solve(
                     self.alpha, self._coding(), bool(self.penalize_constant), self._n_threads()

@@ -303,7 +303,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         column = int(np.argmax(np.maximum(extreme, size)))
         if max(extreme[column], size[column]) > _MOST_EXTREME:
             raise ValueError(
-                "y must have a standard deviation between 1e-140 and 1e140, whose square float64 "
+                "`y` must have a standard deviation between 1e-140 and 1e140, whose square float64 "
                 f"holds, and no larger values, but column {column} has one of "
                 f"{self._unit[column]:.3g} and values up to {size[column]:.3g}: rescale it"
             )

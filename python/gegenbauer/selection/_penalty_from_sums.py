@@ -79,7 +79,7 @@ def penalty_from_sums(
     if losses.min() == np.inf:
         raise BeyondRangeError(
             "the squared errors are beyond the range of float64",
-            "y or sample_weight is too large, scale it down",
+            "the targets (or their weights) are too large or too small, scale them",
         )
     with np.errstate(over="ignore"):
         results = {"alpha": values, "score": -losses * unit * unit}

@@ -669,7 +669,7 @@ class AdditiveStatistics:
         if lost.any():
             raise BeyondRangeError(
                 f"the squares of target {int(lost.argmax())} are below the range of float64",
-                "y is too small, scale it up",
+                "`y` is too small, scale it up",
             )
         # what is left of centred targets by the weights c in the eigenvectors
         c = spectrum.coordinates(values)
