@@ -589,7 +589,7 @@ class TestPenalizedConstant:
         (warning,) = self.caught(GegenbauerRegressor(n_terms=50), Y, **weights)
         alone = self.caught(GegenbauerRegressor(n_terms=50), Y[:, 250], **weights)[0]
         assert str(warning.message) == str(alone.message).replace(
-            "of y is", "of y in column 250 is"
+            "of `y` is", "of `y` in column 250 is"
         )
 
     @pytest.mark.parametrize("weighted", [False, True])
