@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import shlex
 from pathlib import Path
 
+import hypothesis
+import hypothesis.strategies as st
 import numpy as np
 import pytest
 
@@ -231,3 +234,15 @@ def test_options_of_the_command_that_made_a_model():
         )
     with naming_options_of(predict):
         assert in_options(message) == "it is infinite: clip it by --out-of-range"
+
+
+@hypothesis.given(st.text())
+@hypothesis.example("a: `lam`, or `b` (")
+@hypothesis.example("\\'`\"`\0(; ")
+def test_names_of_columns_stay_what_they_are(name):
+    message = f"column {name!r} holds text (as {name!r}); make it numbers, or `ignore={[name]!r}`."
+    with naming_options_of(tune):
+        text = in_options(message)
+    shown = f"column {name!r} holds text (as {name!r}); make it numbers"
+    assert text in (f"{shown}, or --ignore {shlex.quote(name)}.", f"{shown}.")
+    assert "`" in name or text != f"{shown}."

@@ -708,9 +708,7 @@ def test_squares_of_targets_that_float64_does_not_hold(kind):
     assert kind(basis).update(X, y * 1e-140).gcv(alphas).argmin() == chosen
     assert RidgePath(basis, X, y).gcv(alphas).argmin() == chosen
     assert RidgePath(basis, X, y * 1e-140).gcv(alphas).argmin() == chosen
-    with pytest.raises(
-        BeyondRangeError, match="target 0 are below the range of float64: `y` is too"
-    ):
+    with pytest.raises(BeyondRangeError, match="target 0 are below the range of float64: `y` is"):
         kind(basis).update(X, y * 1e-170).gcv(alphas)
     for size in (1e-170, 1e160):
         path = RidgePath(basis, X, y * size)
