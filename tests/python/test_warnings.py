@@ -500,7 +500,7 @@ class TestPenalizedConstant:
         assert self.caught(GegenbauerRegressor(n_terms=10), Y, X) == []
         assert seen == [(100, 100)]
         Y[:, [3, 5]] += 1e6
-        with pytest.warns(PenalizedConstantWarning, match="y in column"):
+        with pytest.warns(PenalizedConstantWarning, match="`y` in column"):
             GegenbauerRegressor(n_terms=10).fit(X, Y)
         assert seen[1:] == [(100, 100), (1600, 2)]
 
