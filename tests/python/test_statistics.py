@@ -355,6 +355,16 @@ def test_errors_of_moments_stay_below_their_bound(lam):
     assert (error <= 100 * np.finfo(float).eps * len(X) * np.outer(sums, sums)).all()
 
 
+def test_too_many_terms_are_refused_at_once(monkeypatch):
+    """Before the plan of their moments is made, which takes minutes for a million terms."""
+    monkeypatch.setattr("gegenbauer.ridge.cost.core.fit_cost", pytest.fail)
+    model = GegenbauerRegressor(n_terms=10**6)
+    with pytest.raises(
+        TooLargeError, match="normal matrix of 1000000 x 1000000 numbers needs 8 TB"
+    ):
+        model.partial_fit(np.zeros((5, 2)), np.zeros(5))
+
+
 class TestBoxes:
     """The same samples in a wider box."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from gegenbauer._memory import require_memory
 from gegenbauer.ridge.cost import MANY_SAMPLES, fit_cost, moments_serve
 from gegenbauer.ridge.statistics.gram import GramStatistics
 from gegenbauer.ridge.statistics.moments import MomentStatistics
@@ -31,7 +32,18 @@ def choose_statistics(
         Number of targets; 1 where more may come.
     engine : {"auto", "primal", "moments"}
         As for `solve_ridge`: moments whose plan would be too large give way to features.
+
+    Raises
+    ------
+    TooLargeError
+        When the normal equations, which a solve makes of either, cannot fit into memory.
     """
+    size = basis.n_terms
+    require_memory(
+        8.0 * size * size,
+        f"the normal matrix of {size} x {size} numbers",
+        "lower `n_terms` or `degree`",
+    )
     if engine == "moments":
         by_moments = bool(np.isfinite(fit_cost(basis, MANY_SAMPLES)["moments"]))
     else:
