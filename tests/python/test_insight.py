@@ -226,7 +226,7 @@ def test_only_models_have_indices():
             function(features)
     model = GegenbauerRegressorCV().fit(np.arange(9.0)[:, np.newaxis], np.arange(9.0))
     for function in (polynomial_text, to_sympy):
-        with pytest.raises(TypeError, match="n_terms="):
+        with pytest.raises(TypeError, match="fit with `n_terms` to get one"):
             function(model)
     basis = TensorBasis(2, degree=1)
     for arguments, options, message in [
