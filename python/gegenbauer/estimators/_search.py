@@ -38,9 +38,10 @@ from gegenbauer.estimators._search_warnings import (
 )
 from gegenbauer.estimators._splits import make_splits, restrict_splits
 from gegenbauer.estimators._targets import TargetEstimator, checked_sample_weight, warn_of_light
-from gegenbauer.ridge.cost import default_kernel_samples
-from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
+from gegenbauer.ridge.cost import default_kernel_samples, default_landmarks
+from gegenbauer.ridge.expansions import KernelExpansion, LandmarkPosterior, TermExpansion
 from gegenbauer.ridge.kernel_ridge import solve_kernel
+from gegenbauer.ridge.landmarks import choose_landmarks
 from gegenbauer.ridge.solve import solve_ridge
 from gegenbauer.selection.basis_search import PAPER_ALPHAS, search_basis
 from gegenbauer.selection.candidates import NO_LOSS, Candidate
@@ -202,9 +203,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         data = self._standardised(data)
         self._try_scoring(data)
         loss = self._make_loss(data, splits)
-        self._all_terms = (
-            grid is None and self.n_terms is None and data.n <= self._most_for_all_terms()
-        )
+        self._all_terms = grid is None and self.n_terms is None
         if self._all_terms:
             self._require_a_value_outside()
         if grid is not None:
@@ -249,7 +248,11 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
                         "the spectrum gives no input a weight: set an interaction (q) above "
                         f"zero, got `spectrum={self.spectrum!r}`"
                     )
-                alpha = self._first_alpha(few, few_splits) if self._all_terms else 0.0
+                whole = self._all_terms and data.n <= self._most_for_all_terms()
+                alpha = self._first_alpha(few, few_splits) if whole else 0.0
+        if self._all_terms and data.n > self._most_for_all_terms():
+            with progress.stage("alpha by landmarks"):
+                return self._fit_landmarks(data, loss, splits)
         with progress.stage("alpha on all samples"):
             if self._all_terms:
                 return self._fit_kernel(data, alpha, loss, splits)
@@ -404,12 +407,15 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         """Return the best of the usual alphas for the kernel of all terms, on few samples."""
         kernel = self._kernel_of_all_terms(data)
         options = {"sample_weight": data.weight, **self._options()}
-        values = kernel.diagonal(data.X, scaling=self.scaling_)
-        level = float(np.average(values, weights=data.weight)) - (not self.penalize_constant)
-        level = data.unit * check_level(level, f"spectrum={self.spectrum!r}")
-        alphas = np.array(ALPHAS) * level
+        alphas = np.array(ALPHAS) * self._kernel_level(kernel, data)
         loss = self._make_loss(data, splits)
         return self._best_of(kernel, data, alphas, loss, splits, options)[0]
+
+    def _kernel_level(self, kernel: SpectrumKernel, data: Samples) -> float:
+        """Return the mean of the diagonal of the weighted kernel matrix, of penalised terms."""
+        values = kernel.diagonal(data.X, scaling=self.scaling_)
+        level = float(np.average(values, weights=data.weight)) - (not self.penalize_constant)
+        return data.unit * check_level(level, f"spectrum={self.spectrum!r}")
 
     def _fit_kernel(self, data: Samples, alpha: float, loss: Loss, splits: Splits) -> LeftOut:
         """Fit all terms with dual coefficients; return the predictions of samples left out."""
@@ -434,6 +440,43 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), "kernel"
         self.n_terms_ = np.inf
         return left_out
+
+    def _fit_landmarks(self, data: Samples, loss: Loss, splits: Splits) -> LeftOut:
+        """Fit all terms in the span of their kernel at few samples."""
+        kernel, free = self._kernel_of_all_terms(data), not self.penalize_constant
+        landmarks, places = choose_landmarks(
+            kernel, data.X, default_landmarks(), sample_weight=data.weight, scaling=self.scaling_,
+            free=free, n_threads=self._n_threads(),
+        )  # fmt: skip
+        candidate = Candidate(
+            landmarks, data.X, data.Y, data.weight, splits, left_out_share=data.share,
+            pooled=self._pooled, **self._options(),
+        )  # fmt: skip
+        grid = self._alpha_grid()
+        alphas = np.array(ALPHAS) * self._kernel_level(kernel, data) if grid is None else grid
+        losses = candidate.losses(alphas, loss)
+        if grid is None and np.isfinite(losses).any():  # as fine as that of all samples
+            between = alphas[int(np.argmin(losses))] * np.array([0.5, 2.0])
+            alphas, order = np.unique(np.append(alphas, between), return_index=True)
+            losses = np.append(losses, candidate.losses(between, loss))[order]
+        best = int(np.flatnonzero(losses == losses.min())[-1])
+        if not np.isfinite(losses[best]):
+            raise ValueError(NO_LOSS.format("alpha"))
+        self.alpha_, self.best_score_ = float(alphas[best]), -float(losses[best])
+        path = candidate.path()
+        coef, intercept = landmarks.coefficients(path.weights([self.alpha_])[0])
+        posterior = None
+        if not is_classifier(self):  # which has no standard deviations
+            posterior = LandmarkPosterior(
+                self.alpha_, landmarks.factor, *path.posterior(self.alpha_), free_constant=free
+            )
+        self.expansion_ = KernelExpansion(
+            kernel, data.X[places], coef, self.scaling_, intercept, posterior
+        )
+        self.engine_, self.solver_, self.rcond_ = "landmarks", "eigenvectors", np.nan
+        self.n_terms_ = np.inf
+        left = data.n - float(path.effective_dof([self.alpha_])[0])
+        return LeftOut(candidate.predictions(self.alpha_), left)
 
     def _fit_terms(
         self, data: Samples, basis: TensorBasis, alphas: Doubles, loss: Loss, splits: Splits

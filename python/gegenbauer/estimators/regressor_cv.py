@@ -39,6 +39,7 @@ from gegenbauer.estimators._uncertainty import estimate_noise_variance, upper_qu
 from gegenbauer.ridge.expansions import (
     KernelExpansion,
     KernelPosterior,
+    LandmarkPosterior,
     TermExpansion,
     TermPosterior,
 )
@@ -403,7 +404,12 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         """
         free, function = not self.penalize_constant, self.expansion_
         weight = np.ones(data.n) if data.weight is None else data.weight
-        if isinstance(function, KernelExpansion):
+        if isinstance(function.posterior, LandmarkPosterior):
+            assert left is not None
+            self.effective_dof_ = data.n - left
+            fitted = function.evaluate(data.X, n_threads=self._n_threads())
+            squares = weight[:, np.newaxis] * (data.Y * self._unit + self._center - fitted) ** 2
+        elif isinstance(function, KernelExpansion):
             posterior = KernelPosterior(self.alpha_, data.weight, free)
             self.expansion_ = function = replace(function, posterior=posterior)
             if left is None:
@@ -542,7 +548,9 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         tested = np.isfinite(residuals).all(axis=1)
         residuals, sizes = residuals[tested], sizes[tested]
         function = self._function()
-        if isinstance(function, KernelExpansion):
+        if isinstance(function, KernelExpansion) and not isinstance(
+            function.posterior, LandmarkPosterior
+        ):
             lower, upper = np.empty_like(outputs), np.empty_like(outputs)
             block = max(1, int(_MAX_CACHED_PREDICTIONS / len(residuals)))
             for first in range(0, len(outputs), block):

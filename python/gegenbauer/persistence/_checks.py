@@ -167,15 +167,18 @@ def _expected_of_search(
         shapes["probability_biases"] = (n_classes, 2) if fitted["multilabel_"] else (1, n_classes)
         return shapes
     shapes["noise_variance"] = (n_outputs,)
-    shapes["residuals"] = (None if finite else n, n_outputs)
+    by_landmarks = "landmark_factor" in given
+    shapes["residuals"] = (None if finite or by_landmarks else n, n_outputs)
     if not raw:
         shapes["relevances"] = (given.get("lower", (None,))[0],)
     for key in {"row_weight", "left_out_share"} & given.keys():
         shapes[key] = (given.get("residuals", (None,))[0],)
     if "prior_variance" in given:
         shapes["prior_variance"] = (n_outputs,)
-    if finite and n is not None:
-        rest = n - fitted["free_constant"]
+    if (finite or by_landmarks) and n is not None:
+        rest = n - fitted["free_constant"] if finite else n
+        if by_landmarks:
+            shapes["landmark_factor"] = (n, n)
         shapes["posterior"] = (rest, rest)
         shapes["mean_features"] = (rest if fitted["free_constant"] else 0,)
     return shapes

@@ -75,7 +75,8 @@ and for the estimators that choose by themselves
 ``left_out_share``       float64, (n,)         of these weights, if not all is left out with a row
 ``posterior``,           float64, (p, p),      what leverages of new samples are made of, as
 ``mean_features``        (p,) or (0,)          `RidgePath.posterior` returns it, in models
-                                               of a finite set
+                                               of a finite set or of landmarks
+``landmark_factor``      float64, (n, n)       L of the features of landmarks, in their models
 =======================  ====================  ========================================
 
 Version 1 has other names (:mod:`gegenbauer._renamed`) and is read as well. Files of the same
@@ -384,6 +385,7 @@ TENSORS: Final[dict[str, _Tensor]] = {
     "left_out_share": _doubles(low=math.ulp(0.0), high=1.0),
     "posterior": _doubles(),
     "mean_features": _doubles(),
+    "landmark_factor": _doubles(),
 }
 
 # Text labels come back in an array as wide as they were in if it takes at most this, and 8 times

@@ -49,6 +49,7 @@ from gegenbauer.persistence._format import (
 from gegenbauer.ridge.expansions import (
     KernelExpansion,
     KernelPosterior,
+    LandmarkPosterior,
     TermExpansion,
     TermPosterior,
 )
@@ -328,13 +329,21 @@ def _restore_uncertainty(
     estimator._prior_variance = prior
     estimator.effective_dof_ = float(fitted["effective_dof_"])
     leverage = fitted["free_leverage"]
-    if (leverage is None) != estimator._all_terms:
+    factor = arrays.get("landmark_factor")
+    if (leverage is None) != (estimator._all_terms and factor is None):
         raise ModelFileError(
             f"free_leverage must be null for all terms, else a number; got {show(leverage)}."
         )
     free = fitted["free_constant"]
-    posterior: TermPosterior | KernelPosterior
-    if leverage is None:
+    posterior: TermPosterior | KernelPosterior | LandmarkPosterior
+    if factor is not None:
+        if not factor.diagonal().all():
+            raise ModelFileError("landmark_factor must have no zero on its diagonal.")
+        posterior = LandmarkPosterior(
+            estimator.alpha_, factor, arrays["posterior"], arrays["mean_features"],
+            float(leverage), free,
+        )  # fmt: skip
+    elif leverage is None:
         posterior = KernelPosterior(estimator.alpha_, estimator._row_weight, free)
     else:
         posterior = TermPosterior(

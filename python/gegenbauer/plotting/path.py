@@ -12,7 +12,8 @@ from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.inspection.models import expansion_of
 from gegenbauer.plotting._axes import error_name, errors_of, get_axes
-from gegenbauer.ridge.expansions import KernelExpansion
+from gegenbauer.ridge.expansions import KernelExpansion, KernelPosterior
+from gegenbauer.ridge.landmarks import choose_landmarks
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
 from gegenbauer.selection.ridge_path import RidgePath
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
+    from gegenbauer.basis.tensor_basis import TensorBasis
+    from gegenbauer.ridge.expansions import Kernel
+    from gegenbauer.ridge.landmarks import Landmarks
 
 __all__ = ["PathDisplay", "solved_by"]
 
@@ -28,7 +32,16 @@ def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ridge
     """Factorise the problem that an estimator has solved; return its penalty, too."""
     check_is_fitted(estimator)
     function = expansion_of(estimator)
-    model = function.kernel if isinstance(function, KernelExpansion) else function.basis
+    model: Kernel | TensorBasis | Landmarks
+    if not isinstance(function, KernelExpansion):
+        model = function.basis
+    elif estimator.engine_ == "landmarks":
+        model, _ = choose_landmarks(
+            function.kernel, function.centres, len(function.centres), scaling=estimator.scaling_,
+            free=not estimator.penalize_constant, n_threads=estimator._n_threads(),
+        )  # fmt: skip
+    else:
+        model = function.kernel
     alpha = estimator.alpha_ if isinstance(estimator, SearchEstimator) else estimator.alpha
     weight: Doubles | None
     if X is not None and y is not None:
@@ -39,7 +52,7 @@ def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ridge
         X is None
         and y is None
         and isinstance(function, KernelExpansion)
-        and function.posterior is not None
+        and isinstance(function.posterior, KernelPosterior)
     ):
         # targets are predictions plus residuals, which are alpha times dual coefficients
         rows, weight = function.centres, function.posterior.weight

@@ -17,6 +17,7 @@ from gegenbauer.basis.kernel_derivatives import kernel_gradient
 from gegenbauer.basis.kernels import TotalDegreeKernel
 from gegenbauer.basis.tensor_basis import TensorBasis, check_basis
 from gegenbauer.ridge.kernel_ridge import predict_kernel
+from gegenbauer.ridge.landmarks import Landmarks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +39,7 @@ __all__ = [
     "Expansion",
     "KernelExpansion",
     "KernelPosterior",
+    "LandmarkPosterior",
     "TermExpansion",
     "TermPosterior",
     "predict",
@@ -143,6 +145,37 @@ class KernelPosterior(NamedTuple):
 
     alpha: float
     weight: Doubles | None
+    free_constant: bool
+
+
+class LandmarkPosterior(NamedTuple):
+    """What the variance of a kernel expansion over few centres is made of, in units of the noise.
+
+    With the features phi(x) of `Landmarks`, in whose span the samples are known, the variance at x
+    is that of the prior beyond the span and that of the coefficients within:
+    ``(k(x, x) - |phi|^2) / alpha + |root' (phi - mean_features)|^2 + free_leverage``.
+
+    Attributes
+    ----------
+    alpha : float
+        The penalty.
+    factor : ndarray, shape (n_centres, n_centres)
+        L of the features, lower triangular.
+    root : ndarray, shape (n_centres, n_directions)
+        ``root @ root.T`` is the covariance of their coefficients.
+    mean_features : ndarray, shape (n_centres,) or (0,)
+        Their means in the samples of the fit, where the constant is not penalised.
+    free_leverage : float
+        Variance of the constant, where it is not penalised.
+    free_constant : bool
+        Whether it is not; k is the kernel without its constant part then.
+    """
+
+    alpha: float
+    factor: Doubles
+    root: Doubles
+    mean_features: Doubles
+    free_leverage: float
     free_constant: bool
 
 
@@ -418,8 +451,8 @@ class KernelExpansion(Expansion):
         Maps inputs to the domain of the polynomials.
     intercept : ndarray, shape (n_outputs,), optional
         What is added.
-    posterior : KernelPosterior, optional
-        What variances are made of; each call factorises the kernel matrix.
+    posterior : KernelPosterior or LandmarkPosterior, optional
+        What variances are made of. Of the former, each call factorises the kernel matrix.
 
     Examples
     --------
@@ -438,7 +471,7 @@ class KernelExpansion(Expansion):
     coef: Doubles
     scaling: InputScaling
     intercept: Doubles | None = None
-    posterior: KernelPosterior | None = None
+    posterior: KernelPosterior | LandmarkPosterior | None = None
 
     def evaluate(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return the values at X, (n_samples,) or (n_samples, n_outputs)."""
@@ -483,7 +516,9 @@ class KernelExpansion(Expansion):
 
     def variance(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return the variances of the values at X in units of the noise, (n_samples,)."""
-        posterior = self._require(self.posterior)
+        if isinstance(self.posterior, LandmarkPosterior):
+            return self._variance_by_landmarks(X, self.posterior, n_threads)
+        posterior = self._of_samples
         factor, root, side = self.system(n_threads=n_threads)
         k = self._cross(X, root, n_threads)
         solved = k.copy(order="F")
@@ -493,9 +528,29 @@ class KernelExpansion(Expansion):
             h += (1.0 - root @ solved) ** 2 / (root @ side) - 1.0
         return np.asarray((h / posterior.alpha).clip(min=0.0))
 
+    def _variance_by_landmarks(
+        self, X: npt.ArrayLike, posterior: LandmarkPosterior, n_threads: int | None
+    ) -> Doubles:
+        data, free = as_matrix(X, "X", n_columns=self.kernel.n_features), posterior.free_constant
+        landmarks = Landmarks(
+            self.kernel, self.scaling.transform(self.centres), posterior.factor, free=free
+        )
+        beyond = self.kernel.diagonal(data, scaling=self.scaling, n_threads=n_threads) - float(free)
+        within = np.full(len(data), posterior.free_leverage)
+        step = max(1, _MOST_COEFFICIENTS // landmarks.n_terms)
+        for first in range(0, len(data), step):
+            rows = slice(first, first + step)
+            phi = landmarks.evaluate(data[rows], scaling=self.scaling, n_threads=n_threads)
+            phi = phi[:, int(free) :]
+            beyond[rows] -= (phi**2).sum(axis=1)
+            if free:
+                phi = phi - posterior.mean_features
+            within[rows] += ((phi @ posterior.root) ** 2).sum(axis=1)
+        return np.asarray(beyond.clip(min=0.0) / posterior.alpha + within)
+
     def smoother(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return how much each value at X moves with each target of the fit, (n_centres, n)."""
-        posterior = self._require(self.posterior)
+        posterior = self._of_samples
         factor, root, side = self.system(n_threads=n_threads)
         right = self._cross(X, root, n_threads)
         core.solve_factored(factor, right, check_threads(n_threads))
@@ -503,9 +558,17 @@ class KernelExpansion(Expansion):
             right += np.outer(side, (1.0 - root @ right) / (root @ side))
         return np.asarray(right * root[:, np.newaxis])
 
+    @property
+    def _of_samples(self) -> KernelPosterior:
+        """The posterior of an expansion whose centres are the samples of the fit."""
+        found = self.posterior
+        if isinstance(found, LandmarkPosterior):
+            raise ValueError("the centres of this expansion are not all samples of its fit")
+        return self._require(found)
+
     def system(self, *, n_threads: int | None = None) -> tuple[Doubles, Doubles, Doubles]:
         """Return the factor of alpha I + D K D, D as a vector, and the solution for it."""
-        posterior = self._require(self.posterior)
+        posterior = self._of_samples
         weight = posterior.weight
         root = np.ones(len(self.centres)) if weight is None else np.sqrt(weight)
         threads = check_threads(n_threads)
@@ -523,7 +586,7 @@ class KernelExpansion(Expansion):
         """Return D k for samples X, (n_centres, n_samples), of the penalised terms."""
         data = as_matrix(X, "X", n_columns=self.kernel.n_features)
         K = self.kernel(self.centres, data, scaling=self.scaling, n_threads=n_threads)
-        if self._require(self.posterior).free_constant:
+        if self._of_samples.free_constant:
             K -= 1.0
         K *= root[:, np.newaxis]
         return np.asfortranarray(K)
@@ -548,8 +611,13 @@ class KernelExpansion(Expansion):
         }
         if self.intercept is not None:
             arrays["intercept"] = self.intercept.copy()
-        if self.posterior is not None and self.posterior.weight is not None:
-            arrays["row_weight"] = self.posterior.weight.copy()
+        posterior = self.posterior
+        if isinstance(posterior, LandmarkPosterior):
+            arrays["landmark_factor"] = posterior.factor.copy()
+            arrays["posterior"] = posterior.root.copy()
+            arrays["mean_features"] = posterior.mean_features.copy()
+        elif posterior is not None and posterior.weight is not None:
+            arrays["row_weight"] = posterior.weight.copy()
         return arrays
 
     @classmethod
@@ -558,7 +626,7 @@ class KernelExpansion(Expansion):
         arrays: Mapping[str, npt.ArrayLike],
         kernel: Kernel,
         scaling: InputScaling,
-        posterior: KernelPosterior | None = None,
+        posterior: KernelPosterior | LandmarkPosterior | None = None,
     ) -> Self:
         """Return the expansion of the arrays of `to_arrays`.
 

@@ -162,6 +162,15 @@ class Candidate:
             found[some] = np.mean(values, axis=0)
         return found
 
+    def path(self) -> RidgePath:
+        """Return the factorisation of all samples."""
+        if len(self._paths) == 1 and self._paths[0][1] is None:
+            return self._paths[0][0]
+        return RidgePath(
+            self.model, self._X, self._Y, sample_weight=self._weights,
+            tolerance=self._tolerance, **self._options,
+        )  # fmt: skip
+
     def predictions(self, alpha: float) -> Doubles:
         """Return those of all samples, each left out; NaN for samples in no test part."""
         whole = np.full(self._Y.shape, np.nan)

@@ -320,6 +320,23 @@ class RidgePath:
         return self._factorisation.posterior(alpha)
 
     @refuse_old_names
+    def weights(self, alphas: npt.ArrayLike) -> Doubles:
+        """Return the weights of the terms, for ``method="primal"`` or ``"svd"``.
+
+        Parameters
+        ----------
+        alphas : array_like, shape (n_alphas,)
+            Penalties, as for `leave_one_out`.
+
+        Returns
+        -------
+        ndarray, shape (n_alphas, n_terms, n_outputs)
+            For one alpha, `solve_ridge` is more accurate: it refines.
+        """
+        values = self._check_alphas(alphas)
+        return self._problem.by_alpha(self._factorisation.weights(values))
+
+    @refuse_old_names
     def effective_dof(self, alphas: npt.ArrayLike) -> Doubles:
         """Count the effective degrees of freedom: the sum of the leverages.
 
