@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import log_loss
 
-from gegenbauer import InputScaling, RidgePath
+from gegenbauer import (
+    GegenbauerClassifierCV,
+    GegenbauerRegressorCV,
+    InputScaling,
+    RidgePath,
+    load,
+    save,
+    sobol_indices,
+)
 from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel
-from gegenbauer.ridge import predict_kernel, solve_kernel
+from gegenbauer.plotting import PathDisplay
+from gegenbauer.ridge import default_landmarks, predict_kernel, solve_kernel
 from gegenbauer.ridge.landmarks import choose_landmarks
 from gegenbauer.selection import penalty, search_alpha
 
@@ -155,3 +167,138 @@ def test_the_walk_to_alpha_begins_near_its_end(monkeypatch, free, n_splits):
         assert near.alpha == far.alpha
         assert_allclose(near.loss, far.loss, rtol=1e-12)
         assert few <= 8 * max(n_splits, 1) < many
+
+
+class TestEstimators:
+    """Fits beyond `kernel_samples`."""
+
+    @pytest.fixture
+    def landmarks(self, monkeypatch):
+        """Let fits take so many landmarks."""
+
+        def take(n_landmarks):
+            monkeypatch.setattr(
+                "gegenbauer.estimators._search.default_landmarks", lambda _: n_landmarks
+            )
+
+        return take
+
+    @pytest.mark.parametrize("penalize_constant", [False, True])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_landmarks_at_all_samples_are_the_kernel(self, landmarks, penalize_constant, weighted):
+        """Predictions, samples left out, standard deviations, noise and indices."""
+        landmarks(80)
+        X, y = samples(80)
+        weight = np.random.default_rng(1).uniform(0.5, 3, 80) if weighted else None
+        options = {
+            "spectrum": (0.5, 2.0), "alphas": [0.3], "penalize_constant": penalize_constant
+        }  # fmt: skip
+        kernel, few = (
+            GegenbauerRegressorCV(**options, kernel_samples=most).fit(X, y[:, 0], weight)
+            for most in (80, 79)
+        )
+        assert (kernel.engine_, few.engine_) == ("kernel", "landmarks")
+        assert few.n_terms_ == np.inf
+        assert few.kernel_ == kernel.kernel_
+        new = samples(40, seed=3)[0]
+        for found, true in zip(
+            few.predict(new, return_std=True), kernel.predict(new, return_std=True), strict=True
+        ):
+            assert_allclose(found, true, rtol=1e-7)
+        assert_allclose(few.loo_predictions_, kernel.loo_predictions_, rtol=1e-7)
+        for name in ("noise_variance_", "effective_dof_", "best_score_"):
+            assert_allclose(getattr(few, name), getattr(kernel, name), rtol=1e-7)
+        found, true = (sobol_indices(model) for model in (few, kernel))
+        assert_allclose(found.total, true.total, rtol=1e-7)
+
+    def test_standard_deviations_of_few_landmarks(self, landmarks):
+        """What is beyond their span keeps the variance of the prior."""
+        landmarks(15)
+        X, y = samples(120)
+        model = GegenbauerRegressorCV(
+            spectrum=(0.5, 2.0), alphas=[0.3], kernel_samples=0, penalize_constant=True
+        ).fit(X, y)
+        Z, new = model.X_fit_, samples(30, seed=4)[0]
+        assert len(Z) == 15
+        kernel = partial(model.kernel_, scaling=model.scaling_)
+        K, k, k_new = kernel(Z), kernel(X, Z), kernel(new, Z)
+        # weights of the prior have the covariance of K^-1 / alpha in units of the noise
+        inner = np.linalg.inv(k.T @ k + model.alpha_ * K)
+        own = model.kernel_.diagonal(new, scaling=model.scaling_)
+        beyond = own - np.einsum("ij,ji->i", k_new, np.linalg.solve(K, k_new.T))
+        variance = beyond / model.alpha_ + np.einsum("ij,jk,ik->i", k_new, inner, k_new)
+        std = np.sqrt(model.noise_variance_[0] * (1.0 + variance))
+        assert_allclose(model.predict(new, return_std=True)[1][:, 0], std, rtol=1e-6)
+        # the mean is that of least squares, which is the constant part of the units
+        coef = inner @ (k.T @ (y - y.mean()) / y.std())
+        expected = y.mean() + y.std() * (k_new @ coef)
+        assert_allclose(model.predict(new), expected, atol=1e-7)
+
+    def test_alpha_is_the_best_for_samples_left_out(self, landmarks):
+        landmarks(40)
+        X, y = samples(300)
+        model = GegenbauerRegressorCV(kernel_samples=299, search_samples=100).fit(X, y[:, 0])
+        assert model.engine_ == "landmarks"
+        target = (y - y.mean()) / y.std()
+        chosen, places = choose_landmarks(model.kernel_, X, 40, scaling=model.scaling_, free=True)
+        assert_array_equal(np.sort(X[places], axis=0), np.sort(model.X_fit_, axis=0))
+        path = RidgePath(chosen, X, target, scaling=model.scaling_, penalize_constant=False)
+        near = model.alpha_ * 2.0 ** np.arange(-1, 2)
+        found = path.leave_one_out(near).predictions
+        losses = ((found - target) ** 2).mean(axis=(1, 2))
+        assert losses.argmin() == 1
+        assert_allclose(
+            model.loo_predictions_, y.mean() + y.std() * found[1, :, 0], rtol=1e-7, atol=1e-7
+        )
+
+    @pytest.mark.parametrize("cv", [None, 4])
+    def test_classification(self, landmarks, cv):
+        landmarks(60)
+        X, y = samples(240)
+        labels = np.array(["low", "middle", "high"])[np.digitize(y[:, 0], [-1.0, 1.0])]
+        kernel, few = (
+            GegenbauerClassifierCV(kernel_samples=most, cv=cv, search_samples=150).fit(X, labels)
+            for most in (240, 239)
+        )
+        assert few.engine_ == "landmarks"
+        assert few.X_fit_.shape == (60, 2)
+        new, truth = samples(2000, seed=7)
+        truth = np.array(["low", "middle", "high"])[np.digitize(truth[:, 0], [-1.0, 1.0])]
+        loss, least = (log_loss(truth, m.predict_proba(new)) for m in (few, kernel))
+        assert loss < least + 0.02
+        assert few.score(new, truth) > kernel.score(new, truth) - 0.01
+
+    @pytest.mark.parametrize("kind", [GegenbauerClassifierCV, GegenbauerRegressorCV])
+    def test_saved_and_loaded(self, landmarks, kind, tmp_path):
+        landmarks(30)
+        X, y = samples(100)
+        targets = y[:, 0] > 0 if kind is GegenbauerClassifierCV else y
+        model = kind(spectrum=(0.5, 2.0), kernel_samples=50).fit(X, targets)
+        save(model, tmp_path / "model.safetensors")
+        again = load(tmp_path / "model.safetensors")
+        assert again.engine_ == "landmarks"
+        assert_array_equal(again.predict(X), model.predict(X))
+        if kind is GegenbauerRegressorCV:
+            for found, true in zip(
+                [*again.predict(X, return_std=True), *again.predict_interval(X)],
+                [*model.predict(X, return_std=True), *model.predict_interval(X)],
+                strict=True,
+            ):
+                assert_array_equal(found, true)
+
+    def test_displays(self, landmarks):
+        landmarks(30)
+        X, y = samples(100)
+        model = GegenbauerRegressorCV(spectrum=(0.5, 2.0), kernel_samples=50).fit(X, y[:, 0])
+        with pytest.raises(TypeError, match="keeps no samples of its fit: pass X and y"):
+            PathDisplay.from_estimator(model)
+        display = PathDisplay.from_estimator(model, X, y[:, 0])
+        assert display.chosen == model.alpha_
+
+
+@pytest.mark.parametrize(
+    ("n", "n_landmarks"), [(15_000, 3000), (125_000, 3000), (250_000, 2121), (300_000, 0)]
+)
+def test_the_number_of_landmarks(monkeypatch, n, n_landmarks):
+    monkeypatch.setattr("gegenbauer.ridge.cost.default_kernel_samples", lambda: 15_000)
+    assert default_landmarks(n) == n_landmarks

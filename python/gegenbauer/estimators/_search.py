@@ -2,8 +2,8 @@
 
 What is searched, and by which scores, is in :mod:`gegenbauer.selection`; here samples are
 checked, scaled and chosen, scores are made of labels, and the final model is fitted. Up to some
-thousand samples that model is the kernel of all terms with dual coefficients, beyond a finite set
-of the terms of largest weight.
+thousand samples that model is the kernel of all terms with dual coefficients, beyond it is the same
+in the span of landmarks, and for very many samples a finite set of the terms of largest weight.
 """
 
 from __future__ import annotations
@@ -59,6 +59,9 @@ if TYPE_CHECKING:
     from gegenbauer.selection.candidates import Loss, Splits
 
 __all__ = ["MOST_FOR_A_MEAN", "SearchEstimator"]
+
+# Samples of which landmarks are chosen
+_MOST_TO_CHOOSE_FROM = 20_000
 
 # Terms of the finite set that is used where samples are too many for a kernel
 _DEFAULT_N_TERMS = 2000
@@ -203,7 +206,9 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         data = self._standardised(data)
         self._try_scoring(data)
         loss = self._make_loss(data, splits)
-        self._all_terms = grid is None and self.n_terms is None
+        self._all_terms = (
+            grid is None and self.n_terms is None and self._n_landmarks(data) is not None
+        )
         if self._all_terms:
             self._require_a_value_outside()
         if grid is not None:
@@ -219,6 +224,15 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         if isinstance(self.kernel_samples, str):
             return default_kernel_samples()
         return check_integer(self.kernel_samples, "kernel_samples", minimum=0)
+
+    def _n_landmarks(self, data: Samples) -> int | None:
+        """Return at how many samples the kernel of all terms is taken.
+
+        0 for all of them, None where a finite set of terms is better.
+        """
+        if data.n <= self._most_for_all_terms():
+            return 0
+        return default_landmarks(data.n) or None
 
     def _try_scoring(self, data: Samples) -> None:
         """Let a scorer refuse targets before the search: it must score predictions of no error."""
@@ -248,9 +262,9 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
                         "the spectrum gives no input a weight: set an interaction (q) above "
                         f"zero, got `spectrum={self.spectrum!r}`"
                     )
-                whole = self._all_terms and data.n <= self._most_for_all_terms()
+                whole = self._all_terms and self._n_landmarks(data) == 0
                 alpha = self._first_alpha(few, few_splits) if whole else 0.0
-        if self._all_terms and data.n > self._most_for_all_terms():
+        if self._all_terms and self._n_landmarks(data):
             with progress.stage("alpha by landmarks"):
                 return self._fit_landmarks(data, loss, splits)
         with progress.stage("alpha on all samples"):
@@ -444,9 +458,11 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
     def _fit_landmarks(self, data: Samples, loss: Loss, splits: Splits) -> LeftOut:
         """Fit all terms in the span of their kernel at few samples."""
         kernel, free = self._kernel_of_all_terms(data), not self.penalize_constant
+        some = spread_places(data.n, _MOST_TO_CHOOSE_FROM)
         landmarks, places = choose_landmarks(
-            kernel, data.X, default_landmarks(), sample_weight=data.weight, scaling=self.scaling_,
-            free=free, n_threads=self._n_threads(),
+            kernel, data.X[some], self._n_landmarks(data) or 0,
+            sample_weight=None if data.weight is None else data.weight[some],
+            scaling=self.scaling_, free=free, n_threads=self._n_threads(),
         )  # fmt: skip
         candidate = Candidate(
             landmarks, data.X, data.Y, data.weight, splits, left_out_share=data.share,
@@ -471,7 +487,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
                 self.alpha_, landmarks.factor, *path.posterior(self.alpha_), free_constant=free
             )
         self.expansion_ = KernelExpansion(
-            kernel, data.X[places], coef, self.scaling_, intercept, posterior
+            kernel, data.X[some[places]], coef, self.scaling_, intercept, posterior
         )
         self.engine_, self.solver_, self.rcond_ = "landmarks", "eigenvectors", np.nan
         self.n_terms_ = np.inf

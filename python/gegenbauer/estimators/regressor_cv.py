@@ -104,8 +104,10 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         three given ones or more is at an end (of two it always is), here as in ``lam`` and
         ``n_terms``, a `GridEdgeWarning` reports it.
     n_terms : int, None, or with ``spectrum=None`` array-like of int, default=None
-        Number of terms of largest weight. None uses all there are for up to ``kernel_samples``
-        samples, and 2000 beyond. With ``spectrum=None`` numbers of first terms to choose from, None
+        Number of terms of largest weight. None uses all there are: for up to ``kernel_samples``
+        samples exactly, then in the span of their kernel at
+        :func:`gegenbauer.ridge.default_landmarks` samples, and 2000 where that gives none (some
+        280,000 samples). With ``spectrum=None`` numbers of first terms to choose from, None
         for the paper's 1000.
     lam : float, array-like of float or None, default=None
         Parameters to choose from with ``spectrum=None``; None for the paper's 0.05. Other spectra
@@ -126,7 +128,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         Samples on which the spectrum is learned, evenly spread over the range of y; all with
         ``spectrum=None``.
     kernel_samples : int or "auto", default="auto"
-        Most samples whose model is kept as dual coefficients of all terms. "auto" takes
+        Most samples of which each has a dual coefficient. "auto" takes
         :func:`gegenbauer.ridge.default_kernel_samples`, about 15,000 on two processors with 24 GB:
         give a number for a choice that does not depend on the machine.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gegenbauer.ridge.cost import default_kernel_samples, fit_cost
+from gegenbauer.ridge.cost import default_kernel_samples, default_landmarks, fit_cost
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion, predict
 from gegenbauer.ridge.kernel_ridge import KernelSolution, predict_kernel, solve_kernel
 from gegenbauer.ridge.solve import RidgeSolution, solve_dual, solve_primal, solve_ridge
@@ -16,6 +16,7 @@ __all__ = [
     "RidgeSolution",
     "TermExpansion",
     "default_kernel_samples",
+    "default_landmarks",
     "fit_cost",
     "predict",
     "predict_kernel",

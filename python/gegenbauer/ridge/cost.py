@@ -46,23 +46,33 @@ def default_kernel_samples() -> int:
     return int(min(by_time, by_memory) / 100.0) * 100
 
 
-def default_landmarks() -> int:
-    """Return how many landmarks an automatic estimator takes: a fifth of those samples.
+def default_landmarks(n_samples: int) -> int:
+    r"""Return how many landmarks an automatic estimator takes for more samples than that.
 
-    The work for n samples is that of n times the square of their number, 25 times less than that of
-    all samples at the border between both.
+    With M of `default_kernel_samples`, :math:`\min(M / 5, \sqrt{M^3 / 3 n})`: the work of n samples
+    is n times the square of the number of landmarks. Where less than two thirds of M / 5 are left,
+    a finite set of terms is as accurate for less.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
 
     Returns
     -------
     int
+        0 for a finite set.
 
     Examples
     --------
-    >>> from gegenbauer.ridge.cost import default_kernel_samples, default_landmarks
-    >>> default_landmarks() == default_kernel_samples() // 5
-    True
+    >>> from gegenbauer.ridge import default_landmarks
+    >>> default_landmarks(10**9)
+    0
     """
-    return default_kernel_samples() // 5
+    n_samples = check_integer(n_samples, "n_samples", minimum=1)
+    whole = default_kernel_samples()
+    found = min(whole // 5, int((whole**3 / (3.0 * n_samples)) ** 0.5))
+    return found if 15 * found >= 2 * whole else 0
 
 
 def fit_cost(
