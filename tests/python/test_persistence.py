@@ -17,6 +17,7 @@ import tracemalloc
 import warnings
 from fractions import Fraction
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -257,7 +258,14 @@ def fitted_search(kind):
         "fixed": {"spectrum": (0.5, 2.0), "alphas": np.array([1e-3, 1.0]), "cv": 3},
         "weights": {"penalize_constant": True, "search": "squared_error", "n_jobs": 1},
         "paper": {"spectrum": None, "lam": [0.05, 0.5], "n_terms": np.array([4, 9])},
+        "landmarks": {"kernel_samples": 20},
+        "landmarks-penalized": {"kernel_samples": 20, "penalize_constant": True},
     }
+    with patch("gegenbauer.estimators._search.default_landmarks", lambda _: 8):
+        return _fitted_search(kind, parameters, X, y, third, weights)
+
+
+def _fitted_search(kind, parameters, X, y, third, weights):
     which, _, variant = kind.partition("-")
     model = (GegenbauerClassifierCV if which == "classifier" else GegenbauerRegressorCV)(
         **parameters.get(variant, {})
@@ -284,7 +292,8 @@ SEARCHES = [
     "classifier-balanced", "classifier-terms", "classifier-fixed", "classifier-paper",
     "regressor", "regressor-float32", "regressor-outputs", "regressor-weights",
     "regressor-column", "regressor-terms", "regressor-terms-penalized", "regressor-fixed",
-    "regressor-paper",
+    "regressor-paper", "classifier-landmarks", "regressor-landmarks",
+    "regressor-landmarks-penalized",
 ]  # fmt: skip
 
 

@@ -132,7 +132,7 @@ def tune(
         int | None,
         typer.Option(
             metavar="N", min=1, help="Number of terms of largest weight.",
-            show_default="all there are for up to some 15,000 rows, by the machine, else 2000",
+            show_default="all there are for up to some 280,000 rows, by the machine, else 2000",
         ),
     ] = None,
     out_of_range: Annotated[
