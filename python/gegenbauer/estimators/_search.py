@@ -469,16 +469,13 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
             pooled=self._pooled, **self._options(),
         )  # fmt: skip
         grid = self._alpha_grid()
-        alphas = np.array(ALPHAS) * self._kernel_level(kernel, data) if grid is None else grid
-        losses = candidate.losses(alphas, loss)
-        if grid is None and np.isfinite(losses).any():  # as fine as that of all samples
-            between = alphas[int(np.argmin(losses))] * np.array([0.5, 2.0])
-            alphas, order = np.unique(np.append(alphas, between), return_index=True)
-            losses = np.append(losses, candidate.losses(between, loss))[order]
+        if grid is None:  # as fine as the walk of all samples: one pass is for all penalties
+            grid = np.outer(ALPHAS, [1.0, 2.0]).ravel() * self._kernel_level(kernel, data)
+        losses = candidate.losses(grid, loss)
         best = int(np.flatnonzero(losses == losses.min())[-1])
         if not np.isfinite(losses[best]):
             raise ValueError(NO_LOSS.format("alpha"))
-        self.alpha_, self.best_score_ = float(alphas[best]), -float(losses[best])
+        self.alpha_, self.best_score_ = float(grid[best]), -float(losses[best])
         path = candidate.path()
         coef, intercept = landmarks.coefficients(path.weights([self.alpha_])[0])
         posterior = None

@@ -168,7 +168,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     expansion_ : KernelExpansion or TermExpansion
         The fitted function, of which the next attributes are parts.
     kernel_, X_fit_, dual_coef_, intercept_
-        With all terms: the kernel, the distinct rows, and the coefficients (n_rows, n_outputs) of
+        With all terms: the kernel, the distinct samples, or those that are landmarks, and the
+        coefficients (n_centres, n_outputs) of
         ``kernel_(X, X_fit_, scaling=scaling_) @ dual_coef_ + intercept_``.
     basis_, term_coef_, intercept_
         With a finite set: the terms and their weights (n_terms, n_outputs), of
@@ -179,7 +180,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     n_search_samples_ : int
         Samples on which the spectrum was chosen.
     engine_, solver_, rcond_
-        How the final system was solved, as in :class:`GegenbauerClassifier`.
+        How the final system was solved: "kernel" for all terms, "landmarks" in the span of their
+        kernel at ``X_fit_``, others as in :class:`GegenbauerClassifier`.
     scaling_ : InputScaling
         The range of the inputs and its map to [-1, 1].
     n_features_in_, feature_names_in_
