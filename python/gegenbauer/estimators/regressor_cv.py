@@ -508,14 +508,14 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         r"""Predict intervals that hold a new target with a given probability.
 
         By jackknife+: the interval is made of what each model without one sample predicts here,
-        plus and minus its error at that sample. With a given spectrum and alpha at least 2 coverage
-        - 1 of the targets lie inside, whatever the distribution, if samples are exchangeable; in
-          practice
-        about ``coverage`` do. A spectrum that is learned has seen every sample: with ten inputs and
-        coverage = 0.9, 0.88 were inside with 100 samples, 0.82 with 50, 0.61 with 20. Give the
-        spectrum, or one learned on other samples, where samples are that few. With a finite set of
-        terms the models without a sample are taken for the one with all samples. With ``cv``, only
-        samples of a test part count. Outside of the range seen in ``fit`` intervals widen with the
+        plus and minus its error at that sample. With a given spectrum and alpha at least
+        ``2 * coverage - 1`` of the targets lie inside, whatever the distribution, if samples are
+        exchangeable; in practice about ``coverage`` do. A spectrum that is learned has seen every
+        sample: with ten inputs and coverage = 0.9, 0.88 were inside with 100 samples, 0.82 with 50,
+        0.61 with 20. Give the spectrum, or one learned on other samples, where samples are that
+        few. With a finite set of terms, or landmarks, the models without a sample are taken for the
+        one with all samples. With ``cv``, only samples of a test part count. Outside of the range
+        seen in ``fit`` intervals widen with the
         distance, as standard deviations do: see :meth:`predict`.
 
         Parameters
