@@ -129,10 +129,12 @@ def choose_inputs(
         tuple(name for name in names if name not in left_out) if inputs is None else tuple(inputs)
     )
     if not chosen:
+        others = [name for name in names if name not in special.values()]
+        advice = (
+            "leave fewer out by `ignore`" if others else "the table must have at least one more"
+        )
         raise StreamError(
-            f"no column is left as an input beside the target {target!r}; the table must have at "
-            "least one more, or `ignore` fewer",
-            where,
+            f"no column is left as an input beside the target {target!r}; {advice}", where
         )
     if inputs is None and target in ignore:
         raise StreamError(f"{target!r} is both `target` and in `ignore`; give it once", where)

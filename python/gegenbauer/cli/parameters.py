@@ -80,13 +80,14 @@ _options: ContextVar[Mapping[str, _Option]] = ContextVar("_options")
 
 # What messages mark: a parameter, maybe with a value, or a call; in quotes stand names of columns
 _QUOTED = r"(?<!\w)(?:'(?:[^'\\]|\\.|'(?=\w))*+'|\"(?:[^\"\\]|\\.)*+\")(?!\w)"
-_MARK = re.compile(rf"{_QUOTED}|`(\w+(?:\(\))?)(?:=([^`]*))?`")
+_VALUE = rf"(?:{_QUOTED}|[^`])*+"  # a name of a column in it may hold anything
+_MARK = re.compile(rf"{_QUOTED}|`(\w+(?:\(\))?)(?:=({_VALUE}))?`")
 _REFUSED = re.compile(r"The '(\w+)' parameter of \w+")  # by scikit-learn
 
 # Where no joint of clauses or ways is looked for: in quotes, in a mark with other values that would
 # do, and in brackets
-_MARKED = rf"`[^`]*`(?:(?:,| or) {_QUOTED})*"
-_WHOLE = re.compile(rf"{_QUOTED}|{_MARKED}|\((?:{_QUOTED}|`[^`]*`|[^()])*+\)")
+_MARKED = rf"`{_VALUE}`(?:(?:,| or) {_QUOTED})*"
+_WHOLE = re.compile(rf"{_QUOTED}|{_MARKED}|\((?:{_QUOTED}|`{_VALUE}`|[^()])*+\)")
 _CLAUSES = re.compile(r"([:;.] )")
 _WAYS = re.compile(r"(, or |, | or )")
 

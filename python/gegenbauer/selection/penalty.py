@@ -44,7 +44,8 @@ class FoundPenalty(NamedTuple):
     Attributes
     ----------
     alpha : float
-        The best; its neighbours are worse.
+        The best; its neighbours are worse, from 2,000 samples on as far as float32 shows: to
+        about 1e-5 of the loss.
     loss : float
         Its loss.
     predictions : ndarray, shape (n_samples, n_outputs)
