@@ -415,7 +415,9 @@ class TestSearchAlpha:
         for alpha, value in by_single.items():
             exact = leave_one_out(kernel, X, Y, alpha, **options)
             (expected,) = score(exact.predictions, np.arange(2100))
-            assert_allclose(value, expected, rtol=1e-5)
+            # alpha is 100 times what float32 does to eigenvalues of K, at least; a loss is a
+            # mean over samples of both signs and shows a thousandth (1.02e-5 by one ISA variant)
+            assert_allclose(value, expected, rtol=1e-4)
             if alpha == quick.alpha:
                 assert_array_equal(quick.predictions, exact.predictions[0])
                 assert quick.loss == expected

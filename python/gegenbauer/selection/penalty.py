@@ -45,7 +45,7 @@ class FoundPenalty(NamedTuple):
     ----------
     alpha : float
         The best; its neighbours are worse, from 2,000 samples on as far as float32 shows: to
-        about 1e-5 of the loss.
+        some 1e-5 of the loss.
     loss : float
         Its loss.
     predictions : ndarray, shape (n_samples, n_outputs)
