@@ -56,12 +56,16 @@ def _left_in_group(group: Path, new: bool) -> float:
     return limit - max(0.0, used - cache)
 
 
-def total_memory() -> float:
-    """Bytes of the machine, or of the smallest control group around this process."""
+def _physical_memory() -> float:
     try:
-        limit = float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
+        return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, OSError, ValueError):
         return float("inf")
+
+
+def total_memory() -> float:
+    """Bytes of the machine, or of the smallest control group around this process."""
+    limit = _physical_memory()
     for group, new in _groups().items():
         with contextlib.suppress(OSError, ValueError):  # no such group, no limit ("max")
             limit = min(limit, _limit_of_group(group, new))
@@ -74,7 +78,7 @@ def available_memory() -> float:
     Pages of files that the system can drop count as free. Where the system does not report them,
     all of the physical memory counts.
     """
-    limit = total_memory()
+    limit = _physical_memory()
     with contextlib.suppress(OSError, KeyError):
         limit = min(limit, 1024 * _fields(Path("/proc/meminfo"))["MemAvailable"])
     for group, new in _groups().items():

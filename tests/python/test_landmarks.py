@@ -18,9 +18,10 @@ from gegenbauer import (
     save,
     sobol_indices,
 )
-from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel
+from gegenbauer.basis import SpectrumKernel, TensorBasis, TotalDegreeKernel
+from gegenbauer.errors import BeyondRangeError
 from gegenbauer.plotting import PathDisplay
-from gegenbauer.ridge import default_landmarks, predict_kernel, solve_kernel
+from gegenbauer.ridge import default_landmarks, predict_kernel, solve_kernel, solve_ridge
 from gegenbauer.ridge.landmarks import choose_landmarks
 from gegenbauer.selection import penalty, search_alpha
 
@@ -303,3 +304,26 @@ class TestEstimators:
 def test_the_number_of_landmarks(monkeypatch, n, n_landmarks):
     monkeypatch.setattr("gegenbauer.ridge.cost.default_kernel_samples", lambda: 15_000)
     assert default_landmarks(n) == n_landmarks
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("method", ["primal", "svd", "dual"])
+def test_weights_of_a_path(method, free):
+    """Those of `solve_ridge` for a basis, of least squares for landmarks; a kernel has none."""
+    X, Y = samples(60)
+    Y = np.hstack([Y, Y**2])
+    basis, alphas = TensorBasis(2, degree=3), [1e-3, 2.0]
+    options = {"scaling": SCALING, "penalize_constant": not free}
+    found = RidgePath(basis, X, Y, method=method, **options).weights(alphas)
+    assert found.shape == (2, basis.n_terms, 2)
+    for weights, alpha in zip(found, alphas, strict=True):
+        assert_allclose(weights, solve_ridge(basis, X, Y, alpha, **options).weights, rtol=1e-9)
+    with pytest.raises(ValueError, match=r"weights need a model of finitely many terms, .* got Sp"):
+        RidgePath(KERNEL, X, Y, **options).weights(alphas)
+
+
+def test_sums_beyond_float64_are_refused():
+    X, _ = samples(40)
+    landmarks, _ = choose_landmarks(KERNEL, X, 10, scaling=SCALING)
+    with pytest.raises(BeyondRangeError, match="the sums are beyond the range of float64"):
+        RidgePath(landmarks, X, np.full(40, 1.7e308), scaling=SCALING)

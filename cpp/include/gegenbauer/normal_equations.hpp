@@ -10,15 +10,15 @@
 
 namespace gegenbauer {
 
-/// In float32 univariate values are rounded once to float, and terms are float. It is an offer: a basis whose terms
-/// leave the comfortable range of float32 is computed in float64. With u = 2^-24, and terms of p univariate factors, an
-/// entry is off by at most (256 + 4 p + 2) u sqrt(sum of squares of one side, times that of the other), whatever the
-/// number of samples; a few 1e-7 are usual.
-
 /// gram += lower triangle of [G, Y]' [G, Y]: (L + K, L + K), column-major; its last rows are Y'G and Y'Y, which are
 /// float64 in either precision. The strict upper part is undefined afterwards. A gram of shape (L + K, L) leaves out
 /// Y'Y, which no solution needs. Cost S (L + K)^2 flops, or S L (L + 2 K) without Y'Y; in float32 at nearly twice the
 /// rate and another S K L for Y'G; memory 8 kB a term, or 8 MB if that is more.
+///
+/// In float32 univariate values are rounded once to float, and terms are float. It is an offer: a basis whose terms
+/// leave the comfortable range of float32 is computed in float64. With u = 2^-24, and terms of p univariate factors, an
+/// entry is off by at most (256 + 4 p + 2) u sqrt(sum of squares of one side, times that of the other), whatever the
+/// number of samples; a few 1e-7 are usual.
 void accumulate_gram(const Design& design, MatrixRef gram, const Control& control,
                      Precision precision = Precision::float64);
 

@@ -123,7 +123,7 @@ def data_rows(where: Rows) -> str:
 
     Examples
     --------
-    >>> from gegenbauer.errors import BeyondRangeError, Rows
+    >>> from gegenbauer.errors import Rows
     >>> data_rows(Rows("t.csv", 0, 0)), data_rows(Rows("t.parquet", 7)), data_rows(Rows("t.csv"))
     ('data row 1 of t.csv (header not counted)', 'data rows 8 on of t.parquet', 't.csv')
     """

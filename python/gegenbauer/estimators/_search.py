@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.basis.spectrum import ComponentsLike
+    from gegenbauer.ridge.landmarks import Landmarks
     from gegenbauer.selection.candidates import Loss, Splits
 
 __all__ = ["MOST_FOR_A_MEAN", "SearchEstimator"]
@@ -158,7 +159,8 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
     def _validate_params(self) -> None:
         super()._validate_params()
         # scikit-learn takes True for the number 1
-        self._most_for_all_terms()
+        if not isinstance(self.kernel_samples, str):
+            check_integer(self.kernel_samples, "kernel_samples", minimum=0)
         if isinstance(self.n_terms, bool):
             check_integer(self.n_terms, "n_terms", minimum=1)
         # what these refuse would otherwise be refused when the search is over
@@ -206,31 +208,28 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         data = self._standardised(data)
         self._try_scoring(data)
         loss = self._make_loss(data, splits)
-        self._all_terms = (
-            grid is None and self.n_terms is None and self._n_landmarks(data) is not None
-        )
+        n_landmarks = None
+        if grid is None and self.n_terms is None:
+            n_landmarks = self._n_landmarks(data)
+        self._all_terms = n_landmarks is not None
         if self._all_terms:
             self._require_a_value_outside()
         if grid is not None:
             left_out = self._fit_paper(data, grid, loss, splits, progress)
         else:
-            left_out = self._fit_spectrum(data, loss, splits, progress)
+            left_out = self._fit_spectrum(data, loss, splits, progress, n_landmarks)
         self._warn_of_underfitting(data, loss, splits, left_out.outputs)
         self._finish(data, left_out)
         self._put_back(raw_X, used, n_rows)
         self._warn_at_edges(grid)
-
-    def _most_for_all_terms(self) -> int:
-        if isinstance(self.kernel_samples, str):
-            return default_kernel_samples()
-        return check_integer(self.kernel_samples, "kernel_samples", minimum=0)
 
     def _n_landmarks(self, data: Samples) -> int | None:
         """Return at how many samples the kernel of all terms is taken.
 
         0 for all of them, None where a finite set of terms is better.
         """
-        if data.n <= self._most_for_all_terms():
+        most = self.kernel_samples
+        if data.n <= (default_kernel_samples() if isinstance(most, str) else most):
             return 0
         return default_landmarks(data.n) or None
 
@@ -245,7 +244,12 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         return _DEFAULT_N_TERMS
 
     def _fit_spectrum(
-        self, data: Samples, loss: Loss, splits: Splits, progress: Progress
+        self,
+        data: Samples,
+        loss: Loss,
+        splits: Splits,
+        progress: Progress,
+        n_landmarks: int | None = None,
     ) -> LeftOut:
         """Choose a spectrum on few samples, and fit all terms or those of largest weight."""
         rows = search_places(data, int(self.search_samples), self._stratified)
@@ -262,13 +266,12 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
                         "the spectrum gives no input a weight: set an interaction (q) above "
                         f"zero, got `spectrum={self.spectrum!r}`"
                     )
-                whole = self._all_terms and self._n_landmarks(data) == 0
-                alpha = self._first_alpha(few, few_splits) if whole else 0.0
-        if self._all_terms and self._n_landmarks(data):
+                alpha = self._first_alpha(few, few_splits) if n_landmarks == 0 else 0.0
+        if n_landmarks:
             with progress.stage("alpha by landmarks"):
-                return self._fit_landmarks(data, loss, splits)
+                return self._fit_landmarks(data, loss, splits, n_landmarks)
         with progress.stage("alpha on all samples"):
-            if self._all_terms:
+            if n_landmarks == 0:
                 return self._fit_kernel(data, alpha, loss, splits)
             basis = TensorBasis(
                 data.X.shape[1],
@@ -455,27 +458,24 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         self.n_terms_ = np.inf
         return left_out
 
-    def _fit_landmarks(self, data: Samples, loss: Loss, splits: Splits) -> LeftOut:
+    def _fit_landmarks(
+        self, data: Samples, loss: Loss, splits: Splits, n_landmarks: int
+    ) -> LeftOut:
         """Fit all terms in the span of their kernel at few samples."""
         kernel, free = self._kernel_of_all_terms(data), not self.penalize_constant
+        options = {"sample_weight": data.weight, **self._options()}
         some = spread_places(data.n, _MOST_TO_CHOOSE_FROM)
         landmarks, places = choose_landmarks(
-            kernel, data.X[some], self._n_landmarks(data) or 0,
+            kernel, data.X[some], n_landmarks,
             sample_weight=None if data.weight is None else data.weight[some],
             scaling=self.scaling_, free=free, n_threads=self._n_threads(),
-        )  # fmt: skip
-        candidate = Candidate(
-            landmarks, data.X, data.Y, data.weight, splits, left_out_share=data.share,
-            pooled=self._pooled, **self._options(),
         )  # fmt: skip
         grid = self._alpha_grid()
         if grid is None:  # as fine as the walk of all samples: one pass is for all penalties
             grid = np.outer(ALPHAS, [1.0, 2.0]).ravel() * self._kernel_level(kernel, data)
-        losses = candidate.losses(grid, loss)
-        best = int(np.flatnonzero(losses == losses.min())[-1])
-        if not np.isfinite(losses[best]):
-            raise ValueError(NO_LOSS.format("alpha"))
-        self.alpha_, self.best_score_ = float(grid[best]), -float(losses[best])
+        candidate = self._candidate(landmarks, data, splits, options)
+        self.alpha_, best = self._best_alpha(candidate, grid, loss)
+        self.best_score_ = -best
         path = candidate.path()
         coef, intercept = landmarks.coefficients(path.weights([self.alpha_])[0])
         posterior = None
@@ -517,17 +517,32 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         options: dict[str, Any],
     ) -> tuple[float, float, Doubles]:
         """Return the best of given alphas, its score and predictions of samples left out."""
+        candidate = self._candidate(model, data, splits, options)
+        alpha, value = self._best_alpha(candidate, alphas, loss)
+        return alpha, value, candidate.predictions(alpha)
+
+    def _candidate(
+        self,
+        model: SpectrumKernel | TensorBasis | Landmarks,
+        data: Samples,
+        splits: Splits,
+        options: dict[str, Any],
+    ) -> Candidate:
+        """Return a model to be judged by samples left out."""
         others = {key: value for key, value in options.items() if key != "sample_weight"}
-        weight = options["sample_weight"]
-        candidate = Candidate(
-            model, data.X, data.Y, weight, splits, left_out_share=data.share,
+        return Candidate(
+            model, data.X, data.Y, options["sample_weight"], splits, left_out_share=data.share,
             pooled=self._pooled, **others,
         )  # fmt: skip
+
+    @staticmethod
+    def _best_alpha(candidate: Candidate, alphas: Doubles, loss: Loss) -> tuple[float, float]:
+        """Return the best of given alphas, of equal ones the largest, and its loss."""
         values = candidate.losses(alphas, loss)
         at = int(np.flatnonzero(values == values.min())[-1])
         if not np.isfinite(values[at]):
             raise ValueError(NO_LOSS.format("alpha"))
-        return float(alphas[at]), float(values[at]), candidate.predictions(float(alphas[at]))
+        return float(alphas[at]), float(values[at])
 
     def _level(self, basis: TensorBasis, data: Samples) -> float:
         """Estimate the mean squared length of the penalised terms of a sample, times its weight."""

@@ -163,6 +163,15 @@ def choose_landmarks(
     places : ndarray of int, shape (n_centres,)
         Which samples they are.
 
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong shape, type or content.
+    BeyondRangeError
+        When values of the kernel are beyond the range of float64.
+    TooLargeError
+        When a matrix of n_samples x n_centres cannot fit into memory.
+
     References
     ----------
     Chen, Y., Epperly, E. N., Tropp, J. A., Webber, R. J. (2024): Randomly pivoted Cholesky:

@@ -69,10 +69,14 @@ def gram_matrix(
         core.assemble_moments(plan, statistic, gram, n_threads)
     else:
         core.accumulate_gram(plan, *rows, gram, n_threads)
+    return _finite_sums(gram)
+
+
+def _finite_sums(sums: Doubles) -> Doubles:
     require_finite(
-        gram, "the sums are", f"{CLIP}; or Y or sample_weight is too large", name_row=False
+        sums, "the sums are", f"{CLIP}; or Y or sample_weight is too large", name_row=False
     )
-    return gram
+    return sums
 
 
 def products_of_features(
@@ -89,9 +93,10 @@ def products_of_features(
     for rows in blocks_of(X.shape[0], size):
         G = basis.evaluate(X[rows], scaling=scaling, n_threads=n_threads)
         G *= scale[rows, np.newaxis]
-        sums[:size] += G.T @ G
-        sums[size:] += scaled_Y[rows].T @ G
-    return sums
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            sums[:size] += G.T @ G
+            sums[size:] += scaled_Y[rows].T @ G
+    return _finite_sums(sums)
 
 
 def triangle_of_features(

@@ -321,7 +321,7 @@ class RidgePath:
 
     @refuse_old_names
     def weights(self, alphas: npt.ArrayLike) -> Doubles:
-        """Return the weights of the terms, for ``method="primal"`` or ``"svd"``.
+        """Return the weights of the terms, where the model has finitely many.
 
         Parameters
         ----------
@@ -332,7 +332,17 @@ class RidgePath:
         -------
         ndarray, shape (n_alphas, n_terms, n_outputs)
             For one alpha, `solve_ridge` is more accurate: it refines.
+
+        Raises
+        ------
+        ValueError
+            For a kernel, whose terms are not enumerated.
         """
+        if isinstance(self.model, (TotalDegreeKernel, SpectrumKernel)):
+            raise ValueError(
+                "weights need a model of finitely many terms, such as a TensorBasis; got "
+                f"{type(self.model).__name__}, of which solve_kernel gives dual coefficients"
+            )
         values = self._check_alphas(alphas)
         return self._problem.by_alpha(self._factorisation.weights(values))
 
