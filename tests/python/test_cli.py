@@ -47,6 +47,7 @@ from gegenbauer import (
 from gegenbauer.cli import choices, main, messages, options, output
 from gegenbauer.cli.commands import demo
 from gegenbauer.cli.commands import stream as streaming
+from gegenbauer.cli.training import describe_accuracy, describe_errors
 from gegenbauer.errors import CorrelatedInputsWarning, TooLargeError
 from gegenbauer.selection.calibration import expected_calibration_error
 
@@ -440,8 +441,29 @@ class TestFit:
         result = succeed("fit", "noise.csv", "--target", "y")
         assert re.match(r"R2 -\d", result.value("validation"))
         assert result.value("validation").endswith(
-            "no better than the baseline: try a larger --alpha or fewer --n-terms"
+            "no better than the baseline: try another --alpha or fewer --n-terms"
         )
+
+    def test_scores_of_extreme_targets(self, folder):
+        """Squares of targets leave float64, shares of their variance do not."""
+        rng = np.random.default_rng(3)
+        X = rng.random((80, 2))
+        for y, score in [(X[:, 0] * 1e250, "R2 1.0000, RMSE "), (np.ones(80), "R2 0.0000, RMSE ")]:
+            pd.DataFrame(np.c_[X, y], columns=list("aby")).to_csv("table.csv", index=False)
+            options = ("fit", "table.csv", "--target", "y", "--degree", 1, "--alpha", 1e-9)
+            found = succeed(*options).value("validation")
+            assert found.startswith(score)
+            assert "try" not in found  # nothing is better than a constant for a constant
+            deviation = float(found.rpartition(" ")[2])
+            size = np.abs(y).max()
+            assert deviation == pytest.approx(size * np.std(y / size), rel=0.3)
+
+    def test_a_score_of_large_size_has_an_exponent(self):
+        text = describe_errors(-5e29, 1.0, 12, 5.0, 2.0, penalized=True)
+        assert text.startswith("R2 -5e+29, RMSE 1 on 12 rows")
+
+    def test_all_of_one_class_needs_no_advice(self):
+        assert describe_accuracy(50, 50, "A", 1.0).endswith("always 'A' would give 1.0000")
 
 
 class TestStream:

@@ -765,7 +765,9 @@ def test_targets_of_any_size_are_fitted_alike(size):
 def test_targets_whose_squares_leave_float64_are_refused(size):
     X = np.linspace(0, 1, 20)[:, np.newaxis]
     model = GegenbauerRegressorCV()
-    with pytest.raises(ValueError, match="`y` must have a standard deviation between 1e-140 and"):
+    with pytest.raises(
+        ValueError, match="targets must have a standard deviation between 1e-140 and"
+    ):
         model.fit(X, size * X[:, 0])
     assert not hasattr(model, "scaling_")
 

@@ -65,7 +65,9 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
         difflib.get_close_matches(wanted, folded, n=3, cutoff=0.6)
         or [key for key in folded if wanted and wanted in key][:3]
     )
-    return f"did you mean {' or '.join(repr(folded[key]) for key in near)}?" if near else ""
+    *first, last = [repr(folded[key]) for key in near] or [""]
+    shown = f"{', '.join(first)} or {last}" if first else last
+    return f"did you mean {shown}?" if near else ""
 
 
 def require_column(

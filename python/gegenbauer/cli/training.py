@@ -47,11 +47,13 @@ _MAX_CLASSES_SHOWN = 8
 
 _MAX_INPUTS_SHOWN = 6
 
-_ADVICE = "; no better than the baseline: try a larger --alpha or fewer --n-terms"
+_ADVICE = "; no better than the baseline: try another --alpha or fewer --n-terms"
 
 _ADVICE_FAR = "; no better than the baseline: the mean is far from zero, try --free-constant"
 
 _FAR_FROM_ZERO = 10.0  # standard deviations
+
+_LARGE = 1e4  # from which a score is written with an exponent
 
 
 @dataclass(frozen=True)
@@ -197,8 +199,8 @@ def too_few_rows(n_rows: int, fraction: float, *, by_chance: bool = False) -> Us
     seed = ", give another --seed" if by_chance else ""
     return UserError(
         f"{count(n_rows, 'row')} will not do to hold out a fraction of {fraction:g} and leave "
-        f"{MIN_ROWS_A_PART} rows on both sides; add rows{seed}, or give --validation-fraction 0 to "
-        "fit without a score"
+        f"{MIN_ROWS_A_PART} rows on both sides; add rows{seed}, give a --validation-fraction nearer "
+        "to one half, or give --validation-fraction 0 to fit without a score"
     )
 
 
@@ -213,7 +215,7 @@ def describe_accuracy(n_right: int, n_rows: int, frequent: object, chance: float
     accuracy = n_right / n_rows
     return (
         f"accuracy {accuracy:.4f} ({n_right} of {n_rows} rows held out are right); always "
-        f"{quoted(frequent)} would give {chance:.4f}{_ADVICE if accuracy <= chance else ''}"
+        f"{quoted(frequent)} would give {chance:.4f}{_ADVICE if accuracy <= chance < 1 else ''}"
     )
 
 
@@ -228,11 +230,12 @@ def describe_errors(
     'R2 0.7500, RMSE 1 on 12 rows held out, whose standard deviation is 2'
     """
     advice = ""
-    if r2 <= 0:
-        far = penalized and abs(mean) > _FAR_FROM_ZERO * std > 0
+    if r2 <= 0 < std:
+        far = penalized and abs(mean) > _FAR_FROM_ZERO * std
         advice = _ADVICE_FAR if far else _ADVICE
+    shown = f"{r2:.4f}" if abs(r2) < _LARGE else f"{r2:.4g}"
     return (
-        f"R2 {r2:.4f}, RMSE {rmse:.4g} on {n_rows} rows held out, whose standard deviation is "
+        f"R2 {shown}, RMSE {rmse:.4g} on {n_rows} rows held out, whose standard deviation is "
         f"{std:.4g}{advice}"
     )
 

@@ -307,10 +307,11 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         extreme = np.maximum(self._unit, 1.0 / self._unit) * (size > 0)
         column = int(np.argmax(np.maximum(extreme, size)))
         if max(extreme[column], size[column]) > _MOST_EXTREME:
+            where = f" in column {column}" if data.Y.shape[1] > 1 else ""
             raise ValueError(
-                "`y` must have a standard deviation between 1e-140 and 1e140, whose square float64 "
-                f"holds, and no larger values, but column {column} has one of "
-                f"{self._unit[column]:.3g} and values up to {size[column]:.3g}: rescale it"
+                "targets must have a standard deviation between 1e-140 and 1e140, whose square "
+                f"float64 holds, and no larger values, but it is {self._unit[column]:.3g} and they "
+                f"reach {size[column]:.3g}{where}: rescale them"
             )
         if self._on_paper and self.penalize_constant:
             # the paper's penalty is on the mean of the targets, too

@@ -156,14 +156,7 @@ def _validate(
     score = (
         _accuracy(y, y_out, predicted)
         if classify
-        else describe_errors(
-            r2_score(y_out, predicted),
-            root_mean_squared_error(y_out, predicted),
-            n_held_out,
-            float(np.mean(y_out)),
-            float(np.std(y_out)),
-            penalized=trial.penalize_constant,
-        )
+        else _errors(y_out, predicted, penalized=trial.penalize_constant)
     )
     return _Validation(n_held_out, split, score, fitted - start, end - fitted)
 
@@ -177,6 +170,19 @@ def _strata(labels: NDArray[Any], n_held_out: int) -> tuple[NDArray[Any] | None,
     if min(n_held_out, labels.size - n_held_out) < classes.size:
         return None, "at random, not stratified, for there are more classes than rows"
     return labels, "stratified by class"
+
+
+def _errors(y: NDArray[Any], predicted: NDArray[Any], *, penalized: bool) -> str:
+    unit = float(np.abs(y).max()) or 1.0  # of which squares are in the range of float64
+    y, predicted = y / unit, predicted / unit
+    return describe_errors(
+        r2_score(y, predicted),
+        unit * root_mean_squared_error(y, predicted),
+        y.size,
+        unit * float(np.mean(y)),
+        unit * float(np.std(y)),
+        penalized=penalized,
+    )
 
 
 def _accuracy(y: NDArray[Any], y_out: NDArray[Any], predicted: NDArray[Any]) -> str:
