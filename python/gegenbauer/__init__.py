@@ -12,13 +12,12 @@ processor. What needs scikit-learn or an optional package is imported when it is
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer import basis, errors, inspection, ridge, selection
 from gegenbauer._dispatch import default_threads, show_versions
-from gegenbauer._renamed import NEW_FUNCTIONS
+from gegenbauer._renamed import NEW_FUNCTIONS, missing_name
 from gegenbauer.basis import (
     GegenbauerDecay,
     GeometricDecay,
@@ -118,10 +117,7 @@ def __getattr__(name: str) -> Any:
             home = package.__name__.removeprefix(f"{__name__}.")
     subject = "it" if old == name else f"it is called {name} and"
     hint = "" if home is None else f": {subject} is in {__name__}.{home}"
-    text = f"module {__name__!r} has no attribute {old!r}{hint}"
-    # `from gegenbauer import name`, which makes an error without the hint of an AttributeError
-    importing = sys._getframe(1).f_code.co_name == "_handle_fromlist"
-    raise ImportError(text, name=__name__) if importing and hint else AttributeError(text)
+    raise missing_name(__name__, old, hint)
 
 
 def __dir__() -> list[str]:

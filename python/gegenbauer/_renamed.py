@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["NEW_ATTRIBUTES", "NEW_FUNCTIONS", "NEW_NAMES", "FormerNames", "refuse_old_names"]
+__all__ = [
+    "NEW_ATTRIBUTES",
+    "NEW_FUNCTIONS",
+    "NEW_NAMES",
+    "FormerNames",
+    "former_names_of",
+    "missing_name",
+    "refuse_old_names",
+]
 
 # Parameters of estimators, and of functions
 NEW_NAMES = {
@@ -65,6 +74,29 @@ def refuse_old_names(function: Function) -> Function:
         return function(*args, **kwargs)
 
     return checked  # type: ignore[return-value]
+
+
+def missing_name(module: str, name: str, hint: str) -> AttributeError | ImportError:
+    """Return the error of the ``__getattr__`` of a package, which raises it.
+
+    Of ``from package import name`` an ImportError, since Python makes one without the hint of an
+    AttributeError; everybody else, such as `hasattr`, needs the latter.
+    """
+    importing = sys._getframe(2).f_code.co_name == "_handle_fromlist"
+    if importing and hint:
+        return ImportError(f"cannot import name {name!r} from {module!r}{hint}", name=module)
+    return AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
+
+
+def former_names_of(module: str) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package some of whose functions have new names."""
+
+    def look_up(name: str) -> Any:
+        new = NEW_FUNCTIONS.get(name)
+        hint = f": it is called {new}" if new in vars(sys.modules[module]) else ""
+        raise missing_name(module, name, hint)
+
+    return look_up
 
 
 class FormerNames:

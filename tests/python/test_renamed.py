@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import inspect
 import re
 
@@ -229,6 +230,12 @@ def test_functions(old, new, home):
     assert new in getattr(gegenbauer, home).__all__
     with pytest.raises(ImportError, match=f"it is called {new} and is in gegenbauer.{home}"):
         exec(f"from gegenbauer import {old}")
+    with pytest.raises(ImportError, match=f"import name '{old}' .*: it is called {new}$"):
+        exec(f"from gegenbauer.{home} import {old}")
+    package = importlib.import_module(f"gegenbauer.{home}")
+    assert not hasattr(package, old)
+    with pytest.raises(AttributeError, match=f": it is called {new}$"):
+        getattr(package, old)
     assert not hasattr(gegenbauer, old)
     assert getattr(gegenbauer, old, None) is None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gegenbauer._renamed import former_names_of
 from gegenbauer.basis.index_sets import count_terms
 from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
 from gegenbauer.basis.scaling import InputScaling
@@ -21,3 +22,5 @@ __all__ = [
     "count_terms",
     "gegenbauer_vander",
 ]
+
+__getattr__ = former_names_of(__name__)

@@ -199,8 +199,8 @@ def too_few_rows(n_rows: int, fraction: float, *, by_chance: bool = False) -> Us
     seed = ", give another --seed" if by_chance else ""
     return UserError(
         f"{count(n_rows, 'row')} will not do to hold out a fraction of {fraction:g} and leave "
-        f"{MIN_ROWS_A_PART} rows on both sides; add rows{seed}, give a --validation-fraction nearer "
-        "to one half, or give --validation-fraction 0 to fit without a score"
+        f"{MIN_ROWS_A_PART} rows on both sides; add rows{seed}, give a --validation-fraction "
+        "nearer to one half, or give --validation-fraction 0 to fit without a score"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gegenbauer._renamed import former_names_of
 from gegenbauer.selection._learn_spectrum import learn_spectrum
 from gegenbauer.selection._leave_one_out import LeaveOneOutPredictions, leave_one_out
 from gegenbauer.selection._prefix_surface import PrefixSurface, prefix_surface
@@ -29,3 +30,5 @@ __all__ = [
     "search_spectrum",
     "spectrum_objective",
 ]
+
+__getattr__ = former_names_of(__name__)
