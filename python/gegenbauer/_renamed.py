@@ -93,7 +93,7 @@ def former_names_of(module: str) -> Callable[[str], Any]:
 
     def look_up(name: str) -> Any:
         new = NEW_FUNCTIONS.get(name)
-        hint = f": it is called {new}" if new in vars(sys.modules[module]) else ""
+        hint = f": it is called {new}" if new in sys.modules[module].__all__ else ""
         raise missing_name(module, name, hint)
 
     return look_up

@@ -241,7 +241,9 @@ def test_functions(old, new, home):
 
 
 def test_imports_of_what_is_elsewhere():
-    with pytest.raises(ImportError, match=r"'SpectrumKernel': it is in gegenbauer\.basis"):
+    with pytest.raises(
+        ImportError, match=r"'SpectrumKernel' from 'gegenbauer': it is in gegenbauer\.basis"
+    ):
         from gegenbauer import SpectrumKernel  # noqa: F401
     with pytest.raises(ImportError, match="cannot import name 'no_such_name' from 'gegenbauer'"):
         from gegenbauer import no_such_name  # noqa: F401
