@@ -22,18 +22,20 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
 
 from gegenbauer import (
     GegenbauerClassifier,
     GegenbauerClassifierCV,
+    GegenbauerFeatures,
     GegenbauerRegressor,
+    GegenbauerRegressorCV,
     InputScaling,
     TensorBasis,
     solve_ridge,
 )
-from gegenbauer.errors import IllConditionedWarning, OutOfRangeWarning
+from gegenbauer.errors import IllConditionedWarning, OutOfRangeWarning, TooLargeError
 
 BOTH = [GegenbauerClassifier, GegenbauerRegressor]
 
@@ -709,9 +711,11 @@ class TestBadInput:
         with pytest.raises(ValueError, match=message):
             model.predict(X)
 
-    def test_sparse_is_refused(self):
-        with pytest.raises(TypeError, match="dense data is required"):
-            GegenbauerRegressor(n_terms=3).fit(scipy.sparse.eye_array(4).tocsr(), [0, 1, 0, 1])
+    def test_what_would_not_fit_into_memory_is_not_made_dense(self, monkeypatch):
+        monkeypatch.setattr("gegenbauer._memory.available_memory", lambda: 1e9)
+        X = scipy.sparse.eye_array(20_000).tocsr()
+        with pytest.raises(TooLargeError, match=r"X of shape \(20000, 20000\), which is sparse"):
+            GegenbauerRegressor(n_terms=3).fit(X, np.arange(20_000.0))
 
     @pytest.mark.parametrize("y", [[0, 1, np.nan], [0, 1, np.inf], ["a", "b", "c"], [0, 1], None])
     def test_targets(self, y):
@@ -970,3 +974,31 @@ def test_weights_that_cancel_are_no_sign_of_ill_conditioning():
         GegenbauerRegressor(n_terms=5, alpha=1e30).fit(X, X[:, 0])
     assert np.abs(model.term_coef_).max() < 0.1
     assert np.abs(balanced.term_coef_).max() < 1e-15
+
+
+@pytest.mark.parametrize("form", ["csr_matrix", "csc_array", "coo_array"])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        GegenbauerRegressor(n_terms=30),
+        GegenbauerClassifier(n_terms=30),
+        GegenbauerRegressorCV(search_samples=50),
+        GegenbauerClassifierCV(search_samples=50),
+        GegenbauerFeatures(n_terms=30),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_sparse_inputs_are_dense_ones(estimator, form):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, (90, 2))
+    dense = OneHotEncoder(sparse_output=False).fit_transform(codes)
+    y = (codes.sum(axis=1) + rng.integers(0, 2, 90) > 2).astype(int)
+    X = getattr(sparse, form)(dense)
+    found, true = clone(estimator).fit(X, y), clone(estimator).fit(dense, y)
+    method = "transform" if isinstance(estimator, GegenbauerFeatures) else "predict"
+    for inputs in (X, dense):
+        assert_array_equal(getattr(found, method)(inputs), getattr(true, method)(dense))
+    if isinstance(estimator, GegenbauerRegressor):
+        again = clone(estimator).set_params(bounds=[(0, 1)] * 6).partial_fit(X, y)
+        plain = clone(estimator).set_params(bounds=[(0, 1)] * 6).partial_fit(dense, y)
+        assert_array_equal(again.predict(X), plain.predict(dense))

@@ -16,6 +16,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
 
@@ -27,6 +28,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, va
 
 from gegenbauer._dispatch import processors
 from gegenbauer._locks import exclusive
+from gegenbauer._memory import require_memory
 from gegenbauer._renamed import NEW_NAMES, FormerNames
 from gegenbauer._validation import (
     MAX_INTEGER,
@@ -112,6 +114,16 @@ def _fitted_names(kind: type[InputEstimator]) -> frozenset[str]:
     ours = [base for base in kind.__mro__ if base.__module__.startswith("gegenbauer.")]
     declared = {name for base in ours for name in inspect.get_annotations(base)}
     return frozenset(name for name in declared if "_" in (name[0], name[-1]))
+
+
+def _dense(X: Any) -> NDArray[Any]:
+    """Return a sparse matrix as an array: every term takes all inputs of a sample."""
+    require_memory(
+        float(X.dtype.itemsize) * X.shape[0] * X.shape[1],
+        f"X of shape {X.shape}, which is sparse and is made dense,",
+        "give fewer samples at once, or fewer columns",
+    )
+    return np.asarray(X.toarray())
 
 
 def _is_of_floats(X: Any) -> bool:
@@ -238,13 +250,23 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
         self._require_finite(X)
         return X  # type: ignore[no-any-return]
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool, **checks: Any) -> Any:
-        """Return X, and y with it, as scikit-learn's checks leave them.
+        """Return X, and y with it, as scikit-learn's checks leave them; a sparse X is made dense.
 
         Of a table of which all columns are one kind of floats, these look at each column, which of
         tens of thousands takes seconds; so they get the names of such a table, and its array.
         """
         checks = {"dtype": FLOAT_DTYPES, "ensure_all_finite": False, **checks}
+        if issparse(X):
+            checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", **checks)
+            if isinstance(y, str):
+                return _dense(checked)
+            return _dense(checked[0]), checked[1]
         if not _is_of_floats(X):
             return validate_data(self, X, y, reset=reset, **checks)
         validate_data(self, X, y, reset=reset, skip_check_array=True)
@@ -390,7 +412,7 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples to check.
 
         Returns

@@ -268,7 +268,7 @@ class StreamEstimator(SolvedEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs of the samples.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Their targets or labels.

@@ -238,7 +238,7 @@ class RealTargets(MultiOutputMixin, RegressorMixin, TargetEstimator):  # type: i
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
 
         Returns
@@ -259,7 +259,7 @@ class RealTargets(MultiOutputMixin, RegressorMixin, TargetEstimator):  # type: i
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             True targets.
@@ -397,7 +397,7 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
 
         Returns
@@ -419,7 +419,7 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
 
         Returns
@@ -446,7 +446,7 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             True labels.

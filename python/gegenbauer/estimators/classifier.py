@@ -198,7 +198,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs; float64 and float32 are used as they are, other numbers become float64.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Class labels (int, bool, str, or object of these), at least two different ones;
@@ -247,7 +247,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs of one sample or more.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Class labels; or a table of 0 and 1 (multilabel).

@@ -259,7 +259,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Class labels, at least two different ones; or a table of 0 and 1 (multilabel).
@@ -490,7 +490,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
 
         Returns

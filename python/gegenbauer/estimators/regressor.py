@@ -177,7 +177,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs; float64 and float32 are used as they are, other numbers become float64.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
@@ -226,7 +226,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs of one sample or more.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.

@@ -268,7 +268,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
@@ -470,7 +470,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation as well,
@@ -521,7 +521,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         coverage : float, default=0.9
             Between 0 and 1.
