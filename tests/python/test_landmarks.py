@@ -299,7 +299,8 @@ class TestEstimators:
 
 
 @pytest.mark.parametrize(
-    ("n", "n_landmarks"), [(15_000, 3000), (125_000, 3000), (250_000, 2121), (300_000, 0)]
+    ("n", "n_landmarks"),
+    [(600, 500), (3000, 600), (15_000, 3000), (125_000, 3000), (250_000, 2121), (300_000, 0)],
 )
 def test_the_number_of_landmarks(monkeypatch, n, n_landmarks):
     monkeypatch.setattr("gegenbauer.ridge.cost.default_kernel_samples", lambda: 15_000)

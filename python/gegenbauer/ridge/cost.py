@@ -49,9 +49,9 @@ def default_kernel_samples() -> int:
 def default_landmarks(n_samples: int) -> int:
     r"""Return how many landmarks an automatic estimator takes for more samples than that.
 
-    With M of `default_kernel_samples`, :math:`\min(M / 5, \sqrt{M^3 / 3 n})`: the work of n samples
-    is n times the square of the number of landmarks. Where less than two thirds of M / 5 are left,
-    a finite set of terms is as accurate for less.
+    With M of `default_kernel_samples`, :math:`\min(M, n) / 5`, but 500 at least, as long as n
+    times the square of their number is below :math:`M^3 / 3`: that is the work. Where less than two
+    thirds of M / 5 are left by it, a finite set of terms is as accurate for less.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def default_landmarks(n_samples: int) -> int:
     n_samples = check_integer(n_samples, "n_samples", minimum=1)
     whole = default_kernel_samples()
     found = min(whole // 5, int((whole**3 / (3.0 * n_samples)) ** 0.5))
-    return found if 15 * found >= 2 * whole else 0
+    return min(found, max(n_samples // 5, _FEWEST)) if 15 * found >= 2 * whole else 0
 
 
 def fit_cost(
@@ -131,6 +131,9 @@ def fit_cost(
 # Samples that all terms are fitted to on two processors, and kernel matrices that memory has to
 # have room for: what is beside the fit wants its part
 _BY_TWO, _MATRICES = 15_000, 13
+
+# Landmarks of samples of which a fifth would be fewer
+_FEWEST = 500
 
 # Between ways of summing only, a solve costs nothing beside so many samples.
 MANY_SAMPLES = 10**9
