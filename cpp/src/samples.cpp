@@ -1,6 +1,7 @@
 #include "gegenbauer/samples.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "gegenbauer/error.hpp"
@@ -66,10 +67,11 @@ void Samples::load(Index first, Index count, Index padded, double* x, Index stri
       const double span = map_->span[i];
       const double offset = map_->offset[i];
       if (span == 0.0) {
-        for (Index s = 0; s < count; ++s) row[s] = offset;
+        for (Index s = 0; s < count; ++s) row[s] = std::isnan(row[s]) ? row[s] : offset;
       } else if (map_->clip) {
         for (Index s = 0; s < count; ++s)
-          row[s] = offset + span * std::min(1.0, std::max(0.0, (0.5 * row[s] - lower) / range));
+          // in this order NaN, a missing number, stays what it is
+          row[s] = offset + span * std::min(std::max((0.5 * row[s] - lower) / range, 0.0), 1.0);
       } else {
         for (Index s = 0; s < count; ++s) row[s] = offset + span * ((0.5 * row[s] - lower) / range);
       }

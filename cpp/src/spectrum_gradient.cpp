@@ -13,20 +13,22 @@ namespace {
 
 constexpr Index kPair = Index{kPanel} * kPanel;
 
-// Each component as a kernel of one input with q = 1, whose evaluate() is k_tj; and the tables of all samples for it.
+// Each component as kernels of one input with q = 1, whose evaluate() is k_tj; and the tables of all samples for it.
 struct Part {
-  SpectrumKernel kernel;
-  AlignedBuffer tables;  // table of panel p and input t at (p * m + t) * table_size * kPanel
+  std::vector<SpectrumKernel> kernels;  // one for all inputs, or one an input where they have levels
+  AlignedBuffer tables;                 // table of panel p and input t at (p * m + t) * table_size * kPanel
 
-  Part(SpectrumComponent component, const SpectrumKernel& whole, Index n_panels)
-      : kernel({1, {unit(std::move(component))}}, whole.lam(), whole.max_degree()),
-        tables(make_aligned(size_of(n_panels * whole.n_inputs() * size()))) {}
-
-  static SpectrumComponent unit(SpectrumComponent component) {
+  Part(SpectrumComponent component, const SpectrumKernel& whole, Index n_panels) {
     component.weights.assign(1, 1.0);
-    return component;
+    const Spectrum unit(1, {std::move(component)});
+    if (whole.levels().empty()) kernels.emplace_back(unit, whole.lam(), whole.max_degree());
+    for (const Levels& levels : whole.levels())
+      kernels.emplace_back(unit, whole.lam(), whole.max_degree(), std::vector<Levels>{levels});
+    tables = make_aligned(size_of(n_panels * whole.n_inputs() * size()));
   }
-  [[nodiscard]] Index size() const { return kernel.table_size() * kPanel; }
+
+  [[nodiscard]] const SpectrumKernel& kernel(Index t) const { return kernels[kernels.size() == 1 ? 0 : size_of(t)]; }
+  [[nodiscard]] Index size() const { return kernels.front().table_size() * kPanel; }
   [[nodiscard]] double* table(Index panel, Index t, Index n_inputs) const {
     return tables.get() + (panel * n_inputs + t) * size();
   }
@@ -44,9 +46,10 @@ std::vector<Part> parts_of(const SpectrumKernel& kernel, const Samples& samples,
   for (Index p = 0; p < n_panels; ++p) {
     control.check();
     samples.load(p * kPanel, std::min<Index>(kPanel, n - p * kPanel), kPanel, x.get(), kPanel);
-    for (Index t = 0; t < m; ++t) require_inside(x.get() + t * kPanel, t, p * kPanel);  // parts have one input each
+    // parts have one input each
+    for (Index t = 0; t < m; ++t) require_inside(x.get() + t * kPanel, t, p * kPanel, !kernel.levels().empty());
     for (const Part& part : parts)
-      for (Index t = 0; t < m; ++t) part.kernel.tabulate(x.get() + t * kPanel, p * kPanel, part.table(p, t, m));
+      for (Index t = 0; t < m; ++t) part.kernel(t).tabulate(x.get() + t * kPanel, p * kPanel, part.table(p, t, m));
   }
   return parts;
 }
@@ -107,7 +110,7 @@ void spectrum_log_gradient(const SpectrumKernel& kernel, const Samples& samples,
         for (Index j = 0; j < n_parts; ++j) {
           const Part& part = parts[size_of(j)];
           double* k = space.parts.get() + (t * n_parts + j) * kPair;
-          part.kernel.evaluate(part.table(p, t, m), part.table(q, t, m), kPanel, k, nullptr);
+          part.kernel(t).evaluate(part.table(p, t, m), part.table(q, t, m), kPanel, k, nullptr);
           const Packet weight = packet::broadcast(spectrum.interaction(j, t));
           for (Index i = 0; i < kPair; i += kPacket)
             packet::store(factor + i, packet::fma(weight, packet::load(k + i), packet::load(factor + i)));
@@ -184,7 +187,7 @@ SpectrumParts::SpectrumParts(const SpectrumKernel& kernel, const Samples& sample
       for (Index t = 0; t < n_inputs_; ++t) {
         for (Index j = 0; j < n_parts_; ++j) {
           const Part& part = parts[size_of(j)];
-          part.kernel.evaluate(part.table(p, t, n_inputs_), part.table(q, t, n_inputs_), kPanel, k, nullptr);
+          part.kernel(t).evaluate(part.table(p, t, n_inputs_), part.table(q, t, n_inputs_), kPanel, k, nullptr);
           double* out = values_.get() + (t * n_parts_ + j) * kLanes;
           for (Index a = p * kPanel; a < std::min<Index>(n, (p + 1) * kPanel); ++a) {
             for (Index b = q * kPanel; b <= std::min<Index>(a, (q + 1) * kPanel - 1); ++b) {

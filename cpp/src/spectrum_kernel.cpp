@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <optional>
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 constexpr double kCut = 1e-13;             // what is left out, relative to the largest value of the sum
+constexpr Index kLevelRows = 3;            // of an input's table: level, whether it is known, offset
 constexpr double kRoundingOutside = 1e-6;  // inputs are moved to +-1 from this far outside: float32 rounds by 6e-8
 
 // b(w) of n^-2s for s = 1, 2, 3, from the constant coefficient on.
@@ -86,16 +88,18 @@ Index SpectrumKernel::numbers_an_input(const Spectrum& spectrum, double lam, Ind
   for (const SpectrumComponent& c : spectrum.components())
     if (!is_closed(c, lam, max_degree))
       degrees = std::max(degrees, max_degree > 0 ? max_degree : degrees_needed(c, lam));
-  return 4 + static_cast<Index>(spectrum.components().size()) + degrees;
+  return 8 + static_cast<Index>(spectrum.components().size()) + degrees;
 }
 
-SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree)
+SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree, std::vector<Levels> levels)
     : spectrum_(std::move(spectrum)),
       n_inputs_(spectrum_.n_inputs()),
       lam_(lam),
       max_degree_(max_degree),
-      recurrence_(lam, 0, Normalization::orthonormal) {
+      recurrence_(lam, 0, Normalization::orthonormal),
+      levels_(std::move(levels)) {
   require(max_degree >= 0, "`max_degree` must not be negative, got ", max_degree);
+  if (!levels_.empty()) weigh_levels();
   std::vector<Index> summed;
   cubic_.assign(size_of(4 * n_inputs_), 0.0);
   const std::vector<SpectrumComponent>& components = spectrum_.components();
@@ -116,7 +120,7 @@ SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree)
       summed.push_back(j);
     }
   }
-  first_sum_row_ = (power_ > 0 ? 1 : 0) + (geometric_.empty() ? 0 : 2);
+  first_sum_row_ = (power_ > 0 ? 1 : 0) + (geometric_.empty() ? 0 : 2) + (levels_.empty() ? 0 : kLevelRows);
   rows_ = first_sum_row_ + n_degrees_;
   if (n_degrees_ == 0) return;
   recurrence_ = Recurrence(lam, n_degrees_, Normalization::orthonormal);
@@ -131,22 +135,75 @@ SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree)
   }
 }
 
+// Checks the levels and finds the weight of kappa of each input.
+void SpectrumKernel::weigh_levels() {
+  require(static_cast<Index>(levels_.size()) == n_inputs_, "levels must have one entry an input (", n_inputs_,
+          "), got ", levels_.size());
+  for (Index t = 0; t < n_inputs_; ++t) {
+    std::vector<double>& shares = levels_[size_of(t)].shares;
+    level_weights_.push_back(0.0);
+    if (shares.empty()) {
+      require(levels_[size_of(t)].numeric, "a category needs levels, but input ", t, " has none");
+      continue;
+    }
+    require(!levels_[size_of(t)].numeric || shares.size() == 2, "a number has two levels, given and missing, but input ",
+            t, " has ", shares.size());
+    double total = 0.0;
+    for (const double p : shares) {
+      require(std::isfinite(p) && p >= 0, "shares of levels must be finite and not negative, got ", p);
+      total += p;
+    }
+    require(total > 0 && std::isfinite(total), "shares of levels must have a positive finite sum, got ", total);
+    double contrast = 0.0;  // 1 - sum p^2, without cancellation
+    for (double& p : shares) p /= total;
+    for (const double p : shares) contrast += p * (1 - p);
+    if (contrast <= 0) continue;  // one level alone
+    for (Index j = 0; j < static_cast<Index>(spectrum_.components().size()); ++j)
+      level_weights_.back() += spectrum_.interaction(j, t) / contrast;
+  }
+}
+
 double SpectrumKernel::pair_cost() const {
-  const double closed = 6.0 + 2.0 * power_ + 20.0 * static_cast<double>(geometric_.size());
+  const double closed =
+      6.0 + 2.0 * power_ + 20.0 * static_cast<double>(geometric_.size()) + (levels_.empty() ? 0.0 : 6.0);
   return static_cast<double>(n_inputs_) * (closed + static_cast<double>(n_degrees_));
 }
 
-void require_inside(const double* x, Index column, Index first_row) {
+void require_inside(const double* x, Index column, Index first_row, bool may_be_missing) {
   for (Index s = 0; s < kPanel; ++s)
-    require(std::abs(x[s]) <= 1 + kRoundingOutside, "column ", column, " holds ", x[s], " in row ", first_row + s,
+    require(std::abs(x[s]) <= 1 + kRoundingOutside || (may_be_missing && std::isnan(x[s])), "column ", column, " holds ", x[s], " in row ", first_row + s,
             ", but the spectrum lives on [-1, 1]: give a scaling that clips, or clip the inputs");
 }
 
+// The level of each sample, NaN where it is not known; 1 where it is known, else 0; sum p^2 / 2 - p_l, or 0.
+void SpectrumKernel::tabulate_levels(const double* x, Index t, double* rows) const {
+  const Levels& input = levels_[size_of(t)];
+  double half = 0.0;
+  for (const double p : input.shares) half += 0.5 * p * p;
+  const double last = static_cast<double>(input.shares.size()) - 1;
+  for (Index s = 0; s < kPanel; ++s) {
+    const bool missing = std::isnan(x[s]);
+    const bool known = level_weights_[size_of(t)] > 0 && (input.numeric || !missing);
+    double level = std::numeric_limits<double>::quiet_NaN();
+    double offset = 0.0;
+    if (known) {
+      const double place = input.numeric ? (missing ? 1.0 : 0.0) : std::round((x[s] + 1) / 2 * last);
+      level = std::clamp(place, 0.0, last);
+      offset = half - input.shares[static_cast<std::size_t>(level)];
+    }
+    rows[s] = level;
+    rows[kPanel + s] = known ? 1.0 : 0.0;
+    rows[2 * kPanel + s] = offset;
+  }
+}
+
 void SpectrumKernel::tabulate(const double* x, Index first_row, double* table) const {
+  const double missing = std::numeric_limits<double>::quiet_NaN();
   for (Index t = 0; t < n_inputs_; ++t) {
-    require_inside(x + t * kPanel, t, first_row);
+    require_inside(x + t * kPanel, t, first_row, !levels_.empty());
+    const bool numeric = levels_.empty() || levels_[size_of(t)].numeric;
     alignas(kAlignment) double inside[kPanel];
-    for (Index s = 0; s < kPanel; ++s) inside[s] = std::clamp(x[t * kPanel + s], -1.0, 1.0);
+    for (Index s = 0; s < kPanel; ++s) inside[s] = numeric ? std::clamp(x[t * kPanel + s], -1.0, 1.0) : missing;
     double* row = table + t * rows_ * kPanel;
     if (power_ > 0) {
       // the angle from pi / 2, whose differences are the same
@@ -158,12 +215,19 @@ void SpectrumKernel::tabulate(const double* x, Index first_row, double* table) c
       for (Index s = 0; s < kPanel; ++s) row[kPanel + s] = std::sqrt((1 + inside[s]) / 2);
       row += 2 * kPanel;
     }
+    if (!levels_.empty()) {
+      tabulate_levels(x + t * kPanel, t, row);
+      row += kLevelRows * kPanel;
+    }
     if (n_degrees_ > 0) {
       recurrence_.evaluate_from_one(inside, kPanel, n_degrees_, row, kPanel);
       for (Index n = 0; n < n_degrees_; ++n) {
         const double root = roots_[size_of(t * n_degrees_ + n)];
         for (Index s = 0; s < kPanel; ++s) row[n * kPanel + s] *= root;
       }
+      if (levels_.empty()) continue;
+      for (Index i = 0; i < n_degrees_ * kPanel; ++i)
+        if (std::isnan(inside[i % kPanel])) row[i] = 0.0;
     }
   }
 }
@@ -224,7 +288,7 @@ EIGEN_ALWAYS_INLINE Packet times_one_plus(const Packet& value, const Packet& k) 
 }  // namespace
 
 // The part of k_t with closed forms, for a packet of samples against one sample: pointers into their tables of input t.
-template <int power, bool geometric>
+template <int power, bool geometric, bool with_levels>
 Packet SpectrumKernel::closed_part(const double* a, const double* c, Index t) const {
   Packet k = packet::zero();
   if constexpr (power > 0) {
@@ -236,12 +300,21 @@ Packet SpectrumKernel::closed_part(const double* a, const double* c, Index t) co
     for (const Geometric& g : geometric_)
       k = packet::add(k, closed_geometric(packet::load(a), packet::load(a + kPanel), packet::broadcast(c[0]),
                                           packet::broadcast(c[kPanel]), g.ratio, g.weights[size_of(t)]));
+    a += 2 * kPanel;
+    c += 2 * kPanel;
+  }
+  if constexpr (with_levels) {
+    const Packet equal = packet::one_where_equal(packet::load(a), packet::broadcast(c[0]));
+    const Packet left = packet::mul(packet::load(a + 2 * kPanel), packet::broadcast(c[kPanel]));
+    const Packet right = packet::mul(packet::load(a + kPanel), packet::broadcast(c[2 * kPanel]));
+    const Packet kappa = packet::add(equal, packet::add(left, right));
+    k = packet::fma(packet::broadcast(level_weights_[size_of(t)]), kappa, packet::zero_where_nan(k));
   }
   return k;
 }
 
 // Column by column, the product over the inputs in registers.
-template <int power, bool geometric>
+template <int power, bool geometric, bool with_levels>
 void SpectrumKernel::evaluate_closed(const double* left, const double* right, Index n_columns, double* values) const {
   const Index step = rows_ * kPanel;
   for (Index j = 0; j < n_columns; ++j) {
@@ -251,14 +324,14 @@ void SpectrumKernel::evaluate_closed(const double* left, const double* right, In
 #pragma GCC unroll 3
       for (int v = 0; v < kVectors; ++v)
         product[v] = times_one_plus(
-            product[v], closed_part<power, geometric>(left + t * step + v * kPacket, right + t * step + j, t));
+            product[v], closed_part<power, geometric, with_levels>(left + t * step + v * kPacket, right + t * step + j, t));
     }
     for (int v = 0; v < kVectors; ++v) packet::store(values + j * kPanel + v * kPacket, product[v]);
   }
 }
 
 // A product of panels for each input; the product over the inputs grows in `values`.
-template <int power, bool geometric>
+template <int power, bool geometric, bool with_levels>
 void SpectrumKernel::evaluate_with_sums(const double* left, const double* right, Index n_columns,
                                         double* values) const {
   const Index step = rows_ * kPanel;
@@ -273,7 +346,7 @@ void SpectrumKernel::evaluate_with_sums(const double* left, const double* right,
       for (int j = 0; j < kColumns; ++j) {
         for (int v = 0; v < kVectors; ++v) {
           double* value = out + j * kPanel + v * kPacket;
-          const Packet k = packet::add(tile.acc[j][v], closed_part<power, geometric>(a + v * kPacket, c + j, t));
+          const Packet k = packet::add(tile.acc[j][v], closed_part<power, geometric, with_levels>(a + v * kPacket, c + j, t));
           packet::store(value, times_one_plus(packet::load(value), k));
         }
       }
@@ -283,15 +356,20 @@ void SpectrumKernel::evaluate_with_sums(const double* left, const double* right,
 
 void SpectrumKernel::evaluate(const double* left, const double* right, Index n_columns, double* values,
                               double* /*scratch*/) const {
-  const auto with = [&]<int power, bool geometric>() {
+  const auto with = [&]<int power, bool geometric, bool with_levels>() {
     if (n_degrees_ > 0) {
-      evaluate_with_sums<power, geometric>(left, right, n_columns, values);
+      evaluate_with_sums<power, geometric, with_levels>(left, right, n_columns, values);
     } else {
-      evaluate_closed<power, geometric>(left, right, n_columns, values);
+      evaluate_closed<power, geometric, with_levels>(left, right, n_columns, values);
     }
   };
+  const auto with_closed = [&]<int power, bool geometric>() {
+    return levels_.empty() ? with.template operator()<power, geometric, false>()
+                           : with.template operator()<power, geometric, true>();
+  };
   const auto with_power = [&]<int power>() {
-    return geometric_.empty() ? with.template operator()<power, false>() : with.template operator()<power, true>();
+    return geometric_.empty() ? with_closed.template operator()<power, false>()
+                              : with_closed.template operator()<power, true>();
   };
   switch (power_) {
     case 0:

@@ -356,10 +356,10 @@ def naming_columns(value: Any, name: str) -> Iterator[None]:
         ) from None
 
 
-def _describe_bad_entry(array: npt.NDArray[Any], name: str) -> str:
-    row, column = np.argwhere(~np.isfinite(array))[0]
+def _describe_bad_entry(array: npt.NDArray[Any], bad: npt.NDArray[np.bool_], name: str) -> str:
+    row, column = np.argwhere(bad)[0]
     what = "NaN" if np.isnan(array[row, column]) else "infinity"
-    count = int((~np.isfinite(array)).any(axis=0).sum())
+    count = int(bad.any(axis=0).sum())
     more = f" (and {count - 1} more columns hold such values)" if count > 1 else ""
     return f"{name} must be finite, but column {column} holds {what}, first in row {row}{more}"
 
@@ -373,6 +373,7 @@ def as_matrix(
     keep_float32: bool = True,
     one_dimensional: bool = False,
     check_finite: bool = True,
+    allow_missing: bool = False,
 ) -> npt.NDArray[Any]:
     """Return `value` as a finite 2-D array of float64 (or float32), without a copy if it is one.
 
@@ -390,6 +391,8 @@ def as_matrix(
         Accept one dimension.
     check_finite : bool
         False for arrays of float64 or float32 whose entries are known to be finite.
+    allow_missing : bool
+        Take NaN, which is a number that is missing.
 
     Raises
     ------
@@ -433,8 +436,10 @@ def as_matrix(
     # The sum is not finite when an entry is not; it costs one pass and no temporary array.
     with np.errstate(all="ignore"):
         suspicious = not np.isfinite(array.sum())
-    if suspicious and not np.isfinite(array).all():
-        raise ValueError(_describe_bad_entry(array, name))
+    if suspicious:
+        bad = np.isinf(array) if allow_missing else ~np.isfinite(array)
+        if bad.any():
+            raise ValueError(_describe_bad_entry(array, bad, name))
     return array
 
 

@@ -90,6 +90,16 @@ template <class Register>
 Register abs(const Register& a) {
   return Eigen::internal::pabs(a);
 }
+/// 1 in lanes that are equal, else 0; NaN equals nothing.
+template <class Register>
+Register one_where_equal(const Register& a, const Register& b) {
+  return Eigen::internal::pand(Eigen::internal::pcmp_eq(a, b), Eigen::internal::pset1<Register>(1));
+}
+/// a, with 0 in place of NaN.
+template <class Register>
+Register zero_where_nan(const Register& a) {
+  return Eigen::internal::pand(a, Eigen::internal::pcmp_eq(a, a));
+}
 /// Sum of the lanes.
 template <class Register>
 auto sum(const Register& a) {

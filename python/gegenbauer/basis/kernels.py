@@ -23,6 +23,7 @@ from gegenbauer._validation import (
     check_threads,
     require_finite,
 )
+from gegenbauer.basis.levels import known_levels
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.spectrum import Spectrum, as_spectrum, core_spectrum
 
@@ -33,13 +34,14 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.basis.spectrum import ComponentsLike, SpectrumLike
 
-__all__ = ["SpectrumKernel", "TotalDegreeKernel", "check_kernel"]
+__all__ = ["SpectrumKernel", "TotalDegreeKernel", "as_samples", "check_kernel"]
 
 
 class _Kernel(ABC):
     """What the kernels share. They do not change."""
 
     n_features: int
+    spectrum: Spectrum
     _plan: Any
     _complete = False
     _remedy: ClassVar[str]  # of values beyond float64
@@ -54,6 +56,10 @@ class _Kernel(ABC):
     @abstractmethod
     def _parameters(self) -> dict[str, Any]:
         """Return the arguments that make this kernel again."""
+
+    def _samples(self, X: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
+        """Return samples of this kernel, in which numbers may be missing if it has levels."""
+        return as_samples(X, name, self)
 
     def __call__(
         self,
@@ -90,8 +96,8 @@ class _Kernel(ABC):
         TooLargeError
             When the result cannot fit into memory.
         """
-        data = as_matrix(X, "X", n_columns=self.n_features)
-        others = data if Z is None else as_matrix(Z, "Z", n_columns=self.n_features)
+        data = self._samples(X, "X")
+        others = data if Z is None else self._samples(Z, "Z")
         box = check_scaling(scaling, self.n_features, "kernel")
         threads = check_threads(n_threads)
         shape = (data.shape[0], others.shape[0])
@@ -131,7 +137,7 @@ class _Kernel(ABC):
         -------
         ndarray of float64, shape (n_samples,)
         """
-        data = as_matrix(X, "X", n_columns=self.n_features)
+        data = self._samples(X, "X")
         box = check_scaling(scaling, self.n_features, "kernel")
         values: Doubles = self._plan.evaluate_diagonal(data, box, check_threads(n_threads))
         require_finite(values[:, np.newaxis], "some values of the kernel are", self._remedy)
@@ -212,7 +218,7 @@ class TotalDegreeKernel(_Kernel):
         if self.degree > 1000:
             raise ValueError(f"`degree` must be at most 1000, got {self.degree}")
         self.lam: float = check_number(lam, "lam", minimum=-0.5, open_below=True)
-        self.spectrum: Spectrum = as_spectrum(spectrum, self.lam)
+        self.spectrum = as_spectrum(spectrum, self.lam)
         self.max_interaction: int | None = (
             None
             if max_interaction is None
@@ -265,7 +271,9 @@ class SpectrumKernel(_Kernel):
     Notes
     -----
     Inputs must lie in [-1, 1] (after the scaling, if there is one); what is at most 1e-6 outside
-    counts as rounding and is moved to the edge.
+    counts as rounding and is moved to the edge. Where the spectrum has levels, NaN is a number that
+    is missing, or a level that is not known; the levels of a category lie at equal distances from
+    -1 to 1.
 
     Examples
     --------
@@ -293,7 +301,7 @@ class SpectrumKernel(_Kernel):
         max_degree: int | None = None,
     ) -> None:
         self.n_features: int = check_integer(n_features, "n_features", minimum=1)
-        self.spectrum: Spectrum = Spectrum(spectrum)
+        self.spectrum = Spectrum(spectrum)
         self.lam: float = check_number(lam, "lam", minimum=-0.5, open_below=True)
         self.max_degree: int | None = (
             None if max_degree is None else check_integer(max_degree, "max_degree", minimum=1)
@@ -301,7 +309,10 @@ class SpectrumKernel(_Kernel):
         if self.max_degree is not None and self.max_degree > 10_000:
             raise ValueError(f"`max_degree` must be at most 10000, got {self.max_degree}")
         parts = self.spectrum._core(self.n_features)
-        self._plan = core.SpectrumKernel(self.n_features, self.lam, parts, self.max_degree or 0)
+        self._plan = core.SpectrumKernel(
+            self.n_features, self.lam, parts, self.max_degree or 0,
+            known_levels(self.spectrum.levels),
+        )  # fmt: skip
         self._complete = True
 
     @property
@@ -349,7 +360,7 @@ class SpectrumKernel(_Kernel):
         >>> kernel.log_gradient([[0.3]], [[1.0]]).round(6), kernel([[0.3]]).round(6)
         (array([[0.457652]]), array([[1.457652]]))
         """
-        data = as_matrix(X, "X", n_columns=self.n_features)
+        data = self._samples(X, "X")
         n = data.shape[0]
         matrix = as_matrix(weights, "weights", n_rows=n, n_columns=n, keep_float32=False)
         box = check_scaling(scaling, self.n_features, "kernel")
@@ -367,6 +378,12 @@ class SpectrumKernel(_Kernel):
             "lam": self.lam,
             "max_degree": self.max_degree,
         }
+
+
+def as_samples(X: npt.ArrayLike, name: str, model: Any) -> npt.NDArray[Any]:
+    """Return the samples of a basis or kernel as a matrix, with NaN if its spectrum has levels."""
+    missing = model.spectrum.levels is not None
+    return as_matrix(X, name, n_columns=model.n_features, allow_missing=missing)
 
 
 def check_kernel(kernel: object) -> _Kernel:

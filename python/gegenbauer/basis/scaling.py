@@ -136,36 +136,41 @@ class InputScaling:
         return self.lower.size
 
     def transform(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Map the rows of X, shape (n_samples, n_features), to the domain."""
-        data = as_matrix(X, "X", n_columns=self.n_features).astype(np.float64)
+        """Map the rows of X, shape (n_samples, n_features), to the domain; NaN stays what it is."""
+        data = self._samples(X).astype(np.float64)
         half_range = np.where(self.is_constant, 1.0, 0.5 * self.upper - 0.5 * self.lower)
         unit = (0.5 * data - 0.5 * self.lower) / half_range
         if self.clip:
             unit = unit.clip(0.0, 1.0)
         low, high = self.domain
-        return np.where(self.is_constant, 0.0, low + (high - low) * unit)
+        still = self.is_constant & ~np.isnan(data)
+        return np.where(still, 0.0, low + (high - low) * unit)
+
+    def _samples(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+        return as_matrix(X, "X", n_columns=self.n_features, allow_missing=True)
 
     def slopes(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the derivatives of `transform` by the entries of X, (n_samples, n_features).
 
-        They are 0 in constant columns, and with ``clip`` outside of the box; on a face of it they
-        are those of the inside.
+        They are 0 in constant columns, for NaN, and with ``clip`` outside of the box; on a face of
+        it they are those of the inside.
         """
-        data = as_matrix(X, "X", n_columns=self.n_features)
+        data = self._samples(X)
         half_range = np.where(self.is_constant, np.inf, 0.5 * self.upper - 0.5 * self.lower)
         low, high = self.domain
         with np.errstate(over="ignore"):  # of a range that is nearly none
             slopes = np.tile(0.5 * (high - low) / half_range, (len(data), 1))
         if self.clip:
             slopes[(data < self.lower) | (data > self.upper)] = 0.0
+        slopes[np.isnan(data)] = 0.0
         return slopes
 
     def outside(self, X: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Return which samples of X, shape (n_samples, n_features), lie outside of the box.
 
-        Constant columns have no box and are not looked at.
+        Constant columns have no box and are not looked at; NaN, a missing number, is not outside.
         """
-        data = as_matrix(X, "X", n_columns=self.n_features)
+        data = self._samples(X)
         out = np.zeros(data.shape[0], dtype=bool)
         for column in np.flatnonzero(~self.is_constant):
             values = data[:, column]

@@ -18,6 +18,7 @@ import numpy as np
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
 from gegenbauer._validation import check_integer, check_number, require_plain
+from gegenbauer.basis.levels import check_levels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
+    from gegenbauer.basis.levels import Levels
 
 __all__ = [
     "COMPONENTS",
@@ -182,11 +184,17 @@ class Spectrum:
     ----------
     components : (q, s), PowerDecay, GeometricDecay, GegenbauerDecay or a sequence of these
         Their sum is the spectrum; (q, s) stands for ``PowerDecay(q, s)``.
+    levels : sequence of Levels or None, optional
+        What each input has beside the polynomials, or in their place: the levels of a category, or
+        whether a number is missing. None is an input that has none. A kernel of all terms takes
+        them, a finite set does not.
 
     Attributes
     ----------
     components : tuple of PowerDecay, GeometricDecay and GegenbauerDecay
         The parts.
+    levels : tuple of Levels or None, or None
+        As given; None where no input may be missing.
 
     Raises
     ------
@@ -207,20 +215,32 @@ class Spectrum:
     [1.0, 1.0, 0.866, 0.866]
     """
 
-    __slots__ = ("_parts", "components")
+    __slots__ = ("_parts", "components", "levels")
 
     components: tuple[Component, ...]
+    levels: tuple[Levels | None, ...] | None
     _parts: tuple[_Part, ...]  # what the core takes
 
-    def __init__(self, components: ComponentsLike) -> None:
+    def __init__(
+        self, components: ComponentsLike, levels: Iterable[Levels | None] | None = None
+    ) -> None:
         found = _as_components(components)
+        if levels is None and isinstance(components, Spectrum):
+            levels = components.levels
+        known = None if levels is None else check_levels(levels)
         sizes = {len(c.interaction) for c in found if isinstance(c.interaction, tuple)}
         if len(sizes) > 1:
             raise ValueError(
                 "the components of a spectrum must have as many interactions (q) as each other, "
                 f"one an input; got {' and '.join(map(str, sorted(sizes)))}"
             )
+        if known is not None and sizes not in (set(), {len(known)}):
+            raise ValueError(
+                f"`levels` must have one entry an input, as the interactions (q), of which there "
+                f"are {sizes.pop()}; got {len(known)}"
+            )
         object.__setattr__(self, "components", found)
+        object.__setattr__(self, "levels", known)
         object.__setattr__(self, "_parts", tuple(map(_part, found)))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -267,7 +287,7 @@ class Spectrum:
         for component in self.components:
             if isinstance(component.interaction, tuple):
                 return len(component.interaction)
-        return None
+        return None if self.levels is None else len(self.levels)
 
     def interactions(self, n_features: int) -> Doubles:
         """Return all q.
@@ -342,15 +362,20 @@ class Spectrum:
         return out
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Spectrum) and self.components == other.components
+        if not isinstance(other, Spectrum):
+            return False
+        return (self.components, self.levels) == (other.components, other.levels)
 
     def __hash__(self) -> int:
-        return hash(self.components)
+        return hash((self.components, self.levels))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Spectrum, (self.components,))
+        return (Spectrum, (self.components, self.levels))
 
     def __repr__(self) -> str:
+        if self.levels is not None:
+            with_levels = [t for t, one in enumerate(self.levels) if one is not None]
+            return f"<{Spectrum(self.components)!r} with levels of inputs {with_levels}>"
         if len(self.components) > 1:
             return f"Spectrum([{', '.join(map(repr, self.components))}])"
         (only,) = self.components
@@ -368,13 +393,15 @@ class Spectrum:
                 if isinstance(part.interaction, tuple)
                 else part
                 for part in self.components
-            ]
+            ],
+            None if self.levels is None else [self.levels[t]],
         )
 
     def _pair(self) -> tuple[float, float] | None:
         """Return (q, s) if that is all there is to it."""
         ((kind, smoothness, interactions), *others) = self._parts
-        if others or kind != PowerDecay._kind or self.n_features is not None:
+        plain = not others and kind == PowerDecay._kind
+        if not plain or self.n_features is not None:
             return None
         return interactions[0], smoothness
 
@@ -457,6 +484,11 @@ def as_spectrum(value: object, lam: float) -> Spectrum:
 
 def core_spectrum(spectrum: Spectrum, lam: float, n_features: int) -> dict[str, Any]:
     """Return the core's arguments: raw polynomials are evaluated as such, not as weighted ones."""
+    if spectrum.levels is not None:
+        raise ValueError(
+            "a finite set of terms takes numbers alone, and none that are missing: the `spectrum` "
+            "must have no `levels`, which the kernel of all terms takes"
+        )
     raw = spectrum == Spectrum.paper(lam)
     return {
         "normalization": "raw" if raw else "orthonormal",

@@ -26,7 +26,7 @@ from gegenbauer._validation import (
     check_number,
     require_plain,
 )
-from gegenbauer.basis.kernels import SpectrumKernel
+from gegenbauer.basis.kernels import SpectrumKernel, as_samples
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.tensor_basis import TensorBasis, common_polynomials
 from gegenbauer.basis.univariate import gegenbauer_vander
@@ -290,7 +290,7 @@ def kernel_sobol_indices(
         raise TypeError(f"`kernel` must be a SpectrumKernel, got {type(kernel).__name__}")
     check_choice(distribution, "distribution", DISTRIBUTIONS)
     m = kernel.n_features
-    data = as_matrix(X_train, "X_train", n_columns=m)
+    data = as_samples(X_train, "X_train", kernel)
     n = data.shape[0]
     C = as_matrix(dual_coef, "dual_coef", n_rows=n, keep_float32=False, one_dimensional=True)
     shift: Doubles = np.zeros(C.shape[1])

@@ -14,7 +14,7 @@ from gegenbauer._memory import require_memory
 from gegenbauer._validation import CLIP, as_matrix, check_out, check_threads, require_finite
 from gegenbauer.basis.derivatives import derivative_coefficients
 from gegenbauer.basis.kernel_derivatives import kernel_gradient
-from gegenbauer.basis.kernels import TotalDegreeKernel
+from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel, as_samples
 from gegenbauer.basis.tensor_basis import TensorBasis, check_basis
 from gegenbauer.ridge.kernel_ridge import predict_kernel
 from gegenbauer.ridge.landmarks import Landmarks
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
-    from gegenbauer.basis.kernels import SpectrumKernel
     from gegenbauer.basis.scaling import InputScaling
 
     Kernel = SpectrumKernel | TotalDegreeKernel
@@ -494,7 +493,7 @@ class KernelExpansion(Expansion):
         """
         if isinstance(self.kernel, TotalDegreeKernel):
             return self._of_terms(self.kernel, n_threads).gradient(X, n_threads=n_threads)
-        data = as_matrix(X, "X", n_columns=self.kernel.n_features)
+        data = as_samples(X, "X", self.kernel)
         self.kernel.diagonal(data, scaling=self.scaling)  # refuses what is outside of the domain
         x, z = (self.scaling.transform(part).clip(-1.0, 1.0) for part in (data, self.centres))
         found = kernel_gradient(self.kernel, x, z, self.coef_2d, n_threads=n_threads)
@@ -531,7 +530,7 @@ class KernelExpansion(Expansion):
     def _variance_by_landmarks(
         self, X: npt.ArrayLike, posterior: LandmarkPosterior, n_threads: int | None
     ) -> Doubles:
-        data, free = as_matrix(X, "X", n_columns=self.kernel.n_features), posterior.free_constant
+        data, free = as_samples(X, "X", self.kernel), posterior.free_constant
         landmarks = Landmarks(
             self.kernel, self.scaling.transform(self.centres), posterior.factor, free=free
         )
@@ -584,7 +583,7 @@ class KernelExpansion(Expansion):
 
     def _cross(self, X: npt.ArrayLike, root: Doubles, n_threads: int | None) -> Doubles:
         """Return D k for samples X, (n_centres, n_samples), of the penalised terms."""
-        data = as_matrix(X, "X", n_columns=self.kernel.n_features)
+        data = as_samples(X, "X", self.kernel)
         K = self.kernel(self.centres, data, scaling=self.scaling, n_threads=n_threads)
         if self._of_samples.free_constant:
             K -= 1.0
@@ -636,6 +635,6 @@ class KernelExpansion(Expansion):
             An array is missing, or is of wrong shape, type or content.
         """
         _require_array(arrays, "X_fit")
-        centres = as_matrix(arrays["X_fit"], "X_fit", n_columns=kernel.n_features)
+        centres = as_samples(arrays["X_fit"], "X_fit", kernel)
         coef = _checked(arrays, "dual_coef", len(centres))
         return cls(kernel, centres, coef, scaling, _checked_intercept(arrays, coef), posterior)

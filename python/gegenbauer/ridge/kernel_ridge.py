@@ -22,7 +22,7 @@ from gegenbauer._validation import (
     check_threads,
     require_finite,
 )
-from gegenbauer.basis.kernels import check_kernel
+from gegenbauer.basis.kernels import as_samples, check_kernel
 from gegenbauer.basis.scaling import check_scaling
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def solve_kernel(
     kernel_ = check_kernel(kernel)
     alpha = check_number(alpha, "alpha", minimum=0)
     penalize_constant = check_flag(penalize_constant, "penalize_constant")
-    data = as_matrix(X, "X", n_columns=kernel_.n_features)
+    data = as_samples(X, "X", kernel_)
     n_samples = data.shape[0]
     targets = as_matrix(Y, "Y", n_rows=n_samples, keep_float32=False, one_dimensional=True)
     weights = as_weights(sample_weight, n_samples)
@@ -230,8 +230,8 @@ def predict_kernel(
            [13. ]])
     """
     kernel_ = check_kernel(kernel)
-    data = as_matrix(X, "X", n_columns=kernel_.n_features)
-    train = as_matrix(X_train, "X_train", n_columns=kernel_.n_features)
+    data = as_samples(X, "X", kernel_)
+    train = as_samples(X_train, "X_train", kernel_)
     coefficients = as_matrix(
         dual_coef, "dual_coef", n_rows=train.shape[0], keep_float32=False, one_dimensional=True
     )

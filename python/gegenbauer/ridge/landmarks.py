@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gegenbauer._memory import require_memory
-from gegenbauer._validation import as_matrix, check_integer, require_finite
+from gegenbauer._validation import check_integer, require_finite
+from gegenbauer.basis.kernels import as_samples
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
     from gegenbauer.basis.scaling import InputScaling
+    from gegenbauer.basis.spectrum import Spectrum
 
 __all__ = ["Landmarks", "choose_landmarks"]
 
@@ -61,6 +63,11 @@ class Landmarks:
         return self.kernel.n_features
 
     @property
+    def spectrum(self) -> Spectrum:
+        """That of the kernel."""
+        return self.kernel.spectrum
+
+    @property
     def n_terms(self) -> int:
         """Number of features, a free constant included."""
         return len(self.centres) + int(self.free)
@@ -89,7 +96,7 @@ class Landmarks:
         """
         from scipy.linalg import solve_triangular
 
-        data = as_matrix(X, "X", n_columns=self.n_features)
+        data = as_samples(X, "X", self.kernel)
         if scaling is not None:
             data = scaling.transform(data)
         features = np.empty((self.n_terms, len(data)))
@@ -181,7 +188,7 @@ def choose_landmarks(
     from scipy.linalg import solve_triangular
     from scipy.linalg.lapack import dpstrf
 
-    data = as_matrix(X, "X", n_columns=kernel.n_features)
+    data = as_samples(X, "X", kernel)
     if scaling is not None:
         data = scaling.transform(data)
     n = data.shape[0]

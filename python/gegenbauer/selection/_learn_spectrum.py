@@ -16,16 +16,17 @@ from gegenbauer.selection._spectrum_matrices import KeptSpectrumMatrices, Spectr
 from gegenbauer.selection.objective import PRIOR, SpectrumProblem, check_level
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
+    from gegenbauer.basis.levels import Levels
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.basis.spectrum import ComponentsLike
     from gegenbauer.selection.objective import Loss
 
-__all__ = ["learn_spectrum"]
+__all__ = ["first_spectrum", "learn_spectrum"]
 
 # Degrees of freedom of the prior that holds the weights of the inputs together
 _PRIOR_FREEDOM = 4.0
@@ -37,6 +38,26 @@ _LEAST_ALPHA = 100 * float(np.finfo(np.float64).eps)
 # The parts of a kernel are kept from step to step if they take no more bytes, and if inputs are so
 # many that computing them again costs more than to pass through all pairs of samples in NumPy
 _MOST_KEPT, _MANY_INPUTS = 2.0**28, 32
+
+
+def first_spectrum(n_features: int, levels: Sequence[Levels | None] | None = None) -> Spectrum:
+    """Return the spectrum from which `learn_spectrum` starts by default.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of inputs.
+    levels : sequence of Levels or None, optional
+        Of the inputs.
+
+    Returns
+    -------
+    Spectrum
+    """
+    share = 1.0 / (3 * n_features)
+    return Spectrum(
+        (PowerDecay(share, 2.0), PowerDecay(share, 5.0), GeometricDecay(share, 0.1)), levels
+    )
 
 
 @refuse_old_names
@@ -70,7 +91,7 @@ def learn_spectrum(
         Targets, best with a mean of zero.
     components : Spectrum or what one is made from, optional
         Start of the search, and the kinds of the components; by default s = 2, s = 5 and r = 0.1,
-        which share 1 / n_features.
+        which share 1 / n_features. The levels of a Spectrum are kept.
     alpha : float, optional
         Start of the search, relative to the mean diagonal of the kernel matrix (of its penalised
         terms) times the mean weight of a sample; by default the best of a few for the first
@@ -115,13 +136,14 @@ def learn_spectrum(
     from scipy.optimize import minimize
 
     max_iter = check_integer(max_iter, "max_iter", minimum=1)
+    levels = components.levels if isinstance(components, Spectrum) else None
     problem = SpectrumProblem(
-        X, Y, None, objective, sample_weight, left_out_share, scaling, penalize_constant, n_threads
-    )
+        X, Y, None, levels is not None, objective, sample_weight, left_out_share, scaling,
+        penalize_constant, n_threads,
+    )  # fmt: skip
     m = problem.n_features
     if components is None:
-        share = 1.0 / (3 * m)
-        components = (PowerDecay(share, 2.0), PowerDecay(share, 5.0), GeometricDecay(share, 0.1))
+        components = first_spectrum(m)
     first = SpectrumKernel(m, components)
     kinds = first.spectrum.components
     start = first.spectrum.interactions(m)
@@ -131,7 +153,7 @@ def learn_spectrum(
 
     def make(q: Doubles) -> SpectrumKernel:
         parts = [replace(part, interaction=q[:, j].tolist()) for j, part in enumerate(kinds)]
-        return SpectrumKernel(m, Spectrum(parts))
+        return SpectrumKernel(m, Spectrum(parts, levels))
 
     matrices = (
         KeptSpectrumMatrices(problem.samples, first)

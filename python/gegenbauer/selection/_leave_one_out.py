@@ -19,7 +19,7 @@ from gegenbauer._validation import (
     check_threads,
     require_finite,
 )
-from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
+from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel, as_samples
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.selection._features import EPS
 
@@ -128,7 +128,7 @@ def leave_one_out(
     alpha = check_number(alpha, "alpha", minimum=0, open_below=True)
     free = not check_flag(penalize_constant, "penalize_constant")
     threads = check_threads(n_threads)
-    data = as_matrix(X, "X", n_columns=kernel.n_features)
+    data = as_samples(X, "X", kernel)
     n = data.shape[0]
     targets = as_matrix(Y, "Y", n_rows=n, keep_float32=False, one_dimensional=True)
     weights = as_weights(sample_weight, n)

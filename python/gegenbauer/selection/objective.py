@@ -156,8 +156,8 @@ def spectrum_objective(
         raise TypeError(f"`kernel` must be a SpectrumKernel, got {type(kernel).__name__}")
     alpha = check_number(alpha, "alpha", minimum=0, open_below=True)
     problem = SpectrumProblem(
-        X, Y, kernel.n_features, objective, sample_weight, left_out_share, scaling,
-        penalize_constant, n_threads,
+        X, Y, kernel.n_features, kernel.spectrum.levels is not None, objective, sample_weight,
+        left_out_share, scaling, penalize_constant, n_threads,
     )  # fmt: skip
     q = kernel.spectrum.interactions(kernel.n_features)
     return problem.judge(SpectrumMatrices(problem.samples, lambda _: kernel), q, alpha)
@@ -171,6 +171,7 @@ class SpectrumProblem:
         X: npt.ArrayLike,
         Y: npt.ArrayLike,
         n_features: int | None,
+        missing: bool,
         objective: str | Loss,
         sample_weight: npt.ArrayLike | None,
         left_out_share: npt.ArrayLike | None,
@@ -183,7 +184,7 @@ class SpectrumProblem:
         )
         self.free = not check_flag(penalize_constant, "penalize_constant")
         self.threads = check_threads(n_threads)
-        data = as_matrix(X, "X", n_columns=n_features)
+        data = as_matrix(X, "X", n_columns=n_features, allow_missing=missing)
         targets = as_matrix(
             Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True
         )  # fmt: skip

@@ -9,6 +9,7 @@ import numpy as np
 
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import as_matrix, as_weights, check_number, check_threads
+from gegenbauer.basis.kernels import as_samples
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.ridge.kernel_ridge import predict_kernel, solve_kernel
 from gegenbauer.ridge.landmarks import choose_landmarks
@@ -152,7 +153,7 @@ def search_alpha(
     """
     step = check_number(step, "step", minimum=1, open_below=True)
     start = check_number(start, "start", minimum=0, open_below=True)
-    data = as_matrix(X, "X", n_columns=kernel.n_features)
+    data = as_samples(X, "X", kernel)
     targets = as_matrix(Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True)
     weights = as_weights(sample_weight, data.shape[0])
     options: dict[str, Any] = {

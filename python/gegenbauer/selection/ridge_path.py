@@ -27,7 +27,7 @@ from gegenbauer._validation import (
     check_number,
     check_threads,
 )
-from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
+from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel, as_samples
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.ridge.landmarks import Landmarks
@@ -143,7 +143,7 @@ class RidgePath:
         free = not check_flag(penalize_constant, "penalize_constant")
         threads = check_threads(n_threads)
         self.tolerance = check_tolerance(tolerance)
-        data = as_matrix(X, "X", n_columns=model.n_features)
+        data = as_samples(X, "X", model)
         targets = as_matrix(
             Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True
         )  # fmt: skip
@@ -441,5 +441,5 @@ class RidgePath:
             For one alpha, `solve_ridge` and `solve_kernel` are more accurate: they refine.
         """
         values = self._check_alphas(alphas)
-        data = as_matrix(X, "X", n_columns=self.model.n_features)
+        data = as_samples(X, "X", self.model)
         return self._factorisation.predict(data, values)

@@ -11,7 +11,7 @@ import numpy as np
 from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import as_matrix, as_weights, check_number
 from gegenbauer.basis.kernels import SpectrumKernel
-from gegenbauer.basis.spectrum import PowerDecay
+from gegenbauer.basis.spectrum import PowerDecay, Spectrum
 from gegenbauer.selection._leave_one_out import check_share
 from gegenbauer.selection.candidates import NO_LOSS, Candidate, widened
 from gegenbauer.selection.objective import check_level
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
+    from gegenbauer.basis.levels import Levels
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.selection.candidates import Loss, Splits
 
@@ -85,6 +86,7 @@ def search_spectrum(
     smoothnesses: Sequence[float] = SMOOTHNESSES,
     interactions: Sequence[float] | None = None,
     alphas: Sequence[float] = ALPHAS,
+    levels: Sequence[Levels | None] | None = None,
     widen: bool = True,
     prior: float | None = None,
     sample_weight: npt.ArrayLike | None = None,
@@ -117,6 +119,8 @@ def search_spectrum(
     alphas : sequence of float
         The penalties to try, relative to the mean diagonal of the kernel matrix times the mean
         weight of a sample.
+    levels : sequence of Levels or None, optional
+        Those of the inputs, see `Spectrum`.
     widen : bool
         Go on beyond the ends of the grids of q and alpha, by their last step and at most 4 times,
         while the best value is at an end.
@@ -155,7 +159,7 @@ def search_spectrum(
     >>> bool(found.loss < 0.01)
     True
     """
-    data = as_matrix(X, "X")
+    data = as_matrix(X, "X", allow_missing=levels is not None)
     m = data.shape[1]
     s_grid = np.unique(_grid(smoothnesses, "smoothnesses"))
     q_grid = (
@@ -186,7 +190,9 @@ def search_spectrum(
             for j, q in enumerate(q_grid):
                 key = (float(s), float(q))
                 if key not in tried:
-                    kernel = SpectrumKernel(m, PowerDecay(float(q), float(s)))
+                    kernel = SpectrumKernel(
+                        m, Spectrum(PowerDecay(float(q), float(s)), levels)
+                    )
                     diagonal = kernel.diagonal(data, scaling=scaling, n_threads=n_threads)
                     level = float(np.average(diagonal, weights=weights)) - (not penalize_constant)
                     level = unit * check_level(level, f"interaction {q:g}")
@@ -222,7 +228,8 @@ def search_spectrum(
         if np.isfinite(of_s).any():
             j_s, g_s = _best(of_s)
             q = float(q_grid[j_s])
-            starts.append((SpectrumKernel(m, PowerDecay(q, float(s))), float(g_grid[g_s])))
+            spectrum = Spectrum(PowerDecay(q, float(s)), levels)
+            starts.append((SpectrumKernel(m, spectrum), float(g_grid[g_s])))
     candidate, level, _ = tried[(float(s_grid[i]), float(q_grid[j]))]
     assert isinstance(candidate.model, SpectrumKernel)
     return SpectrumSearch(

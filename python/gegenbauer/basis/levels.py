@@ -1,0 +1,137 @@
+"""Levels of inputs: the values of a category, and whether a number is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from gegenbauer._validation import check_flag, check_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
+__all__ = ["Levels", "check_levels", "known_levels"]
+
+
+@dataclass(frozen=True)
+class Levels:
+    r"""The levels that an input has, with their shares of the samples.
+
+    In the kernel of all terms an input with levels has the factor
+
+    .. math:: 1 + \sum_{n \ge 1} v_t(n) \phi_n(x) \phi_n(z) + q_t \kappa(l, l'),
+        \qquad \kappa(l, l') =
+        \frac{[l = l'] - p_l - p_{l'} + \sum p^2}{1 - \sum p^2},
+
+    where p are the shares and q_t is the sum of the interactions of the input: the effects of all
+    levels are alike a priori, have a mean of zero over the samples, and one weight. A category has
+    this part alone; a number has the levels "given" and "missing", and where it is missing its
+    polynomials are 0.
+
+    Attributes
+    ----------
+    shares : tuple of float
+        Of the samples, one a level, not negative, with a sum of one. Of a number two: given,
+        missing.
+    category : bool
+        Whether the entries of X are levels, numbered from 0 in the order of the shares, and NaN
+        where the level is none of these: the factor is 1 then, as for the mean of all levels. Else
+        they are numbers, and NaN where they are missing.
+
+    Examples
+    --------
+    >>> from gegenbauer import InputScaling, PowerDecay, Spectrum
+    >>> from gegenbauer.basis import Levels, SpectrumKernel
+    >>> spectrum = Spectrum(PowerDecay(0.5, 2), levels=[Levels((0.5, 0.25, 0.25))])
+    >>> box = InputScaling([0.0], [2.0], domain=(-1, 1))  # of three levels
+    >>> SpectrumKernel(1, spectrum)([[0.0], [1.0], [2.0]], scaling=box)
+    array([[1.3, 0.7, 0.7],
+           [0.7, 1.7, 0.9],
+           [0.7, 0.9, 1.7]])
+    """
+
+    shares: tuple[float, ...]
+    category: bool = True
+
+    def __post_init__(self) -> None:
+        found = tuple(check_number(p, "shares", minimum=0) for p in self.shares)
+        total = sum(found)
+        if not total > 0:
+            raise ValueError("`shares` must have a positive sum, one share a level")
+        object.__setattr__(self, "shares", tuple(p / total for p in found))
+        if not check_flag(self.category, "category") and len(found) != 2:
+            raise ValueError(
+                f"`shares` of a number are two, of samples where it is given and where it is "
+                f"missing; got {len(found)}"
+            )
+
+    @classmethod
+    def of_codes(
+        cls,
+        codes: npt.NDArray[np.float64],
+        n_levels: int,
+        weight: npt.NDArray[np.float64] | None = None,
+    ) -> Self:
+        """Count the samples of each level.
+
+        Parameters
+        ----------
+        codes : ndarray, shape (n_samples,)
+            Levels of the samples, from 0.
+        n_levels : int
+            Number of levels.
+        weight : ndarray, shape (n_samples,), optional
+            How many samples each counts as.
+
+        Returns
+        -------
+        Levels
+        """
+        counts = np.bincount(codes.astype(np.intp), weights=weight, minlength=n_levels)
+        return cls(tuple((counts / counts.sum()).tolist()))
+
+    @classmethod
+    def of_missing(
+        cls, missing: npt.NDArray[np.bool_], weight: npt.NDArray[np.float64] | None = None
+    ) -> Self:
+        """Count the samples in which a number is missing.
+
+        Parameters
+        ----------
+        missing : ndarray of bool, shape (n_samples,)
+            Whether it is.
+        weight : ndarray, shape (n_samples,), optional
+            How many samples each counts as.
+
+        Returns
+        -------
+        Levels
+        """
+        share = float(np.average(missing, weights=weight))
+        return cls((1.0 - share, share), category=False)
+
+
+def check_levels(levels: Iterable[Levels | None]) -> tuple[Levels | None, ...]:
+    """Return the levels of all inputs, None for those that have none."""
+    found = tuple(levels)
+    for entry in found:
+        if entry is not None and not isinstance(entry, Levels):
+            raise TypeError(
+                f"`levels` must hold a Levels or None for each input, got {type(entry).__name__}"
+            )
+    if not found:
+        raise ValueError("`levels` must hold a Levels or None for each input, got none")
+    return found
+
+
+def known_levels(
+    levels: tuple[Levels | None, ...] | None,
+) -> list[tuple[tuple[float, ...], bool]]:
+    """Return them as the core takes them: shares, and whether the input holds numbers."""
+    if levels is None:
+        return []
+    return [((), True) if one is None else (one.shares, not one.category) for one in levels]
