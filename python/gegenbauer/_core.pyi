@@ -170,6 +170,7 @@ class SpectrumKernel(ProductKernel):
         lam: float,
         spectrum: _Components,
         max_degree: int,
+        levels: Sequence[tuple[Sequence[float], bool]],
     ) -> None: ...
     @property
     def n_degrees(self) -> int: ...

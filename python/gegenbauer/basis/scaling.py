@@ -114,7 +114,8 @@ class InputScaling:
         Parameters
         ----------
         X : array_like, shape (n_samples, n_features)
-            Finite real numbers.
+            Finite real numbers. NaN, which is missing, is left out; a column of nothing else is
+            constant at 0.
         domain : {(0, 1), (-1, 1)}
             Where the box is mapped to.
         clip : bool
@@ -124,9 +125,9 @@ class InputScaling:
         -------
         InputScaling
         """
-        data = as_matrix(X, "X")
-        lower = data.min(axis=0).astype(np.float64)
-        upper = data.max(axis=0).astype(np.float64)
+        data = as_matrix(X, "X", allow_missing=True)
+        lower = np.nan_to_num(np.fmin.reduce(data, axis=0).astype(np.float64))
+        upper = np.nan_to_num(np.fmax.reduce(data, axis=0).astype(np.float64))
         constant = _is_constant(lower, upper, np.finfo(data.dtype).eps)
         return cls(lower, upper, domain=domain, clip=clip, constant=constant)
 

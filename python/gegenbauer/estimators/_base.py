@@ -245,10 +245,15 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
         if not reset:
             self._validate_params()  # they may have been set after the fit
         require_plain(X, "X")
+        X = self._as_numbers(X, reset=reset)
         with naming_columns(X, "X"):
             X = self._validated(X, reset=reset)
         self._require_finite(X)
         return X  # type: ignore[no-any-return]
+
+    def _as_numbers(self, X: Any, *, reset: bool) -> Any:  # noqa: ARG002
+        """Put numbers in the place of what is none, in estimators that take such columns."""
+        return X
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer.estimators._base import CLIP_ADVICE, advising
-from gegenbauer.estimators._targets import TargetEstimator
+from gegenbauer.estimators._mixed_inputs import MixedInputs
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
 
 if TYPE_CHECKING:
@@ -23,15 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["FoundEstimator"]
 
 
-class FoundEstimator(TargetEstimator):
+class FoundEstimator(MixedInputs):
     """A model that was found: its function, of finitely many terms or of all, and the search."""
 
     best_score_: float
-    expansion_: TermExpansion | KernelExpansion
     engine_: str
     alpha_results_: dict[str, Doubles]
     _y_was_flat: bool
-    _all_terms: bool
     surface_: dict[str, NDArray[Any]]
     alpha_: float
     lam_: float
@@ -144,8 +142,4 @@ class FoundEstimator(TargetEstimator):
         with advising(
             f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger `alpha`"
         ):
-            return self._function().evaluate(X, n_threads=self._n_threads())
-
-    def _function(self) -> TermExpansion | KernelExpansion:
-        """Return the fitted function with today's clipping."""
-        return self.expansion_.with_scaling(self._current_scaling())
+            return self._function(X).evaluate(X, n_threads=self._n_threads())

@@ -43,7 +43,7 @@ class Samples:
         splits: Splits = None,
     ) -> tuple[Samples, Splits]:
         """Make identical samples that are in the same parts of all splits one of more weight."""
-        key = np.hstack([X.astype(np.float64), Y])
+        key = np.hstack([_comparable(X), Y])
         if splits is not None:
             key = np.column_stack([key, _parts(splits, len(X))])
         _, first, places, counts = np.unique(
@@ -103,6 +103,13 @@ class Samples:
         return int(self.X.shape[0])
 
 
+def _comparable(X: NDArray[Any]) -> Doubles:
+    """Return samples of which those are equal that lack the same values, as NaN never is."""
+    found = X.astype(np.float64)
+    found[np.isnan(found)] = np.inf
+    return found
+
+
 def _parts(splits: Sequence[tuple[Places, Places]], n: int) -> Places:
     """Return a number for each of n samples: alike for those in the same parts of splits."""
     kind = np.zeros(n, dtype=np.intp)
@@ -144,7 +151,7 @@ def has_few_values(X: NDArray[Any]) -> bool:
 
 def number_distinct(X: NDArray[Any]) -> Places:
     """Return a number for each sample: alike for those that are equal."""
-    places: Places = np.unique(X, axis=0, return_inverse=True)[1]
+    places: Places = np.unique(_comparable(X), axis=0, return_inverse=True)[1]
     return places.reshape(-1)
 
 

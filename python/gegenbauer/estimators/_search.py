@@ -37,7 +37,7 @@ from gegenbauer.estimators._search_warnings import (
     warn_of_underfitting,
 )
 from gegenbauer.estimators._splits import make_splits, restrict_splits
-from gegenbauer.estimators._targets import TargetEstimator, checked_sample_weight, warn_of_light
+from gegenbauer.estimators._targets import checked_sample_weight, warn_of_light
 from gegenbauer.ridge.cost import default_kernel_samples, default_landmarks
 from gegenbauer.ridge.expansions import KernelExpansion, LandmarkPosterior, TermExpansion
 from gegenbauer.ridge.kernel_ridge import solve_kernel
@@ -109,7 +109,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
     """Search, final fit and output common to regression and classification."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **TargetEstimator._parameter_constraints,
+        **FoundEstimator._parameter_constraints,
         "spectrum": [StrOptions({"auto"}), tuple, list, Spectrum, *COMPONENTS, None],
         "alphas": [StrOptions({"auto"}), "array-like"],
         "n_terms": [Range(Integral, 1, None, closed="left"), "array-like", None],
@@ -188,6 +188,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
                     "of the weights leave float64: scale the weights so that they average one"
                 )
             warn_of_light(given, given.size)
+        X = self._find_levels(X, weight)
         self._y_was_flat = targets.ndim == 1
         targets = targets if targets.ndim == 2 else targets[:, np.newaxis]
         if len(X) < 2:
@@ -214,6 +215,8 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         self._all_terms = n_landmarks is not None
         if self._all_terms:
             self._require_a_value_outside()
+        else:
+            self._require_numbers()
         if grid is not None:
             left_out = self._fit_paper(data, grid, loss, splits, progress)
         else:
@@ -260,7 +263,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
             if isinstance(self.spectrum, str):
                 self.spectrum_, alpha = self._learn(few, few_splits, progress)
             else:
-                self.spectrum_ = Spectrum(self.spectrum)  # type: ignore[arg-type]  # not None
+                self.spectrum_ = Spectrum(self.spectrum, self._levels)  # type: ignore[arg-type]
                 if not self.spectrum_.interactions(data.X.shape[1]).any():
                     raise ValueError(
                         "the spectrum gives no input a weight: set an interaction (q) above "
@@ -374,7 +377,8 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
     def _make_scaling(self, X: NDArray[Any]) -> InputScaling:
         clip = self.out_of_range != "extrapolate"
         domain = (0, 1) if self._on_paper else (-1, 1)
-        return self._with_margin(InputScaling.fit(X, domain=domain, clip=clip))
+        box = self._with_margin(InputScaling.fit(X, domain=domain, clip=clip))
+        return self._with_levels(box)
 
     def _with_margin(self, tight: InputScaling) -> InputScaling:
         if self._on_paper or self._MARGIN == 0:
@@ -386,6 +390,10 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
             np.minimum(tight.upper, largest - room) + room,
             domain=tight.domain, clip=tight.clip, constant=tight.is_constant,
         )  # fmt: skip
+
+    @property
+    def _may_have_all_terms(self) -> bool:
+        return not self._on_paper and self.n_terms is None
 
     @property
     def _margin(self) -> float:

@@ -136,6 +136,7 @@ class TargetEstimator(InputEstimator):
         """Return X and y, checked, weights and places of the samples of positive weight."""
         require_plain(X, "X")
         y = self._prepare_y(y)
+        X = self._as_numbers(X, reset=reset)
         try:
             # scikit-learn sums y first, and finite numbers may have a sum that is none
             with naming_columns(X, "X"), np.errstate(over="ignore", invalid="ignore"):

@@ -56,7 +56,7 @@ _AIC_PENALTY = 1.0
 
 
 class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
-    """Classification with automatic model selection, and with probabilities.
+    r"""Classification with automatic model selection, and with probabilities.
 
     All products of Chebyshev polynomials of the inputs there are, with weights of two numbers:
     what an interaction costs (q) and what a degree costs (s). They and the penalty alpha are
@@ -106,6 +106,18 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         Most samples of which each has a dual coefficient. "auto" takes
         :func:`gegenbauer.ridge.default_kernel_samples`, about 15,000 on two processors with 24 GB:
         give a number for a choice that does not depend on the machine.
+    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
+            default="from_dtype"
+        Which inputs are categories: "from_dtype" those of tables of pandas or polars whose type is
+        one of categories, text or truth values; else a mask, or numbers or names of columns. Each
+        is one input with one weight, whatever its number of levels: see :class:`basis.Levels`.
+        Values that were not in ``fit`` count as the mean of all, as ``out_of_range`` has it.
+    missing : {"indicator", "error"}, default="indicator"
+        What to do with values that are missing (NaN, None, NA). "indicator" learns what it means
+        that a value is missing, and where it is nothing else from that input: in numbers it is a
+        level beside the polynomials, in categories one level more. What is missing in prediction,
+        but never was in ``fit``, counts as the mean. Finite sets of terms (``n_terms``, or
+        ``spectrum=None``) take neither categories nor missing values.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: see
         :class:`GegenbauerClassifier`. "extrapolate" is for finite sets of terms only.
@@ -235,6 +247,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         penalize_constant: bool = True,
         search_samples: int = 500,
         kernel_samples: int | str = "auto",
+        categorical_features: Any = "from_dtype",
+        missing: str = "indicator",
         out_of_range: str = "warn",
         class_weight: dict[Any, float] | str | None = None,
         verbose: bool | int = False,
@@ -249,6 +263,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         self.penalize_constant = penalize_constant
         self.search_samples = search_samples
         self.kernel_samples = kernel_samples
+        self.categorical_features = categorical_features
+        self.missing = missing
         self.out_of_range = out_of_range
         self.class_weight = class_weight
         self.verbose = verbose
@@ -406,7 +422,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
 
     def _learn(self, data: Samples, splits: Splits, progress: Progress) -> tuple[Spectrum, float]:
         found = search_spectrum(
-            data.X, data.Y, self._make_loss(data, splits), cv=splits, **data.leaving_out,
+            data.X, data.Y, self._make_loss(data, splits), cv=splits, levels=self._levels,
+            **data.leaving_out,
             prior=PRIOR if self.scoring is None else None, pooled=self._pooled,
             callback=lambda k: progress.step(f"spectrum {k}"), **self._options(),
         )  # fmt: skip

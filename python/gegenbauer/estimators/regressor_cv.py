@@ -43,7 +43,7 @@ from gegenbauer.ridge.expansions import (
     TermExpansion,
     TermPosterior,
 )
-from gegenbauer.selection._learn_spectrum import learn_spectrum
+from gegenbauer.selection._learn_spectrum import first_spectrum, learn_spectrum
 from gegenbauer.selection.candidates import TRUSTED
 from gegenbauer.selection.ridge_path import RidgePath
 
@@ -82,7 +82,7 @@ _N_INWARD = 32
 
 
 class GegenbauerRegressorCV(RealTargets, SearchEstimator):
-    """Regression with automatic model selection.
+    r"""Regression with automatic model selection.
 
     All products of Chebyshev polynomials of the inputs there are, each with a weight that the
     data choose: every input has its own, for smooth, very smooth and nearly linear parts, so
@@ -131,6 +131,18 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         Most samples of which each has a dual coefficient. "auto" takes
         :func:`gegenbauer.ridge.default_kernel_samples`, about 15,000 on two processors with 24 GB:
         give a number for a choice that does not depend on the machine.
+    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
+            default="from_dtype"
+        Which inputs are categories: "from_dtype" those of tables of pandas or polars whose type is
+        one of categories, text or truth values; else a mask, or numbers or names of columns. Each
+        is one input with one weight, whatever its number of levels: see :class:`basis.Levels`.
+        Values that were not in ``fit`` count as the mean of all, as ``out_of_range`` has it.
+    missing : {"indicator", "error"}, default="indicator"
+        What to do with values that are missing (NaN, None, NA). "indicator" learns what it means
+        that a value is missing, and where it is nothing else from that input: in numbers it is a
+        level beside the polynomials, in categories one level more. What is missing in prediction,
+        but never was in ``fit``, counts as the mean. Finite sets of terms (``n_terms``, or
+        ``spectrum=None``) take neither categories nor missing values.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``, which is
         taken to be one per cent wider on either side: see :class:`GegenbauerRegressor`.
@@ -245,6 +257,8 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         penalize_constant: bool = False,
         search_samples: int = 500,
         kernel_samples: int | str = "auto",
+        categorical_features: Any = "from_dtype",
+        missing: str = "indicator",
         out_of_range: str = "warn",
         verbose: bool | int = False,
         n_jobs: int | None = None,
@@ -259,6 +273,8 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         self.penalize_constant = penalize_constant
         self.search_samples = search_samples
         self.kernel_samples = kernel_samples
+        self.categorical_features = categorical_features
+        self.missing = missing
         self.out_of_range = out_of_range
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -375,10 +391,11 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         progress: Progress,
     ) -> tuple[Spectrum, float]:
         if data.n < 3:
-            return Spectrum((1.0 / data.X.shape[1], 2.0)), 1e-3
+            return Spectrum((1.0 / data.X.shape[1], 2.0), self._levels), 1e-3
         data, _ = Samples.merge(data.X, data.Y, data.weight)  # where splits parted equal samples
         kernel, alpha = learn_spectrum(
-            data.X, data.Y, objective=self.search, **data.leaving_out,
+            data.X, data.Y, components=first_spectrum(data.X.shape[1], self._levels),
+            objective=self.search, **data.leaving_out,
             callback=lambda k: progress.step(f"spectrum, step {k}"), **self._options(),
         )  # fmt: skip
         return kernel.spectrum, alpha
@@ -498,7 +515,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
             return outputs
         X = self._validate_inputs(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
-            h = self._function().variance(X, n_threads=self._n_threads())
+            h = self._function(X).variance(X, n_threads=self._n_threads())
         require_finite(h, "some leverages are", CLIP)
         # roots first: their product is finite where the variances are
         inside = np.outer(np.sqrt(1.0 + h), np.sqrt(self.noise_variance_))
@@ -552,7 +569,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         sizes = np.ones(len(residuals)) if self._row_weight is None else self._row_weight
         tested = np.isfinite(residuals).all(axis=1)
         residuals, sizes = residuals[tested], sizes[tested]
-        function = self._function()
+        function = self._function(X)
         if isinstance(function, KernelExpansion) and not isinstance(
             function.posterior, LandmarkPosterior
         ):
@@ -602,17 +619,20 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
             at = free.transform(X[outside])
         wall = at.clip(low, high)
         inward = (wall - at).clip(low - high, high - low)
-        function = self.expansion_
+        inward[np.isnan(inward)] = 0.0  # what is missing stays so on the way
+        function = self._function(X).with_scaling(self.expansion_.scaling)
         for i, start, way in zip(outside.tolist(), wall, inward, strict=True):
             far = float(np.abs(way).max()) / (high - low)
             if isinstance(function, TermExpansion) and _is_raw(function):
                 if far > 0:
                     added[i] = self._usual_increment(function, start, way / far, far)
             else:
-                added[i] = self._prior_increment(start, way)
+                added[i] = self._prior_increment(function, start, way)
         return added
 
-    def _prior_increment(self, wall: Doubles, way: Doubles) -> Doubles:
+    def _prior_increment(
+        self, function: TermExpansion | KernelExpansion, wall: Doubles, way: Doubles
+    ) -> Doubles:
         """Return the variance of increments inside by the prior, (n_outputs,).
 
         From the wall to a point r as far inside as x is outside, K(r, r) + K(w, w) - 2 K(r, w) in
@@ -620,7 +640,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         of the inputs that are outside alone, and ends above their part of the prior variance.
         """
         steps = np.sin(np.linspace(0.0, 0.5 * np.pi, _N_INWARD + 1)) ** 2  # dense at both ends
-        largest = float(self.expansion_.prior_increments(wall + np.outer(steps, way)).max())
+        largest = float(function.prior_increments(wall + np.outer(steps, way)).max())
         return (
             largest * self._prior_variance if largest > 0 else np.zeros(self._prior_variance.size)
         )

@@ -190,9 +190,7 @@ def search_spectrum(
             for j, q in enumerate(q_grid):
                 key = (float(s), float(q))
                 if key not in tried:
-                    kernel = SpectrumKernel(
-                        m, Spectrum(PowerDecay(float(q), float(s)), levels)
-                    )
+                    kernel = SpectrumKernel(m, Spectrum(PowerDecay(float(q), float(s)), levels))
                     diagonal = kernel.diagonal(data, scaling=scaling, n_threads=n_threads)
                     level = float(np.average(diagonal, weights=weights)) - (not penalize_constant)
                     level = unit * check_level(level, f"interaction {q:g}")
