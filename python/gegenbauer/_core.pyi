@@ -3,6 +3,7 @@
 Matrices that are accumulated into are float64 in Fortran order; only their lower triangle counts.
 """
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias, TypedDict
 
 import numpy as np

@@ -93,14 +93,15 @@ class _Factor:
 
     def __init__(self, kernel: SpectrumKernel, t: int, z: Doubles) -> None:
         spectrum = kernel.spectrum._of_input(t)
-        self._z = z
+        levels = spectrum.levels[0] if spectrum.levels is not None else None
+        self._z, self._category = z, levels is not None and levels.category
         self._kernel = SpectrumKernel(1, spectrum, lam=kernel.lam, max_degree=kernel.max_degree)
         self._geometric: list[GeometricDecay] = []
         self._cubic = np.zeros(2)
         summed: list[Component] = []
         finite = kernel.lam != 0.0 or kernel.max_degree is not None
         for part in spectrum.components:
-            if part.interaction == 0:
+            if part.interaction == 0 or self._category:
                 continue
             if finite or not _is_closed(part):
                 summed.append(part)
@@ -118,7 +119,7 @@ class _Factor:
         if summed:
             n, lam = self._kernel.n_degrees, kernel.lam
             self._basis = TensorBasis(1, degree=n, lam=lam, spectrum=Spectrum(summed))
-            values = self._basis.evaluate(z[:, np.newaxis])
+            values = self._basis.evaluate(np.nan_to_num(z)[:, np.newaxis])
             self._coef = next(derivative_coefficients(self._basis, np.ascontiguousarray(values.T)))
 
     def values(self, x: Doubles, n_threads: int | None = None) -> Doubles:
@@ -126,15 +127,17 @@ class _Factor:
         return self._kernel(x[:, np.newaxis], self._z[:, np.newaxis], n_threads=n_threads)
 
     def slopes(self, x: Doubles) -> Doubles:
-        """Return its derivative by x, (n_samples, n_others)."""
-        x = x[:, np.newaxis]
-        found = np.zeros((x.size, self._z.size))
+        """Return its derivative by x, (n_samples, n_others), 0 where either is missing."""
+        missing = np.isnan(x)[:, np.newaxis] | np.isnan(self._z)
+        x, z = np.nan_to_num(x)[:, np.newaxis], np.nan_to_num(self._z)
+        found = np.zeros((x.size, z.size))
         if self._basis is not None:
             found += self._basis.evaluate(x) @ self._coef
         if self._cubic.any():
-            found += _power_slopes(x, self._z, *self._cubic.tolist())
+            found += _power_slopes(x, z, *self._cubic.tolist())
         for part in self._geometric:
-            found += part.interaction * _geometric_slopes(x, self._z, part.ratio)
+            found += part.interaction * _geometric_slopes(x, z, part.ratio)
+        found[missing] = 0.0
         return found
 
 

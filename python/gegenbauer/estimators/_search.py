@@ -263,7 +263,9 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
             if isinstance(self.spectrum, str):
                 self.spectrum_, alpha = self._learn(few, few_splits, progress)
             else:
-                self.spectrum_ = Spectrum(self.spectrum, self._levels)  # type: ignore[arg-type]
+                # levels are those of these samples
+                given = Spectrum(self.spectrum)  # type: ignore[arg-type]  # not None
+                self.spectrum_ = Spectrum(given.components, self._levels)
                 if not self.spectrum_.interactions(data.X.shape[1]).any():
                     raise ValueError(
                         "the spectrum gives no input a weight: set an interaction (q) above "

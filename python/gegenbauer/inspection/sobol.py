@@ -31,6 +31,7 @@ from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.tensor_basis import TensorBasis, common_polynomials
 from gegenbauer.basis.univariate import gegenbauer_vander
 from gegenbauer.errors import CorrelatedInputsWarning, stacklevel
+from gegenbauer.inspection._level_terms import expand_with_levels
 from gegenbauer.inspection.correlation import largest_correlation
 from gegenbauer.inspection.models import expansion_of
 from gegenbauer.ridge.expansions import KernelExpansion
@@ -144,16 +145,20 @@ def _decompose(
     distribution: str,
     extent: float,
     fixed: npt.NDArray[np.bool_],
+    contrasts: npt.NDArray[np.bool_] | None = None,
 ) -> SobolIndices:
     """Decompose a sum of products of the polynomials `one`, with the given multi-indices.
 
-    The coefficients, (n_terms, n_outputs), are changed in place.
+    The coefficients, (n_terms, n_outputs), are changed in place. Inputs of `contrasts` have
+    functions that are orthonormal as they are.
     """
     change = _change_of_basis(one, domain, distribution, extent)
     at_zero = np.zeros_like(change)
     at_zero[0] = one.evaluate([[0.0]])[0]
     n_features = indices.shape[1]
     for t in range(n_features):
+        if contrasts is not None and contrasts[t]:
+            continue
         _change_input(indices, t, at_zero if fixed[t] else change, coefficients)
     squares = coefficients**2
     active = indices > 0
@@ -243,6 +248,9 @@ def kernel_sobol_indices(
 ) -> SobolIndices:
     """Decompose the variance of ``K(x, X_train) @ dual_coef + intercept``.
 
+    Categories, of spectra with levels, have the shares of their levels as distribution; numbers
+    that may be missing are taken as given.
+
     Parameters
     ----------
     kernel : SpectrumKernel
@@ -301,6 +309,19 @@ def kernel_sobol_indices(
         )[:, 0]  # fmt: skip
     check_scaling(scaling, m, "kernel")
     most = kernel.max_degree or _MOST_DEGREES
+    if kernel.spectrum.levels is not None:
+        Z = data if scaling is None else scaling.transform(data)
+        n_terms = check_integer(n_terms, "n_terms", minimum=1)
+        indices, of_terms, category = expand_with_levels(kernel, Z, C, n_terms, most)
+        of_terms[0] += shift
+        one = TensorBasis(
+            1, degree=int(indices[:, ~category].max(initial=0)), lam=kernel.lam,
+            spectrum="orthonormal",
+        )  # fmt: skip
+        return _decompose(
+            indices, of_terms, one, (-1.0, 1.0), distribution, _check_extent(extent),
+            _check_fixed(fixed, m), category,
+        )  # fmt: skip
     basis = TensorBasis(
         m,
         n_terms=check_integer(n_terms, "n_terms", minimum=1),
@@ -328,9 +349,11 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
     """Decompose the variance of the outputs of an estimator over its inputs.
 
     The inputs are taken as independent, of one distribution over the whole range seen in ``fit``,
-    and constant inputs as fixed; the samples of the fit may be neither. Of inputs that depend on
-    each other, such as two measures of size, one may get the share of both, and the box has corners
-    where there are no samples. For classifiers the outputs are those before calibration.
+    and constant inputs as fixed; the samples of the fit may be neither. Categories have the shares
+    of their levels in the samples, and numbers are taken as given, not missing. Of inputs that
+    depend on each other, such as two measures of size, one may get the share of both, and the box
+    has corners where there are no samples. For classifiers the outputs are those before
+    calibration.
 
     Parameters
     ----------

@@ -23,6 +23,7 @@ from gegenbauer.persistence._format import (
     FITTED_RIDGE,
     FITTED_SEARCH,
     FITTED_SOLUTION,
+    INPUTS,
     MAX_INT_DIGITS,
     MAX_VALUES,
     NUMBER,
@@ -64,6 +65,8 @@ def check_fitted(header: Header) -> None:
     schema = dict(FITTED)
     if "correlation" in fitted:
         schema |= CORRELATION
+    if name in SEARCHES and "basis" not in fitted and "inputs" in fitted:
+        schema |= INPUTS
     if name not in SEARCHES or "basis" in fitted:
         schema |= FITTED_BASIS
     if name in SEARCHES:

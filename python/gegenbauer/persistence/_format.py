@@ -58,7 +58,8 @@ and for the estimators that choose by themselves
 =======================  ====================  ========================================
 ``X_fit``                float64 or float32,   distinct samples, ``X_fit_``, and their
                          (n, m)                coefficients, ``dual_coef_``, in models of
-``dual_coef``            float64, (n, K)       all terms
+``dual_coef``            float64, (n, K)       all terms; NaN where an input is missing, and
+                                               numbers of levels of categories
 ``intercept``            float64, (K,)         ``intercept_``
 ``loo_predictions``      float64, (N,) or      ``loo_predictions_``; NaN where a sample was
                          (N, K)                never left out
@@ -81,7 +82,7 @@ and for the estimators that choose by themselves
 
 Version 1 has other names (:mod:`gegenbauer._renamed`) and is read as well. Files of the same
 ``format_version`` may lack parameters that are newer than they are,
-``precision_``, ``prior_variance``, ``correlation`` and ``checksum``.
+``precision_``, ``prior_variance``, ``correlation``, ``inputs`` and ``checksum``.
 
 A file is taken for hostile until it is loaded. Each number of the header has a range, and each
 tensor a type, a shape and a range; headers and shapes are checked before anything is allocated or
@@ -134,6 +135,7 @@ __all__ = [
     "FITTED_SOLUTION",
     "FORMAT",
     "FORMAT_VERSION",
+    "INPUTS",
     "KINDS",
     "LABEL_DTYPES",
     "LENGTH_BYTES",
@@ -220,6 +222,13 @@ FITTED: Final[dict[str, Entry]] = {
 # Not of models learned from batches, nor in older files.
 CORRELATION: Final[dict[str, Entry]] = {
     "correlation": Entry((list,)),  # the largest of two inputs, and which: [float, int, int]
+}
+
+# Of models of all terms of which inputs have levels: one entry an input, null or {"shares":
+# [float, ...], "values": [str, ...] or [int or float, ...] or [bool, ...] of a category or null of
+# a number, "missing": whether some are}
+INPUTS: Final[dict[str, Entry]] = {
+    "inputs": Entry((list,)),
 }
 
 FITTED_BASIS: Final[dict[str, Entry]] = {
@@ -362,7 +371,7 @@ TENSORS: Final[dict[str, _Tensor]] = {
     "classes": _Tensor(LABEL_DTYPES),
     "sums": _doubles(),
     "shift": _doubles(),
-    "X_fit": _of_type("float64", "float32"),
+    "X_fit": _of_type("float64", "float32", unknown=True),  # NaN of inputs that may be missing
     "dual_coef": _doubles(),
     "intercept": _doubles(),
     "loo_predictions": _MEASURED,

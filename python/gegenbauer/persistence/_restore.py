@@ -46,6 +46,7 @@ from gegenbauer.persistence._format import (
     TEXT,
     Entry,
 )
+from gegenbauer.persistence._inputs import restore_inputs
 from gegenbauer.ridge.expansions import (
     KernelExpansion,
     KernelPosterior,
@@ -282,8 +283,12 @@ def _restore_search(
             raise ModelFileError("spectrum_ is null, so fitted must have 'basis'.")
         estimator.spectrum_ = None
     else:
-        estimator.spectrum_ = _restore_spectrum(fitted["spectrum_"], "spectrum_")
-        _require_few_weights(estimator.spectrum_, m, n_bytes)
+        spectrum = _restore_spectrum(fitted["spectrum_"], "spectrum_")
+        _require_few_weights(spectrum, m, n_bytes)
+        if "inputs" in fitted:
+            estimator._levels, estimator._encoder = restore_inputs(fitted["inputs"], m)
+            spectrum = build_object(Spectrum, spectrum.components, estimator._levels)
+        estimator.spectrum_ = spectrum
     if basis is not None:
         estimator.lam_ = basis.lam
         if estimator.spectrum_ is not None and estimator.spectrum_ != basis.spectrum:
@@ -292,7 +297,9 @@ def _restore_search(
     else:
         kernel = build_object(SpectrumKernel, m, estimator.spectrum_)
         estimator.lam_, estimator.n_terms_ = kernel.lam, math.inf
-        estimator.expansion_ = KernelExpansion.from_arrays(arrays, kernel, estimator.scaling_)
+        estimator.expansion_ = build_object(
+            KernelExpansion.from_arrays, arrays, kernel, estimator.scaling_
+        )
     estimator.alpha_ = float(fitted["alpha_"])
     estimator.best_score_ = float(fitted["best_score_"])
     estimator.n_search_samples_ = fitted["n_search_samples_"]

@@ -51,6 +51,8 @@ from gegenbauer.ridge.expansions import KernelExpansion, KernelPosterior
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gegenbauer.estimators._categories import Category
+
 __all__ = ["plain_parameter", "require_same", "save", "to_bytes"]
 
 
@@ -268,6 +270,8 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
         else _plain(estimator.spectrum_.components, "spectrum_"),
         "y_was_flat": bool(estimator._y_was_flat),
     }
+    if estimator._levels is not None:
+        fitted["inputs"] = _inputs(estimator._levels, dict(estimator._encoder.categories))
     tensors["loo_predictions"] = estimator.loo_predictions_
     for key, values in estimator.surface_.items():
         tensors[f"{RESULTS}{key}"] = values
@@ -293,6 +297,26 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
         if isinstance(posterior, KernelPosterior)
         else _open_number(posterior.free_leverage),
     }
+
+
+def _inputs(levels: Any, categories: dict[int, Category]) -> list[Any]:
+    """Describe the levels of inputs, with the values of categories."""
+    found: list[Any] = []
+    for t, one in enumerate(levels):
+        if one is None:
+            found.append(None)
+            continue
+        category = categories.get(t)
+        found.append(
+            {
+                "shares": [float(p) for p in one.shares],
+                "values": None
+                if category is None
+                else _plain(category.values, f"categories_[{t}]"),
+                "missing": category is None or category.has_missing,
+            }
+        )
+    return found
 
 
 def _put_classes(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[str, Any]) -> None:
