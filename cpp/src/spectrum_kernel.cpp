@@ -189,7 +189,7 @@ void SpectrumKernel::tabulate_levels(const double* x, Index t, double* rows) con
     if (known) {
       const double place = input.numeric ? (missing ? 1.0 : 0.0) : std::round((x[s] + 1) / 2 * last);
       level = std::clamp(place, 0.0, last);
-      offset = half - input.shares[static_cast<std::size_t>(level)];
+      offset = half - input.shares[size_of(static_cast<Index>(level))];
     }
     rows[s] = level;
     rows[kPanel + s] = known ? 1.0 : 0.0;

@@ -303,9 +303,9 @@ def _unreadable(values: Any) -> tuple[int, Any, Exception] | None:
     return None
 
 
-def _advice(entry: object) -> str:
+def _advice(entry: object, text: str | None = None) -> str:
     if isinstance(entry, (str, bytes)):
-        return (
+        return text or (
             "encode text, for example by sklearn.preprocessing.OneHotEncoder in a "
             "ColumnTransformer, or leave the column out"
         )
@@ -315,7 +315,7 @@ def _advice(entry: object) -> str:
 
 
 @contextlib.contextmanager
-def naming_columns(value: Any, name: str) -> Iterator[None]:
+def naming_columns(value: Any, name: str, *, text: str | None = None) -> Iterator[None]:
     """Let an error of a conversion to numbers name which column and entry it is, and what to do.
 
     Parameters
@@ -324,6 +324,8 @@ def naming_columns(value: Any, name: str) -> Iterator[None]:
         What is converted, with two dimensions (or one).
     name : str
         For messages.
+    text : str, optional
+        What to do about columns of text; by default to encode them.
 
     Raises
     ------
@@ -352,7 +354,7 @@ def naming_columns(value: Any, name: str) -> Iterator[None]:
         kind = TypeError if isinstance(reason, TypeError) else ValueError
         raise kind(
             f"{name} must hold real numbers, but column {column} does not, first in row {row}"
-            f"{more}: {what}; {_advice(entry)}"
+            f"{more}: {what}; {_advice(entry, text)}"
         ) from None
 
 

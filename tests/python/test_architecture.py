@@ -43,7 +43,16 @@ FREE = [
 # Who may import what is not ours, beside NumPy and the standard library
 FOREIGN = {
     "sklearn": {"estimators", "persistence", "plotting", "dask", "cli"},
-    "scipy": {"ridge", "selection", "estimators", "persistence", "plotting", "dask", "cli"},
+    "scipy": {
+        "ridge",
+        "selection",
+        "inspection",
+        "estimators",
+        "persistence",
+        "plotting",
+        "dask",
+        "cli",
+    },
     "pandas": {"batches", "estimators", "cli"},
     "polars": {"batches", "estimators", "cli"},
     "pyarrow": {"batches", "cli"},

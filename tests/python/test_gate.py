@@ -361,7 +361,7 @@ ISLANDS = pd.DataFrame({"depth": PLAIN, "island": ["Dream"] * N, "sex": ["f", "m
 
 
 @pytest.mark.filterwarnings("ignore:X has feature names")
-@pytest.mark.parametrize("entry", ["fit", "predict", "transform", "fit_stream", "regression CV"])
+@pytest.mark.parametrize("entry", ["fit", "predict", "transform", "fit_stream"])
 @pytest.mark.parametrize("form", ["frame", "objects", "Arrow"])
 def test_text_names_the_column_and_the_remedy(fitted, entry, form):
     frame = ISLANDS[["island", "depth", "sex"]]
@@ -373,6 +373,13 @@ def test_text_names_the_column_and_the_remedy(fitted, entry, form):
         "not convert string to float: 'Dream'; encode text, .*OneHotEncoder.* or leave",
     ):
         TAKES_X[entry](fitted, X)
+
+
+def test_text_of_arrays_can_be_categories(fitted):
+    """Of tables it is, without a request."""
+    X = ISLANDS[["island", "depth", "sex"]].to_numpy(dtype=object)
+    with pytest.raises(ValueError, match=r"'Dream'; name the column in `categorical_features`"):
+        TAKES_X["regression CV"](fitted, X)
 
 
 def test_first_row_of_text():

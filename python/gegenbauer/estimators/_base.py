@@ -246,7 +246,7 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
             self._validate_params()  # they may have been set after the fit
         require_plain(X, "X")
         X = self._as_numbers(X, reset=reset)
-        with naming_columns(X, "X"):
+        with naming_columns(X, "X", text=self._text_advice):
             X = self._validated(X, reset=reset)
         self._require_finite(X)
         return X  # type: ignore[no-any-return]
@@ -254,6 +254,11 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
     def _as_numbers(self, X: Any, *, reset: bool) -> Any:  # noqa: ARG002
         """Put numbers in the place of what is none, in estimators that take such columns."""
         return X
+
+    @property
+    def _text_advice(self) -> str | None:
+        """What to do about columns of text, if there is more than to encode them."""
+        return None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -24,6 +24,9 @@ __all__ = ["Category", "CategoryEncoder", "find_categories"]
 # What types of polars are called whose columns are categories
 _POLARS_KINDS = ("Boolean", "Categorical", "Enum", "String", "Utf8")
 
+# And those of Arrow
+_ARROW_KINDS = ("bool", "dictionary", "large_string", "string", "string_view")
+
 
 class Category(NamedTuple):
     """The levels of a column.
@@ -216,12 +219,12 @@ def find_categories(X: Any, given: Any) -> list[int]:
 
 
 def _columns(X: Any) -> list[Any]:
-    """Return the columns of a table of pandas or polars; none of other things."""
+    """Return the columns of a table of pandas, polars or Arrow; none of other things."""
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         return [X.iloc[:, at] for at, dtype in enumerate(X.dtypes)] if X.ndim == 2 else []
     if hasattr(X, "get_columns"):
         return list(X.get_columns())
-    return []
+    return list(X.itercolumns()) if hasattr(X, "itercolumns") else []
 
 
 def _shape_of(X: Any) -> int:
@@ -229,6 +232,8 @@ def _shape_of(X: Any) -> int:
 
 
 def _names(X: Any) -> list[Any] | None:
+    if hasattr(X, "column_names"):  # of Arrow
+        return list(X.column_names)
     return list(X.columns) if hasattr(X, "columns") else None
 
 
@@ -239,6 +244,8 @@ def _column_name(X: Any, at: int) -> str:
 
 def _is_category(column: Any) -> bool:
     """Whether a column of a table is of a type of categories, of text or of truth values."""
+    if not hasattr(column, "dtype"):  # of Arrow
+        return str(column.type).partition("<")[0] in _ARROW_KINDS
     dtype = column.dtype
     if not hasattr(column, "iloc"):  # of polars
         return str(dtype).partition("(")[0] in _POLARS_KINDS
@@ -250,16 +257,15 @@ def _is_category(column: Any) -> bool:
 
 
 def _is_arrow_text(dtype: Any) -> bool:
-    return hasattr(dtype, "pyarrow_dtype") and str(dtype.pyarrow_dtype) in (
-        "string", "large_string", "bool"
-    )  # fmt: skip
+    return hasattr(dtype, "pyarrow_dtype") and str(dtype.pyarrow_dtype) in _ARROW_KINDS
 
 
 def _entries(X: Any, at: int) -> tuple[list[Any], NDArray[np.bool_]]:
     """Return what a column holds where it is not missing, and where it is."""
     table = _columns(X)
     if table:
-        column: Any = table[at].to_list()
+        values = table[at]
+        column: Any = (values.to_list if hasattr(values, "to_list") else values.to_pylist)()
     elif hasattr(X, "ndim"):
         column = np.asarray(X)[:, at].tolist()
     else:
@@ -290,6 +296,10 @@ def _with_columns(X: Any, codes: dict[int, Doubles]) -> Any:
         return X.with_columns(
             [type(series[at])(series[at].name, column) for at, column in codes.items()]
         )
+    if hasattr(X, "itercolumns"):
+        for at, column in codes.items():
+            X = X.set_column(at, X.column_names[at], [column])
+        return X
     array = np.array(X, dtype=object)
     for at, column in codes.items():
         array[:, at] = column

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MixedInputs"]
 
+# Nodes of Chebyshev's measure over which a factor of the kernel is averaged
+_N_NODES = 64
+
 
 class MixedInputs(TargetEstimator):
     """Columns of categories become numbers of levels, and missing numbers are NaN, in the core.
@@ -79,6 +82,15 @@ class MixedInputs(TargetEstimator):
                     f"{gone[1]}: fill them in, or set `missing='indicator'`"
                 )
         return self._encoder.encode(X)
+
+    @property
+    def _text_advice(self) -> str | None:
+        if "categorical_features" not in self.get_params(deep=False):
+            return None
+        return (
+            "name the column in `categorical_features`, which a table of pandas or polars needs "
+            "not, or leave it out"
+        )
 
     @property
     def _takes_missing(self) -> bool:
@@ -148,10 +160,7 @@ class MixedInputs(TargetEstimator):
         super()._apply_range_policy(X)
         if self.out_of_range not in ("warn", "error"):
             return
-        unknown = np.isnan(X)
-        for t, one in enumerate(self._levels or ()):
-            if one is not None and not one.category:
-                unknown[:, t] = False  # missing in some samples of the fit
+        unknown = self._unknown(X)
         columns = np.flatnonzero(unknown.any(axis=0))
         if columns.size == 0:
             return
@@ -190,6 +199,40 @@ class MixedInputs(TargetEstimator):
         # no sample of the fit lacked a value: their factor is 1
         spectrum = Spectrum(kernel.spectrum, [None] * kernel.n_features)
         return replace(function, kernel=SpectrumKernel(kernel.n_features, spectrum))
+
+    def _unknown(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return where samples have what no sample of the fit had, (n_samples, n_features)."""
+        unknown: NDArray[np.bool_] = np.isnan(X)
+        for t, one in enumerate(self._levels or ()):
+            if one is not None and not one.category:
+                unknown[:, t] = False  # missing in some samples of the fit
+        return unknown
+
+    def _prior_of_unknown(self, X: NDArray[Any]) -> Doubles:
+        """Return the prior variance that unknown inputs have beside their mean, (n_samples,).
+
+        The mean of the diagonal of the kernel over these inputs, less the diagonal at their mean;
+        each factor averages over the polynomials' own measure, or the shares of levels.
+        """
+        found = np.zeros(len(X))
+        unknown = self._unknown(X)
+        rows = np.flatnonzero(unknown.any(axis=1))
+        function = self._function(X)
+        if rows.size == 0 or not isinstance(function, KernelExpansion):
+            return found
+        kernel = function.kernel
+        nodes = np.cos((np.arange(_N_NODES) + 0.5) * np.pi / _N_NODES)[:, np.newaxis]
+        growth = np.ones(rows.size)
+        for t in np.flatnonzero(unknown.any(axis=0)).tolist():
+            one = kernel.spectrum._of_input(t)
+            if one.levels is not None and one.levels[0] is not None:
+                mean = 1.0 + float(one.interactions(1).sum())
+            else:
+                mean = float(SpectrumKernel(1, one).diagonal(nodes).mean())
+            growth[unknown[rows, t]] *= mean
+        at_mean = kernel.diagonal(X[rows], scaling=function.scaling)
+        found[rows] = at_mean * (growth - 1.0)
+        return found
 
     @property
     def categories_(self) -> list[Any]:

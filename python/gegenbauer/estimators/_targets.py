@@ -139,7 +139,10 @@ class TargetEstimator(InputEstimator):
         X = self._as_numbers(X, reset=reset)
         try:
             # scikit-learn sums y first, and finite numbers may have a sum that is none
-            with naming_columns(X, "X"), np.errstate(over="ignore", invalid="ignore"):
+            with (
+                naming_columns(X, "X", text=self._text_advice),
+                np.errstate(over="ignore", invalid="ignore"),
+            ):
                 X, y = self._validated(
                     X, y, reset=reset, multi_output=True, y_numeric=self._y_is_numeric
                 )

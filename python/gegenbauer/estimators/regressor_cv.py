@@ -604,9 +604,10 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
 
         A clipped prediction is that of the wall, w, and its further error the increment of the
         function from there, of which nothing was seen: it is taken to be as large as increments
-        inside. It is 0 at the wall and grows with the distance.
+        inside. It is 0 at the wall and grows with the distance. Inputs of which nothing is known
+        have all of the variance that the prior gives them.
         """
-        added = np.zeros((len(X), self._prior_variance.size))
+        added = np.outer(self._prior_of_unknown(X), self._prior_variance)
         box = self._current_scaling()
         outside = np.flatnonzero(box.outside(X))
         if not box.clip or outside.size == 0:
@@ -625,9 +626,9 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
             far = float(np.abs(way).max()) / (high - low)
             if isinstance(function, TermExpansion) and _is_raw(function):
                 if far > 0:
-                    added[i] = self._usual_increment(function, start, way / far, far)
+                    added[i] += self._usual_increment(function, start, way / far, far)
             else:
-                added[i] = self._prior_increment(function, start, way)
+                added[i] += self._prior_increment(function, start, way)
         return added
 
     def _prior_increment(
