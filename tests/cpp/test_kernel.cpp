@@ -149,6 +149,61 @@ void test_closed_forms() {
   }
 }
 
+// Categories, missing numbers and both at once, pair by pair from their definition.
+void test_levels() {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> p{0.5, 0.3, 0.2};
+  const std::vector<double> missing{0.75, 0.25};
+  const double squares = 0.38;
+  const double of_two = 0.625;
+  // levels at -1, 0, 1; a number; a number that is missing in some
+  Matrix x(6, 3);
+  x << -1, 0.3, nan, 0, -0.7, 0.2, 1, 0.1, -0.4, 0, 0.9, nan, nan, 0.2, 0.6, 1, -0.2, nan;
+  const auto kappa = [](const std::vector<double>& share, double sum, Index a, Index b) {
+    return ((a == b ? 1.0 : 0.0) - share[size_of(a)] - share[size_of(b)] + sum) / (1 - sum);
+  };
+  for (const Index max_degree : {Index{0}, Index{40}}) {
+    const Spectrum spectrum(3, {{kPower, 2.0, {0.4, 0.3, 0.2}}, {kGeometric, 0.3, {0.1, 0.2, 0.3}}});
+    const SpectrumKernel kernel(spectrum, 0.0, max_degree, {{p, false}, {{}, true}, {missing, true}});
+    const Samples samples(check::view(std::as_const(x)));
+    Matrix k(6, 6);
+    evaluate_symmetric(kernel, samples, check::view(k), Control(1));
+    for (Index a = 0; a < 6; ++a) {
+      for (Index b = 0; b < 6; ++b) {
+        double expected = 1.0;
+        if (!std::isnan(x(a, 0)) && !std::isnan(x(b, 0)))
+          expected += 0.5 * kappa(p, squares, std::lround(x(a, 0)) + 1, std::lround(x(b, 0)) + 1);
+        for (const Index t : {Index{1}, Index{2}}) {
+          double factor = 1.0;
+          if (!std::isnan(x(a, t)) && !std::isnan(x(b, t))) {
+            const Spectrum own(
+                1, {{kPower, 2.0, {t == 1 ? 0.3 : 0.2}}, {kGeometric, 0.3, {t == 1 ? 0.2 : 0.3}}});
+            Matrix pair(1, 1);
+            const Matrix left = x.block(a, t, 1, 1);
+            const Matrix right = x.block(b, t, 1, 1);
+            evaluate_rectangle(SpectrumKernel(own, 0.0, max_degree), Samples(check::view(left)),
+                               Samples(check::view(right)), check::view(pair), Control(1));
+            factor = pair(0, 0);
+          }
+          if (t == 2) factor += 0.5 * kappa(missing, of_two, std::isnan(x(a, t)) ? 1 : 0, std::isnan(x(b, t)) ? 1 : 0);
+          expected *= factor;
+        }
+        CHECK(std::abs(k(a, b) - expected) <= 1e-14);
+      }
+    }
+  }
+  const Spectrum one(1, {{kPower, 2.0, {0.4}}});
+  CHECK_THROWS(SpectrumKernel(one, 0.0, 0, {{}, {}}), std::invalid_argument, "one entry an input (1), got 2");
+  CHECK_THROWS(SpectrumKernel(one, 0.0, 0, {{{}, false}}), std::invalid_argument, "a category needs levels");
+  CHECK_THROWS(SpectrumKernel(one, 0.0, 0, {{{0.5, -0.5}, false}}), std::invalid_argument, "not negative, got -0.5");
+  CHECK_THROWS(SpectrumKernel(one, 0.0, 0, {{{0.0}, false}}), std::invalid_argument, "positive finite sum, got 0");
+  CHECK_THROWS(SpectrumKernel(one, 0.0, 0, {{p, true}}), std::invalid_argument, "given and missing");
+  const Matrix gone = Matrix::Constant(1, 1, nan);
+  Matrix k(1, 1);
+  CHECK_THROWS(evaluate_symmetric(SpectrumKernel(one, 0.0), Samples(check::view(gone)), check::view(k), Control(1)),
+               std::invalid_argument, "column 0 holds nan in row 0");
+}
+
 void test_refusals() {
   const auto kernel_of = [](SpectrumComponent::Kind kind, double parameter, double lam) {
     return SpectrumKernel({1, {{kind, parameter, {1.0}}}}, lam);
@@ -236,6 +291,7 @@ int main() {
   test_total_degree();
   test_spectrum();
   test_closed_forms();
+  test_levels();
   test_refusals();
   test_as_accumulate_kernel();
   test_solve();

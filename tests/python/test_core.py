@@ -46,7 +46,7 @@ def plan(m: int = 2, degree: int = 2) -> core.TensorBasis:
 def made() -> dict[str, object]:
     """Return an object of every class of the core."""
     nodes = np.zeros((10 + core.angle_taps - 1, 1))
-    kernel = core.SpectrumKernel(2, 0.0, (("power", 1.0, (1.0,)),), 0)
+    kernel = core.SpectrumKernel(2, 0.0, (("power", 1.0, (1.0,)),), 0, [])
     return {
         "AngleGrid": core.AngleGrid([10], nodes, _window_powers()),
         "BandForm": core.BandForm(np.eye(40, order="F"), None, 1),
@@ -283,7 +283,7 @@ class TestCounts:
             lambda: core.eval_gegenbauer(np.zeros(3), count, 0.5, "orthonormal"),
             lambda: core.squared_weights(2, FLAT, count),
             lambda: core.TotalDegreeKernel(2, count, 0.5, "orthonormal", FLAT, None),
-            lambda: core.SpectrumKernel(2, 0.0, FLAT, count),
+            lambda: core.SpectrumKernel(2, 0.0, FLAT, count, []),
             lambda: plan(degree=count),
         ):
             with pytest.raises(ValueError, match=r"degree|larger than any memory"):
@@ -300,7 +300,7 @@ class TestCounts:
             with pytest.raises(ValueError, match="statistic"):
                 call()
         if count < 0:
-            kernel = core.SpectrumKernel(2, 0.0, (("power", 1.0, (1.0,)),), 0)
+            kernel = core.SpectrumKernel(2, 0.0, (("power", 1.0, (1.0,)),), 0, [])
             for call in (
                 lambda: core.fit_cost(basis, 10, count),
                 lambda: core.fit_cost(basis, count, 1),

@@ -128,6 +128,14 @@ def spectrum(a: Arguments, m: int) -> tuple[Any, ...]:
     return tuple(one() for _ in range(a.pick(1, 1, 2)))
 
 
+def levels(a: Arguments, m: int) -> list[tuple[list[float], bool]]:
+    """None, or for each input: none, those of a number, or of a category."""
+    if a.pick(True, False):
+        return []
+    one = lambda: a.pick(([], True), ([a.number(0.7), 0.3], True), ([a.number(0.5)] * 3, False))  # noqa: E731
+    return [one() for _ in range(a.count(m))]
+
+
 def set_arguments(a: Arguments, m: int) -> dict[str, Any]:
     kind = a.text("total_degree", "tensor", "hyperbolic_cross", "largest_weight")
     n_terms = a.between(1, 40) if kind == "largest_weight" else a.pick(None, 5)
@@ -160,7 +168,7 @@ def kernel_of(a: Arguments) -> Any:
             m, a.between(0, 9), 0.5, "orthonormal", parts, a.pick(None, 1, 2)
         )
     parts = (("power", a.pick(1.0, 2.0, 3.0), (0.5,)), ("geometric", 0.3, (0.5,) * m))
-    return core.SpectrumKernel(m, a.pick(0.0, 0.5), parts, a.pick(3, 9))
+    return core.SpectrumKernel(m, a.pick(0.0, 0.5), parts, a.pick(3, 9), levels(a, m))
 
 
 def box(a: Arguments, m: int) -> Any:
@@ -354,7 +362,7 @@ def kernels_of_one_sample(a: Arguments) -> None:
 def spectrum_parts(a: Arguments) -> None:
     m = a.between(1, 3)
     components = (("power", a.pick(2.0, 3.0), (0.5,)), ("geometric", 0.3, (0.5,) * m))
-    kernel = core.SpectrumKernel(m, a.pick(0.0, 0.5), components, a.pick(3, 9))
+    kernel = core.SpectrumKernel(m, a.pick(0.0, 0.5), components, a.pick(3, 9), levels(a, m))
     p = Problem(a, m)
     parts = core.SpectrumParts(kernel, p.X, p.box, a.threads())
     q = a.array(2 * m)
@@ -373,7 +381,9 @@ def kernel_solve(a: Arguments) -> None:
 
 def make_kernels(a: Arguments) -> None:
     m = a.between(1, 3)
-    core.SpectrumKernel(a.count(m), a.number(0.0), spectrum(a, m), a.count(a.pick(0, 3)))
+    core.SpectrumKernel(
+        a.count(m), a.number(0.0), spectrum(a, m), a.count(a.pick(0, 3)), levels(a, m)
+    )
     core.TotalDegreeKernel(
         a.count(m), a.count(3), a.number(0.5), a.text("raw", "orthonormal"), spectrum(a, m),
         a.count(a.pick(None, 2)),

@@ -38,6 +38,7 @@ __all__ = [
     "did_you_mean",
     "example_of",
     "find_fault",
+    "require_category",
     "require_column",
     "require_numbers",
 ]
@@ -152,7 +153,11 @@ def choose_inputs(
 
 
 def require_numbers(
-    kinds: Mapping[str, str], where: Rows, example: Callable[[str], tuple[str, Rows]]
+    kinds: Mapping[str, str],
+    where: Rows,
+    example: Callable[[str], tuple[str, Rows]],
+    *,
+    may_be_empty: bool = False,
 ) -> None:
     """Refuse inputs that hold something else than numbers, or nothing.
 
@@ -164,6 +169,8 @@ def require_numbers(
         The table.
     example : callable
         Gives a value that is no number, as `example_of` shows it, and its row.
+    may_be_empty : bool
+        Let columns pass that hold nothing.
     """
     foreign = [name for name, kind in kinds.items() if kind not in (NUMBERS, TRUTH, NOTHING)]
     if foreign:
@@ -176,9 +183,36 @@ def require_numbers(
             row,
         )
     empty = [name for name, kind in kinds.items() if kind == NOTHING]
-    if empty:
+    if empty and not may_be_empty:
         raise StreamError(
             f"column {empty[0]!r} has no values; fill it, or {_leave_out(empty)}", where
+        )
+
+
+def require_category(name: str, column: Any, where: Rows) -> None:
+    """Refuse text as a category of which most is numbers, as where a sign stands for no value.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    column : Array or ChunkedArray
+        Its text.
+    where : Rows
+        Its rows.
+    """
+    column = decoded(column)
+    numbers = are_numbers(column).fill_null(True).to_numpy(zero_copy_only=False)
+    n_others = int(np.count_nonzero(~numbers))
+    n_numbers = numbers.size - n_others - column.null_count
+    if 0 < n_others < n_numbers:
+        row = int((~numbers).argmax())
+        shown = str(column[row].as_py())[:_MOST_CHARACTERS]
+        several = f", in {n_others} rows of {numbers.size}" if n_others > 1 else ""
+        raise StreamError(
+            f"column {name!r} holds numbers but for {shown!r}{several}; leave the cell empty where "
+            f"there is no value, make all of them numbers, or {_leave_out([name])}",
+            where.row(row),
         )
 
 

@@ -9,7 +9,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from gegenbauer.batches.column_types import as_floats, column_kind, decoded, read_as
+from gegenbauer.batches.column_types import (
+    TEXT,
+    TRUTH,
+    as_floats,
+    column_kind,
+    decoded,
+    read_as,
+)
 from gegenbauer.batches.columns import (
     INFINITY,
     NO_VALUE,
@@ -17,6 +24,7 @@ from gegenbauer.batches.columns import (
     did_you_mean,
     example_of,
     find_fault,
+    require_category,
     require_numbers,
 )
 from gegenbauer.batches.survey import MAX_COUNTED, ColumnSurvey, require_learnable
@@ -32,7 +40,7 @@ from gegenbauer.cli.messages import (
 from gegenbauer.errors import Rows, StreamError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,8 +50,9 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_CLASSES",
     "Target",
+    "categories_of",
     "choose_target",
-    "numeric_inputs",
+    "read_inputs",
     "read_target",
     "require_inputs",
     "select_inputs",
@@ -86,8 +95,15 @@ class Target:
 # ---- inputs --------------------------------------------------------------------------
 
 
-def select_inputs(table: Table, names: Sequence[str] | None, n_inputs: int) -> pd.DataFrame:
-    """Return the columns that a model needs, in its order, as numbers.
+def select_inputs(
+    table: Table,
+    names: Sequence[str] | None,
+    n_inputs: int,
+    categories: Sequence[Any] = (),
+    *,
+    missing: bool = False,
+) -> pd.DataFrame:
+    """Return the columns that a model needs, in its order, as numbers and categories.
 
     Parameters
     ----------
@@ -97,6 +113,10 @@ def select_inputs(table: Table, names: Sequence[str] | None, n_inputs: int) -> p
         The model's names of its inputs; None if it knows none, and takes all columns as they are.
     n_inputs : int
         Number of the model's inputs.
+    categories : sequence
+        Of each input the values of a category, or None for numbers; empty for numbers alone.
+    missing : bool
+        Whether numbers may be missing.
 
     Raises
     ------
@@ -111,21 +131,50 @@ def select_inputs(table: Table, names: Sequence[str] | None, n_inputs: int) -> p
                 f"the model has no names for its {count(n_inputs, 'input')}, so the table must "
                 f"have just these columns, in the model's order; it has {len(table.columns)}"
             )
-        return numeric_inputs(table, [*table.columns])
-    missing = [name for name in names if name not in table.columns]
-    if missing:
+        names = [*table.columns]
+        return read_inputs(table, names, _kinds(names, categories), missing=missing)
+    absent = [name for name in names if name not in table.columns]
+    if absent:
         needed = set(names)
-        near = did_you_mean(missing[0], [c for c in table.columns if c not in needed])
-        advice = f"{near} Rename it" if near else "add it" if len(missing) == 1 else "add them"
+        near = did_you_mean(absent[0], [c for c in table.columns if c not in needed])
+        advice = f"{near} Rename it" if near else "add it" if len(absent) == 1 else "add them"
         raise UserError(
-            f"the table lacks {count(len(missing), 'column')} that the model needs: "
-            f"{listed(missing)}; {advice}"
+            f"the table lacks {count(len(absent), 'column')} that the model needs: "
+            f"{listed(absent)}; {advice}"
         )
-    return numeric_inputs(table, names)
+    return read_inputs(table, names, _kinds(names, categories), missing=missing)
 
 
-def numeric_inputs(table: Table, names: Sequence[str]) -> pd.DataFrame:
-    """Return columns as float64, or float32 if all of them are.
+def _kinds(names: Sequence[str], categories: Sequence[Any]) -> dict[str, type]:
+    """Return the type of the values of the inputs that are categories."""
+    values = zip(names, categories or [None] * len(names), strict=True)
+    return {name: type(of[0]) for name, of in values if of is not None}
+
+
+def categories_of(table: Table, names: Sequence[str]) -> dict[str, type]:
+    """Return which columns to learn from are categories, by their kind, and of what type.
+
+    Raises
+    ------
+    StreamError
+        A column of text holds numbers for the most part.
+    """
+    kinds = {name: column_kind(table.columns[name].type) for name in names}
+    types = {TEXT: str, TRUTH: bool}
+    for name, kind in kinds.items():
+        if kind == TEXT:
+            require_category(name, table.columns[name], table.row(0))
+    return {name: types[kind] for name, kind in kinds.items() if kind in types}
+
+
+def read_inputs(
+    table: Table,
+    names: Sequence[str],
+    categories: Mapping[str, type] | None = None,
+    *,
+    missing: bool = False,
+) -> pd.DataFrame:
+    """Return columns as float64, or float32 if all of them are, and categories as objects.
 
     Parameters
     ----------
@@ -133,14 +182,20 @@ def numeric_inputs(table: Table, names: Sequence[str]) -> pd.DataFrame:
         The table.
     names : sequence of str
         The columns.
+    categories : dict of str to type, optional
+        Those that are no numbers, and the type of their values.
+    missing : bool
+        Whether values may be missing.
 
     Raises
     ------
     StreamError
         A column holds something else than numbers, lacks values or holds infinity.
     """
-    require_inputs(table, names)
-    columns = {name: table.columns[name] for name in names}
+    categories = categories or {}
+    numbers = [name for name in names if name not in categories]
+    require_inputs(table, numbers, may_be_empty=missing)
+    columns = {name: table.columns[name] for name in numbers}
     # One array, which the estimators read without a copy.
     single = all(pa.types.is_float32(column.type) for column in columns.values())
     dtype = np.float32 if single else np.float64
@@ -148,13 +203,35 @@ def numeric_inputs(table: Table, names: Sequence[str]) -> pd.DataFrame:
     for place, column in enumerate(columns.values()):
         array[:, place] = as_floats(column)
     for place, name in enumerate(() if np.isfinite(array).all() else columns):
-        fault = find_fault(array[:, place])
+        values = array[:, place]
+        if missing:  # NaN is no fault
+            values = np.where(np.isnan(values), 0.0, values)
+        fault = find_fault(values)
         if fault is not None:
             raise fault.error(name, table.row(0), table.n_rows, is_input=True)
-    return pd.DataFrame(array, columns=[*columns], copy=False)
+    frame = pd.DataFrame(array, columns=[*columns], copy=False)
+    for place, name in enumerate(names):
+        if name in categories:
+            levels = _as_category(table.columns[name], categories[name])
+            if not missing and None in levels:
+                fault = ValueFault(NO_VALUE, levels.index(None), levels.count(None))
+                raise fault.error(name, table.row(0), table.n_rows, is_input=True)
+            frame.insert(place, name, pd.Series(levels, dtype=object))
+    return frame
 
 
-def require_inputs(table: Table, names: Sequence[str]) -> None:
+def _as_category(column: Any, kind: type) -> list[Any]:
+    """Return values as those of a category, None where they are missing.
+
+    A file may have digits alone in a column of text, or names of truth values.
+    """
+    values: list[Any] = decoded(column).to_pylist()
+    if kind is str:
+        return [None if value is None else str(value) for value in values]
+    return values
+
+
+def require_inputs(table: Table, names: Sequence[str], *, may_be_empty: bool = False) -> None:
     """Refuse columns that hold something else than numbers.
 
     Raises
@@ -164,8 +241,9 @@ def require_inputs(table: Table, names: Sequence[str]) -> None:
     """
     kinds = {name: column_kind(table.columns[name].type) for name in names}
     require_numbers(
-        kinds, Rows(table.name), lambda name: example_of(table.columns[name], table.row(0))
-    )
+        kinds, Rows(table.name), lambda name: example_of(table.columns[name], table.row(0)),
+        may_be_empty=may_be_empty,
+    )  # fmt: skip
 
 
 # ---- target --------------------------------------------------------------------------

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer.cli.choices import Task
-from gegenbauer.cli.columns import MAX_CLASSES, numeric_inputs, read_target, require_inputs
+from gegenbauer.cli.columns import (
+    MAX_CLASSES,
+    categories_of,
+    read_inputs,
+    read_target,
+    require_inputs,
+)
 from gegenbauer.cli.messages import UserError, count, listed, printable, quoted, refusals
 from gegenbauer.cli.tables import read_table, writing
 from gegenbauer.persistence._save import save
@@ -63,7 +69,7 @@ class TrainingTable:
     Attributes
     ----------
     inputs : DataFrame
-        Numbers.
+        Numbers, and categories as objects.
     target : Target
         The column to learn, and what kind of task that is.
     requested : Task
@@ -149,6 +155,7 @@ def read_training_table(
     ignored: Sequence[str],
     separator: str | None,
     steps: Steps,
+    mixed: bool = False,
 ) -> TrainingTable:
     """Read a table to learn from.
 
@@ -166,6 +173,8 @@ def read_training_table(
         Separator of a CSV file.
     steps : Steps
         Where progress is shown and warnings go.
+    mixed : bool
+        Whether columns of text are categories, and values may be missing.
 
     Raises
     ------
@@ -177,9 +186,10 @@ def read_training_table(
     table = read_table(path, separator, target=target, ignored=ignored)
     reading = time.perf_counter() - start
     with refusals(steps.warn):
-        require_inputs(table, table.inputs)
+        categories = categories_of(table, table.inputs) if mixed else {}
+        require_inputs(table, [name for name in table.inputs if name not in categories])
         chosen = read_target(table, target, task)
-        inputs = numeric_inputs(table, table.inputs)
+        inputs = read_inputs(table, table.inputs, categories, missing=mixed)
     warn_of_unnamed(inputs.columns, steps)
     return TrainingTable(inputs, chosen, task, reading)
 

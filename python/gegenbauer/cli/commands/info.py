@@ -11,6 +11,7 @@ from gegenbauer.cli.commands.predict import load_model
 from gegenbauer.cli.messages import listed, printable
 from gegenbauer.cli.output import Steps, print_heading, print_pairs, print_paragraphs, print_table
 from gegenbauer.cli.report import describe_parameters, describe_solution, describe_terms, task_of
+from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.ridge.expansions import TermExpansion
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from gegenbauer.ridge.expansions import Expansion
 
 __all__ = ["run"]
+
+# Levels of a category that are listed
+_MOST_LEVELS = 4
 
 
 def run(path: Path, *, limit: int) -> None:
@@ -93,12 +97,14 @@ def _names(model: Any) -> list[str]:
 def _print_inputs(model: Any, limit: int) -> None:
     names, scaling = _names(model), model.scaling_
     print_heading(_title("Inputs", limit, len(names)))
-    rows = [
-        (name, f"{low:.6g}", "constant: not used" if constant else f"{high:.6g}")
-        for name, low, high, constant in zip(
-            names[:limit], scaling.lower, scaling.upper, scaling.is_constant, strict=False
-        )
-    ]
+    categories = model.categories_ if isinstance(model, SearchEstimator) else [None] * len(names)
+    rows = []
+    for t, name in enumerate(names[:limit]):
+        if categories[t] is not None:
+            rows.append((name, f"{len(categories[t])} levels", listed(categories[t], _MOST_LEVELS)))
+            continue
+        constant = "constant: not used" if scaling.is_constant[t] else f"{scaling.upper[t]:.6g}"
+        rows.append((name, f"{scaling.lower[t]:.6g}", constant))
     print_table(("input", "from", "to"), rows)
 
 

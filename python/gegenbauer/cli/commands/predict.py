@@ -97,7 +97,11 @@ def run(
         table = read_table(path, separator)
         inputs_of_model = getattr(model, "feature_names_in_", None)
         with refusals(steps.warn):
-            inputs = select_inputs(table, inputs_of_model, model.n_features_in_)
+            chosen = isinstance(model, SearchEstimator)
+            inputs = select_inputs(
+                table, inputs_of_model, model.n_features_in_,
+                model.categories_ if chosen else (), missing=chosen and model._takes_missing,
+            )  # fmt: skip
         X = inputs if inputs_of_model is not None else inputs.to_numpy()
         steps.begin("predicting")
         model.set_params(n_jobs=n_jobs)
@@ -142,12 +146,40 @@ def load_model(path: Path, warn: Callable[[str], None]) -> Any:
             raise UserError(f"{reason}; {advice}") from error
 
 
+def _report_unknown(
+    model: SearchEstimator, X: Any, names: list[Any], table: Table, warn: Callable[[str], None]
+) -> Any:
+    """Report rows with what no row of ``fit`` had, or refuse them; return X as numbers."""
+    with refusals(warn):
+        encoded = model._validate_inputs(X, reset=False)
+    unknown = model._unknown(encoded)
+    if not unknown.any():
+        return encoded
+    row, column = (int(place) for place in np.argwhere(unknown)[0])
+    value = np.asarray(X, dtype=object)[row, column]
+    what = "has no value" if value is None or value != value else f"is {quoted(value)}"
+    n_rows = int(np.count_nonzero(unknown.any(axis=1)))
+    message = (
+        f"{n_rows} of {count(len(encoded), 'row')} {'has' if n_rows == 1 else 'have'} what no row "
+        f"had in fit, in {listed([names[t] for t in np.flatnonzero(unknown.any(axis=0))])}; the "
+        f"first is {data_rows(table.row(row))}, where {quoted(names[column])} {what}"
+    )
+    if model.out_of_range == "error":
+        raise UserError(f"{message}; give --out-of-range clip or warn to accept them")
+    if model.out_of_range == "warn":
+        model.set_params(out_of_range="clip")
+        warn(f"{message}; taken as the mean there")
+    return encoded
+
+
 def _apply_range_policy(
     model: Any, X: Any, names: list[Any], table: Table, warn: Callable[[str], None]
 ) -> None:
     """Report how many rows lie beyond the range seen in ``fit``, or refuse them."""
-    n_outside = model.count_out_of_range(X)
     policy = model.out_of_range
+    if isinstance(model, SearchEstimator):
+        X = _report_unknown(model, X, names, table, warn)
+    n_outside = int(np.count_nonzero(model.scaling_.outside(np.asarray(X))))
     if n_outside == 0:
         return
     values, scaling = np.asarray(X), model.scaling_

@@ -108,8 +108,9 @@ def run(
             raise UserError("--plot needs matplotlib: run pip install 'gegenbauer[plot]'")
     with Steps(total=3 + (out is not None) + (plot is not None)) as steps:
         training = read_training_table(
-            path, target=target, task=task, ignored=ignored, separator=separator, steps=steps
-        )
+            path, target=target, task=task, ignored=ignored, separator=separator, steps=steps,
+            mixed=parameters.get("n_terms") is None and parameters.get("spectrum", "") is not None,
+        )  # fmt: skip
         steps.begin("choosing the polynomials and the penalty")
         kind = GegenbauerClassifierCV if training.classify else GegenbauerRegressorCV
         start = time.perf_counter()
