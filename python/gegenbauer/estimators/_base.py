@@ -64,6 +64,7 @@ __all__ = [
     "InputEstimator",
     "Range",
     "advising",
+    "box_of",
 ]
 
 # Types that the compiled core reads as they are; every other dtype becomes the first.
@@ -317,6 +318,11 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
     def _clips(self) -> bool:
         return self.out_of_range != "extrapolate"
 
+    @property
+    def _seen(self) -> InputScaling:
+        """The range of the samples of the fit, which values are outside of or not."""
+        return self.scaling_
+
     def _current_scaling(self) -> InputScaling:
         """Return the fitted box with today's clipping: the policy may change after ``fit``."""
         if self.scaling_.clip == self._clips:
@@ -333,7 +339,7 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
         """Warn or raise for samples outside of the fitted box, if the policy requires it."""
         if self.out_of_range not in ("warn", "error"):
             return
-        outside = self.scaling_.outside(X)
+        outside = self._seen.outside(X)
         n_outside = int(np.count_nonzero(outside))
         if n_outside == 0:
             return
@@ -354,7 +360,7 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
     def _describe_outside(self, X: NDArray[Any], outside: NDArray[np.bool_]) -> str:
         """Name the columns of samples outside of the box, with one example each."""
         places = np.flatnonzero(outside)
-        lower, upper = self.scaling_.lower, self.scaling_.upper
+        lower, upper = self._seen.lower, self._seen.upper
         beyond = (X[places] < lower) | (X[places] > upper)
         beyond &= ~self.scaling_.is_constant
         columns = np.flatnonzero(beyond.any(axis=0))
@@ -432,7 +438,26 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
         """
         check_is_fitted(self)
         X = self._validate_inputs(X, reset=False)
-        return int(np.count_nonzero(self.scaling_.outside(X)))
+        return int(np.count_nonzero(self._seen.outside(X)))
+
+
+def box_of(
+    bounds: Any, n_features: int, *, domain: tuple[float, float], clip: bool
+) -> InputScaling:
+    """Return the box of bounds that a user gives."""
+    require_plain(bounds, "bounds")
+    try:
+        ends = np.asarray(bounds, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        ends = np.empty(0)
+    if ends.shape != (n_features, 2) or not (
+        np.isfinite(ends).all() and (ends[:, 0] < ends[:, 1]).all()
+    ):
+        raise ValueError(
+            f"`bounds` must hold a pair (lower, upper) of finite numbers for each of the "
+            f"{n_features} inputs, with lower < upper; got {shown(bounds)}"
+        )
+    return InputScaling(ends[:, 0], ends[:, 1], domain=domain, clip=clip)
 
 
 class BasisEstimator(InputEstimator):
@@ -480,19 +505,7 @@ class BasisEstimator(InputEstimator):
         """Return the box of ``bounds``, None without one."""
         if self.bounds is None:
             return None
-        require_plain(self.bounds, "bounds")
-        try:
-            ends = np.asarray(self.bounds, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            ends = np.empty(0)
-        if ends.shape != (n_features, 2) or not (
-            np.isfinite(ends).all() and (ends[:, 0] < ends[:, 1]).all()
-        ):
-            raise ValueError(
-                f"`bounds` must hold a pair (lower, upper) of finite numbers for each of the "
-                f"{n_features} inputs, with lower < upper; got {shown(self.bounds)}"
-            )
-        return InputScaling(ends[:, 0], ends[:, 1], domain=self.domain, clip=self._clips)
+        return box_of(self.bounds, n_features, domain=self.domain, clip=self._clips)
 
     def _default_degree(self) -> int:
         """Degree of the basis when neither ``n_terms`` nor ``degree`` is given."""

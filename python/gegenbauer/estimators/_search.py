@@ -24,7 +24,8 @@ from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
-from gegenbauer.estimators._base import Range
+from gegenbauer.estimators._base import Range, box_of
+from gegenbauer.estimators._fences import find_fences
 from gegenbauer.estimators._found import FoundEstimator
 from gegenbauer.estimators._progress import CallbackSupportMixin, Progress, with_callbacks
 from gegenbauer.estimators._ridge import PAPER_LAM, PAPER_N_TERMS
@@ -119,8 +120,15 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         "penalize_constant": ["boolean"],
         "search_samples": [Range(Integral, 10, None, closed="left")],
         "kernel_samples": [StrOptions({"auto"}), Range(Integral, 0, None, closed="left")],
+        "bounds": [StrOptions({"auto"}), "array-like", None],
         "verbose": ["verbose"],
     }
+
+    # A parameter of those that take it; on clusters there is none
+    bounds: Any = None
+
+    n_clipped_: NDArray[np.intp]
+    _range: InputScaling | None = None
 
     # How much wider than the samples of the fit the box of the inputs is, on either side; the
     # paper has none
@@ -204,7 +212,9 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
                 f"{type(self).__name__} needs at least two different samples, to leave one "
                 f"out; all {len(X)} are the same"
             )
-        self.scaling_ = self._make_scaling(X)
+        self.scaling_ = self._make_scaling(X, data)
+        if self._has_given_bounds:
+            self._apply_range_policy(X)
         self._look_at_inputs(X)
         data = self._standardised(data)
         self._try_scoring(data)
@@ -376,11 +386,51 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
             [check_integer(size, "n_terms", minimum=1) for size in sizes],
         )
 
-    def _make_scaling(self, X: NDArray[Any]) -> InputScaling:
+    def _make_scaling(self, X: NDArray[Any], data: Samples) -> InputScaling:
+        """Return the box of the inputs, and keep the range of the samples if it is wider."""
         clip = self.out_of_range != "extrapolate"
         domain = (0, 1) if self._on_paper else (-1, 1)
-        box = self._with_margin(InputScaling.fit(X, domain=domain, clip=clip))
-        return self._with_levels(box)
+        if self._has_given_bounds:
+            self._range = None
+            box = self._with_levels(box_of(self.bounds, X.shape[1], domain=domain, clip=clip))
+            self.n_clipped_ = self._count_beyond(X, box)
+            return box
+        self._range = None
+        whole = InputScaling.fit(X, domain=domain, clip=clip)
+        tight = whole
+        if isinstance(self.bounds, str) and not self._on_paper and clip:
+            tight = self._fenced(whole, data)
+        box = self._with_levels(self._with_margin(tight))
+        if tight is not whole:
+            self._range = self._with_levels(self._with_margin(whole))
+        self.n_clipped_ = self._count_beyond(X, box)
+        return box
+
+    def _fenced(self, whole: InputScaling, data: Samples) -> InputScaling:
+        """Return a box with fences where the range is far wider than nearly all samples."""
+        lower, upper = whole.lower.copy(), whole.upper.copy()
+        categories = {*self._encoder.columns.tolist()}
+        for t in np.flatnonzero(~whole.is_constant).tolist():
+            if t not in categories:
+                lower[t], upper[t] = find_fences(data.X[:, t], data.weight)
+        if (lower == whole.lower).all() and (upper == whole.upper).all():
+            return whole
+        return InputScaling(
+            lower, upper, domain=whole.domain, clip=whole.clip, constant=whole.is_constant
+        )
+
+    @staticmethod
+    def _count_beyond(X: NDArray[Any], box: InputScaling) -> NDArray[np.intp]:
+        beyond = (box.lower > X) | (box.upper < X)
+        return np.where(box.is_constant, 0, np.count_nonzero(beyond, axis=0)).astype(np.intp)
+
+    @property
+    def _has_given_bounds(self) -> bool:
+        return self.bounds is not None and not isinstance(self.bounds, str)
+
+    @property
+    def _seen(self) -> InputScaling:
+        return self.scaling_ if self._range is None else self._range
 
     def _with_margin(self, tight: InputScaling) -> InputScaling:
         if self._on_paper or self._MARGIN == 0:

@@ -118,6 +118,12 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         level beside the polynomials, in categories one level more. What is missing in prediction,
         but never was in ``fit``, counts as the mean. Finite sets of terms (``n_terms``, or
         ``spectrum=None``) take neither categories nor missing values.
+    bounds : "auto", array-like of shape (n_features, 2) or None, default="auto"
+        The box of the inputs, (lower, upper) of each, which is mapped to [-1, 1]; values beyond it
+        are clipped to it. None takes the range of the samples. "auto" does, too, but puts fences
+        where a few samples far from all others would set it: on either side of the median, twice
+        as far as the quantile of 0.99 is; ``n_clipped_`` reports how many are beyond. Only where
+        values are clipped, and not with ``spectrum=None``.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: see
         :class:`GegenbauerClassifier`. "extrapolate" is for finite sets of terms only.
@@ -194,6 +200,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     engine_, solver_, rcond_
         How the final system was solved: "kernel" for all terms, "landmarks" in the span of their
         kernel at ``X_fit_``, others as in :class:`GegenbauerClassifier`.
+    n_clipped_ : ndarray of int, shape (n_features,)
+        Values of ``fit`` of each input that lie beyond the box, and were clipped to it.
     scaling_ : InputScaling
         The range of the inputs and its map to [-1, 1].
     n_features_in_, feature_names_in_
@@ -249,6 +257,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         kernel_samples: int | str = "auto",
         categorical_features: Any = "from_dtype",
         missing: str = "indicator",
+        bounds: Any = "auto",
         out_of_range: str = "warn",
         class_weight: dict[Any, float] | str | None = None,
         verbose: bool | int = False,
@@ -265,6 +274,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         self.kernel_samples = kernel_samples
         self.categorical_features = categorical_features
         self.missing = missing
+        self.bounds = bounds
         self.out_of_range = out_of_range
         self.class_weight = class_weight
         self.verbose = verbose

@@ -143,6 +143,12 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         level beside the polynomials, in categories one level more. What is missing in prediction,
         but never was in ``fit``, counts as the mean. Finite sets of terms (``n_terms``, or
         ``spectrum=None``) take neither categories nor missing values.
+    bounds : "auto", array-like of shape (n_features, 2) or None, default="auto"
+        The box of the inputs, (lower, upper) of each, which is mapped to [-1, 1]; values beyond it
+        are clipped to it. None takes the range of the samples. "auto" does, too, but puts fences
+        where a few samples far from all others would set it: on either side of the median, twice
+        as far as the quantile of 0.99 is; ``n_clipped_`` reports how many are beyond. Only where
+        values are clipped, and not with ``spectrum=None``.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``, which is
         taken to be one per cent wider on either side: see :class:`GegenbauerRegressor`.
@@ -197,6 +203,8 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
     engine_, solver_, rcond_
         How the final system was solved: "kernel" for all terms, "landmarks" in the span of their
         kernel at ``X_fit_``, others as in :class:`GegenbauerRegressor`.
+    n_clipped_ : ndarray of int, shape (n_features,)
+        Values of ``fit`` of each input that lie beyond the box, and were clipped to it.
     scaling_ : InputScaling
         The range of the inputs and its map to [-1, 1].
     n_features_in_, feature_names_in_
@@ -259,6 +267,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         kernel_samples: int | str = "auto",
         categorical_features: Any = "from_dtype",
         missing: str = "indicator",
+        bounds: Any = "auto",
         out_of_range: str = "warn",
         verbose: bool | int = False,
         n_jobs: int | None = None,
@@ -275,6 +284,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         self.kernel_samples = kernel_samples
         self.categorical_features = categorical_features
         self.missing = missing
+        self.bounds = bounds
         self.out_of_range = out_of_range
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -609,7 +619,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         """
         added = np.outer(self._prior_of_unknown(X), self._prior_variance)
         box = self._current_scaling()
-        outside = np.flatnonzero(box.outside(X))
+        outside = np.flatnonzero(self._seen.outside(X))
         if not box.clip or outside.size == 0:
             return added
         free = InputScaling(

@@ -158,6 +158,10 @@ def _expected_of_search(
         "intercept": (n_outputs,),
         "loo_predictions": (None,) if single else (None, n_outputs),
     }
+    for key in {"n_clipped", "seen_lower", "seen_upper"} & given.keys():
+        shapes[key] = given.get("lower", (None,))
+    if "seen_lower" in given:
+        shapes["seen_upper"] = given.get("lower", (None,))
     raw = fitted["spectrum_"] is None
     # with a spectrum that was given or learned there was no grid
     if raw or f"{RESULTS}score" in given:

@@ -78,6 +78,9 @@ and for the estimators that choose by themselves
 ``mean_features``        (p,) or (0,)          `RidgePath.posterior` returns it, in models
                                                of a finite set or of landmarks
 ``landmark_factor``      float64, (n, n)       L of the features of landmarks, in their models
+``n_clipped``            int64, (m,)           ``n_clipped_``, if any value was
+``seen_lower``,          float64, (m,)         the range of the samples, if the box has fences
+``seen_upper``                                 within
 =======================  ====================  ========================================
 
 Version 1 has other names (:mod:`gegenbauer._renamed`) and is read as well. Files of the same
@@ -395,6 +398,9 @@ TENSORS: Final[dict[str, _Tensor]] = {
     "posterior": _doubles(),
     "mean_features": _doubles(),
     "landmark_factor": _doubles(),
+    "n_clipped": _of_type("int64", low=0, high=2**63 - 1),
+    "seen_lower": _doubles(),
+    "seen_upper": _doubles(),
 }
 
 # Text labels come back in an array as wide as they were in if it takes at most this, and 8 times

@@ -147,7 +147,7 @@ def _restore_parameters(name: str, parameters: dict[str, Any]) -> Any:
     for key, value in parameters.items():
         if key == "class_weight" and isinstance(value, list):
             values[key] = _restore_class_weight(value)
-        elif key == "bounds" and value is not None:
+        elif key == "bounds" and value is not None and not isinstance(value, str):
             values[key] = _restore_range(value)
         elif key == "cv":  # a list would pass for splits
             require_valid(value, Entry((int, type(None))), "parameters['cv']")
@@ -307,6 +307,10 @@ def _restore_search(
     if flat and weights.shape[1] != 1:
         raise ModelFileError(f"y_was_flat is true, and there are {weights.shape[1]} outputs.")
     estimator.loo_predictions_ = arrays["loo_predictions"]
+    estimator.n_clipped_ = arrays.get("n_clipped", np.zeros(m, dtype=np.int64)).astype(np.intp)
+    if "seen_lower" in arrays:
+        seen = {"lower": arrays["seen_lower"], "upper": arrays["seen_upper"]}
+        estimator._range = _restore_scaling(fitted, {**arrays, **seen})
     estimator.surface_ = {}
     if f"{RESULTS}score" in arrays:
         axes = AXES[1] if estimator.spectrum_ is None else AXES[0]

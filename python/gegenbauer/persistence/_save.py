@@ -225,7 +225,7 @@ def plain_parameter(name: str, value: Any) -> Any:
             [_plain_label(label), float(_plain(weight, f"class_weight of {label!r}"))]
             for label, weight in value.items()
         ]
-    if name == "bounds" and value is not None:
+    if name == "bounds" and value is not None and not isinstance(value, str):
         try:
             return np.asarray(value, dtype=np.float64).tolist()
         except (TypeError, ValueError, OverflowError):
@@ -272,6 +272,11 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
     }
     if estimator._levels is not None:
         fitted["inputs"] = _inputs(estimator._levels, dict(estimator._encoder.categories))
+    if estimator.n_clipped_.any():
+        tensors["n_clipped"] = estimator.n_clipped_.astype(np.int64)
+    if estimator._range is not None:
+        tensors["seen_lower"] = estimator._range.lower
+        tensors["seen_upper"] = estimator._range.upper
     tensors["loo_predictions"] = estimator.loo_predictions_
     for key, values in estimator.surface_.items():
         tensors[f"{RESULTS}{key}"] = values

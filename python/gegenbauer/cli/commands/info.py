@@ -97,7 +97,8 @@ def _names(model: Any) -> list[str]:
 def _print_inputs(model: Any, limit: int) -> None:
     names, scaling = _names(model), model.scaling_
     print_heading(_title("Inputs", limit, len(names)))
-    categories = model.categories_ if isinstance(model, SearchEstimator) else [None] * len(names)
+    chosen = isinstance(model, SearchEstimator)
+    categories: list[Any] = model.categories_ if chosen else [None] * len(names)
     rows = []
     for t, name in enumerate(names[:limit]):
         if categories[t] is not None:

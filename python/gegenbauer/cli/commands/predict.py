@@ -179,10 +179,10 @@ def _apply_range_policy(
     policy = model.out_of_range
     if isinstance(model, SearchEstimator):
         X = _report_unknown(model, X, names, table, warn)
-    n_outside = int(np.count_nonzero(model.scaling_.outside(np.asarray(X))))
+    n_outside = int(np.count_nonzero(model._seen.outside(np.asarray(X))))
     if n_outside == 0:
         return
-    values, scaling = np.asarray(X), model.scaling_
+    values, scaling = np.asarray(X), model._seen
     beyond = (values < scaling.lower) | (values > scaling.upper)
     beyond &= ~scaling.is_constant
     row, column = (int(place) for place in np.argwhere(beyond)[0])
