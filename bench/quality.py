@@ -28,6 +28,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
+from bench.quality_tables import run_tables, split
 from gegenbauer import GegenbauerClassifierCV, GegenbauerRegressorCV
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def classifiers(n_jobs: int, tuned: dict[str, Any]) -> dict[str, Maker]:
     The calibrated support vector machine takes its parameters from `tuned`, found by the grid
     search on the same rows.
     """
-    grid = {"C": 2.0 ** np.arange(-5, 16, 2), "alpha": 2.0 ** np.arange(-11, 6, 2)}
+    grid = {"C": 2.0 ** np.arange(-5, 16, 2), "gamma": 2.0 ** np.arange(-11, 6, 2)}
 
     makers: dict[str, Maker] = {
         "gegenbauer": lambda: GegenbauerClassifierCV(n_jobs=n_jobs),
@@ -119,13 +120,6 @@ def judge_classifier(
         found["calibration error"] = calibration_error(*sure)
         return model, found, sure
     return model, found, np.empty((2, 0))
-
-
-def split(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return 70 per cent of the rows, and the others."""
-    order = np.random.default_rng(seed).permutation(n)
-    cut = round(0.7 * n)
-    return order[:cut], order[cut:]
 
 
 def run_classification(
@@ -258,24 +252,30 @@ def run_regression(
     return results
 
 
+RUNS = {
+    "classification": run_classification,
+    "regression": run_regression,
+    "tables": run_tables,
+}
+
+
 def main() -> None:
-    """Run one of the two comparisons and print means."""
+    """Run one of the comparisons and print means."""
     it = argparse.ArgumentParser(prog="python -m bench.quality", description=__doc__)
-    it.add_argument("what", choices=["classification", "regression"])
+    it.add_argument("what", choices=[*RUNS])
     it.add_argument("--splits", type=int, default=20, metavar="N", help="splits, or seeds")
     it.add_argument("--threads", type=int, default=2, metavar="N", help="threads of everybody")
     it.add_argument("--only", action="append", default=[], metavar="NAME", help="this contestant")
     it.add_argument("--data", action="append", default=[], metavar="NAME", help="this data set")
     it.add_argument("--json", type=Path, metavar="FILE", help="keep the result as JSON")
     options = it.parse_args()
-    run = run_classification if options.what == "classification" else run_regression
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the peers: convergence, missing classes
-        results = run(options.splits, options.threads, options.only, options.data)
+        results = RUNS[options.what](options.splits, options.threads, options.only, options.data)
     print("\nmeans over data")
     for contestant, by_data in results.items():
-        keys = next(iter(by_data.values()))
-        means = {k: float(np.mean([row[k] for row in by_data.values()])) for k in keys}
+        keys = {k: None for row in by_data.values() for k in row}  # in their order
+        means = {k: float(np.mean([row[k] for row in by_data.values() if k in row])) for k in keys}
         shown = ", ".join(f"{k} {v:.4g}" for k, v in means.items())
         print(f"{contestant} ({len(by_data)} of them): {shown}")
     if options.json:
