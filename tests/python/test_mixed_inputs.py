@@ -217,7 +217,7 @@ class TestTables:
             assert search.fit(X, y).best_params_ == {"missing": "indicator"}
         assert clone(model).get_params() == model.get_params()
 
-    def test_tags_say_what_is_taken(self):
+    def test_tags_of_what_is_taken(self):
         from sklearn.utils import get_tags
 
         tags = get_tags(GegenbauerRegressorCV()).input_tags

@@ -13,9 +13,9 @@
 /// degrees N that is chosen such that the rest is below 1e-13 of the largest value of the sum, as one product of panels
 /// an input.
 ///
-/// Inputs may have levels, of which each sample has one: those of a category, or being missing for a number. Then k_t has
-/// (sum over j of q_tj) kappa_t(l, l') more, where kappa_t is [l = l'] with its mean under the shares p of the levels
-/// taken out on both sides, divided by its mean on the diagonal:
+/// Inputs may have levels, of which each sample has one: those of a category, or being missing for a number. Then k_t
+/// has (sum over j of q_tj) kappa_t(l, l') more, where kappa_t is [l = l'] with its mean under the shares p of the
+/// levels taken out on both sides, divided by its mean on the diagonal:
 ///   kappa(l, l') = ([l = l'] - p_l - p_l' + sum p^2) / (1 - sum p^2).
 /// It is the sum over orthonormal contrasts of levels with weights. Missing numbers are NaN and have all phi_n = 0,
 /// n >= 1; NaN in a category is a level that is not known, for which kappa is 0 as well.
@@ -73,7 +73,7 @@ class SpectrumKernel final : public ProductKernel {
     std::vector<double> weights;  // of each input
   };
 
-  void weigh_levels();
+  void find_level_weights();
   void tabulate_levels(const double* x, Index t, double* rows) const;
   template <int power, bool geometric, bool with_levels>
   Packet closed_part(const double* a, const double* c, Index t) const;
@@ -90,8 +90,8 @@ class SpectrumKernel final : public ProductKernel {
   std::vector<double> cubic_;  // 4 coefficients an input, the constant one doubled
   std::vector<Geometric> geometric_;
   Index n_degrees_ = 0;
-  Recurrence recurrence_;      // of the degrees that are summed
-  std::vector<double> roots_;  // sqrt v_t(n), n_degrees_ an input
+  Recurrence recurrence_;              // of the degrees that are summed
+  std::vector<double> roots_;          // sqrt v_t(n), n_degrees_ an input
   std::vector<Levels> levels_;         // of each input, or none
   std::vector<double> level_weights_;  // of each input: sum_j q_tj / (1 - sum p^2); 0 without levels
   // Rows of the table of one input: angle; sine, cosine of its half; level, whether it is known, its offset; weighted

@@ -62,7 +62,7 @@ class MixedInputs(TargetEstimator):
 
     @property
     def _may_have_all_terms(self) -> bool:
-        """Whether parameters ask for the kernel of all terms."""
+        """Whether parameters allow the kernel of all terms."""
         return False
 
     # ---- reading inputs ----------------------------------------------------------
