@@ -21,11 +21,11 @@ def smooth(n=300, seed=0):
 
 class TestFences:
     def test_by_definition(self):
-        """Twice as far from the median as the quantile of 0.99, if the range is wider."""
+        """Three times as far from the median as the quantile of 0.99, if the range is wider."""
         values = np.append(np.arange(101.0), 1e6)
         lower, upper = find_fences(values, None)
         assert lower == 0.0
-        assert upper == 50.0 + 2 * (99.0 - 50.0)
+        assert upper == 50.0 + 3 * (99.0 - 50.0)
 
     def test_ranges_without_outliers_are_kept(self):
         rng = np.random.default_rng(0)
@@ -34,20 +34,20 @@ class TestFences:
 
     def test_few_normal_and_lognormal_values_are_beyond(self):
         rng = np.random.default_rng(0)
-        for values, share in ((rng.normal(size=10**6), 1e-5), (rng.lognormal(size=10**6), 2.5e-3)):
+        for values, share in ((rng.normal(size=10**6), 1e-9), (rng.lognormal(size=10**6), 6e-4)):
             lower, upper = find_fences(values, None)
             assert ((values < lower) | (values > upper)).mean() < share
 
     def test_the_lognormal_share_is_the_exact_one(self):
         q = stats.lognorm(1).ppf([0.5, 0.99])
-        share = stats.lognorm(1).sf(q[0] + 2 * (q[1] - q[0]))
-        assert share == pytest.approx(0.0015, abs=0.0002)  # as the docstring has it
+        share = stats.lognorm(1).sf(q[0] + 3 * (q[1] - q[0]))
+        assert share == pytest.approx(0.0004, abs=0.00005)  # as the docstring has it
 
     @pytest.mark.parametrize("n", [10, 50, 99, 100, 150, 1000])
     def test_one_wild_value_never_sets_the_box(self, n):
         values = np.append(np.linspace(0, 1, n), 1e9)
-        assert find_fences(values, None)[1] < 2.0
-        assert find_fences(-values, None)[0] > -2.0
+        assert find_fences(values, None)[1] < 3.0
+        assert find_fences(-values, None)[0] > -3.0
 
     def test_values_that_are_nearly_all_the_same_have_none(self):
         values = np.zeros(1000)
@@ -101,7 +101,7 @@ class TestEstimators:
             warnings.simplefilter("error")  # of outliers there is nothing to warn
             model = GegenbauerRegressorCV().fit(X, y)
         assert model.n_clipped_.tolist() == [1, 0, 0]
-        assert model.scaling_.upper[0] < 3.0
+        assert model.scaling_.upper[0] < 4.0
 
     def test_what_was_seen_is_not_outside(self, wild):
         X, y = wild

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 __all__ = ["find_fences"]
 
 # The samples in the middle, and how many times as far from the median as they lie the fences are
-_MIDDLE, _TIMES = 0.99, 2.0
+_MIDDLE, _TIMES = 0.99, 3.0
 
 
 def find_fences(column: NDArray[np.float64], weight: Doubles | None) -> tuple[float, float]:
     r"""Return the ends of the box of an input: its range, or nearer fences if that is far wider.
 
-    On either side, the fence is twice as far from the median as the quantile of 0.99 (0.01), of
-    which fewer than one in a hundred samples are beyond: 4.7 standard deviations of normal values,
-    beyond which 0.0001 per cent of them lie, and 0.15 per cent of lognormal ones. Values beyond it
+    On either side, the fence is three times as far from the median as the quantile of 0.99 (0.01), of
+    which one in a hundred samples is beyond: 7 standard deviations of normal values, beyond which
+    none of them lies, as 0.04 per cent of lognormal ones do. Values beyond it
     are clipped to it. Inputs of which nearly all samples are the same have none.
 
     Parameters
