@@ -872,9 +872,9 @@ def test_scaling_refuses_what_is_no_sample(method):
     fitted = InputScaling.fit([[0.0, 1.0], [1.0, 2.0]])
     call = getattr(InputScaling if method == "fit" else fitted, method)
     with pytest.raises(ValueError, match=r"\bX\b.*\b1\b"):
-        call([[0.0, 1.0], [0.0, math.nan]])
+        call([[0.0, 1.0], [0.0, math.inf]])
     with pytest.raises(ValueError, match=r"\bX\b.*\b0\b"):
-        call([[math.inf, 1.0]])
+        call([[-math.inf, 1.0]])
     with pytest.raises(ValueError, match=r"\bX\b"):
         call([0.0, 1.0])
     with pytest.raises((TypeError, ValueError), match=r"\bX\b"):
@@ -885,6 +885,21 @@ def test_scaling_refuses_what_is_no_sample(method):
     else:
         with pytest.raises(ValueError, match=r"\bX\b.*3.*2|\bX\b.*2.*3"):
             call(np.zeros((4, 3)))
+
+
+def test_scaling_of_missing_numbers():
+    """They have no part in the box, and are where they are."""
+    X = np.array([[0.0, math.nan, 3.0], [math.nan, math.nan, 3.0], [4.0, math.nan, math.nan]])
+    scaling = InputScaling.fit(X, domain=(-1, 1))
+    assert scaling.lower.tolist() == [0.0, 0.0, 3.0]
+    assert scaling.upper.tolist() == [4.0, 0.0, 3.0]
+    assert scaling.is_constant.tolist() == [False, True, True]
+    nan = math.nan
+    np.testing.assert_array_equal(
+        scaling.transform(X), [[-1, nan, 0], [nan, nan, 0], [1, nan, nan]]
+    )
+    assert scaling.outside([[nan, 7.0, nan], [5.0, 0.0, 3.0]]).tolist() == [False, True]
+    np.testing.assert_array_equal(scaling.slopes(X)[:, 0], [0.5, 0.0, 0.5])
 
 
 @pytest.mark.parametrize("domain", [(0, 2), (1, -1), "unit", (0.0,), None])
