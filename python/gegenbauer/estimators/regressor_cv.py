@@ -18,13 +18,11 @@ from sklearn.metrics import (
 )
 from sklearn.utils._param_validation import StrOptions
 
-from gegenbauer._dispatch import core
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
     CLIP,
     check_flag,
     check_number,
-    check_threads,
     require_finite,
     shown,
 )
@@ -33,7 +31,8 @@ from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.estimators._constant import warn_if_constant_is_dear
 from gegenbauer.estimators._samples import Samples, spread_places
 from gegenbauer.estimators._scoring import IdentityRegressor, scored_by
-from gegenbauer.estimators._search import MOST_FOR_A_MEAN, SearchEstimator
+from gegenbauer.estimators._search import MOST_FOR_A_MEAN
+from gegenbauer.estimators._several_spectra import SeveralSpectraEstimator, relative_noise
 from gegenbauer.estimators._targets import RealTargets
 from gegenbauer.estimators._uncertainty import estimate_noise_variance, upper_quantile
 from gegenbauer.ridge.expansions import (
@@ -43,6 +42,7 @@ from gegenbauer.ridge.expansions import (
     TermExpansion,
     TermPosterior,
 )
+from gegenbauer.ridge.mean_expansion import MeanExpansion
 from gegenbauer.selection._learn_spectrum import learn_spectrum
 from gegenbauer.selection.candidates import TRUSTED
 from gegenbauer.selection.ridge_path import RidgePath
@@ -81,7 +81,7 @@ _METRICS_BY_OUTPUT: dict[Any, Any] = {
 _N_INWARD = 32
 
 
-class GegenbauerRegressorCV(RealTargets, SearchEstimator):
+class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
     """Regression with automatic model selection.
 
     All products of Chebyshev polynomials of the inputs there are, each with a weight that the
@@ -218,7 +218,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SearchEstimator._parameter_constraints,
+        **SeveralSpectraEstimator._parameter_constraints,
         "search": [StrOptions({"marginal_likelihood", "squared_error"})],
     }
     _MARGIN = 0.01
@@ -242,6 +242,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         cv: Any = None,
         scoring: Any = None,
         search: str = "marginal_likelihood",
+        intervals: str = "auto",
         penalize_constant: bool = False,
         search_samples: int = 500,
         kernel_samples: int | str = "auto",
@@ -256,6 +257,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         self.cv = cv
         self.scoring = scoring
         self.search = search
+        self.intervals = intervals
         self.penalize_constant = penalize_constant
         self.search_samples = search_samples
         self.kernel_samples = kernel_samples
@@ -409,22 +411,24 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         """
         free, function = not self.penalize_constant, self.expansion_
         weight = np.ones(data.n) if data.weight is None else data.weight
-        if isinstance(function.posterior, LandmarkPosterior):
+        if isinstance(function, MeanExpansion):
+            # of each sample what the model shows whose spectrum has not seen it
+            parts, own = function.parts, (function.left_out_by, np.arange(data.n))
+            freedom = np.array([part.freedom(n_threads=self._n_threads()) for part in parts])
+            found = np.array([_weighted_squares(part, weight) for part in parts])
+            self.expansion_ = replace(function, noise=relative_noise(found, freedom))
+            squares = found[own] / self.expansion_.noise[function.left_out_by, np.newaxis]
+            left = float(freedom[own].sum())
+            self.effective_dof_ = data.n - left
+        elif isinstance(function.posterior, LandmarkPosterior):
             assert left is not None
             self.effective_dof_ = data.n - left
             fitted = function.evaluate(data.X, n_threads=self._n_threads())
             squares = weight[:, np.newaxis] * (data.Y * self._unit + self._center - fitted) ** 2
         elif isinstance(function, KernelExpansion):
-            posterior = KernelPosterior(self.alpha_, data.weight, free)
-            self.expansion_ = function = replace(function, posterior=posterior)
             if left is None:
-                factor, root, side = function.system(n_threads=self._n_threads())
-                inverse = core.inverse_diagonal(factor, check_threads(self._n_threads()))
-                left = self.alpha_ * float(inverse.sum())
-                if free:
-                    left -= self.alpha_ * float(side @ side) / float(root @ side)
-            dual = function.coef / np.sqrt(weight)[:, np.newaxis]
-            squares = (self.alpha_ * dual) ** 2  # scaled residuals are alpha times dual ones
+                left = float(function.freedom(n_threads=self._n_threads()).sum())
+            squares = _weighted_squares(function, weight)
             self.effective_dof_ = data.n - left
         else:
             # few samples reach few directions, which their features show better than all of G'G
@@ -497,12 +501,16 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         if not return_std:
             return outputs
         X = self._validate_inputs(X, reset=False)
+        function = self._function()
         with np.errstate(over="ignore", invalid="ignore"):
-            h = self._function().variance(X, n_threads=self._n_threads())
+            h = function.variance(X, n_threads=self._n_threads())
         require_finite(h, "some leverages are", CLIP)
         # roots first: their product is finite where the variances are
-        inside = np.outer(np.sqrt(1.0 + h), np.sqrt(self.noise_variance_))
-        std = np.hypot(inside, np.sqrt(self._variance_outside(X)))
+        std = np.outer(np.sqrt(1.0 + h), np.sqrt(self.noise_variance_))
+        if isinstance(function, MeanExpansion):
+            apart = function.disagreement(X, n_threads=self._n_threads())
+            std = np.hypot(std, np.sqrt(apart))
+        std = np.hypot(std, np.sqrt(self._variance_outside(X)))
         return outputs, std[:, 0] if self._y_was_flat else std
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
@@ -551,26 +559,24 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         residuals = self._left_out_residuals
         sizes = np.ones(len(residuals)) if self._row_weight is None else self._row_weight
         tested = np.isfinite(residuals).all(axis=1)
-        residuals, sizes = residuals[tested], sizes[tested]
-        function = self._function()
-        if isinstance(function, KernelExpansion) and not isinstance(
-            function.posterior, LandmarkPosterior
+        function, size, sizes = self._function(), np.abs(residuals[tested]), sizes[tested]
+        if isinstance(function, MeanExpansion) or (
+            isinstance(function, KernelExpansion) and isinstance(function.posterior, KernelPosterior)
         ):
             lower, upper = np.empty_like(outputs), np.empty_like(outputs)
-            block = max(1, int(_MAX_CACHED_PREDICTIONS / len(residuals)))
+            block = max(1, int(_MAX_CACHED_PREDICTIONS / residuals.size))
             for first in range(0, len(outputs), block):
                 rows = slice(first, first + block)
-                # (samples of the fit, samples here)
-                shift = function.smoother(X[rows], n_threads=self._n_threads())[tested]
-                if self._left_out_share is not None:
-                    shift *= self._left_out_share[tested, np.newaxis]
+                # (samples of the fit, samples here, outputs)
+                without = function.without_each(
+                    X[rows], residuals, share=self._left_out_share, n_threads=self._n_threads()
+                )[tested]
                 for k in range(outputs.shape[1]):
-                    e = residuals[:, k : k + 1]
-                    without = outputs[rows, k] - shift * e
-                    lower[rows, k] = -upper_quantile(np.abs(e) - without, sizes, coverage)
-                    upper[rows, k] = upper_quantile(np.abs(e) + without, sizes, coverage)
+                    e, at = size[:, k : k + 1], without[:, :, k]
+                    lower[rows, k] = -upper_quantile(e - at, sizes, coverage)
+                    upper[rows, k] = upper_quantile(e + at, sizes, coverage)
         else:  # the same width everywhere
-            reach = upper_quantile(np.abs(residuals), sizes, coverage)
+            reach = upper_quantile(size, sizes, coverage)
             lower, upper = outputs - reach, outputs + reach
         beyond = self._variance_outside(X)
         out = beyond.any(axis=1)
@@ -640,6 +646,14 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         lags = np.linspace(0.0, 1.0, _N_INWARD + 1)
         found = np.array([np.interp(far, lags, column) for column in largest.T])
         return np.where(np.isnan(found), np.inf, found)  # between infinities, of unknown noise
+
+
+def _weighted_squares(function: KernelExpansion, weight: Doubles) -> Doubles:
+    """Return the squared residuals of the samples of a fit, times their weights."""
+    posterior = function.posterior
+    assert isinstance(posterior, KernelPosterior)
+    # scaled residuals are alpha times dual coefficients
+    return np.asarray((posterior.alpha * function.coef / np.sqrt(weight)[:, np.newaxis]) ** 2)
 
 
 def _is_raw(function: TermExpansion) -> bool:

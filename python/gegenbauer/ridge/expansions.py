@@ -40,9 +40,11 @@ __all__ = [
     "KernelExpansion",
     "KernelPosterior",
     "LandmarkPosterior",
+    "LinearExpansion",
     "TermExpansion",
     "TermPosterior",
     "predict",
+    "require_array",
 ]
 
 
@@ -182,30 +184,20 @@ class LandmarkPosterior(NamedTuple):
 class Expansion(ABC):
     """A fitted function of unscaled inputs, which nothing changes."""
 
-    coef: Doubles
     scaling: InputScaling
-    intercept: Doubles | None
-
-    def with_scaling(self, scaling: InputScaling) -> Self:
-        """Return the same function of inputs that are scaled in another way."""
-        return self if scaling is self.scaling else replace(self, scaling=scaling)  # type: ignore[type-var]
-
-    def with_units(self, unit: Doubles, center: Doubles) -> Self:
-        """Return ``center + unit`` times this function, for each output."""
-        intercept = (0.0 if self.intercept is None else self.intercept) * unit + center
-        return replace(  # type: ignore[type-var]
-            self, coef=self.coef * unit, intercept=intercept
-        )
 
     @property
-    def coef_2d(self) -> Doubles:
-        """Coefficients with a column for each output."""
-        return self.coef.reshape(len(self.coef), -1)
-
-    @property
+    @abstractmethod
     def n_outputs(self) -> int:
         """Number of outputs."""
-        return int(self.coef_2d.shape[1])
+
+    @abstractmethod
+    def with_scaling(self, scaling: InputScaling) -> Self:
+        """Return the same function of inputs that are scaled in another way."""
+
+    @abstractmethod
+    def with_units(self, unit: Doubles, center: Doubles) -> Self:
+        """Return ``center + unit`` times this function, for each output."""
 
     @abstractmethod
     def evaluate(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
@@ -255,6 +247,34 @@ class Expansion(ABC):
         to `from_arrays` as a whole.
         """
 
+
+class LinearExpansion(Expansion):
+    """A fitted function that is linear in its coefficients."""
+
+    coef: Doubles
+    intercept: Doubles | None
+
+    @property
+    def coef_2d(self) -> Doubles:
+        """Coefficients with a column for each output."""
+        return self.coef.reshape(len(self.coef), -1)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return int(self.coef_2d.shape[1])
+
+    def with_scaling(self, scaling: InputScaling) -> Self:
+        """Return the same function of inputs that are scaled in another way."""
+        return self if scaling is self.scaling else replace(self, scaling=scaling)  # type: ignore[type-var]
+
+    def with_units(self, unit: Doubles, center: Doubles) -> Self:
+        """Return ``center + unit`` times this function, for each output."""
+        intercept = (0.0 if self.intercept is None else self.intercept) * unit + center
+        return replace(  # type: ignore[type-var]
+            self, coef=self.coef * unit, intercept=intercept
+        )
+
     def _by_inputs(self, found: Doubles, X: npt.NDArray[Any]) -> Doubles:
         """Turn derivatives by scaled inputs, (n_samples, n_features, n_outputs), into others."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -269,14 +289,15 @@ class Expansion(ABC):
         return posterior
 
 
-def _require_array(arrays: Mapping[str, npt.ArrayLike], name: str) -> None:
+def require_array(arrays: Mapping[str, npt.ArrayLike], name: str) -> None:
+    """Refuse arrays without one of that name."""
     if name not in arrays:
         raise ValueError(f"arrays must hold {name!r}, got {sorted(arrays)}")
 
 
 def _checked(arrays: Mapping[str, npt.ArrayLike], name: str, n_rows: int) -> Doubles:
     """Return coefficients as float64, a copy of as many dimensions as they came with."""
-    _require_array(arrays, name)
+    require_array(arrays, name)
     given = arrays[name]
     found = as_matrix(given, name, n_rows=n_rows, keep_float32=False, one_dimensional=True)
     return np.array(found[:, 0] if np.ndim(given) == 1 else found)
@@ -294,7 +315,7 @@ def _checked_intercept(arrays: Mapping[str, npt.ArrayLike], coef: Doubles) -> Do
 
 
 @dataclass(frozen=True, eq=False)
-class TermExpansion(Expansion):
+class TermExpansion(LinearExpansion):
     """A sum of finitely many terms.
 
     Parameters
@@ -436,7 +457,7 @@ class TermExpansion(Expansion):
 
 
 @dataclass(frozen=True, eq=False)
-class KernelExpansion(Expansion):
+class KernelExpansion(LinearExpansion):
     """A sum of kernels at centres, as it were of infinitely many terms.
 
     Parameters
@@ -558,6 +579,45 @@ class KernelExpansion(Expansion):
             right += np.outer(side, (1.0 - root @ right) / (root @ side))
         return np.asarray(right * root[:, np.newaxis])
 
+    def without_each(
+        self,
+        X: npt.ArrayLike,
+        residuals: Doubles,
+        *,
+        share: Doubles | None = None,
+        n_threads: int | None = None,
+    ) -> Doubles:
+        """Return the values at X of the fits without one sample each.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, n_features)
+            Where.
+        residuals : ndarray, shape (n_centres, n_outputs)
+            Targets minus their leave-one-out predictions.
+        share : ndarray, shape (n_centres,), optional
+            Of the weight of each sample that is left out; None for all of it.
+
+        Returns
+        -------
+        ndarray, shape (n_centres, n, n_outputs)
+        """
+        values = self.evaluate(X, n_threads=n_threads)
+        moved = self.smoother(X, n_threads=n_threads)
+        if share is not None:
+            moved *= share[:, np.newaxis]
+        left_out = residuals[:, np.newaxis] * moved[:, :, np.newaxis]
+        return np.asarray(values.reshape(1, -1, self.n_outputs) - left_out)
+
+    def freedom(self, *, n_threads: int | None = None) -> Doubles:
+        """Return one minus the leverage of each sample of the fit, as weighted, (n_centres,)."""
+        posterior = self._of_samples
+        factor, root, side = self.system(n_threads=n_threads)
+        left = core.inverse_diagonal(factor, check_threads(n_threads))
+        if posterior.free_constant:
+            left -= side**2 / float(root @ side)
+        return np.asarray(posterior.alpha * left)
+
     @property
     def _of_samples(self) -> KernelPosterior:
         """The posterior of an expansion whose centres are the samples of the fit."""
@@ -635,7 +695,7 @@ class KernelExpansion(Expansion):
         ValueError, TypeError
             An array is missing, or is of wrong shape, type or content.
         """
-        _require_array(arrays, "X_fit")
+        require_array(arrays, "X_fit")
         centres = as_matrix(arrays["X_fit"], "X_fit", n_columns=kernel.n_features)
         coef = _checked(arrays, "dual_coef", len(centres))
         return cls(kernel, centres, coef, scaling, _checked_intercept(arrays, coef), posterior)
