@@ -14,6 +14,7 @@ from gegenbauer.inspection.models import expansion_of
 from gegenbauer.plotting._axes import error_name, errors_of, get_axes
 from gegenbauer.ridge.expansions import KernelExpansion, KernelPosterior
 from gegenbauer.ridge.landmarks import choose_landmarks
+from gegenbauer.ridge.mean_expansion import MeanExpansion
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
 from gegenbauer.selection.ridge_path import RidgePath
 
@@ -32,6 +33,11 @@ def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ridge
     """Factorise the problem that an estimator has solved; return its penalty, too."""
     check_is_fitted(estimator)
     function = expansion_of(estimator)
+    if isinstance(function, MeanExpansion):
+        raise TypeError(
+            f"this {type(estimator).__name__} is the mean of {len(function.parts)} models, each "
+            "with a penalty of its own: fit with `intervals='one_spectrum'`"
+        )
     model: Kernel | TensorBasis | Landmarks
     if not isinstance(function, KernelExpansion):
         model = function.basis
