@@ -257,6 +257,8 @@ def fitted_search(kind):
         "terms-penalized": {"n_terms": 12, "penalize_constant": True},
         "fixed": {"spectrum": (0.5, 2.0), "alphas": np.array([1e-3, 1.0]), "cv": 3},
         "weights": {"penalize_constant": True, "search": "squared_error", "n_jobs": 1},
+        "one": {"intervals": "one_spectrum"},
+        "one-weights": {"intervals": "one_spectrum", "penalize_constant": True, "n_jobs": 1},
         "paper": {"spectrum": None, "lam": [0.05, 0.5], "n_terms": np.array([4, 9])},
         "landmarks": {"kernel_samples": 20},
         "landmarks-penalized": {"kernel_samples": 20, "penalize_constant": True},
@@ -272,8 +274,9 @@ def _fitted_search(kind, parameters, X, y, third, weights):
     )
     if which == "regressor":
         X = X.astype(np.float32) if variant == "float32" else X
-        Y = {"outputs": np.c_[y, y**2], "weights": np.c_[y, y**2], "column": y[:, np.newaxis]}
-        return model.fit(X, Y.get(variant, y), weights if variant == "weights" else None)
+        both = dict.fromkeys(["outputs", "weights", "one-weights"], np.c_[y, y**2])
+        Y = {**both, "column": y[:, np.newaxis]}
+        return model.fit(X, Y.get(variant, y), weights if variant.endswith("weights") else None)
     labels = {
         "binary": np.array(["no", "yes"])[(y > 0.5).astype(int)],
         "multilabel": np.c_[y > 0.5, third > 1].astype(int),
@@ -291,6 +294,7 @@ SEARCHES = [
     "classifier", "classifier-binary", "classifier-multilabel", "classifier-names",
     "classifier-balanced", "classifier-terms", "classifier-fixed", "classifier-paper",
     "regressor", "regressor-float32", "regressor-outputs", "regressor-weights",
+    "regressor-one", "regressor-one-weights",
     "regressor-column", "regressor-terms", "regressor-terms-penalized", "regressor-fixed",
     "regressor-paper", "classifier-landmarks", "regressor-landmarks",
     "regressor-landmarks-penalized",
@@ -406,7 +410,7 @@ class TestSearches:
         assert load(tmp_path / "model").noise_variance_[0] == np.inf
 
     def test_non_finite_weights_are_refused(self, tmp_path):
-        model = fitted_search("regressor")
+        model = fitted_search("regressor-one")
         model.dual_coef_[0] = np.nan
         with pytest.raises(ValueError, match="dual_coef_ must be finite"):
             save(model, tmp_path / "model")
@@ -1410,7 +1414,7 @@ class TestHostile:
 
     def test_spectra_of_many_components(self, tmp_path):
         """A kernel takes its time for each, however short a file of them is."""
-        parts = Parts(fitted_search("regressor"), tmp_path)
+        parts = Parts(fitted_search("regressor-one"), tmp_path)
         most = _format.MAX_COMPONENTS
         part = {"kind": "PowerDecay", "interaction": 0.01, "smoothness": 2}
         for entries, name in [

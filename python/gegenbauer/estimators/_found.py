@@ -92,7 +92,9 @@ class FoundEstimator(TargetEstimator):
     def X_fit_(self) -> NDArray[Any]:  # noqa: N802  # as scikit-learn's KernelRidge calls it
         """Samples of the fit, of a model with all terms."""
         found = self.expansion_
-        return found.centres if isinstance(found, MeanExpansion) else self._kernels("X_fit_").centres
+        return (
+            found.centres if isinstance(found, MeanExpansion) else self._kernels("X_fit_").centres
+        )
 
     @property
     def dual_coef_(self) -> Doubles:

@@ -561,7 +561,8 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         tested = np.isfinite(residuals).all(axis=1)
         function, size, sizes = self._function(), np.abs(residuals[tested]), sizes[tested]
         if isinstance(function, MeanExpansion) or (
-            isinstance(function, KernelExpansion) and isinstance(function.posterior, KernelPosterior)
+            isinstance(function, KernelExpansion)
+            and isinstance(function.posterior, KernelPosterior)
         ):
             lower, upper = np.empty_like(outputs), np.empty_like(outputs)
             block = max(1, int(_MAX_CACHED_PREDICTIONS / residuals.size))

@@ -338,9 +338,7 @@ def _largest_terms(
     return basis, weights
 
 
-def _mean_sobol_indices(
-    function: MeanExpansion, distribution: str, extent: float
-) -> SobolIndices:
+def _mean_sobol_indices(function: MeanExpansion, distribution: str, extent: float) -> SobolIndices:
     """Decompose the variance of a mean of sums of kernels, by all terms that any of them has."""
     indices, coefficients, degree = [], [], 0
     for part in function.parts:
@@ -434,7 +432,9 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
 
 def _warn_if_correlated(estimator: Any, function: Expansion) -> None:
     known = estimator._correlation
-    if known is None and isinstance(function, (KernelExpansion, MeanExpansion)):  # of a file of an older version
+    if known is None and isinstance(
+        function, (KernelExpansion, MeanExpansion)
+    ):  # of a file of an older version
         known = largest_correlation(function.centres)
     if known is not None and abs(known[0]) >= _CORRELATED:
         value, *pair = known
