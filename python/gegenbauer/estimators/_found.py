@@ -121,7 +121,8 @@ class FoundEstimator(TargetEstimator):
                 "than with `spectrum=None`",
             )
         m = self.n_features_in_
-        return np.mean([each.interactions(m).sum(axis=1) for each in self.spectra_], axis=0)
+        found = [each.interactions(m).sum(axis=1) for each in self.spectra_]
+        return np.asarray(np.mean(found, axis=0))
 
     @property
     def cv_results_(self) -> dict[str, Any]:

@@ -508,8 +508,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         # roots first: their product is finite where the variances are
         std = np.outer(np.sqrt(1.0 + h), np.sqrt(self.noise_variance_))
         if isinstance(function, MeanExpansion):
-            apart = function.disagreement(X, n_threads=self._n_threads())
-            std = np.hypot(std, np.sqrt(apart))
+            std = np.hypot(std, function.disagreement(X, n_threads=self._n_threads()))
         std = np.hypot(std, np.sqrt(self._variance_outside(X)))
         return outputs, std[:, 0] if self._y_was_flat else std
 

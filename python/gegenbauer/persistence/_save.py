@@ -288,7 +288,7 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
         tensors["row_weight"] = estimator._row_weight
     if estimator._left_out_share is not None:
         tensors["left_out_share"] = estimator._left_out_share
-    function = estimator.expansion_
+    function: Any = estimator.expansion_
     posterior = (function.middle if isinstance(function, MeanExpansion) else function).posterior
     fitted |= {
         "effective_dof_": _open_number(estimator.effective_dof_),

@@ -539,7 +539,7 @@ class KernelExpansion(LinearExpansion):
         """Return the variances of the values at X in units of the noise, (n_samples,)."""
         if isinstance(self.posterior, LandmarkPosterior):
             return self._variance_by_landmarks(X, self.posterior, n_threads)
-        posterior = self._of_samples
+        posterior = self.samples_posterior
         factor, root, side = self.system(n_threads=n_threads)
         k = self._cross(X, root, n_threads)
         solved = k.copy(order="F")
@@ -571,7 +571,7 @@ class KernelExpansion(LinearExpansion):
 
     def smoother(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return how much each value at X moves with each target of the fit, (n_centres, n)."""
-        posterior = self._of_samples
+        posterior = self.samples_posterior
         factor, root, side = self.system(n_threads=n_threads)
         right = self._cross(X, root, n_threads)
         core.solve_factored(factor, right, check_threads(n_threads))
@@ -611,7 +611,7 @@ class KernelExpansion(LinearExpansion):
 
     def freedom(self, *, n_threads: int | None = None) -> Doubles:
         """Return one minus the leverage of each sample of the fit, as weighted, (n_centres,)."""
-        posterior = self._of_samples
+        posterior = self.samples_posterior
         factor, root, side = self.system(n_threads=n_threads)
         left = core.inverse_diagonal(factor, check_threads(n_threads))
         if posterior.free_constant:
@@ -619,7 +619,7 @@ class KernelExpansion(LinearExpansion):
         return np.asarray(posterior.alpha * left)
 
     @property
-    def _of_samples(self) -> KernelPosterior:
+    def samples_posterior(self) -> KernelPosterior:
         """The posterior of an expansion whose centres are the samples of the fit."""
         found = self.posterior
         if isinstance(found, LandmarkPosterior):
@@ -628,7 +628,7 @@ class KernelExpansion(LinearExpansion):
 
     def system(self, *, n_threads: int | None = None) -> tuple[Doubles, Doubles, Doubles]:
         """Return the factor of alpha I + D K D, D as a vector, and the solution for it."""
-        posterior = self._of_samples
+        posterior = self.samples_posterior
         weight = posterior.weight
         root = np.ones(len(self.centres)) if weight is None else np.sqrt(weight)
         threads = check_threads(n_threads)
@@ -646,7 +646,7 @@ class KernelExpansion(LinearExpansion):
         """Return D k for samples X, (n_centres, n_samples), of the penalised terms."""
         data = as_matrix(X, "X", n_columns=self.kernel.n_features)
         K = self.kernel(self.centres, data, scaling=self.scaling, n_threads=n_threads)
-        if self._of_samples.free_constant:
+        if self.samples_posterior.free_constant:
             K -= 1.0
         K *= root[:, np.newaxis]
         return np.asfortranarray(K)

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["MeanExpansion"]
 
 
+def _mean(values: Sequence[Doubles]) -> Doubles:
+    """Return the mean over parts, finite where all values are."""
+    return np.asarray((np.array(values) / len(values)).sum(axis=0))
+
+
 @dataclass(frozen=True, eq=False)
 class MeanExpansion(Expansion):
     """The mean of sums of kernels at all samples, each kernel learned without a part of these.
@@ -75,18 +80,18 @@ class MeanExpansion(Expansion):
     @property
     def alphas(self) -> Doubles:
         """The penalty of each part."""
-        return np.array([part._of_samples.alpha for part in self.parts])
+        return np.array([part.samples_posterior.alpha for part in self.parts])
 
     @property
     def alpha(self) -> float:
         """The middle one of the penalties."""
-        return self.middle._of_samples.alpha
+        return self.middle.samples_posterior.alpha
 
     @property
     def middle(self) -> KernelExpansion:
         """The part with the middle one of the penalties."""
         order = np.argsort(self.alphas, kind="stable")
-        return self.parts[order[len(order) // 2]]
+        return self.parts[int(order[len(order) // 2])]
 
     def with_scaling(self, scaling: InputScaling) -> Self:
         """Return the same function of inputs that are scaled in another way."""
@@ -98,11 +103,11 @@ class MeanExpansion(Expansion):
 
     def evaluate(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return the values at X, (n_samples,) or (n_samples, n_outputs)."""
-        return np.mean([part.evaluate(X, n_threads=n_threads) for part in self.parts], axis=0)
+        return _mean([part.evaluate(X, n_threads=n_threads) for part in self.parts])
 
     def gradient(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return the derivatives at X by the inputs, (n_samples, n_features[, n_outputs])."""
-        return np.mean([part.gradient(X, n_threads=n_threads) for part in self.parts], axis=0)
+        return _mean([part.gradient(X, n_threads=n_threads) for part in self.parts])
 
     def variance(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return the mean variance of the parts at X in units of the noise, (n_samples,).
@@ -112,8 +117,10 @@ class MeanExpansion(Expansion):
         return self._weighted([part.variance(X, n_threads=n_threads) for part in self.parts])
 
     def disagreement(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
-        """Return the variances of the values at X over the parts, (n_samples[, n_outputs])."""
-        return np.var([part.evaluate(X, n_threads=n_threads) for part in self.parts], axis=0)
+        """Return the standard deviations of the values at X over the parts, of that shape."""
+        values = np.array([part.evaluate(X, n_threads=n_threads) for part in self.parts])
+        size = float(np.abs(values).max(initial=0.0)) or 1.0  # whose square may leave float64
+        return np.asarray(size * np.std(values / size, axis=0))
 
     def without_each(
         self,
