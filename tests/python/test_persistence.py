@@ -1664,6 +1664,35 @@ class TestHostileSearches:
         refused(parts.write(), message)
 
     @pytest.mark.parametrize(
+        ("name", "value", "message"),
+        [
+            ("left_out_by", 5, "left_out_by must be less than 5; it holds 5"),
+            ("left_out_by", -1, "left_out_by must be .*of at least 0"),
+            ("part_noise", 5.5, "part_noise must have a mean of one; it holds 5.5"),
+            ("part_noise", 0.0, "part_noise must be finite and positive"),
+            ("part_alphas", 0.0, "part_alphas must be finite and positive"),
+            ("part_alphas", 1e-308, "alpha_ must be the middle one of part_alphas|prior_variance"),
+        ],
+    )
+    def test_models_of_which_the_mean_is_taken(self, tmp_path, name, value, message):
+        parts = Parts(fitted_search("regressor"), tmp_path)
+        parts.tensors[name][0] = value
+        refused(parts.write(), message)
+
+    @pytest.mark.parametrize("n_spectra", [0, 1, 4, 17])
+    def test_numbers_of_spectra(self, tmp_path, n_spectra):
+        parts = Parts(fitted_search("regressor"), tmp_path)
+        spectra = parts.entries["fitted"]["spectra_"]
+        assert len(spectra) == 5
+        parts.entries["fitted"]["spectra_"] = (4 * spectra)[:n_spectra]
+        refused(parts.write(), "spectra_ must be 2 to 16|must be float64 of shape")
+
+    def test_the_middle_of_the_penalties(self, tmp_path):
+        parts = Parts(fitted_search("regressor"), tmp_path)
+        parts.entries["fitted"]["alpha_"] *= 2
+        refused(parts.write(), "alpha_ must be the middle one of part_alphas")
+
+    @pytest.mark.parametrize(
         ("key", "value", "message"),
         [
             ("cv", [[0, 1], [2]], "parameters\\['cv'\\] must be one of: int, null"),

@@ -89,7 +89,8 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
     that inputs that do not matter fade out. The weights and the penalty are those of the
     largest marginal likelihood on some hundred samples; then the penalty is chosen again, and the
     one linear system solved, on all samples. It takes the place of a Gaussian process with
-    automatic relevance determination, at a fraction of its time.
+    automatic relevance determination, at a fraction of its time. Of few samples, five such models
+    are learned, each with weights from other four fifths of the samples, and their mean is taken.
 
     Parameters
     ----------
@@ -122,6 +123,16 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
     search : {"marginal_likelihood", "squared_error"}, default="marginal_likelihood"
         By what the spectrum is learned: the likelihood of its samples, or their exact
         leave-one-out error, which takes more steps and is often a little better without noise.
+    intervals : {"auto", "five_spectra", "one_spectrum"}, default="auto"
+        Whether leave-one-out predictions, and with them intervals, standard deviations and
+        ``best_score_``, are of models whose spectrum has not seen the sample either.
+        "five_spectra" learns five, each without a fifth of the samples (always the same ones), and
+        fits all samples with each; the mean of the five predicts. That takes some three to five
+        times as long, and all terms of up to ``kernel_samples`` samples, with ``cv=None``; what
+        does not go with it is an error. "one_spectrum" learns one on all samples, which makes all
+        of these too good where samples are few. "auto" takes five for up to 300 distinct samples,
+        with the other parameters permitting. A given spectrum has seen no sample: it is taken as it
+        is.
     penalize_constant : bool, default=False
         Whether alpha also penalises the constant term.
     search_samples : int, default=500
@@ -144,11 +155,13 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
     Attributes
     ----------
     spectrum_ : Spectrum or None
-        The weights of the terms; None for ``spectrum=None``.
+        The weights of the terms; None for ``spectrum=None``. Not of five.
+    spectra_ : tuple of Spectrum
+        All spectra, one or five; none for ``spectrum=None``.
     lam_ : float
         Parameter of the polynomials; 0 (Chebyshev) but for ``spectrum=None``.
     alpha_ : float
-        The penalty, for targets scaled to a variance of one.
+        The penalty, for targets scaled to a variance of one. Of five, the middle one.
     best_score_ : float
         Score of the chosen alpha on samples left out, the larger the better: minus the mean
         squared error in units of the targets' variance, or that of ``scoring``.
@@ -161,16 +174,19 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         Prediction of each sample of ``fit`` by the model without it (with ``cv``, of those
         that were in a test part). Samples that are equal are left out together where all at their
         x have the same target, or where their target occurs at that x alone, as with copies; else
-        one at a time, as where inputs and targets have few values. With fewer than about ten
-        samples an input they are optimistic: see :meth:`predict_interval`.
+        one at a time, as where inputs and targets have few values. Of five spectra, by the model
+        whose spectrum has not seen the sample; those of one, with fewer than about ten samples an
+        input, are optimistic.
     relevances_ : ndarray of shape (n_features,)
-        Sum of the weights of each input; not with ``spectrum=None``.
+        Sum of the weights of each input, of five spectra the mean; not with ``spectrum=None``.
     noise_variance_ : ndarray of shape (n_outputs,)
-        Squared residuals by the degrees of freedom that are left.
+        Squared residuals by the degrees of freedom that are left; of five spectra, those of each
+        sample by the model whose spectrum has not seen it.
     effective_dof_ : float
         Sum of the leverages: how many free parameters the model amounts to.
-    expansion_ : KernelExpansion or TermExpansion
-        The fitted function, of which the next attributes are parts.
+    expansion_ : KernelExpansion, TermExpansion or MeanExpansion
+        The fitted function, of which the next attributes are parts. The mean of five has them as
+        ``expansion_.parts``.
     kernel_, X_fit_, dual_coef_, intercept_
         With all terms: the kernel, the distinct samples, or those that are landmarks, and the
         coefficients (n_centres, n_outputs) of
@@ -481,8 +497,9 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
             :math:`\sigma \sqrt{1 + h(x)}` with the leverage h that the sample would have. Outside
             of the range seen in ``fit`` it grows with the distance, since a clipped prediction
             means little there: to the variance that the prior has in the inputs that are outside.
-            Where samples are few for the number of inputs it is too small, since a spectrum that is
-            learned has seen every sample: see :meth:`predict_interval` for how much.
+            Of five spectra, the variance is the mean of the five and the variance between them.
+            Of one that was learned it is too small where samples are few for the number of inputs:
+            see :meth:`predict_interval` for how much.
 
         Returns
         -------
@@ -518,13 +535,14 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         By jackknife+: the interval is made of what each model without one sample predicts here,
         plus and minus its error at that sample. With a given spectrum and alpha at least
         ``2 * coverage - 1`` of the targets lie inside, whatever the distribution, if samples are
-        exchangeable; in practice about ``coverage`` do. A spectrum that is learned has seen every
-        sample: with ten inputs and coverage = 0.9, 0.88 were inside with 100 samples, 0.82 with 50,
-        0.61 with 20. Give the spectrum, or one learned on other samples, where samples are that
-        few. With a finite set of terms, or landmarks, the models without a sample are taken for the
+        exchangeable; in practice about ``coverage`` do. For few samples each model without a sample
+        has a spectrum that was learned without it, too (see ``intervals``): with ten inputs, one of
+        which matters, and coverage = 0.9, 0.93 were inside with 20 samples, 0.91 with 50, 0.90 with
+        100. A single spectrum that is learned has seen every sample: there 0.65, 0.74 and 0.86.
+        With a finite set of terms, or landmarks, the models without a sample are taken for the
         one with all samples. With ``cv``, only samples of a test part count. Outside of the range
-        seen in ``fit`` intervals widen with the
-        distance, as standard deviations do: see :meth:`predict`.
+        seen in ``fit`` intervals widen with the distance, as standard deviations do: see
+        :meth:`predict`.
 
         Parameters
         ----------
