@@ -1667,10 +1667,10 @@ class TestHostileSearches:
         ("name", "value", "message"),
         [
             ("left_out_by", 5, "left_out_by must be less than 5; it holds 5"),
-            ("left_out_by", -1, "left_out_by must be .*of at least 0"),
+            ("left_out_by", -1, "'left_out_by' must be .*of at least 0"),
             ("part_noise", 5.5, "part_noise must have a mean of one; it holds 5.5"),
-            ("part_noise", 0.0, "part_noise must be finite and positive"),
-            ("part_alphas", 0.0, "part_alphas must be finite and positive"),
+            ("part_noise", 0.0, "'part_noise' must be finite and positive"),
+            ("part_alphas", 0.0, "'part_alphas' must be finite and positive"),
             ("part_alphas", 1e-308, "alpha_ must be the middle one of part_alphas|prior_variance"),
         ],
     )

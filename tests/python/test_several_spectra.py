@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gegenbauer import GegenbauerRegressorCV, load, save, sobol_indices, solve_kernel
 from gegenbauer.basis import SpectrumKernel
+from gegenbauer.errors import UnderfittingWarning
 from gegenbauer.estimators._samples import Samples, deal_samples
 from gegenbauer.ridge import KernelExpansion, MeanExpansion, predict_kernel
 from gegenbauer.selection import learn_spectrum
@@ -267,6 +268,15 @@ class TestChoice:
         assert not hasattr(model, name)
         assert model.X_fit_.shape == (20, 3)
         assert model.alpha_ == np.median([p.posterior.alpha for p in model.expansion_.parts])
+
+    def test_what_chance_may_give(self):
+        """No spectrum has seen what it is judged by: chance is in the choice of alpha alone."""
+        rng = np.random.default_rng(0)
+        X, noise = rng.uniform(size=(40, 3)), rng.normal(size=40)
+        with pytest.warns(UnderfittingWarning):
+            GegenbauerRegressorCV().fit(X, noise)
+        weak = GegenbauerRegressorCV().fit(X, 1.7 * X[:, 0] + noise)
+        assert -1.0 + 12 / 40 > weak.best_score_ > -1.0 + 4 / 40
 
     @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
     @pytest.mark.parametrize("n", [2, 3, 4, 6])

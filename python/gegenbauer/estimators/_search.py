@@ -593,7 +593,8 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
     @property
     def _luck(self) -> float:
         given = self.spectrum is not None and not isinstance(self.spectrum, str)
-        return _LUCK_OF_ONE if given else _LUCK
+        # of several spectra, none has seen the samples that it is judged by
+        return _LUCK_OF_ONE if given or len(self.spectra_) > 1 else _LUCK
 
     def _chance(self, constant: float, data: Samples) -> float | None:
         """Return by how much the best of all models tried may beat the constant by chance.
