@@ -20,10 +20,9 @@ _MIDDLE, _TIMES = 0.99, 3.0
 def find_fences(column: NDArray[np.float64], weight: Doubles | None) -> tuple[float, float]:
     r"""Return the ends of the box of an input: its range, or nearer fences if that is far wider.
 
-    On either side, the fence is three times as far from the median as the quantile of 0.99 (0.01), of
-    which one in a hundred samples is beyond: 7 standard deviations of normal values, beyond which
-    none of them lies, as 0.04 per cent of lognormal ones do. Values beyond it
-    are clipped to it. Inputs of which nearly all samples are the same have none.
+    On either side, the fence is three times as far from the median as the quantile of 0.99 (0.01),
+    beyond which one in a hundred samples lies: 7 standard deviations of normal values, beyond which
+    none of them lies, as 0.04 per cent of lognormal ones do. Values beyond it are clipped to it. Inputs of which nearly all samples are the same have none.
 
     Parameters
     ----------

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
-from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.levels import Levels
 from gegenbauer.basis.scaling import InputScaling
-from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.errors import OutOfRangeWarning, stacklevel
 from gegenbauer.estimators._base import MAX_LISTED
 from gegenbauer.estimators._categories import CategoryEncoder, find_categories
 from gegenbauer.estimators._targets import TargetEstimator
-from gegenbauer.ridge.expansions import KernelExpansion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles
-    from gegenbauer.ridge.expansions import TermExpansion
+    from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
+    from gegenbauer.ridge.mean_expansion import MeanExpansion
 
 __all__ = ["MixedInputs"]
-
-# Nodes of Chebyshev's measure over which a factor of the kernel is averaged
-_N_NODES = 64
 
 
 class MixedInputs(TargetEstimator):
@@ -49,7 +43,7 @@ class MixedInputs(TargetEstimator):
     categorical_features: Any = None
     missing: str = "error"
 
-    expansion_: TermExpansion | KernelExpansion
+    expansion_: TermExpansion | KernelExpansion | MeanExpansion
     _all_terms: bool = True  # until a fit finds otherwise
     _encoder: CategoryEncoder = CategoryEncoder()
     _levels: tuple[Levels | None, ...] | None = None
@@ -188,17 +182,10 @@ class MixedInputs(TargetEstimator):
 
     # ---- the function ------------------------------------------------------------
 
-    def _function(self, X: NDArray[Any]) -> TermExpansion | KernelExpansion:
+    def _function(self, X: NDArray[Any]) -> TermExpansion | KernelExpansion | MeanExpansion:
         """Return the fitted function with today's clipping, of samples with missing values."""
         function = self.expansion_.with_scaling(self._current_scaling())
-        if not isinstance(function, KernelExpansion) or not np.isnan(X).any():
-            return function
-        kernel = function.kernel
-        if not isinstance(kernel, SpectrumKernel) or kernel.spectrum.levels is not None:
-            return function
-        # no sample of the fit lacked a value: their factor is 1
-        spectrum = Spectrum(kernel.spectrum, [None] * kernel.n_features)
-        return replace(function, kernel=SpectrumKernel(kernel.n_features, spectrum))
+        return function.with_missing() if np.isnan(X).any() else function
 
     def _unknown(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Return where samples have what no sample of the fit had, (n_samples, n_features)."""
@@ -209,29 +196,12 @@ class MixedInputs(TargetEstimator):
         return unknown
 
     def _prior_of_unknown(self, X: NDArray[Any]) -> Doubles:
-        """Return the prior variance that unknown inputs have beside their mean, (n_samples,).
-
-        The mean of the diagonal of the kernel over these inputs, less the diagonal at their mean;
-        each factor averages over the polynomials' own measure, or the shares of levels.
-        """
+        """Return the prior variance that unknown inputs have beside their mean, (n_samples,)."""
         found = np.zeros(len(X))
         unknown = self._unknown(X)
         rows = np.flatnonzero(unknown.any(axis=1))
-        function = self._function(X)
-        if rows.size == 0 or not isinstance(function, KernelExpansion):
-            return found
-        kernel = function.kernel
-        nodes = np.cos((np.arange(_N_NODES) + 0.5) * np.pi / _N_NODES)[:, np.newaxis]
-        growth = np.ones(rows.size)
-        for t in np.flatnonzero(unknown.any(axis=0)).tolist():
-            one = kernel.spectrum._of_input(t)
-            if one.levels is not None and one.levels[0] is not None:
-                mean = 1.0 + float(one.interactions(1).sum())
-            else:
-                mean = float(SpectrumKernel(1, one).diagonal(nodes).mean())
-            growth[unknown[rows, t]] *= mean
-        at_mean = kernel.diagonal(X[rows], scaling=function.scaling)
-        found[rows] = at_mean * (growth - 1.0)
+        if rows.size:
+            found[rows] = self._function(X).prior_of_unknown(X[rows], unknown[rows])
         return found
 
     @property

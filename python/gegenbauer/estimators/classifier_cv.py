@@ -122,8 +122,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         The box of the inputs, (lower, upper) of each, which is mapped to [-1, 1]; values beyond it
         are clipped to it. None takes the range of the samples. "auto" does, too, but puts fences
         where a few samples far from all others would set it: on either side of the median, three
-        times as far as the quantile of 0.99 is; ``n_clipped_`` reports how many are beyond. Only where
-        values are clipped, and not with ``spectrum=None``.
+        times as far as the quantile of 0.99 is; ``n_clipped_`` reports how many are beyond. Only
+        where values are clipped, and not with ``spectrum=None``.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: see
         :class:`GegenbauerClassifier`. "extrapolate" is for finite sets of terms only.
