@@ -396,7 +396,9 @@ class TestFit:
         warning = "('a') fill 2.5 per cent of its range (they lie in [0, 1] of ["
         result = succeed("fit", "t.csv", "--target", "y", warning=warning)
         assert "bounds" not in result.err  # for which there is no option
-        succeed("tune", "t.csv", "--target", "y", warning=warning)
+        # there the box has fences
+        result = succeed("tune", "t.csv", "--target", "y")
+        assert result.value("clipped") == "1 value of 'a' beyond the box"
 
     def test_help_shows_the_defaults(self):
         text = " ".join(run("fit", "--help").out.split())
@@ -1734,13 +1736,45 @@ class TestErrors:
             table[["island"]].to_csv("new.csv", index=False)
             for command in (
                 ["fit", "t.csv", "--target=y"], ["fit", "t.csv", "--target=y", "--stream"],
-                ["tune", "t.csv", "--target=y"], ["predict", "any.st", "new.csv"],
+                ["predict", "any.st", "new.csv"],
             ):  # fmt: skip
                 error = fail(*command)
                 assert "'island'" in error
                 assert what in error
                 assert "row" in error or "such as" in error
                 assert re.search("make it numbers|repair", error)
+            if value == "":  # which tune learns from
+                continue
+            error = fail("tune", "t.csv", "--target=y")
+            assert "'island'" in error
+            assert what in error
+            assert re.search("make all of them numbers|repair", error)
+
+    def test_tables_with_text_and_gaps(self):
+        rng = np.random.default_rng(0)
+        table = pd.DataFrame(
+            {"island": rng.choice(["Biscoe", "Dream"], 80), "z": rng.normal(size=80)}
+        )
+        table["y"] = (table["island"] == "Dream") + 0.1 * rng.normal(size=80)
+        table.loc[::5, "z"] = np.nan
+        table.to_csv("t.csv", index=False)
+        succeed("tune", "t.csv", "--target=y", "--out=m.st")
+        new = pd.DataFrame({"island": ["Dream", "Biscoe", "Torgersen", ""], "z": ["", 0.1, 0.2, 0]})
+        new.to_csv("new.csv", index=False)
+        result = succeed(
+            "predict", "m.st", "new.csv",
+            warning="2 of 4 rows have what no row had in fit, in 'island'; the first is data row 3 of "
+            "new.csv (header not counted), where 'island' is 'Torgersen'; taken as the mean there",
+        )  # fmt: skip
+        found = pd.read_csv(io.StringIO(result.out))["prediction"]
+        assert found[0] == pytest.approx(1, abs=0.1)
+        assert found[1] == pytest.approx(0, abs=0.1)
+        share = (table["island"] == "Dream").mean()
+        assert found[2] == pytest.approx(share, abs=0.1)
+        error = fail("predict", "m.st", "new.csv", "--out-of-range=error")
+        assert "give --out-of-range clip or warn to accept them" in error
+        report = " ".join(succeed("info", "m.st").out.split())
+        assert "island 2 levels 'Biscoe', 'Dream'" in report
 
     def test_dates(self):
         table = iris_table().assign(day=pd.Timestamp("2024-05-01"))

@@ -32,6 +32,12 @@ from gegenbauer import (
 from gegenbauer.basis import SpectrumKernel
 from gegenbauer.errors import ModelFileError, OutOfRangeWarning, UnderfittingWarning
 
+
+def one_model(**parameters):
+    """A model of one spectrum, which has a kernel to be looked at; see TestSeveralSpectra."""
+    return GegenbauerRegressorCV(intervals="one_spectrum", **parameters)
+
+
 EFFECTS = {"blue": 0.0, "green": 1.0, "red": -1.0, "white": 0.5}
 
 
@@ -54,7 +60,7 @@ def table(n=300, seed=0):
 @pytest.fixture(scope="module")
 def fitted():
     X, y = table()
-    return GegenbauerRegressorCV().fit(X, y)
+    return one_model().fit(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +87,7 @@ class TestWhatIsLearned:
         encoder = ColumnTransformer(
             [("c", OneHotEncoder(), ["colour"]), ("n", SimpleImputer(), numbers)]
         )
-        plain = make_pipeline(encoder, GegenbauerRegressorCV(out_of_range="clip"))
+        plain = make_pipeline(encoder, one_model(out_of_range="clip"))
         X_new, y_new = table(1000, seed=1)
         fitted = pickle.loads(pickle.dumps(fitted)).set_params(out_of_range="clip")
         lost, lost_by_others = (1 - one.score(X_new, y_new) for one in (fitted, plain.fit(X, y)))
@@ -120,7 +126,7 @@ class TestWhatIsLearned:
         """Levels have no order: renaming them permutes, and changes nothing but rounding."""
         X, y = table()
         names = {"blue": "z", "green": "y", "red": "x", "white": "w"}
-        other = GegenbauerRegressorCV().fit(X.assign(colour=X.colour.map(names)), y)
+        other = one_model().fit(X.assign(colour=X.colour.map(names)), y)
         assert other.alpha_ == pytest.approx(fitted.alpha_, rel=1e-3)
         np.testing.assert_allclose(other.loo_predictions_, fitted.loo_predictions_, atol=1e-4)
 
@@ -128,8 +134,8 @@ class TestWhatIsLearned:
         X, y = table(80)
         weight = np.random.default_rng(2).integers(0, 3, len(X))
         again = np.repeat(np.arange(len(X)), weight)
-        one = GegenbauerRegressorCV().fit(X, y, sample_weight=weight)
-        two = GegenbauerRegressorCV().fit(X.iloc[again], y[again])
+        one = one_model().fit(X, y, sample_weight=weight)
+        two = one_model().fit(X.iloc[again], y[again])
         first = np.searchsorted(again, np.flatnonzero(weight))
         np.testing.assert_allclose(
             one.loo_predictions_[weight > 0], two.loo_predictions_[first], atol=1e-6
@@ -141,8 +147,8 @@ class TestWhatIsLearned:
         X.loc[0, "colour"] = "none"
         weight = np.ones(len(X))
         weight[0] = 0
-        one = GegenbauerRegressorCV(out_of_range="clip").fit(X, y, sample_weight=weight)
-        two = GegenbauerRegressorCV(out_of_range="clip").fit(X[1:], y[1:])
+        one = one_model(out_of_range="clip").fit(X, y, sample_weight=weight)
+        two = one_model(out_of_range="clip").fit(X[1:], y[1:])
         assert one.categories_ == two.categories_
         np.testing.assert_array_equal(one.predict(X), two.predict(X))
 
@@ -151,7 +157,7 @@ class TestWhatIsLearned:
         X, y = table(400)
         if not missing:
             X = X.drop(columns="z")
-        model = GegenbauerRegressorCV(kernel_samples=200).fit(X, y - 1.0 * table(400)[0].z.isna())
+        model = one_model(kernel_samples=200).fit(X, y - 1.0 * table(400)[0].z.isna())
         assert model.engine_ == "landmarks"
         assert model.best_score_ > -0.05
 
@@ -162,7 +168,7 @@ def _same(samples, one):
 
 class TestTables:
     def _predictions(self, X, y, **parameters):
-        return GegenbauerRegressorCV(**parameters).fit(X, y).loo_predictions_
+        return one_model(**parameters).fit(X, y).loo_predictions_
 
     def test_any_library_gives_the_same(self, fitted):
         X, y = table()
@@ -181,7 +187,7 @@ class TestTables:
             ),
         }
         for name, other in tables.items():
-            model = GegenbauerRegressorCV().fit(other, y)
+            model = one_model().fit(other, y)
             np.testing.assert_array_equal(model.loo_predictions_, expected, err_msg=name)
             np.testing.assert_array_equal(
                 model.predict(other[:5]), fitted.predict(X[:5]), err_msg=name
@@ -202,14 +208,14 @@ class TestTables:
         X, y = table()
         codes = X.colour.map({name: 7 * k for k, name in enumerate(EFFECTS)})
         whole = np.column_stack([X.x, codes, X.z, X.old])
-        model = GegenbauerRegressorCV(categorical_features=[1, 3]).fit(whole, y)
+        model = one_model(categorical_features=[1, 3]).fit(whole, y)
         assert model.categories_ == [None, [0.0, 7.0, 14.0, 21.0], None, [0.0, 1.0]]
-        expected = GegenbauerRegressorCV().fit(X, y).loo_predictions_
+        expected = one_model().fit(X, y).loo_predictions_
         np.testing.assert_array_equal(model.loo_predictions_, expected)
 
     def test_pipelines_and_searches(self):
         X, y = table(120)
-        model = GegenbauerRegressorCV(out_of_range="clip")
+        model = one_model(out_of_range="clip")
         assert cross_val_score(model, X, y, cv=3).min() > 0.8
         search = GridSearchCV(model, {"missing": ["indicator", "error"]}, cv=2, error_score=-9.0)
         with warnings.catch_warnings():
@@ -220,7 +226,7 @@ class TestTables:
     def test_tags_of_what_is_taken(self):
         from sklearn.utils import get_tags
 
-        tags = get_tags(GegenbauerRegressorCV()).input_tags
+        tags = get_tags(one_model()).input_tags
         assert tags.allow_nan
         assert tags.categorical
         for model in (
@@ -274,7 +280,7 @@ class TestPrediction:
         rng = np.random.default_rng(0)
         X = rng.uniform(size=(80, 2))
         y = X[:, 0] + X[:, 1] + 0.1 * rng.normal(size=80)
-        model = GegenbauerRegressorCV().fit(X, y)
+        model = one_model().fit(X, y)
         assert model.kernel_.spectrum.levels is None
         X_new = np.array([[0.5, np.nan], [0.5, 0.5]])
         with pytest.warns(OutOfRangeWarning, match="column 1 has no value"):
@@ -321,7 +327,7 @@ class TestFiles:
     def test_numbers_and_truth_values_keep_their_kind(self, tmp_path):
         X, y = table(60)
         X = X.assign(code=np.arange(60) % 3)[["colour", "old", "code", "x"]]
-        model = GegenbauerRegressorCV(categorical_features=["colour", "old", "code"]).fit(X, y)
+        model = one_model(categorical_features=["colour", "old", "code"]).fit(X, y)
         save(model, tmp_path / "m.safetensors")
         kinds = [type(values[0]) for values in load(tmp_path / "m.safetensors").categories_[:3]]
         assert kinds == [str, bool, int]
@@ -359,7 +365,7 @@ class TestFiles:
 
 class TestBadInput:
     def _refuses(self, X, y, message, error=ValueError, **parameters):
-        model = GegenbauerRegressorCV(**parameters)
+        model = one_model(**parameters)
         with pytest.raises(error, match=message):
             model.fit(X, y)
         assert not hasattr(model, "scaling_")
@@ -412,7 +418,7 @@ class TestBadInput:
 
     def test_missing_values_in_the_prediction_of_a_finite_set(self):
         X, _ = table(40)
-        model = GegenbauerRegressorCV(n_terms=20).fit(X[["x"]], X["x"])
+        model = one_model(n_terms=20).fit(X[["x"]], X["x"])
         with pytest.raises(ValueError, match=r"NaN.*column 0 \('x'\)"):
             model.predict(X[["x"]].assign(x=np.nan))
 
@@ -449,7 +455,7 @@ class TestExtremes:
         X, _ = table(60)
         y = np.sin(6 * X["x"]).to_numpy()
         X = X[["x"]].assign(gone=np.nan, none=pd.Series([None] * 60, dtype=object), one="a")
-        model = GegenbauerRegressorCV(categorical_features=["none", "one"]).fit(X, y)
+        model = one_model(categorical_features=["none", "one"]).fit(X, y)
         assert model.categories_[2:] == [[None], ["a"]]
         same = model.kernel_(model.X_fit_, scaling=model.scaling_)
         assert model.score(X, y) > 0.999
@@ -468,13 +474,13 @@ class TestExtremes:
     def test_each_sample_its_own_level(self):
         X, y = table(60)
         X["name"] = [f"n{k}" for k in range(60)]
-        model = GegenbauerRegressorCV(out_of_range="clip").fit(X, y)
+        model = one_model(out_of_range="clip").fit(X, y)
         assert np.isfinite(model.predict(X.assign(name="new"))).all()
 
     def test_a_level_of_one_sample(self):
         X, y = table(60)
         X.loc[0, "colour"] = "rare"
-        model = GegenbauerRegressorCV().fit(X, y)
+        model = one_model().fit(X, y)
         assert model.kernel_.spectrum.levels[1].shares[2] == pytest.approx(1 / 60)
 
     def test_a_million_levels(self):
@@ -489,5 +495,42 @@ class TestExtremes:
     def test_two_samples(self):
         X = pd.DataFrame({"c": ["a", "b"], "x": [np.nan, 1.0]})
         with pytest.warns(UnderfittingWarning):
-            model = GegenbauerRegressorCV(out_of_range="clip").fit(X, [0.0, 1.0])
+            model = one_model(out_of_range="clip").fit(X, [0.0, 1.0])
         assert np.isfinite(model.predict(X)).all()
+
+
+class TestSeveralSpectra:
+    """What models of few samples are by default: the mean of five."""
+
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def several():
+        X, y = table(150)
+        return GegenbauerRegressorCV(out_of_range="clip").fit(X, y)
+
+    def test_their_levels_are_the_same(self, several):
+        levels = [spectrum.levels for spectrum in several.spectra_]
+        assert len(levels) == 5
+        assert len(set(levels)) == 1
+        assert levels[0] == one_model().fit(*table(150)).spectrum_.levels
+
+    def test_unknown_levels_and_missing_values_are_means(self, several):
+        X, _ = table(1)
+        shares = several.spectra_[0].levels[1].shares
+        found = several.predict(X.assign(colour="violet"))[0]
+        each = [several.predict(X.assign(colour=name))[0] for name in EFFECTS]
+        assert found == pytest.approx(np.dot(shares, each), abs=1e-10)
+        whole = several.predict(X, return_std=True)[1]
+        assert several.predict(X.assign(x=np.nan), return_std=True)[1] > 1.5 * whole
+
+    def test_files_and_shares_of_the_variance(self, several, tmp_path):
+        save(several, tmp_path / "m.safetensors")
+        back = load(tmp_path / "m.safetensors")
+        X, _ = table(30, seed=4)
+        X.loc[3, "colour"] = "violet"
+        np.testing.assert_array_equal(back.predict(X), several.predict(X))
+        for ends, others in zip(back.predict_interval(X), several.predict_interval(X), strict=True):
+            np.testing.assert_array_equal(ends, others)
+        shares = several.feature_importances_
+        np.testing.assert_array_equal(back.feature_importances_, shares)
+        assert shares[1] > shares[0] > shares[3]

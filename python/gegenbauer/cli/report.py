@@ -7,24 +7,29 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import is_classifier, is_regressor
 
 from gegenbauer.basis.spectrum import GeometricDecay, PowerDecay
-from gegenbauer.cli.messages import count, number
+from gegenbauer.cli.messages import count, number, quoted
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.ridge.expansions import TermExpansion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from gegenbauer.basis.spectrum import Spectrum
     from gegenbauer.basis.tensor_basis import TensorBasis
 
 __all__ = [
     "describe_choice",
+    "describe_clipped",
     "describe_parameters",
     "describe_solution",
     "describe_spectrum",
     "describe_terms",
     "task_of",
 ]
+
+
+# Inputs that are listed in a line
+_MOST_LISTED = 5
 
 
 def task_of(model: Any) -> str:
@@ -142,3 +147,15 @@ def describe_solution(model: Any) -> str:
         f"{model.rcond_:.1e}"
     )
     return f"{text}, {count(model.n_refinements_, 'refinement')}" if plain else text
+
+
+def describe_clipped(model: Any, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return a line on values beyond the box of a model that chose it, if there are some."""
+    found = [
+        f"{count(n, 'value')} of {quoted(name)}"
+        for name, n in zip(names, model.n_clipped_.tolist(), strict=True)
+        if n
+    ]
+    more = f" and {len(found) - _MOST_LISTED} more" if len(found) > _MOST_LISTED else ""
+    shown = ", ".join(found[:_MOST_LISTED])
+    return [("clipped", f"{shown}{more} beyond the box")] if found else []

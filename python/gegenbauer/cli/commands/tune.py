@@ -20,7 +20,12 @@ from sklearn.metrics import (
 
 from gegenbauer.cli.messages import UserError, duration, number, printable, quoted, refusals
 from gegenbauer.cli.output import Steps, print_heading, print_pairs, print_paragraphs, print_table
-from gegenbauer.cli.report import describe_solution, describe_spectrum, describe_terms
+from gegenbauer.cli.report import (
+    describe_clipped,
+    describe_solution,
+    describe_spectrum,
+    describe_terms,
+)
 from gegenbauer.cli.tables import check_output, write_bytes
 from gegenbauer.cli.training import (
     Written,
@@ -138,6 +143,7 @@ def run(
             ("terms", describe_terms(model)),
             ("spectrum", describe_spectrum(model)),
             ("alpha", number(model.alpha_)),
+            *describe_clipped(model, training.inputs.columns.tolist()),
             ("solved by", describe_solution(model)),
             ("calibration", calibration),
             (
