@@ -90,10 +90,13 @@ class FoldSums:
     scaling : InputScaling
         Of the first samples.
     choose : callable
-        Returns what is to be summed, by inputs, targets and weights of the first samples and the
-        box around them.
+        Returns what is to be summed, by inputs, targets and weights of the first samples, and
+        their box.
     announce : callable
         Called with a sentence on the memory of the sums, before they begin.
+    margin : callable or None
+        Returns the box to begin with from that of the first samples; None if it is given, and
+        does not grow.
     """
 
     def __init__(
@@ -103,6 +106,8 @@ class FoldSums:
         scaling: InputScaling,
         choose: Callable[[NDArray[Any], Doubles, Doubles | None, InputScaling], list[Summed]],
         announce: Callable[[str], None],
+        *,
+        margin: Callable[[InputScaling], InputScaling] | None,
     ) -> None:
         self.n_folds, self.n_outputs, self.scaling = n_folds, n_outputs, scaling
         self.n_samples = 0
@@ -111,7 +116,7 @@ class FoldSums:
         self.draw: Draw | None = None
         self.summed: list[Summed] = []
         self.folds: list[list[Statistics]] = []  # of each of `summed`
-        self._choose, self._announce = choose, announce
+        self._choose, self._announce, self._margin = choose, announce, margin
         self._waiting: tuple[Draw, ...] | None = ()
 
     # ---- what `StreamEstimator` calls, on a copy that it drops when this fails -------------
@@ -150,7 +155,9 @@ class FoldSums:
         if self._waiting is None:
             self._add(batch, n_threads)
             return self
-        self._waiting = (*self._waiting, batch)
+        # the arrays are the user's, who may fill them with the next batch
+        own = batch._replace(X=X.copy(), y=Y.copy(), weight=weight.copy())
+        self._waiting = (*self._waiting, own)
         if self.n_samples >= SAMPLE_SIZE:
             self.begin(n_threads)
         return self
@@ -191,7 +198,11 @@ class FoldSums:
             np.concatenate([getattr(batch, name) for batch in batches])[:SAMPLE_SIZE]
             for name in ("X", "y", "weight")
         )
-        box = InputScaling.fit(X, domain=self.scaling.domain, clip=self.scaling.clip)
+        box = self.scaling
+        if self._margin is not None:
+            # what came behind the first samples in their last batch does not count
+            box = self._margin(InputScaling.fit(X, domain=box.domain, clip=box.clip))
+            self.rescale(self.scaling.union(box, resolution=self.resolution))
         self.summed = self._choose(X, Y, weight if self.weighted else None, box)
         self._require_memory()
         for one in self.summed:

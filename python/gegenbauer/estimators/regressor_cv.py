@@ -34,6 +34,7 @@ from gegenbauer.estimators._constant import warn_if_constant_is_dear
 from gegenbauer.estimators._samples import Samples, spread_places
 from gegenbauer.estimators._scoring import IdentityRegressor, scored_by
 from gegenbauer.estimators._search import MOST_FOR_A_MEAN, SearchEstimator
+from gegenbauer.estimators._stream_search import StreamRegression
 from gegenbauer.estimators._targets import RealTargets
 from gegenbauer.estimators._uncertainty import estimate_noise_variance, upper_quantile
 from gegenbauer.ridge.expansions import (
@@ -322,6 +323,90 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         """
         self._fit_on_copy(X, y, sample_weight, groups)
         return self
+
+    def fit_stream(
+        self,
+        batches: Any,
+        *,
+        bounds: Any = None,
+        checkpoint: None = None,
+        verbose: bool | int = False,
+        callback: Callable[[int, int | None], None] | None = None,
+    ) -> Self:
+        """Choose everything by one pass over samples that need not fit into memory.
+
+        The pass keeps the sums over each of ``cv`` folds (5 for None) and an even draw of at most
+        20,000 samples; folds and draw go by a hash of the place of a sample in the stream, so that
+        neither depends on how the stream is cut into batches. The first 20,000 samples show which
+        terms are worth a sum. After the pass the spectrum is learned on ``search_samples`` of the
+        draw; the number of terms and alpha are those of the smallest squared error of all samples,
+        each held out, by subtraction of sums. The model is that of the same choice by refits of the
+        samples in memory, up to rounding: of ``n_terms`` terms of
+        largest weight, or with None of 2000, 1000, 500 or 250 (no more than samples). With
+        ``spectrum=None`` each of ``lam``, ``n_terms`` and ``alphas`` is chosen on all samples.
+
+        Where inputs are few, sums are moments, of which those of twice as many terms are kept, and
+        ``lam`` costs nothing. Elsewhere they are products of features: then each ``lam`` needs sums
+        of its own, and terms that the first samples gave no weight to are lacking. Where the terms
+        of largest weight on the draw are not all there, the spectrum of the first samples is
+        judged beside that of the draw; shuffle a stream that is sorted.
+
+        Parameters
+        ----------
+        batches : TableBatches, ArrayBatches or iterable of (X, y) or (X, y, sample_weight)
+            Where the samples come from, each batch as in :meth:`GegenbauerRegressor.fit_stream`.
+        bounds : array-like of shape (n_features, 2) or None, default=None
+            Range of each input, where it is known; samples beyond are treated by ``out_of_range``.
+            None lets the box grow with the samples.
+        checkpoint : None
+            Not available: sums over folds are not written to files.
+        verbose : bool or int, default=False
+            Show a bar with samples a second, and before the sums begin how many numbers they are
+            and how much memory they take.
+        callback : callable or None, default=None
+            Called with the number of samples so far and of all samples, None if not known, after
+            each batch.
+
+        Returns
+        -------
+        GegenbauerRegressorCV
+            The fitted estimator itself. When the call fails or is interrupted, the estimator stays
+            as it was. Beside what ``fit`` sets it has ``stream_results_``, a table of the bases
+            that were judged: "lam", "n_terms", "of_first" (whether the spectrum is that of the
+            first samples), and the best "alpha" of each and its "score"; ``alpha_results_`` of the
+            best basis ("alpha", "score"); ``loo_predictions_`` of the draw, each sample left out
+            with its fold, and ``loo_targets_``; and ``n_samples_seen_``.
+
+        Raises
+        ------
+        StreamError
+            A batch cannot be read or learned; the message names its rows and source. It is a
+            ValueError.
+        ValueError
+            There are fewer samples than folds; a parameter needs all samples at once, such as
+            ``scoring``.
+        TooLargeError
+            The sums of all folds do not fit into memory; it is raised before they begin.
+
+        Notes
+        -----
+        Copies of a sample fall into different folds, and make the penalty too small if there are
+        many: give them as one with its weight.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from gegenbauer import ArrayBatches, GegenbauerRegressorCV
+        >>> X = np.random.default_rng(0).uniform(size=(3000, 3))
+        >>> y = np.sin(6 * X[:, 0]) * X[:, 1]  # the third input does not matter
+        >>> batches = ArrayBatches(X, y, batch_size=500)
+        >>> model = GegenbauerRegressorCV(n_terms=100).fit_stream(batches)
+        >>> model.n_samples_seen_, bool(np.abs(model.loo_predictions_ - y).max() < 0.01)
+        (3000, True)
+        """
+        return self._fit_by_stream(
+            _OfStream, batches, checkpoint, bounds=bounds, verbose=verbose, callback=callback
+        )
 
     def _standardised(self, data: Samples) -> Samples:
         # by the largest first, so that no sum and no square leaves the range of float64
@@ -671,6 +756,13 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         lags = np.linspace(0.0, 1.0, _N_INWARD + 1)
         found = np.array([np.interp(far, lags, column) for column in largest.T])
         return np.where(np.isnan(found), np.inf, found)  # between infinities, of unknown noise
+
+
+class _OfStream(StreamRegression, GegenbauerRegressorCV):
+    """Fits itself to a stream; its state is that of the estimator that is its base."""
+
+
+_OfStream.__name__ = GegenbauerRegressorCV.__name__  # which is what errors name
 
 
 def _is_raw(function: TermExpansion) -> bool:
