@@ -79,7 +79,7 @@ class FoldSums:
     """What `StreamEstimator` takes for statistics: sums over each fold, and a draw.
 
     Nothing is summed before the first samples have shown which terms are worth it: they wait, and
-    are summed with the others then.
+    are summed with the others then. A copy shares what is never changed in place.
 
     Parameters
     ----------
@@ -120,13 +120,6 @@ class FoldSums:
         self._waiting: tuple[Draw, ...] | None = ()
 
     # ---- what `StreamEstimator` calls, on a copy that it drops when this fails -------------
-
-    def __copy__(self) -> FoldSums:
-        """Share what is never changed in place."""
-        twin = object.__new__(FoldSums)
-        for name, value in self.__getstate__().items():  # type: ignore[union-attr]
-            setattr(twin, name, value)
-        return twin
 
     def update(
         self,

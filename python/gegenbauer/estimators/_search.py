@@ -189,9 +189,9 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         self._validate_params()
         if checkpoint is not None:
             raise ValueError(
-                "`checkpoint` must be None where the model is chosen automatically: sums over folds "
-                "and the draw of samples are not written to files. To go on after an interrupt, "
-                "choose on a part of the stream, and give what was chosen to "
+                "`checkpoint` must be None where the model is chosen automatically, since sums "
+                "over folds and the draw of samples are not written to files. To go on after an "
+                "interrupt, choose on a part of the stream, and give what was chosen to "
                 f"{type(self).__name__.removesuffix('CV')}; got {shown(checkpoint)}"
             )
         given = self.get_params(deep=False)

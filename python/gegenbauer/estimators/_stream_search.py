@@ -10,6 +10,7 @@ the penalty are those of the smallest loss of the samples held out, all by subtr
 from __future__ import annotations
 
 import copy
+import warnings
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -17,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from gegenbauer._memory import require_memory
-from gegenbauer._validation import check_integer
 from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.errors import StreamOrderWarning, stacklevel
 from gegenbauer.estimators._draw import folds_of_places
 from gegenbauer.estimators._fold_sums import FoldSums, Summed, summed_terms
 from gegenbauer.estimators._label_set import LabelSet
@@ -38,7 +39,7 @@ from gegenbauer.estimators.classifier import GegenbauerClassifier
 from gegenbauer.estimators.regressor import GegenbauerRegressor
 from gegenbauer.ridge.statistics.choice import choose_statistics
 from gegenbauer.ridge.statistics.moments import MomentStatistics
-from gegenbauer.ridge.statistics.other_terms import n_terms_within, normal_equations
+from gegenbauer.ridge.statistics.other_terms import normal_equations, terms_within
 from gegenbauer.selection.spectrum_search import ALPHAS
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ __all__ = ["StreamClassification", "StreamRegression", "StreamSearch"]
 # Folds, unless `cv` gives their number
 _FOLDS = 5
 
+# Share of the weight of the terms of a spectrum, but of the constant, that must have been summed
+_LEAST_SHARE = 0.9
+
 # Shares of the largest number of terms that are tried
 _SHARES = (0.125, 0.25, 0.5, 1.0)
 
@@ -68,6 +72,9 @@ _SHARES = (0.125, 0.25, 0.5, 1.0)
 
 class _FoldStream(StreamEstimator):
     """An estimator of streams whose sums are those over each fold. It solves for nothing."""
+
+    _search: StreamSearch
+    _report: Callable[[str], None]
 
     def _make_basis(self, n_features: int) -> TensorBasis:
         return self._search.usual_basis(n_features)
@@ -154,13 +161,11 @@ class StreamSearch(SumsSearch):
 
     def _require_sums_to_do(self) -> None:
         """Refuse parameters that need all samples at once."""
-        if self.cv is not None:
-            if not isinstance(self.cv, Integral):
-                raise ValueError(
-                    "for a stream, `cv` must be a number of folds or None for "
-                    f"{_FOLDS}, since samples are dealt to folds as they come; got {self.cv!r}"
-                )
-            check_integer(self.cv, "cv", minimum=2)
+        if not (self.cv is None or isinstance(self.cv, Integral)):
+            raise ValueError(
+                f"for a stream, `cv` must be a number of folds or None for {_FOLDS}, since samples "
+                f"are dealt to folds as they come; got {self.cv!r}"
+            )
         if self.scoring is not None:
             raise ValueError(
                 "for a stream, `scoring` must be None, since the samples are gone when models are "
@@ -174,7 +179,7 @@ class StreamSearch(SumsSearch):
             bounds=bounds, domain=(0, 1) if self._on_paper else (-1, 1),
             out_of_range=self.out_of_range, n_jobs=self.n_jobs, **parameters,
         )  # fmt: skip
-        folds._search, folds._report = self, report  # type: ignore[attr-defined]
+        folds._search, folds._report = self, report
         folds._validate_params()
         folds._require_sums_to_do()
         return folds
@@ -232,10 +237,11 @@ class StreamSearch(SumsSearch):
         """
         m, K = X.shape[1], Y.shape[1]
         grid = self._basis_grid()
+        most = max(grid[1]) if grid is not None else self._n_terms_of(len(X))
+        self._require_matrices(most + K)
         if grid is not None:
             bases = [TensorBasis(m, n_terms=max(grid[1]), lam=lam) for lam in np.unique(grid[0])]
             return summed_terms(bases, K)
-        most = self._n_terms_of(len(X))
         if not isinstance(self.spectrum, str):
             return summed_terms([self._largest(m, self._given_spectrum(m), most)], K)
         labels = LabelSet.of_columns(K, None) if multilabel else LabelSet(np.arange(K))
@@ -401,8 +407,11 @@ class StreamSearch(SumsSearch):
             if complete:  # and the spectrum of the first samples has nothing to add
                 return
             whole = self._largest(m, spectrum, most)
-            known = n_terms_within(whole, sums.summed[0].basis)
+            there = terms_within(whole, sums.summed[0].basis)
+            known = there.size if there.all() else int(there.argmin())
             complete = known == whole.n_terms
+            if number == 0 and not complete:
+                _warn_of_order(whole, sums.summed[0].basis)
             whole = self._largest(m, spectrum, known)
             folds = self._normal_equations(sums.folds[0], whole)
             alphas = np.array(ALPHAS) * self._level(whole, data) if given is None else given
@@ -411,17 +420,35 @@ class StreamSearch(SumsSearch):
                 some = self._normal_equations(folds, self._largest(m, spectrum, size))
                 yield _Candidate(spectrum, number > 0, some, alphas)
 
-    def _normal_equations(self, folds: Any, basis: TensorBasis) -> list[GramStatistics]:
-        """Return the sums over each fold as those of some terms."""
-        size = basis.n_terms + folds[0].n_outputs
+    def _require_matrices(self, size: int) -> None:
+        """Refuse normal equations of so many terms and outputs that the choice has no room."""
         require_memory(
             # those of all folds, of all others, of all the terms that were summed, and a solve
-            8.0 * size * size * (3 * len(folds) + 4),
-            f"the normal equations of {basis.n_terms} terms and {len(folds)} folds",
+            8.0 * size * size * (3 * self.n_folds + 4),
+            f"the choice by the normal equations of {size} terms and outputs in {self.n_folds} "
+            "folds",
             "lower `n_terms` or `cv`",
         )
+
+    def _normal_equations(self, folds: Any, basis: TensorBasis) -> list[GramStatistics]:
+        """Return the sums over each fold as those of some terms."""
         n_threads = self._n_threads()
         return [normal_equations(fold, basis, n_threads=n_threads) for fold in folds]
+
+
+def _warn_of_order(basis: TensorBasis, summed: TensorBasis) -> None:
+    """Warn where much of the weight of a basis is in terms that were not summed."""
+    squares = basis.spectrum.term_weights(basis.indices) ** 2
+    there = terms_within(basis, summed)
+    share = float(squares[1:][there[1:]].sum() / squares[1:].sum())
+    if share < _LEAST_SHARE:
+        warnings.warn(
+            f"the terms that were summed hold {share:.0%} of the weight that the spectrum of all "
+            "samples gives to its terms, since the first samples of the stream are unlike the "
+            "others: shuffle the stream, or give `spectrum`",
+            StreamOrderWarning,
+            stacklevel=stacklevel(),
+        )
 
 
 class StreamRegression(StreamSearch, SumsRegression):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gegenbauer.ridge.statistics.choice import Statistics
 
-__all__ = ["n_terms_within", "normal_equations"]
+__all__ = ["normal_equations", "terms_within"]
 
 
 def _places(basis: TensorBasis, within: TensorBasis) -> npt.NDArray[np.intp]:
@@ -26,18 +26,17 @@ def _places(basis: TensorBasis, within: TensorBasis) -> npt.NDArray[np.intp]:
     return np.array([known.get(k.tobytes(), -1) for k in basis.indices], dtype=np.intp)
 
 
-def n_terms_within(basis: TensorBasis, within: TensorBasis) -> int:
-    """Return how many of the first terms of a basis are among those of another one.
+def terms_within(basis: TensorBasis, summed: TensorBasis) -> npt.NDArray[np.bool_]:
+    """Return which terms of a basis are among those of another one, (n_terms,).
 
     Examples
     --------
     >>> from gegenbauer import TensorBasis
-    >>> from gegenbauer.ridge.statistics.other_terms import n_terms_within
-    >>> n_terms_within(TensorBasis(2, degree=4), TensorBasis(2, degree=2, index_set="tensor"))
-    6
+    >>> from gegenbauer.ridge.statistics.other_terms import terms_within
+    >>> terms_within(TensorBasis(1, degree=3), TensorBasis(1, degree=2))
+    array([ True,  True,  True, False])
     """
-    lacking = np.flatnonzero(_places(basis, within) < 0)
-    return int(lacking[0]) if lacking.size else basis.n_terms
+    return _places(basis, summed) >= 0
 
 
 def normal_equations(
