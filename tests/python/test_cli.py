@@ -1452,7 +1452,7 @@ class TestTune:
         def break_down(*_):
             raise ZeroDivisionError
 
-        monkeypatch.setattr("gegenbauer.cli.commands.tune._plot", break_down)
+        monkeypatch.setattr("gegenbauer.cli.judged.JudgedModel.plot", break_down)
         result = run("tune", iris_csv, "--target", "species", "--plot", "p.svg")
         assert result.code == 1
         assert "a fault in gegenbauer: ZeroDivisionError" in result.err

@@ -90,8 +90,8 @@ class FoldSums:
     scaling : InputScaling
         Of the first samples.
     choose : callable
-        Returns what is to be summed, by inputs, targets and weights of the first samples, and
-        their box.
+        Returns what is to be summed, and the bytes that the choice behind it takes, by inputs,
+        targets and weights of the first samples, and their box.
     announce : callable
         Called with a sentence on the memory of the sums, before they begin.
     margin : callable or None
@@ -104,7 +104,9 @@ class FoldSums:
         n_folds: int,
         n_outputs: int,
         scaling: InputScaling,
-        choose: Callable[[NDArray[Any], Doubles, Doubles | None, InputScaling], list[Summed]],
+        choose: Callable[
+            [NDArray[Any], Doubles, Doubles | None, InputScaling], tuple[list[Summed], float]
+        ],
         announce: Callable[[str], None],
         *,
         margin: Callable[[InputScaling], InputScaling] | None,
@@ -196,10 +198,10 @@ class FoldSums:
             # what came behind the first samples in their last batch does not count
             box = self._margin(InputScaling.fit(X, domain=box.domain, clip=box.clip))
             self.rescale(self.scaling.union(box, resolution=self.resolution))
-        self.summed = self._choose(X, Y, weight if self.weighted else None, box)
+        self.summed, later = self._choose(X, Y, weight if self.weighted else None, box)
         self._require_memory()
-        for one in self.summed:
-            self._announce(one.describe(self.n_folds, self.n_outputs))
+        texts = [one.describe(self.n_folds, self.n_outputs) for one in self.summed]
+        self._announce(f"{', '.join(texts)}; up to {later / 1e6:,.0f} MB to choose by them")
         self.folds = [
             [one.kind(one.basis, self.n_outputs, scaling=self.scaling) for _ in range(self.n_folds)]
             for one in self.summed

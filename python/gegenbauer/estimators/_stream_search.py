@@ -101,6 +101,7 @@ class _Candidate(NamedTuple):
 
     spectrum: Spectrum | None
     of_first: bool  # whether the spectrum is that of the first samples, not of the draw
+    engine: str  # that its sums came from
     folds: list[GramStatistics]
     alphas: Doubles
 
@@ -229,8 +230,8 @@ class StreamSearch(SumsSearch):
         Y: Doubles,
         weight: Doubles | None,
         box: InputScaling,
-    ) -> list[Summed]:
-        """Choose what is summed, by the first samples.
+    ) -> tuple[list[Summed], float]:
+        """Choose what is summed, by the first samples; refuse what leaves no room to choose.
 
         Moments cost so little that twice as many terms are summed as the model may have: the
         spectrum of all samples may give others the largest weight than that of the first ones.
@@ -238,18 +239,26 @@ class StreamSearch(SumsSearch):
         m, K = X.shape[1], Y.shape[1]
         grid = self._basis_grid()
         most = max(grid[1]) if grid is not None else self._n_terms_of(len(X))
-        self._require_matrices(most + K)
+        size = most + K
+        # matrices of all folds, of all others, of all the terms that were summed, and of a solve
+        n_bytes = 8.0 * size * size * (3 * self.n_folds + 4)
+        require_memory(
+            n_bytes,
+            f"the choice by the normal equations of {size} terms and outputs in {self.n_folds} "
+            "folds",
+            "lower `n_terms` or `cv`",
+        )
         if grid is not None:
             bases = [TensorBasis(m, n_terms=max(grid[1]), lam=lam) for lam in np.unique(grid[0])]
-            return summed_terms(bases, K)
+            return summed_terms(bases, K), n_bytes
         if not isinstance(self.spectrum, str):
-            return summed_terms([self._largest(m, self._given_spectrum(m), most)], K)
+            return summed_terms([self._largest(m, self._given_spectrum(m), most)], K), n_bytes
         labels = LabelSet.of_columns(K, None) if multilabel else LabelSet(np.arange(K))
         spectrum = self._unfitted()._spectrum_of(X, Y, weight, box, labels, None)
         twice = self._largest(m, spectrum, 2 * most)
         if choose_statistics(twice, K) is MomentStatistics:
-            return summed_terms([twice], K)
-        return summed_terms([self._largest(m, spectrum, most)], K)
+            return summed_terms([twice], K), n_bytes
+        return summed_terms([self._largest(m, spectrum, most)], K), n_bytes
 
     def _spectrum_of(
         self,
@@ -382,7 +391,9 @@ class StreamSearch(SumsSearch):
                 "lam": lams, "n_terms": sizes, "alpha": fits.alphas,
                 "score": np.reshape(scores, (lams.size, sizes.size, -1)),
             }  # fmt: skip
-        return self._keep_best(fits, losses, data, coding)
+        left_out = self._keep_best(fits, losses, data, coding)
+        self.engine_ = chosen.engine
+        return left_out
 
     def _candidates(
         self, sums: FoldSums, spectra: list[Spectrum | None], data: Samples
@@ -398,7 +409,10 @@ class StreamSearch(SumsSearch):
                 for size in sizes:
                     basis = TensorBasis(m, n_terms=size, lam=lam)
                     some = self._normal_equations(folds, basis)
-                    yield _Candidate(None, False, some, WIDE_ALPHAS if given is None else given)
+                    yield _Candidate(
+                        None, False, sums.summed[at].kind._engine, some,
+                        WIDE_ALPHAS if given is None else given,
+                    )  # fmt: skip
             return
         most = self._n_terms_of(sums.n_samples)
         complete = False
@@ -418,17 +432,7 @@ class StreamSearch(SumsSearch):
             shares = _SHARES if self.n_terms is None else (1.0,)
             for size in sorted({max(1, int(share * known)) for share in shares}):
                 some = self._normal_equations(folds, self._largest(m, spectrum, size))
-                yield _Candidate(spectrum, number > 0, some, alphas)
-
-    def _require_matrices(self, size: int) -> None:
-        """Refuse normal equations of so many terms and outputs that the choice has no room."""
-        require_memory(
-            # those of all folds, of all others, of all the terms that were summed, and a solve
-            8.0 * size * size * (3 * self.n_folds + 4),
-            f"the choice by the normal equations of {size} terms and outputs in {self.n_folds} "
-            "folds",
-            "lower `n_terms` or `cv`",
-        )
+                yield _Candidate(spectrum, number > 0, sums.summed[0].kind._engine, some, alphas)
 
     def _normal_equations(self, folds: Any, basis: TensorBasis) -> list[GramStatistics]:
         """Return the sums over each fold as those of some terms."""

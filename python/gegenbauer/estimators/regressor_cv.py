@@ -332,6 +332,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         checkpoint: None = None,
         verbose: bool | int = False,
         callback: Callable[[int, int | None], None] | None = None,
+        announce: Callable[[str], None] | None = None,
     ) -> Self:
         """Choose everything by one pass over samples that need not fit into memory.
 
@@ -339,17 +340,17 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         20,000 samples; folds and draw go by a hash of the place of a sample in the stream, so that
         neither depends on how the stream is cut into batches. The first 20,000 samples show which
         terms are worth a sum. After the pass the spectrum is learned on ``search_samples`` of the
-        draw; the number of terms and alpha are those of the smallest squared error of all samples,
-        each held out, by subtraction of sums. The model is that of the same choice by refits of the
-        samples in memory, up to rounding: of ``n_terms`` terms of
-        largest weight, or with None of 2000, 1000, 500 or 250 (no more than samples). With
-        ``spectrum=None`` each of ``lam``, ``n_terms`` and ``alphas`` is chosen on all samples.
+        draw; the number of its terms of largest weight and alpha are those of the smallest squared
+        error of all samples, each held out, by subtraction of sums. The model is that of the same
+        choice by refits of the samples in memory, up to rounding. There are at most ``n_terms``
+        terms; None is for the best of 2000, 1000, 500 and 250 (no more than samples). With
+        ``spectrum=None`` the best of ``lam``, ``n_terms`` and ``alphas`` is that on all samples.
 
         Where inputs are few, sums are moments, of which those of twice as many terms are kept, and
         ``lam`` costs nothing. Elsewhere they are products of features: then each ``lam`` needs sums
         of its own, and terms that the first samples gave no weight to are lacking. Where the terms
-        of largest weight on the draw are not all there, the spectrum of the first samples is
-        judged beside that of the draw; shuffle a stream that is sorted.
+        of largest weight on the draw are not all there, there are fewer terms, and the spectrum of
+        the first samples is judged beside it; of a stream that is sorted there is a warning.
 
         Parameters
         ----------
@@ -361,11 +362,13 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         checkpoint : None
             Not available: sums over folds are not written to files.
         verbose : bool or int, default=False
-            Show a bar with samples a second, and before the sums begin how many numbers they are
-            and how much memory they take.
+            Show a bar with samples a second, and what ``announce`` is called with.
         callback : callable or None, default=None
             Called with the number of samples so far and of all samples, None if not known, after
             each batch.
+        announce : callable or None, default=None
+            Called with one line on how many numbers are summed and how much memory they take, and
+            the choice behind them, before the sums begin.
 
         Returns
         -------
@@ -388,6 +391,13 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         TooLargeError
             The sums of all folds do not fit into memory; it is raised before they begin.
 
+        Warns
+        -----
+        StreamOrderWarning
+            The first samples, by which terms were chosen to be summed, are unlike the others.
+        UnderfittingWarning
+            The model that was chosen is no better than a constant, by its held-out predictions.
+
         Notes
         -----
         Copies of a sample fall into different folds, and make the penalty too small if there are
@@ -405,8 +415,9 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         (3000, True)
         """
         return self._fit_by_stream(
-            _OfStream, batches, checkpoint, bounds=bounds, verbose=verbose, callback=callback
-        )
+            _OfStream, batches, checkpoint, bounds=bounds, verbose=verbose, callback=callback,
+            announce=announce,
+        )  # fmt: skip
 
     def _standardised(self, data: Samples) -> Samples:
         # by the largest first, so that no sum and no square leaves the range of float64
