@@ -315,6 +315,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         self._fit_on_copy(X, y, sample_weight, groups)
         return self
 
+    @refuse_old_names
     def fit_stream(
         self,
         batches: Any,

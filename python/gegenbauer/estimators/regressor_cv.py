@@ -324,6 +324,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         self._fit_on_copy(X, y, sample_weight, groups)
         return self
 
+    @refuse_old_names
     def fit_stream(
         self,
         batches: Any,
