@@ -144,8 +144,7 @@ class FoldSums:
         self.weighted = self.weighted or sample_weight is not None
         key = keys_of_places(place)
         batch = Draw(key, np.zeros(n, dtype=np.intp), place, X, Y, weight)
-        drawn = batch.smallest(SAMPLE_SIZE)
-        self.draw = drawn if self.draw is None else self.draw.joined(drawn, SAMPLE_SIZE)
+        self._draw_from(batch)
         self.n_samples += n
         if self._waiting is None:
             self._add(batch, n_threads)
@@ -156,6 +155,18 @@ class FoldSums:
         if self.n_samples >= SAMPLE_SIZE:
             self.begin(n_threads)
         return self
+
+    def _draw_from(self, batch: Draw) -> None:
+        """Let the samples of a batch whose keys are small enough take part in the draw."""
+        if self.draw is None:
+            self.draw = batch.smallest(SAMPLE_SIZE)
+            return
+        if len(self.draw.key) >= SAMPLE_SIZE:
+            some = np.flatnonzero(batch.key < self.draw.key.max())
+            columns: Any = (column[some] for column in batch)
+            batch = Draw(*columns)
+        if len(batch.key):
+            self.draw = self.draw.joined(batch, SAMPLE_SIZE)
 
     def with_outputs(self, places: Sequence[int], n_outputs: int) -> FoldSums:
         """Return the same with more outputs, those that are new being zero in all samples."""
@@ -218,14 +229,17 @@ class FoldSums:
 
     def _add(self, batch: Draw, n_threads: int | None) -> None:
         fold_of = folds_of_places(batch.place, self.n_folds)
+        order = np.argsort(fold_of, kind="stable")
+        ends = np.searchsorted(fold_of[order], np.arange(self.n_folds + 1)).tolist()
+        X, Y, weight = batch.X[order], batch.y[order], batch.weight[order]
         folds = [[copy.copy(one) for one in part] for part in self.folds]
         for number in range(self.n_folds):
-            own = np.flatnonzero(fold_of == number)
-            if own.size == 0:
+            own = slice(ends[number], ends[number + 1])
+            if own.start == own.stop:
                 continue
-            weight = batch.weight[own] if self.weighted else None
             for part in folds:
                 part[number].update(
-                    batch.X[own], batch.y[own], sample_weight=weight, n_threads=n_threads
-                )
+                    X[own], Y[own], sample_weight=weight[own] if self.weighted else None,
+                    n_threads=n_threads,
+                )  # fmt: skip
         self.folds = folds
