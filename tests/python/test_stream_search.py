@@ -388,14 +388,15 @@ class TestOnePass:
         X, y = samples(300)
         bounds = [(-1, 1.5)] * 3
         with pytest.warns(OutOfRangeWarning):
-            GegenbauerRegressorCV(GIVEN, n_terms=30).fit_stream([(X, y)], bounds=bounds)
-        model = GegenbauerRegressorCV(GIVEN, n_terms=30, out_of_range="clip")
-        model.fit_stream(ArrayBatches(X, y, batch_size=31), bounds=bounds)
+            GegenbauerRegressorCV(GIVEN, n_terms=30, bounds=bounds).fit_stream([(X, y)])
+        model = GegenbauerRegressorCV(GIVEN, n_terms=30, bounds=bounds, out_of_range="clip")
+        model.fit_stream(ArrayBatches(X, y, batch_size=31))
         assert_array_equal(model.scaling_.upper, 1.5)
+        assert_array_equal(model.n_clipped_, (X > 1.5).sum(axis=0))
         inside = X.clip(-1, 1.5)
-        fits_alike(model, clone(model).fit_stream([(inside, y)], bounds=bounds), X)
+        fits_alike(model, clone(model).fit_stream([(inside, y)]), X)
         with pytest.raises(ValueError, match="`bounds` must hold a pair"):
-            model.fit_stream([(X, y)], bounds=[(0, 1)])
+            clone(model).set_params(bounds=[(0, 1)]).fit_stream([(X, y)])
 
     def test_classes_come_one_by_one_or_are_announced(self):
         X, y = samples(600)
@@ -509,6 +510,7 @@ class TestRefused:
                 {"n_terms": [10, 20]},
                 r"several `n_terms` to choose from need the basis of the paper",
             ),
+            ({"categorical_features": [0]}, r"`categorical_features` must be left out"),
             ({"spectrum": (0.0, 1.0)}, r"the spectrum gives no input a weight"),
         ],
     )

@@ -113,6 +113,7 @@ class FoldSums:
     ) -> None:
         self.n_folds, self.n_outputs, self.scaling = n_folds, n_outputs, scaling
         self.n_samples = 0
+        self.n_clipped = np.zeros(scaling.n_features, dtype=np.intp)  # values of each input
         self.weighted = False
         self.resolution = float(np.finfo(np.float64).eps)
         self.draw: Draw | None = None
@@ -139,6 +140,9 @@ class FoldSums:
         if widen:
             here = InputScaling.fit(X, domain=self.scaling.domain, clip=self.scaling.clip)
             self.rescale(self.scaling.union(here, resolution=self.resolution))
+        if self._margin is None:
+            beyond = (self.scaling.lower > X) | (self.scaling.upper < X)
+            self.n_clipped = self.n_clipped + np.count_nonzero(beyond, axis=0)
         place = self.n_samples + np.arange(n)
         weight = np.ones(n) if sample_weight is None else sample_weight
         self.weighted = self.weighted or sample_weight is not None

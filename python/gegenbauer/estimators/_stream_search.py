@@ -125,7 +125,6 @@ class StreamSearch(SumsSearch):
         self,
         batches: Any,
         *,
-        bounds: Any,
         classes: Any = None,
         verbose: bool | int,
         callback: Callable[[int, int | None], None] | None,
@@ -135,7 +134,7 @@ class StreamSearch(SumsSearch):
 
         Parameters
         ----------
-        batches, bounds, classes, verbose, callback
+        batches, classes, verbose, callback
             As for ``fit_stream``.
         announce : callable or None
             Called with a sentence on the memory of the sums, before they begin.
@@ -148,7 +147,7 @@ class StreamSearch(SumsSearch):
             if verbose:
                 print(f"gegenbauer: {text}", flush=True)
 
-        run = StreamRun(self._folds_to_be(bounds, report), batches, classes, None)
+        run = StreamRun(self._folds_to_be(report), batches, classes, None)
         with RowProgress(run.n_samples, verbose=verbose, callback=callback) as rows:
             learned = run.learn(rows)
         with Progress(None, 2, verbose=verbose) as progress:
@@ -167,17 +166,24 @@ class StreamSearch(SumsSearch):
                 f"for a stream, `cv` must be a number of folds or None for {_FOLDS}, since samples "
                 f"are dealt to folds as they come; got {self.cv!r}"
             )
+        if not (self.categorical_features is None or isinstance(self.categorical_features, str)):
+            raise ValueError(
+                "for a stream, `categorical_features` must be left out, since a finite set of "
+                "terms takes numbers alone: encode the columns, as "
+                "sklearn.preprocessing.OneHotEncoder does"
+            )
         if self.scoring is not None:
             raise ValueError(
                 "for a stream, `scoring` must be None, since the samples are gone when models are "
                 f"judged: regression by squared errors, classes by log-loss; got {self.scoring!r}"
             )
 
-    def _folds_to_be(self, bounds: Any, report: Callable[[str], None]) -> _FoldStream:
+    def _folds_to_be(self, report: Callable[[str], None]) -> _FoldStream:
         given = self.get_params(deep=False)
         parameters = {"class_weight": given["class_weight"]} if "class_weight" in given else {}
         folds = self._folding(
-            bounds=bounds, domain=(0, 1) if self._on_paper else (-1, 1),
+            bounds=self.bounds if self._has_given_bounds else None,
+            domain=(0, 1) if self._on_paper else (-1, 1),
             out_of_range=self.out_of_range, n_jobs=self.n_jobs, **parameters,
         )  # fmt: skip
         folds._search, folds._report = self, report
@@ -332,7 +338,7 @@ class StreamSearch(SumsSearch):
         elif self.spectrum is not None:
             spectra = [sums.summed[0].basis.spectrum]
             self.surface_, self.n_search_samples_ = {}, 0
-        self.scaling_ = sums.scaling
+        self.scaling_, self.n_clipped_ = sums.scaling, sums.n_clipped
         self._look_at_inputs(draw.X)
         fold_of = folds_of_places(draw.place, n_folds)
         data, splits = Samples.merge(

@@ -321,7 +321,6 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         batches: Any,
         *,
         classes: Any = None,
-        bounds: Any = None,
         checkpoint: None = None,
         verbose: bool | int = False,
         callback: Callable[[int, int | None], None] | None = None,
@@ -345,6 +344,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         of its own, and terms that the first samples gave no weight to are lacking. Where the terms
         of largest weight on the draw are not all there, there are fewer terms, and the spectrum of
         the first samples is judged beside it; of a stream that is sorted there is a warning.
+        There are no fences: unless ``bounds`` are given, the box grows with the samples. Categories
+        and missing values are refused, as by all finite sets of terms.
 
         Parameters
         ----------
@@ -353,9 +354,6 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         classes : array-like or None, default=None
             All labels that may come; None takes them as they come. For multilabel y, the numbers
             of its columns.
-        bounds : array-like of shape (n_features, 2) or None, default=None
-            Range of each input, where it is known; samples beyond are treated by ``out_of_range``.
-            None lets the box grow with the samples.
         checkpoint : None
             Not available: sums over folds are not written to files.
         verbose : bool or int, default=False
@@ -412,7 +410,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         [[0.0, 1.0], [1.0, 0.0]]
         """
         return self._fit_by_stream(
-            _OfStream, batches, checkpoint, classes=classes, bounds=bounds, verbose=verbose,
+            _OfStream, batches, checkpoint, classes=classes, verbose=verbose,
             callback=callback, announce=announce,
         )  # fmt: skip
 

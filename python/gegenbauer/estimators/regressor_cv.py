@@ -329,7 +329,6 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         self,
         batches: Any,
         *,
-        bounds: Any = None,
         checkpoint: None = None,
         verbose: bool | int = False,
         callback: Callable[[int, int | None], None] | None = None,
@@ -352,14 +351,13 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         of its own, and terms that the first samples gave no weight to are lacking. Where the terms
         of largest weight on the draw are not all there, there are fewer terms, and the spectrum of
         the first samples is judged beside it; of a stream that is sorted there is a warning.
+        There are no fences: unless ``bounds`` are given, the box grows with the samples. Categories
+        and missing values are refused, as by all finite sets of terms.
 
         Parameters
         ----------
         batches : TableBatches, ArrayBatches or iterable of (X, y) or (X, y, sample_weight)
             Where the samples come from, each batch as in :meth:`GegenbauerRegressor.fit_stream`.
-        bounds : array-like of shape (n_features, 2) or None, default=None
-            Range of each input, where it is known; samples beyond are treated by ``out_of_range``.
-            None lets the box grow with the samples.
         checkpoint : None
             Not available: sums over folds are not written to files.
         verbose : bool or int, default=False
@@ -416,7 +414,7 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
         (3000, True)
         """
         return self._fit_by_stream(
-            _OfStream, batches, checkpoint, bounds=bounds, verbose=verbose, callback=callback,
+            _OfStream, batches, checkpoint, verbose=verbose, callback=callback,
             announce=announce,
         )  # fmt: skip
 
