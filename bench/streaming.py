@@ -5,6 +5,10 @@ than a batch is there; the time to make them is reported apart, and rates are of
 Peers learn from the same rows: SGDClassifier by ``partial_fit`` on the same features, which
 GegenbauerFeatures makes, and LightGBM, which takes all rows at once, on as many as it is given.
 
+Beside them the same terms are summed in five folds, from which lam, penalty and the like would be
+chosen (``fit_stream`` of GegenbauerClassifierCV): what the pass costs more, and what the choice
+behind it takes.
+
 With ``--files GB`` the rows of the second problem lie in a folder of Parquet files of that size,
 which is made and removed again; the rate then includes reading them.
 """
@@ -26,7 +30,12 @@ from pandas import DataFrame
 
 from bench.machine import ROOT, describe, warnings_about
 from bench.scaling import exponent
-from gegenbauer import GegenbauerClassifier, GegenbauerFeatures, TableBatches
+from gegenbauer import (
+    GegenbauerClassifier,
+    GegenbauerClassifierCV,
+    GegenbauerFeatures,
+    TableBatches,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +48,7 @@ ROWS = (100_000, 1_000_000, 10_000_000, 100_000_000)
 PEER_ROWS = 1_000_000
 N_TEST = 100_000
 OURS, SGD, LIGHTGBM = "gegenbauer", "SGDClassifier", "LightGBM"
+FOLDS, N_FOLDS = "gegenbauer, 5 folds", 5
 FILES, N_FILES = "gegenbauer, from Parquet", 8
 
 
@@ -96,7 +106,7 @@ def learn_files(folder: str, n_terms: int, n_threads: int) -> dict[str, Any]:
     score = model.score(DataFrame(X, columns=source.inputs), y)
     return {
         "who": FILES, "n_rows": model.n_samples_seen_, "m": m, "n_terms": n_terms,
-        "n_threads": n_threads, "seconds": seconds, "making": 0.0, "score": score,
+        "n_threads": n_threads, "seconds": seconds, "making": 0.0, "choosing": 0.0, "score": score,
         "resident_before": 1024 * before, "peak": 1024 * peak,
     }  # fmt: skip
 
@@ -106,9 +116,16 @@ def learn(who: str, n_rows: int, m: int, n_terms: int, n_threads: int) -> dict[s
     test = batch(10**9, m, N_TEST)
     stream = Stream(n_rows, m)
     before = _kilobytes("VmRSS")
+    choosing = 0.0
     start = time.perf_counter()
     if who == OURS:
         model = GegenbauerClassifier(n_terms, n_jobs=n_threads).fit_stream(stream)
+        score = model.score(*test)
+    elif who == FOLDS:
+        ends = [start]  # of the batches
+        model = GegenbauerClassifierCV(None, n_terms=n_terms, cv=N_FOLDS, n_jobs=n_threads)
+        model.fit_stream(stream, callback=lambda *_: ends.append(time.perf_counter()))
+        choosing = time.perf_counter() - ends[-1]
         score = model.score(*test)
     elif who == SGD:
         from sklearn.linear_model import SGDClassifier
@@ -125,10 +142,10 @@ def learn(who: str, n_rows: int, m: int, n_terms: int, n_threads: int) -> dict[s
         start = time.perf_counter() - stream.seconds  # that of putting together is not its own
         peer = LGBMClassifier(n_jobs=n_threads, verbose=-1).fit(X, y)
         score = (peer.predict(test[0]) == test[1]).mean()
-    seconds = time.perf_counter() - start - stream.seconds
+    seconds = time.perf_counter() - start - stream.seconds - choosing
     return {
         "who": who, "n_rows": n_rows, "m": m, "n_terms": n_terms, "n_threads": n_threads,
-        "seconds": seconds, "making": stream.seconds, "score": float(score),
+        "seconds": seconds, "making": stream.seconds, "choosing": choosing, "score": float(score),
         "resident_before": 1024 * before, "peak": 1024 * _kilobytes("VmHWM"),
     }  # fmt: skip
 
@@ -156,7 +173,8 @@ def run(rows: tuple[int, ...], peer_rows: int, threads: tuple[int, ...]) -> list
     found = []
     for m, n_terms in SETTINGS.values():
         for n_threads in threads:
-            jobs = [(OURS, n) for n in rows] + [(SGD, peer_rows), (LIGHTGBM, peer_rows)]
+            jobs = [(who, n) for who in (OURS, FOLDS) for n in rows]
+            jobs += [(SGD, peer_rows), (LIGHTGBM, peer_rows)]
             for who, n_rows in jobs:
                 try:
                     one = measure(who, n_rows, m, n_terms, n_threads=n_threads)
@@ -186,14 +204,15 @@ def line(one: dict[str, Any]) -> str:
     return (
         f"| m = {one['m']}, L = {one['n_terms']} | {one['who']} | {one['n_threads']} | "
         f"{one['n_rows']:,} | {one['seconds']:.3g} | {one['n_rows'] / one['seconds']:,.0f} | "
-        f"{one['making']:.3g} | {one['peak'] / 1e6:.0f} | "
+        f"{one['making']:.3g} | {one['choosing']:.3g} | {one['peak'] / 1e6:.0f} | "
         f"{(one['peak'] - one['resident_before']) / 1e6:.0f} | {one['score']:.4f} |"
     )
 
 
 HEAD = (
-    "| problem | who | threads | rows | learning, s | rows/s | making rows, s | peak, MB | "
-    "of it beyond imports and test rows, MB | right |\n" + "|---" * 10 + "|"
+    "| problem | who | threads | rows | learning, s | rows/s | making rows, s | choosing, s "
+    "| peak, MB | "
+    "of it beyond imports and test rows, MB | right |\n" + "|---" * 11 + "|"
 )
 
 

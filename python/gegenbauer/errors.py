@@ -19,6 +19,7 @@ __all__ = [
     "PenalizedConstantWarning",
     "Rows",
     "StreamError",
+    "StreamOrderWarning",
     "TooLargeError",
     "UnderfittingWarning",
 ]
@@ -188,6 +189,10 @@ class GridEdgeWarning(UserWarning):
 
 class UnderfittingWarning(UserWarning):
     """The model that was chosen is no better than a constant, by its held-out predictions."""
+
+
+class StreamOrderWarning(UserWarning):
+    """The beginning of a stream, by which its sums were chosen, is unlike the rest."""
 
 
 class ModelFileError(ValueError):

@@ -595,12 +595,15 @@ class TestStreaming:
     def test_measures_in_a_process_of_its_own(self, monkeypatch):
         ours = [streaming.measure(streaming.OURS, n, 6, 30, n_threads=1) for n in (500, 1000, 4000)]
         sgd = streaming.measure(streaming.SGD, 500, 6, 30, n_threads=1)
-        for one in (*ours, sgd):
+        folds = streaming.measure(streaming.FOLDS, 4000, 6, 30, n_threads=1)
+        assert folds["choosing"] > 0 == sgd["choosing"]
+        for one in (*ours, sgd, folds):
             assert one["seconds"] > 0
             assert 0.5 < one["score"] <= 1
             assert one["peak"] > one["resident_before"] > 1e7
         monkeypatch.setattr(streaming, "SETTINGS", {"small": (6, 30)})
-        text = streaming.report([*ours, sgd], 1)
+        text = streaming.report([*ours, sgd, folds], 1)
+        assert "| m = 6, L = 30 | gegenbauer, 5 folds | 1 | 4,000 |" in text
         assert "| m = 6, L = 30 | gegenbauer | 1 | 4,000 |" in text
         assert "- small, 1 thread(s): seconds grow as rows^" in text
 

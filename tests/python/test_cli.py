@@ -1383,6 +1383,54 @@ class TestTune:
         assert data.startswith(start)
         assert len(data) > 5000
 
+    @pytest.mark.parametrize("target", ["species", "petal width"])
+    def test_a_stream(self, folder, target):
+        table = iris_table().iloc[np.random.default_rng(0).permutation(150)]
+        Path("parts").mkdir()
+        for k in range(3):
+            table[k * 50 : (k + 1) * 50].to_csv(f"parts/{k}.csv", index=False)
+        ignored = ["--ignore", "species"] if target == "petal width" else []
+        result = succeed(
+            "tune", "parts", "--stream", "--target", target, "--n-terms", 40, "--out", "m.st",
+            "--plot", "p.svg", *ignored,
+        )  # fmt: skip
+        model = load("m.st")
+        whole = type(model)(n_terms=40, cv=5).fit_stream(
+            [(table[[name for name in INPUTS if name != target]], table[target])]
+        )
+        inputs = table[[*model.feature_names_in_]]
+        assert_same = np.testing.assert_allclose
+        assert_same(model._raw_outputs(inputs), whole._raw_outputs(inputs), rtol=1e-6, atol=1e-8)
+        assert re.fullmatch(
+            r"5 folds of [\d,]+ (moments|products of features) \(\d+ terms\): [\d.]+ MB; "
+            r"up to \d+ MB to choose by them", result.value("sums"),
+        )  # fmt: skip
+        assert result.value("rows").startswith("150, in 5 folds, each left out of a fit to all")
+        assert result.value("files") == "3: '0.csv', '1.csv', '2.csv'"
+        assert "Scores of 5 folds, each left out" in result.out
+        if target == "species":
+            shown = re.search(r"^accuracy +([\d.]+)", result.out, re.MULTILINE)
+            P = whole.loo_probabilities_
+            expected = np.mean(whole.classes_[P.argmax(axis=1)] == table[target])
+        else:
+            expected = r2_score(table[target], whole.loo_predictions_)
+            shown = re.search(r"^R2 +([\d.]+)", result.out, re.MULTILINE)
+        assert float(shown[1]) == pytest.approx(expected, abs=2e-4)
+        assert Path("p.svg").read_bytes().startswith(b"<?xml")
+
+    def test_a_stream_in_error(self, folder):
+        csv("a,y\n1,2.5\n2,2.5\n3,2\n")
+        assert "several tables need --stream" in fail(
+            "tune", "table.csv", "table.csv", "--target=y"
+        )
+        assert "cv=5 folds need at least 5 samples" in fail(
+            "tune", "table.csv", "--target=y", "--stream"
+        )
+        csv("a,y\n" + "1,2.5\n2,2.5\n" * 5 + ",2\n")
+        assert "row 11 of table.csv" in fail(
+            "tune", "table.csv", "--target=y", "--stream", "--task=regression"
+        )
+
     @pytest.mark.parametrize(
         ("options", "message"),
         [
@@ -1455,7 +1503,7 @@ class TestTune:
         def break_down(*_):
             raise ZeroDivisionError
 
-        monkeypatch.setattr("gegenbauer.cli.commands.tune._plot", break_down)
+        monkeypatch.setattr("gegenbauer.cli.judged.JudgedModel.plot", break_down)
         result = run("tune", iris_csv, "--target", "species", "--plot", "p.svg")
         assert result.code == 1
         assert "a fault in gegenbauer: ZeroDivisionError" in result.err
@@ -1763,8 +1811,8 @@ class TestErrors:
         new.to_csv("new.csv", index=False)
         result = succeed(
             "predict", "m.st", "new.csv",
-            warning="2 of 4 rows have what no row had in fit, in 'island'; the first is data row 3 of "
-            "new.csv (header not counted), where 'island' is 'Torgersen'; taken as the mean there",
+            warning="2 of 4 rows have what no row had in fit, in 'island'; the first is data row 3 "
+            "of new.csv (header not counted), where 'island' is 'Torgersen'; taken as the mean",
         )  # fmt: skip
         found = pd.read_csv(io.StringIO(result.out))["prediction"]
         assert found[0] == pytest.approx(1, abs=0.1)

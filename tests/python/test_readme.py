@@ -20,7 +20,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = {
     "README.md": {"sh": 3, "python": 1, "": 1},  # the commands of its installation: .ci/run
     "docs/guide.md": {"python": 5, "": 1, "sh": 0},
-    "docs/streams.md": {"python": 1, "": 0, "sh": 0},
+    "docs/streams.md": {"python": 2, "": 0, "sh": 0},
     "docs/command-line.md": {"python": 0, "": 0, "sh": 1},
     "docs/replication.md": {"python": 0, "": 0, "sh": 0},
 }
@@ -122,9 +122,12 @@ def test_example_of_the_papers_basis(tmp_path):
 
 
 def test_example_of_streams(tmp_path):
-    (code,) = blocks("docs/streams.md", "python")
+    code = "\n".join(blocks("docs/streams.md", "python"))
     code += "\nprint(whole.n_samples_seen_, np.abs(model.term_coef_).max() > 0)"
-    kept, accuracy, whole = run(code, tmp_path).splitlines()
+    kept, accuracy, sums, chosen, shape, whole = run(code, tmp_path).splitlines()
+    assert re.fullmatch(r"5 folds of .* terms\): \S+ MB; up to \d+ MB to choose by them", sums)
+    assert float(chosen.split()[1]) > 0.9
+    assert shape == "(1, 2)"
     assert kept.startswith("200000 samples, ")
     assert float(accuracy.split()[1]) > 0.9
     assert whole == "200000 True"

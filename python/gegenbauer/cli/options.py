@@ -47,6 +47,7 @@ __all__ = [
     "ValidationFraction",
     "model_parameters",
     "number",
+    "require_one_table",
 ]
 
 AUTO = "auto"  # of --alpha
@@ -382,6 +383,12 @@ Interval = Annotated[
 
 
 # ---- what they mean together -----------------------------------------------------------
+
+
+def require_one_table(tables: list[Path]) -> None:
+    """Refuse several tables without --stream."""
+    if len(tables) > 1:
+        raise typer.BadParameter("several tables need --stream", param_hint="'TABLE'")
 
 
 def model_parameters(

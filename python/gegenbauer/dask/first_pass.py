@@ -11,6 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import column_or_1d
 
 from gegenbauer.basis.scaling import InputScaling
+from gegenbauer.estimators._draw import SAMPLE_SIZE, Draw
 from gegenbauer.estimators._label_set import LabelSet
 from gegenbauer.estimators._labels import column_names, indicator_columns, label_kind
 from gegenbauer.estimators._samples import has_few_values, number_distinct
@@ -31,32 +32,15 @@ __all__ = [
     "first_pass",
 ]
 
-# Samples that come here, and how many times its even share of them a partition may send
-SAMPLE_SIZE = 20_000
-
 # 2^64 over the golden ratio, which spreads bits
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
-class Sample(NamedTuple):
-    """Samples with the smallest of random keys: the draw of two parts is made of theirs."""
-
-    key: Doubles
-    number: NDArray[np.intp]  # of the partition
-    place: NDArray[np.intp]  # in it
-    X: NDArray[Any]
-    y: NDArray[Any]
-    weight: Doubles
-
-    def smallest(self, most: int) -> Sample:
-        """Return the samples of the smallest keys, in their order."""
-        chosen = np.sort(np.argsort(self.key, kind="stable")[:most])
-        columns: Any = (column[chosen] for column in self)
-        return Sample(*columns)
+class Sample(Draw):
+    """An even draw of the samples of all partitions."""
 
     def __add__(self, other: Any) -> Sample:
-        both: Any = [np.concatenate(pair) for pair in zip(self, other, strict=True)]
-        return Sample(*both).smallest(SAMPLE_SIZE)
+        return self.joined(other, SAMPLE_SIZE)
 
     def folds(self, n_folds: int) -> Folds:
         """Return the way to deal samples to folds, by what these look like."""

@@ -13,42 +13,29 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import is_classifier
 
-from gegenbauer._memory import require_memory
-from gegenbauer._validation import check_threads
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.dask._base import Supervised
-from gegenbauer.dask.first_pass import SAMPLE_SIZE, Folds, first_pass
+from gegenbauer.dask.first_pass import Folds, first_pass
 from gegenbauer.dask.partitions import Partitions, gather, require_inputs
+from gegenbauer.estimators._draw import SAMPLE_SIZE
 from gegenbauer.estimators._samples import Samples
-from gegenbauer.estimators._search import LeftOut, SearchEstimator
+from gegenbauer.estimators._sums_search import WIDE_ALPHAS, SumsSearch, splits_of_folds
 from gegenbauer.estimators._targets import warn_of_light
-from gegenbauer.ridge.expansions import TermExpansion, predict
 from gegenbauer.ridge.statistics.choice import choose_statistics
-from gegenbauer.selection._features import rounding_error
-from gegenbauer.selection.basis_search import PAPER_ALPHAS
-from gegenbauer.selection.candidates import NO_LOSS, TRUSTED
-from gegenbauer.selection.kfold import sums_of_others
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.dask.first_pass import ClassCoding, FirstPass, RealCoding
     from gegenbauer.estimators._progress import Progress
+    from gegenbauer.estimators._search import LeftOut
     from gegenbauer.ridge.statistics.choice import Statistics
     from gegenbauer.selection.candidates import Loss, Splits
 
 __all__ = ["SearchOnDask"]
 
 _MOST_SHARES = 4
-
-# The paper's penalties and beyond: further ones cost next to nothing here
-_ALPHAS = np.concatenate([
-    2.0 ** np.arange(-45.0, -30.0), PAPER_ALPHAS, 2.0 ** np.arange(31.0, 41.0),
-])  # fmt: skip
 
 
 class _Sums(NamedTuple):
@@ -90,18 +77,13 @@ def _add_folds(one: list[Statistics], other: list[Statistics]) -> list[Statistic
     return [a + b for a, b in zip(one, other, strict=True)]
 
 
-class SearchOnDask(Supervised, SearchEstimator):
+class SearchOnDask(Supervised, SumsSearch):
     """The two passes. The search itself is that of the plain estimators, on the sample."""
-
-    alpha_results_: dict[str, Doubles]
-    loo_targets_: NDArray[Any]
 
     # While it is being fitted
     _folds: Folds
-    _fold_of: NDArray[np.intp]  # of the distinct samples that are here
     _partitions: list[Partitions]
     _task_model: Any  # plain, and knows the inputs
-    _sum: Statistics
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose the spectrum and alpha, and learn the weights, in two passes over the samples.
@@ -170,12 +152,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         Y, weight = self._coding()(sample.y, weight)
         self._folds = sample.folds(int(self.cv))
         folds = self._folds.of(sample.X, sample.number, sample.place)
-        held_out = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
-        if len(held_out) < 2:
-            raise ValueError(
-                f"the {len(Y)} samples fall into one of cv={self.cv} folds: there are too few"
-            )
-        splits: Splits = [(np.setdiff1d(np.arange(len(Y)), test), test) for test in held_out]
+        splits: Splits = splits_of_folds(folds, int(self.cv))
         data, splits = Samples.merge(sample.X, Y, weight, splits=splits)
         data = self._standardised(data)
         self._fold_of = np.empty(data.n, dtype=np.intp)
@@ -190,7 +167,8 @@ class SearchOnDask(Supervised, SearchEstimator):
         self._finish(data, left_out)
         self.loo_targets_ = sample.y
         self._warn_at_edges(grid)
-        del self._partitions, self._folds, self._fold_of, self._sum, self._task_model
+        del self._partitions, self._folds, self._fold_of, self._task_model
+        del self._sum, self._sum_coding
 
     def _predictor(self, *needs: str) -> Any:
         local = super()._predictor(*needs)
@@ -226,7 +204,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         lams, sizes = grid
         basis = TensorBasis(data.X.shape[1], n_terms=int(sizes[0]), lam=float(lams[0]))
         given = self._alpha_grid()
-        alphas = _ALPHAS if given is None else given
+        alphas = WIDE_ALPHAS if given is None else given
         self.n_search_samples_ = data.n
         self.spectra_, self.lam_ = (), basis.lam
         with progress.stage("alpha on all samples"):
@@ -240,10 +218,6 @@ class SearchOnDask(Supervised, SearchEstimator):
         }
         return left_out
 
-    def _default_n_terms(self, data: Samples) -> int:
-        """Of few samples, which are all in the sample, no more terms: sums have no dual way."""
-        return min(super()._default_n_terms(data), data.n)
-
     def _fit_terms(
         self,
         data: Samples,
@@ -253,46 +227,10 @@ class SearchOnDask(Supervised, SearchEstimator):
         splits: Splits,  # noqa: ARG002  # those of the sample are the same
     ) -> LeftOut:
         """Sum the folds, choose alpha, and solve; return the outputs held out in the sample."""
+        self._require_outputs(data, alphas.size, basis.n_terms)
         K = data.Y.shape[1]
-        require_memory(
-            8.0 * alphas.size * data.Y.size + 8.0 * alphas.size * basis.n_terms * K,
-            f"outputs of {data.n} samples for {alphas.size} alphas",
-            "give fewer `alphas` or outputs",
-        )
         kind = choose_statistics(basis, K)
         common = _Sums(self._task_model, self._coding(), kind, basis, self.scaling_, K, self._folds)
         folds = gather(self.client, "sum", _sum_folds, common, self._partitions, _add_folds)
-        total = self._sum = sum(folds)
-        threads, free = check_threads(self._n_threads()), not self.penalize_constant
-        outputs = np.zeros((alphas.size, data.n, K))
-        errors, rounding = np.zeros(alphas.size), np.zeros(alphas.size)
-        for number, (fold, rest) in enumerate(zip(folds, sums_of_others(folds), strict=True)):
-            if fold.n_samples == 0:
-                continue
-            if rest.weight_sum <= 0:
-                raise ValueError("every fold must leave samples of positive weight to fit")
-            spectrum, _ = rest._spectrum(None, free=free, n_threads=threads)
-            weights = spectrum.weights(alphas)
-            errors += fold._squared_errors(weights, None).mean(axis=1)
-            rounding = np.maximum(rounding, rounding_error(spectrum, alphas, total.n_samples))
-            own = np.flatnonzero(self._fold_of == number)
-            if own.size:
-                found = predict(
-                    basis, data.X[own], weights, scaling=self.scaling_, n_threads=threads
-                )
-                outputs[:, own] = found.reshape(own.size, alphas.size, K).transpose(1, 0, 2)
-        values = errors / total.weight_sum
-        if is_classifier(self):
-            values = np.asarray(loss(outputs, np.arange(data.n)), dtype=np.float64)
-        values[(rounding > TRUSTED) | np.isnan(values)] = np.inf
-        at = int(np.flatnonzero(values == values.min())[-1])
-        if not np.isfinite(values[at]):
-            raise ValueError(NO_LOSS.format("alpha"))
-        self.alpha_ = float(alphas[at])
-        fit = total._solve(self.alpha_, None, not free, threads)
-        self.best_score_ = -float(values[at])
-        self.alpha_results_ = {"alpha": alphas, "score": -values}
-        self.expansion_ = TermExpansion(basis, fit.weights, self.scaling_, np.zeros(K))
-        self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), fit.engine
-        self.n_terms_ = basis.n_terms
-        return LeftOut(outputs[at])
+        fits = self._fold_fits(folds, alphas)
+        return self._keep_best(fits, self._losses(fits, data, loss), data)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from gegenbauer import estimators
-from gegenbauer._validation import check_flag, check_threads
+from gegenbauer._validation import check_flag
 from gegenbauer.dask._base import Classes, with_client
 from gegenbauer.dask.first_pass import ClassCoding, RealCoding
 from gegenbauer.dask.partitions import is_ours
@@ -17,12 +16,11 @@ from gegenbauer.dask.search import SearchOnDask
 from gegenbauer.estimators._base import Range
 from gegenbauer.estimators._label_set import LabelSet
 from gegenbauer.estimators._labels import class_factors, describe_labels
-from gegenbauer.ridge.expansions import TermExpansion, TermPosterior
+from gegenbauer.estimators._sums_search import SumsRegression
 
 if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
     from gegenbauer.dask.first_pass import FirstPass
-    from gegenbauer.estimators._samples import Samples
 
 __all__ = ["GegenbauerClassifierCV", "GegenbauerRegressorCV"]
 
@@ -32,7 +30,7 @@ _CV: dict[str, list[Any]] = {"cv": [Range(Integral, 2, None, closed="left")]}
 
 
 class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
-    SearchOnDask, estimators.GegenbauerRegressorCV
+    SearchOnDask, SumsRegression, estimators.GegenbauerRegressorCV
 ):
     """Regression on Dask collections that chooses its polynomials and its penalty by itself.
 
@@ -101,29 +99,6 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
 
     def _coding(self) -> RealCoding:
         return RealCoding(self._center, self._unit)
-
-    def _weight_of_all(self, data: Samples) -> float:  # noqa: ARG002  # it is a sample
-        return self._sum.weight_sum
-
-    def _judge_noise(
-        self,
-        data: Samples,  # noqa: ARG002  # it is a sample
-        left: float | None,  # known of sums
-    ) -> None:
-        free, total = not self.penalize_constant, self._sum
-        threads = check_threads(self._n_threads())
-        spectrum, _ = total._spectrum(None, free=free, n_threads=threads)
-        kept = spectrum.eigenvalues + self.alpha_
-        posterior = TermPosterior(
-            spectrum.vectors / np.sqrt(kept), spectrum.mean_features,
-            1.0 / total.weight_sum if free else 0.0, free,
-        )  # fmt: skip
-        assert isinstance(self.expansion_, TermExpansion)  # no kernels here
-        self.expansion_ = replace(self.expansion_, posterior=posterior)
-        self.effective_dof_ = float((spectrum.eigenvalues / kept).sum() + free)
-        left = total.weight_sum - self.effective_dof_
-        squares = total._squared_errors(self.term_coef_ / self._unit, None)[0] * self._unit**2
-        self.noise_variance_ = squares / left if left > 0 else np.full(squares.size, np.inf)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the targets, and how far off they may be.

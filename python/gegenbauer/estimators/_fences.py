@@ -22,7 +22,8 @@ def find_fences(column: NDArray[np.float64], weight: Doubles | None) -> tuple[fl
 
     On either side, the fence is three times as far from the median as the quantile of 0.99 (0.01),
     beyond which one in a hundred samples lies: 7 standard deviations of normal values, beyond which
-    none of them lies, as 0.04 per cent of lognormal ones do. Values beyond it are clipped to it. Inputs of which nearly all samples are the same have none.
+    none of them lies, as 0.04 per cent of lognormal ones do. Values beyond it are clipped to it.
+    Inputs of which nearly all samples are the same have none.
 
     Parameters
     ----------

@@ -35,11 +35,14 @@ class FoundEstimator(MixedInputs):
     alpha_: float
     lam_: float
     loo_predictions_: Doubles
+    loo_targets_: NDArray[Any]
+    n_samples_seen_: int
     n_search_samples_: int
     n_terms_: float
     rcond_: float
     solver_: str
     spectra_: tuple[Spectrum, ...]
+    stream_results_: dict[str, NDArray[Any]]
 
     def _terms(self, name: str) -> TermExpansion:
         found = self.expansion_

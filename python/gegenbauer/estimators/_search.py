@@ -19,7 +19,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples
 
-from gegenbauer._validation import check_integer, check_number
+from gegenbauer._locks import exclusive
+from gegenbauer._validation import check_integer, check_number, shown
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
@@ -188,6 +189,26 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         metadata = {name: value for name, value in given.items() if value is not None} or None
         with Progress(self, 2, verbose=self.verbose, X=X, y=y, metadata=metadata) as progress:
             return super()._fit_on_copy(X, y, sample_weight, groups, progress)
+
+    def _fit_by_stream(self, kind: type[Any], batches: Any, checkpoint: Any, **how: Any) -> Self:
+        """Take over the state of an estimator that is fitted to a stream."""
+        self._validate_params()
+        if checkpoint is not None:
+            raise ValueError(
+                "`checkpoint` must be None where the model is chosen automatically, since sums "
+                "over folds and the draw of samples are not written to files. To go on after an "
+                "interrupt, choose on a part of the stream, and give what was chosen to "
+                f"{type(self).__name__.removesuffix('CV')}; got {shown(checkpoint)}"
+            )
+        given = self.get_params(deep=False)
+        names = kind._get_param_names()
+        search = kind(**{name: given[name] for name in names if name in given})
+        search.search_stream(batches, **how)
+        found = self._unfitted()
+        found._learn_from(search)
+        with exclusive(self):
+            self._become(found)
+        return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, progress: Progress) -> None:
         raw_X, raw_y = X, self._prepare_y(y)

@@ -79,6 +79,11 @@ class StreamEstimator(SolvedEstimator):
         """
         raise NotImplementedError
 
+    def _no_sums(self, n_outputs: int, box: InputScaling) -> Statistics:
+        """Return the sums over no samples."""
+        kind = choose_statistics(self.basis_, engine=self.engine)
+        return kind(self.basis_, n_outputs, scaling=box)
+
     def _coding(self) -> Coding | None:
         """Return how the targets of the solve follow from what was summed."""
         return None
@@ -193,8 +198,7 @@ class StreamEstimator(SolvedEstimator):
         box = self._given_box(X.shape[1])
         if first:
             start = box or InputScaling.fit(X, domain=self.domain, clip=self._clips)
-            kind = choose_statistics(self.basis_, engine=self.engine)
-            statistics = kind(self.basis_, targets.shape[1], scaling=start)
+            statistics = self._no_sums(targets.shape[1], start)
             self.n_out_of_range_ = 0
         else:
             statistics = copy.copy(self.statistics_)

@@ -33,6 +33,7 @@ from gegenbauer.estimators._samples import Samples, spread_places
 from gegenbauer.estimators._scoring import IdentityRegressor, scored_by
 from gegenbauer.estimators._search import MOST_FOR_A_MEAN
 from gegenbauer.estimators._several_spectra import SeveralSpectraEstimator, relative_noise
+from gegenbauer.estimators._stream_search import StreamRegression
 from gegenbauer.estimators._targets import RealTargets
 from gegenbauer.estimators._uncertainty import estimate_noise_variance, upper_quantile
 from gegenbauer.ridge.expansions import (
@@ -340,6 +341,100 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         """
         self._fit_on_copy(X, y, sample_weight, groups)
         return self
+
+    @refuse_old_names
+    def fit_stream(
+        self,
+        batches: Any,
+        *,
+        checkpoint: None = None,
+        verbose: bool | int = False,
+        callback: Callable[[int, int | None], None] | None = None,
+        announce: Callable[[str], None] | None = None,
+    ) -> Self:
+        """Choose everything by one pass over samples that need not fit into memory.
+
+        The pass keeps the sums over each of ``cv`` folds (5 for None) and an even draw of at most
+        20,000 samples; folds and draw go by a hash of the place of a sample in the stream, so that
+        neither depends on how the stream is cut into batches. The first 20,000 samples show which
+        terms are worth a sum. After the pass the spectrum is learned on ``search_samples`` of the
+        draw; the number of its terms of largest weight and alpha are those of the smallest squared
+        error of all samples, each held out, by subtraction of sums. The model is that of the same
+        choice by refits of the samples in memory, up to rounding. There are at most ``n_terms``
+        terms; None is for the best of 2000, 1000, 500 and 250 (no more than samples). With
+        ``spectrum=None`` the best of ``lam``, ``n_terms`` and ``alphas`` is that on all samples.
+
+        Where inputs are few, sums are moments, of which those of twice as many terms are kept, and
+        ``lam`` costs nothing. Elsewhere they are products of features: then each ``lam`` needs sums
+        of its own, and terms that the first samples gave no weight to are lacking. Where the terms
+        of largest weight on the draw are not all there, there are fewer terms, and the spectrum of
+        the first samples is judged beside it; of a stream that is sorted there is a warning.
+        There are no fences: unless ``bounds`` are given, the box grows with the samples. Categories
+        and missing values are refused, as by all finite sets of terms.
+
+        Parameters
+        ----------
+        batches : TableBatches, ArrayBatches or iterable of (X, y) or (X, y, sample_weight)
+            Where the samples come from, each batch as in :meth:`GegenbauerRegressor.fit_stream`.
+        checkpoint : None
+            Not available: sums over folds are not written to files.
+        verbose : bool or int, default=False
+            Show a bar with samples a second, and what ``announce`` is called with.
+        callback : callable or None, default=None
+            Called with the number of samples so far and of all samples, None if not known, after
+            each batch.
+        announce : callable or None, default=None
+            Called with one line on how many numbers are summed and how much memory they take, and
+            the choice behind them, before the sums begin.
+
+        Returns
+        -------
+        GegenbauerRegressorCV
+            The fitted estimator itself. When the call fails or is interrupted, the estimator stays
+            as it was. Beside what ``fit`` sets it has ``stream_results_``, a table of the bases
+            that were judged: "lam", "n_terms", "of_first" (whether the spectrum is that of the
+            first samples), and the best "alpha" of each and its "score"; ``alpha_results_`` of the
+            best basis ("alpha", "score"); ``loo_predictions_`` of the draw, each sample left out
+            with its fold, and ``loo_targets_``; and ``n_samples_seen_``.
+
+        Raises
+        ------
+        StreamError
+            A batch cannot be read or learned; the message names its rows and source. It is a
+            ValueError.
+        ValueError
+            There are fewer samples than folds; a parameter needs all samples at once, such as
+            ``scoring``.
+        TooLargeError
+            The sums of all folds do not fit into memory; it is raised before they begin.
+
+        Warns
+        -----
+        StreamOrderWarning
+            The first samples, by which terms were chosen to be summed, are unlike the others.
+        UnderfittingWarning
+            The model that was chosen is no better than a constant, by its held-out predictions.
+
+        Notes
+        -----
+        Copies of a sample fall into different folds, and make the penalty too small if there are
+        many: give them as one with its weight.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from gegenbauer import ArrayBatches, GegenbauerRegressorCV
+        >>> X = np.random.default_rng(0).uniform(size=(3000, 3))
+        >>> y = np.sin(6 * X[:, 0]) * X[:, 1]  # the third input does not matter
+        >>> batches = ArrayBatches(X, y, batch_size=500)
+        >>> model = GegenbauerRegressorCV(n_terms=100).fit_stream(batches)
+        >>> model.n_samples_seen_, bool(np.abs(model.loo_predictions_ - y).max() < 0.01)
+        (3000, True)
+        """
+        return self._fit_by_stream(
+            _OfStream, batches, checkpoint, verbose=verbose, callback=callback,
+            announce=announce,
+        )  # fmt: skip
 
     def _standardised(self, data: Samples) -> Samples:
         # by the largest first, so that no sum and no square leaves the range of float64
@@ -695,6 +790,13 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         lags = np.linspace(0.0, 1.0, _N_INWARD + 1)
         found = np.array([np.interp(far, lags, column) for column in largest.T])
         return np.where(np.isnan(found), np.inf, found)  # between infinities, of unknown noise
+
+
+class _OfStream(StreamRegression, GegenbauerRegressorCV):
+    """Fits itself to a stream; its state is that of the estimator that is its base."""
+
+
+_OfStream.__name__ = GegenbauerRegressorCV.__name__  # which is what errors name
 
 
 def _weighted_squares(function: KernelExpansion, weight: Doubles) -> Doubles:

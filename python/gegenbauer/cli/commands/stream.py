@@ -19,9 +19,6 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gegenbauer.batches.arrays import Batch
-from gegenbauer.batches.survey import ColumnSurvey
-from gegenbauer.batches.tables import TableBatches
-from gegenbauer.cli.columns import choose_target
 from gegenbauer.cli.messages import UserError, count, duration, listed, refusals
 from gegenbauer.cli.output import Steps, print_pairs
 from gegenbauer.cli.report import (
@@ -30,7 +27,14 @@ from gegenbauer.cli.report import (
     describe_solution,
     describe_terms,
 )
-from gegenbauer.cli.tables import check_output, require_ending, require_file
+from gegenbauer.cli.streaming import (
+    MAX_FILES_SHOWN,
+    Pace,
+    look_at_target,
+    open_tables,
+    require_tables,
+)
+from gegenbauer.cli.tables import check_output
 from gegenbauer.cli.training import (
     MIN_ROWS_A_PART,
     describe_accuracy,
@@ -54,12 +58,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gegenbauer.batches.tables import TableBatches
     from gegenbauer.cli.choices import Task
-    from gegenbauer.cli.columns import Target
 
 __all__ = ["run"]
-
-_MAX_FILES_SHOWN = 4
 
 _MOST_NUMBERS = 2_000_000  # that are kept to look for outliers
 
@@ -111,10 +113,7 @@ def run(
     UserError
         Anything is wrong with the tables, the target, the parameters or the places of the files.
     """
-    for path in paths:
-        if not path.is_dir():
-            require_file(path, "table")
-            require_ending(path)
+    require_tables(paths)
     if out is not None:
         check_output(out, "model", sources=paths)
     if checkpoint is not None:
@@ -132,11 +131,8 @@ def run(
         steps.begin("looking at the target")
         start = time.perf_counter()
         with refusals(steps.warn):
-            source = TableBatches(
-                list(paths) if len(paths) > 1 else paths[0], target, ignore=ignored,
-                separator=separator,
-            )  # fmt: skip
-            chosen = _look_at_target(source, task, steps)
+            source = open_tables(paths, target, ignored, separator)
+            chosen = look_at_target(source, task, steps)
         looking = time.perf_counter() - start
         warn_of_unnamed(source.inputs, steps)
 
@@ -147,7 +143,7 @@ def run(
         parts += [_Part(estimator, rows, split) for rows in ("other", "held out")[: 1 + scores]]
         with refusals(steps.warn):
             some = _Some(chosen.seen.n_rows, len(source.inputs))
-            earlier = _learn(parts, source, checkpoint, _Pace(steps, chosen.seen.n_rows), some)
+            earlier = _learn(parts, source, checkpoint, Pace(steps, chosen.seen.n_rows), some)
             for part in parts:
                 _require_enough(part, parts, validation_fraction)
         learning = time.perf_counter() - start
@@ -160,7 +156,7 @@ def run(
                 trial = copy.copy(parts[0].model)
                 if choose_alpha:  # by its own rows, so that the score is of those held out
                     trial.choose_alpha()
-                validation = _score(trial, source, split, _Pace(steps, chosen.seen.n_rows))
+                validation = _score(trial, source, split, Pace(steps, chosen.seen.n_rows))
             predicting = time.perf_counter() - start
         steps.begin("solving")
         start = time.perf_counter()
@@ -199,7 +195,7 @@ def run(
     ]
     print_pairs(
         [
-            ("files", f"{len(source.files)}: {listed(source.files, _MAX_FILES_SHOWN)}"),
+            ("files", f"{len(source.files)}: {listed(source.files, MAX_FILES_SHOWN)}"),
             *describe_data(source.inputs, chosen, task, rows),
             ("terms", describe_terms(model)),
             ("parameters", describe_parameters(model)),
@@ -211,24 +207,6 @@ def run(
         ]
     )
     require_written(model=kept)
-
-
-# ---- the target ----------------------------------------------------------------------
-
-
-def _look_at_target(source: TableBatches, task: Task, steps: Steps) -> Target:
-    """Choose the task as for a column in memory, and set what the source reads."""
-    survey = ColumnSurvey(from_text=source.format == "csv")
-    pace = _Pace(steps, source.n_rows)
-    for column, where in source._target_pieces():
-        survey.add(column, where)
-        pace.advance(len(column))
-    target, dtype = choose_target(survey, source.target, task)
-    if not target.classify:
-        source._set_target(np.dtype(np.float64))
-    elif source.format == "csv":
-        source._set_target(dtype)
-    return target
 
 
 # ---- learning ------------------------------------------------------------------------
@@ -332,7 +310,7 @@ class _Some:
 
 
 def _learn(
-    parts: list[_Part], source: TableBatches, checkpoint: Path | None, pace: _Pace, some: _Some
+    parts: list[_Part], source: TableBatches, checkpoint: Path | None, pace: Pace, some: _Some
 ) -> int:
     """Learn what an earlier run has not; return the number of rows that it has."""
     for part in parts:
@@ -394,7 +372,7 @@ def _require_enough(part: _Part, parts: list[_Part], fraction: float) -> None:
 # ---- the score -----------------------------------------------------------------------
 
 
-def _score(model: Any, source: TableBatches, split: _Split, pace: _Pace) -> str:
+def _score(model: Any, source: TableBatches, split: _Split, pace: Pace) -> str:
     """Predict the rows held out by a model that has not seen them, and is for this alone."""
     if model.out_of_range in ("warn", "error"):  # is for predictions, not for the score
         model.set_params(out_of_range="clip")
@@ -465,27 +443,3 @@ class _Errors:
         return describe_errors(
             r2, float(rmse), self.n, self.mean, float(std), penalized=self.penalized
         )
-
-
-# ---- progress ------------------------------------------------------------------------
-
-
-class _Pace:
-    """Shows how many rows are done, and how many a second."""
-
-    def __init__(self, steps: Steps, total: int | None) -> None:
-        self._steps, self._total = steps, total
-        self._done = self._skipped = 0
-        self._start = time.monotonic()
-
-    def skip(self, n_rows: int) -> None:
-        """Count rows that were done by an earlier run."""
-        self._done += n_rows
-        self._skipped += n_rows
-
-    def advance(self, n_rows: int) -> None:
-        """Count more rows that are done."""
-        self._done += n_rows
-        rate = (self._done - self._skipped) / max(time.monotonic() - self._start, 1e-9)
-        of = "" if self._total is None else f" of {self._total:,}"
-        self._steps.detail(f"{self._done:,}{of} rows, {rate:,.0f} rows/s")

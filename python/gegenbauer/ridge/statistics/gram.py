@@ -87,36 +87,41 @@ class GramStatistics(AdditiveStatistics):
     def _substitute(
         self, scale: npt.NDArray[np.float64], shift: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        lower = np.tril(self._sums)
-        whole = lower + np.tril(lower, -1).T
+        whole = np.tril(self._sums)
+        whole += np.tril(whole, -1).T
         indices = self.basis.indices
         place = {k.tobytes(): term for term, k in enumerate(indices)}
-        for _ in range(2):  # from the left, then from the right
-            for t in np.flatnonzero((scale != 1.0) | (shift != 0.0)):
-                self._substitute_rows(whole, int(t), scale[t], shift[t], indices, place)
-            whole = whole.T
+        for t in np.flatnonzero((scale != 1.0) | (shift != 0.0)):
+            S = self._substitution(int(t), scale[t], shift[t], indices, place)
+            whole = S @ (S @ whole).T  # which is symmetric
         return np.asfortranarray(whole)
 
-    def _substitute_rows(
+    def _substitution(
         self,
-        matrix: npt.NDArray[np.float64],
         t: int,
         scale: float,
         shift: float,
         indices: npt.NDArray[np.int32],
         place: dict[bytes, int],
-    ) -> None:
-        """Replace x by scale x + shift in input t of the terms that the samples belong to."""
+    ) -> Any:
+        """Return the matrix of the terms and targets at scale x + shift in place of input t's x."""
+        from scipy.sparse import csr_array
+
         shares = self.basis._plan.substitution(t, float(scale), float(shift))
-        # from the highest degree down, so that a row is changed before those that need it
-        for n in range(int(indices[:, t].max()), 0, -1):
-            rows = np.flatnonzero(indices[:, t] == n)
-            lower = indices[rows]
-            changed = shares[n, n] * matrix[rows]
-            for j in range(n):
-                lower[:, t] = j
-                changed += shares[n, j] * matrix[[place[k.tobytes()] for k in lower]]
-            matrix[rows] = changed
+        rows, columns, values = [np.arange(len(self._sums))], [], []
+        degrees = indices[:, t]
+        values.append(np.ones(len(self._sums)))
+        values[0][: len(degrees)] = shares[degrees, degrees]
+        columns.append(rows[0])
+        for j in range(int(degrees.max())):
+            higher = np.flatnonzero(degrees > j)
+            lower = indices[higher]
+            lower[:, t] = j
+            rows.append(higher)
+            columns.append(np.array([place[k.tobytes()] for k in lower], dtype=np.intp))
+            values.append(shares[degrees[higher], j])
+        at = np.concatenate(rows), np.concatenate(columns)
+        return csr_array((np.concatenate(values), at), shape=self._sums.shape)
 
     def _gain(self, by: Doubles) -> Doubles:
         """Return what the rows of the targets gain when these are raised: the others stay."""

@@ -1,0 +1,188 @@
+"""A model that ``tune`` chose: its scores beside a baseline, and its inputs by what they matter."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.metrics import (
+    accuracy_score,
+    log_loss,
+    mean_absolute_error,
+    r2_score,
+    root_mean_squared_error,
+)
+
+from gegenbauer.cli.messages import printable, quoted, refusals
+from gegenbauer.cli.output import print_heading, print_paragraphs, print_table
+from gegenbauer.inspection.sobol import sobol_indices
+from gegenbauer.plotting.reliability import left_out_outcomes
+from gegenbauer.selection.calibration import expected_calibration_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["JudgedModel"]
+
+_MAX_INPUTS_SHOWN = 10
+
+_MAX_INPUTS_DRAWN = 20
+
+_N_BINS = 10
+
+_INDEPENDENT = (
+    "Shares take the inputs as independent of each other and uniform over the range of each."
+)
+
+_XLABEL = "share of the variance, inputs taken as independent and uniform"
+
+
+@dataclass
+class JudgedModel:
+    """A model, and the samples that it predicts by models without them.
+
+    Parameters
+    ----------
+    model : GegenbauerClassifierCV or GegenbauerRegressorCV
+        Fitted.
+    values : ndarray, shape (n_samples,)
+        Targets of the samples of ``model.loo_predictions_``.
+    inputs : sequence of str
+        Names of the inputs.
+    way : str
+        How samples were left out, such as "leave-one-out".
+    """
+
+    model: Any
+    values: NDArray[Any]
+    inputs: Sequence[str]
+    way: str
+
+    def __post_init__(self) -> None:
+        self._notes: list[str] = []
+        with refusals(lambda text: self._notes.append(f"{text[:1].upper()}{text[1:]}.")):
+            found = sobol_indices(self.model)
+        total = found.variance.sum()
+        # the share of the variance in which each input has a part, the mean over outputs
+        self.shares = np.zeros(self.model.n_features_in_)
+        if total > 0:
+            self.shares = np.asarray(found.variance @ found.total / total)
+        predicted = self._classes() if is_classifier(self.model) else self._numbers()
+        self._scores, self.calibration, self._helps = predicted
+
+    # ---- scores --------------------------------------------------------------------
+
+    def _baseline(self) -> str:
+        if not is_classifier(self.model):
+            return "always the mean"
+        labels, counts = np.unique(self.values, return_counts=True)
+        return f"always {quoted(labels[counts.argmax()])}"
+
+    def _classes(self) -> tuple[list[tuple[str, str, str]], str, bool]:
+        """Return scores beside those of the baseline, calibration, and whether the model helps."""
+        model, y, nothing = self.model, self.values, np.zeros((len(self.values), 1))
+        P, classes = model.loo_probabilities_, model.classes_
+        baseline = DummyClassifier(strategy="prior").fit(nothing, y)
+        # classes that no sample at hand has are likely to no one
+        prior = np.zeros((1, classes.size))
+        prior[0, np.searchsorted(classes, baseline.classes_)] = baseline.class_prior_
+        predicted = classes[P.argmax(axis=1)]
+        accuracy, chance = accuracy_score(y, predicted), baseline.score(nothing, y)
+        loss = log_loss(y, P, labels=classes)
+        frequencies = log_loss(y, np.repeat(prior, len(y), axis=0), labels=classes)
+        n_right = int(np.count_nonzero(predicted == y))
+        scores = [
+            ("accuracy", f"{accuracy:.4f}", f"{chance:.4f}"),
+            ("right of them", str(n_right), str(round(chance * len(y)))),
+            ("log-loss", f"{loss:.4f}", f"{frequencies:.4f}"),
+        ]
+        outcomes, given = left_out_outcomes(model, y)
+        error = expected_calibration_error(outcomes, given, np.linspace(0, 1, _N_BINS + 1))
+        whose = "the likeliest class" if classes.size > 2 else quoted(classes[1])
+        calibration = (
+            f"expected calibration error {error:.4f}: {whose} was given a probability of "
+            f"{given.mean():.4f} on average, and came true in {outcomes.mean():.4f}"
+        )
+        return scores, calibration, loss < frequencies
+
+    def _numbers(self) -> tuple[list[tuple[str, str, str]], str, bool]:
+        y, left_out, nothing = (
+            self.values, self.model.loo_predictions_, np.zeros((len(self.values), 1))
+        )  # fmt: skip
+        mean = DummyRegressor().fit(nothing, y).predict(nothing)
+        scores = [
+            (name, f"{score(y, left_out):.4g}", f"{score(y, mean):.4g}")
+            for name, score in (
+                ("R2", r2_score),
+                ("RMSE", root_mean_squared_error),
+                ("mean absolute error", mean_absolute_error),
+            )
+        ]
+        noise = float(self.model.noise_variance_[0])
+        return (
+            scores,
+            f"noise of standard deviation {noise**0.5:.4g}",
+            bool(r2_score(y, left_out) > 0),
+        )
+
+    # ---- what is shown -------------------------------------------------------------
+
+    def print_scores(self) -> None:
+        """Print scores, inputs, and what is to be known of both."""
+        print_heading(f"Scores of {self.way}")
+        print_table(("score", "this model", self._baseline()), self._scores)
+        shares = self.shares
+        order = np.argsort(-shares, kind="stable")[:_MAX_INPUTS_SHOWN]
+        more = f" ({order.size} of {shares.size})" if order.size < shares.size else ""
+        print_heading(f"Inputs by the share of the variance in which they have a part{more}")
+        print_table(
+            ("input", "share"),
+            [(printable(self.inputs[t]), f"{shares[t]:.4f}") for t in order.tolist()],
+        )
+        print_paragraphs(_INDEPENDENT, *self._notes)
+        if not self._helps:
+            print_paragraphs(
+                "This model finds no dependence of the target on the inputs: it is no better "
+                "than the baseline."
+            )
+
+    def plot(self, ending: str) -> bytes:
+        """Draw two plots side by side; return the file."""
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import AutoLocator
+        from sklearn.metrics import PredictionErrorDisplay
+
+        from gegenbauer.plotting.inputs import InputDisplay
+        from gegenbauer.plotting.path import PathDisplay
+        from gegenbauer.plotting.reliability import ReliabilityDisplay
+
+        figure = Figure(figsize=(11, 4.5), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        model, y, shares = self.model, self.values, self.shares
+        if is_classifier(model):
+            PathDisplay.from_estimator(model, ax=left)
+            left.set_title(f"scores of {self.way}")
+            display = ReliabilityDisplay.from_estimator(
+                model, y, n_bins=_N_BINS, name=self.way, ax=right
+            )
+            right.set_title(f"calibration error {display.expected_calibration_error:.4f}")
+        else:
+            PredictionErrorDisplay.from_predictions(
+                y, model.loo_predictions_, kind="actual_vs_predicted", random_state=0, ax=left
+            )
+            left.set(title=self.way, xlabel="predicted", ylabel="actual")
+            for axis in (left.xaxis, left.yaxis):  # scikit-learn divides the range by four
+                axis.set_major_locator(AutoLocator())
+            order = np.argsort(-shares, kind="stable")[:_MAX_INPUTS_DRAWN]
+            names = [printable(self.inputs[t]) for t in order.tolist()]
+            InputDisplay(names, {"total": shares[order]}, xlabel=_XLABEL).plot(ax=right)
+            right.set_title("inputs")
+        data = io.BytesIO()
+        figure.savefig(data, format=ending)
+        return data.getvalue()

@@ -1,0 +1,139 @@
+"""Automatic model selection by the sums over folds, where samples are too many to be kept.
+
+A draw of them is at hand: on some of it the spectrum is learned, by all of it classifiers are
+judged, and from its outputs held out come probabilities and intervals. Where the sums come from is
+the matter of subclasses: partitions of a cluster, or one pass over a stream.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from gegenbauer._memory import require_memory
+from gegenbauer._validation import check_threads
+from gegenbauer.estimators._search import LeftOut, SearchEstimator
+from gegenbauer.ridge.expansions import TermExpansion, TermPosterior
+from gegenbauer.selection.basis_search import PAPER_ALPHAS
+from gegenbauer.selection.fold_fits import FoldFits, best_of_equals
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from gegenbauer._typing import Doubles, Places
+    from gegenbauer.estimators._samples import Samples
+    from gegenbauer.ridge.statistics._base import Coding
+    from gegenbauer.ridge.statistics.choice import Statistics
+    from gegenbauer.selection.candidates import Loss
+
+__all__ = ["WIDE_ALPHAS", "SumsRegression", "SumsSearch", "splits_of_folds"]
+
+# The paper's penalties and beyond: further ones cost next to nothing here
+WIDE_ALPHAS = np.concatenate([
+    2.0 ** np.arange(-45.0, -30.0), PAPER_ALPHAS, 2.0 ** np.arange(31.0, 41.0),
+])  # fmt: skip
+
+
+def splits_of_folds(folds: Places, n_folds: int) -> list[tuple[Places, Places]]:
+    """Return the splits of samples, given the fold of each; one fold is an error."""
+    held_out = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
+    if len(held_out) < 2:
+        raise ValueError(
+            f"the {len(folds)} samples fall into one of cv={n_folds} folds: there are too few"
+        )
+    return [(np.setdiff1d(np.arange(len(folds)), test), test) for test in held_out]
+
+
+class SumsSearch(SearchEstimator):
+    """Penalty, final fit and outputs held out, from the sums over each fold."""
+
+    loo_targets_: NDArray[Any]
+
+    # While it is being fitted
+    _fold_of: Places  # of the distinct samples of the draw
+    _sum: Statistics  # over all samples
+    _sum_coding: Coding | None  # of their targets
+
+    def _default_n_terms(self, data: Samples) -> int:
+        """Of few samples, which are all in the draw, no more terms: sums have no dual way."""
+        return min(super()._default_n_terms(data), data.n)
+
+    def _require_outputs(self, data: Samples, n_alphas: int, n_terms: int) -> None:
+        """Refuse what outputs for all penalties do not fit into memory."""
+        K = data.Y.shape[1]
+        require_memory(
+            8.0 * n_alphas * data.Y.size + 8.0 * n_alphas * n_terms * K,
+            f"outputs of {data.n} samples for {n_alphas} alphas",
+            "give fewer `alphas` or outputs",
+        )
+
+    def _fold_fits(
+        self, folds: Sequence[Statistics], alphas: Doubles, coding: Coding | None = None
+    ) -> FoldFits:
+        return FoldFits(
+            folds, alphas, coding=coding, penalize_constant=bool(self.penalize_constant),
+            n_threads=check_threads(self._n_threads()),
+        )  # fmt: skip
+
+    def _losses(self, fits: FoldFits, data: Samples, loss: Loss) -> Doubles:
+        """Return the loss of each alpha: squared errors of all samples, or that of the draw."""
+        if not is_classifier(self):
+            return fits.losses
+        outputs = fits.outputs(data.X, self._fold_of)
+        return fits.trusted(np.asarray(loss(outputs, np.arange(data.n)), dtype=np.float64))
+
+    def _keep_best(
+        self, fits: FoldFits, losses: Doubles, data: Samples, coding: Coding | None = None
+    ) -> LeftOut:
+        """Choose alpha, solve, and return the outputs of the draw held out."""
+        at = best_of_equals(losses, fits.alphas)
+        total = self._sum = fits.total
+        self._sum_coding = coding
+        self.alpha_ = float(fits.alphas[at])
+        fit = total._solve(
+            self.alpha_, coding, bool(self.penalize_constant), check_threads(self._n_threads())
+        )
+        self.best_score_ = -float(losses[at])
+        self.alpha_results_ = {"alpha": fits.alphas, "score": -losses}
+        self.expansion_ = TermExpansion(
+            total.basis, fit.weights, self.scaling_, np.zeros(data.Y.shape[1])
+        )
+        self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), fit.engine
+        self.n_terms_ = total.basis.n_terms
+        return LeftOut(fits.outputs(data.X, self._fold_of, at)[0])
+
+
+class SumsRegression(SumsSearch):
+    """Uncertainty of a regression whose samples are sums; the draw stands for them elsewhere."""
+
+    _unit: Doubles
+
+    def _weight_of_all(self, data: Samples) -> float:  # noqa: ARG002  # it is a draw
+        return self._sum.weight_sum
+
+    def _judge_noise(
+        self,
+        data: Samples,  # noqa: ARG002  # it is a draw
+        left: float | None,  # known of sums
+    ) -> None:
+        free, total = not self.penalize_constant, self._sum
+        spectrum, _ = total._spectrum(
+            self._sum_coding, free=free, n_threads=check_threads(self._n_threads())
+        )
+        kept = spectrum.eigenvalues + self.alpha_
+        posterior = TermPosterior(
+            spectrum.vectors / np.sqrt(kept), spectrum.mean_features,
+            1.0 / total.weight_sum if free else 0.0, free,
+        )  # fmt: skip
+        assert isinstance(self.expansion_, TermExpansion)  # no kernels here
+        weights = self.expansion_.coef / self._unit
+        self.expansion_ = replace(self.expansion_, posterior=posterior)
+        self.effective_dof_ = float((spectrum.eigenvalues / kept).sum() + free)
+        left = total.weight_sum - self.effective_dof_
+        squares = total._squared_errors(weights, self._sum_coding)[0] * self._unit**2
+        self.noise_variance_ = squares / left if left > 0 else np.full(squares.size, np.inf)

@@ -1,0 +1,141 @@
+"""The fits without each fold, for every penalty, from the sums over each fold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gegenbauer.ridge.expansions import predict
+from gegenbauer.selection._features import rounding_error
+from gegenbauer.selection.candidates import NO_LOSS, TRUSTED
+from gegenbauer.selection.kfold import sums_of_others
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.basis.scaling import InputScaling
+    from gegenbauer.ridge.statistics._base import Coding
+    from gegenbauer.ridge.statistics.choice import Statistics
+
+__all__ = ["FoldFits", "best_of_equals"]
+
+
+def best_of_equals(losses: Doubles, alphas: Doubles, name: str = "alpha") -> int:
+    """Return the place of the smallest loss, of equal ones that of the largest alpha.
+
+    Raises
+    ------
+    ValueError
+        No loss is finite.
+    """
+    equal = np.flatnonzero(losses == losses.min())
+    at = int(equal[np.argmax(alphas[equal])])
+    if not np.isfinite(losses[at]):
+        raise ValueError(NO_LOSS.format(name))
+    return at
+
+
+class FoldFits:
+    """What a fit to all other folds makes of each fold, for every penalty, from sums alone.
+
+    The sums without a fold are those of the others, so that no sample is needed: squared errors
+    of samples held out are sums, too.
+
+    Parameters
+    ----------
+    folds : sequence of GramStatistics or MomentStatistics
+        Sums over each of two folds or more, of one basis and one box; those of no samples count
+        for nothing.
+    alphas : ndarray, shape (n_alphas,)
+        Penalties, > 0.
+    coding : (ndarray, ndarray) or None
+        Targets are ``Y A + b`` of what was summed, None for Y itself.
+    penalize_constant : bool
+        Whether the penalty counts for the constant, too.
+    n_threads : int
+        Threads of the sums.
+
+    Attributes
+    ----------
+    total : GramStatistics or MomentStatistics
+        Sums over all samples.
+    losses : ndarray, shape (n_alphas,)
+        Mean squared error of all samples held out, and of the outputs; infinite where
+        rounding errors would count.
+
+    Raises
+    ------
+    ValueError
+        All samples are in one fold.
+    """
+
+    def __init__(
+        self,
+        folds: Sequence[Statistics],
+        alphas: Doubles,
+        *,
+        coding: Coding | None = None,
+        penalize_constant: bool,
+        n_threads: int,
+    ) -> None:
+        self.alphas = alphas
+        self.total = sum(folds[1:], start=folds[0])
+        self._n_threads = n_threads
+        self._weights: list[Doubles | None] = []
+        errors, self._rounding = np.zeros(alphas.size), np.zeros(alphas.size)
+        for fold, rest in zip(folds, sums_of_others(folds), strict=True):
+            if fold.n_samples == 0:
+                self._weights.append(None)
+                continue
+            if rest.weight_sum <= 0:
+                raise ValueError("every fold must leave samples of positive weight to fit")
+            spectrum, _ = rest._spectrum(coding, free=not penalize_constant, n_threads=n_threads)
+            weights = spectrum.weights(alphas)
+            errors += fold._squared_errors(weights, coding).mean(axis=1)
+            rounding = rounding_error(spectrum, alphas, self.total.n_samples)
+            self._rounding = np.maximum(self._rounding, rounding)
+            self._weights.append(weights)
+        self.losses = self.trusted(errors / self.total.weight_sum)
+
+    def trusted(self, losses: Doubles) -> Doubles:
+        """Return losses, infinite where rounding errors would count and where they are NaN."""
+        return np.where((self._rounding > TRUSTED) | np.isnan(losses), np.inf, losses)
+
+    def outputs(
+        self, X: npt.NDArray[np.floating], fold_of: npt.NDArray[np.intp], at: int | None = None
+    ) -> Doubles:
+        """Return what some samples get from the fit without their fold.
+
+        Parameters
+        ----------
+        X : ndarray, shape (n_samples, n_features)
+            Inputs.
+        fold_of : ndarray of int, shape (n_samples,)
+            The fold that each was summed in.
+        at : int, optional
+            Which alpha; None for all.
+
+        Returns
+        -------
+        ndarray, shape (n_alphas or 1, n_samples, n_outputs)
+        """
+        n_alphas = self.alphas.size if at is None else 1
+        known = next(weights for weights in self._weights if weights is not None)
+        n_outputs = known.shape[1] // self.alphas.size
+        found = np.zeros((n_alphas, len(X), n_outputs))
+        box: InputScaling | None = self.total.scaling
+        for number, weights in enumerate(self._weights):
+            own = np.flatnonzero(fold_of == number)
+            if own.size == 0 or weights is None:
+                continue
+            if at is not None:
+                weights = weights[:, at * n_outputs : (at + 1) * n_outputs]
+            values = predict(
+                self.total.basis, X[own], weights, scaling=box, n_threads=self._n_threads
+            )
+            found[:, own] = values.reshape(own.size, n_alphas, n_outputs).transpose(1, 0, 2)
+        return found
