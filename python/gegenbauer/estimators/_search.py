@@ -134,6 +134,9 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
     # paper has none
     _MARGIN: ClassVar[float] = 0.0
 
+    # What chooses a model without ``scoring``, for messages
+    _own_loss: ClassVar[str]
+
     spectrum: str | ComponentsLike | None
     alphas: str | Sequence[float]
     n_terms: int | Sequence[int] | None
@@ -633,7 +636,13 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         if not best >= constant - chance:
             return
         ran_away = self._alpha_grid() is None and self.alpha_ >= RUNAWAY * self._trace(data)
-        warn_of_underfitting(best, constant, data.n_samples, self.alpha_ if ran_away else None)
+        measure, sign = self._own_loss, 1.0
+        if self.scoring is not None:
+            name = getattr(self.scoring, "__name__", self.scoring)  # of a function, or a scorer
+            measure, sign = f"the score by `scoring={name!r}`", -1.0
+        warn_of_underfitting(
+            sign * best, sign * constant, data.n_samples, self.alpha_ if ran_away else None, measure
+        )
 
     @property
     def _luck(self) -> float:

@@ -48,9 +48,9 @@ def warn_at_edges(grids: Iterable[tuple[str, float, Sequence[float]]]) -> None:
 
 
 def warn_of_underfitting(
-    best: float, constant: float, n_samples: float, runaway: float | None
+    best: float, constant: float, n_samples: float, runaway: float | None, measure: str
 ) -> None:
-    """Warn of a model that is no better than a constant, by their losses.
+    """Warn of a model that is no better than a constant, by their values of a measure.
 
     ``runaway`` is the penalty, if it is so large that nothing is left of the model.
     """
@@ -63,7 +63,7 @@ def warn_of_underfitting(
     warnings.warn(
         "the model is no better than a constant beyond what chance may give: of "
         f"{n_samples:.6g} samples left out (equal ones may count as one) "
-        f"the score is {-best:.4g}, and {-constant:.4g} that of always predicting the "
+        f"{measure} is {best:.4g}, and {constant:.4g} that of always predicting the "
         f"same. {ran_away}Check that the inputs of each sample belong to its target, that "
         "they are coded sensibly and hold what it depends on, or give more samples",
         UnderfittingWarning,

@@ -243,6 +243,8 @@ class GegenbauerRegressorCV(RealTargets, SearchEstimator):
     }
     _MARGIN = 0.01
 
+    _own_loss = "the mean squared error, in units of the targets' variance,"
+
     search: str
     noise_variance_: Doubles
     effective_dof_: float
