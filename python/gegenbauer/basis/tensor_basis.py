@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.basis.spectrum import SpectrumLike
 
-__all__ = ["TensorBasis", "check_basis", "common_polynomials"]
+__all__ = ["MAX_TERMS", "TensorBasis", "check_basis", "common_polynomials", "require_room"]
 
 _MOST_KEPT_TERMS = 50_000
 
