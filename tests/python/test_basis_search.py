@@ -29,7 +29,8 @@ from gegenbauer.errors import GridEdgeWarning
 from gegenbauer.selection import search_basis
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
 
-LAMS, SIZES, ALPHAS = [0.05, 0.5], [1, 4, 9, 15], 2.0 ** np.arange(-14, 3, 4)
+LAMS, SIZES, ALPHAS = [0.05, 0.5], [1, 6, 15], 2.0 ** np.arange(-14, 1, 6)
+SHAPE = len(LAMS), len(SIZES), len(ALPHAS)
 GRID = {"spectrum": None, "lam": LAMS, "n_terms": SIZES, "alphas": ALPHAS}
 
 
@@ -53,7 +54,7 @@ def refits(plain, X, y, method):
             for lam, size, alpha in itertools.product(LAMS, SIZES, ALPHAS)
         ]
     )  # fmt: skip
-    return found.reshape(2, 4, 5, *found.shape[1:])
+    return found.reshape(*SHAPE, *found.shape[1:])
 
 
 def by_prefixes(monkeypatch):
@@ -107,7 +108,7 @@ class TestRefits:
         F = left_out if n_classes > 2 else np.stack([-left_out / 2, left_out / 2], axis=-1)
         betas = np.exp(np.linspace(-5, 7, 1201))
         codes = np.unique(labels, return_inverse=True)[1]
-        best = np.empty((2, 4, 5))
+        best = np.empty(SHAPE)
         for place in np.ndindex(best.shape):
             z = betas[:, np.newaxis, np.newaxis] * F[place]
             own = z[:, np.arange(len(codes)), codes]
@@ -118,7 +119,7 @@ class TestRefits:
                 model = GegenbauerClassifierCV(**GRID).fit(X, labels)
             assert_array_equal(model.classes_, np.unique(labels))
             assert_allclose(-model.surface_["score"], best, rtol=1e-3)
-            i, size, g = np.unravel_index(model.surface_["score"].argmax(), (2, 4, 5))
+            i, size, g = np.unravel_index(model.surface_["score"].argmax(), SHAPE)
             assert (model.lam_, model.n_terms_, model.alpha_) == (LAMS[i], SIZES[size], ALPHAS[g])
             assert_allclose(model.loo_predictions_, left_out[i, size, g], atol=1e-8)
             assert log_loss(labels, model.loo_probabilities_) < 0.6
@@ -155,7 +156,7 @@ class TestRefits:
             X, y, lambda p, at: ((p[:, :, 0] - y[at]) ** 2).mean(axis=1), lams=LAMS,
             n_terms=SIZES, alphas=ALPHAS, cv=splits, widen=False,
         )  # fmt: skip
-        for i, size, g in np.ndindex(2, 4, 5):
+        for i, size, g in np.ndindex(SHAPE):
             plain = GegenbauerRegressor(SIZES[size], lam=LAMS[i], alpha=ALPHAS[g])
             errors = [
                 ((plain.fit(X[train], y[train]).predict(X[test]) - y[test]) ** 2).mean()

@@ -617,3 +617,24 @@ def test_the_order_of_samples_does_not_matter_to_a_search_with_splits():
             return model.fit(X[rows], y[rows]).predict_proba(X)
 
     np.testing.assert_allclose(fitted(order), fitted(np.arange(90)), atol=1e-8)
+
+
+def test_a_clear_gain_is_compared_with_a_few_halves():
+    """Of one within reach of chance all thirty are scored, and each with a constant."""
+    X, y = noise(GegenbauerRegressorCV, 0)
+    calls = {}
+    for name, target in (("clear", np.sin(X[:, 0])), ("noise", y)):
+        calls[name] = []
+
+        def nearness(model, X, y, called=calls[name]):
+            called.append(len(y))
+            return -float(np.abs(model.predict(X) - y).mean())
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnderfittingWarning)
+            GegenbauerRegressorCV(spectrum=(0.3, 2.0), alphas=[1e-3], scoring=nearness).fit(
+                X, target
+            )
+    half = len(X) // 2
+    assert calls["clear"].count(half) == 2 * 8
+    assert calls["noise"].count(half) == 2 * 30

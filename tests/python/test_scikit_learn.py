@@ -94,6 +94,8 @@ REGRESSOR_CHOICES = [
 ]
 
 SETTINGS = [
+    GegenbauerRegressorCV(cv=3, alphas=[0.1]),
+    GegenbauerClassifierCV(spectrum=(0.5, 2.0), n_terms=20),
     *(GegenbauerFeatures(**options) for options in TERMS),
     *(GegenbauerClassifier(**options) for options in [*TERMS, *SOLVES]),
     GegenbauerClassifier(n_terms=15, class_weight="balanced"),
@@ -104,10 +106,8 @@ SETTINGS = [
 
 QUICK = [
     GegenbauerClassifierCV(),
-    GegenbauerClassifierCV(spectrum=(0.5, 2.0), n_terms=20),
     GegenbauerClassifierCV(spectrum=None, n_terms=[10, 30]),
     GegenbauerRegressorCV(),
-    GegenbauerRegressorCV(cv=3, alphas=[0.1]),
     GegenbauerRegressorCV(spectrum=None, lam=[0.05, 0.5], n_terms=20),
 ]
 

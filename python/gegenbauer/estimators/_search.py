@@ -632,7 +632,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         constant = loss_of_constants(data, loss, splits, pooled=self._pooled)
         best, chance = -self.best_score_, self._chance(constant, data)
         if chance is None:
-            chance = chance_of_scorer(data, loss, left_out)
+            chance = chance_of_scorer(data, loss, left_out, constant - best)
         if not best >= constant - chance:
             return
         ran_away = self._alpha_grid() is None and self.alpha_ >= RUNAWAY * self._trace(data)
