@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -276,6 +276,10 @@ def scorers(*, n_threads: int, S: int, m: int, n_labels: int, n_alphas: int) -> 
             )
             return model.fit(X, y)
 
+    @cache
+    def called(name: str) -> float:
+        return choose(get_scorer(name)).best_score_
+
     def check(results: Mapping[str, Any]) -> list[Agreement]:
         targets = np.where(Y == 1, 1.0, -1.0)
         agreements = []
@@ -287,8 +291,7 @@ def scorers(*, n_threads: int, S: int, m: int, n_labels: int, n_alphas: int) -> 
             apart = np.abs(weights - model.term_coef_).max() / np.abs(weights).max()
             agreements.append(Agreement(f"{name}: weights of what it chose", float(apart), 1e-8))
         for name in names:
-            called = choose(get_scorer(name)).best_score_
-            apart = abs(results[name].best_score_ - called) / (1.0 + abs(called))
+            apart = abs(results[name].best_score_ - called(name)) / (1.0 + abs(called(name)))
             agreements.append(
                 Agreement(f"{name}: best score when the scorer is called for each", apart, 1e-9)
             )

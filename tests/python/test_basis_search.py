@@ -29,7 +29,8 @@ from gegenbauer.errors import GridEdgeWarning
 from gegenbauer.selection import search_basis
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
 
-LAMS, SIZES, ALPHAS = [0.05, 0.5], [1, 4, 9, 15], 2.0 ** np.arange(-14, 3, 4)
+LAMS, SIZES, ALPHAS = [0.05, 0.5], [1, 6, 15], 2.0 ** np.arange(-14, 1, 6)
+SHAPE = len(LAMS), len(SIZES), len(ALPHAS)
 GRID = {"spectrum": None, "lam": LAMS, "n_terms": SIZES, "alphas": ALPHAS}
 
 
@@ -53,7 +54,7 @@ def refits(plain, X, y, method):
             for lam, size, alpha in itertools.product(LAMS, SIZES, ALPHAS)
         ]
     )  # fmt: skip
-    return found.reshape(2, 4, 5, *found.shape[1:])
+    return found.reshape(*SHAPE, *found.shape[1:])
 
 
 def by_prefixes(monkeypatch):
@@ -70,69 +71,80 @@ def by_paths(monkeypatch):
     )
 
 
+WAYS = [by_prefixes, by_paths]
+
+
 @pytest.mark.filterwarnings("ignore::gegenbauer.errors.GridEdgeWarning")
-@pytest.mark.parametrize("way", [by_prefixes, by_paths])
 class TestRefits:
     @pytest.mark.parametrize("penalize_constant", [False, True])
-    def test_regression(self, monkeypatch, way, penalize_constant):
-        way(monkeypatch)
+    def test_regression(self, penalize_constant):
         X, y = rows()
         plain = GegenbauerRegressor(penalize_constant=penalize_constant)
-        model = GegenbauerRegressorCV(**GRID, penalize_constant=penalize_constant).fit(X, y)
         left_out = refits(plain, X, y, "predict")
         table = ((left_out - y) ** 2).mean(axis=-1) / y.var()
-        assert_allclose(-model.surface_["score"], table, rtol=1e-6)
         i, size, g = np.unravel_index(table.argmin(), table.shape)
-        assert (model.lam_, model.n_terms_, model.alpha_) == (LAMS[i], SIZES[size], ALPHAS[g])
-        assert_allclose(model.best_score_, -table.min(), rtol=1e-6)
-        assert_allclose(model.loo_predictions_, left_out[i, size, g], atol=1e-8)
         chosen = plain.set_params(lam=LAMS[i], n_terms=SIZES[size], alpha=ALPHAS[g]).fit(X, y)
         Z = np.random.default_rng(1).uniform(-0.2, 1.2, (30, 2))
-        assert_allclose(model.predict(Z), chosen.predict(Z), atol=1e-9)
-        assert_allclose(sobol_indices(model).total, sobol_indices(chosen).total, atol=1e-9)
-        assert model.scaling_ == chosen.scaling_
-        assert model.spectrum_ is None
-        assert not hasattr(model, "relevances_")
+        for way in WAYS:
+            with pytest.MonkeyPatch.context() as monkeypatch:
+                way(monkeypatch)
+                model = GegenbauerRegressorCV(**GRID, penalize_constant=penalize_constant).fit(X, y)
+            assert_allclose(-model.surface_["score"], table, rtol=1e-6)
+            assert (model.lam_, model.n_terms_, model.alpha_) == (LAMS[i], SIZES[size], ALPHAS[g])
+            assert_allclose(model.best_score_, -table.min(), rtol=1e-6)
+            assert_allclose(model.loo_predictions_, left_out[i, size, g], atol=1e-8)
+            assert_allclose(model.predict(Z), chosen.predict(Z), atol=1e-9)
+            assert_allclose(sobol_indices(model).total, sobol_indices(chosen).total, atol=1e-9)
+            assert model.scaling_ == chosen.scaling_
+            assert model.spectrum_ is None
+            assert not hasattr(model, "relevances_")
 
     @pytest.mark.parametrize("n_classes", [2, 3])
-    def test_classification(self, monkeypatch, way, n_classes):
-        way(monkeypatch)
+    def test_classification(self, n_classes):
         X, y = rows()
         labels = np.array(["a", "b", "c"])[np.digitize(y, [0.5, 1.0][: n_classes - 1])]
-        model = GegenbauerClassifierCV(**GRID).fit(X, labels)
         left_out = refits(GegenbauerClassifier(), X, labels, "decision_function")
         # one number makes probabilities of scores: the best of a fine grid, by definition
         F = left_out if n_classes > 2 else np.stack([-left_out / 2, left_out / 2], axis=-1)
         betas = np.exp(np.linspace(-5, 7, 1201))
-        for place in np.ndindex(2, 4, 5):
+        codes = np.unique(labels, return_inverse=True)[1]
+        best = np.empty(SHAPE)
+        for place in np.ndindex(best.shape):
             z = betas[:, np.newaxis, np.newaxis] * F[place]
-            codes = np.searchsorted(model.classes_, labels)
             own = z[:, np.arange(len(codes)), codes]
-            best = (logsumexp(z, axis=-1) - own).mean(axis=1).min()
-            assert_allclose(-model.surface_["score"][place], best, rtol=1e-3)
-        i, size, g = np.unravel_index(model.surface_["score"].argmax(), (2, 4, 5))
-        assert (model.lam_, model.n_terms_, model.alpha_) == (LAMS[i], SIZES[size], ALPHAS[g])
-        assert_allclose(model.loo_predictions_, left_out[i, size, g], atol=1e-8)
-        assert log_loss(labels, model.loo_probabilities_) < 0.6
-        chosen = GegenbauerClassifier(SIZES[size], lam=LAMS[i], alpha=ALPHAS[g]).fit(X, labels)
-        assert_allclose(
-            model.term_coef_.reshape(chosen.term_coef_.shape), chosen.term_coef_, atol=1e-9
-        )
+            best[place] = (logsumexp(z, axis=-1) - own).mean(axis=1).min()
+        for way in WAYS:
+            with pytest.MonkeyPatch.context() as monkeypatch:
+                way(monkeypatch)
+                model = GegenbauerClassifierCV(**GRID).fit(X, labels)
+            assert_array_equal(model.classes_, np.unique(labels))
+            assert_allclose(-model.surface_["score"], best, rtol=1e-3)
+            i, size, g = np.unravel_index(model.surface_["score"].argmax(), SHAPE)
+            assert (model.lam_, model.n_terms_, model.alpha_) == (LAMS[i], SIZES[size], ALPHAS[g])
+            assert_allclose(model.loo_predictions_, left_out[i, size, g], atol=1e-8)
+            assert log_loss(labels, model.loo_probabilities_) < 0.6
+            chosen = GegenbauerClassifier(SIZES[size], lam=LAMS[i], alpha=ALPHAS[g]).fit(X, labels)
+            assert_allclose(
+                model.term_coef_.reshape(chosen.term_coef_.shape), chosen.term_coef_, atol=1e-9
+            )
 
     @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
-    def test_a_scorer(self, monkeypatch, way):
-        way(monkeypatch)
+    def test_a_scorer(self):
         X, y = rows()
         labels = y > 0.7
-        model = GegenbauerClassifierCV(**GRID, scoring="accuracy").fit(X, labels)
         left_out = refits(GegenbauerClassifier(), X, labels, "predict")
         table = np.apply_along_axis(lambda found: accuracy_score(labels, found), 3, left_out)
-        assert_allclose(model.surface_["score"], table)
         # of equal ones the fewest terms, then the largest alpha
         best = np.argwhere(table == table.max())
         i, size, g = min(best.tolist(), key=lambda place: (place[1], -place[2], place[0]))
-        assert (model.lam_, model.n_terms_, model.alpha_) == (LAMS[i], SIZES[size], ALPHAS[g])
+        for way in WAYS:
+            with pytest.MonkeyPatch.context() as monkeypatch:
+                way(monkeypatch)
+                model = GegenbauerClassifierCV(**GRID, scoring="accuracy").fit(X, labels)
+            assert_allclose(model.surface_["score"], table)
+            assert (model.lam_, model.n_terms_, model.alpha_) == (LAMS[i], SIZES[size], ALPHAS[g])
 
+    @pytest.mark.parametrize("way", WAYS)
     def test_splits(self, monkeypatch, way):
         """Means over folds of what fits to the other folds predict."""
         way(monkeypatch)
@@ -144,7 +156,7 @@ class TestRefits:
             X, y, lambda p, at: ((p[:, :, 0] - y[at]) ** 2).mean(axis=1), lams=LAMS,
             n_terms=SIZES, alphas=ALPHAS, cv=splits, widen=False,
         )  # fmt: skip
-        for i, size, g in np.ndindex(2, 4, 5):
+        for i, size, g in np.ndindex(SHAPE):
             plain = GegenbauerRegressor(SIZES[size], lam=LAMS[i], alpha=ALPHAS[g])
             errors = [
                 ((plain.fit(X[train], y[train]).predict(X[test]) - y[test]) ** 2).mean()
@@ -155,6 +167,7 @@ class TestRefits:
         model = GegenbauerRegressorCV(**GRID, cv=splits, penalize_constant=True).fit(X, y)
         assert_allclose(-model.surface_["score"] * y.var(), found.losses, rtol=1e-6)
 
+    @pytest.mark.parametrize("way", WAYS)
     def test_weights_are_repeated_rows(self, monkeypatch, way):
         way(monkeypatch)
         X, y = rows()
@@ -165,6 +178,7 @@ class TestRefits:
         assert_allclose(a.surface_["score"], b.surface_["score"], rtol=1e-8)
         assert_allclose(a.predict(X), b.predict(X), rtol=1e-8)
 
+    @pytest.mark.parametrize("way", WAYS)
     def test_more_terms_than_rows(self, monkeypatch, way):
         way(monkeypatch)
         X, y = rows()

@@ -1331,7 +1331,7 @@ class TestTune:
         assert np.array_equal(found["lower"], lower)
         assert np.array_equal(found["upper"], upper)
         assert (found["lower"] < found["prediction"]).all()
-        assert "'--interval': 1 is not between 0 and 1" in fail(
+        assert "'--interval': '1' is not between 0 and 1" in fail(
             "predict", "m.st", "t.csv", "--interval", 1
         )
 
@@ -1687,8 +1687,8 @@ BAD_OPTIONS = [
     ("--target species --index-set largest_weight", "largest_weight needs --spectrum Q,S"),
     ("--target species --spectrum 1", "'--spectrum': '1' is neither 'orthonormal' nor two numbers"),
     ("--target species --spectrum 1,0", "'--spectrum': '0' is no number above 0"),
-    ("--target species --validation-fraction 1", "1 is not from 0 to below 1"),
-    ("--target species --validation-fraction nan", "nan is not from 0 to below 1"),
+    ("--target species --validation-fraction 1", "'1' is not from 0 to below 1"),
+    ("--target species --validation-fraction nan", "'nan' is not from 0 to below 1"),
     ("--target species --seed -1", "--seed"),
     ("--target species --n-jobs 0", "--n-jobs"),
     ("--target species --separator ab", "'ab' is neither one character of ASCII nor 'tab'"),

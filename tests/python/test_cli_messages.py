@@ -290,7 +290,15 @@ def test_ways_out_of_predictions_beyond_range(models, monkeypatch, capsys):
     ("options", "expected"),
     [
         ("--alpha 0", "raise --alpha (now 0), or choose it by --alpha auto\n"),
-        ("--lam 1e308", ": lower --lam or --degree, or use --spectrum orthonormal\n"),
+        ("--lam 1e308", "(from degree 1 on): lower --lam\n"),
+        ("--lam 1e40", "(from degree 8 on): lower --lam or --n-terms\n"),
+        ("--lam 1e40 --n-terms 15", ": lower --lam or --n-terms, or use --spectrum orthonormal\n"),
+        ("--lam 1e40 --degree 4", ": lower --lam or --degree, or use --spectrum orthonormal\n"),
+        ("--spectrum 1e300,1", "leave the range of float64: lower the q of --spectrum\n"),
+        (
+            "--spectrum 1e200,1",
+            "leave the range of float64: lower --n-terms or the q of --spectrum\n",
+        ),
         ("--degree 999999999", "error: --degree must be between 0 and 100000, got 999999999\n"),
         (f"--max-interaction {2**63}", f"error: --max-interaction must be at most {2**62}, got"),
         (f"--n-terms {10**12} --max-interaction 1", ": lower --n-terms or raise --max-interac"),
@@ -302,3 +310,115 @@ def test_settings_are_no_fault_of_rows(options, expected, models, monkeypatch, c
     assert code == 2
     assert expected in text
     assert "data row" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (
+            "fit t.csv --target=y --seed=-1",
+            "'--seed': '-1' is no whole number from 0 to 4294967295",
+        ),
+        ("fit t.csv --target=y --n-jobs=0", "'--n-jobs': '0' is no whole number from 1 to 1024"),
+        ("fit t.csv --target=y --max-interaction=x", "'x' is no whole number from 1 up"),
+        (
+            "fit t.csv --target=y --validation-fraction=x",
+            "'--validation-fraction': 'x' is not from 0 to below 1",
+        ),
+        (
+            "tune t.csv --target=y --n-terms=0",
+            "'--n-terms': '0' is no whole number from 1 up; without --n-terms all terms are taken",
+        ),
+        (
+            "tune t.csv --target=y --n-terms=all",
+            "'all' is no whole number from 1 up; without --n-terms all terms are taken",
+        ),
+        ("predict fit.st t.csv --interval=x", "'--interval': 'x' is not between 0 and 1"),
+        ("info fit.st --limit=0", "'--limit': '0' is no whole number from 1 up"),
+        ("demo --seed=1.5", "'--seed': '1.5' is no whole number from 0 to 4294967295"),
+    ],
+)
+def test_numbers_that_no_option_takes(arguments, expected, models, monkeypatch, capsys):
+    """The error names the option, what it takes and what was given."""
+    monkeypatch.chdir(models)
+    given = shlex.split(arguments)
+    assert run(capsys, *given) == (
+        2, f"error: Invalid value for {expected}. Try 'gegenbauer {given[0]} --help'\n",
+    ) if expected.startswith("'--") else run(capsys, *given)[1].endswith(
+        f": {expected}. Try 'gegenbauer {given[0]} --help'\n"
+    )  # fmt: skip
+
+
+NO_SUMS = " for less, or leave out --stream: 40 rows need no sums\n"
+
+
+class TestLongFits:
+    """They are announced before they begin, or refused where they do not fit into memory."""
+
+    def begin(self, capsys, monkeypatch, *options) -> str:
+        """Return what a fit reports before it begins."""
+
+        def begun(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("gegenbauer.cli.commands.fit._validate", begun)
+        monkeypatch.setattr("gegenbauer.cli.commands.stream._learn", begun)
+        Path("t.csv").write_bytes(TABLE)
+        code, text = run(capsys, "fit", "t.csv", "--target=y", *options)
+        assert code in (2, 130)
+        return text.removesuffix("interrupted\n")
+
+    @pytest.mark.parametrize(
+        ("options", "expected"),
+        [
+            ("--n-terms=1000", ""),
+            ("--n-terms=1000 --stream", ""),
+            (
+                "--n-terms=90000000",
+                "warning: 90000000 terms take about a minute; lower --n-terms for less\n",
+            ),
+            (
+                "--n-terms=13000 --stream",
+                "warning: 13000 terms take about 2 minutes; lower --n-terms" + NO_SUMS,
+            ),
+            (
+                "--degree=160 --stream --validation-fraction=0",
+                "warning: 13041 terms take about a minute; lower --degree" + NO_SUMS,
+            ),
+        ],
+    )
+    def test_announced(self, options, expected, folder, capsys, monkeypatch):
+        for module in ("gegenbauer.basis.tensor_basis", "gegenbauer.ridge.statistics.choice"):
+            monkeypatch.setattr(f"{module}.require_memory", lambda *_: None)  # on any machine
+        assert self.begin(capsys, monkeypatch, *options.split()) == expected
+
+    @pytest.mark.parametrize("options", ["--n-terms=90000000", "--n-terms=13000 --stream"])
+    def test_refused(self, options, folder, capsys, monkeypatch):
+        monkeypatch.setattr("gegenbauer._memory.available_memory", lambda: 1e9)
+        text = self.begin(capsys, monkeypatch, *options.split())
+        assert re.fullmatch(
+            r"error: .*needs [\d.]+ GB of memory, but only 1 GB can be had: lower --n-terms or "
+            r"--degree\n", text
+        )  # fmt: skip
+
+
+def test_a_refusal_stands_alone(models, monkeypatch, capsys):
+    """What was done with rows out of range is no matter where nothing was predicted."""
+    monkeypatch.chdir(models)
+    code, text = run(capsys, "predict", "fit.st", "far.csv", "--out-of-range=extrapolate")
+    assert (code, text.count("\n")) == (2, 1)
+    assert text.startswith("error: some predictions are beyond the range of float64")
+
+
+def test_a_checkpoint_has_the_name_that_was_given(models, monkeypatch, capsys):
+    monkeypatch.chdir(models)
+    options = ("fit", "t.csv", "--target=y", "--stream", "--n-terms=5")
+    assert run(capsys, *options, "--checkpoint=c.st")[0] == 0
+    assert run(capsys, *options, "--lam=0.3", "--checkpoint=c.st")[1].startswith(
+        "error: c.st is the checkpoint of a model with --lam 0.05, and here it is 0.3: give"
+    )
+    assert run(capsys, *options, "--checkpoint=fit.st")[1].startswith(
+        "error: fit.st is a model, but no checkpoint of a stream"
+    )
+    Path("c.st").write_bytes(Path("c.st").read_bytes()[:-8])
+    assert run(capsys, *options, "--checkpoint=c.st")[1].startswith("error: c.st: ")

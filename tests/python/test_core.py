@@ -231,8 +231,18 @@ while rounds < 4 and threads[0].is_alive():
 """
 
 
-@pytest.mark.parametrize("job", ["fit", "predict", "evaluate", "kernel", "fit_cost",
-                                 "count_moments", "eval", "cholesky"])  # fmt: skip
+@pytest.mark.parametrize(
+    "job",
+    [
+        "fit",
+        "predict",
+        "kernel",
+        *(
+            pytest.param(job, marks=pytest.mark.slow)
+            for job in ("evaluate", "fit_cost", "count_moments", "eval", "cholesky")
+        ),
+    ],
+)
 def test_interpreter_ends_while_a_daemon_thread_works(job):
     done = subprocess.run(
         [sys.executable, "-c", DAEMON.format(job=job)], capture_output=True, text=True, check=False

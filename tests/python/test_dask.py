@@ -733,21 +733,22 @@ class TestClient:
 
 
 class TestCluster:
-    def test_bitwise_identical_for_any_number_of_workers(self, two, rows):
+    @pytest.mark.parametrize("n_workers", [1, pytest.param(4, marks=pytest.mark.slow)])
+    def test_bitwise_identical_for_any_number_of_workers(self, two, rows, n_workers):
         dX, dy = chunked(*rows, chunk=60)
         on_two = GegenbauerRegressor(n_terms=50, client=two).fit(dX, dy)
         with dask.config.set(scheduler="synchronous"):
             alone = GegenbauerRegressor(n_terms=50).fit(dX, dy)
         with dask.config.set(scheduler="threads"):
             in_threads = GegenbauerRegressor(n_terms=50).fit(dX, dy)
-        with cluster(4) as client:
-            on_four = GegenbauerRegressor(n_terms=50, client=client).fit(dX, dy)
-            assert np.array_equal(on_four.predict(dX).compute(), on_four.predict(rows[0]))
+        with cluster(n_workers) as client:
+            on_others = GegenbauerRegressor(n_terms=50, client=client).fit(dX, dy)
+            assert np.array_equal(on_others.predict(dX).compute(), on_others.predict(rows[0]))
         assert equal(on_two, alone)
         assert equal(on_two, in_threads)
-        assert equal(on_two, on_four)
+        assert equal(on_two, on_others)
 
-    @pytest.mark.parametrize("n_workers", [2, 4])
+    @pytest.mark.parametrize("n_workers", [2, pytest.param(4, marks=pytest.mark.slow)])
     def test_a_worker_that_dies_changes_nothing(self, rows, n_workers, tmp_path):
         X, y = rows
         dX, dy = chunked(X, y, chunk=40)  # 25 partitions

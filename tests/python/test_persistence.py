@@ -16,6 +16,7 @@ import sys
 import tracemalloc
 import warnings
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
@@ -246,6 +247,11 @@ class TestRoundTrip:
 
 
 def fitted_search(kind):
+    return copy.deepcopy(_searched(kind))
+
+
+@cache
+def _searched(kind):
     """Fit an estimator that chooses by itself, of each kind that the format distinguishes."""
     rng = np.random.default_rng(0)
     X = rng.random((30, 2))

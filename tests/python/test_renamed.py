@@ -159,6 +159,15 @@ def test_attributes(thing, old, new):
     assert hasattr(fitted, new) or new == "alpha_results_"  # once it has chosen
 
 
+@pytest.mark.parametrize("model", [REGRESSOR, GegenbauerClassifier()])
+def test_who_has_the_penalty_that_was_chosen(model):
+    """Fitted or not: those that choose none never had it."""
+    if model is REGRESSOR:
+        model = GegenbauerRegressor(n_terms=3).fit(X, X[:, 0])
+    with pytest.raises(AttributeError, match=r"no attribute 'gamma_'; .* alpha_; .* alpha$"):
+        _ = model.gamma_
+
+
 @pytest.mark.parametrize(
     ("thing", "old"),
     [

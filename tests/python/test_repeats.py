@@ -477,8 +477,28 @@ class TestUnderfittingWarning:
         scoring = "accuracy" if kind is GegenbauerClassifierCV else "r2"
         X, y = noise(kind, 0)
         model = kind(spectrum=(2.0, 1.0), alphas=[1e-3], scoring=scoring)
-        with pytest.warns(UnderfittingWarning, match="no better than a constant"):
+        with pytest.warns(
+            UnderfittingWarning, match=rf"one\) the score by `scoring='{scoring}'` is -?[\d.]+, and"
+        ):
             model.fit(X, y)
+
+    def test_the_measure_is_named(self, kind):
+        measure = {
+            GegenbauerClassifierCV: "the log-loss",
+            GegenbauerRegressorCV: "the mean squared error, in units of the targets' variance,",
+        }
+        model = kind(spectrum=(2.0, 1.0), alphas=[1e-3])
+        with pytest.warns(UnderfittingWarning) as caught:
+            model.fit(*noise(kind, 0))
+        (text,) = [str(one.message) for one in caught if one.category is UnderfittingWarning]
+        assert f"one) {measure[kind]} is {-model.best_score_:.4g}, and" in text
+
+    def test_a_function_that_scores_is_named(self, kind):
+        def nearness(model, X, y):
+            return -float(np.abs(model.predict(X) - y).mean())
+
+        with pytest.warns(UnderfittingWarning, match=r"the score by `scoring='nearness'` is -"):
+            kind(spectrum=(2.0, 1.0), alphas=[1e-3], scoring=nearness).fit(*noise(kind, 0))
 
     @pytest.mark.parametrize("at", range(3))
     def test_the_best_of_many_by_a_scorer(self, kind, at):
@@ -597,3 +617,24 @@ def test_the_order_of_samples_does_not_matter_to_a_search_with_splits():
             return model.fit(X[rows], y[rows]).predict_proba(X)
 
     np.testing.assert_allclose(fitted(order), fitted(np.arange(90)), atol=1e-8)
+
+
+def test_a_clear_gain_is_compared_with_a_few_halves():
+    """Of one within reach of chance all thirty are scored, and each with a constant."""
+    X, y = noise(GegenbauerRegressorCV, 0)
+    calls = {}
+    for name, target in (("clear", np.sin(X[:, 0])), ("noise", y)):
+        calls[name] = []
+
+        def nearness(model, X, y, called=calls[name]):
+            called.append(len(y))
+            return -float(np.abs(model.predict(X) - y).mean())
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnderfittingWarning)
+            GegenbauerRegressorCV(spectrum=(0.3, 2.0), alphas=[1e-3], scoring=nearness).fit(
+                X, target
+            )
+    half = len(X) // 2
+    assert calls["clear"].count(half) == 2 * 8
+    assert calls["noise"].count(half) == 2 * 30

@@ -621,23 +621,24 @@ def tiny_problem(seed):
 
 
 @pytest.mark.parametrize("free", [False, True])
-@pytest.mark.parametrize("method", METHODS)
-def test_no_true_error_is_above_twice_its_estimate(method, free):
+def test_no_true_error_is_above_twice_its_estimate(free):
     """And estimates stay of use: of answers that have four digits, hardly one is given up."""
-    n_good = n_known = 0
+    n_good, n_known = dict.fromkeys(METHODS, 0), dict.fromkeys(METHODS, 0)
     for seed in range(120):
         basis, X, y, weights, alpha = tiny_problem(seed)
-        path = RidgePath(
-            basis, X, y, sample_weight=weights, penalize_constant=not free, method=method
-        )
-        found = path.leave_one_out([alpha])
         true = exact_refits(basis.evaluate(X), y, alpha, weights, free=free)
-        off = relative(found.predictions[0], true, y)
-        assert found.error[0] == 1 or off <= 2 * found.error[0], seed
-        n_good += off < 1e-4
-        n_known += found.error[0] < 1e-3
-    assert n_known >= {"svd": 0.95, "dual": 0.6, "primal": 0.75}[method] * n_good
-    assert n_good >= 80
+        for method in METHODS:
+            path = RidgePath(
+                basis, X, y, sample_weight=weights, penalize_constant=not free, method=method
+            )
+            found = path.leave_one_out([alpha])
+            off = relative(found.predictions[0], true, y)
+            assert found.error[0] == 1 or off <= 2 * found.error[0], (method, seed)
+            n_good[method] += off < 1e-4
+            n_known[method] += found.error[0] < 1e-3
+    for method, share in {"svd": 0.95, "dual": 0.6, "primal": 0.75}.items():
+        assert n_known[method] >= share * n_good[method], method
+        assert n_good[method] >= 80, method
 
 
 @pytest.mark.parametrize("free", [False, True])
@@ -965,7 +966,7 @@ class TestClusteredSamples:
             found.append(G_new @ solve_triangular(Q[:n, :n], Q[:n, n:]))
         return np.array(found)
 
-    @pytest.mark.parametrize("lam", [1.0, 2.0])
+    @pytest.mark.parametrize("lam", [pytest.param(1.0, marks=pytest.mark.slow), 2.0])
     def test_folds_and_path(self, clustered, lam):
         X, Y = clustered
         basis = TensorBasis(2, degree=30, lam=lam)
@@ -997,14 +998,14 @@ class TestClusteredSamples:
         found = path.leave_one_out(self.ALPHAS)
         G = basis.evaluate(X)
         extreme = np.argsort(found.leverages[0])[[-1, -2, -5, -20, -100, 3000, 0]]
-        for k, alpha in enumerate(self.ALPHAS):
-            true = []
-            for sample in extreme:
-                rest = np.delete(np.arange(len(X)), sample)
-                refit = self.refits(G[rest], y[rest, np.newaxis], G[[sample]], [alpha], free=free)
-                true.append(refit[0, 0, 0])
-            off = np.abs(found.predictions[k, extreme, 0] - true)
-            left = np.abs(y[extreme] - true)
+        true = np.empty((len(self.ALPHAS), extreme.size))
+        for at, sample in enumerate(extreme):
+            rest = np.delete(np.arange(len(X)), sample)
+            refit = self.refits(G[rest], y[rest, np.newaxis], G[[sample]], self.ALPHAS, free=free)
+            true[:, at] = refit[:, 0, 0]
+        for k in range(len(self.ALPHAS)):
+            off = np.abs(found.predictions[k, extreme, 0] - true[k])
+            left = np.abs(y[extreme] - true[k])
             assert (off <= 1e-3 * left).all()
             assert (
                 off.max() / np.linalg.norm(y - found.predictions[k, :, 0]) <= found.error[k] <= 0.1

@@ -389,7 +389,7 @@ class TestSearchAlpha:
         path = score(RidgePath(kernel, X, Y).leave_one_out(alphas).predictions, rows)
         assert path.argmin() == 3
 
-    @pytest.mark.parametrize("free", [False, True])
+    @pytest.mark.parametrize("free", [pytest.param(False, marks=pytest.mark.slow), True])
     def test_many_samples_walk_in_float32(self, free, monkeypatch):
         """To the same alpha as by exact factorisations, whose results are returned."""
         rng = np.random.default_rng(4)

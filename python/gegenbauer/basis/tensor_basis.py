@@ -35,9 +35,15 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.basis.spectrum import SpectrumLike
 
-__all__ = ["TensorBasis", "check_basis", "common_polynomials"]
+__all__ = ["MAX_TERMS", "TensorBasis", "check_basis", "common_polynomials", "require_room"]
 
 _MOST_KEPT_TERMS = 50_000
+
+# What the core makes at most
+MAX_TERMS = 100_000_000
+
+# Of which polynomials of any degree are small
+_MILD_LAM = 0.05
 
 
 def _leaves_domain(data: npt.NDArray[Any], scaling: InputScaling | None) -> bool:
@@ -45,6 +51,13 @@ def _leaves_domain(data: npt.NDArray[Any], scaling: InputScaling | None) -> bool
     if scaling is None:
         return bool(np.abs(data).max() > 1)
     return not scaling.clip and bool(scaling.outside(data).any())
+
+
+def require_room(n_terms: int) -> None:
+    """Refuse a basis whose table of terms cannot fit into memory."""
+    if n_terms > MAX_TERMS:  # of which the core has an error of its own
+        return
+    require_memory(32.0 * n_terms, f"a basis of {n_terms} terms", "lower `n_terms` or `degree`")
 
 
 def _core_basis(arguments: dict[str, Any], lam: float) -> core.TensorBasis:
@@ -55,6 +68,8 @@ def _core_basis(arguments: dict[str, Any], lam: float) -> core.TensorBasis:
     """
     counted = {key: value for key, value in arguments.items() if key != "normalization"}
     exact, _ = core.count_terms(**counted)
+    if exact is not None:
+        require_room(exact)
     if exact is None or exact > _MOST_KEPT_TERMS:
         return core.TensorBasis(**arguments, lam=lam)
     frozen = {**arguments, "degrees": tuple(arguments["degrees"])}
@@ -64,6 +79,37 @@ def _core_basis(arguments: dict[str, Any], lam: float) -> core.TensorBasis:
 @lru_cache(maxsize=8)
 def _kept_basis(arguments: tuple[tuple[str, Any], ...], lam: float) -> core.TensorBasis:
     return core.TensorBasis(**dict(arguments), lam=lam)
+
+
+def _ways_into_range(arguments: dict[str, Any], lam: float) -> str:
+    """Advise how terms that float64 does not hold come into its range: what alone is enough."""
+    raw = arguments["normalization"] == "raw"
+    flat, mild = (
+        arguments | core_spectrum(one, _MILD_LAM, arguments["n_inputs"])
+        for one in (Spectrum.flat(), Spectrum.paper(_MILD_LAM))
+    )
+    number = "degree" if arguments["n_terms"] is None else "n_terms"
+    trials = [(f"`{number}`", {**arguments, "n_terms": 2}, lam)]
+    if lam > _MILD_LAM:
+        trials.insert(0, ("`lam`", mild if raw else arguments, _MILD_LAM))
+    if not raw:
+        trials.append(("the q of `spectrum`", flat, lam))
+    lower = [what for what, changed, other in trials if _is_within_range(changed, other)]
+    ways = (
+        f"lower {' or '.join(lower)}"
+        if lower
+        else "lower all of " + ", ".join(what for what, *_ in trials)
+    )
+    works = raw and _is_within_range(flat, lam)
+    return f"{ways}, or use `spectrum='orthonormal'`" if works else ways
+
+
+def _is_within_range(arguments: dict[str, Any], lam: float) -> bool:
+    try:
+        _core_basis(arguments, lam)
+    except ValueError:
+        return False
+    return True
 
 
 class TensorBasis(FormerNames):
@@ -145,9 +191,11 @@ class TensorBasis(FormerNames):
         arguments |= core_spectrum(self.spectrum, self.lam, arguments["n_inputs"])
         try:
             self._plan = _core_basis(arguments, self.lam)
-        except ValueError as error:  # what polynomials of one input call a normalization
-            text = str(error).replace("the orthonormal normalization", "`spectrum='orthonormal'`")
-            raise type(error)(text) from None
+        except ValueError as error:  # the core advises as if it knew what brought the terms there
+            fact, beyond, _ = str(error).partition(": lower `lam` or `degree`")
+            if not beyond:
+                raise
+            raise ValueError(f"{fact}: {_ways_into_range(arguments, self.lam)}") from None
         self.n_features: int = arguments["n_inputs"]
         self.degree: int | tuple[int, ...] | None = arguments["degree"]
         if arguments["degrees"]:

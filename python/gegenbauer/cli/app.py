@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import metadata
 from pathlib import Path  # noqa: TC003  # typer reads the annotations
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -128,9 +128,10 @@ def tune(
         ),
     ] = None,
     n_terms: Annotated[
-        int | None,
+        Any,
         typer.Option(
-            metavar="N", min=1, help="Number of terms of largest weight.",
+            parser=opt.whole_number(1, note="; without --n-terms all terms are taken"),
+            metavar="N", help="Number of terms of largest weight.",
             show_default="all there are for up to some 280,000 rows, by the machine, else 2000; "
             "with --stream the best of 250, 500, 1000 and 2000",
         ),
@@ -232,7 +233,10 @@ def predict(
 def info(
     model: opt.ModelArgument,
     limit: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Most inputs and terms to list.")
+        Any,
+        typer.Option(
+            parser=opt.whole_number(1), metavar="N", help="Most inputs and terms to list."
+        ),
     ] = 10,
 ) -> None:
     """Show what a model file holds: inputs, classes, parameters and the largest weights."""

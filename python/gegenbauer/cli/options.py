@@ -10,13 +10,16 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gegenbauer._validation import MAX_THREADS
 from gegenbauer.cli.choices import Domain, IndexSet, OutOfRange, Task
 from gegenbauer.cli.parameters import Sets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = [
     "ALL_TERMS",
@@ -48,6 +51,7 @@ __all__ = [
     "model_parameters",
     "number",
     "require_one_table",
+    "whole_number",
 ]
 
 AUTO = "auto"  # of --alpha
@@ -107,6 +111,35 @@ def _read_lam(text: str) -> float:
     return number(text, above=-0.5)
 
 
+def whole_number(least: int, most: int | None = None, note: str = "") -> Callable[[Any], int]:
+    """Return what reads a whole number within bounds.
+
+    Parameters
+    ----------
+    least, most : int
+        The bounds; None for no upper one.
+    note : str
+        What the error adds.
+
+    Examples
+    --------
+    >>> whole_number(1)("3")
+    3
+    """
+    wanted = f"from {least} up" if most is None else f"from {least} to {most}"
+
+    def read(text: Any) -> int:
+        try:
+            found = int(str(text))
+        except ValueError:
+            found = least - 1
+        if found < least or (most is not None and found > most):
+            raise typer.BadParameter(f"{str(text)!r} is no whole number {wanted}{note}")
+        return found
+
+    return read
+
+
 def _read_terms(text: str) -> int | str:
     """Read a number of terms, or 'all'."""
     if text.casefold() == ALL_TERMS:
@@ -149,15 +182,22 @@ def _read_separator(text: str) -> str:
     return text
 
 
-def _check_share(value: float) -> float:
-    if not 0 <= value < 1:
-        raise typer.BadParameter(f"{value:g} is not from 0 to below 1")
+def _as_float(text: Any) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _read_share(text: Any) -> float:
+    if not 0 <= (value := _as_float(text)) < 1:
+        raise typer.BadParameter(f"{str(text)!r} is not from 0 to below 1")
     return value
 
 
-def _check_interval(value: float | None) -> float | None:
-    if value is not None and not 0 < value < 1:
-        raise typer.BadParameter(f"{value:g} is not between 0 and 1")
+def _read_coverage(text: Any) -> float:
+    if not 0 < (value := _as_float(text)) < 1:
+        raise typer.BadParameter(f"{str(text)!r} is not between 0 and 1")
     return value
 
 
@@ -234,11 +274,12 @@ Separator = Annotated[
 ]  # fmt: skip
 
 Jobs = Annotated[
-    int | None,
+    Any,
     typer.Option(
-        metavar="N", min=1, max=MAX_THREADS, help="Number of threads.", show_default="all"
+        parser=whole_number(1, MAX_THREADS),
+        metavar="N", help="Number of threads.", show_default="all",
     ),
-]
+]  # fmt: skip
 
 Terms = Annotated[
     Any,
@@ -309,9 +350,10 @@ IndexSetOption = Annotated[
 ]  # fmt: skip
 
 MaxInteraction = Annotated[
-    int | None,
+    Any,
     typer.Option(
-        metavar="N", min=1, help="Most inputs in one term.",
+        parser=whole_number(1),
+        metavar="N", help="Most inputs in one term.",
         show_default="no limit", rich_help_panel=_MODEL_PANEL,
     ),
 ]  # fmt: skip
@@ -337,18 +379,19 @@ OutOfRangeOption = Annotated[
 ]  # fmt: skip
 
 ValidationFraction = Annotated[
-    float,
+    Any,
     typer.Option(
-        callback=_check_share,
+        parser=_read_share,
         metavar="SHARE", help="Share of the rows to hold out, below 1; 0 for no score.",
         rich_help_panel=_CHECK_PANEL,
     ),
 ]  # fmt: skip
 
 Seed = Annotated[
-    int,
+    Any,
     typer.Option(
-        metavar="N", min=0, max=_MAX_SEED, help="Chooses the rows held out.",
+        parser=whole_number(0, _MAX_SEED),
+        metavar="N", help="Chooses the rows held out.",
         rich_help_panel=_CHECK_PANEL,
     ),
 ]  # fmt: skip
@@ -372,9 +415,9 @@ Checkpoint = Annotated[
 ]  # fmt: skip
 
 Interval = Annotated[
-    float | None,
+    Any,
     typer.Option(
-        callback=_check_interval,
+        parser=_read_coverage,
         metavar="SHARE", help="Add an interval that holds this share of "
         "the values, such as 0.9, of a model that tune wrote.",
     ),

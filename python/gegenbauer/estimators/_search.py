@@ -141,6 +141,9 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
     # paper has none
     _MARGIN: ClassVar[float] = 0.0
 
+    # What chooses a model without ``scoring``, for messages
+    _own_loss: ClassVar[str]
+
     spectrum: str | ComponentsLike | None
     alphas: str | Sequence[float]
     n_terms: int | Sequence[int] | None
@@ -665,11 +668,17 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         constant = loss_of_constants(data, loss, splits, pooled=self._pooled)
         best, chance = -self.best_score_, self._chance(constant, data)
         if chance is None:
-            chance = chance_of_scorer(data, loss, left_out)
+            chance = chance_of_scorer(data, loss, left_out, constant - best)
         if not best >= constant - chance:
             return
         ran_away = self._alpha_grid() is None and self.alpha_ >= RUNAWAY * self._trace(data)
-        warn_of_underfitting(best, constant, data.n_samples, self.alpha_ if ran_away else None)
+        measure, sign = self._own_loss, 1.0
+        if self.scoring is not None:
+            name = getattr(self.scoring, "__name__", self.scoring)  # of a function, or a scorer
+            measure, sign = f"the score by `scoring={name!r}`", -1.0
+        warn_of_underfitting(
+            sign * best, sign * constant, data.n_samples, self.alpha_ if ran_away else None, measure
+        )
 
     @property
     def _luck(self) -> float:

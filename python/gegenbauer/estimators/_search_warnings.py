@@ -29,6 +29,9 @@ __all__ = [
 # has a standard deviation, of which the gain of all must be so many
 _HALVES, _DEVIATIONS = 30, 3.0
 
+# A gain of so many times what the first so many halves require is beyond chance by all of them
+_FIRST, _CLEAR = 8, 3.0
+
 # A penalty so many times the trace of the kernel matrix leaves nothing of the model
 RUNAWAY = 100.0
 
@@ -48,9 +51,9 @@ def warn_at_edges(grids: Iterable[tuple[str, float, Sequence[float]]]) -> None:
 
 
 def warn_of_underfitting(
-    best: float, constant: float, n_samples: float, runaway: float | None
+    best: float, constant: float, n_samples: float, runaway: float | None, measure: str
 ) -> None:
-    """Warn of a model that is no better than a constant, by their losses.
+    """Warn of a model that is no better than a constant, by their values of a measure.
 
     ``runaway`` is the penalty, if it is so large that nothing is left of the model.
     """
@@ -63,7 +66,7 @@ def warn_of_underfitting(
     warnings.warn(
         "the model is no better than a constant beyond what chance may give: of "
         f"{n_samples:.6g} samples left out (equal ones may count as one) "
-        f"the score is {-best:.4g}, and {-constant:.4g} that of always predicting the "
+        f"{measure} is {best:.4g}, and {constant:.4g} that of always predicting the "
         f"same. {ran_away}Check that the inputs of each sample belong to its target, that "
         "they are coded sensibly and hold what it depends on, or give more samples",
         UnderfittingWarning,
@@ -91,8 +94,10 @@ def loss_of_constants(data: Samples, loss: Loss, splits: Splits, *, pooled: bool
     return float(np.mean(found))
 
 
-def chance_of_scorer(data: Samples, loss: Loss, left_out: Doubles) -> float:
+def chance_of_scorer(data: Samples, loss: Loss, left_out: Doubles, gain: float) -> float:
     """Return three standard deviations of a scorer's gain over a constant, by halves of samples.
+
+    A gain that is far more is compared with those of the first halves alone.
 
     A mean of half of n samples, drawn without replacement, has the variance of one of n samples
     that are new: 1 / (n / 2) times 1 - 1 / 2 is 1 / n. 0 where the scorer refuses halves.
@@ -100,12 +105,19 @@ def chance_of_scorer(data: Samples, loss: Loss, left_out: Doubles) -> float:
     judged = np.flatnonzero(np.isfinite(left_out).all(axis=1))
     mean = np.average(data.Y, axis=0, weights=data.weight)
     both = np.stack([left_out, np.broadcast_to(mean, left_out.shape)])
-    rng, gains = np.random.default_rng(0), []
-    for _ in range(_HALVES):
+    rng = np.random.default_rng(0)
+    gains: list[float] = []
+    for number in range(_HALVES):
+        if number == _FIRST and gain > _CLEAR * _deviations(gains) > 0:
+            break
         rows = np.sort(rng.permutation(judged)[: max(1, judged.size // 2)])
         with warnings.catch_warnings(), suppress(Exception):  # a scorer may refuse a half
             warnings.simplefilter("ignore")
             best, constant = np.asarray(loss(both[:, rows], rows), dtype=np.float64)
-            gains.append(constant - best)
+            gains.append(float(constant - best))
+    return _deviations(gains)
+
+
+def _deviations(gains: Sequence[float]) -> float:
     known = np.array(gains)[np.isfinite(gains)]
     return _DEVIATIONS * float(known.std(ddof=1)) if known.size > 1 else 0.0

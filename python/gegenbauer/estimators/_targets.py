@@ -58,6 +58,8 @@ __all__ = [
 _ELSEWHERE = {
     "coef_": "scikit-learn's selectors take it for one number for each input: term_coef_ holds one "
     "for each term, the row of basis_.indices; feature_importances_ holds one for each input",
+    "gamma_": "GegenbauerRegressorCV and GegenbauerClassifierCV, which choose the penalty, have it "
+    "as alpha_; here it is the parameter alpha",
     "predict_proba": "GegenbauerClassifierCV has it, whose probabilities are fitted to "
     "leave-one-out outputs",
     "predict_interval": "GegenbauerRegressorCV has it, whose intervals are those of leave-one-out "
@@ -87,9 +89,11 @@ class TargetEstimator(InputEstimator):
 
     def _hint(self, name: str) -> str:
         hint = super()._hint(name)
+        if not hint and name in _ELSEWHERE:
+            return f"; {_ELSEWHERE[name]}"
         if not hint and name.endswith("_") and not name.startswith("_"):
             check_is_fitted(self)  # raises a kind of AttributeError
-        return f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else hint
+        return hint
 
     def _lacks(self, name: str, why: str) -> AttributeError:
         """Return the error of an attribute that this model does not have, once it is fitted."""

@@ -241,6 +241,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         "class_weight": ClassTargets._parameter_constraints["class_weight"],
     }
 
+    _own_loss = "the log-loss"
+
     probability_maps_: list[ProbabilityMap]
 
     @refuse_old_names

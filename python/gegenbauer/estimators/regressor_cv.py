@@ -260,6 +260,8 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
     }
     _MARGIN = 0.01
 
+    _own_loss = "the mean squared error, in units of the targets' variance,"
+
     search: str
     noise_variance_: Doubles
     effective_dof_: float

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -193,13 +194,17 @@ def _check_fixed(fixed: npt.ArrayLike | None, n_features: int) -> npt.NDArray[np
     return still
 
 
+@lru_cache(maxsize=16)  # a rule of a thousand nodes takes as long as all else together
 def _quadrature(distribution: str, n_nodes: int) -> tuple[Doubles, Doubles]:
     """Return nodes in [-1, 1] and weights that sum to one, exact to degree 2 n_nodes - 1."""
     if distribution == "uniform":
         nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
-        return nodes, 0.5 * weights
-    angles = (np.arange(n_nodes) + 0.5) * np.pi / n_nodes
-    return np.cos(angles), np.full(n_nodes, 1.0 / n_nodes)
+        weights *= 0.5
+    else:
+        nodes = np.cos((np.arange(n_nodes) + 0.5) * np.pi / n_nodes)
+        weights = np.full(n_nodes, 1.0 / n_nodes)
+    nodes.flags.writeable = weights.flags.writeable = False
+    return nodes, weights
 
 
 def _change_of_basis(

@@ -13,7 +13,7 @@ from gegenbauer.persistence._restore import from_parts
 if TYPE_CHECKING:
     import os
 
-__all__ = ["library_version", "load"]
+__all__ = ["library_version", "load", "load_as"]
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -58,13 +58,17 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> (same.predict([[0.3]]) == model.predict([[0.3]])).all()
     np.True_
     """
+    return load_as(Path(path), Path(path))
+
+
+def load_as(path: Path, name: Path) -> Any:
+    """Read a model file as `load` does, whose errors have the name that the caller knows."""
     import_safetensors()
-    path = Path(path)
     try:
         header, data = read_file(path)
         return from_parts(header, read_tensors(header, data))
     except ModelFileError as error:
-        raise ModelFileError(f"{path}: {error}") from error.__cause__
+        raise ModelFileError(f"{name}: {error}") from error.__cause__
 
 
 def library_version(path: Any) -> str:

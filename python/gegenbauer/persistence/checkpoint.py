@@ -13,7 +13,7 @@ from gegenbauer._validation import check_integer, check_number
 from gegenbauer.errors import ModelFileError
 from gegenbauer.estimators._streaming import StreamEstimator
 from gegenbauer.persistence._format import import_safetensors
-from gegenbauer.persistence._load import load
+from gegenbauer.persistence._load import load_as
 from gegenbauer.persistence._save import plain_parameter, require_same, to_bytes
 from gegenbauer.persistence.atomic import write_atomically
 
@@ -63,13 +63,14 @@ class Checkpoint(FormerNames):
         every_seconds: float = 60.0,
     ) -> None:
         import_safetensors()
-        self.path = Path(os.path.realpath(path))
+        self.path = Path(path)
+        self._place = Path(os.path.realpath(path))  # wherever the process goes
         self.every_samples = check_integer(every_samples, "every_samples", minimum=1)
         self.every_seconds = check_number(every_seconds, "every_seconds", minimum=0)
         self._rows, self._time = 0, time.monotonic()  # of what is in the file
-        if not self.path.parent.is_dir():
+        if not self._place.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {str(self.path.parent)!r} to write into")
-        if self.path.exists() and not self.path.is_file():
+        if self._place.exists() and not self._place.is_file():
             raise OSError(f"{os.fspath(path)!r} is a folder or a device; give the name of a file")
 
     def read(self, blank: Any) -> tuple[Any, int, str] | None:
@@ -94,9 +95,9 @@ class Checkpoint(FormerNames):
             It is of another estimator, or of other parameters.
         """
         self._rows, self._time = 0, time.monotonic()
-        if not self.path.exists():
+        if not self._place.exists():
             return None
-        model = load(self.path)
+        model = load_as(self._place, self.path)
         position = model._position if isinstance(model, StreamEstimator) else None
         if position is None:
             raise ModelFileError(
@@ -142,7 +143,7 @@ class Checkpoint(FormerNames):
         bare._forget_solution()
         try:
             data = to_bytes(bare, [int(n_batches), fingerprint])
-            write_atomically(self.path, data, require_same)
+            write_atomically(self._place, data, require_same)
         except OSError as error:
             raise OSError(
                 error.errno, f"the checkpoint cannot be written: {error.strerror}", str(self.path)

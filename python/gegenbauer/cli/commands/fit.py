@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.model_selection import train_test_split
 
+from gegenbauer.cli.foresight import announce
 from gegenbauer.cli.messages import UserError, count, duration, printable, quoted, refusals
 from gegenbauer.cli.output import Steps, print_pairs
 from gegenbauer.cli.report import describe_parameters, describe_solution, describe_terms
@@ -92,6 +93,8 @@ def run(
         )
         model = (GegenbauerClassifier if training.classify else GegenbauerRegressor)(**parameters)
 
+        n_rows, n_inputs = training.inputs.shape
+        announce(model, n_inputs, n_rows, 1 + (validation_fraction > 0), steps)
         steps.begin("fitting with rows held out")
         with refusals(lambda _: None):  # the fit on all rows warns of the same things
             validation = _validate(model, training, validation_fraction, seed)
@@ -101,7 +104,6 @@ def run(
             model.fit(training.inputs, training.values)
         fitting = time.perf_counter() - start
         kept = keep(model, out, steps)
-    n_rows = len(training.inputs)
     print_pairs(
         [
             *training.describe(_rows(n_rows, validation, seed)),

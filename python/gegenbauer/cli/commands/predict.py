@@ -107,7 +107,8 @@ def run(
         model.set_params(n_jobs=n_jobs)
         if out_of_range is not None:
             model.set_params(out_of_range=out_of_range)
-        _apply_range_policy(model, X, list(inputs.columns), table, steps.warn)
+        notes: list[str] = []  # not before an error, which alone is what to act on
+        _apply_range_policy(model, X, list(inputs.columns), table, notes.append)
         with naming_options_of(maker, also=True), refusals(steps.warn):
             predictions = _as_table(model, model.predict(X))
             if probabilities:
@@ -119,6 +120,8 @@ def run(
                 ):
                     ends = _as_table(model, values)
                     predictions[ends.columns.str.replace("prediction", name)] = ends.to_numpy()
+        for note in notes:
+            steps.warn(note)
         steps.begin("writing")
         if out is not None:
             write_table(predictions, out)

@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gegenbauer.batches.arrays import Batch
+from gegenbauer.cli.foresight import announce
 from gegenbauer.cli.messages import UserError, count, duration, listed, refusals
 from gegenbauer.cli.output import Steps, print_pairs
 from gegenbauer.cli.report import (
@@ -139,6 +140,7 @@ def run(
         steps.begin("learning")
         start = time.perf_counter()
         estimator = (GegenbauerClassifier if chosen.classify else GegenbauerRegressor)(**parameters)
+        announce(estimator, len(source.inputs), chosen.seen.n_rows, 1 + scores, steps, stream=True)
         split = _Split(validation_fraction, seed)
         parts += [_Part(estimator, rows, split) for rows in ("other", "held out")[: 1 + scores]]
         with refusals(steps.warn):
