@@ -443,7 +443,7 @@ class TestModel:
         assert not any(hasattr(model, name) for name in ("stream_results_", "n_samples_seen_"))
 
     @pytest.mark.parametrize("kind", ["real", "three"])
-    def test_nothing_is_half_fitted(self, kind):
+    def test_nothing_is_left_of_a_fit_that_fails(self, kind):
         estimator, X, y = task(kind, 200)
         model = estimator(GIVEN, n_terms=20)
         bad = X.copy()
