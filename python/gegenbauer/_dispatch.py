@@ -7,20 +7,22 @@ environment variable ``GEGENBAUER_ISA`` names another. Nothing here starts a thr
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import os
 import platform
 import sys
+import threading
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
 from gegenbauer import _cpu
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["available_isas", "core", "default_threads", "isa", "show_versions"]
+__all__ = ["available_isas", "core", "default_threads", "isa", "one_blas_thread", "show_versions"]
 
 # From narrow to wide: a processor that runs one runs all before it.
 _MODULES: Final = {
@@ -183,6 +185,47 @@ def _loaded_pools() -> list[dict[str, Any]]:
     from threadpoolctl import threadpool_info
 
     return list(threadpool_info())
+
+
+class _BlasLimit:
+    """The limit on BLAS threads of this process, which the last of its users lifts."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._limit: Any = None
+
+    def take(self) -> None:
+        with self._lock:
+            if self._users == 0 and importlib.util.find_spec("threadpoolctl") is not None:
+                from threadpoolctl import threadpool_limits
+
+                self._limit = threadpool_limits(1, user_api="blas")
+            self._users += 1
+
+    def give_back(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0 and self._limit is not None:
+                self._limit.restore_original_limits()
+                self._limit = None
+
+
+_blas_limit: Final = _BlasLimit()
+
+
+@contextlib.contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let the BLAS of NumPy and SciPy take one thread for a while, where matrices are small.
+
+    Of matrices of some ten rows, which an optimiser has, the threads of OpenBLAS spend their time
+    waiting for each other; beside other work on all processors that makes it ten times as slow.
+    """
+    _blas_limit.take()
+    try:
+        yield
+    finally:
+        _blas_limit.give_back()
 
 
 isa: Final = _choose(os.environ.get(_VARIABLE), available_isas(), _cpu.best_isa())

@@ -4,11 +4,16 @@ import importlib.util
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 
 import joblib
+import numpy as np
 import pytest
+import scipy.optimize
+from threadpoolctl import threadpool_info
 
 from gegenbauer import _cpu, _dispatch
+from gegenbauer.selection import learn_spectrum
 
 ISA_VARIANTS = ["baseline", "avx2", "avx512"]
 
@@ -139,6 +144,46 @@ class TestThreads:
             joblib.delayed(_dispatch.default_threads)() for _ in range(4)
         )
         assert all(2 * n <= max(2, joblib.cpu_count()) for n in in_workers)
+
+
+class TestOneBlasThread:
+    @staticmethod
+    def numbers():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    def test_for_a_while(self):
+        before = self.numbers()
+        assert before  # NumPy's and SciPy's
+        with _dispatch.one_blas_thread():
+            assert set(self.numbers()) == {1}
+            with pytest.raises(KeyError), _dispatch.one_blas_thread():
+                raise KeyError
+            assert set(self.numbers()) == {1}
+        assert self.numbers() == before
+
+    def test_the_last_of_several_threads_lifts_it(self):
+        """Each restoring what it has found would leave what the second has found: one thread."""
+        before, first, second = self.numbers(), ExitStack(), ExitStack()
+        first.enter_context(_dispatch.one_blas_thread())
+        second.enter_context(_dispatch.one_blas_thread())
+        first.close()
+        assert set(self.numbers()) == {1}
+        second.close()
+        assert self.numbers() == before
+
+    def test_while_a_spectrum_is_learned(self, monkeypatch):
+        seen, before = [], self.numbers()
+        minimize = scipy.optimize.minimize
+
+        def watched(*args, **kwargs):
+            seen.extend(self.numbers())
+            return minimize(*args, **kwargs)
+
+        monkeypatch.setattr(scipy.optimize, "minimize", watched)
+        X = np.random.default_rng(0).uniform(-1, 1, size=(20, 2))
+        learn_spectrum(X, X[:, :1] ** 2)
+        assert set(seen) == {1}
+        assert self.numbers() == before
 
 
 class TestShowVersions:

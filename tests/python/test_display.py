@@ -101,8 +101,8 @@ class TestSolvedProblems:
     @pytest.mark.parametrize(
         "model",
         [
-            GegenbauerRegressorCV(),
-            GegenbauerRegressorCV(penalize_constant=True),
+            GegenbauerRegressorCV(intervals="one_spectrum"),
+            GegenbauerRegressorCV(intervals="one_spectrum", penalize_constant=True),
             GegenbauerRegressorCV(spectrum=(0.5, 2.0), n_terms=30),
             GegenbauerRegressorCV(spectrum=None, n_terms=10),
             GegenbauerRegressorCV(spectrum=None, n_terms=10, penalize_constant=True),
@@ -126,6 +126,24 @@ class TestSolvedProblems:
         error = np.mean(expected**2) / self.y.var()
         assert_allclose(path.errors["leave-one-out"][at], error, rtol=1e-6)
         assert path.ax_.get_ylabel() == "mean squared error / variance"
+
+    @pytest.mark.parametrize("with_data", [False, True])
+    def test_of_several_models_that_of_the_middle_penalty(self, with_data):
+        model = GegenbauerRegressorCV().fit(self.X, self.y)
+        data = (self.X, self.y) if with_data else ()
+        penalties = [part.posterior.alpha for part in model.expansion_.parts]
+        assert len(penalties) == 5
+        middle = model.expansion_.parts[penalties.index(np.median(penalties))]
+        one = GegenbauerRegressorCV(
+            spectrum=middle.kernel.spectrum, alphas=[np.median(penalties)]
+        ).fit(self.X, self.y)  # fmt: skip
+        for kind, values in ((LeverageDisplay, "leverages"), (LeverageDisplay, "residuals")):
+            found, expected = (
+                np.sort(getattr(kind.from_estimator(each, *data), values)) for each in (model, one)
+            )
+            assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+        path = PathDisplay.from_estimator(model, *data)
+        assert path.mark_.get_xdata()[0] == model.alpha_ == np.median(penalties)
 
     def test_weights(self):
         weights = self.rng.uniform(0.5, 2.0, 60)

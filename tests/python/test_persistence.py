@@ -257,6 +257,8 @@ def fitted_search(kind):
         "terms-penalized": {"n_terms": 12, "penalize_constant": True},
         "fixed": {"spectrum": (0.5, 2.0), "alphas": np.array([1e-3, 1.0]), "cv": 3},
         "weights": {"penalize_constant": True, "search": "squared_error", "n_jobs": 1},
+        "one": {"intervals": "one_spectrum"},
+        "one-weights": {"intervals": "one_spectrum", "penalize_constant": True, "n_jobs": 1},
         "paper": {"spectrum": None, "lam": [0.05, 0.5], "n_terms": np.array([4, 9])},
         "landmarks": {"kernel_samples": 20},
         "landmarks-penalized": {"kernel_samples": 20, "penalize_constant": True},
@@ -272,8 +274,9 @@ def _fitted_search(kind, parameters, X, y, third, weights):
     )
     if which == "regressor":
         X = X.astype(np.float32) if variant == "float32" else X
-        Y = {"outputs": np.c_[y, y**2], "weights": np.c_[y, y**2], "column": y[:, np.newaxis]}
-        return model.fit(X, Y.get(variant, y), weights if variant == "weights" else None)
+        both = dict.fromkeys(["outputs", "weights", "one-weights"], np.c_[y, y**2])
+        Y = {**both, "column": y[:, np.newaxis]}
+        return model.fit(X, Y.get(variant, y), weights if variant.endswith("weights") else None)
     labels = {
         "binary": np.array(["no", "yes"])[(y > 0.5).astype(int)],
         "multilabel": np.c_[y > 0.5, third > 1].astype(int),
@@ -291,6 +294,7 @@ SEARCHES = [
     "classifier", "classifier-binary", "classifier-multilabel", "classifier-names",
     "classifier-balanced", "classifier-terms", "classifier-fixed", "classifier-paper",
     "regressor", "regressor-float32", "regressor-outputs", "regressor-weights",
+    "regressor-one", "regressor-one-weights",
     "regressor-column", "regressor-terms", "regressor-terms-penalized", "regressor-fixed",
     "regressor-paper", "classifier-landmarks", "regressor-landmarks",
     "regressor-landmarks-penalized",
@@ -406,7 +410,7 @@ class TestSearches:
         assert load(tmp_path / "model").noise_variance_[0] == np.inf
 
     def test_non_finite_weights_are_refused(self, tmp_path):
-        model = fitted_search("regressor")
+        model = fitted_search("regressor-one")
         model.dual_coef_[0] = np.nan
         with pytest.raises(ValueError, match="dual_coef_ must be finite"):
             save(model, tmp_path / "model")
@@ -1410,7 +1414,7 @@ class TestHostile:
 
     def test_spectra_of_many_components(self, tmp_path):
         """A kernel takes its time for each, however short a file of them is."""
-        parts = Parts(fitted_search("regressor"), tmp_path)
+        parts = Parts(fitted_search("regressor-one"), tmp_path)
         most = _format.MAX_COMPONENTS
         part = {"kind": "PowerDecay", "interaction": 0.01, "smoothness": 2}
         for entries, name in [
@@ -1658,6 +1662,35 @@ class TestHostileSearches:
         parts = Parts(fitted_search(kind), tmp_path)
         parts.entries["fitted"][key] = value
         refused(parts.write(), message)
+
+    @pytest.mark.parametrize(
+        ("name", "value", "message"),
+        [
+            ("left_out_by", 5, "left_out_by must be less than 5; it holds 5"),
+            ("left_out_by", -1, "'left_out_by' must be .*of at least 0"),
+            ("part_noise", 5.5, "part_noise must have a mean of one; it holds 5.5"),
+            ("part_noise", 0.0, "'part_noise' must be finite and positive"),
+            ("part_alphas", 0.0, "'part_alphas' must be finite and positive"),
+            ("part_alphas", 1e-308, "alpha_ must be the middle one of part_alphas|prior_variance"),
+        ],
+    )
+    def test_models_of_which_the_mean_is_taken(self, tmp_path, name, value, message):
+        parts = Parts(fitted_search("regressor"), tmp_path)
+        parts.tensors[name][0] = value
+        refused(parts.write(), message)
+
+    @pytest.mark.parametrize("n_spectra", [0, 1, 4, 17])
+    def test_numbers_of_spectra(self, tmp_path, n_spectra):
+        parts = Parts(fitted_search("regressor"), tmp_path)
+        spectra = parts.entries["fitted"]["spectra_"]
+        assert len(spectra) == 5
+        parts.entries["fitted"]["spectra_"] = (4 * spectra)[:n_spectra]
+        refused(parts.write(), "spectra_ must be 2 to 16|must be float64 of shape")
+
+    def test_the_middle_of_the_penalties(self, tmp_path):
+        parts = Parts(fitted_search("regressor"), tmp_path)
+        parts.entries["fitted"]["alpha_"] *= 2
+        refused(parts.write(), "alpha_ must be the middle one of part_alphas")
 
     @pytest.mark.parametrize(
         ("key", "value", "message"),

@@ -89,7 +89,8 @@ class TestCallbacks:
     def test_results_do_not_depend_on_callbacks(self):
         plain = GegenbauerRegressorCV().fit(X, Y)
         watched = GegenbauerRegressorCV().set_callbacks(Recorder()).fit(X, Y)
-        assert_array_equal(watched.dual_coef_, plain.dual_coef_)
+        for one, other in zip(watched.expansion_.parts, plain.expansion_.parts, strict=True):
+            assert_array_equal(one.coef, other.coef)
         assert vars(watched).keys() - vars(plain).keys() == {"_skl_callbacks"}
         again = pickle.loads(pickle.dumps(watched.set_callbacks()))
         assert vars(again).keys() == vars(plain).keys()

@@ -359,7 +359,7 @@ class TestCopies:
             warnings.simplefilter("ignore", UnderfittingWarning)
             by_weight = kind().fit(X, y, repeats)
             by_rows = kind().fit(X[rows], y[rows])
-        assert by_weight.spectrum_ == by_rows.spectrum_
+        assert by_weight.spectra_ == by_rows.spectra_
         assert by_weight.alpha_ == by_rows.alpha_
         method = "predict_proba" if kind is GegenbauerClassifierCV else "predict"
         assert_allclose(getattr(by_weight, method)(X), getattr(by_rows, method)(X), rtol=1e-7)
@@ -418,7 +418,7 @@ class TestSplits:
         by_weight = kind(cv=folds, **options).fit(X, y, repeats)
         by_rows = kind(cv=spread, **options).fit(X[rows], y[rows])
         assert by_weight.alpha_ == pytest.approx(by_rows.alpha_, rel=1e-9)
-        assert by_weight.spectrum_ == by_rows.spectrum_
+        assert by_weight.spectra_ == by_rows.spectra_
         assert_allclose(by_rows.loo_predictions_, by_weight.loo_predictions_[rows], rtol=1e-7)
 
     @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")

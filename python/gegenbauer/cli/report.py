@@ -9,11 +9,12 @@ from sklearn.base import is_classifier, is_regressor
 from gegenbauer.basis.spectrum import GeometricDecay, PowerDecay
 from gegenbauer.cli.messages import count, number
 from gegenbauer.estimators._search import SearchEstimator
-from gegenbauer.ridge.expansions import KernelExpansion
+from gegenbauer.ridge.expansions import TermExpansion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gegenbauer.basis.spectrum import Spectrum
     from gegenbauer.basis.tensor_basis import TensorBasis
 
 __all__ = [
@@ -35,7 +36,7 @@ def task_of(model: Any) -> str:
 
 def _basis_of(model: Any) -> TensorBasis | None:
     """Return the terms; None for a model of all there are."""
-    if isinstance(model, SearchEstimator) and isinstance(model.expansion_, KernelExpansion):
+    if isinstance(model, SearchEstimator) and not isinstance(model.expansion_, TermExpansion):
         return None
     basis: TensorBasis = model.basis_
     return basis
@@ -83,7 +84,7 @@ def describe_parameters(model: Any) -> str:
 def _parameters(model: Any) -> Iterator[str]:
     given = model.get_params(deep=False)
     chosen = isinstance(model, SearchEstimator)
-    if not chosen or model.spectrum_ is None:
+    if not chosen or not model.spectra_:
         yield f"lam {number(model.basis_.lam)}"
     alpha = model.alpha_ if chosen else given.get("alpha")
     if alpha is not None:
@@ -91,7 +92,7 @@ def _parameters(model: Any) -> Iterator[str]:
     low, high = model.scaling_.domain
     yield f"domain [{low:g}, {high:g}]"
     yield f"out of range: {model.out_of_range}"
-    if chosen and model.spectrum_ is not None:
+    if chosen and model.spectra_:
         yield f"spectrum {describe_spectrum(model)}"
     elif not chosen:
         short = model.basis_._spectrum_shorthand()
@@ -109,7 +110,14 @@ def _parameters(model: Any) -> Iterator[str]:
 def describe_spectrum(model: Any) -> str:
     """Describe the weights of the terms of a model, chosen or given."""
     chosen = isinstance(model, SearchEstimator)
-    spectrum = model.spectrum_ if chosen else model.basis_.spectrum
+    if chosen and len(model.spectra_) > 1:
+        first = _describe_spectrum(model.spectra_[0])
+        n = len(model.spectra_)
+        return f"{first}; {n} of them, each learned without 1/{n} of the samples"
+    return _describe_spectrum(model.spectrum_ if chosen else model.basis_.spectrum)
+
+
+def _describe_spectrum(spectrum: Spectrum) -> str:
     pair = spectrum._pair()
     if pair is not None:
         return f"q {number(pair[0])}, s {number(pair[1])}"

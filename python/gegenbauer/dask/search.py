@@ -228,7 +228,7 @@ class SearchOnDask(Supervised, SearchEstimator):
         given = self._alpha_grid()
         alphas = _ALPHAS if given is None else given
         self.n_search_samples_ = data.n
-        self.spectrum_, self.lam_ = None, basis.lam
+        self.spectra_, self.lam_ = (), basis.lam
         with progress.stage("alpha on all samples"):
             left_out = self._fit_terms(data, basis, alphas, loss, splits)
         scores = self.alpha_results_["score"]

@@ -87,7 +87,7 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
     """
 
     _plain = estimators.GegenbauerRegressorCV
-    __init__ = with_client(estimators.GegenbauerRegressorCV, _LEFT_OUT, cv=5)
+    __init__ = with_client(estimators.GegenbauerRegressorCV, (*_LEFT_OUT, "intervals"), cv=5)
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **estimators.GegenbauerRegressorCV._parameter_constraints,

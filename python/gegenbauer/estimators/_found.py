@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from gegenbauer.estimators._base import CLIP_ADVICE, advising
 from gegenbauer.estimators._mixed_inputs import MixedInputs
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
+from gegenbauer.ridge.mean_expansion import MeanExpansion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +39,7 @@ class FoundEstimator(MixedInputs):
     n_terms_: float
     rcond_: float
     solver_: str
-    spectrum_: Spectrum | None
+    spectra_: tuple[Spectrum, ...]
 
     def _terms(self, name: str) -> TermExpansion:
         found = self.expansion_
@@ -50,7 +51,24 @@ class FoundEstimator(MixedInputs):
         found = self.expansion_
         if isinstance(found, KernelExpansion):
             return found
+        if isinstance(found, MeanExpansion):
+            raise self._of_several(name, "expansion_.parts, which have one each")
         raise self._lacks(name, "it has a finite set of terms, basis_, and term_coef_")
+
+    def _of_several(self, name: str, instead: str) -> AttributeError:
+        return self._lacks(
+            name,
+            f"it is the mean of {len(self.spectra_)} models: see {instead}, or fit with "
+            "`intervals='one_spectrum'`",
+        )
+
+    @property
+    def spectrum_(self) -> Spectrum | None:
+        """Weights of the terms; None with the paper's basis."""
+        check_is_fitted(self)
+        if len(self.spectra_) > 1:
+            raise self._of_several("spectrum_", "spectra_")
+        return self.spectra_[0] if self.spectra_ else None
 
     @property
     def basis_(self) -> TensorBasis:
@@ -71,7 +89,10 @@ class FoundEstimator(MixedInputs):
     @property
     def X_fit_(self) -> NDArray[Any]:  # noqa: N802  # as scikit-learn's KernelRidge calls it
         """Samples of the fit, of a model with all terms."""
-        return self._kernels("X_fit_").centres
+        found = self.expansion_
+        return (
+            found.centres if isinstance(found, MeanExpansion) else self._kernels("X_fit_").centres
+        )
 
     @property
     def dual_coef_(self) -> Doubles:
@@ -81,20 +102,25 @@ class FoundEstimator(MixedInputs):
     @property
     def intercept_(self) -> Doubles:
         """What is added, (n_outputs,)."""
-        intercept = self.expansion_.intercept
+        found = self.expansion_
+        intercept = (
+            self._kernels("intercept_") if isinstance(found, MeanExpansion) else found
+        ).intercept
         assert intercept is not None
         return intercept
 
     @property
     def relevances_(self) -> Doubles:
-        """Sum of the weights of each input in the spectrum."""
-        if self.spectrum_ is None:
+        """Sum of the weights of each input in the spectrum; of several spectra, their mean."""
+        if not self.spectra_:
             raise self._lacks(
                 "relevances_",
                 "it has no spectrum, of which they are the weights of the inputs; fit it otherwise "
                 "than with `spectrum=None`",
             )
-        return np.asarray(self.spectrum_.interactions(self.n_features_in_).sum(axis=1))
+        m = self.n_features_in_
+        found = [each.interactions(m).sum(axis=1) for each in self.spectra_]
+        return np.asarray(np.mean(found, axis=0))
 
     @property
     def cv_results_(self) -> dict[str, Any]:
@@ -125,7 +151,7 @@ class FoundEstimator(MixedInputs):
         """Return the outputs (S, K) of the fitted polynomial."""
         check_is_fitted(self)
         X = self._validate_inputs(X, reset=False)
-        if isinstance(self.expansion_, KernelExpansion):  # the policy may have been set since
+        if not isinstance(self.expansion_, TermExpansion):  # the policy may have been set since
             self._require_a_value_outside()
         self._apply_range_policy(X)
         return self._evaluate(X)

@@ -18,13 +18,13 @@ from gegenbauer.errors import OutOfRangeWarning, stacklevel
 from gegenbauer.estimators._base import MAX_LISTED
 from gegenbauer.estimators._categories import CategoryEncoder, find_categories
 from gegenbauer.estimators._targets import TargetEstimator
-from gegenbauer.ridge.expansions import KernelExpansion
+from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
+from gegenbauer.ridge.mean_expansion import MeanExpansion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles
-    from gegenbauer.ridge.expansions import TermExpansion
 
 __all__ = ["MixedInputs"]
 
@@ -49,7 +49,7 @@ class MixedInputs(TargetEstimator):
     categorical_features: Any = None
     missing: str = "error"
 
-    expansion_: TermExpansion | KernelExpansion
+    expansion_: TermExpansion | KernelExpansion | MeanExpansion
     _all_terms: bool = True  # until a fit finds otherwise
     _encoder: CategoryEncoder = CategoryEncoder()
     _levels: tuple[Levels | None, ...] | None = None
@@ -188,17 +188,14 @@ class MixedInputs(TargetEstimator):
 
     # ---- the function ------------------------------------------------------------
 
-    def _function(self, X: NDArray[Any]) -> TermExpansion | KernelExpansion:
+    def _function(self, X: NDArray[Any]) -> TermExpansion | KernelExpansion | MeanExpansion:
         """Return the fitted function with today's clipping, of samples with missing values."""
         function = self.expansion_.with_scaling(self._current_scaling())
-        if not isinstance(function, KernelExpansion) or not np.isnan(X).any():
+        if isinstance(function, TermExpansion) or not np.isnan(X).any():
             return function
-        kernel = function.kernel
-        if not isinstance(kernel, SpectrumKernel) or kernel.spectrum.levels is not None:
-            return function
-        # no sample of the fit lacked a value: their factor is 1
-        spectrum = Spectrum(kernel.spectrum, [None] * kernel.n_features)
-        return replace(function, kernel=SpectrumKernel(kernel.n_features, spectrum))
+        if isinstance(function, MeanExpansion):
+            return replace(function, parts=tuple(map(_of_missing, function.parts)))
+        return _of_missing(function)
 
     def _unknown(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Return where samples have what no sample of the fit had, (n_samples, n_features)."""
@@ -218,20 +215,13 @@ class MixedInputs(TargetEstimator):
         unknown = self._unknown(X)
         rows = np.flatnonzero(unknown.any(axis=1))
         function = self._function(X)
-        if rows.size == 0 or not isinstance(function, KernelExpansion):
+        if rows.size == 0 or isinstance(function, TermExpansion):
             return found
-        kernel = function.kernel
-        nodes = np.cos((np.arange(_N_NODES) + 0.5) * np.pi / _N_NODES)[:, np.newaxis]
-        growth = np.ones(rows.size)
-        for t in np.flatnonzero(unknown.any(axis=0)).tolist():
-            one = kernel.spectrum._of_input(t)
-            if one.levels is not None and one.levels[0] is not None:
-                mean = 1.0 + float(one.interactions(1).sum())
-            else:
-                mean = float(SpectrumKernel(1, one).diagonal(nodes).mean())
-            growth[unknown[rows, t]] *= mean
-        at_mean = kernel.diagonal(X[rows], scaling=function.scaling)
-        found[rows] = at_mean * (growth - 1.0)
+        if isinstance(function, MeanExpansion):
+            parts = [_prior_of(part, X[rows], unknown[rows]) for part in function.parts]
+            found[rows] = function.in_units_of_middle(parts)
+        else:
+            found[rows] = _prior_of(function, X[rows], unknown[rows])
         return found
 
     @property
@@ -244,3 +234,28 @@ class MixedInputs(TargetEstimator):
         for t, category in self._encoder.categories:
             found[t] = [*category.values, *([None] if category.has_missing else [])]
         return found
+
+
+def _of_missing(function: KernelExpansion) -> KernelExpansion:
+    """Return a function that takes missing values, where no sample of the fit had any."""
+    kernel = function.kernel
+    if not isinstance(kernel, SpectrumKernel) or kernel.spectrum.levels is not None:
+        return function
+    # their factor is 1
+    spectrum = Spectrum(kernel.spectrum, [None] * kernel.n_features)
+    return replace(function, kernel=SpectrumKernel(kernel.n_features, spectrum))
+
+
+def _prior_of(function: KernelExpansion, X: NDArray[Any], unknown: NDArray[np.bool_]) -> Doubles:
+    """Return the mean of the diagonal of the kernel over unknown inputs, less that at the mean."""
+    kernel = function.kernel
+    nodes = np.cos((np.arange(_N_NODES) + 0.5) * np.pi / _N_NODES)[:, np.newaxis]
+    growth = np.ones(len(X))
+    for t in np.flatnonzero(unknown.any(axis=0)).tolist():
+        one = kernel.spectrum._of_input(t)
+        if one.levels is not None and one.levels[0] is not None:
+            mean = 1.0 + float(one.interactions(1).sum())
+        else:
+            mean = float(SpectrumKernel(1, one).diagonal(nodes).mean())
+        growth[unknown[:, t]] *= mean
+    return np.asarray(kernel.diagonal(X, scaling=function.scaling) * (growth - 1.0))

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.selection.candidates import Splits
 
-__all__ = ["Samples", "number_distinct", "search_places", "spread_places"]
+__all__ = ["Samples", "deal_samples", "number_distinct", "search_places", "spread_places"]
+
+# Multiples of it modulo one are even, and have no period that a grid of samples might have
+_GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 
 # Inputs of at most so many values are codes or counts, and so many samples that agree there may be
 # copies of one
@@ -160,6 +163,20 @@ def spread_places(n: int, most: int) -> Places:
     if n <= most:
         return np.arange(n)
     return np.unique(np.linspace(0, n - 1, most).round().astype(np.intp))
+
+
+def deal_samples(data: Samples, n_parts: int) -> Places:
+    """Return the part of each sample, from 0 up: parts of equal size, spread over the range of y.
+
+    They are the same ones in whatever order the samples come. Neighbours in the order of y, and of
+    x where y is the same, go by no period, which the levels of a design may have.
+    """
+    order = np.lexsort((*data.X.T[::-1], *data.Y.T[::-1]))
+    turn = np.empty(data.n, dtype=np.intp)
+    turn[np.argsort((_GOLDEN * np.arange(data.n)) % 1.0)] = np.arange(data.n)
+    part = np.empty(data.n, dtype=np.intp)
+    part[order] = turn * n_parts // data.n
+    return part
 
 
 def search_places(data: Samples, most: int, stratified: Callable[[Samples, int], Places]) -> Places:

@@ -40,9 +40,15 @@ from gegenbauer.estimators._search_warnings import (
 from gegenbauer.estimators._splits import make_splits, restrict_splits
 from gegenbauer.estimators._targets import checked_sample_weight, warn_of_light
 from gegenbauer.ridge.cost import default_kernel_samples, default_landmarks
-from gegenbauer.ridge.expansions import KernelExpansion, LandmarkPosterior, TermExpansion
+from gegenbauer.ridge.expansions import (
+    KernelExpansion,
+    KernelPosterior,
+    LandmarkPosterior,
+    TermExpansion,
+)
 from gegenbauer.ridge.kernel_ridge import solve_kernel
 from gegenbauer.ridge.landmarks import choose_landmarks
+from gegenbauer.ridge.mean_expansion import MeanExpansion
 from gegenbauer.ridge.solve import solve_ridge
 from gegenbauer.selection.basis_search import PAPER_ALPHAS, search_basis
 from gegenbauer.selection.candidates import NO_LOSS, Candidate
@@ -271,12 +277,14 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         self.surface_, self.lam_ = {}, 0.0
         with progress.stage("spectrum", n_steps=None):
             if isinstance(self.spectrum, str):
-                self.spectrum_, alpha = self._learn(few, few_splits, progress)
+                spectrum, alpha = self._learn(few, few_splits, progress)
+                self.spectra_ = (spectrum,)
             else:
                 # levels are those of these samples
                 given = Spectrum(self.spectrum)  # type: ignore[arg-type]  # not None
-                self.spectrum_ = Spectrum(given.components, self._levels)
-                if not self.spectrum_.interactions(data.X.shape[1]).any():
+                spectrum = Spectrum(given.components, self._levels)
+                self.spectra_ = (spectrum,)
+                if not spectrum.interactions(data.X.shape[1]).any():
                     raise ValueError(
                         "the spectrum gives no input a weight: set an interaction (q) above "
                         f"zero, got `spectrum={self.spectrum!r}`"
@@ -287,13 +295,13 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
                 return self._fit_landmarks(data, loss, splits, n_landmarks)
         with progress.stage("alpha on all samples"):
             if n_landmarks == 0:
-                return self._fit_kernel(data, alpha, loss, splits)
+                return self._fit_kernel(data, spectrum, alpha, loss, splits)
             basis = TensorBasis(
                 data.X.shape[1],
                 n_terms=self._default_n_terms(data) if self.n_terms is None else int(self.n_terms),  # type: ignore[arg-type]
                 lam=self.lam_,
                 index_set="largest_weight",
-                spectrum=self.spectrum_,
+                spectrum=spectrum,
             )
             grid = self._alpha_grid()
             if grid is None:
@@ -324,7 +332,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
             "score": -found.losses,
         }
         self.n_search_samples_ = data.n
-        self.spectrum_, self.lam_ = None, found.basis.lam
+        self.spectra_, self.lam_ = (), found.basis.lam
         with progress.stage("weights"):
             return self._fit_terms(data, found.basis, np.array([found.alpha]), loss, splits)
 
@@ -449,7 +457,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
 
     @property
     def _margin(self) -> float:
-        return 0.0 if self.spectrum_ is None else self._MARGIN
+        return self._MARGIN if self.spectra_ else 0.0
 
     def _standardised(self, data: Samples) -> Samples:
         return data
@@ -473,16 +481,16 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
             "n_threads": self._n_threads(),
         }
 
-    def _kernel_of_all_terms(self, data: Samples) -> SpectrumKernel:
-        assert self.spectrum_ is not None
+    @staticmethod
+    def _kernel_of_all_terms(data: Samples, spectrum: Spectrum) -> SpectrumKernel:
         try:
-            return SpectrumKernel(data.X.shape[1], self.spectrum_)
+            return SpectrumKernel(data.X.shape[1], spectrum)
         except ValueError as error:
             raise ValueError(f"{error}; here, give `n_terms` for a finite set of terms") from None
 
     def _first_alpha(self, data: Samples, splits: Splits) -> float:
         """Return the best of the usual alphas for the kernel of all terms, on few samples."""
-        kernel = self._kernel_of_all_terms(data)
+        kernel = self._kernel_of_all_terms(data, self.spectra_[0])
         options = {"sample_weight": data.weight, **self._options()}
         alphas = np.array(ALPHAS) * self._kernel_level(kernel, data)
         loss = self._make_loss(data, splits)
@@ -494,9 +502,11 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         level = float(np.average(values, weights=data.weight)) - (not self.penalize_constant)
         return data.unit * check_level(level, f"spectrum={self.spectrum!r}")
 
-    def _fit_kernel(self, data: Samples, alpha: float, loss: Loss, splits: Splits) -> LeftOut:
+    def _fit_kernel(
+        self, data: Samples, spectrum: Spectrum, alpha: float, loss: Loss, splits: Splits
+    ) -> LeftOut:
         """Fit all terms with dual coefficients; return the predictions of samples left out."""
-        kernel = self._kernel_of_all_terms(data)
+        kernel = self._kernel_of_all_terms(data, spectrum)
         options = {"sample_weight": data.weight, **self._options()}
         grid = self._alpha_grid()
         if grid is None:
@@ -511,8 +521,13 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         fit = solve_kernel(kernel, data.X, data.Y, alpha, **options)
         self.alpha_ = float(alpha)
         self.best_score_ = -float(best)
+        posterior = None
+        if not is_classifier(self):  # which has no standard deviations
+            posterior = KernelPosterior(
+                self.alpha_, data.weight, free_constant=not self.penalize_constant
+            )
         self.expansion_ = KernelExpansion(
-            kernel, data.X, fit.dual_coef, self.scaling_, fit.intercept
+            kernel, data.X, fit.dual_coef, self.scaling_, fit.intercept, posterior
         )
         self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), "kernel"
         self.n_terms_ = np.inf
@@ -522,7 +537,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         self, data: Samples, loss: Loss, splits: Splits, n_landmarks: int
     ) -> LeftOut:
         """Fit all terms in the span of their kernel at few samples."""
-        kernel, free = self._kernel_of_all_terms(data), not self.penalize_constant
+        kernel, free = self._kernel_of_all_terms(data, self.spectra_[0]), not self.penalize_constant
         options = {"sample_weight": data.weight, **self._options()}
         some = spread_places(data.n, _MOST_TO_CHOOSE_FROM)
         landmarks, places = choose_landmarks(
@@ -638,7 +653,8 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
     @property
     def _luck(self) -> float:
         given = self.spectrum is not None and not isinstance(self.spectrum, str)
-        return _LUCK_OF_ONE if given else _LUCK
+        # of several spectra, none has seen the samples that it is judged by
+        return _LUCK_OF_ONE if given or len(self.spectra_) > 1 else _LUCK
 
     def _chance(self, constant: float, data: Samples) -> float | None:
         """Return by how much the best of all models tried may beat the constant by chance.
@@ -651,6 +667,8 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         """Return the sum of the eigenvalues of the kernel matrix, of penalised terms."""
         if not self._all_terms:
             return data.n_samples * self._level(self.basis_, data)
-        lengths = self.kernel_.diagonal(data.X, scaling=self.scaling_)
+        found = self.expansion_
+        kernel = found.middle.kernel if isinstance(found, MeanExpansion) else self.kernel_
+        lengths = kernel.diagonal(data.X, scaling=self.scaling_)
         lengths -= not self.penalize_constant
         return float(lengths.sum() if data.weight is None else lengths @ data.weight)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
+from gegenbauer.ridge.mean_expansion import MeanExpansion
 
 __all__ = ["expansion_of", "terms_of"]
 
 
-def expansion_of(estimator: Any) -> TermExpansion | KernelExpansion:
+def expansion_of(estimator: Any) -> TermExpansion | KernelExpansion | MeanExpansion:
     """Return the fitted function; refuse what is no regressor or classifier of this library.
 
     Estimators that are not fitted refuse by themselves: scikit-learn's NotFittedError, which their
@@ -21,7 +22,7 @@ def expansion_of(estimator: Any) -> TermExpansion | KernelExpansion:
         if isinstance(error, ValueError):
             raise
         found = None
-    if isinstance(found, (TermExpansion, KernelExpansion)):
+    if isinstance(found, (TermExpansion, KernelExpansion, MeanExpansion)):
         return found
     raise TypeError(
         "`estimator` must be a regressor or classifier of this library, got "

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from gegenbauer._validation import (
 )
 from gegenbauer.basis.kernels import SpectrumKernel, as_samples
 from gegenbauer.basis.scaling import check_scaling
+from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis, common_polynomials
 from gegenbauer.basis.univariate import gegenbauer_vander
 from gegenbauer.errors import CorrelatedInputsWarning, stacklevel
@@ -35,6 +36,7 @@ from gegenbauer.inspection._level_terms import expand_with_levels
 from gegenbauer.inspection.correlation import largest_correlation
 from gegenbauer.inspection.models import expansion_of
 from gegenbauer.ridge.expansions import KernelExpansion
+from gegenbauer.ridge.mean_expansion import MeanExpansion
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -49,6 +51,9 @@ DISTRIBUTIONS = ("uniform", "chebyshev")
 
 # Doubles that a block of terms at samples may take
 _BLOCK = 1e7
+
+# Terms of largest weight that are taken of a kernel of all terms
+_N_TERMS = 10_000
 
 # Largest degree of one input that is taken of a kernel of all terms
 _MOST_DEGREES = 1000
@@ -241,7 +246,7 @@ def kernel_sobol_indices(
     *,
     intercept: npt.ArrayLike | None = None,
     scaling: InputScaling | None = None,
-    n_terms: int = 10_000,
+    n_terms: int = _N_TERMS,
     distribution: str = "uniform",
     extent: float = 1.0,
     fixed: npt.ArrayLike | None = None,
@@ -308,37 +313,92 @@ def kernel_sobol_indices(
             keep_float32=False, one_dimensional=True,
         )[:, 0]  # fmt: skip
     check_scaling(scaling, m, "kernel")
+    most = check_integer(n_terms, "n_terms", minimum=1)
+    found = _largest_terms(kernel, data, C, shift, scaling, most)
+    return _decompose(
+        found.indices, found.coefficients, found.one, (-1.0, 1.0), distribution,
+        _check_extent(extent), _check_fixed(fixed, m), found.category,
+    )  # fmt: skip
+
+
+class _Terms(NamedTuple):
+    """Terms of largest weight of sums of kernels, as products of polynomials in common.
+
+    Attributes
+    ----------
+    indices : ndarray, shape (n_terms, n_features)
+        Degrees, and numbers of contrasts of categories.
+    coefficients : ndarray, shape (n_terms, n_outputs)
+        Of the products.
+    one : TensorBasis
+        The polynomials of a number.
+    category : ndarray of bool, shape (n_features,), or None
+        Which inputs have contrasts.
+    """
+
+    indices: npt.NDArray[np.int32]
+    coefficients: Doubles
+    one: TensorBasis
+    category: npt.NDArray[np.bool_] | None
+
+
+def _largest_terms(
+    kernel: SpectrumKernel,
+    centres: npt.NDArray[Any],
+    dual_coef: Doubles,
+    shift: Doubles | float,
+    scaling: InputScaling | None,
+    n_terms: int,
+) -> _Terms:
+    """Return the terms of largest weight of a sum of kernels."""
     most = kernel.max_degree or _MOST_DEGREES
     if kernel.spectrum.levels is not None:
-        Z = data if scaling is None else scaling.transform(data)
-        n_terms = check_integer(n_terms, "n_terms", minimum=1)
-        indices, of_terms, category = expand_with_levels(kernel, Z, C, n_terms, most)
+        Z = centres if scaling is None else scaling.transform(centres)
+        indices, of_terms, category = expand_with_levels(kernel, Z, dual_coef, n_terms, most)
         of_terms[0] += shift
-        one = TensorBasis(
-            1, degree=int(indices[:, ~category].max(initial=0)), lam=kernel.lam,
-            spectrum="orthonormal",
-        )  # fmt: skip
-        return _decompose(
-            indices, of_terms, one, (-1.0, 1.0), distribution, _check_extent(extent),
-            _check_fixed(fixed, m), category,
-        )  # fmt: skip
+        degree = int(indices[:, ~category].max(initial=0))
+        one = TensorBasis(1, degree=degree, lam=kernel.lam, spectrum="orthonormal")
+        return _Terms(indices, of_terms, one, category)
     basis = TensorBasis(
-        m,
-        n_terms=check_integer(n_terms, "n_terms", minimum=1),
-        degree=[most] * m,
+        kernel.n_features,
+        n_terms=n_terms,
+        degree=[most] * kernel.n_features,
         lam=kernel.lam,
         index_set="largest_weight",
         spectrum=kernel.spectrum,
     )
-    weights = np.zeros((basis.n_terms, C.shape[1]))
+    weights = np.zeros((basis.n_terms, dual_coef.shape[1]))
     block = max(1, int(_BLOCK / basis.n_terms))
-    for first in range(0, n, block):
+    for first in range(0, len(centres), block):
         some = slice(first, first + block)
-        weights += basis.evaluate(data[some], scaling=scaling).T @ C[some]
+        weights += basis.evaluate(centres[some], scaling=scaling).T @ dual_coef[some]
     weights[0] += shift
-    return term_sobol_indices(
-        basis, weights, domain=(-1.0, 1.0), distribution=distribution, extent=extent, fixed=fixed
+    # of polynomials without the weights of the spectrum
+    weights *= basis.spectrum.term_weights(basis.indices)[:, np.newaxis]
+    one = TensorBasis(1, degree=basis.max_degree, lam=basis.lam, spectrum=Spectrum.flat())
+    return _Terms(basis.indices, weights, one, None)
+
+
+def _mean_sobol_indices(function: MeanExpansion, distribution: str, extent: float) -> SobolIndices:
+    """Decompose the variance of a mean of sums of kernels, by all terms that any of them has."""
+    found = []
+    for part in function.parts:
+        assert isinstance(part.kernel, SpectrumKernel)  # estimators have no other
+        shift = 0.0 if part.intercept is None else part.intercept
+        found.append(
+            _largest_terms(part.kernel, part.centres, part.coef_2d, shift, part.scaling, _N_TERMS)
+        )
+    terms, places = np.unique(
+        np.vstack([each.indices for each in found]), axis=0, return_inverse=True
     )
+    total = np.zeros((len(terms), function.n_outputs))
+    np.add.at(total, places.reshape(-1), np.vstack([each.coefficients for each in found]))
+    total /= len(found)
+    longest = max((each.one for each in found), key=lambda one: one.max_degree)
+    return _decompose(
+        terms, total, longest, (-1.0, 1.0), distribution, extent, function.scaling.is_constant,
+        found[0].category,
+    )  # fmt: skip
 
 
 # Correlation of two inputs from which on shares of the variance are not theirs
@@ -391,7 +451,10 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
     constant = function.scaling.is_constant
     # some boxes are wider than the samples of the fit
     extent = 1.0 / (1.0 + 2.0 * estimator._margin)
-    if isinstance(function, KernelExpansion):
+    if isinstance(function, MeanExpansion):
+        check_choice(distribution, "distribution", DISTRIBUTIONS)
+        found = _mean_sobol_indices(function, distribution, extent)
+    elif isinstance(function, KernelExpansion):
         assert isinstance(function.kernel, SpectrumKernel)  # estimators have no other
         found = kernel_sobol_indices(
             function.kernel, function.centres, function.coef,
@@ -411,7 +474,9 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
 
 def _warn_if_correlated(estimator: Any, function: Expansion) -> None:
     known = estimator._correlation
-    if known is None and isinstance(function, KernelExpansion):  # of a file of an older version
+    if known is None and isinstance(
+        function, (KernelExpansion, MeanExpansion)
+    ):  # of a file of an older version
         known = largest_correlation(function.centres)
     if known is not None and abs(known[0]) >= _CORRELATED:
         value, *pair = known

@@ -22,9 +22,11 @@ from gegenbauer.persistence._format import (
     FITTED_REGRESSOR_SEARCH,
     FITTED_RIDGE,
     FITTED_SEARCH,
+    FITTED_SEVERAL,
     FITTED_SOLUTION,
     INPUTS,
     MAX_INT_DIGITS,
+    MAX_SPECTRA,
     MAX_VALUES,
     NUMBER,
     OBJECT,
@@ -79,9 +81,16 @@ def check_fitted(header: Header) -> None:
             fitted.setdefault("precision_", None)
     if name == "GegenbauerRegressorCV":
         schema |= FITTED_REGRESSOR_SEARCH
+        if "spectra_" in fitted and "basis" not in fitted:
+            schema |= FITTED_SEVERAL
+            del schema["spectrum_"]
     if name in CLASSIFIERS:
         schema |= FITTED_CLASSIFIER
     _require_entries(fitted, schema, "fitted")
+    if "spectra_" in fitted and not 2 <= len(fitted["spectra_"]) <= MAX_SPECTRA:
+        raise ModelFileError(
+            f"spectra_ must be 2 to {MAX_SPECTRA}; got {len(fitted['spectra_'])} of them."
+        )
     if "statistics" in fitted:
         fitted["statistics"].setdefault("shifted", False)
         _require_entries(fitted["statistics"], STATISTICS, "fitted['statistics']")
@@ -150,19 +159,23 @@ def _expected_of_search(
     """Return the same for what only estimators that choose by themselves have."""
     fitted, finite = header.fitted, "basis" in header.fitted
     weights = "coef" if finite else "dual_coef"
-    n_outputs = dict(enumerate(given.get(weights, ()))).get(1)
+    # of the mean of several models, there is one of each
+    each = (len(fitted["spectra_"]),) if "spectra_" in fitted else ()
+    n_outputs = dict(enumerate(given.get(weights, ()))).get(len(each) + 1)
     classifies = header.estimator in CLASSIFIERS
     single = n_outputs == 1 if classifies else fitted["y_was_flat"]
     shapes: dict[str, _Shape] = {
-        weights: (n, None),
-        "intercept": (n_outputs,),
+        weights: (*each, n, None),
+        "intercept": (*each, n_outputs),
         "loo_predictions": (None,) if single else (None, n_outputs),
     }
     for key in {"n_clipped", "seen_lower", "seen_upper"} & given.keys():
         shapes[key] = given.get("lower", (None,))
     if "seen_lower" in given:
         shapes["seen_upper"] = given.get("lower", (None,))
-    raw = fitted["spectrum_"] is None
+    if each:
+        shapes |= {"part_alphas": each, "part_noise": each, "left_out_by": (n,)}
+    raw = fitted.get("spectrum_", each) is None
     # with a spectrum that was given or learned there was no grid
     if raw or f"{RESULTS}score" in given:
         axes = [f"{RESULTS}{axis}" for axis in (AXES[1] if raw else AXES[0])]

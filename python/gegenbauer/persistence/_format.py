@@ -61,6 +61,12 @@ and for the estimators that choose by themselves
 ``dual_coef``            float64, (n, K)       all terms; NaN where an input is missing, and
                                                numbers of levels of categories
 ``intercept``            float64, (K,)         ``intercept_``
+``part_alphas``,         float64, (P,)         of models that are the mean of P: penalties of
+``part_noise``           float64, (P,)         these, their noise beside its mean, and which
+``left_out_by``          int64, (n,)           of them each sample is left out of.
+                                               ``dual_coef`` is (P, n, K) then, ``intercept``
+                                               (P, K), and ``fitted`` has ``spectra_`` in the
+                                               place of ``spectrum_``
 ``loo_predictions``      float64, (N,) or      ``loo_predictions_``; NaN where a sample was
                          (N, K)                never left out
 ``surface.*``            float64; int64 for    what was tried, ``surface_``: the axes of
@@ -135,6 +141,7 @@ __all__ = [
     "FITTED_REGRESSOR_SEARCH",
     "FITTED_RIDGE",
     "FITTED_SEARCH",
+    "FITTED_SEVERAL",
     "FITTED_SOLUTION",
     "FORMAT",
     "FORMAT_VERSION",
@@ -145,6 +152,7 @@ __all__ = [
     "MAX_DIMENSIONS",
     "MAX_HEADER_BYTES",
     "MAX_INT_DIGITS",
+    "MAX_SPECTRA",
     "MAX_VALUES",
     "MAX_WEIGHTS",
     "METADATA_KEYS",
@@ -279,6 +287,9 @@ FITTED_REGRESSOR_SEARCH: Final[dict[str, Entry]] = {
     "free_leverage": Entry((int, float, str, type(None)), 0),  # null in models of all terms
 }
 
+# Of the mean of several models, in the place of ``spectrum_``: the components of each.
+FITTED_SEVERAL: Final[dict[str, Entry]] = {"spectra_": Entry((list,))}
+
 FITTED_CLASSIFIER: Final[dict[str, Entry]] = {
     "multilabel_": _FLAG,
     "classes_": Entry((dict, type(None))),  # {"dtype": "<U3" or "object", "values": [str, ...]}
@@ -306,6 +317,9 @@ MAX_WEIGHTS: Final = 2**20
 MAX_COMPONENTS: Final = 2**12
 
 MAX_GRID: Final = 2**16
+
+# Most models of which one is the mean: fits make five.
+MAX_SPECTRA: Final = 2**4
 
 # The axes of ``surface_``, in the order in which ``score`` has them.
 AXES: Final = (("smoothness", "interaction", "relative_alpha"), ("lam", "n_terms", "alpha"))
@@ -389,6 +403,9 @@ TENSORS: Final[dict[str, _Tensor]] = {
     f"{ALPHA_RESULTS}score": _MEASURED,
     "probability_scales": _doubles(low=math.ulp(0.0)),
     "probability_biases": _doubles(),
+    "part_alphas": _doubles(low=math.ulp(0.0)),
+    "part_noise": _doubles(low=math.ulp(0.0)),
+    "left_out_by": _of_type("int64", low=0, high=MAX_SPECTRA - 1),
     "relevances": _doubles(low=0.0),
     "noise_variance": _doubles(low=0.0, high=math.inf),
     "prior_variance": _doubles(low=0.0, high=math.inf),

@@ -54,6 +54,7 @@ from gegenbauer.ridge.expansions import (
     TermExpansion,
     TermPosterior,
 )
+from gegenbauer.ridge.mean_expansion import MeanExpansion
 from gegenbauer.selection.calibration import ProbabilityMap
 
 if TYPE_CHECKING:
@@ -274,38 +275,49 @@ def _restore_search(
     """Restore an estimator that chose by itself, with a basis, or samples and all terms."""
     finite = basis is not None
     m = estimator.n_features_in_
-    weights = arrays["coef" if finite else "dual_coef"]
     estimator.engine_, estimator.solver_ = fitted["engine_"], fitted["solver_"]
     estimator.rcond_ = _rcond(fitted)
     estimator._all_terms = not finite
-    if fitted["spectrum_"] is None:
+    several = "spectra_" in fitted
+    if not several and fitted["spectrum_"] is None:
         if not finite:
             raise ModelFileError("spectrum_ is null, so fitted must have 'basis'.")
-        estimator.spectrum_ = None
+        estimator.spectra_ = ()
     else:
-        spectrum = _restore_spectrum(fitted["spectrum_"], "spectrum_")
-        _require_few_weights(spectrum, m, n_bytes)
+        found = fitted["spectra_"] if several else [fitted["spectrum_"]]
         if "inputs" in fitted:
             estimator._levels, estimator._encoder = restore_inputs(fitted["inputs"], m)
-            spectrum = build_object(Spectrum, spectrum.components, estimator._levels)
-        estimator.spectrum_ = spectrum
+        for each in found:
+            require_valid(each, Entry((list,)), "one of spectra_")
+        spectra = [_restore_spectrum(each, "spectrum_") for each in found]
+        for spectrum in spectra:
+            _require_few_weights(spectrum, m, n_bytes)
+        if "inputs" in fitted:
+            spectra = [
+                build_object(Spectrum, each.components, estimator._levels) for each in spectra
+            ]
+        estimator.spectra_ = tuple(spectra)
     if basis is not None:
         estimator.lam_ = basis.lam
-        if estimator.spectrum_ is not None and estimator.spectrum_ != basis.spectrum:
+        if estimator.spectra_ and estimator.spectrum_ != basis.spectrum:
             raise ModelFileError("spectrum_ is not that of fitted['basis'].")
         estimator.expansion_ = TermExpansion.from_arrays(arrays, basis, estimator.scaling_)
     else:
-        kernel = build_object(SpectrumKernel, m, estimator.spectrum_)
-        estimator.lam_, estimator.n_terms_ = kernel.lam, math.inf
-        estimator.expansion_ = build_object(
-            KernelExpansion.from_arrays, arrays, kernel, estimator.scaling_
-        )
+        kernels = [build_object(SpectrumKernel, m, each) for each in estimator.spectra_]
+        estimator.lam_, estimator.n_terms_ = kernels[0].lam, math.inf
+        if several:
+            estimator.expansion_ = _restore_mean(estimator.scaling_, kernels, fitted, arrays)
+        else:
+            estimator.expansion_ = build_object(
+                KernelExpansion.from_arrays, arrays, kernels[0], estimator.scaling_
+            )
     estimator.alpha_ = float(fitted["alpha_"])
     estimator.best_score_ = float(fitted["best_score_"])
     estimator.n_search_samples_ = fitted["n_search_samples_"]
     estimator._y_was_flat = flat = fitted["y_was_flat"]
-    if flat and weights.shape[1] != 1:
-        raise ModelFileError(f"y_was_flat is true, and there are {weights.shape[1]} outputs.")
+    n_outputs = estimator.expansion_.n_outputs
+    if flat and n_outputs != 1:
+        raise ModelFileError(f"y_was_flat is true, and there are {n_outputs} outputs.")
     estimator.loo_predictions_ = arrays["loo_predictions"]
     estimator.n_clipped_ = arrays.get("n_clipped", np.zeros(m, dtype=np.int64)).astype(np.intp)
     if "seen_lower" in arrays:
@@ -313,10 +325,35 @@ def _restore_search(
         estimator._range = _restore_scaling(fitted, {**arrays, **seen})
     estimator.surface_ = {}
     if f"{RESULTS}score" in arrays:
-        axes = AXES[1] if estimator.spectrum_ is None else AXES[0]
+        axes = AXES[0] if estimator.spectra_ else AXES[1]
         estimator.surface_ = {key: arrays[f"{RESULTS}{key}"] for key in (*axes, "score")}
     if isinstance(estimator, GegenbauerRegressorCV):
         _restore_uncertainty(estimator, fitted, arrays)
+
+
+def _restore_mean(
+    scaling: InputScaling,
+    kernels: list[SpectrumKernel],
+    fitted: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+) -> MeanExpansion:
+    """Restore the mean of several models."""
+    if arrays["left_out_by"].max() >= len(kernels):
+        raise ModelFileError(
+            f"left_out_by must be less than {len(kernels)}; it holds {arrays['left_out_by'].max()}."
+        )
+    noise = arrays["part_noise"]
+    if not noise.max() <= len(noise) * (1 + 1e-9):
+        raise ModelFileError(f"part_noise must have a mean of one; it holds {noise.max():g}.")
+    function: MeanExpansion = build_object(
+        MeanExpansion.from_arrays, arrays, kernels, scaling, free_constant=fitted["free_constant"]
+    )
+    if function.alpha != fitted["alpha_"]:
+        raise ModelFileError(
+            f"alpha_ must be the middle one of part_alphas, {function.alpha!r}; got "
+            f"{show(fitted['alpha_'])}."
+        )
+    return function
 
 
 def _restore_uncertainty(
@@ -338,6 +375,15 @@ def _restore_uncertainty(
                 f"numbers; it holds {values.max():g}."
             )
     estimator._prior_variance = prior
+    function = estimator.expansion_
+    if isinstance(function, MeanExpansion):  # whose kernels count it by their own penalties
+        with np.errstate(over="ignore"):
+            largest = (function.noise * function.alpha / function.alphas).max() * prior
+        if (largest[np.isfinite(noise)] > _MAX_VARIANCE).any():
+            raise ModelFileError(
+                f"prior_variance must be at most {_MAX_VARIANCE:g} by the penalty of each part; it "
+                f"is {largest.max():g}."
+            )
     estimator.effective_dof_ = float(fitted["effective_dof_"])
     leverage = fitted["free_leverage"]
     factor = arrays.get("landmark_factor")
@@ -345,6 +391,8 @@ def _restore_uncertainty(
         raise ModelFileError(
             f"free_leverage must be null for all terms, else a number; got {show(leverage)}."
         )
+    if isinstance(function, MeanExpansion):
+        return
     free = fitted["free_constant"]
     posterior: TermPosterior | KernelPosterior | LandmarkPosterior
     if factor is not None:

@@ -47,6 +47,7 @@ from gegenbauer.persistence._read import read_file, read_tensors
 from gegenbauer.persistence._restore import from_parts
 from gegenbauer.persistence.atomic import write_atomically
 from gegenbauer.ridge.expansions import KernelExpansion, KernelPosterior
+from gegenbauer.ridge.mean_expansion import MeanExpansion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -157,7 +158,7 @@ def to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
     function = estimator.expansion_ if solved else None
     if function is not None:
         tensors |= function.to_arrays()
-    if not isinstance(function, KernelExpansion):
+    if not isinstance(function, (KernelExpansion, MeanExpansion)):
         tensors["indices"] = np.asarray(estimator.basis_.indices, dtype=np.int32)
         fitted["basis"] = {
             key: _plain(getattr(estimator.basis_, key), f"basis_.{key}") for key in BASIS_ARGUMENTS
@@ -265,9 +266,6 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
         "alpha_": float(estimator.alpha_),
         "best_score_": _open_number(estimator.best_score_),
         "n_search_samples_": int(estimator.n_search_samples_),
-        "spectrum_": None
-        if estimator.spectrum_ is None
-        else _plain(estimator.spectrum_.components, "spectrum_"),
         "y_was_flat": bool(estimator._y_was_flat),
     }
     if estimator._levels is not None:
@@ -277,6 +275,11 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
     if estimator._range is not None:
         tensors["seen_lower"] = estimator._range.lower
         tensors["seen_upper"] = estimator._range.upper
+    spectra = [_plain(each.components, "spectrum_") for each in estimator.spectra_]
+    if len(spectra) > 1:
+        fitted["spectra_"] = spectra
+    else:
+        fitted["spectrum_"] = spectra[0] if spectra else None
     tensors["loo_predictions"] = estimator.loo_predictions_
     for key, values in estimator.surface_.items():
         tensors[f"{RESULTS}{key}"] = values
@@ -285,7 +288,7 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
         tensors["probability_scales"] = np.array([each.scale for each in maps], dtype=np.float64)
         tensors["probability_biases"] = np.array([each.bias for each in maps])
         return
-    if estimator.spectrum_ is not None:
+    if spectra:
         tensors["relevances"] = estimator.relevances_
     tensors["noise_variance"] = estimator.noise_variance_
     tensors["prior_variance"] = estimator._prior_variance
@@ -294,7 +297,9 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
         tensors["row_weight"] = estimator._row_weight
     if estimator._left_out_share is not None:
         tensors["left_out_share"] = estimator._left_out_share
-    posterior = estimator.expansion_.posterior
+    function = estimator.expansion_
+    one: Any = function.middle if isinstance(function, MeanExpansion) else function
+    posterior = one.posterior
     fitted |= {
         "effective_dof_": _open_number(estimator.effective_dof_),
         "free_constant": bool(posterior.free_constant),

@@ -105,7 +105,7 @@ class InputDisplay:
         InputDisplay
         """
         check_is_fitted(estimator)
-        if not isinstance(estimator, SearchEstimator) or estimator.spectrum_ is None:
+        if not isinstance(estimator, SearchEstimator) or not estimator.spectra_:
             raise TypeError(
                 f"{type(estimator).__name__} has no relevances_, which estimators that choose a "
                 "spectrum have; draw Sobol' indices with InputDisplay.from_sobol"

@@ -75,7 +75,8 @@ class LeverageDisplay:
         Parameters
         ----------
         estimator : GegenbauerRegressorCV, GegenbauerClassifierCV or a plain estimator
-            Fitted. Of a classifier, targets are its codes +1 and -1.
+            Fitted. Of a classifier, targets are its codes +1 and -1; of the mean of several models,
+            it is the one with the middle penalty, ``alpha_``.
         X, y, sample_weight : optional
             Those of ``fit``, which all but a `GegenbauerRegressorCV` of all terms need: it keeps
             its distinct samples.

@@ -14,6 +14,7 @@ from gegenbauer.inspection.models import expansion_of
 from gegenbauer.plotting._axes import error_name, errors_of, get_axes
 from gegenbauer.ridge.expansions import KernelExpansion, KernelPosterior
 from gegenbauer.ridge.landmarks import choose_landmarks
+from gegenbauer.ridge.mean_expansion import MeanExpansion
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
 from gegenbauer.selection.ridge_path import RidgePath
 
@@ -29,9 +30,14 @@ __all__ = ["PathDisplay", "solved_by"]
 
 
 def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[RidgePath, float]:
-    """Factorise the problem that an estimator has solved; return its penalty, too."""
+    """Factorise the problem that an estimator has solved; return its penalty, too.
+
+    Of the mean of several models, that of the middle penalty.
+    """
     check_is_fitted(estimator)
     function = expansion_of(estimator)
+    if isinstance(function, MeanExpansion):
+        function = function.middle
     model: Kernel | TensorBasis | Landmarks
     if not isinstance(function, KernelExpansion):
         model = function.basis
@@ -57,7 +63,7 @@ def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ridge
         # targets are predictions plus residuals, which are alpha times dual coefficients
         rows, weight = function.centres, function.posterior.weight
         sizes = 1.0 if weight is None else weight[:, np.newaxis]
-        Y = estimator._evaluate(rows) + alpha * function.coef_2d / sizes
+        Y = function.evaluate(rows).reshape(len(rows), -1) + alpha * function.coef_2d / sizes
     else:
         raise TypeError(
             f"this {type(estimator).__name__} keeps no samples of its fit: pass X and y, those of "
@@ -179,7 +185,8 @@ class PathDisplay(FormerNames):
             Of what was tried, a curve for each smoothness s, at the interaction q that suits it
             best, or with the paper's basis for each lam, at the number of terms that suits it best;
             the best penalty is marked. Else the leave-one-out error of the fitted terms and
-            generalised cross-validation around the penalty of the fit, which is marked.
+            generalised cross-validation around the penalty of the fit, which is marked. Where the
+            fit is the mean of several models, of the one with the middle penalty, ``alpha_``.
 
         Raises
         ------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gegenbauer.ridge.cost import default_kernel_samples, default_landmarks, fit_cost
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion, predict
 from gegenbauer.ridge.kernel_ridge import KernelSolution, predict_kernel, solve_kernel
+from gegenbauer.ridge.mean_expansion import MeanExpansion
 from gegenbauer.ridge.solve import RidgeSolution, solve_dual, solve_primal, solve_ridge
 from gegenbauer.ridge.statistics import GramStatistics, MomentStatistics
 
@@ -12,6 +13,7 @@ __all__ = [
     "GramStatistics",
     "KernelExpansion",
     "KernelSolution",
+    "MeanExpansion",
     "MomentStatistics",
     "RidgeSolution",
     "TermExpansion",

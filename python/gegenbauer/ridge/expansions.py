@@ -39,9 +39,11 @@ __all__ = [
     "KernelExpansion",
     "KernelPosterior",
     "LandmarkPosterior",
+    "LinearExpansion",
     "TermExpansion",
     "TermPosterior",
     "predict",
+    "require_array",
 ]
 
 
@@ -181,30 +183,20 @@ class LandmarkPosterior(NamedTuple):
 class Expansion(ABC):
     """A fitted function of unscaled inputs, which nothing changes."""
 
-    coef: Doubles
     scaling: InputScaling
-    intercept: Doubles | None
-
-    def with_scaling(self, scaling: InputScaling) -> Self:
-        """Return the same function of inputs that are scaled in another way."""
-        return self if scaling is self.scaling else replace(self, scaling=scaling)  # type: ignore[type-var]
-
-    def with_units(self, unit: Doubles, center: Doubles) -> Self:
-        """Return ``center + unit`` times this function, for each output."""
-        intercept = (0.0 if self.intercept is None else self.intercept) * unit + center
-        return replace(  # type: ignore[type-var]
-            self, coef=self.coef * unit, intercept=intercept
-        )
 
     @property
-    def coef_2d(self) -> Doubles:
-        """Coefficients with a column for each output."""
-        return self.coef.reshape(len(self.coef), -1)
-
-    @property
+    @abstractmethod
     def n_outputs(self) -> int:
         """Number of outputs."""
-        return int(self.coef_2d.shape[1])
+
+    @abstractmethod
+    def with_scaling(self, scaling: InputScaling) -> Self:
+        """Return the same function of inputs that are scaled in another way."""
+
+    @abstractmethod
+    def with_units(self, unit: Doubles, center: Doubles) -> Self:
+        """Return ``center + unit`` times this function, for each output."""
 
     @abstractmethod
     def evaluate(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
@@ -254,6 +246,34 @@ class Expansion(ABC):
         to `from_arrays` as a whole.
         """
 
+
+class LinearExpansion(Expansion):
+    """A fitted function that is linear in its coefficients."""
+
+    coef: Doubles
+    intercept: Doubles | None
+
+    @property
+    def coef_2d(self) -> Doubles:
+        """Coefficients with a column for each output."""
+        return self.coef.reshape(len(self.coef), -1)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return int(self.coef_2d.shape[1])
+
+    def with_scaling(self, scaling: InputScaling) -> Self:
+        """Return the same function of inputs that are scaled in another way."""
+        return self if scaling is self.scaling else replace(self, scaling=scaling)  # type: ignore[type-var]
+
+    def with_units(self, unit: Doubles, center: Doubles) -> Self:
+        """Return ``center + unit`` times this function, for each output."""
+        intercept = (0.0 if self.intercept is None else self.intercept) * unit + center
+        return replace(  # type: ignore[type-var]
+            self, coef=self.coef * unit, intercept=intercept
+        )
+
     def _by_inputs(self, found: Doubles, X: npt.NDArray[Any]) -> Doubles:
         """Turn derivatives by scaled inputs, (n_samples, n_features, n_outputs), into others."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -268,14 +288,15 @@ class Expansion(ABC):
         return posterior
 
 
-def _require_array(arrays: Mapping[str, npt.ArrayLike], name: str) -> None:
+def require_array(arrays: Mapping[str, npt.ArrayLike], name: str) -> None:
+    """Refuse arrays without one of that name."""
     if name not in arrays:
         raise ValueError(f"arrays must hold {name!r}, got {sorted(arrays)}")
 
 
 def _checked(arrays: Mapping[str, npt.ArrayLike], name: str, n_rows: int) -> Doubles:
     """Return coefficients as float64, a copy of as many dimensions as they came with."""
-    _require_array(arrays, name)
+    require_array(arrays, name)
     given = arrays[name]
     found = as_matrix(given, name, n_rows=n_rows, keep_float32=False, one_dimensional=True)
     return np.array(found[:, 0] if np.ndim(given) == 1 else found)
@@ -293,7 +314,7 @@ def _checked_intercept(arrays: Mapping[str, npt.ArrayLike], coef: Doubles) -> Do
 
 
 @dataclass(frozen=True, eq=False)
-class TermExpansion(Expansion):
+class TermExpansion(LinearExpansion):
     """A sum of finitely many terms.
 
     Parameters
@@ -435,7 +456,7 @@ class TermExpansion(Expansion):
 
 
 @dataclass(frozen=True, eq=False)
-class KernelExpansion(Expansion):
+class KernelExpansion(LinearExpansion):
     """A sum of kernels at centres, as it were of infinitely many terms.
 
     Parameters
@@ -517,7 +538,7 @@ class KernelExpansion(Expansion):
         """Return the variances of the values at X in units of the noise, (n_samples,)."""
         if isinstance(self.posterior, LandmarkPosterior):
             return self._variance_by_landmarks(X, self.posterior, n_threads)
-        posterior = self._of_samples
+        posterior = self.samples_posterior
         factor, root, side = self.system(n_threads=n_threads)
         k = self._cross(X, root, n_threads)
         solved = k.copy(order="F")
@@ -549,7 +570,7 @@ class KernelExpansion(Expansion):
 
     def smoother(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return how much each value at X moves with each target of the fit, (n_centres, n)."""
-        posterior = self._of_samples
+        posterior = self.samples_posterior
         factor, root, side = self.system(n_threads=n_threads)
         right = self._cross(X, root, n_threads)
         core.solve_factored(factor, right, check_threads(n_threads))
@@ -557,8 +578,47 @@ class KernelExpansion(Expansion):
             right += np.outer(side, (1.0 - root @ right) / (root @ side))
         return np.asarray(right * root[:, np.newaxis])
 
+    def without_each(
+        self,
+        X: npt.ArrayLike,
+        residuals: Doubles,
+        *,
+        share: Doubles | None = None,
+        n_threads: int | None = None,
+    ) -> Doubles:
+        """Return the values at X of the fits without one sample each.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, n_features)
+            Where.
+        residuals : ndarray, shape (n_centres, n_outputs)
+            Targets minus their leave-one-out predictions.
+        share : ndarray, shape (n_centres,), optional
+            Of the weight of each sample that is left out; None for all of it.
+
+        Returns
+        -------
+        ndarray, shape (n_centres, n, n_outputs)
+        """
+        values = self.evaluate(X, n_threads=n_threads)
+        moved = self.smoother(X, n_threads=n_threads)
+        if share is not None:
+            moved *= share[:, np.newaxis]
+        left_out = residuals[:, np.newaxis] * moved[:, :, np.newaxis]
+        return np.asarray(values.reshape(1, -1, self.n_outputs) - left_out)
+
+    def freedom(self, *, n_threads: int | None = None) -> Doubles:
+        """Return one minus the leverage of each sample of the fit, as weighted, (n_centres,)."""
+        posterior = self.samples_posterior
+        factor, root, side = self.system(n_threads=n_threads)
+        left = core.inverse_diagonal(factor, check_threads(n_threads))
+        if posterior.free_constant:
+            left -= side**2 / float(root @ side)
+        return np.asarray(posterior.alpha * left)
+
     @property
-    def _of_samples(self) -> KernelPosterior:
+    def samples_posterior(self) -> KernelPosterior:
         """The posterior of an expansion whose centres are the samples of the fit."""
         found = self.posterior
         if isinstance(found, LandmarkPosterior):
@@ -567,7 +627,7 @@ class KernelExpansion(Expansion):
 
     def system(self, *, n_threads: int | None = None) -> tuple[Doubles, Doubles, Doubles]:
         """Return the factor of alpha I + D K D, D as a vector, and the solution for it."""
-        posterior = self._of_samples
+        posterior = self.samples_posterior
         weight = posterior.weight
         root = np.ones(len(self.centres)) if weight is None else np.sqrt(weight)
         threads = check_threads(n_threads)
@@ -585,7 +645,7 @@ class KernelExpansion(Expansion):
         """Return D k for samples X, (n_centres, n_samples), of the penalised terms."""
         data = as_samples(X, "X", self.kernel)
         K = self.kernel(self.centres, data, scaling=self.scaling, n_threads=n_threads)
-        if self._of_samples.free_constant:
+        if self.samples_posterior.free_constant:
             K -= 1.0
         K *= root[:, np.newaxis]
         return np.asfortranarray(K)
@@ -634,7 +694,7 @@ class KernelExpansion(Expansion):
         ValueError, TypeError
             An array is missing, or is of wrong shape, type or content.
         """
-        _require_array(arrays, "X_fit")
+        require_array(arrays, "X_fit")
         centres = as_samples(arrays["X_fit"], "X_fit", kernel)
         coef = _checked(arrays, "dual_coef", len(centres))
         return cls(kernel, centres, coef, scaling, _checked_intercept(arrays, coef), posterior)

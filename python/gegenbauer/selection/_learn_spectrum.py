@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gegenbauer._dispatch import one_blas_thread
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_integer, check_number
 from gegenbauer.basis.kernels import SpectrumKernel
@@ -34,6 +36,9 @@ _PRIOR_FREEDOM = 4.0
 # alpha stays so far above the resolution of the kernel matrix that Cholesky keeps its digits
 _LEAST_ALPHA = 100 * float(np.finfo(np.float64).eps)
 
+
+# Of so many samples the matrices of the optimiser are small, and those of the samples not large
+_FEW_SAMPLES = 1000
 
 # The parts of a kernel are kept from step to step if they take no more bytes, and if inputs are so
 # many that computing them again costs more than to pass through all pairs of samples in NumPy
@@ -194,15 +199,17 @@ def learn_spectrum(
         return found.value + penalty / problem.n_samples, slope + by_p / problem.n_samples
 
     steps = itertools.count(1)
-    result = minimize(
-        judge,
-        p_start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(v - 12.0, v + 6.0) for v in log_start.ravel()] + [(np.log(least), np.log(1e4))],
-        callback=None if callback is None else lambda _: callback(next(steps)),
-        options={"maxiter": max_iter, "maxcor": 20},
-    )
+    with one_blas_thread() if problem.n <= _FEW_SAMPLES else contextlib.nullcontext():
+        result = minimize(
+            judge,
+            p_start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(v - 12.0, v + 6.0) for v in log_start.ravel()]
+            + [(np.log(least), np.log(1e4))],
+            callback=None if callback is None else lambda _: callback(next(steps)),
+            options={"maxiter": max_iter, "maxcor": 20},
+        )
     q = np.exp(result.x[:-1].reshape(log_start.shape))
     return make(q), float(np.exp(result.x[-1])) * problem.level(matrices.matrix(q))
 

@@ -1,0 +1,135 @@
+"""Models of several spectra, each learned without a part of the samples.
+
+A spectrum that is learned has seen every sample. So what a sample is predicted by, when it is left
+out, has seen it as well, and where samples are few for the number of inputs the prediction is too
+good. Of five spectra, each learned without a fifth of the samples, one has not seen the sample.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from gegenbauer.estimators._samples import deal_samples, search_places
+from gegenbauer.estimators._search import LeftOut, SearchEstimator
+from gegenbauer.ridge.expansions import KernelExpansion
+from gegenbauer.ridge.mean_expansion import MeanExpansion
+
+if TYPE_CHECKING:
+    from gegenbauer._typing import Doubles
+    from gegenbauer.estimators._progress import Progress
+    from gegenbauer.estimators._samples import Samples
+    from gegenbauer.selection.candidates import Loss, Splits
+
+__all__ = ["SeveralSpectraEstimator", "relative_noise"]
+
+N_SPECTRA = 5
+
+# Most samples of which several spectra are learned by default: of more, one is as good
+_FEW_SAMPLES = 300
+
+
+class SeveralSpectraEstimator(SearchEstimator):
+    """A search that may learn several spectra, and take the mean of their models."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SearchEstimator._parameter_constraints,
+        "intervals": [StrOptions({"auto", "one_spectrum", "five_spectra"})],
+    }
+
+    intervals: str
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.intervals != "five_spectra":
+            return
+        wrong = None
+        if self.spectrum is None:
+            wrong = "spectrum=None", "learns spectra, and the paper's basis has none", "spectrum"
+        elif self.n_terms is not None:
+            wrong = f"n_terms={self.n_terms!r}", "is of models of all terms", "n_terms"
+        elif self.cv is not None:
+            wrong = f"cv={self.cv!r}", "leaves out one sample at a time", "cv"
+        if wrong is not None:
+            given, why, name = wrong
+            raise ValueError(
+                f"`intervals='five_spectra'` {why}; got {given}: leave `{name}` out, or set "
+                "`intervals='auto'`"
+            )
+
+    def _learns_several(self, data: Samples, splits: Splits, n_landmarks: int | None) -> bool:
+        """Whether there are several spectra to learn: a given one has seen no sample."""
+        if self.intervals == "one_spectrum" or not isinstance(self.spectrum, str):
+            return False
+        if self.intervals == "auto":
+            return data.n <= _FEW_SAMPLES and splits is None and n_landmarks == 0
+        if n_landmarks != 0:
+            raise ValueError(
+                "`intervals='five_spectra'` needs a coefficient for each sample, but the "
+                f"{data.n} samples are more than `kernel_samples={self.kernel_samples!r}` allows: "
+                "give a larger number, or set `intervals='auto'`"
+            )
+        return True
+
+    def _fit_spectrum(
+        self,
+        data: Samples,
+        loss: Loss,
+        splits: Splits,
+        progress: Progress,
+        n_landmarks: int | None = None,
+    ) -> LeftOut:
+        """Choose a spectrum, or several, and fit."""
+        if not self._learns_several(data, splits, n_landmarks):
+            return super()._fit_spectrum(data, loss, splits, progress, n_landmarks)
+        self.surface_, self.lam_ = {}, 0.0
+        part = deal_samples(data, min(N_SPECTRA, data.n))
+        used = np.zeros(data.n, dtype=bool)
+        learned = []
+        with progress.stage("spectrum", n_steps=None):
+            for k in range(part.max() + 1):
+                seen = np.flatnonzero(part != k)
+                rest = data.take(seen)
+                rows = search_places(rest, int(self.search_samples), self._stratified)
+                used[seen[rows]] = True
+                learned.append(self._learn(rest.take(rows), None, progress))
+        self.n_search_samples_ = int(used.sum())
+        self.spectra_ = tuple(spectrum for spectrum, _ in learned)
+        outputs, models, rcond = np.empty(data.Y.shape), [], np.inf
+        with progress.stage("alpha on all samples"):
+            for k, (spectrum, alpha) in enumerate(learned):
+                left_out = self._fit_kernel(data, spectrum, alpha, loss, None)
+                outputs[part == k] = left_out.outputs[part == k]
+                assert isinstance(self.expansion_, KernelExpansion)
+                models.append(self.expansion_)
+                rcond = min(rcond, self.rcond_)
+        self.expansion_ = MeanExpansion(tuple(models), part, np.ones(len(models)))
+        self.alpha_, self.rcond_ = self.expansion_.alpha, rcond
+        self.best_score_ = -float(loss(outputs[np.newaxis], np.arange(data.n))[0])
+        return LeftOut(outputs)
+
+
+def relative_noise(squares: Doubles, freedom: Doubles) -> Doubles:
+    """Return how large the noise is by each of several models, divided by its mean over them.
+
+    Parameters
+    ----------
+    squares : ndarray, shape (n_models, n_samples, n_outputs)
+        Squared residuals of each.
+    freedom : ndarray, shape (n_models, n_samples)
+        One minus the leverages.
+
+    Returns
+    -------
+    ndarray, shape (n_models,)
+        The mean over outputs.
+    """
+    found = squares.sum(axis=1) / freedom.sum(axis=1)[:, np.newaxis]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = (found / found.mean(axis=0)).mean(axis=1)
+    if not np.isfinite(found).all():  # no residual at all
+        return np.ones(len(found))
+    found = np.maximum(found, np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
+    return np.asarray(found / found.mean())
