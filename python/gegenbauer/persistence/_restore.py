@@ -322,7 +322,7 @@ def _restore_search(
         estimator._range = _restore_scaling(fitted, {**arrays, **seen})
     estimator.surface_ = {}
     if f"{RESULTS}score" in arrays:
-        axes = AXES[1] if estimator.spectrum_ is None else AXES[0]
+        axes = AXES[0] if estimator.spectra_ else AXES[1]
         estimator.surface_ = {key: arrays[f"{RESULTS}{key}"] for key in (*axes, "score")}
     if isinstance(estimator, GegenbauerRegressorCV):
         _restore_uncertainty(estimator, fitted, arrays)
