@@ -330,18 +330,44 @@ class TestOnePass:
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_weights_count_samples(self, kind):
-        """Of the sums: repeated samples are dealt to other folds than one of their weight."""
+        """With all given: repeated samples are dealt to other folds than one of their weight."""
         estimator, X, y = task(kind, 300)
         times = np.random.default_rng(2).integers(0, 4, size=300)
         options = {"spectrum": GIVEN, "alphas": [0.5], "n_terms": 30}
         weighted = estimator(**options).fit_stream([(X, y, times.astype(float))])
         repeated = estimator(**options).fit_stream(
-            [(np.repeat(X, times, 0), np.repeat(y, times, 0))]
+            [(np.repeat(X, times, axis=0), np.repeat(y, times, axis=0))]
         )
         assert_allclose(
-            weighted._raw_outputs(X), repeated._raw_outputs(X), rtol=1e-2 if kind in (
-                "real", "reals") else 1e-7, atol=1e-7,
+            weighted._raw_outputs(X), repeated._raw_outputs(X), rtol=1e-8, atol=1e-8
         )  # fmt: skip
+
+    def test_weights_of_classes_are_weights_of_samples(self):
+        estimator, X, y = task("three", 300)
+        factors = {"a": 1.0, "b": 2.0, "c": 0.5}
+        options = {"spectrum": GIVEN, "n_terms": 30}
+        by_class = estimator(**options, class_weight=factors).fit_stream([(X, y)])
+        weight = np.array([factors[label] for label in y])
+        fits_alike(by_class, estimator(**options).fit_stream([(X, y, weight)]), X)
+
+    def test_floats_of_both_sizes(self):
+        X, y = samples(400)
+        X = X.astype(np.float32)
+        options = {"spectrum": GIVEN, "n_terms": 30}
+        mixed = [(X[:200], y[:200]), (X[200:].astype(np.float64), y[200:])]
+        fits_alike(
+            GegenbauerRegressorCV(**options).fit_stream(mixed),
+            GegenbauerRegressorCV(**options).fit_stream([(X.astype(np.float64), y)]), X,
+        )  # fmt: skip
+
+    def test_estimators_on_clusters_take_streams_too(self):
+        pytest.importorskip("distributed")
+        from gegenbauer import dask
+
+        X, y = samples(300)
+        model = dask.GegenbauerRegressorCV(GIVEN, n_terms=30).fit_stream([(X, y)])
+        assert type(model) is dask.GegenbauerRegressorCV
+        fits_alike(model, GegenbauerRegressorCV(GIVEN, n_terms=30).fit_stream([(X, y)]), X)
 
     @pytest.mark.parametrize("kind", ["real", "three"])
     def test_samples_of_no_weight_have_no_place(self, kind):
