@@ -1822,6 +1822,14 @@ class TestErrors:
         error = fail("predict", "m.st", "new.csv", "--out-of-range=error")
         assert "give --out-of-range clip or warn to accept them" in error
         report = " ".join(succeed("info", "m.st").out.split())
+        # a level is the text that stands there, whatever the other rows are
+        codes = np.array(["007", "012", "A1", "true"])[np.arange(80) % 4]
+        pd.DataFrame({"code": codes, "y": np.arange(80) % 4}).to_csv("t.csv", index=False)
+        succeed("tune", "t.csv", "--target=y", "--task=regression", "--out=c.st")
+        for level, value in (("007", 0), ("012", 1), ("A1", 2), ("true", 3)):
+            Path("new.csv").write_text(f"code\n{level}\n{level}\n")
+            found = pd.read_csv(io.StringIO(succeed("predict", "c.st", "new.csv").out))
+            assert found["prediction"].to_numpy() == pytest.approx([value] * 2, abs=0.1)
         assert "island 2 levels 'Biscoe', 'Dream'" in report
 
     def test_dates(self):

@@ -378,7 +378,7 @@ def test_text_names_the_column_and_the_remedy(fitted, entry, form):
 def test_text_of_arrays_can_be_categories(fitted):
     """Of tables it is, without a request."""
     X = ISLANDS[["island", "depth", "sex"]].to_numpy(dtype=object)
-    with pytest.raises(ValueError, match=r"'Dream'; name the column in `categorical_features`"):
+    with pytest.raises(ValueError, match=r"'Dream'; list the column in `categorical_features`"):
         TAKES_X["regression CV"](fitted, X)
 
 

@@ -206,6 +206,13 @@ class TestLevels:
         with pytest.raises(error, match=message):
             Levels(given)
 
+    @pytest.mark.parametrize("n", [6, 20, 30, 49, 75, 150])
+    def test_shares_come_back_as_they_are(self, n):
+        for shares in (np.full(n, 1 / n), np.random.default_rng(n).dirichlet(np.ones(n))):
+            one = Levels(tuple((3 * shares).tolist()))
+            assert Levels(one.shares) == one
+            assert sum(one.shares) == pytest.approx(1, rel=1e-15 * n)
+
     def test_a_number_has_two_levels(self):
         with pytest.raises(ValueError, match=r"`shares` of a number are two.*got 3"):
             Levels((0.2, 0.3, 0.5), category=False)

@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -182,6 +183,8 @@ class TestTables:
                 pl.col("colour").cast(pl.Enum([*reversed(EFFECTS)])), pl.col("z").fill_nan(None)
             ),
             "Arrow": pa.Table.from_pandas(X),
+            "Arrow batch": pa.RecordBatch.from_pandas(X),
+            "NA": X.assign(z=X["z"].astype(object).where(X["z"].notna(), pd.NA)),
             "polars categories": pl.from_pandas(X).with_columns(
                 pl.col("colour").cast(pl.Categorical)
             ),
@@ -412,6 +415,9 @@ class TestBadInput:
     def test_finite_sets_take_numbers_alone(self, parameters):
         X, y = table(40)
         message = r"takes numbers alone, but column 1 \('colour'\) is a category"
+        given = {**parameters, "categorical_features": ["colour"]}
+        self._refuses(X.drop(columns="z"), y, message, **given)
+        message = r"column 1 \('colour'\) does not, first in row 0: could not convert string"
         self._refuses(X.drop(columns="z"), y, message, **parameters)
         message = r"takes numbers alone, but column 1 \('z'\) has missing values"
         self._refuses(X[["x", "z"]], y, message, **parameters)
@@ -447,6 +453,69 @@ class TestBadInput:
     def test_text_in_arrays_is_no_category_by_itself(self):
         X, y = table(20)
         self._refuses(X.to_numpy(dtype=object), y, "column 1 .*`categorical_features`")
+
+
+class TestWhatATrialFound:
+    def test_inputs_of_one_level_make_the_mean(self):
+        X, y = table(60)
+        for nothing in (X[[]].assign(one="a"), X[[]].assign(one=np.nan, other=np.nan)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UnderfittingWarning)
+                model = GegenbauerRegressorCV().fit(nothing, y)
+            np.testing.assert_allclose(model.predict(nothing), y.mean(), rtol=1e-12)
+            assert (model.relevances_ == 0).all()
+
+    def test_a_category_of_one_level_is_ignored_whatever_comes(self):
+        X, y = table(60)
+        y = np.sin(6 * X["x"]).to_numpy()
+        model = one_model(out_of_range="error").fit(X[["x"]].assign(one="a"), y)
+        X_new = X[["x"]][5:9]
+        expected = model.predict(X_new.assign(one="a"), return_std=True)
+        for value in ("b", None):
+            found = model.predict(X_new.assign(one=value), return_std=True)
+            np.testing.assert_array_equal(found, expected)
+
+    def test_unknown_levels_count_as_outside(self, fitted):
+        X, _ = table(5)
+        assert fitted.count_out_of_range(X) == 0
+        assert fitted.count_out_of_range(X.assign(colour="violet")) == 5
+        assert fitted.count_out_of_range(X.assign(x=np.nan)) == 5
+        assert fitted.count_out_of_range(X.assign(z=np.nan)) == 0
+
+    def test_deviations_of_what_is_unknown_are_those_of_the_outputs(self, fitted):
+        """By the law of total variance, over the values that samples of the fit have."""
+        X, y = table(1)
+        fitted = pickle.loads(pickle.dumps(fitted)).set_params(out_of_range="clip")
+        std = fitted.predict(X.assign(colour="violet"), return_std=True)[1]
+        levels = fitted.X_fit_[:: -(-len(fitted.X_fit_) // 128), 1]
+        names = np.array([*EFFECTS])[levels.astype(int)]
+        each = fitted.predict(X.iloc[[0] * len(names)].assign(colour=names))
+        assert std[0] ** 2 > np.var(each)
+        assert std[0] < 1.5 * y.std() + 2.0
+
+    def test_truth_values_are_numbers_in_a_finite_set(self):
+        X, _ = table(60)
+        X = X[["x", "old"]]
+        model = GegenbauerRegressorCV(n_terms=20).fit(X, X["x"] + X["old"])
+        assert model.categories_ == [None, None]
+        assert model.score(X, X["x"] + X["old"]) > 0.99
+
+    def test_a_sparse_matrix_is_no_table(self, fitted):
+        with pytest.raises(TypeError, match="X must be a table as in fit"):
+            fitted.predict(scipy.sparse.csr_array(np.zeros((2, 4))))
+
+    def test_clusters_take_numbers_alone(self):
+        pytest.importorskip("dask.dataframe")
+        import dask.dataframe as dd
+
+        from gegenbauer import dask
+
+        parameters = dask.GegenbauerRegressorCV().get_params()
+        assert not {"bounds", "categorical_features", "intervals", "missing"} & parameters.keys()
+        X, y = table(60)
+        frame = dd.from_pandas(X[["x", "colour"]].assign(y=y), npartitions=2)
+        with pytest.raises(ValueError, match=r"column 1 \('colour'\).*could not convert string"):
+            dask.GegenbauerRegressorCV(n_terms=9).fit(frame[["x", "colour"]], frame["y"])
 
 
 class TestExtremes:
@@ -520,8 +589,9 @@ class TestSeveralSpectra:
         found = several.predict(X.assign(colour="violet"))[0]
         each = [several.predict(X.assign(colour=name))[0] for name in EFFECTS]
         assert found == pytest.approx(np.dot(shares, each), abs=1e-10)
-        whole = several.predict(X, return_std=True)[1]
-        assert several.predict(X.assign(x=np.nan), return_std=True)[1] > 1.5 * whole
+        blue = X.assign(colour="blue")  # of which x matters
+        whole = several.predict(blue, return_std=True)[1]
+        assert several.predict(blue.assign(x=np.nan), return_std=True)[1] > 2 * whole
 
     def test_files_and_shares_of_the_variance(self, several, tmp_path):
         save(several, tmp_path / "m.safetensors")

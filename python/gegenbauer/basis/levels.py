@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Levels", "check_levels", "known_levels"]
 
+# What the sum of shares may differ from one by
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class Levels:
@@ -62,7 +65,9 @@ class Levels:
         total = sum(found)
         if not total > 0:
             raise ValueError("`shares` must have a positive sum, one share a level")
-        object.__setattr__(self, "shares", tuple(p / total for p in found))
+        if abs(total - 1.0) > _ROUNDING:  # so that shares of a file are those that were saved
+            found = tuple(p / total for p in found)
+        object.__setattr__(self, "shares", found)
         if not check_flag(self.category, "category") and len(found) != 2:
             raise ValueError(
                 f"`shares` of a number are two, of samples where it is given and where it is "

@@ -12,7 +12,7 @@ from gegenbauer.batches.csv_text import CsvError
 from gegenbauer.errors import Rows, StreamError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from gegenbauer.batches.column_types import OneText
@@ -86,13 +86,13 @@ class TableFile:
         """
         raise NotImplementedError
 
-    def read(self, as_text: str | None = None) -> dict[str, Any]:
+    def read(self, as_text: Collection[str] = ()) -> dict[str, Any]:
         """Return all columns, as chunked arrays of Arrow, with all of their rows.
 
         Parameters
         ----------
-        as_text : str or None, default=None
-            A column that stays text where it is text, whatever it stands for.
+        as_text : collection of str
+            Columns that stay text where they are text, whatever it stands for.
         """
         raise NotImplementedError
 

@@ -24,7 +24,7 @@ from gegenbauer.batches.csv_text import CsvText
 from gegenbauer.errors import StreamError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from gegenbauer.batches.column_types import OneText
@@ -148,13 +148,13 @@ class CsvFile(TableFile):
         first = next(iter(self.columns))
         self.n_rows = sum(piece.num_rows for piece in self._tables([first]))
 
-    def read(self, as_text: str | None = None) -> dict[str, Any]:
+    def read(self, as_text: Collection[str] = ()) -> dict[str, Any]:
         """Return all columns with all of their rows, each of the type that its values have.
 
         Parameters
         ----------
-        as_text : str or None, default=None
-            A column that stays text, whatever it stands for.
+        as_text : collection of str
+            Columns that stay text, whatever it stands for.
 
         Returns
         -------
@@ -170,7 +170,7 @@ class CsvFile(TableFile):
         if table.num_rows < SHORT:  # their columns are read together, if each is in one piece
             table = table.combine_chunks().to_batches()[0]
         found = dict(zip(self.columns, table.columns, strict=True))
-        others = [name for name in found if name != as_text]
+        others = [name for name in found if name not in as_text]
         found |= zip(others, typed_all([found[name] for name in others]), strict=True)
         return {
             name: column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])

@@ -9,7 +9,7 @@ from gegenbauer.batches.columns import example_of
 from gegenbauer.errors import StreamError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from gegenbauer.errors import Rows
@@ -85,7 +85,7 @@ class ParquetFile(TableFile):
                 self.rows(start),
             )
 
-    def read(self, as_text: str | None = None) -> dict[str, Any]:  # noqa: ARG002  # has types
+    def read(self, as_text: Collection[str] = ()) -> dict[str, Any]:  # noqa: ARG002  # has types
         """Return all columns, as chunked arrays of Arrow, with all of their rows."""
         import pyarrow.parquet as pq
 

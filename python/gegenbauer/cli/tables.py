@@ -21,7 +21,7 @@ from gegenbauer.errors import Rows, StreamError
 from gegenbauer.persistence.atomic import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     import pandas as pd
 
@@ -109,6 +109,7 @@ def read_table(
     *,
     target: str | None = None,
     ignored: Sequence[str] = (),
+    as_text: Collection[str] = (),
 ) -> Table:
     """Read a table of one header and at least one row.
 
@@ -124,6 +125,8 @@ def read_table(
         classes by it.
     ignored : sequence of str, default=()
         Columns that are no inputs.
+    as_text : collection of str
+        Columns that stay text in a CSV file, as categories of a model that are text.
 
     Returns
     -------
@@ -138,7 +141,7 @@ def read_table(
     require_file(path, "table")
     ending = require_ending(path)
     try:
-        table = interruptible(lambda: _read(path, ending, separator, target, ignored))
+        table = interruptible(lambda: _read(path, ending, separator, target, ignored, as_text))
     except StreamError as error:
         raise refused(error) from error
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -152,7 +155,12 @@ def read_table(
 
 
 def _read(
-    path: Path, ending: str, separator: str | None, target: str | None, ignored: Sequence[str]
+    path: Path,
+    ending: str,
+    separator: str | None,
+    target: str | None,
+    ignored: Sequence[str],
+    as_text: Collection[str],
 ) -> Table:
     name, is_csv = printable(path.name, 200), ending != ".parquet"
     file = (
@@ -161,7 +169,8 @@ def _read(
     inputs: tuple[str, ...] = ()
     if target is not None:  # before all rows are read
         inputs = choose_inputs(file.columns, file.rows(), target=target, ignore=ignored)
-    return Table(name, file.read(as_text=target), target if is_csv else None, inputs)
+    as_text = [*as_text, *([] if target is None else [target])]
+    return Table(name, file.read(as_text=as_text), target if is_csv else None, inputs)
 
 
 def _first_sentence(error: Exception) -> str:

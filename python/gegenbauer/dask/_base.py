@@ -36,6 +36,16 @@ _HEAVY = {
 }  # fmt: skip
 
 
+# Parameters of the plain estimators that clusters do not have, and what they are there: inputs are
+# numbers, their box is their range, and there is one spectrum
+_ON_CLUSTERS = {
+    "bounds": None,
+    "categorical_features": None,
+    "intervals": "one_spectrum",
+    "missing": "error",
+}
+
+
 def with_client(
     plain: type[Any], without: tuple[str, ...] = (), **defaults: Any
 ) -> Callable[..., None]:
@@ -44,10 +54,13 @@ def with_client(
     Some may be left out, others have another default.
     """
     plain_init: Callable[..., None] = plain.__init__
+    known = inspect.signature(plain_init).parameters
+    searches = "search_samples" in known  # others have `bounds` of another meaning
+    fixed = {k: v for k, v in _ON_CLUSTERS.items() if searches and k in known}
     parameters = [
         one.replace(default=defaults.get(name, one.default))
-        for name, one in inspect.signature(plain_init).parameters.items()
-        if name not in without
+        for name, one in known.items()
+        if name not in without and name not in fixed
     ]
     own = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
     signature = inspect.Signature([*parameters, own])
@@ -57,7 +70,7 @@ def with_client(
         bound.apply_defaults()
         params = dict(list(bound.arguments.items())[1:])
         self.client = params.pop("client")
-        plain_init(self, **params)
+        plain_init(self, **params, **fixed)
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     return __init__

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
 
-__all__ = ["Category", "CategoryEncoder", "find_categories"]
+__all__ = ["Category", "CategoryEncoder", "find_categories", "without_missing_objects"]
 
 # What types of polars are called whose columns are categories
 _POLARS_KINDS = ("Boolean", "Categorical", "Enum", "String", "Utf8")
@@ -215,6 +215,20 @@ def find_categories(X: Any, given: Any) -> list[int]:
     return sorted({names.index(name) for name in wanted.tolist()})
 
 
+def without_missing_objects(X: Any) -> Any:
+    """Return a table of pandas with NaN for pandas' NA in columns of objects, as others have."""
+    if not (hasattr(X, "iloc") and hasattr(X, "columns")):
+        return X
+    gone = {}
+    for at, dtype in enumerate(X.dtypes):
+        if dtype.kind == "O":
+            column = X.iloc[:, at]
+            entries = column.tolist()
+            if any(type(entry).__name__ == "NAType" for entry in entries):
+                gone[at] = [np.nan if _is_missing(entry) else entry for entry in entries]
+    return _with_columns(X, gone) if gone else X
+
+
 # ---- tables of any library -----------------------------------------------------------------------
 
 
@@ -284,7 +298,7 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, Real) and value != value
 
 
-def _with_columns(X: Any, codes: dict[int, Doubles]) -> Any:
+def _with_columns(X: Any, codes: dict[int, Any]) -> Any:
     """Return a table with some columns replaced."""
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         X = X.copy(deep=False)
@@ -298,7 +312,8 @@ def _with_columns(X: Any, codes: dict[int, Doubles]) -> Any:
         )
     if hasattr(X, "itercolumns"):
         for at, column in codes.items():
-            X = X.set_column(at, X.column_names[at], [column])
+            chunks = [column] if hasattr(X, "to_batches") else column  # of a table, or a batch
+            X = X.set_column(at, X.column_names[at], chunks)
         return X
     array = np.array(X, dtype=object)
     for at, column in codes.items():

@@ -16,6 +16,9 @@ __all__ = ["find_fences"]
 # The samples in the middle, and how many times as far from the median as they lie the fences are
 _MIDDLE, _TIMES = 0.99, 3.0
 
+# Samples, and different values, from which on an input has fences
+_FEWEST, _FEW_VALUES = 50, 32
+
 
 def find_fences(column: NDArray[np.float64], weight: Doubles | None) -> tuple[float, float]:
     r"""Return the ends of the box of an input: its range, or nearer fences if that is far wider.
@@ -23,7 +26,8 @@ def find_fences(column: NDArray[np.float64], weight: Doubles | None) -> tuple[fl
     On either side, the fence is three times as far from the median as the quantile of 0.99 (0.01),
     beyond which one in a hundred samples lies: 7 standard deviations of normal values, beyond which
     none of them lies, as 0.04 per cent of lognormal ones do. Values beyond it are clipped to it.
-    Inputs of which nearly all samples are the same have none.
+    Inputs of which nearly all samples are the same have none, nor have those of few values, as
+    counts and codes have, and of fewer than fifty samples, as designs are.
 
     Parameters
     ----------
@@ -40,6 +44,9 @@ def find_fences(column: NDArray[np.float64], weight: Doubles | None) -> tuple[fl
     values = column[given].astype(np.float64)
     order = np.argsort(values, kind="stable")
     values = values[order]
+    range_ = float(values[0]), float(values[-1])
+    if values.size < _FEWEST or np.count_nonzero(np.diff(values)) < _FEW_VALUES:
+        return range_
     counted = np.ones(values.size) if weight is None else weight[given][order]
     upto = np.cumsum(counted)
     last = upto[-1] - 1.0
@@ -52,7 +59,7 @@ def find_fences(column: NDArray[np.float64], weight: Doubles | None) -> tuple[fl
     # an outlier is never the quantile itself, however few the samples are
     middle, high = at(0.5 * last), at(np.floor(_MIDDLE * last))
     low = at(np.ceil((1.0 - _MIDDLE) * last))
-    lower, upper = float(values[0]), float(values[-1])
+    lower, upper = range_
     with np.errstate(over="ignore"):
         fences = middle - _TIMES * (middle - low), middle + _TIMES * (high - middle)
     if low < middle:

@@ -122,8 +122,15 @@ class FoundEstimator(MixedInputs):
                 "than with `spectrum=None`",
             )
         m = self.n_features_in_
-        found = [each.interactions(m).sum(axis=1) for each in self.spectra_]
-        return np.asarray(np.mean(found, axis=0))
+        found = np.mean([each.interactions(m).sum(axis=1) for each in self.spectra_], axis=0)
+        for t, levels in enumerate(self._levels or ()):
+            if (
+                levels is not None
+                and np.count_nonzero(levels.shares) < 2
+                and (levels.category or levels.shares[0] == 0)
+            ):  # nothing varies
+                found[t] = 0.0
+        return np.asarray(found)
 
     @property
     def cv_results_(self) -> dict[str, Any]:

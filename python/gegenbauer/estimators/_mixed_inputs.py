@@ -6,24 +6,33 @@ import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gegenbauer.basis.levels import Levels
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.errors import OutOfRangeWarning, stacklevel
 from gegenbauer.estimators._base import MAX_LISTED
-from gegenbauer.estimators._categories import CategoryEncoder, find_categories
+from gegenbauer.estimators._categories import (
+    CategoryEncoder,
+    find_categories,
+    without_missing_objects,
+)
 from gegenbauer.estimators._targets import TargetEstimator
+from gegenbauer.ridge.expansions import TermExpansion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles
-    from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
+    from gegenbauer.ridge.expansions import KernelExpansion
     from gegenbauer.ridge.mean_expansion import MeanExpansion
 
 __all__ = ["MixedInputs"]
+
+# Samples of the fit whose values stand for what is unknown
+_MOST_VALUES = 128
 
 
 class MixedInputs(TargetEstimator):
@@ -64,9 +73,16 @@ class MixedInputs(TargetEstimator):
     def _as_numbers(self, X: Any, *, reset: bool) -> Any:
         """Return X with numbers of levels in the place of categories."""
         if reset:
-            columns = find_categories(X, self.categorical_features)
+            given = self.categorical_features
+            if isinstance(given, str) and not self._may_have_all_terms:
+                given = None  # a finite set takes truth values as numbers
+            columns = find_categories(X, given)
             self._encoder = CategoryEncoder.fit(X, columns)
         elif self._encoder.categories:
+            if issparse(X):
+                raise TypeError(
+                    "X must be a table as in fit, which had categories; got a sparse matrix"
+                )
             validate_data(self, X, reset=False, skip_check_array=True)  # the columns are the same
         if self.missing == "error":
             gone = self._encoder.missing_in(X)
@@ -75,15 +91,15 @@ class MixedInputs(TargetEstimator):
                     f"X must hold no missing values, but column {gone[0]} has one, first in row "
                     f"{gone[1]}: fill them in, or set `missing='indicator'`"
                 )
-        return self._encoder.encode(X)
+        return without_missing_objects(self._encoder.encode(X))
 
     @property
     def _text_advice(self) -> str | None:
-        if "categorical_features" not in self.get_params(deep=False):
+        if self.categorical_features is None:
             return None
         return (
-            "name the column in `categorical_features`, which a table of pandas or polars needs "
-            "not, or leave it out"
+            "list the column in `categorical_features` (columns of text of pandas, polars and "
+            "Arrow are categories by default), or leave it out"
         )
 
     @property
@@ -188,20 +204,52 @@ class MixedInputs(TargetEstimator):
         return function.with_missing() if np.isnan(X).any() else function
 
     def _unknown(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return where samples have what no sample of the fit had, (n_samples, n_features)."""
+        """Return where samples have what no sample of the fit had, (n_samples, n_features).
+
+        Inputs that are ignored, since they had one level alone, have nothing unknown.
+        """
         unknown: NDArray[np.bool_] = np.isnan(X)
         for t, one in enumerate(self._levels or ()):
-            if one is not None and not one.category:
-                unknown[:, t] = False  # missing in some samples of the fit
+            if one is not None and (not one.category or len(one.shares) < 2):
+                unknown[:, t] = False
         return unknown
 
-    def _prior_of_unknown(self, X: NDArray[Any]) -> Doubles:
-        """Return the prior variance that unknown inputs have beside their mean, (n_samples,)."""
-        found = np.zeros(len(X))
+    def count_out_of_range(self, X: Any) -> int:
+        """Count the samples with at least one value that no sample of ``fit`` was near to.
+
+        Beyond the range seen in ``fit``, a level that is not known, or missing where none was.
+        Inputs that were constant in ``fit`` are ignored by the model, and here.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples to check.
+
+        Returns
+        -------
+        int
+            Number of samples, from 0 to ``n_samples``, whatever ``out_of_range`` is.
+        """
+        check_is_fitted(self)
+        X = self._validate_inputs(X, reset=False)
+        return int(np.count_nonzero(self._seen.outside(X) | self._unknown(X).any(axis=1)))
+
+    def _variance_of_unknown(self, X: NDArray[Any]) -> Doubles:
+        """Return how outputs vary with inputs of which nothing is known, (n_samples, n_outputs).
+
+        The variance over the values that samples of the fit have there, some hundred of them.
+        """
+        function = self._function(X)
+        found = np.zeros((len(X), function.n_outputs))
         unknown = self._unknown(X)
-        rows = np.flatnonzero(unknown.any(axis=1))
-        if rows.size:
-            found[rows] = self._function(X).prior_of_unknown(X[rows], unknown[rows])
+        if isinstance(function, TermExpansion):
+            return found
+        centres = function.centres[:: -(-len(function.centres) // _MOST_VALUES)]
+        for row in np.flatnonzero(unknown.any(axis=1)).tolist():
+            filled = np.repeat(X[row : row + 1].astype(np.float64), len(centres), axis=0)
+            filled[:, unknown[row]] = centres[:, unknown[row]]
+            values = function.evaluate(filled, n_threads=self._n_threads())
+            found[row] = np.var(values.reshape(len(centres), -1), axis=0)
         return found
 
     @property

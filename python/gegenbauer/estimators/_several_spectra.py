@@ -39,7 +39,7 @@ class SeveralSpectraEstimator(SearchEstimator):
         "intervals": [StrOptions({"auto", "one_spectrum", "five_spectra"})],
     }
 
-    intervals: str
+    intervals: str = "one_spectrum"  # a parameter of those that take it, and not on clusters
 
     def _validate_params(self) -> None:
         super()._validate_params()

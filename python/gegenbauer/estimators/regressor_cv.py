@@ -736,9 +736,9 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         A clipped prediction is that of the wall, w, and its further error the increment of the
         function from there, of which nothing was seen: it is taken to be as large as increments
         inside. It is 0 at the wall and grows with the distance. Inputs of which nothing is known
-        have all of the variance that the prior gives them.
+        add what outputs vary with them over samples of the fit.
         """
-        added = np.outer(self._prior_of_unknown(X), self._prior_variance)
+        added = self._variance_of_unknown(X)
         box = self._current_scaling()
         outside = np.flatnonzero(self._seen.outside(X))
         if not box.clip or outside.size == 0:

@@ -14,15 +14,17 @@ __all__ = ["restore_inputs"]
 
 
 def restore_inputs(
-    entries: list[Any], n_features: int
-) -> tuple[tuple[Levels | None, ...], CategoryEncoder]:
-    """Return the levels of the inputs, and the encoder of categories.
+    entries: list[Any] | None, n_features: int
+) -> tuple[tuple[Levels | None, ...] | None, CategoryEncoder]:
+    """Return the levels of the inputs, None if there are none, and the encoder of categories.
 
     Raises
     ------
     ModelFileError
         They are not what a fit finds.
     """
+    if entries is None:
+        return None, CategoryEncoder()
     if len(entries) != n_features:
         raise ModelFileError(f"inputs must hold {n_features} entries; it has {len(entries)}.")
     levels = tuple(None if entry is None else _levels(entry) for entry in entries)

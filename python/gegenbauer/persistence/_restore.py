@@ -278,7 +278,8 @@ def _restore_search(
     estimator.engine_, estimator.solver_ = fitted["engine_"], fitted["solver_"]
     estimator.rcond_ = _rcond(fitted)
     estimator._all_terms = not finite
-    several = "spectra_" in fitted
+    several, inputs = "spectra_" in fitted, fitted.get("inputs")
+    estimator._levels, estimator._encoder = restore_inputs(inputs, m)
     if not several and fitted["spectrum_"] is None:
         if not finite:
             raise ModelFileError("spectrum_ is null, so fitted must have 'basis'.")
@@ -290,8 +291,7 @@ def _restore_search(
         spectra = [_restore_spectrum(each, "spectrum_") for each in found]
         for spectrum in spectra:
             _require_few_weights(spectrum, m, n_bytes)
-        if "inputs" in fitted:
-            estimator._levels, estimator._encoder = restore_inputs(fitted["inputs"], m)
+        if inputs is not None:
             spectra = [build_object(Spectrum, one.components, estimator._levels) for one in spectra]
         estimator.spectra_ = tuple(spectra)
     if basis is not None:
@@ -317,6 +317,7 @@ def _restore_search(
         raise ModelFileError(f"y_was_flat is true, and there are {n_outputs} outputs.")
     estimator.loo_predictions_ = arrays["loo_predictions"]
     estimator.n_clipped_ = arrays.get("n_clipped", np.zeros(m, dtype=np.int64)).astype(np.intp)
+    estimator._range = None
     if "seen_lower" in arrays:
         seen = {"lower": arrays["seen_lower"], "upper": arrays["seen_upper"]}
         estimator._range = _restore_scaling(fitted, {**arrays, **seen})

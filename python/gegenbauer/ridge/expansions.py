@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
     Kernel = SpectrumKernel | TotalDegreeKernel
 
-# Nodes of Chebyshev's measure over which a factor of the kernel is averaged
-_N_NODES = 64
-
 _Posterior = TypeVar("_Posterior")
 
 # Coefficients of derivatives, or values of terms, that are held at once
@@ -245,10 +242,6 @@ class Expansion(ABC):
     @abstractmethod
     def prior_increments(self, Z: Doubles) -> Doubles:
         """Return the prior variances of f(z) - f(z_0) for scaled inputs Z, (n_samples,)."""
-
-    def prior_of_unknown(self, X: npt.NDArray[Any], unknown: npt.NDArray[np.bool_]) -> Doubles:  # noqa: ARG002
-        """Return the prior variance that unknown inputs have beside their mean, (n_samples,)."""
-        return np.zeros(len(X))
 
     @abstractmethod
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -680,23 +673,6 @@ class KernelExpansion(LinearExpansion):
             kernel.n_features, spectrum, lam=kernel.lam, max_degree=kernel.max_degree
         )
         return replace(self, kernel=wider)
-
-    def prior_of_unknown(self, X: npt.NDArray[Any], unknown: npt.NDArray[np.bool_]) -> Doubles:
-        """Return the prior variance that unknown inputs have beside their mean, (n_samples,).
-
-        The mean of the diagonal of the kernel over these inputs, less the diagonal at their mean;
-        each factor averages over the polynomials' own measure, or the shares of levels.
-        """
-        nodes = np.cos((np.arange(_N_NODES) + 0.5) * np.pi / _N_NODES)[:, np.newaxis]
-        growth = np.ones(len(X))
-        for t in np.flatnonzero(unknown.any(axis=0)).tolist():
-            one = self.kernel.spectrum._of_input(t)
-            if one.levels is not None and one.levels[0] is not None:
-                mean = 1.0 + float(one.interactions(1).sum())
-            else:
-                mean = float(SpectrumKernel(1, one).diagonal(nodes).mean())
-            growth[unknown[:, t]] *= mean
-        return self.kernel.diagonal(X, scaling=self.scaling) * (growth - 1.0)
 
     def prior_increments(self, Z: Doubles) -> Doubles:
         """Return the prior variances of f(z) - f(z_0) for scaled inputs Z, (n_samples,)."""

@@ -155,10 +155,6 @@ class MeanExpansion(Expansion):
         """Return the prior variances of f(z) - f(z_0) for scaled inputs Z, (n_samples,)."""
         return self._in_units_of_middle([part.prior_increments(Z) for part in self.parts])
 
-    def prior_of_unknown(self, X: npt.NDArray[Any], unknown: npt.NDArray[np.bool_]) -> Doubles:
-        """Return the prior variance that unknown inputs have beside their mean, (n_samples,)."""
-        return self._in_units_of_middle([part.prior_of_unknown(X, unknown) for part in self.parts])
-
     def _weighted(self, values: Sequence[Doubles | float]) -> Doubles:
         """Return the mean over the parts of values in units of the noise of each."""
         return np.asarray(np.tensordot(self.noise, np.array(values), axes=1) / len(self.parts))

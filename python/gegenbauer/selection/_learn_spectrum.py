@@ -166,6 +166,8 @@ def learn_spectrum(
         else SpectrumMatrices(problem.samples, make)
     )
     level = problem.level(matrices.matrix(start))
+    if level == 0 and levels is not None:  # all inputs are of one level, or always missing
+        return first, 1.0
     check_level(level / problem.unit, f"components={components!r}")
     if alpha is not None:
         alpha = check_number(alpha, "alpha", minimum=0, open_below=True)

@@ -102,11 +102,17 @@ def _print_inputs(model: Any, limit: int) -> None:
     rows = []
     for t, name in enumerate(names[:limit]):
         if categories[t] is not None:
-            rows.append((name, f"{len(categories[t])} levels", listed(categories[t], _MOST_LEVELS)))
+            rows.append(
+                (name, f"{len(categories[t])} levels", listed(_shown(categories[t]), _MOST_LEVELS))
+            )
             continue
         constant = "constant: not used" if scaling.is_constant[t] else f"{scaling.upper[t]:.6g}"
         rows.append((name, f"{scaling.lower[t]:.6g}", constant))
     print_table(("input", "from", "to"), rows)
+
+
+def _shown(levels: list[Any]) -> list[Any]:
+    return ["(missing)" if level is None else level for level in levels]
 
 
 def _print_largest_terms(model: Any, limit: int) -> None:

@@ -94,13 +94,18 @@ def run(
                     f"for {task_of(model)} as gegenbauer {maker.__name__} writes; it needs one for "
                     f"{task} that gegenbauer tune wrote"
                 )
-        table = read_table(path, separator)
         inputs_of_model = getattr(model, "feature_names_in_", None)
+        chosen = isinstance(model, SearchEstimator)
+        categories = model.categories_ if chosen else ()
+        texts = [] if inputs_of_model is None else [
+            name for name, values in zip(inputs_of_model, categories, strict=False)
+            if values is not None and isinstance(values[0], str)
+        ]  # fmt: skip
+        table = read_table(path, separator, as_text=texts)
         with refusals(steps.warn):
-            chosen = isinstance(model, SearchEstimator)
             inputs = select_inputs(
                 table, inputs_of_model, model.n_features_in_,
-                model.categories_ if chosen else (), missing=chosen and model._takes_missing,
+                categories, missing=chosen and model._takes_missing,
             )  # fmt: skip
         X = inputs if inputs_of_model is not None else inputs.to_numpy()
         steps.begin("predicting")
