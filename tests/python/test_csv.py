@@ -28,11 +28,11 @@ from gegenbauer.batches.csv import CsvFile
 from gegenbauer.batches.csv_text import CsvError, CsvText
 from gegenbauer.cli.app import fit
 from gegenbauer.cli.choices import Task
-from gegenbauer.cli.columns import numeric_inputs, read_target, require_inputs, select_inputs
-from gegenbauer.cli.commands.stream import _look_at_target
+from gegenbauer.cli.columns import read_inputs, read_target, require_inputs, select_inputs
 from gegenbauer.cli.messages import UserError, refusals
 from gegenbauer.cli.output import Steps
 from gegenbauer.cli.parameters import naming_options_of
+from gegenbauer.cli.streaming import look_at_target
 from gegenbauer.cli.tables import read_table
 from gegenbauer.errors import StreamError
 
@@ -255,14 +255,14 @@ def in_memory(path: Path, separator: str, task: Task):
     with refusals(print):
         require_inputs(table, table.inputs)
         target = read_target(table, "y", task)
-        X = numeric_inputs(table, table.inputs)
+        X = read_inputs(table, table.inputs)
     return X.columns.tolist(), X.to_numpy().tolist(), target.values, target.task, target.seen
 
 
 def streamed(path: Path, separator: str, task: Task):
     with refusals(print):
         source = TableBatches(path, "y", separator=separator)
-        target = _look_at_target(source, task, Steps(1))
+        target = look_at_target(source, task, Steps(1))
         batches = list(source.start())
     X = np.concatenate([batch.X for batch in batches])
     y = np.concatenate([batch.y for batch in batches])
@@ -582,7 +582,7 @@ def test_names_are_compared_a_few_times(write):
         file._set_columns([*names, CountedName("x7")])
     table = read_table(path, target="y", ignored=names[: n // 2])
     CountedName.n_compared = 0
-    assert numeric_inputs(table, table.inputs).shape == (3, n - n // 2)
+    assert read_inputs(table, table.inputs).shape == (3, n - n // 2)
     assert select_inputs(table, names, n).shape == (3, n)
     with pytest.raises(UserError, match="the table lacks 1 column that the model needs: 'x3000'"):
         select_inputs(table, [*names, CountedName("x3000")], n + 1)
@@ -714,7 +714,7 @@ def test_why_numbers_stay_text_is_reported(write):
     assert expected in read_target(read_table(path, target="y"), "y", Task.auto).reason
     with refusals(print):
         source = TableBatches(path, "y")
-        assert expected in _look_at_target(source, Task.auto, Steps(1)).reason
+        assert expected in look_at_target(source, Task.auto, Steps(1)).reason
 
 
 @pytest.mark.parametrize("as_labels", [None, True, False])

@@ -123,7 +123,7 @@ def select_inputs(
     UserError
         Columns are missing, or too many where the model has no names.
     StreamError
-        :func:`numeric_inputs` refuses them.
+        :func:`read_inputs` refuses them.
     """
     if names is None:
         if len(table.columns) != n_inputs:
