@@ -451,6 +451,21 @@ class TestOnePass:
         assert model.predict_proba(X)[:, 2].max() < 0.5
         assert model.score(X, labels) > 0.85
 
+    @pytest.mark.parametrize("n", [5, 8, 40])
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
+    def test_few_samples(self, n):
+        """Of so few, one candidate may be the constant alone."""
+        X, y = samples(n)
+        model = GegenbauerRegressorCV(alphas=[1e-3]).fit_stream([(X, y)])
+        first = int(model.stream_results_["n_terms"][0])
+        assert first == max(1, n // 8)
+        fold = folds_of_places(np.arange(n), 5)
+        if first == 1:  # whose predictions are the means of the other folds
+            means = np.array([y[fold != k].mean() for k in fold])
+            expected = np.mean((y - means) ** 2) / y.var()
+            assert_allclose(-model.stream_results_["score"][0], expected, rtol=1e-9)
+        assert np.isfinite(model.predict(X)).all()
+
 
 class TestModel:
     def test_names_state_and_files(self, tmp_path):
@@ -511,6 +526,8 @@ class TestRefused:
         names = pd.DataFrame(X, columns=list("abc"))
         with pytest.raises(StreamError, match=r"batch 1.*feature names"):
             model.fit_stream([(names, y), (names.rename(columns={"a": "z"}), y)])
+        with pytest.raises(ValueError, match=r"sample_weight is at most 1e-60"):
+            model.fit_stream([(X, y, np.full(60, 1e-60))])
         with pytest.raises(TypeError, match=r"batches must be a source of rows"):
             model.fit_stream(3)
 

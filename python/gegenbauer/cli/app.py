@@ -149,8 +149,9 @@ def tune(
 ) -> None:  # fmt: skip
     """Learn one column of a table from the others, and choose all settings by the data.
 
-    The scores are those of exact leave-one-out, so no rows are held back; with --stream those of
-    five folds.
+    The scores are those of exact leave-one-out, so no rows are held back.
+
+    With --stream they are those of five folds, from one pass over the tables.
 
     [dim]gegenbauer tune iris.csv --target species --out iris.safetensors --plot iris.svg[/]
 

@@ -220,12 +220,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         given = checked_sample_weight(sample_weight, n_rows)
         if given is not None:
             given = given[used]
-            if given.max() < _LEAST_WEIGHT:
-                raise ValueError(
-                    f"sample_weight is at most {given.max():.3g}, so that squares and reciprocals "
-                    "of the weights leave float64: scale the weights so that they average one"
-                )
-            warn_of_light(given, given.size)
+            self._look_at_weights(given)
         X = self._find_levels(X, weight)
         self._y_was_flat = targets.ndim == 1
         targets = targets if targets.ndim == 2 else targets[:, np.newaxis]
@@ -265,6 +260,16 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         self._finish(data, left_out)
         self._put_back(raw_X, used, n_rows)
         self._warn_at_edges(grid)
+
+    @staticmethod
+    def _look_at_weights(given: Doubles) -> None:
+        """Refuse weights that are tiny, and warn of light ones."""
+        if given.max() < _LEAST_WEIGHT:
+            raise ValueError(
+                f"sample_weight is at most {given.max():.3g}, so that squares and reciprocals "
+                "of the weights leave float64: scale the weights so that they average one"
+            )
+        warn_of_light(given, given.size)
 
     def _n_landmarks(self, data: Samples) -> int | None:
         """Return at how many samples the kernel of all terms is taken.

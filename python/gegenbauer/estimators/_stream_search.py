@@ -34,7 +34,6 @@ from gegenbauer.estimators._sums_search import (
     SumsSearch,
     splits_of_folds,
 )
-from gegenbauer.estimators._targets import warn_of_light
 from gegenbauer.estimators.classifier import GegenbauerClassifier
 from gegenbauer.estimators.regressor import GegenbauerRegressor
 from gegenbauer.ridge.statistics.choice import choose_statistics
@@ -328,7 +327,7 @@ class StreamSearch(SumsSearch):
         self.n_samples_seen_ = sums.n_samples
         weight = draw.weight if sums.weighted else None
         if weight is not None:
-            warn_of_light(weight, weight.size)
+            self._look_at_weights(weight)
         spectra: list[Spectrum | None] = [None]
         if isinstance(self.spectrum, str):
             with progress.stage("spectrum", n_steps=None):

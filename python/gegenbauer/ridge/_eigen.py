@@ -115,7 +115,8 @@ class PrimalSpectrum:
     def weights(self, alphas: Doubles) -> Doubles:
         """Return those of the fits, shape (n_terms, n_alphas * n_outputs)."""
         found = self.coordinates(alphas)
-        weights = self.vectors @ found.reshape(found.shape[0], -1)
+        size, *columns = found.shape  # no eigenvectors where there is but a free constant
+        weights = self.vectors @ found.reshape(size, int(np.prod(columns)))
         means = np.tile(self.mean_targets, alphas.size)
         if self._free:
             return np.vstack([means - self.mean_features @ weights, weights])
