@@ -24,7 +24,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 # Pages whose code is all run here, and what they hold of it
 PAGES = {
     "README.md": {"sh": 3, "python": 1, "": 1},  # the commands of its installation: .ci/run
-    "docs/guide.md": {"python": 5, "": 1, "sh": 0},
+    "docs/guide.md": {"python": 6, "": 1, "sh": 0},
     "docs/streams.md": {"python": 2, "": 0, "sh": 0},
     "docs/command-line.md": {"python": 0, "": 0, "sh": 1},
     "docs/replication.md": {"python": 0, "": 0, "sh": 0},
@@ -98,12 +98,12 @@ def test_readme_is_short():
 
 
 def test_example_prints_what_is_shown(tmp_path):
-    code, (output,) = blocks("docs/guide.md", "python")[2], blocks("docs/guide.md", "")
+    code, (output,) = blocks("docs/guide.md", "python")[3], blocks("docs/guide.md", "")
     assert run(code, tmp_path) == output
 
 
 def test_array_example_runs(tmp_path):
-    code = blocks("docs/guide.md", "python")[4]
+    code = blocks("docs/guide.md", "python")[5]
     code += "\nprint(basis.n_terms, solution.engine, X.shape[0] * basis.n_terms * 8 // 10**6)"
     assert run(code, tmp_path) == "210 primal 168\n"
 
@@ -129,9 +129,15 @@ def test_example_of_classes(tmp_path):
     assert float(accuracy.split()[-1]) > 0.9
 
 
+def test_example_of_a_table(tmp_path):
+    code = blocks("docs/guide.md", "python")[2]
+    code += "\nprint(model.score(table, y) > 0.99)"
+    assert run(code, tmp_path) == "[['blue', 'green', 'red'], None]\nTrue\n"
+
+
 def test_example_of_the_papers_basis(tmp_path):
     pytest.importorskip("matplotlib")
-    code = blocks("docs/guide.md", "python")[3]
+    code = blocks("docs/guide.md", "python")[4]
     code = f"import matplotlib\nmatplotlib.use('Agg')\n{code}"
     code += "\nprint((model.predict(X) == y).mean() > 0.95)"
     chosen, good = run_afresh(code, tmp_path).splitlines()
