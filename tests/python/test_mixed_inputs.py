@@ -604,3 +604,14 @@ class TestSeveralSpectra:
         shares = several.feature_importances_
         np.testing.assert_array_equal(back.feature_importances_, shares)
         assert shares[1] > shares[0] > shares[3]
+
+
+def test_samples_with_gaps_are_no_copies():
+    """Where nothing else is given than a category they are equal by chance, and stay many."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"c": rng.choice(["a", "b", "c"], 200), "x": rng.uniform(size=200)})
+    y = np.where(X["c"] == "a", np.sin(6 * X["x"]), 0.5)
+    X.loc[::7, "x"] = np.nan
+    model = one_model().fit(X, y)
+    others = (X["c"] != "a").to_numpy()
+    np.testing.assert_allclose(model.loo_predictions_[others], 0.5, atol=0.1)

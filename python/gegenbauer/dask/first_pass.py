@@ -14,7 +14,7 @@ from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.estimators._draw import SAMPLE_SIZE, Draw
 from gegenbauer.estimators._label_set import LabelSet
 from gegenbauer.estimators._labels import column_names, indicator_columns, label_kind
-from gegenbauer.estimators._samples import has_few_values, number_distinct
+from gegenbauer.estimators._samples import have_few_values, number_distinct
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +46,7 @@ class Sample(Draw):
         """Return the way to deal samples to folds, by what these look like."""
         by_place = Folds(n_folds, by_x=False)
         distinct = int(number_distinct(self.X).max()) + 1
-        if distinct == len(self.X) or has_few_values(self.X):
+        if distinct == len(self.X) or have_few_values(self.X).all():
             return by_place
         by_x = Folds(n_folds, by_x=True)
         largest = np.bincount(by_x.of(self.X, self.number, self.place)).max()

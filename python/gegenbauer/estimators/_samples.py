@@ -129,27 +129,31 @@ def _left_out_share(X: NDArray[Any], Y: Doubles, weight: Doubles | None) -> Doub
     The samples are distinct (x, y), and their weights count how many are equal. These may be one
     sample and its copies, or as many samples that agree, as they do where x and y have few values.
     They are taken for one, and left out together, where all samples at their x have the same y, or
-    where their y occurs at this x alone; but where all inputs have few values, not more than a few
-    of them, since so many copies are unlikely and nothing else may show what y is there. Elsewhere
-    one of them is left out at a time: without all that agree, only those at the same x that
-    disagree would be left. Where all weights are multiples of a few, so many are one sample.
+    where their y occurs at this x alone; but where all inputs have few values, or none in these
+    samples, not more than a few of them, since so many copies are unlikely and nothing else may
+    show what y is there. Elsewhere one of them is left out at a time: without all that agree, only
+    those at the same x that disagree would be left. Where all weights are multiples of a few, so
+    many are one sample.
     """
     if weight is None:
         return None
     x, y = number_distinct(X), number_distinct(Y)
     agree = (np.bincount(x) == 1)[x] | (np.bincount(y) == 1)[y]
-    few = has_few_values(X)
+    few = have_few_values(X)
     sample = 1.0
     if (weight == np.round(weight)).all() and weight.max() < 2.0**53:
         sample = min(float(np.gcd.reduce(weight.astype(np.int64))), _MOST_COPIES)
-    most = sample * np.where(agree, _MOST_COPIES if few else np.inf, 1.0)
+    most = sample * np.where(agree, np.where(few, _MOST_COPIES, np.inf), 1.0)
     share = np.minimum(1.0, most / weight)
     return None if (share == 1).all() else share
 
 
-def has_few_values(X: NDArray[Any]) -> bool:
-    """Whether all inputs are codes or counts, of which samples are equal by chance."""
-    return all(np.unique(column).size <= _FEW_VALUES for column in X.T)
+def have_few_values(X: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which samples have nothing but codes, counts and gaps, which are equal by chance."""
+    gaps = np.isnan(X)
+    columns = zip(X.T, gaps.T, strict=True)
+    few = [np.unique(column[~gap]).size <= _FEW_VALUES for column, gap in columns]
+    return np.asarray((gaps | np.array(few)).all(axis=1))
 
 
 def number_distinct(X: NDArray[Any]) -> Places:
