@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -366,6 +367,24 @@ class TestExpansion:
             mixed[:, t] = B[:, t]
             total = 0.5 * np.mean((at_a - model.predict(mixed)) ** 2) / at_a.var()
             assert_allclose(found.total[0, t], total, atol=0.03)
+
+    def test_categories_and_missing_numbers(self):
+        """All five have the levels of all samples, and what is unknown is the mean."""
+        rng = np.random.default_rng(0)
+        colour = rng.choice(["blue", "red", "rare"], p=[0.5, 0.45, 0.05], size=60)
+        x, z = rng.uniform(size=(2, 60))
+        X = pd.DataFrame({"colour": colour, "x": np.where(z < 0.1, np.nan, x), "z": z})
+        y = np.where(colour == "red", 1.0, 0.0) + x + 0.1 * rng.normal(size=60)
+        model = GegenbauerRegressorCV(out_of_range="clip").fit(X, y)
+        assert len({each.levels for each in model.spectra_}) == 1
+        new = X.assign(colour="violet")
+        known, unknown = (model.predict(Z, return_std=True) for Z in (X, new))
+        levels = [model.predict(X.assign(colour=c)) for c in ("blue", "red", "rare")]
+        shares = [np.mean(colour == c) for c in ("blue", "red", "rare")]
+        assert_allclose(unknown[0], np.average(levels, axis=0, weights=shares), atol=1e-7)
+        assert (unknown[1] > known[1] + 0.1).all()
+        total = sobol_indices(model).total[0]
+        assert total[0] > 0.5 > total[1] > 0.05 > total[2]
 
     def test_copies(self, model, tmp_path):
         save(model, tmp_path / "model")
