@@ -1806,11 +1806,11 @@ class TestErrors:
         table["y"] = (table["island"] == "Dream") + 0.1 * rng.normal(size=80)
         table.loc[::5, "z"] = np.nan
         table.to_csv("t.csv", index=False)
-        succeed("tune", "t.csv", "--target=y", "--out=m.st")
+        succeed("tune", "t.csv", "--target=y", "--out=mixed.st")
         new = pd.DataFrame({"island": ["Dream", "Biscoe", "Torgersen", ""], "z": ["", 0.1, 0.2, 0]})
         new.to_csv("new.csv", index=False)
         result = succeed(
-            "predict", "m.st", "new.csv",
+            "predict", "mixed.st", "new.csv",
             warning="2 of 4 rows have what no row had in fit, in 'island'; the first is data row 3 "
             "of new.csv (header not counted), where 'island' is 'Torgersen'; taken as the mean",
         )  # fmt: skip
@@ -1819,16 +1819,17 @@ class TestErrors:
         assert found[1] == pytest.approx(0, abs=0.1)
         share = (table["island"] == "Dream").mean()
         assert found[2] == pytest.approx(share, abs=0.1)
-        error = fail("predict", "m.st", "new.csv", "--out-of-range=error")
+        error = fail("predict", "mixed.st", "new.csv", "--out-of-range=error")
         assert "give --out-of-range clip or warn to accept them" in error
-        report = " ".join(succeed("info", "m.st").out.split())
+        report = " ".join(succeed("info", "mixed.st").out.split())
         # a level is the text that stands there, whatever the other rows are
         codes = np.array(["007", "012", "A1", "true"])[np.arange(80) % 4]
-        pd.DataFrame({"code": codes, "y": np.arange(80) % 4}).to_csv("t.csv", index=False)
-        succeed("tune", "t.csv", "--target=y", "--task=regression", "--out=c.st")
+        values = np.arange(80) % 4 + 0.01 * rng.normal(size=80)
+        pd.DataFrame({"code": codes, "y": values}).to_csv("t.csv", index=False)
+        succeed("tune", "t.csv", "--target=y", "--task=regression", "--out=codes.st")
         for level, value in (("007", 0), ("012", 1), ("A1", 2), ("true", 3)):
             Path("new.csv").write_text(f"code\n{level}\n{level}\n")
-            found = pd.read_csv(io.StringIO(succeed("predict", "c.st", "new.csv").out))
+            found = pd.read_csv(io.StringIO(succeed("predict", "codes.st", "new.csv").out))
             assert found["prediction"].to_numpy() == pytest.approx([value] * 2, abs=0.1)
         assert "island 2 levels 'Biscoe', 'Dream'" in report
 

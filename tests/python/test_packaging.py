@@ -45,7 +45,7 @@ def build_files() -> list[Path]:
         ROOT / "CMakePresets.json",
         ROOT / "CITATION.cff",
         *(path for path in (ROOT / ".ci" / "run",) if path.exists()),
-        *(ROOT / "cpp" / "cmake").iterdir(),
+        *(path for path in (ROOT / "cpp" / "cmake").iterdir() if path.is_file()),
         *(ROOT / "cpp" / "bindings").glob("*.cpp"),
         *(ROOT / "python" / "gegenbauer").rglob("*.py"),
     ]

@@ -152,8 +152,8 @@ class TestOutliers:
         [
             GegenbauerClassifier(n_terms=5),
             GegenbauerRegressor(n_terms=5),
-            GegenbauerClassifierCV(spectrum=(0.5, 2.0)),
-            GegenbauerRegressorCV(spectrum=(0.5, 2.0)),
+            GegenbauerClassifierCV(spectrum=(0.5, 2.0), bounds=None),
+            GegenbauerRegressorCV(spectrum=(0.5, 2.0), bounds=None),
         ],
         ids=lambda model: type(model).__name__,
     )

@@ -53,7 +53,7 @@ class MixedInputs(TargetEstimator):
     missing: str = "error"
 
     expansion_: TermExpansion | KernelExpansion | MeanExpansion
-    _all_terms: bool = True  # until a fit finds otherwise
+    _all_terms: bool | None = None  # of a model that is not fitted
     _encoder: CategoryEncoder = CategoryEncoder()
     _levels: tuple[Levels | None, ...] | None = None
 
@@ -104,7 +104,8 @@ class MixedInputs(TargetEstimator):
 
     @property
     def _takes_missing(self) -> bool:
-        return self.missing == "indicator" and self._all_terms
+        all_terms = self._may_have_all_terms if self._all_terms is None else self._all_terms
+        return self.missing == "indicator" and all_terms
 
     def _require_finite(self, X: NDArray[Any]) -> None:
         """Refuse infinity, and NaN in numbers unless they may be missing."""
