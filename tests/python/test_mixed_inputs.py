@@ -419,7 +419,7 @@ class TestBadInput:
         self._refuses(X.drop(columns="z"), y, message, **given)
         message = r"column 1 \('colour'\) does not, first in row 0: could not convert string"
         self._refuses(X.drop(columns="z"), y, message, **parameters)
-        message = r"takes numbers alone, but column 1 \('z'\) has missing values"
+        message = r"NaN(.|\n)*Found in column 1 \('z'\) \(first in row"
         self._refuses(X[["x", "z"]], y, message, **parameters)
 
     def test_missing_values_in_the_prediction_of_a_finite_set(self):
