@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._dispatch import default_threads
+from gegenbauer._tables import columns_of
 from gegenbauer.errors import BeyondRangeError, NotNumbersError
 
 if TYPE_CHECKING:
@@ -169,15 +170,9 @@ def check_threads(n_threads: int | None) -> int:
 
 def _columns(value: Any) -> Iterable[tuple[Any, Any]] | None:
     """Return names and values of the columns of a table, whose library need not be known."""
-    if getattr(value, "ndim", 2) != 2:
-        return None
-    if hasattr(value, "dtypes") and hasattr(value, "items"):  # pandas
-        return list(value.items())
-    if hasattr(value, "iter_columns"):  # polars, narwhals
-        return zip(value.columns, value.iter_columns(), strict=True)
-    if hasattr(value, "itercolumns"):  # Arrow
-        return zip(value.column_names, value.itercolumns(), strict=True)
-    return None
+    table = columns_of(value)
+    names = None if getattr(value, "ndim", 2) != 2 else table.names
+    return None if names is None else zip(names, map(table.column, range(len(names))), strict=True)
 
 
 def _is_masked(value: Any) -> bool:

@@ -36,6 +36,7 @@ FREE = [
     "_dispatch",
     "_locks",
     "_memory",
+    "_tables",
     "_validation",
     "_renamed",
 ]

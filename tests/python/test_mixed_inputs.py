@@ -196,6 +196,24 @@ class TestTables:
                 model.predict(other[:5]), fitted.predict(X[:5]), err_msg=name
             )
 
+    def test_tables_of_narwhals(self, fitted):
+        narwhals = pytest.importorskip("narwhals")
+        X, y = table()
+        for native in (X, pl.from_pandas(X), pa.Table.from_pandas(X)):
+            other = narwhals.from_native(native)
+            model = one_model().fit(other, y)
+            np.testing.assert_array_equal(model.loo_predictions_, fitted.loo_predictions_)
+            np.testing.assert_array_equal(model.predict(other[:5]), fitted.predict(X[:5]))
+
+    def test_tables_of_dask_have_categories_on_request(self, fitted):
+        dataframe = pytest.importorskip("dask.dataframe")
+        X, y = table()
+        other = dataframe.from_pandas(X, npartitions=2)
+        model = one_model(categorical_features=["colour", "old"]).fit(other, y)
+        np.testing.assert_array_equal(model.loo_predictions_, fitted.loo_predictions_)
+        with pytest.raises(ValueError, match=r"column 1 \('colour'\).*`categorical_features`"):
+            one_model().fit(other, y)
+
     def test_masks_numbers_and_names(self, fitted):
         X, y = table()
         for given in (["colour", "old"], [1, 3], [False, True, False, True]):
@@ -450,6 +468,12 @@ class TestBadInput:
             X.to_numpy(dtype=object), y, "those of X have no names", categorical_features=["x"]
         )
 
+    @pytest.mark.parametrize("given", ["from_dtype", [0], [True], ["x"]])
+    def test_one_dimension(self, given):
+        y = np.arange(20.0)
+        for X in (y, y.tolist(), pd.Series(y, name="x")):
+            self._refuses(X, y, "Expected (2D|a 2-dim)", categorical_features=given)
+
     def test_text_in_arrays_is_no_category_by_itself(self):
         X, y = table(20)
         self._refuses(X.to_numpy(dtype=object), y, "column 1 .*`categorical_features`")
@@ -558,7 +582,7 @@ class TestExtremes:
         from gegenbauer.estimators._categories import CategoryEncoder
 
         encoder = CategoryEncoder.fit(pd.DataFrame({"a": names}), [0])
-        codes = encoder.encode(pd.DataFrame({"a": names[:5]}))["a"].to_numpy()
+        codes = encoder.encode(pd.DataFrame({"a": names[:5]}), allow_missing=True)["a"].to_numpy()
         assert (np.array(encoder.categories[0][1].values)[codes.astype(int)] == names[:5]).all()
 
     def test_two_samples(self):

@@ -6,6 +6,7 @@ import itertools
 import pickle
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -957,6 +958,21 @@ def test_a_spectrum_of_weights_that_underflow(options):
         ValueError, match=r"spectrum=\(1e-300, 2.0\) gives the inputs such small weights"
     ):
         GegenbauerRegressorCV(spectrum=(1e-300, 2.0), **options).fit(X, y)
+
+
+def test_deviations_beyond_float64_are_refused():
+    """As coefficients of damaged models make them, whose values are numbers themselves."""
+    X = np.random.default_rng(0).random((40, 2))
+    model = GegenbauerRegressorCV(spectrum=None, lam=[1.0], n_terms=6).fit(X, X[:, 0])
+    inside, far = X[:2], X[:2] + 2.0
+    function = model.expansion_
+    model.expansion_ = replace(function, coef=function.coef * 1e200)
+    assert np.isfinite(model.predict(inside, return_std=True)).all()
+    assert np.isfinite(model.predict_interval(inside)).all()
+    with pytest.raises(ValueError, match=r"some standard deviations are beyond .* larger `alpha`"):
+        model.predict(far, return_std=True)
+    with pytest.raises(ValueError, match=r"variances of some samples are beyond .* larger `alpha`"):
+        model.predict_interval(far)
 
 
 def test_return_std_is_a_flag():

@@ -268,6 +268,8 @@ def _searched(kind):
         "paper": {"spectrum": None, "lam": [0.05, 0.5], "n_terms": np.array([4, 9])},
         "landmarks": {"kernel_samples": 20},
         "landmarks-penalized": {"kernel_samples": 20, "penalize_constant": True},
+        "mixed": {"categorical_features": [1]},
+        "one-mixed": {"categorical_features": [1], "intervals": "one_spectrum"},
     }
     with patch("gegenbauer.estimators._search.default_landmarks", lambda _: 8):
         return _fitted_search(kind, parameters, X, y, third, weights)
@@ -278,6 +280,8 @@ def _fitted_search(kind, parameters, X, y, third, weights):
     model = (GegenbauerClassifierCV if which == "classifier" else GegenbauerRegressorCV)(
         **parameters.get(variant, {})
     )
+    if variant.endswith("mixed"):  # levels of numbers, so that any number is one of them
+        X = np.c_[np.where(X[:, 0] < 0.2, np.nan, X[:, 0]), np.round(3 * X[:, 1])]
     if which == "regressor":
         X = X.astype(np.float32) if variant == "float32" else X
         both = dict.fromkeys(["outputs", "weights", "one-weights"], np.c_[y, y**2])
@@ -288,6 +292,7 @@ def _fitted_search(kind, parameters, X, y, third, weights):
         "multilabel": np.c_[y > 0.5, third > 1].astype(int),
         "names": np.array(["a", "bb", "ccc"], dtype=object)[third],
         "balanced": third,
+        "mixed": y > 0.5,
     }
     if variant == "names":
         X = pd.DataFrame(X, columns=["a", "b b"])
@@ -303,7 +308,7 @@ SEARCHES = [
     "regressor-one", "regressor-one-weights",
     "regressor-column", "regressor-terms", "regressor-terms-penalized", "regressor-fixed",
     "regressor-paper", "classifier-landmarks", "regressor-landmarks",
-    "regressor-landmarks-penalized",
+    "regressor-landmarks-penalized", "classifier-mixed", "regressor-mixed", "regressor-one-mixed",
 ]  # fmt: skip
 
 
@@ -1677,6 +1682,7 @@ class TestHostileSearches:
             ("part_noise", 5.5, "part_noise must have a mean of one; it holds 5.5"),
             ("part_noise", 0.0, "'part_noise' must be finite and positive"),
             ("part_alphas", 0.0, "'part_alphas' must be finite and positive"),
+            ("X_fit", np.nan, "from_arrays refuses .* column \\d holds NaN"),
             ("part_alphas", 1e-308, "alpha_ must be the middle one of part_alphas|prior_variance"),
         ],
     )

@@ -23,7 +23,7 @@ from gegenbauer._validation import (
     check_threads,
     require_finite,
 )
-from gegenbauer.basis.levels import known_levels
+from gegenbauer.basis.levels import core_levels
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.spectrum import Spectrum, as_spectrum, core_spectrum
 
@@ -311,7 +311,7 @@ class SpectrumKernel(_Kernel):
         parts = self.spectrum._core(self.n_features)
         self._plan = core.SpectrumKernel(
             self.n_features, self.lam, parts, self.max_degree or 0,
-            known_levels(self.spectrum.levels),
+            core_levels(self.spectrum.levels),
         )  # fmt: skip
         self._complete = True
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["Levels", "check_levels", "known_levels"]
+__all__ = ["Levels", "check_levels", "core_levels"]
 
 # What the sum of shares may differ from one by
 _ROUNDING = 1e-9
@@ -73,6 +73,17 @@ class Levels:
                 f"`shares` of a number are two, of samples where it is given and where it is "
                 f"missing; got {len(found)}"
             )
+
+    @property
+    def varies(self) -> bool:
+        """Whether samples may differ in the input.
+
+        They do not in a category of which they have one level alone, and in a number that is always
+        missing.
+        """
+        if self.category:
+            return sum(share > 0 for share in self.shares) > 1
+        return self.shares[0] > 0
 
     @classmethod
     def of_codes(
@@ -133,7 +144,7 @@ def check_levels(levels: Iterable[Levels | None]) -> tuple[Levels | None, ...]:
     return found
 
 
-def known_levels(
+def core_levels(
     levels: tuple[Levels | None, ...] | None,
 ) -> list[tuple[tuple[float, ...], bool]]:
     """Return them as the core takes them: shares, and whether the input holds numbers."""

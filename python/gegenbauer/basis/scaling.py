@@ -162,14 +162,25 @@ class InputScaling:
         with np.errstate(over="ignore"):  # of a range that is nearly none
             slopes = np.tile(0.5 * (high - low) / half_range, (len(data), 1))
         if self.clip:
-            slopes[(data < self.lower) | (data > self.upper)] = 0.0
+            slopes[self.beyond(data)] = 0.0
         slopes[np.isnan(data)] = 0.0
         return slopes
+
+    def beyond(self, X: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Return which entries of X lie outside of the box, (n_samples, n_features).
+
+        Constant columns have no box and nothing beyond it; NaN, a missing number, is not outside.
+        `outside` is the same for whole samples, in less memory.
+        """
+        data = self._samples(X)
+        found: npt.NDArray[np.bool_] = (data < self.lower) | (data > self.upper)
+        found &= ~self.is_constant
+        return found
 
     def outside(self, X: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Return which samples of X, shape (n_samples, n_features), lie outside of the box.
 
-        Constant columns have no box and are not looked at; NaN, a missing number, is not outside.
+        They have an entry that is `beyond` it. Column by column: no mask of all entries is made.
         """
         data = self._samples(X)
         out = np.zeros(data.shape[0], dtype=bool)

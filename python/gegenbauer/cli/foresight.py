@@ -61,7 +61,7 @@ def announce(
         few = clone(model).set_params(n_terms=_FEW) if _FEW < n_terms <= MAX_TERMS else model
         basis = few._make_basis(n_inputs)
         if stream:
-            choose_statistics(basis)
+            choose_statistics(basis)  # refuses sums beyond memory
             work = fit_cost(basis, 1)["primal"]
         else:
             work = min(fit_cost(basis, n_rows).values()) * n_terms / basis.n_terms

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gegenbauer.batches.survey import ColumnSurvey
 from gegenbauer.batches.tables import TableBatches
 from gegenbauer.cli.columns import choose_target
+from gegenbauer.cli.messages import refusals
 from gegenbauer.cli.tables import require_ending, require_file
+from gegenbauer.cli.training import warn_of_unnamed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from gegenbauer.cli.columns import Target
     from gegenbauer.cli.output import Steps
 
-__all__ = ["MAX_FILES_SHOWN", "Pace", "look_at_target", "open_tables", "require_tables"]
+__all__ = ["MAX_FILES_SHOWN", "Pace", "look_at_target", "open_training_tables", "require_tables"]
 
 MAX_FILES_SHOWN = 4
 
@@ -33,13 +35,50 @@ def require_tables(paths: Sequence[Path]) -> None:
             require_ending(path)
 
 
-def open_tables(
-    paths: Sequence[Path], target: str, ignored: Sequence[str], separator: str | None
-) -> TableBatches:
-    """Return the batches of all tables."""
-    return TableBatches(
-        list(paths) if len(paths) > 1 else paths[0], target, ignore=ignored, separator=separator
-    )
+class TrainingBatches(NamedTuple):
+    """Tables to learn from, in batches.
+
+    Attributes
+    ----------
+    source : TableBatches
+        All of them.
+    target : Target
+        What is learned.
+    seconds : float
+        How long it took to look at the target.
+    """
+
+    source: TableBatches
+    target: Target
+    seconds: float
+
+
+def open_training_tables(
+    paths: Sequence[Path],
+    *,
+    target: str,
+    task: Task,
+    ignored: Sequence[str],
+    separator: str | None,
+    steps: Steps,
+) -> TrainingBatches:
+    """Open tables, and read the column to learn once: the first step of a command.
+
+    Raises
+    ------
+    UserError
+        Anything is wrong with the tables or the target.
+    """
+    steps.begin("looking at the target")
+    start = time.perf_counter()
+    with refusals(steps.warn):
+        source = TableBatches(
+            list(paths) if len(paths) > 1 else paths[0], target, ignore=ignored, separator=separator
+        )
+        chosen = look_at_target(source, task, steps)
+    seconds = time.perf_counter() - start
+    warn_of_unnamed(source.inputs, steps)
+    return TrainingBatches(source, chosen, seconds)
 
 
 def look_at_target(source: TableBatches, task: Task, steps: Steps) -> Target:

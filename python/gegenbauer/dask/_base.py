@@ -21,7 +21,7 @@ from gegenbauer.estimators._base import InputEstimator
 from gegenbauer.estimators._targets import checked_sample_weight
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -36,31 +36,19 @@ _HEAVY = {
 }  # fmt: skip
 
 
-# Parameters of the plain estimators that clusters do not have, and what they are there: inputs are
-# numbers, their box is their range, and there is one spectrum
-_ON_CLUSTERS = {
-    "bounds": None,
-    "categorical_features": None,
-    "intervals": "one_spectrum",
-    "missing": "error",
-}
-
-
 def with_client(
-    plain: type[Any], without: tuple[str, ...] = (), **defaults: Any
+    plain: type[Any], fixed: Mapping[str, Any] | None = None, **defaults: Any
 ) -> Callable[..., None]:
     """Return an ``__init__`` with the parameters of the plain estimator, and ``client``.
 
-    Some may be left out, others have another default.
+    Some may be fixed, which nobody gives here; others have another default.
     """
     plain_init: Callable[..., None] = plain.__init__
-    known = inspect.signature(plain_init).parameters
-    searches = "search_samples" in known  # others have `bounds` of another meaning
-    fixed = {k: v for k, v in _ON_CLUSTERS.items() if searches and k in known}
+    fixed = fixed or {}
     parameters = [
         one.replace(default=defaults.get(name, one.default))
-        for name, one in known.items()
-        if name not in without and name not in fixed
+        for name, one in inspect.signature(plain_init).parameters.items()
+        if name not in fixed
     ]
     own = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
     signature = inspect.Signature([*parameters, own])

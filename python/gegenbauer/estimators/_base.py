@@ -30,6 +30,7 @@ from gegenbauer._dispatch import processors
 from gegenbauer._locks import exclusive
 from gegenbauer._memory import require_memory
 from gegenbauer._renamed import NEW_NAMES, FormerNames
+from gegenbauer._tables import columns_of
 from gegenbauer._validation import (
     MAX_INTEGER,
     MAX_THREADS,
@@ -59,6 +60,7 @@ __all__ = [
     "CLIP_ADVICE",
     "FLOAT_DTYPES",
     "MAX_LISTED",
+    "RESULTS_ADVICE",
     "TARGETS_ADVICE",
     "BasisEstimator",
     "InputEstimator",
@@ -76,6 +78,7 @@ MAX_LISTED = 5
 TARGETS_ADVICE = "the targets (or their weights) are too large, scale them down"
 
 CLIP_ADVICE = "samples lie too far outside of the range seen in fit, set `out_of_range='clip'`"
+RESULTS_ADVICE = f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger `alpha`"
 
 
 class Range(Interval):  # type: ignore[misc]  # scikit-learn is untyped
@@ -254,7 +257,7 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _as_numbers(self, X: Any, *, reset: bool) -> Any:  # noqa: ARG002
         """Put numbers in the place of what is none, in estimators that take such columns."""
-        return X
+        return columns_of(X).X  # what narwhals wraps, whose names scikit-learn does not read
 
     @property
     def _text_advice(self) -> str | None:
@@ -361,8 +364,7 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
         """Name the columns of samples outside of the box, with one example each."""
         places = np.flatnonzero(outside)
         lower, upper = self._seen.lower, self._seen.upper
-        beyond = (X[places] < lower) | (X[places] > upper)
-        beyond &= ~self.scaling_.is_constant
+        beyond = self._seen.beyond(X[places])
         columns = np.flatnonzero(beyond.any(axis=0))
         parts = []
         for column in columns[:MAX_LISTED].tolist():
@@ -424,7 +426,9 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
     def count_out_of_range(self, X: Any) -> int:
         """Count the samples with at least one value outside of the range seen in ``fit``.
 
-        Inputs that were constant in ``fit`` are ignored by the model, and here.
+        Outside is also, where an estimator takes them, a level of a category that no sample of the
+        fit had, and a missing number in an input that was never missing. Inputs that were constant
+        in ``fit`` are ignored by the model, and here.
 
         Parameters
         ----------
@@ -438,7 +442,11 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
         """
         check_is_fitted(self)
         X = self._validate_inputs(X, reset=False)
-        return int(np.count_nonzero(self._seen.outside(X)))
+        return int(np.count_nonzero(self._is_outside(X)))
+
+    def _is_outside(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which samples have at least one value that is outside of what the fit saw."""
+        return self._seen.outside(X)
 
 
 def box_of(

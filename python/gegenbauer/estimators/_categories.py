@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from scipy.sparse import issparse
 
+from gegenbauer._tables import columns_of
 from gegenbauer._validation import shown
 from gegenbauer.batches.columns import did_you_mean
 
@@ -17,15 +18,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gegenbauer._tables import Columns
     from gegenbauer._typing import Doubles
 
 __all__ = ["Category", "CategoryEncoder", "find_categories", "without_missing_objects"]
-
-# What types of polars are called whose columns are categories
-_POLARS_KINDS = ("Boolean", "Categorical", "Enum", "String", "Utf8")
-
-# And those of Arrow
-_ARROW_KINDS = ("bool", "dictionary", "large_string", "string", "string_view")
 
 
 class Category(NamedTuple):
@@ -74,10 +70,10 @@ class CategoryEncoder:
         ValueError
             A column holds values of several kinds, or what cannot be the value of a category.
         """
-        found = []
+        found, table = [], columns_of(X)
         for at in columns:
-            values, missing = _entries(X, at)
-            found.append((at, Category(_distinct(X, at, values), bool(missing.any()))))
+            values, missing = _given(table, at)
+            found.append((at, Category(_distinct(table, at, values), bool(missing.any()))))
         return cls(tuple(found))
 
     @property
@@ -85,45 +81,28 @@ class CategoryEncoder:
         """Which columns are categories."""
         return np.array([at for at, _ in self.categories], dtype=np.intp)
 
-    def encode(self, X: Any) -> Any:
+    def encode(self, X: Any, *, allow_missing: bool) -> Any:
         """Return a table of the same library with levels as floats, NaN for what is none.
 
         Raises
         ------
         ValueError
-            A column holds values of another kind than in `fit`, none of which it had there.
+            A column holds values of another kind than in `fit`, none of which it had there, or
+            misses some though it must not.
         """
         if not self.categories:
             return X
-        return _with_columns(X, {at: self._codes(X, at, one) for at, one in self.categories})
-
-    @staticmethod
-    def _codes(X: Any, at: int, category: Category) -> Doubles:
-        values, missing = _entries(X, at)
-        places = {value: float(k) for k, value in enumerate(category.values)}
-        codes = np.full(missing.size, np.nan)
-        codes[~missing] = [places.get(value, np.nan) for value in values]
-        if category.has_missing:
-            codes[missing] = len(category.values)
-        elif not category.values:
-            return codes
-        if values and category.values and np.isnan(codes[~missing]).all():
-            here, there = _kind(values[0]), _kind(category.values[0])
-            if here != there:
+        table = columns_of(X)
+        codes = {}
+        for at, category in self.categories:
+            values, missing = _given(table, at)
+            if missing.any() and not allow_missing:
                 raise ValueError(
-                    f"X must hold the kinds of values that it held in fit, but "
-                    f"{_column_name(X, at)} holds {here}, such as {shown(values[0])}, where fit "
-                    f"had {there}, such as {shown(category.values[0])}"
+                    f"X must hold no missing values, but {table.name_of(at)} has one, first in row "
+                    f"{int(missing.argmax())}: fill them in, or set `missing='indicator'`"
                 )
-        return codes
-
-    def missing_in(self, X: Any) -> tuple[int, int] | None:
-        """Return the first column of a category with a missing entry, and its row."""
-        for at, _ in self.categories:
-            missing = _entries(X, at)[1]
-            if missing.any():
-                return at, int(missing.argmax())
-        return None
+            codes[at] = _codes(table.name_of(at), values, missing, category)
+        return table.replaced(codes)
 
     def compact(self, codes: NDArray[Any]) -> tuple[CategoryEncoder, NDArray[Any]]:
         """Leave levels out that no sample has; return the encoder, and the samples in its terms.
@@ -167,14 +146,12 @@ def find_categories(X: Any, given: Any) -> list[int]:
                 f"are numbers; got {shown(given)}"
             )
         return []
+    table = columns_of(X)
     if isinstance(given, str):
-        if given != "from_dtype":
-            raise ValueError(
-                "`categorical_features` must be None, 'from_dtype', a mask, or numbers or names of "
-                f"columns; got {given!r}"
-            )
-        return [at for at, column in enumerate(_columns(X)) if _is_category(column)]
-    n_columns, names = _shape_of(X), _names(X)
+        return table.categories()
+    n_columns, names = table.n_columns, table.names
+    if n_columns is None:
+        return []  # the checks of X refuse it
     wanted = np.asarray(given)
     if wanted.ndim != 1:
         raise ValueError(
@@ -217,77 +194,42 @@ def find_categories(X: Any, given: Any) -> list[int]:
 
 def without_missing_objects(X: Any) -> Any:
     """Return a table of pandas with NaN for pandas' NA in columns of objects, as others have."""
-    if not (hasattr(X, "iloc") and hasattr(X, "columns")):
-        return X
-    gone = {}
-    for at, dtype in enumerate(X.dtypes):
-        if dtype.kind == "O":
-            column = X.iloc[:, at]
-            entries = column.tolist()
-            if any(type(entry).__name__ == "NAType" for entry in entries):
-                gone[at] = [np.nan if _is_missing(entry) else entry for entry in entries]
-    return _with_columns(X, gone) if gone else X
+    table, gone = columns_of(X), {}
+    for at in table.objects():
+        entries = table.entries(at)
+        if any(type(entry).__name__ == "NAType" for entry in entries):
+            gone[at] = [np.nan if _is_missing(entry) else entry for entry in entries]
+    return table.replaced(gone) if gone else X
 
 
-# ---- tables of any library -----------------------------------------------------------------------
+# ---- the values of a column ----------------------------------------------------------------------
 
 
-def _columns(X: Any) -> list[Any]:
-    """Return the columns of a table of pandas, polars or Arrow; none of other things."""
-    if hasattr(X, "iloc") and hasattr(X, "columns"):
-        return [X.iloc[:, at] for at, dtype in enumerate(X.dtypes)] if X.ndim == 2 else []
-    if hasattr(X, "get_columns"):
-        return list(X.get_columns())
-    return list(X.itercolumns()) if hasattr(X, "itercolumns") else []
+def _codes(name: str, values: list[Any], missing: NDArray[np.bool_], category: Category) -> Doubles:
+    """Return the levels of a column as floats, NaN for what is none of its category."""
+    places = {value: float(k) for k, value in enumerate(category.values)}
+    codes = np.full(missing.size, np.nan)
+    codes[~missing] = [places.get(value, np.nan) for value in values]
+    if category.has_missing:
+        codes[missing] = len(category.values)
+    if values and category.values and np.isnan(codes[~missing]).all():
+        here, there = _kind(values[0]), _kind(category.values[0])
+        if here != there:
+            raise ValueError(
+                f"X must hold the kinds of values that it held in fit, but {name} holds {here}, "
+                f"such as {shown(values[0])}, where fit had {there}, such as "
+                f"{shown(category.values[0])}"
+            )
+    return codes
 
 
-def _shape_of(X: Any) -> int:
-    return int(X.shape[1]) if hasattr(X, "shape") and len(X.shape) == 2 else np.shape(X)[1]
-
-
-def _names(X: Any) -> list[Any] | None:
-    if hasattr(X, "column_names"):  # of Arrow
-        return list(X.column_names)
-    return list(X.columns) if hasattr(X, "columns") else None
-
-
-def _column_name(X: Any, at: int) -> str:
-    names = _names(X)
-    return f"column {at}" if names is None else f"column {at} ({names[at]!r})"
-
-
-def _is_category(column: Any) -> bool:
-    """Whether a column of a table is of a type of categories, of text or of truth values."""
-    if not hasattr(column, "dtype"):  # of Arrow
-        return str(column.type).partition("<")[0] in _ARROW_KINDS
-    dtype = column.dtype
-    if not hasattr(column, "iloc"):  # of polars
-        return str(dtype).partition("(")[0] in _POLARS_KINDS
-    if dtype.name in ("category", "bool", "boolean", "str", "string"):
-        return True
-    if dtype.kind != "O":
-        return dtype.name.startswith("string") or _is_arrow_text(dtype)
-    return any(isinstance(value, (str, bool, np.bool_)) for value in column.tolist())
-
-
-def _is_arrow_text(dtype: Any) -> bool:
-    return hasattr(dtype, "pyarrow_dtype") and str(dtype.pyarrow_dtype) in _ARROW_KINDS
-
-
-def _entries(X: Any, at: int) -> tuple[list[Any], NDArray[np.bool_]]:
+def _given(columns: Columns, at: int) -> tuple[list[Any], NDArray[np.bool_]]:
     """Return what a column holds where it is not missing, and where it is."""
-    table = _columns(X)
-    if table:
-        values = table[at]
-        column: Any = (values.to_list if hasattr(values, "to_list") else values.to_pylist)()
-    elif hasattr(X, "ndim"):
-        column = np.asarray(X)[:, at].tolist()
-    else:
-        column = [row[at] for row in X]
-    missing = np.array([_is_missing(value) for value in column], dtype=bool)
+    entries = columns.entries(at)
+    missing = np.array([_is_missing(entry) for entry in entries], dtype=bool)
     if missing.any():
-        column = [value for value, gone in zip(column, missing, strict=True) if not gone]
-    return column, missing
+        entries = [entry for entry, gone in zip(entries, missing, strict=True) if not gone]
+    return entries, missing
 
 
 def _is_missing(value: Any) -> bool:
@@ -298,36 +240,13 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, Real) and value != value
 
 
-def _with_columns(X: Any, codes: dict[int, Any]) -> Any:
-    """Return a table with some columns replaced."""
-    if hasattr(X, "iloc") and hasattr(X, "columns"):
-        X = X.copy(deep=False)
-        for at, column in codes.items():
-            X.isetitem(at, column)
-        return X
-    if hasattr(X, "get_columns"):
-        series = X.get_columns()
-        return X.with_columns(
-            [type(series[at])(series[at].name, column) for at, column in codes.items()]
-        )
-    if hasattr(X, "itercolumns"):
-        for at, column in codes.items():
-            chunks = [column] if hasattr(X, "to_batches") else column  # of a table, or a batch
-            X = X.set_column(at, X.column_names[at], chunks)
-        return X
-    array = np.array(X, dtype=object)
-    for at, column in codes.items():
-        array[:, at] = column
-    return array
-
-
 def _kind(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "truth values"
     return "text" if isinstance(value, str) else "numbers"
 
 
-def _distinct(X: Any, at: int, values: list[Any]) -> tuple[Any, ...]:
+def _distinct(columns: Columns, at: int, values: list[Any]) -> tuple[Any, ...]:
     """Return the distinct values of a column, sorted."""
     known = {type(value): value for value in values}
     for value in known.values():
@@ -337,12 +256,12 @@ def _distinct(X: Any, at: int, values: list[Any]) -> tuple[Any, ...]:
         if not whole:
             raise ValueError(
                 f"X must hold text, truth values or finite numbers in columns of categories, but "
-                f"{_column_name(X, at)} holds {shown(value)}"
+                f"{columns.name_of(at)} holds {shown(value)}"
             )
     kinds = sorted({_kind(value) for value in known.values()})
     if len(kinds) > 1:
         raise ValueError(
-            f"X must hold values of one kind in each column, but {_column_name(X, at)} holds "
+            f"X must hold values of one kind in each column, but {columns.name_of(at)} holds "
             f"{' and '.join(kinds)}: make them one, such as by .astype(str)"
         )
     return tuple(sorted({_plain(value) for value in values}))

@@ -141,8 +141,7 @@ class FoldSums:
             here = InputScaling.fit(X, domain=self.scaling.domain, clip=self.scaling.clip)
             self.rescale(self.scaling.union(here, resolution=self.resolution))
         if self._margin is None:
-            beyond = (self.scaling.lower > X) | (self.scaling.upper < X)
-            self.n_clipped = self.n_clipped + np.count_nonzero(beyond, axis=0)
+            self.n_clipped = self.n_clipped + np.count_nonzero(self.scaling.beyond(X), axis=0)
         place = self.n_samples + np.arange(n)
         weight = np.ones(n) if sample_weight is None else sample_weight
         self.weighted = self.weighted or sample_weight is not None

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
-from gegenbauer.estimators._base import CLIP_ADVICE, advising
+from gegenbauer.estimators._base import RESULTS_ADVICE, advising
 from gegenbauer.estimators._mixed_inputs import MixedInputs
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
 from gegenbauer.ridge.mean_expansion import MeanExpansion
@@ -124,11 +124,7 @@ class FoundEstimator(MixedInputs):
         m = self.n_features_in_
         found = np.mean([each.interactions(m).sum(axis=1) for each in self.spectra_], axis=0)
         for t, levels in enumerate(self._levels or ()):
-            if (
-                levels is not None
-                and np.count_nonzero(levels.shares) < 2
-                and (levels.category or levels.shares[0] == 0)
-            ):  # nothing varies
+            if levels is not None and not levels.varies:
                 found[t] = 0.0
         return np.asarray(found)
 
@@ -175,7 +171,5 @@ class FoundEstimator(MixedInputs):
 
     def _evaluate(self, X: NDArray[Any]) -> Doubles:
         """Return the outputs (S, K) at checked samples, inside of the box or not."""
-        with advising(
-            f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger `alpha`"
-        ):
+        with advising(RESULTS_ADVICE):
             return self._function(X).evaluate(X, n_threads=self._n_threads())

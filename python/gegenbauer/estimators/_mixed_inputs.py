@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from gegenbauer.basis.levels import Levels
 from gegenbauer.basis.scaling import InputScaling
@@ -72,6 +72,7 @@ class MixedInputs(TargetEstimator):
 
     def _as_numbers(self, X: Any, *, reset: bool) -> Any:
         """Return X with numbers of levels in the place of categories."""
+        X = super()._as_numbers(X, reset=reset)
         if reset:
             given = self.categorical_features
             if isinstance(given, str) and not self._may_have_all_terms:
@@ -84,14 +85,8 @@ class MixedInputs(TargetEstimator):
                     "X must be a table as in fit, which had categories; got a sparse matrix"
                 )
             validate_data(self, X, reset=False, skip_check_array=True)  # the columns are the same
-        if self.missing == "error":
-            gone = self._encoder.missing_in(X)
-            if gone is not None:
-                raise ValueError(
-                    f"X must hold no missing values, but column {gone[0]} has one, first in row "
-                    f"{gone[1]}: fill them in, or set `missing='indicator'`"
-                )
-        return without_missing_objects(self._encoder.encode(X))
+        allowed = self.missing == "indicator"
+        return without_missing_objects(self._encoder.encode(X, allow_missing=allowed))
 
     @property
     def _text_advice(self) -> str | None:
@@ -109,9 +104,11 @@ class MixedInputs(TargetEstimator):
 
     def _require_finite(self, X: NDArray[Any]) -> None:
         """Refuse infinity, and NaN in numbers unless they may be missing."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(X.sum()):  # then there is none, and no need of a mask
+                return
         if self._takes_missing:
-            if np.isnan(X).any():
-                X = np.where(np.isnan(X), 0.0, X)
+            X = np.where(np.isnan(X), 0.0, X)
         elif self._encoder.categories:  # NaN is a level that is not known
             X = X.copy()
             X[:, self._encoder.columns] = 0.0
@@ -211,29 +208,13 @@ class MixedInputs(TargetEstimator):
         """
         unknown: NDArray[np.bool_] = np.isnan(X)
         for t, one in enumerate(self._levels or ()):
-            if one is not None and (not one.category or len(one.shares) < 2):
+            if one is not None and not (one.category and one.varies):
                 unknown[:, t] = False
         return unknown
 
-    def count_out_of_range(self, X: Any) -> int:
-        """Count the samples with at least one value that no sample of ``fit`` was near to.
-
-        Beyond the range seen in ``fit``, a level that is not known, or missing where none was.
-        Inputs that were constant in ``fit`` are ignored by the model, and here.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples to check.
-
-        Returns
-        -------
-        int
-            Number of samples, from 0 to ``n_samples``, whatever ``out_of_range`` is.
-        """
-        check_is_fitted(self)
-        X = self._validate_inputs(X, reset=False)
-        return int(np.count_nonzero(self._seen.outside(X) | self._unknown(X).any(axis=1)))
+    def _is_outside(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        outside: NDArray[np.bool_] = super()._is_outside(X) | self._unknown(X).any(axis=1)
+        return outside
 
     def _variance_of_unknown(self, X: NDArray[Any]) -> Doubles:
         """Return how outputs vary with inputs of which nothing is known, (n_samples, n_outputs).

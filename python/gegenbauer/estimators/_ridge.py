@@ -20,7 +20,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from gegenbauer._locks import exclusive
 from gegenbauer.errors import IllConditionedWarning, stacklevel
-from gegenbauer.estimators._base import CLIP_ADVICE, TARGETS_ADVICE, Range, advising
+from gegenbauer.estimators._base import RESULTS_ADVICE, TARGETS_ADVICE, Range, advising
 from gegenbauer.estimators._constant import (
     distances,
     least_distance,
@@ -173,7 +173,5 @@ class GegenbauerEstimator(StreamEstimator):
         X = model._validate_inputs(X, reset=False)
         model._apply_range_policy(X)
         function = model._solved().expansion.with_scaling(model._current_scaling())
-        with advising(
-            f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger `alpha`"
-        ):
+        with advising(RESULTS_ADVICE):
             return function.evaluate(X, n_threads=model._n_threads())

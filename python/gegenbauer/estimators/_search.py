@@ -427,20 +427,17 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         """Return the box of the inputs, and keep the range of the samples if it is wider."""
         clip = self.out_of_range != "extrapolate"
         domain = (0, 1) if self._on_paper else (-1, 1)
-        if self._has_given_bounds:
-            self._range = None
-            box = self._with_levels(box_of(self.bounds, X.shape[1], domain=domain, clip=clip))
-            self.n_clipped_ = self._count_beyond(X, box)
-            return box
         self._range = None
-        whole = InputScaling.fit(X, domain=domain, clip=clip)
-        tight = whole
-        if isinstance(self.bounds, str) and not self._on_paper and clip:
-            tight = self._fenced(whole, data)
-        box = self._with_levels(self._with_margin(tight))
-        if tight is not whole:
-            self._range = self._with_levels(self._with_margin(whole))
-        self.n_clipped_ = self._count_beyond(X, box)
+        if self._has_given_bounds:
+            box = self._with_levels(box_of(self.bounds, X.shape[1], domain=domain, clip=clip))
+        else:
+            whole = tight = InputScaling.fit(X, domain=domain, clip=clip)
+            if isinstance(self.bounds, str) and not self._on_paper and clip:
+                tight = self._fenced(whole, data)
+            box = self._with_levels(self._with_margin(tight))
+            if tight is not whole:
+                self._range = self._with_levels(self._with_margin(whole))
+        self.n_clipped_ = np.count_nonzero(box.beyond(X), axis=0)
         return box
 
     def _fenced(self, whole: InputScaling, data: Samples) -> InputScaling:
@@ -455,11 +452,6 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         return InputScaling(
             lower, upper, domain=whole.domain, clip=whole.clip, constant=whole.is_constant
         )
-
-    @staticmethod
-    def _count_beyond(X: NDArray[Any], box: InputScaling) -> NDArray[np.intp]:
-        beyond = (box.lower > X) | (box.upper < X)
-        return np.where(box.is_constant, 0, np.count_nonzero(beyond, axis=0)).astype(np.intp)
 
     @property
     def _has_given_bounds(self) -> bool:

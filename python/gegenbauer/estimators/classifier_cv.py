@@ -109,9 +109,10 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         give a number for a choice that does not depend on the machine.
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
-        Which inputs are categories: "from_dtype" those of tables of pandas or polars whose type is
-        one of categories, text or truth values; else a mask, or numbers or names of columns. Each
-        is one input with one weight, whatever its number of levels: see :class:`basis.Levels`.
+        Which inputs are categories: "from_dtype" those of tables of pandas, polars or Arrow whose
+        type is one of categories, text or truth values; else a mask, or numbers or names of
+        columns. Each is one input with one weight, whatever its number of levels: see
+        :class:`basis.Levels`.
         Values that were not in ``fit`` count as the mean of all, as ``out_of_range`` has it.
     missing : {"indicator", "error"}, default="indicator"
         What to do with values that are missing (NaN, None, NA). "indicator" learns what it means

@@ -28,6 +28,7 @@ from gegenbauer._validation import (
 )
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import Spectrum
+from gegenbauer.estimators._base import RESULTS_ADVICE
 from gegenbauer.estimators._constant import warn_if_constant_is_dear
 from gegenbauer.estimators._samples import Samples, spread_places
 from gegenbauer.estimators._scoring import IdentityRegressor, scored_by
@@ -145,9 +146,10 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         give a number for a choice that does not depend on the machine.
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
-        Which inputs are categories: "from_dtype" those of tables of pandas or polars whose type is
-        one of categories, text or truth values; else a mask, or numbers or names of columns. Each
-        is one input with one weight, whatever its number of levels: see :class:`basis.Levels`.
+        Which inputs are categories: "from_dtype" those of tables of pandas, polars or Arrow whose
+        type is one of categories, text or truth values; else a mask, or numbers or names of
+        columns. Each is one input with one weight, whatever its number of levels: see
+        :class:`basis.Levels`.
         Values that were not in ``fit`` count as the mean of all, as ``out_of_range`` has it.
     missing : {"indicator", "error"}, default="indicator"
         What to do with values that are missing (NaN, None, NA). "indicator" learns what it means
@@ -645,12 +647,18 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         function = self._function(X)
         with np.errstate(over="ignore", invalid="ignore"):
             h = function.variance(X, n_threads=self._n_threads())
-        require_finite(h, "some leverages are", CLIP)
-        # roots first: their product is finite where the variances are
-        std = np.outer(np.sqrt(1.0 + h), np.sqrt(self.noise_variance_))
-        if isinstance(function, MeanExpansion):
-            std = np.hypot(std, function.disagreement(X, n_threads=self._n_threads()))
-        std = np.hypot(std, np.sqrt(self._variance_outside(X)))
+            require_finite(h, "some leverages are", CLIP)
+            # roots first: their product is finite where the variances are
+            std = np.outer(np.sqrt(1.0 + h), np.sqrt(self.noise_variance_))
+            if isinstance(function, MeanExpansion):
+                std = np.hypot(std, function.disagreement(X, n_threads=self._n_threads()))
+            std = np.hypot(std, np.sqrt(self._variance_outside(X)))
+        # infinite are those of a noise that no sample was left to judge
+        require_finite(
+            std[:, np.isfinite(self.noise_variance_)],
+            "some standard deviations are",
+            RESULTS_ADVICE,
+        )
         return outputs, std[:, 0] if self._y_was_flat else std
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
@@ -720,7 +728,13 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         else:  # the same width everywhere
             reach = upper_quantile(size, sizes, coverage)
             lower, upper = outputs - reach, outputs + reach
-        beyond = self._variance_outside(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            beyond = self._variance_outside(X)
+        require_finite(
+            beyond[:, np.isfinite(self.noise_variance_)],
+            "the variances of some samples are",
+            RESULTS_ADVICE,
+        )
         out = beyond.any(axis=1)
         if out.any():
             more = np.sqrt(beyond[out]) * ndtri(0.5 + 0.5 * coverage)

@@ -343,8 +343,8 @@ def _restore_mean(
     noise = arrays["part_noise"]
     if not noise.max() <= len(noise) * (1 + 1e-9):
         raise ModelFileError(f"part_noise must have a mean of one; it holds {noise.max():g}.")
-    function = MeanExpansion.from_arrays(
-        arrays, kernels, scaling, free_constant=fitted["free_constant"]
+    function: MeanExpansion = build_object(
+        MeanExpansion.from_arrays, arrays, kernels, scaling, free_constant=fitted["free_constant"]
     )
     if function.alpha != fitted["alpha_"]:
         raise ModelFileError(

@@ -187,12 +187,11 @@ def _apply_range_policy(
     policy = model.out_of_range
     if isinstance(model, SearchEstimator):
         X = _report_unknown(model, X, names, table, warn)
-    n_outside = int(np.count_nonzero(model._seen.outside(np.asarray(X))))
+    values, scaling = np.asarray(X), model._seen
+    n_outside = int(np.count_nonzero(scaling.outside(values)))
     if n_outside == 0:
         return
-    values, scaling = np.asarray(X), model._seen
-    beyond = (values < scaling.lower) | (values > scaling.upper)
-    beyond &= ~scaling.is_constant
+    beyond = scaling.beyond(values)
     row, column = (int(place) for place in np.argwhere(beyond)[0])
     value, low, high = apart(values[row, column], scaling.lower[column], scaling.upper[column])
     message = (

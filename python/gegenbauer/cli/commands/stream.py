@@ -31,8 +31,7 @@ from gegenbauer.cli.report import (
 from gegenbauer.cli.streaming import (
     MAX_FILES_SHOWN,
     Pace,
-    look_at_target,
-    open_tables,
+    open_training_tables,
     require_tables,
 )
 from gegenbauer.cli.tables import check_output
@@ -45,7 +44,6 @@ from gegenbauer.cli.training import (
     keep,
     require_written,
     too_few_rows,
-    warn_of_unnamed,
 )
 from gegenbauer.errors import StreamError
 from gegenbauer.estimators.classifier import GegenbauerClassifier
@@ -129,13 +127,9 @@ def run(
     parts: list[_Part] = []
     n_steps = 3 + scores + (out is not None)
     with Steps(total=n_steps) as steps, _noting_interrupts(parts, checkpoint):
-        steps.begin("looking at the target")
-        start = time.perf_counter()
-        with refusals(steps.warn):
-            source = open_tables(paths, target, ignored, separator)
-            chosen = look_at_target(source, task, steps)
-        looking = time.perf_counter() - start
-        warn_of_unnamed(source.inputs, steps)
+        source, chosen, looking = open_training_tables(
+            paths, target=target, task=task, ignored=ignored, separator=separator, steps=steps
+        )
 
         steps.begin("learning")
         start = time.perf_counter()

@@ -87,7 +87,7 @@ def run(
     with Steps(total=3 + (out is not None) + (plot is not None)) as steps:
         training = read_training_table(
             path, target=target, task=task, ignored=ignored, separator=separator, steps=steps,
-            mixed=parameters.get("n_terms") is None and parameters.get("spectrum", "") is not None,
+            mixed=parameters.get("n_terms") is None,
         )  # fmt: skip
         steps.begin("choosing the polynomials and the penalty")
         kind = GegenbauerClassifierCV if training.classify else GegenbauerRegressorCV

@@ -17,8 +17,7 @@ from gegenbauer.cli.report import describe_solution, describe_spectrum, describe
 from gegenbauer.cli.streaming import (
     MAX_FILES_SHOWN,
     Pace,
-    look_at_target,
-    open_tables,
+    open_training_tables,
     require_tables,
 )
 from gegenbauer.cli.tables import check_output, write_bytes
@@ -28,7 +27,6 @@ from gegenbauer.cli.training import (
     describe_kept,
     keep,
     require_written,
-    warn_of_unnamed,
     writes,
 )
 from gegenbauer.estimators.classifier_cv import GegenbauerClassifierCV
@@ -76,13 +74,9 @@ def run(
     if plot is not None:
         check_plot(plot, paths)
     with Steps(total=3 + (out is not None) + (plot is not None)) as steps:
-        steps.begin("looking at the target")
-        start = time.perf_counter()
-        with refusals(steps.warn):
-            source = open_tables(paths, target, ignored, separator)
-            chosen = look_at_target(source, task, steps)
-        looking = time.perf_counter() - start
-        warn_of_unnamed(source.inputs, steps)
+        source, chosen, looking = open_training_tables(
+            paths, target=target, task=task, ignored=ignored, separator=separator, steps=steps
+        )
         steps.begin("summing, and choosing the polynomials and the penalty")
         start = time.perf_counter()
         pace, sums = Pace(steps, chosen.seen.n_rows), _Sums(steps)
