@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 
 #include "bindings.hpp"
 #include "gegenbauer/sizes.hpp"
@@ -7,6 +8,9 @@
 namespace gegenbauer::bindings {
 
 namespace {
+
+// starts, values and slopes of a piecewise linear map
+using Pieces = std::tuple<std::vector<double>, std::vector<double>, std::vector<double>>;
 
 IndexSet index_set_from(const std::string& name) {
   if (name == "total_degree") return IndexSet::total_degree;
@@ -131,10 +135,19 @@ void bind_basis(py::module_& m) {
 
   bind_class<BoxMap>(m, "BoxMap", "Affine map of a box onto the domain, column by column.")
       .def(py::init([](std::vector<double> half_lower, std::vector<double> half_range, std::vector<double> span,
-                       std::vector<double> offset, bool clip) {
-             return BoxMap{std::move(half_lower), std::move(half_range), std::move(span), std::move(offset), clip};
+                       std::vector<double> offset, bool clip, std::vector<Pieces> warping) {
+             BoxMap map{std::move(half_lower), std::move(half_range), std::move(span), std::move(offset), clip};
+             for (auto& [starts, values, slopes] : warping) {
+               require(starts.size() == values.size() && starts.size() == slopes.size() &&
+                           std::is_sorted(starts.begin(), starts.end()),
+                       "pieces of a map need as many starts, which ascend, as values and slopes");
+               map.warping.push_back({std::move(starts), std::move(values), std::move(slopes)});
+             }
+             return map;
            }),
-           py::arg("half_lower"), py::arg("half_range"), py::arg("span"), py::arg("offset"), py::arg("clip"));
+           py::arg("half_lower"), py::arg("half_range"), py::arg("span"), py::arg("offset"), py::arg("clip"),
+           py::arg("warping") = std::vector<Pieces>{},
+           "`warping` has starts, values and slopes of the pieces of each input, or is empty.");
 
   auto basis = bind_class<TensorBasis>(m, "TensorBasis", "Immutable plan: index set and recurrence.");
   basis.def(

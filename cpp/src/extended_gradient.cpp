@@ -72,7 +72,21 @@ Pair quotient(const Pair& a, double b) {
   return result;
 }
 
-// offset + span clamp01((x / 2 - half_lower) / half_range), as Samples::load rounds it
+// warp(u), where each lane has its own piece
+Pair warped(const Pair& u, const PiecewiseLinear& warp) {
+  Pair start{};
+  Pair value{};
+  Pair slope{};
+  for (int i = 0; i < kLanes; ++i) {
+    const std::size_t j = warp.piece(u.high[i]);
+    start.high[i] = -warp.starts[j];
+    value.high[i] = warp.values[j];
+    slope.high[i] = warp.slopes[j];
+  }
+  return sum(value, product(slope, sum(u, start)));
+}
+
+// offset + span warp(clamp01((x / 2 - half_lower) / half_range)), as Samples::load rounds it
 Pair mapped(const Pair& x, const BoxMap& map, std::size_t t) {
   if (map.span[t] == 0.0) return broadcast(map.offset[t]);
   Pair share = quotient(sum(product(x, 0.5), broadcast(-map.half_lower[t])), map.half_range[t]);
@@ -81,6 +95,7 @@ Pair mapped(const Pair& x, const BoxMap& map, std::size_t t) {
     if (kept != share.high[i] || kept + share.low[i] > 1.0 || (kept == 1.0 && share.low[i] > 0.0)) share.low[i] = 0.0;
     share.high[i] = kept;
   }
+  if (const PiecewiseLinear* warp = map.warp(t)) share = warped(share, *warp);
   return sum(product(share, map.span[t]), broadcast(map.offset[t]));
 }
 

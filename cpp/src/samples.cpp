@@ -25,6 +25,8 @@ void Samples::validate() const {
     require(static_cast<Index>(part->size()) == cols_, "the box has ", part->size(), " inputs but X has ", cols_,
             " columns");
   }
+  require(map_->warping.empty() || static_cast<Index>(map_->warping.size()) == cols_, "the box has ",
+          map_->warping.size(), " maps but X has ", cols_, " columns");
 }
 
 Samples Samples::slice(Index first, Index count) const {
@@ -66,8 +68,16 @@ void Samples::load(Index first, Index count, Index padded, double* x, Index stri
       const double range = map_->half_range[i];
       const double span = map_->span[i];
       const double offset = map_->offset[i];
+      const PiecewiseLinear* warp = map_->warp(i);
       if (span == 0.0) {
         for (Index s = 0; s < count; ++s) row[s] = std::isnan(row[s]) ? row[s] : offset;
+      } else if (warp != nullptr) {
+        for (Index s = 0; s < count; ++s) {
+          double share = (0.5 * row[s] - lower) / range;
+          if (map_->clip) share = std::min(std::max(share, 0.0), 1.0);
+          share = (*warp)(share);
+          row[s] = offset + span * (map_->clip ? std::min(share, 1.0) : share);
+        }
       } else if (map_->clip) {
         for (Index s = 0; s < count; ++s)
           // in this order NaN, a missing number, stays what it is

@@ -25,6 +25,7 @@ class BoxMap:
         span: list[float],
         offset: list[float],
         clip: bool,
+        warping: list[tuple[list[float], list[float], list[float]]] = ...,
     ) -> None: ...
 
 class TensorBasis:

@@ -87,6 +87,14 @@ void test_layouts_and_boxes() {
   evaluate_terms(basis, Samples(by_rows, &box),
                  StridedView<double>{rows.data(), c.n_samples, c.n_terms, rows.outerStride(), 1}, Control(1));
   CHECK((rows.transpose().array() == expected.array()).all());
+  // a map within [0, 1], which the last input does not need
+  box.warping = {{{0.0, 0.25, 0.5}, {0.0, 0.5, 0.625}, {2.0, 0.5, 0.75}}, {}, {{0.0}, {0.0}, {1.0}}};
+  for (double& u : mapped.col(0)) u = u < 0.25 ? 2 * u : u < 0.5 ? 0.5 + 0.5 * (u - 0.25) : 0.625 + 0.75 * (u - 0.5);
+  evaluate_terms(basis, Samples(check::view(static_cast<const Matrix&>(mapped))), check::view(expected), Control(1));
+  evaluate_terms(basis, Samples(check::view(x), &box), check::view(got), Control(1));
+  CHECK((got - expected).cwiseAbs().maxCoeff() < 1e-14);
+  box.warping.pop_back();
+  CHECK_THROWS(Samples(check::view(x), &box), std::invalid_argument, "maps");
   box.span.pop_back();
   CHECK_THROWS(Samples(check::view(x), &box), std::invalid_argument, "columns");
 }
@@ -196,6 +204,14 @@ void test_extended_gradient() {
   const Samples boxed(check::view(static_cast<const Matrix&>(x)), &box);
   const Design thirds{basis, boxed, nullptr, check::view(static_cast<const Matrix&>(y))};
   CHECK(extended_gradient(thirds, w, Control(1)).cwiseAbs().maxCoeff() < 1e-29);
+  // and behind a map that takes 1/3 to 5/8
+  BoxMap bent = box;
+  bent.warping = {{{0.0, 0.25, 0.5}, {0.0, 0.5, 0.875}, {2.0, 1.5, 0.25}}};
+  const Samples warped(check::view(static_cast<const Matrix&>(x)), &bent);
+  const Design eighths{basis, warped, nullptr, check::view(static_cast<const Matrix&>(y))};
+  y.setConstant(5.0);
+  w << 0.0, 0.0, 8.0, 8.0, 0.0, 0.0;
+  CHECK(extended_gradient(eighths, w, Control(1)).cwiseAbs().maxCoeff() < 1e-29);
 }
 
 void test_by_hand() {

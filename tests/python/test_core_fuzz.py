@@ -175,7 +175,14 @@ def box(a: Arguments, m: int) -> Any:
     if a.pick(True, False):
         return None
     m = m + 1 if a.wrong() else m
-    return core.BoxMap([-0.5] * m, [a.number(1.0)] * m, [2.0] * m, [-1.0] * m, a.pick(True, False))
+    warping = []
+    if a.pick(True, False):
+        starts, values = [0.0, a.number(0.5)], [0.0, a.number(0.7)]
+        slopes = [1.0] * (a.between(1, 3) if a.wrong() else 2)
+        warping = [a.pick((starts, values, slopes), ([], [], []))] * (m + int(a.wrong()))
+    return core.BoxMap(
+        [-0.5] * m, [a.number(1.0)] * m, [2.0] * m, [-1.0] * m, a.pick(True, False), warping
+    )
 
 
 class Problem:

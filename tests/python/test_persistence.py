@@ -269,10 +269,18 @@ def _searched(kind):
         "landmarks": {"kernel_samples": 20},
         "landmarks-penalized": {"kernel_samples": 20, "penalize_constant": True},
         "mixed": {"categorical_features": [1]},
+        "ranks": {"intervals": "one_spectrum"} if kind.startswith("regressor") else {},
         "one-mixed": {"categorical_features": [1], "intervals": "one_spectrum"},
     }
     with patch("gegenbauer.estimators._search.default_landmarks", lambda _: 8):
-        return _fitted_search(kind, parameters, X, y, third, weights)
+        if not kind.endswith("ranks"):
+            return _fitted_search(kind, parameters, X, y, third, weights)
+        X[:, 0] **= 4
+        always = patch("gegenbauer.estimators._alternatives.Comparison.is_clear", True)
+        with patch("gegenbauer.estimators._search.FEWEST_TO_JUDGE", 20), always:
+            model = _fitted_search(kind, parameters, X, y, third, weights)
+        assert model.scaling_.warping is not None
+        return model
 
 
 def _fitted_search(kind, parameters, X, y, third, weights):
@@ -309,6 +317,7 @@ SEARCHES = [
     "regressor-column", "regressor-terms", "regressor-terms-penalized", "regressor-fixed",
     "regressor-paper", "classifier-landmarks", "regressor-landmarks",
     "regressor-landmarks-penalized", "classifier-mixed", "regressor-mixed", "regressor-one-mixed",
+    "classifier-ranks", "regressor-ranks",
 ]  # fmt: skip
 
 

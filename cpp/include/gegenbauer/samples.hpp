@@ -2,20 +2,45 @@
 /// The rows of the caller's data as the core reads them: any layout, float64 or float32, never copied as a whole.
 /// Blocks are converted to float64 and mapped from the box of the training data to the domain on the fly.
 
+#include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "gegenbauer/types.hpp"
 
 namespace gegenbauer {
 
-/// Per input: x -> offset + span * clamp01((x / 2 - half_lower) / half_range). Halves keep the range of extreme columns
-/// finite; a constant column has span = 0.
+/// A continuous, increasing map of [0, 1] onto itself: u -> values[j] + slopes[j] (u - starts[j]) with the last j whose
+/// start is not above u; the outer pieces have no end. Without pieces it is the identity. Cost O(log pieces).
+struct PiecewiseLinear {
+  std::vector<double> starts;
+  std::vector<double> values;
+  std::vector<double> slopes;
+
+  /// The piece that holds u, the last one for NaN.
+  [[nodiscard]] std::size_t piece(double u) const {
+    return static_cast<std::size_t>(std::upper_bound(starts.begin() + 1, starts.end(), u) - starts.begin()) - 1;
+  }
+  [[nodiscard]] double operator()(double u) const {
+    const std::size_t j = piece(u);
+    return values[j] + slopes[j] * (u - starts[j]);
+  }
+};
+
+/// Per input: x -> offset + span * warp(clamp01((x / 2 - half_lower) / half_range)). Halves keep the range of extreme
+/// columns finite; a constant column has span = 0. `warping` is empty, or has one map for each input.
 struct BoxMap {
   std::vector<double> half_lower;
   std::vector<double> half_range;
   std::vector<double> span;
   std::vector<double> offset;
   bool clip = true;
+  std::vector<PiecewiseLinear> warping{};
+
+  /// The map of input t within [0, 1], or null if it has none.
+  [[nodiscard]] const PiecewiseLinear* warp(std::size_t t) const {
+    return warping.empty() || warping[t].starts.empty() ? nullptr : &warping[t];
+  }
 };
 
 class Samples {

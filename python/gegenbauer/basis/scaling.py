@@ -10,7 +10,11 @@ from gegenbauer._dispatch import core
 from gegenbauer._validation import as_matrix, check_flag, require_plain, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
 
 __all__ = ["InputScaling", "check_scaling"]
 
@@ -21,10 +25,13 @@ DOMAINS = ((0.0, 1.0), (-1.0, 1.0))
 
 
 class InputScaling:
-    """Affine map of a box onto the domain of the polynomials, column by column.
+    r"""Map of a box onto the domain of the polynomials, column by column.
 
-    The core applies it on the fly, block by block: scaled data are never stored. `transform` is the
-    same map in NumPy.
+    It is affine, :math:`x \mapsto a + (b - a) u` with the share
+    :math:`u = (x - \text{lower}) / (\text{upper} - \text{lower})` of the range, and, with
+    ``warping``, :math:`a + (b - a) w(u)`, where w is increasing and piecewise linear. The core
+    applies it on the fly, block by block: scaled data are never stored. `transform` is the same map
+    in NumPy.
 
     Parameters
     ----------
@@ -38,6 +45,10 @@ class InputScaling:
         Columns to ignore. By default those whose range is at most 8 times the float64 resolution
         of their magnitude. They are mapped to 0, which lies in both domains and is a zero of every
         polynomial of odd degree, whatever values come later.
+    warping : sequence of (array_like, array_like) or None, length n_features, optional
+        For each column two arrays of as many numbers, which increase from 0 to 1: shares of the
+        range and what they are mapped to, linear in between and on beyond the ends. None for
+        columns that are mapped by the box alone.
 
     Examples
     --------
@@ -49,13 +60,14 @@ class InputScaling:
            [1., 0.]])
     """
 
-    __slots__ = ("_map", "clip", "domain", "is_constant", "lower", "upper")
+    __slots__ = ("_map", "_pieces", "clip", "domain", "is_constant", "lower", "upper", "warping")
 
     lower: npt.NDArray[np.float64]
     upper: npt.NDArray[np.float64]
     domain: tuple[float, float]
     clip: bool
     is_constant: npt.NDArray[np.bool_]
+    warping: tuple[tuple[Doubles, Doubles] | None, ...] | None
 
     def __init__(
         self,
@@ -65,6 +77,7 @@ class InputScaling:
         domain: tuple[float, float] = (0.0, 1.0),
         clip: bool = True,
         constant: npt.ArrayLike | None = None,
+        warping: Sequence[tuple[npt.ArrayLike, npt.ArrayLike] | None] | None = None,
     ) -> None:
         box = [
             as_matrix(side, name, one_dimensional=True, n_columns=1, keep_float32=False)[:, 0]
@@ -90,6 +103,8 @@ class InputScaling:
             if self.is_constant.shape != self.lower.shape:
                 raise ValueError("`constant` must have one entry for each column")
             self.is_constant |= half_range == 0
+        self.warping = None if warping is None else _check_warping(warping, self.lower.size)
+        self._pieces = [_pieces(each) for each in self.warping or ()]
         for array in (self.lower, self.upper, self.is_constant):
             array.flags.writeable = False
         low, high = self.domain
@@ -99,6 +114,7 @@ class InputScaling:
             np.where(self.is_constant, 0.0, high - low).tolist(),
             np.where(self.is_constant, 0.0, low).tolist(),
             self.clip,
+            [tuple(part.tolist() for part in each) for each in self._pieces],
         )
 
     @classmethod
@@ -136,16 +152,29 @@ class InputScaling:
         """Number of columns."""
         return self.lower.size
 
+    def replace(self, **changes: Any) -> InputScaling:
+        """Return a scaling with other arguments; those that are not given stay as they are."""
+        return InputScaling(**{**self.__getstate__(), **changes})
+
     def transform(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Map the rows of X, shape (n_samples, n_features), to the domain; NaN stays what it is."""
         data = self._samples(X).astype(np.float64)
-        half_range = np.where(self.is_constant, 1.0, 0.5 * self.upper - 0.5 * self.lower)
-        unit = (0.5 * data - 0.5 * self.lower) / half_range
-        if self.clip:
-            unit = unit.clip(0.0, 1.0)
+        unit = self._shares(data)
+        for t, (starts, values, slopes) in enumerate(self._pieces):
+            if starts.size:
+                at = np.searchsorted(starts[1:], unit[:, t], side="right")
+                unit[:, t] = values[at] + slopes[at] * (unit[:, t] - starts[at])
+        if self.clip and self._pieces:  # by rounding
+            unit = unit.clip(max=1.0)
         low, high = self.domain
         still = self.is_constant & ~np.isnan(data)
         return np.where(still, 0.0, low + (high - low) * unit)
+
+    def _shares(self, data: npt.NDArray[Any]) -> Doubles:
+        """Return where samples are between the ends of the range of each column, before warping."""
+        half_range = np.where(self.is_constant, 1.0, 0.5 * self.upper - 0.5 * self.lower)
+        unit = (0.5 * data - 0.5 * self.lower) / half_range
+        return np.asarray(unit.clip(0.0, 1.0) if self.clip else unit)
 
     def _samples(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
         return as_matrix(X, "X", n_columns=self.n_features, allow_missing=True)
@@ -161,6 +190,11 @@ class InputScaling:
         low, high = self.domain
         with np.errstate(over="ignore"):  # of a range that is nearly none
             slopes = np.tile(0.5 * (high - low) / half_range, (len(data), 1))
+        if self._pieces:
+            unit = self._shares(data)
+            for t, (starts, _, by_share) in enumerate(self._pieces):
+                if starts.size:
+                    slopes[:, t] *= by_share[np.searchsorted(starts[1:], unit[:, t], side="right")]
         if self.clip:
             slopes[self.beyond(data)] = 0.0
         slopes[np.isnan(data)] = 0.0
@@ -213,6 +247,7 @@ class InputScaling:
                 f"boxes can be joined only if number of columns, domain and clip are the same; got "
                 f"{self!r} and {other!r}"
             )
+        _refuse_warping(self, other)
         lower = np.minimum(self.lower, other.lower)
         upper = np.maximum(self.upper, other.upper)
         eps = float(np.finfo(np.float64).eps) if resolution is None else resolution
@@ -229,13 +264,11 @@ class InputScaling:
         narrow &= _is_constant(self.lower, self.upper, _COARSEST)
         if not narrow.any():
             return self
-        return InputScaling(
-            self.lower, self.upper, domain=self.domain, clip=self.clip,
-            constant=self.is_constant & ~narrow,
-        )  # fmt: skip
+        return self.replace(constant=self.is_constant & ~narrow)
 
     def _require_inside(self, wider: InputScaling) -> None:
         """Refuse a box that does not contain this one."""
+        _refuse_warping(self, wider)
         outside = (wider.lower > self.lower) | (wider.upper < self.upper)
         outside |= wider.is_constant & ~self.is_constant
         if outside.any():
@@ -267,7 +300,8 @@ class InputScaling:
 
     def _key(self) -> tuple[object, ...]:
         parts = (self.lower.tobytes(), self.upper.tobytes(), self.is_constant.tobytes())
-        return (*parts, self.domain, self.clip)
+        maps = [each and tuple(part.tobytes() for part in each) for each in self.warping or ()]
+        return (*parts, self.domain, self.clip, *maps)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, InputScaling) and self._key() == other._key()
@@ -283,6 +317,7 @@ class InputScaling:
             "domain": self.domain,
             "clip": self.clip,
             "constant": self.is_constant,
+            "warping": self.warping,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -298,6 +333,52 @@ def _is_constant(
     half_range = 0.5 * upper - 0.5 * lower
     half_magnitude = 0.5 * np.maximum(np.abs(lower), np.abs(upper))
     return np.asarray(half_range <= 8 * float(resolution) * half_magnitude)
+
+
+def _refuse_warping(*boxes: InputScaling) -> None:
+    """Refuse boxes of which polynomials of one are none of the other."""
+    if any(box.warping is not None for box in boxes):
+        raise ValueError("a box can become wider only if it has no `warping`, nor the wider one")
+
+
+def _check_warping(warping: Any, n_features: int) -> tuple[tuple[Doubles, Doubles] | None, ...]:
+    """Return the maps of the columns, after checking them."""
+    if len(warping) != n_features:
+        raise ValueError(
+            f"`warping` must have one entry for each column, {n_features}; got {len(warping)}"
+        )
+    found: list[tuple[Doubles, Doubles] | None] = []
+    for t, each in enumerate(warping):
+        if each is None:
+            found.append(None)
+            continue
+        shares, values = (
+            as_matrix(part, "warping", one_dimensional=True, n_columns=1, keep_float32=False)[:, 0]
+            for part in each
+        )
+        ends = [shares[:1], values[:1]], [shares[-1:], values[-1:]]
+        if (
+            shares.size != values.size
+            or shares.size < 2
+            or any((end != place).any() for place, pair in enumerate(ends) for end in pair)
+            or not all((np.diff(part) > 0).all() for part in (shares, values))
+        ):
+            raise ValueError(
+                "`warping` must hold pairs of arrays of as many numbers, two or more, which "
+                f"increase from 0 to 1; those of column {t} do not"
+            )
+        for part in (shares, values):
+            part.flags.writeable = False
+        found.append((shares, values))
+    return tuple(found)
+
+
+def _pieces(warping: tuple[Doubles, Doubles] | None) -> tuple[Doubles, Doubles, Doubles]:
+    """Return where the pieces of a map start, its values there, and its slopes."""
+    if warping is None:
+        return np.empty(0), np.empty(0), np.empty(0)
+    shares, values = warping
+    return shares[:-1], values[:-1], np.diff(values) / np.diff(shares)
 
 
 def _check_domain(domain: object) -> tuple[float, float]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gegenbauer.basis.tensor_basis import TensorBasis
 
 __all__ = [
+    "describe_alternatives",
     "describe_choice",
     "describe_clipped",
     "describe_parameters",
@@ -147,6 +148,16 @@ def describe_solution(model: Any) -> str:
         f"{model.rcond_:.1e}"
     )
     return f"{text}, {count(model.n_refinements_, 'refinement')}" if plain else text
+
+
+def describe_alternatives(model: Any) -> list[tuple[str, str]]:
+    """Return a line on the other models that were tried, if there were some."""
+    found = [
+        f"{name.replace('_', ' ')} {'taken' if each.is_clear else 'not taken'} "
+        f"(loss smaller by {each.usual_gain:.2g} +- {each.standard_error:.1g})"
+        for name, each in model.alternatives_.items()
+    ]
+    return [("alternatives", "; ".join(found))] if found else []
 
 
 def describe_clipped(model: Any, names: Sequence[str]) -> list[tuple[str, str]]:

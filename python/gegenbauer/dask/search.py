@@ -143,6 +143,7 @@ class SearchOnDask(Supervised, SumsSearch):
         self._task_model = found.model
         self.scaling_ = self._with_margin(found.box)
         self.n_clipped_ = np.zeros(self.n_features_in_, dtype=np.intp)
+        self.alternatives_ = {}
         sample = found.sample
         self._look_at_inputs(sample.X)
         weight = None

@@ -330,13 +330,7 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
         """Return the fitted box with today's clipping: the policy may change after ``fit``."""
         if self.scaling_.clip == self._clips:
             return self.scaling_
-        return InputScaling(
-            self.scaling_.lower,
-            self.scaling_.upper,
-            domain=self.scaling_.domain,
-            clip=self._clips,
-            constant=self.scaling_.is_constant,
-        )
+        return self.scaling_.replace(clip=self._clips)
 
     def _apply_range_policy(self, X: NDArray[Any]) -> None:
         """Warn or raise for samples outside of the fitted box, if the policy requires it."""

@@ -11,7 +11,6 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
 from gegenbauer.basis.levels import Levels
-from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.errors import OutOfRangeWarning, stacklevel
 from gegenbauer.estimators._base import MAX_LISTED
 from gegenbauer.estimators._categories import (
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles
+    from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.ridge.expansions import KernelExpansion
     from gegenbauer.ridge.mean_expansion import MeanExpansion
 
@@ -148,9 +148,7 @@ class MixedInputs(TargetEstimator):
         lower, upper = box.lower.copy(), box.upper.copy()
         for t, category in self._encoder.categories:
             lower[t], upper[t] = 0.0, max(category.n_levels - 1, 0)
-        return InputScaling(
-            lower, upper, domain=box.domain, clip=box.clip, constant=box.is_constant
-        )
+        return box.replace(lower=lower, upper=upper)
 
     def _look_at_inputs(self, X: NDArray[Any]) -> None:
         if self._levels is not None:

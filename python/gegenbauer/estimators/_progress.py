@@ -37,8 +37,8 @@ class Progress:
     ----------
     estimator : estimator
         Its callbacks are called, within a method that `with_callbacks` decorates.
-    n_stages : int
-        Number of stages.
+    n_stages : int or None
+        Number of stages; None if it is not known.
     verbose : bool or int
         Whether to show a line: by tqdm where it is installed, else one line a step.
     **data
@@ -46,7 +46,7 @@ class Progress:
     """
 
     def __init__(
-        self, estimator: Any, n_stages: int, *, verbose: bool | int = False, **data: Any
+        self, estimator: Any, n_stages: int | None, *, verbose: bool | int = False, **data: Any
     ) -> None:
         self._estimator = estimator
         self._data = data

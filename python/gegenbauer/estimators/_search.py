@@ -8,6 +8,7 @@ in the span of landmarks, and for very many samples a finite set of the terms of
 
 from __future__ import annotations
 
+import copy
 import warnings
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -25,9 +26,16 @@ from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.estimators._alternatives import (
+    FEWEST_TO_JUDGE,
+    MOST_TO_JUDGE,
+    Comparison,
+    compare,
+)
 from gegenbauer.estimators._base import Range, box_of
 from gegenbauer.estimators._fences import find_fences
 from gegenbauer.estimators._found import FoundEstimator
+from gegenbauer.estimators._half_ranks import half_ranks
 from gegenbauer.estimators._progress import CallbackSupportMixin, Progress, with_callbacks
 from gegenbauer.estimators._ridge import PAPER_LAM, PAPER_N_TERMS
 from gegenbauer.estimators._samples import Samples, search_places, spread_places
@@ -58,7 +66,7 @@ from gegenbauer.selection.penalty import search_alpha
 from gegenbauer.selection.spectrum_search import ALPHAS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -135,6 +143,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
     bounds: Any = None
 
     n_clipped_: NDArray[np.intp]
+    alternatives_: dict[str, Comparison]
     _range: InputScaling | None = None
 
     # How much wider than the samples of the fit the box of the inputs is, on either side; the
@@ -190,7 +199,10 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         self._validate_params()
         given = {"sample_weight": sample_weight, "groups": groups}
         metadata = {name: value for name, value in given.items() if value is not None} or None
-        with Progress(self, 2, verbose=self.verbose, X=X, y=y, metadata=metadata) as progress:
+        # of many samples other models are tried as well, and how many is not known yet
+        n_stages = None if self._may_have_alternatives else 2
+        more = {"verbose": self.verbose, "X": X, "y": y, "metadata": metadata}
+        with Progress(self, n_stages, **more) as progress:
             return super()._fit_on_copy(X, y, sample_weight, groups, progress)
 
     def _fit_by_stream(self, kind: type[Any], batches: Any, checkpoint: Any, **how: Any) -> Self:
@@ -244,7 +256,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         data = self._standardised(data)
         self._try_scoring(data)
         loss = self._make_loss(data, splits)
-        n_landmarks = None
+        self.alternatives_, n_landmarks = {}, None
         if grid is None and self.n_terms is None:
             n_landmarks = self._n_landmarks(data)
         self._all_terms = n_landmarks is not None
@@ -255,7 +267,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         if grid is not None:
             left_out = self._fit_paper(data, grid, loss, splits, progress)
         else:
-            left_out = self._fit_spectrum(data, loss, splits, progress, n_landmarks)
+            left_out = self._fit_best(data, loss, splits, progress, n_landmarks)
         self._warn_of_underfitting(data, loss, splits, left_out.outputs)
         self._finish(data, left_out)
         self._put_back(raw_X, used, n_rows)
@@ -276,8 +288,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
 
         0 for all of them, None where a finite set of terms is better.
         """
-        most = self.kernel_samples
-        if data.n <= (default_kernel_samples() if isinstance(most, str) else most):
+        if data.n <= self._most_for_kernel:
             return 0
         return default_landmarks(data.n) or None
 
@@ -290,6 +301,87 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
 
     def _default_n_terms(self, data: Samples) -> int:  # noqa: ARG002  # on clusters it counts
         return _DEFAULT_N_TERMS
+
+    def _fit_best(
+        self,
+        data: Samples,
+        loss: Loss,
+        splits: Splits,
+        progress: Progress,
+        n_landmarks: int | None,
+    ) -> LeftOut:
+        """Fit the first model, or one that predicts samples left out clearly better.
+
+        Each alternative is tried on the best so far. Of more than some thousand samples they are
+        judged by as many, and the best is fitted to all in the end.
+        """
+        most = min(MOST_TO_JUDGE, self._most_for_kernel)
+        several = self._may_have_alternatives and n_landmarks is not None
+        several = several and min(data.n, most) >= FEWEST_TO_JUDGE
+        alternatives = self._alternatives(data) if several else {}
+        if not alternatives:
+            return self._fit_spectrum(data, loss, splits, progress, n_landmarks)
+        some, parts, judge = data, splits, loss
+        if data.n > most:
+            rows = search_places(data, most, self._stratified)
+            some, parts = data.take(rows), restrict_splits(splits, rows, data.n)
+            judge = self._make_loss(some, parts)
+        best, compared = copy.copy(self), {}
+        left_out = best._fit_spectrum(some, judge, parts, progress, 0)
+        losses = best._sample_losses(some, left_out.outputs)
+        for name, change in alternatives.items():
+            trial = copy.copy(best)
+            change(trial)
+            found = trial._fit_spectrum(some, judge, parts, progress, 0)
+            its_losses = trial._sample_losses(some, found.outputs)
+            compared[name] = compare(losses, its_losses, some.weight)
+            if compared[name].is_clear:
+                best, left_out, losses = trial, found, its_losses
+        self._become(best)
+        self.alternatives_ = compared
+        if some is data:
+            return left_out
+        return self._fit_spectrum(data, loss, splits, progress, n_landmarks)
+
+    def _alternatives(self, data: Samples) -> dict[str, Callable[[Self], None]]:
+        """Return names of other models, and what turns an estimator that is to be fitted into one.
+
+        Half ranks take part where the box is chosen, too.
+        """
+        if not isinstance(self.bounds, str):
+            return {}
+        box = self.scaling_
+        categories = {*self._encoder.columns.tolist()}
+
+        def map_of(t: int) -> tuple[Doubles, Doubles] | None:
+            if box.is_constant[t] or t in categories:
+                return None
+            column = data.X[:, t].astype(np.float64)
+            return half_ranks(column, data.weight, box.lower[t], box.upper[t])
+
+        warping = [map_of(t) for t in range(box.n_features)]
+        if all(each is None for each in warping):
+            return {}
+
+        def take_half_ranks(trial: Self) -> None:
+            trial.scaling_ = box.replace(warping=warping)
+
+        return {"half_ranks": take_half_ranks}
+
+    def _sample_losses(self, data: Samples, left_out: Doubles) -> Doubles:
+        """Return the loss of each sample by its prediction, NaN where there is none, (n,)."""
+        raise NotImplementedError
+
+    @property
+    def _may_have_alternatives(self) -> bool:
+        """Whether models other than the first may be tried: not those that were requested."""
+        return isinstance(self.spectrum, str) and self._may_have_all_terms and self.scoring is None
+
+    @property
+    def _most_for_kernel(self) -> int:
+        """Most samples of which each has a coefficient."""
+        given = self.kernel_samples
+        return default_kernel_samples() if isinstance(given, str) else int(given)
 
     def _fit_spectrum(
         self,
@@ -449,9 +541,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
                 lower[t], upper[t] = find_fences(data.X[:, t], data.weight)
         if (lower == whole.lower).all() and (upper == whole.upper).all():
             return whole
-        return InputScaling(
-            lower, upper, domain=whole.domain, clip=whole.clip, constant=whole.is_constant
-        )
+        return whole.replace(lower=lower, upper=upper)
 
     @property
     def _has_given_bounds(self) -> bool:
@@ -466,11 +556,10 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
             return tight
         room = self._MARGIN * tight.upper - self._MARGIN * tight.lower
         largest = np.finfo(np.float64).max
-        return InputScaling(
-            np.maximum(tight.lower, room - largest) - room,
-            np.minimum(tight.upper, largest - room) + room,
-            domain=tight.domain, clip=tight.clip, constant=tight.is_constant,
-        )  # fmt: skip
+        return tight.replace(
+            lower=np.maximum(tight.lower, room - largest) - room,
+            upper=np.minimum(tight.upper, largest - room) + room,
+        )
 
     @property
     def _may_have_all_terms(self) -> bool:

@@ -338,6 +338,7 @@ class StreamSearch(SumsSearch):
             spectra = [sums.summed[0].basis.spectrum]
             self.surface_, self.n_search_samples_ = {}, 0
         self.scaling_, self.n_clipped_ = sums.scaling, sums.n_clipped
+        self.alternatives_ = {}
         self._look_at_inputs(draw.X)
         fold_of = folds_of_places(draw.place, n_folds)
         data, splits = Samples.merge(

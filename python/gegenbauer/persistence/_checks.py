@@ -13,6 +13,7 @@ import numpy as np
 from gegenbauer.errors import ModelFileError
 from gegenbauer.persistence._format import (
     ALPHA_RESULTS,
+    ALTERNATIVES,
     AXES,
     CLASSIFIERS,
     CORRELATION,
@@ -69,6 +70,8 @@ def check_fitted(header: Header) -> None:
         schema |= CORRELATION
     if name in SEARCHES and "basis" not in fitted and "inputs" in fitted:
         schema |= INPUTS
+    if name in SEARCHES and "alternatives_" in fitted:
+        schema |= ALTERNATIVES
     if name not in SEARCHES or "basis" in fitted:
         schema |= FITTED_BASIS
     if name in SEARCHES:
@@ -175,6 +178,9 @@ def _expected_of_search(
         shapes[key] = given.get("lower", (None,))
     if "seen_lower" in given:
         shapes["seen_upper"] = given.get("lower", (None,))
+    if "warping_sizes" in given:
+        shapes["warping_sizes"] = given.get("lower", (None,))
+        shapes["warping_shares"] = shapes["warping_values"] = given.get("warping_shares", (None,))
     raw = fitted.get("spectrum_", each) is None
     # with a spectrum that was given or learned there was no grid
     if raw or f"{RESULTS}score" in given:

@@ -87,6 +87,9 @@ and for the estimators that choose by themselves
 ``n_clipped``            int64, (m,)           ``n_clipped_``, if any value was
 ``seen_lower``,          float64, (m,)         the range of the samples, if the box has fences
 ``seen_upper``                                 within
+``warping_sizes``,       int64, (m,)           ``scaling_.warping``, if there is any: how many
+``warping_shares``,      float64, (M,)         points each input has, 0 for none, and those of
+``warping_values``       float64, (M,)         all inputs, one after another
 =======================  ====================  ========================================
 
 Version 1 has other names (:mod:`gegenbauer._renamed`) and is read as well. Files of the same
@@ -127,6 +130,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALPHA_RESULTS",
+    "ALTERNATIVES",
     "AXES",
     "BASIS_ARGUMENTS",
     "CLASSIFIERS",
@@ -158,6 +162,7 @@ __all__ = [
     "METADATA_KEYS",
     "NUMBER",
     "OBJECT",
+    "OPEN_NUMBER",
     "RESULTS",
     "SEARCHES",
     "STATISTICS",
@@ -221,7 +226,7 @@ NUMBER: Final = Entry((int, float))
 COUNT: Final = Entry((int,), 0, 2**63 - 1)
 
 # "nan", "inf" and "-inf" stand for numbers that JSON does not have.
-_OPEN_NUMBER: Final = Entry((int, float, str))
+OPEN_NUMBER: Final = Entry((int, float, str))
 
 # What ``fitted`` holds, for every estimator and beyond.
 FITTED: Final[dict[str, Entry]] = {
@@ -240,6 +245,11 @@ CORRELATION: Final[dict[str, Entry]] = {
 # a number, "missing": whether some are}
 INPUTS: Final[dict[str, Entry]] = {
     "inputs": Entry((list,)),
+}
+
+# Of searches that tried other models: {name: [gain, usual gain, standard error]}
+ALTERNATIVES: Final[dict[str, Entry]] = {
+    "alternatives_": OBJECT,
 }
 
 FITTED_BASIS: Final[dict[str, Entry]] = {
@@ -275,14 +285,14 @@ KINDS: Final[dict[str, Any]] = {"gram": GramStatistics, "moments": MomentStatist
 
 FITTED_SEARCH: Final[dict[str, Entry]] = {
     "alpha_": Entry((int, float), math.ulp(0.0)),
-    "best_score_": _OPEN_NUMBER,
+    "best_score_": OPEN_NUMBER,
     "n_search_samples_": COUNT,
     "spectrum_": Entry((list, type(None))),  # components; null for raw polynomials
     "y_was_flat": _FLAG,
 }
 
 FITTED_REGRESSOR_SEARCH: Final[dict[str, Entry]] = {
-    "effective_dof_": _OPEN_NUMBER,
+    "effective_dof_": OPEN_NUMBER,
     "free_constant": _FLAG,
     "free_leverage": Entry((int, float, str, type(None)), 0),  # null in models of all terms
 }
@@ -418,6 +428,9 @@ TENSORS: Final[dict[str, _Tensor]] = {
     "n_clipped": _of_type("int64", low=0, high=2**63 - 1),
     "seen_lower": _doubles(),
     "seen_upper": _doubles(),
+    "warping_sizes": _of_type("int64", low=0, high=2**31),
+    "warping_shares": _doubles(low=0.0, high=1.0),
+    "warping_values": _doubles(low=0.0, high=1.0),
 }
 
 # Text labels come back in an array as wide as they were in if it takes at most this, and 8 times

@@ -16,6 +16,7 @@ from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import ModelFileError
+from gegenbauer.estimators._alternatives import Comparison
 from gegenbauer.estimators._label_set import LabelSet
 from gegenbauer.estimators._solution import Solution
 from gegenbauer.estimators.regressor_cv import GegenbauerRegressorCV
@@ -41,6 +42,7 @@ from gegenbauer.persistence._format import (
     MAX_WEIGHTS,
     NUMBER,
     OBJECT,
+    OPEN_NUMBER,
     RESULTS,
     SEARCHES,
     TEXT,
@@ -212,6 +214,17 @@ def _restore_class_weight(pairs: list[Any]) -> dict[Any, float]:
 
 
 def _restore_scaling(fitted: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> InputScaling:
+    warping: list[Any] | None = None
+    if "warping_sizes" in arrays:
+        sizes, shares = arrays["warping_sizes"], arrays["warping_shares"]
+        if sizes.sum() != shares.size:
+            raise ModelFileError(
+                f"warping_sizes must have the sum {shares.size}, the number of points there are; "
+                f"got {sizes.sum()}."
+            )
+        ends = np.cumsum(sizes)[:-1]
+        pairs = zip(np.split(shares, ends), np.split(arrays["warping_values"], ends), strict=True)
+        warping = [pair if pair[0].size else None for pair in pairs]
     scaling: InputScaling = build_object(
         InputScaling,
         arrays["lower"],
@@ -219,6 +232,7 @@ def _restore_scaling(fitted: dict[str, Any], arrays: dict[str, NDArray[Any]]) ->
         domain=_restore_value(fitted["domain"], "domain"),
         clip=fitted["clip"],
         constant=arrays["constant"],
+        warping=warping,
     )
     return scaling
 
@@ -317,10 +331,19 @@ def _restore_search(
         raise ModelFileError(f"y_was_flat is true, and there are {n_outputs} outputs.")
     estimator.loo_predictions_ = arrays["loo_predictions"]
     estimator.n_clipped_ = arrays.get("n_clipped", np.zeros(m, dtype=np.int64)).astype(np.intp)
+    estimator.alternatives_ = {}
+    for key, numbers in fitted.get("alternatives_", {}).items():
+        what = f"fitted['alternatives_'][{key!r}]"
+        n = len(Comparison._fields)
+        if not isinstance(numbers, list) or len(numbers) != n:
+            raise ModelFileError(f"{what} must be {n} numbers; got {show(numbers)}.")
+        for each in numbers:
+            require_valid(each, OPEN_NUMBER, what)
+        estimator.alternatives_[key] = Comparison(*map(float, numbers))
     estimator._range = None
     if "seen_lower" in arrays:
         seen = {"lower": arrays["seen_lower"], "upper": arrays["seen_upper"]}
-        estimator._range = _restore_scaling(fitted, {**arrays, **seen})
+        estimator._range = _restore_scaling(fitted, {"constant": arrays["constant"], **seen})
     estimator.surface_ = {}
     if f"{RESULTS}score" in arrays:
         axes = AXES[0] if estimator.spectra_ else AXES[1]

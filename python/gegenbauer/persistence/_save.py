@@ -272,6 +272,18 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
         fitted["inputs"] = _inputs(estimator._levels, dict(estimator._encoder.categories))
     if estimator.n_clipped_.any():
         tensors["n_clipped"] = estimator.n_clipped_.astype(np.int64)
+    warping = estimator.scaling_.warping
+    if warping is not None:
+        sizes = [0 if each is None else each[0].size for each in warping]
+        tensors["warping_sizes"] = np.array(sizes, dtype=np.int64)
+        for k, name in enumerate(("shares", "values")):
+            parts = [each[k] for each in warping if each is not None]
+            tensors[f"warping_{name}"] = np.concatenate([np.empty(0), *parts])
+    if estimator.alternatives_:
+        fitted["alternatives_"] = {
+            name: [_open_number(number) for number in each]
+            for name, each in estimator.alternatives_.items()
+        }
     if estimator._range is not None:
         tensors["seen_lower"] = estimator._range.lower
         tensors["seen_upper"] = estimator._range.upper

@@ -13,6 +13,7 @@ from gegenbauer.cli.judged import JudgedModel
 from gegenbauer.cli.messages import UserError, duration, number, refusals
 from gegenbauer.cli.output import Steps, print_pairs
 from gegenbauer.cli.report import (
+    describe_alternatives,
     describe_clipped,
     describe_solution,
     describe_spectrum,
@@ -116,6 +117,7 @@ def run(
             ("terms", describe_terms(model)),
             ("spectrum", describe_spectrum(model)),
             ("alpha", number(model.alpha_)),
+            *describe_alternatives(model),
             *describe_clipped(model, training.inputs.columns.tolist()),
             ("solved by", describe_solution(model)),
             ("calibration", calibration),
