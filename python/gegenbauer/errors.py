@@ -20,6 +20,7 @@ __all__ = [
     "Rows",
     "StreamError",
     "StreamOrderWarning",
+    "TimeBudgetWarning",
     "TooLargeError",
     "UnderfittingWarning",
 ]
@@ -189,6 +190,10 @@ class GridEdgeWarning(UserWarning):
 
 class UnderfittingWarning(UserWarning):
     """The model that was chosen is no better than a constant, by its held-out predictions."""
+
+
+class TimeBudgetWarning(UserWarning):
+    """A fit with ``max_seconds`` took cheaper ways than it would have without."""
 
 
 class StreamOrderWarning(UserWarning):

@@ -1190,6 +1190,29 @@ def rows_of(table: str) -> dict[str, list[str]]:
 
 
 class TestTune:
+    def test_other_models_and_a_time_budget(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        rng = np.random.default_rng(0)
+        ranks = rng.uniform(size=(1100, 3))
+        y = np.sin(9 * ranks[:, 0]) + ranks[:, 1] * ranks[:, 2] + 0.05 * rng.normal(size=1100)
+        pd.DataFrame(100.0**ranks).assign(y=y).to_csv("t.csv", index=False)
+        given = ["tune", "t.csv", "--target", "y"]
+        result = succeed(*given, "--out", "m.st")
+        found = load("m.st").alternatives_["half_ranks"]
+        assert found.is_clear
+        expected = f"half ranks taken (loss smaller by {found.usual_gain:.2g} +- "
+        assert result.value("alternatives").startswith(expected)
+        warned = "--max-seconds 1e-06 makes the fit cheaper"
+        result = succeed(*given, "--out", "m.st", "--max-seconds", "1e-6", warning=warned)
+        assert load("m.st").alternatives_ == {}
+        assert "no other models are tried" in result.err
+        assert "`" not in result.err
+        result = run(*given, "--max-seconds", "-1")
+        assert result.code == 2
+        result = run(*given, "--max-seconds", "9", "--stream")
+        assert result.code == 2
+        assert "is of tables in memory" in result.err
+
     def test_classification(self, iris_csv):
         result = succeed("tune", iris_csv, "--target", "species", "--out", "m.st")
         model = load("m.st")

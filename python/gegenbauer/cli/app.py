@@ -144,6 +144,15 @@ def tune(
             show_default="warn",
         ),
     ] = None,
+    max_seconds: Annotated[
+        Any,
+        typer.Option(
+            parser=lambda text: opt.number(text, above=0.0), metavar="SECONDS",
+            help="About how long the fit may take: where it would take longer, cheaper ways are "
+            "taken, and reported.",
+            show_default="no limit",
+        ),
+    ] = None,
     stream: opt.Stream = False,
     n_jobs: opt.Jobs = None,
 ) -> None:  # fmt: skip
@@ -159,8 +168,14 @@ def tune(
     """
     if not stream:
         opt.require_one_table(tables)
+    elif max_seconds is not None:
+        raise typer.BadParameter(
+            "is of tables in memory; --stream takes as long as one pass does",
+            param_hint="'--max-seconds'",
+        )
     parameters = {
         "n_terms": n_terms,
+        "max_seconds": max_seconds,
         "out_of_range": out_of_range and out_of_range.value,
         "n_jobs": n_jobs,
     }

@@ -30,6 +30,7 @@ _FIXED = {
     "scoring": None,
     "kernel_samples": "auto",
     "bounds": None,
+    "max_seconds": None,
     "categorical_features": None,
     "missing": "error",
 }

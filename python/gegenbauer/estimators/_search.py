@@ -48,6 +48,7 @@ from gegenbauer.estimators._search_warnings import (
 )
 from gegenbauer.estimators._splits import make_splits, restrict_splits
 from gegenbauer.estimators._targets import checked_sample_weight, warn_of_light
+from gegenbauer.estimators._time_budget import Choice, expect, measure, plan, warn_of_cheaper
 from gegenbauer.ridge.cost import default_kernel_samples, default_landmarks
 from gegenbauer.ridge.expansions import (
     KernelExpansion,
@@ -59,6 +60,7 @@ from gegenbauer.ridge.kernel_ridge import solve_kernel
 from gegenbauer.ridge.landmarks import choose_landmarks
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 from gegenbauer.ridge.solve import solve_ridge
+from gegenbauer.selection._learn_spectrum import first_spectrum
 from gegenbauer.selection.basis_search import PAPER_ALPHAS, search_basis
 from gegenbauer.selection.candidates import NO_LOSS, Candidate
 from gegenbauer.selection.objective import check_level
@@ -136,11 +138,13 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         "search_samples": [Range(Integral, 10, None, closed="left")],
         "kernel_samples": [StrOptions({"auto"}), Range(Integral, 0, None, closed="left")],
         "bounds": [StrOptions({"auto"}), "array-like", None],
+        "max_seconds": [Range(Real, 0, None, closed="neither"), None],
         "verbose": ["verbose"],
     }
 
-    # A parameter of those that take it; on clusters there is none
+    # Parameters of those that take them; on clusters there are none
     bounds: Any = None
+    max_seconds: float | None = None
 
     n_clipped_: NDArray[np.intp]
     alternatives_: dict[str, Comparison]
@@ -315,24 +319,29 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         Each alternative is tried on the best so far. Of more than some thousand samples they are
         judged by as many, and the best is fitted to all in the end.
         """
+        if n_landmarks is None:
+            return self._fit_spectrum(data, loss, splits, progress)
         most = min(MOST_TO_JUDGE, self._most_for_kernel)
-        several = self._may_have_alternatives and n_landmarks is not None
-        several = several and min(data.n, most) >= FEWEST_TO_JUDGE
+        judged = min(data.n, most)
+        several = self._may_have_alternatives and judged >= FEWEST_TO_JUDGE
         alternatives = self._alternatives(data) if several else {}
-        if not alternatives:
-            return self._fit_spectrum(data, loss, splits, progress, n_landmarks)
+        choice = Choice(int(self.search_samples), n_landmarks, len(alternatives))
+        if self.max_seconds is not None:
+            choice = self._within_budget(data, choice, judged)
+        if choice.n_alternatives == 0:
+            return self._fit_spectrum(data, loss, splits, progress, choice)
         some, parts, judge = data, splits, loss
         if data.n > most:
             rows = search_places(data, most, self._stratified)
             some, parts = data.take(rows), restrict_splits(splits, rows, data.n)
             judge = self._make_loss(some, parts)
-        best, compared = copy.copy(self), {}
-        left_out = best._fit_spectrum(some, judge, parts, progress, 0)
+        best, compared, trial_choice = copy.copy(self), {}, choice._replace(n_landmarks=0)
+        left_out = best._fit_spectrum(some, judge, parts, progress, trial_choice)
         losses = best._sample_losses(some, left_out.outputs)
         for name, change in alternatives.items():
             trial = copy.copy(best)
             change(trial)
-            found = trial._fit_spectrum(some, judge, parts, progress, 0)
+            found = trial._fit_spectrum(some, judge, parts, progress, trial_choice)
             its_losses = trial._sample_losses(some, found.outputs)
             compared[name] = compare(losses, its_losses, some.weight)
             if compared[name].is_clear:
@@ -341,7 +350,24 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         self.alternatives_ = compared
         if some is data:
             return left_out
-        return self._fit_spectrum(data, loss, splits, progress, n_landmarks)
+        return self._fit_spectrum(data, loss, splits, progress, choice)
+
+    @property
+    def _needs_all_samples(self) -> bool:
+        """Whether each sample has to have a coefficient."""
+        return False
+
+    def _within_budget(self, data: Samples, best: Choice, n_judged: int) -> Choice:
+        """Return what of a choice `max_seconds` allows, and warn of what it does not."""
+        assert self.max_seconds is not None
+        kernel = self._kernel_of_all_terms(data, first_spectrum(data.X.shape[1], self._levels))
+        speed = measure(kernel, data, best.n_search, self._options())
+        choice = plan(
+            self.max_seconds, best, data.n, n_judged, speed, all_samples=self._needs_all_samples
+        )
+        expected = expect(best, data.n, n_judged, best.n_search, speed)
+        warn_of_cheaper(self.max_seconds, best, choice, data.n, expected)
+        return choice
 
     def _alternatives(self, data: Samples) -> dict[str, Callable[[Self], None]]:
         """Return names of other models, and what turns an estimator that is to be fitted into one.
@@ -389,10 +415,12 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         loss: Loss,
         splits: Splits,
         progress: Progress,
-        n_landmarks: int | None = None,
+        choice: Choice | None = None,
     ) -> LeftOut:
         """Choose a spectrum on few samples, and fit all terms or those of largest weight."""
-        rows = search_places(data, int(self.search_samples), self._stratified)
+        n_search = int(self.search_samples) if choice is None else choice.n_search
+        n_landmarks = None if choice is None else choice.n_landmarks
+        rows = search_places(data, n_search, self._stratified)
         self.n_search_samples_ = int(rows.size)
         few, few_splits = data.take(rows), restrict_splits(splits, rows, data.n)
         self.surface_, self.lam_ = {}, 0.0

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
     from gegenbauer.estimators._progress import Progress
     from gegenbauer.estimators._samples import Samples
+    from gegenbauer.estimators._time_budget import Choice
     from gegenbauer.selection.candidates import Loss, Splits
 
 __all__ = ["SeveralSpectraEstimator", "relative_noise"]
@@ -59,6 +60,10 @@ class SeveralSpectraEstimator(SearchEstimator):
                 "`intervals='auto'`"
             )
 
+    @property
+    def _needs_all_samples(self) -> bool:
+        return self.intervals == "five_spectra"
+
     def _learns_several(self, data: Samples, splits: Splits, n_landmarks: int | None) -> bool:
         """Whether there are several spectra to learn: a given one has seen no sample."""
         if self.intervals == "one_spectrum" or not isinstance(self.spectrum, str):
@@ -79,11 +84,13 @@ class SeveralSpectraEstimator(SearchEstimator):
         loss: Loss,
         splits: Splits,
         progress: Progress,
-        n_landmarks: int | None = None,
+        choice: Choice | None = None,
     ) -> LeftOut:
         """Choose a spectrum, or several, and fit."""
+        n_landmarks = None if choice is None else choice.n_landmarks
         if not self._learns_several(data, splits, n_landmarks):
-            return super()._fit_spectrum(data, loss, splits, progress, n_landmarks)
+            return super()._fit_spectrum(data, loss, splits, progress, choice)
+        assert choice is not None
         self.surface_, self.lam_ = {}, 0.0
         part = deal_samples(data, min(N_SPECTRA, data.n))
         used = np.zeros(data.n, dtype=bool)
@@ -92,7 +99,7 @@ class SeveralSpectraEstimator(SearchEstimator):
             for k in range(part.max() + 1):
                 seen = np.flatnonzero(part != k)
                 rest = data.take(seen)
-                rows = search_places(rest, int(self.search_samples), self._stratified)
+                rows = search_places(rest, choice.n_search, self._stratified)
                 used[seen[rows]] = True
                 learned.append(self._learn(rest.take(rows), None, progress))
         self.n_search_samples_ = int(used.sum())

@@ -128,6 +128,12 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         where values are clipped, and not with ``spectrum=None``. From 1,000 samples on each input
         may be replaced by the mean of its place in the box and its rank (half ranks), see
         ``alternatives_``.
+    max_seconds : float or None, default=None
+        A time budget of ``fit``, in seconds, for models of all terms. Where the choice would take
+        longer, by a measurement that takes part of a second, other models are not tried,
+        landmarks take the place of all samples, and spectra are learned on fewer samples, in this
+        order; a warning reports it. It is soft: no fit is cut short, and what is expected is right
+        to a factor of two. What is chosen then depends on the speed of the machine.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: see
         :class:`GegenbauerClassifier`. "extrapolate" is for finite sets of terms only.
@@ -275,6 +281,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         categorical_features: Any = "from_dtype",
         missing: str = "indicator",
         bounds: Any = "auto",
+        max_seconds: float | None = None,
         out_of_range: str = "warn",
         class_weight: dict[Any, float] | str | None = None,
         verbose: bool | int = False,
@@ -292,6 +299,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         self.categorical_features = categorical_features
         self.missing = missing
         self.bounds = bounds
+        self.max_seconds = max_seconds
         self.out_of_range = out_of_range
         self.class_weight = class_weight
         self.verbose = verbose
@@ -325,6 +333,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
 
         Warns
         -----
+        TimeBudgetWarning
+            ``max_seconds`` made the fit cheaper.
         UnderfittingWarning
             The model that was chosen is no better than a constant, by its held-out predictions.
         """

@@ -78,8 +78,12 @@ _METRICS_BY_OUTPUT: dict[Any, Any] = {
     "r2": r2_score,
 }
 
-# Smoothness of the component that alternatives have for what is rough
-_ROUGH = 1.0
+# Smoothness of the component that alternatives have for what is rough, and what it begins with,
+# as a share of the weights of each input; less than the last is none
+_ROUGH, _ROUGH_SHARE, _LEAST_ROUGH = 1.0, 0.1, 1e-3
+
+# Most steps of the search for a spectrum, and from one that was learned on
+_STEPS, _STEPS_OF_ROUGH = 100, 30
 
 # Points on the way from the wall of the box inwards at which increments are evaluated
 _N_INWARD = 32
@@ -167,6 +171,12 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         where values are clipped, and not with ``spectrum=None``. From 1,000 samples on each input
         may be replaced by the mean of its place in the box and its rank (half ranks), see
         ``alternatives_``.
+    max_seconds : float or None, default=None
+        A time budget of ``fit``, in seconds, for models of all terms. Where the choice would take
+        longer, by a measurement that takes part of a second, other models are not tried,
+        landmarks take the place of all samples, and spectra are learned on fewer samples, in this
+        order; a warning reports it. It is soft: no fit is cut short, and what is expected is right
+        to a factor of two. What is chosen then depends on the speed of the machine.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``, which is
         taken to be one per cent wider on either side: see :class:`GegenbauerRegressor`.
@@ -236,8 +246,8 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         "half_ranks" spreads inputs more evenly, ``scaling_.warping`` has the maps; it is not tried
         where that would move no sample by more than a twentieth of the box, nor where ``bounds``
         are given.
-        "rough_part" is a further component of the spectrum, with s = 1. Losses are squared errors
-        in units of the targets' variance.
+        "rough_part" is a further component of the spectrum, with s = 1, whose kernel has no
+        derivatives. Losses are squared errors in units of the targets' variance.
     n_clipped_ : ndarray of int, shape (n_features,)
         Values of ``fit`` of each input that lie beyond the box, and were clipped to it.
     scaling_ : InputScaling
@@ -308,6 +318,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         categorical_features: Any = "from_dtype",
         missing: str = "indicator",
         bounds: Any = "auto",
+        max_seconds: float | None = None,
         out_of_range: str = "warn",
         verbose: bool | int = False,
         n_jobs: int | None = None,
@@ -326,6 +337,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         self.categorical_features = categorical_features
         self.missing = missing
         self.bounds = bounds
+        self.max_seconds = max_seconds
         self.out_of_range = out_of_range
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -358,6 +370,8 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
 
         Warns
         -----
+        TimeBudgetWarning
+            ``max_seconds`` made the fit cheaper.
         UnderfittingWarning
             The model that was chosen is no better than a constant, by its held-out predictions.
         """
@@ -539,15 +553,25 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         if data.n < 3:
             return Spectrum((1.0 / data.X.shape[1], 2.0), self._levels), 1e-3
         data, _ = Samples.merge(data.X, data.Y, data.weight)  # where splits parted equal samples
-        first = first_spectrum(data.X.shape[1], self._levels)
-        if self._is_rough:
-            share = first.components[0].interaction
-            first = Spectrum([*first.components, PowerDecay(share, _ROUGH)], self._levels)
+        m = data.X.shape[1]
+        first, n_steps = first_spectrum(m, self._levels), _STEPS
+        if self._is_rough:  # from the one without on, of which every input gives a part
+            n_smooth, n_steps = len(first.components), _STEPS_OF_ROUGH
+            smooth = self.spectra_[0].components[:n_smooth]
+            q = _ROUGH_SHARE * Spectrum(smooth).interactions(m).sum(axis=1)
+            first = Spectrum([*smooth, PowerDecay(q.tolist(), _ROUGH)], self._levels)
         kernel, alpha = learn_spectrum(
             data.X, data.Y, components=first, objective=self.search, **data.leaving_out,
-            callback=lambda k: progress.step(f"spectrum, step {k}"), **self._options(),
+            max_iter=n_steps, callback=lambda k: progress.step(f"spectrum, step {k}"),
+            **self._options(),
         )  # fmt: skip
-        return kernel.spectrum, alpha
+        spectrum = kernel.spectrum
+        if self._is_rough:
+            q = spectrum.interactions(m)
+            q[q[:, -1] < _LEAST_ROUGH * q.sum(axis=1), -1] = 0.0  # whose derivatives would be lost
+            smooth = spectrum.components[:-1]
+            spectrum = Spectrum([*smooth, PowerDecay(q[:, -1].tolist(), _ROUGH)], self._levels)
+        return spectrum, alpha
 
     def _alternatives(self, data: Samples) -> dict[str, Callable[[Self], None]]:
         def take_rough_part(trial: Self) -> None:
