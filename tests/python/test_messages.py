@@ -47,6 +47,7 @@ OWN = {
     "seed": "-1",
     "checkpoint": "nowhere/c.st",
     "limit": "0",
+    "max_seconds": "0",
 }
 
 
