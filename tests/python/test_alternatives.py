@@ -192,29 +192,49 @@ class TestWarping:
     @pytest.mark.parametrize(
         ("warping", "message"),
         [
-            ([None, None], "one entry for each column, 3; got 2"),
-            ([None, ([0, 1], [0, 0.5]), None], "increase from 0 to 1; those of column 1 do not"),
+            ([None, None], "one entry for each column, 3; got "),
+            (3, "one entry for each column, 3; got 3"),
+            ([("a", "b"), None, None], "those of column 0 are none"),
+            ([None, ([0, 1],), None], "those of column 1 are none: not enough values"),
+            ([None, [[0, 1], ["a", "b"]], None], "those of column 1 are none: could not convert"),
+            ([None, None, ([0, 1e-10, 1], [0, 0.5, 1])], "by at least 1e-09 each; .* column 2"),
+            (
+                [None, ([0, 1], [0, 0.5]), None],
+                "increase from 0 to 1 by .* column 1",
+            ),
             ([None, ([0.1, 1], [0, 1]), None], "those of column 1 do not"),
             ([None, None, ([0, 0.5, 0.5, 1], [0, 0.3, 0.6, 1])], "those of column 2 do not"),
             ([None, ([0, 0.5, 1], [0, 1]), None], "those of column 1 do not"),
             ([([0], [0]), None, None], "those of column 0 do not"),
-            ([([], []), None, None], "warping"),
-            ([([0, np.nan, 1], [0, 0.5, 1]), None, None], "warping"),
+            ([([], []), None, None], "those of column 0 do not"),
+            ([([0, np.nan, 1], [0, 0.5, 1]), None, None], "those of column 0 do not"),
         ],
     )
     def test_wrong_maps(self, warping, message):
         with pytest.raises(ValueError, match=message):
             InputScaling([1, 2, 3], [3, 5, 3], warping=warping)
 
+    def test_arrays_of_the_caller_are_copied(self):
+        shares, values = np.array([0.0, 0.2, 1.0]), np.array([0.0, 0.7, 1.0])
+        one = InputScaling([0.0], [10.0], warping=[(shares, values)])
+        shares[1] = 0.5
+        assert one.transform([[3.0]]) == pytest.approx(0.7 + 0.3 / 8)
+        assert "warping" in repr(one)
+
+    def test_columns_without_maps_are_no_warping(self):
+        plain = InputScaling([0.0], [10.0])
+        assert plain.replace(warping=[None]) == plain
+
     def test_sums_cannot_change_such_a_box(self, scaling):
         wider = InputScaling([0, 0, 0], [9, 9, 9], domain=(-1, 1))
         for one, other in ((scaling, wider), (wider, scaling)):
-            with pytest.raises(ValueError, match="only if it has no `warping`"):
+            with pytest.raises(ValueError, match="only if they have no `warping`"):
                 one.union(other)
         basis = TensorBasis(3, degree=2)
         sums = GramStatistics(basis, 1, scaling=scaling.replace(domain=(0, 1)))
-        with pytest.raises(ValueError, match="only if it has no `warping`"):
+        with pytest.raises(ValueError, match="only if they have no `warping`"):
             sums.rescaled(wider.replace(domain=(0, 1)))
+        assert scaling.union(scaling.replace()) is scaling
 
     def test_refined_solves(self):
         """Where residuals are computed in twice the precision, the map is, too."""
@@ -241,7 +261,7 @@ class TestCompare:
         assert found.gain == pytest.approx(gains.mean())
         usual = gains  # of so few, none is beyond the quantiles
         assert found.usual_gain == pytest.approx(usual.mean())
-        assert found.standard_error == pytest.approx(usual.std() / 150**0.5)
+        assert found.standard_error == pytest.approx(usual.std(ddof=1) / 150**0.5)
         assert found.is_clear == (found.usual_gain > 2 * found.standard_error)
 
     def test_tails_are_cut_off(self):
@@ -250,7 +270,7 @@ class TestCompare:
         assert found.gain == pytest.approx(gains.mean())
         usual = gains.clip(np.sort(gains)[4], np.sort(gains)[994])
         assert found.usual_gain == pytest.approx(usual.mean())
-        assert found.standard_error == pytest.approx(usual.std() / 1000**0.5)
+        assert found.standard_error == pytest.approx(usual.std(ddof=1) / 1000**0.5)
         assert found.is_clear
         assert not compare(np.append(gains, -2000.0), np.zeros(1001), None).is_clear
 
@@ -359,6 +379,7 @@ class TestChoice:
         model.set_params(out_of_range="clip")
         assert np.mean((model.predict(new) - truth) ** 2) < 0.006  # of which noise is 0.0025
 
+    @pytest.mark.slow
     def test_weights_count_as_repetition(self):
         X, y = uneven()
         weight = np.random.default_rng(3).integers(1, 3, N)
@@ -369,6 +390,55 @@ class TestChoice:
             assert_allclose(each, other.alternatives_[name], rtol=1e-6)
         assert_allclose(one.predict(X[:50]), other.predict(X[:50]), rtol=1e-7, atol=1e-9)
 
+    def test_five_spectra_begin_anew_without_their_samples(self, monkeypatch):
+        """A rough part starts from a spectrum that has seen as little as it may itself."""
+        import gegenbauer.estimators.regressor_cv as module
+
+        seen, learn = [], module.learn_spectrum
+
+        def watched(X, Y, **options):
+            found = learn(X, Y, **options)
+            seen.append((X, options["components"], found[0].spectrum))
+            return found
+
+        monkeypatch.setattr(module, "learn_spectrum", watched)
+        monkeypatch.setattr(search, "FEWEST_TO_JUDGE", 100)
+        X, y = rough(150)
+        model = GegenbauerRegressorCV(intervals="five_spectra", kernel_samples=150)
+        quiet(model, X, y)
+        assert "rough_part" in model.alternatives_
+        starts = [each for each in seen if len(each[1].components) == 4]
+        assert len(starts) == 5
+        for samples, start, _ in starts:
+            learned = [
+                s.components
+                for one, _, s in seen
+                if one is samples or (one.shape == samples.shape and (one == samples).all())
+            ]
+            assert start.components[:3] in learned
+
+    def test_a_part_that_is_no_part_is_not_taken(self):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(-1, 1, (1000, 2))
+        model = quiet(GegenbauerRegressorCV(), X, X[:, 0] ** 2)
+        n_parts = len(model.spectrum_.components)
+        assert (n_parts == 4) == model.alternatives_["rough_part"].is_clear
+        if n_parts == 4:
+            assert model.spectrum_.interactions(2)[:, 3].any()
+
+    @pytest.mark.slow
+    def test_few_tested_samples_judge_nothing(self):
+        X, y = uneven()
+        for cls, target in ((GegenbauerRegressorCV, y), (GegenbauerClassifierCV, y > 0)):
+            for tested in ([1099], np.arange(900, 1100)):
+                train = np.setdiff1d(np.arange(N), tested)
+                model = quiet(cls(cv=[(train, np.asarray(tested))]), X, target)
+                assert model.alternatives_ == {}
+        weight = np.ones(N)
+        weight[3] = 1e6
+        assert quiet(GegenbauerRegressorCV(), X, y, weight).alternatives_ == {}
+
+    @pytest.mark.slow
     def test_parts_of_cv(self):
         X, y = uneven()
         model = quiet(GegenbauerRegressorCV(cv=3), X, y)
@@ -384,6 +454,7 @@ class TestChoice:
         assert model.scaling_.warping[3] is None
         assert all(each is not None for each in model.scaling_.warping[:3])
 
+    @pytest.mark.slow
     def test_several_outputs_and_gaps(self):
         X, y = uneven()
         X[::90, 0] = np.nan
@@ -392,6 +463,7 @@ class TestChoice:
         assert np.isfinite(list(model.alternatives_.values())).all()
         assert np.isfinite(model.predict(X[:91])).all()
 
+    @pytest.mark.slow
     def test_labels(self):
         X, y = uneven()
         model = quiet(GegenbauerClassifierCV(), X, np.column_stack([y > 0, y > 0.5]).astype(int))

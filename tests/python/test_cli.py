@@ -397,7 +397,9 @@ class TestFit:
         result = succeed("fit", "t.csv", "--target", "y", warning=warning)
         assert "bounds" not in result.err  # for which there is no option
         # there the box has fences
-        result = succeed("tune", "t.csv", "--target", "y")
+        warning = "('a') fill 2.5 per cent of its range (they lie in [0, 1] of ["
+        result = succeed("tune", "t.csv", "--target", "y", warning=warning)
+        assert "bounds" not in result.err
         assert result.value("clipped") == "1 value of 'a' beyond the box"
 
     def test_help_shows_the_defaults(self):

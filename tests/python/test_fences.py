@@ -102,12 +102,29 @@ class TestEstimators:
 
     def test_what_is_clipped_is_reported(self, wild):
         X, y = wild
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # of outliers there is nothing to warn
+        warned = r"^99 per cent of the samples of column 0 fill .* are clipped to the box .*"
+        with pytest.warns(OutlierWarning, match=warned + "leave them out") as caught:
             model = GegenbauerRegressorCV().fit(X, y)
+        assert len(caught) == 1
         assert model.n_clipped_.tolist() == [1, 0, 0]
         assert model.scaling_.upper[0] < 4.0
 
+    @pytest.mark.parametrize("value", [10.0, 1e3, 1e6])
+    def test_one_wild_value_is_named(self, value):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(size=(600, 4))
+        X[7, 2] = value
+        with pytest.warns(OutlierWarning, match="of column 2 fill .* leave them out if they"):
+            GegenbauerRegressorCV().fit(X, X[:, 0])
+
+    def test_tails_are_no_outliers(self):
+        X = np.random.default_rng(0).standard_t(3, size=(900, 3))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", OutlierWarning)
+            model = GegenbauerRegressorCV().fit(X, np.tanh(X[:, 0]))
+        assert model.n_clipped_.any()  # whose values beyond the fences are not apart from others
+
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.OutlierWarning")
     def test_what_was_seen_is_not_outside(self, wild):
         X, y = wild
         model = GegenbauerRegressorCV().fit(X, y)
@@ -127,6 +144,7 @@ class TestEstimators:
         np.testing.assert_array_equal(one.loo_predictions_, other.loo_predictions_)
         assert one.n_clipped_.tolist() == [0, 0, 0]
 
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.OutlierWarning")
     @pytest.mark.parametrize("kind", [GegenbauerRegressorCV, GegenbauerClassifierCV])
     def test_files_keep_what_was_seen(self, kind, wild, tmp_path):
         X, y = wild

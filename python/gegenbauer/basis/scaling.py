@@ -21,6 +21,9 @@ __all__ = ["InputScaling", "check_scaling"]
 # Relative spacing of the coarsest numbers that are taken
 _COARSEST = float(np.finfo(np.float32).eps)
 
+# Least step of a map, whose slopes are then at most its reciprocal
+_CLOSEST = 1e-9
+
 DOMAINS = ((0.0, 1.0), (-1.0, 1.0))
 
 
@@ -47,8 +50,8 @@ class InputScaling:
         polynomial of odd degree, whatever values come later.
     warping : sequence of (array_like, array_like) or None, length n_features, optional
         For each column two arrays of as many numbers, which increase from 0 to 1: shares of the
-        range and what they are mapped to, linear in between and on beyond the ends. None for
-        columns that are mapped by the box alone.
+        range and what they are mapped to, linear in between and on beyond the ends; steps are at
+        least 1e-9. None for columns that are mapped by the box alone.
 
     Examples
     --------
@@ -247,6 +250,8 @@ class InputScaling:
                 f"boxes can be joined only if number of columns, domain and clip are the same; got "
                 f"{self!r} and {other!r}"
             )
+        if self == other:
+            return self
         _refuse_warping(self, other)
         lower = np.minimum(self.lower, other.lower)
         upper = np.maximum(self.upper, other.upper)
@@ -324,7 +329,11 @@ class InputScaling:
         self.__init__(**state)  # type: ignore[misc]
 
     def __repr__(self) -> str:
-        return f"InputScaling(n_features={self.n_features}, domain={self.domain}, clip={self.clip})"
+        also = "" if self.warping is None else ", warping=..."
+        return (
+            f"InputScaling(n_features={self.n_features}, domain={self.domain}, clip={self.clip}"
+            f"{also})"
+        )
 
 
 def _is_constant(
@@ -337,40 +346,42 @@ def _is_constant(
 
 def _refuse_warping(*boxes: InputScaling) -> None:
     """Refuse boxes of which polynomials of one are none of the other."""
-    if any(box.warping is not None for box in boxes):
-        raise ValueError("a box can become wider only if it has no `warping`, nor the wider one")
+    if any(box != boxes[0] for box in boxes) and any(box.warping is not None for box in boxes):
+        raise ValueError("boxes can become one only if they have no `warping`, or are the same")
 
 
-def _check_warping(warping: Any, n_features: int) -> tuple[tuple[Doubles, Doubles] | None, ...]:
-    """Return the maps of the columns, after checking them."""
-    if len(warping) != n_features:
+def _check_warping(
+    warping: Any, n_features: int
+) -> tuple[tuple[Doubles, Doubles] | None, ...] | None:
+    """Return the maps of the columns, after checking them; None if no column has one."""
+    if not hasattr(warping, "__len__") or len(warping) != n_features:
         raise ValueError(
-            f"`warping` must have one entry for each column, {n_features}; got {len(warping)}"
+            f"`warping` must be a sequence of one entry for each column, {n_features}; got "
+            f"{shown(warping)}"
         )
     found: list[tuple[Doubles, Doubles] | None] = []
     for t, each in enumerate(warping):
         if each is None:
             found.append(None)
             continue
-        shares, values = (
-            as_matrix(part, "warping", one_dimensional=True, n_columns=1, keep_float32=False)[:, 0]
-            for part in each
-        )
-        ends = [shares[:1], values[:1]], [shares[-1:], values[-1:]]
-        if (
-            shares.size != values.size
-            or shares.size < 2
-            or any((end != place).any() for place, pair in enumerate(ends) for end in pair)
-            or not all((np.diff(part) > 0).all() for part in (shares, values))
-        ):
+        try:
+            shares, values = (np.array(part, dtype=np.float64) for part in each)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"`warping` must hold pairs of arrays of numbers; those of column {t} are none: "
+                f"{error}"
+            ) from None
+        right = shares.ndim == 1 and shares.shape == values.shape and shares.size >= 2
+        ends = right and (shares[0], shares[-1], values[0], values[-1]) == (0, 1, 0, 1)
+        if not ends or not all((np.diff(part) >= _CLOSEST).all() for part in (shares, values)):
             raise ValueError(
                 "`warping` must hold pairs of arrays of as many numbers, two or more, which "
-                f"increase from 0 to 1; those of column {t} do not"
+                f"increase from 0 to 1 by at least {_CLOSEST:g} each; those of column {t} do not"
             )
         for part in (shares, values):
             part.flags.writeable = False
         found.append((shares, values))
-    return tuple(found)
+    return tuple(found) if any(each is not None for each in found) else None
 
 
 def _pieces(warping: tuple[Doubles, Doubles] | None) -> tuple[Doubles, Doubles, Doubles]:

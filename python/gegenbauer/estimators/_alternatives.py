@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
 
-__all__ = ["FEWEST_TO_JUDGE", "MOST_TO_JUDGE", "Comparison", "compare"]
+__all__ = ["FEWEST_TO_JUDGE", "MOST_TO_JUDGE", "Comparison", "compare", "count_effective"]
 
 # With fewer samples a choice between models is noise; of more, these are enough for one
 FEWEST_TO_JUDGE, MOST_TO_JUDGE = 1000, 5000
@@ -70,5 +70,14 @@ def compare(losses: Doubles, others: Doubles, weight: Doubles | None) -> Compari
     ends = np.searchsorted(np.cumsum(share[order]), [_TAIL, 1.0 - _TAIL])
     usual = gains.clip(*gains[order][ends.clip(max=gains.size - 1)])
     mean = float(share @ usual)
-    error = float(np.sqrt(share**2 @ (usual - mean) ** 2))
+    squared = share**2
+    error = float(np.sqrt(squared @ (usual - mean) ** 2 / (1.0 - squared.sum())))
     return Comparison(float(share @ gains), mean, error)
+
+
+def count_effective(losses: Doubles, weight: Doubles | None) -> float:
+    """Return how many samples of equal weight would show as much of a mean loss, NaN aside."""
+    known = np.isfinite(losses)
+    share = np.ones(losses.size) if weight is None else weight
+    share = share[known] / share[known].sum()
+    return float(1.0 / (share @ share))

@@ -378,37 +378,48 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
         self._correlation = largest_correlation(X)
 
     def _warn_of_outliers(self, X: NDArray[Any]) -> None:
-        """Warn of inputs of which nearly all samples fill a small part of the fitted box."""
+        """Warn of inputs of which nearly all samples fill a small part of the range."""
         if len(X) < FEWEST_LOOKED_AT:
             return
         step = -(-len(X) // MOST_LOOKED_AT)
         some = np.sort(X[::step], axis=0)
-        found = []
-        for t in np.flatnonzero(~self.scaling_.is_constant).tolist():
-            lower, upper = self.scaling_.lower[t], self.scaling_.upper[t]
+        box, seen = self.scaling_, self._seen
+        found: list[str] = []
+        clipped: list[str] = []
+        for t in np.flatnonzero(~box.is_constant).tolist():
+            lower, upper = seen.lower[t], seen.upper[t]
             bulk = find_bulk(X[:, t], some[:, t].astype(np.float64), float(lower), float(upper))
             if bulk is None:
                 continue
             share, low, high = bulk
             part = (0.5 * high - 0.5 * low) / (0.5 * upper - 0.5 * lower)
             texts = apart(low, high, lower, upper)
-            found.append(
+            fenced = (box.lower[t], box.upper[t]) != (lower, upper)
+            (clipped if fenced else found).append(
                 f"{100 * share:.4g} per cent of the samples of {self._column_name(t)} fill "
                 f"{100 * part:.2g} per cent of its range (they lie in [{texts[0]}, {texts[1]}] of "
                 f"[{texts[2]}, {texts[3]}])"
             )
-        if not found:
-            return
-        more = len(found) - MAX_LISTED
         given = " pass `bounds`," if "bounds" in self.get_params(deep=False) else ""
-        warnings.warn(
-            f"{'; '.join(found[:MAX_LISTED])}{f'; and {more} more columns' if more > 0 else ''}. "
+        advice = (
             "The polynomials, which span the range, hardly distinguish such samples: fill in what "
             f"a code such as -999 stands for, clip what lies outside,{given} transform the column "
-            "by its logarithm, or by scikit-learn's `QuantileTransformer()`.",
-            OutlierWarning,
-            stacklevel=stacklevel(),
+            "by its logarithm, or by scikit-learn's `QuantileTransformer()`."
         )
+        of_clipped = (
+            "The others are clipped to the box of the polynomials, and stand for what is near its "
+            "end: leave them out if they are wrong, or fill in what a code such as -999 stands for."
+        )
+        for columns, what_to_do in ((found, advice), (clipped, of_clipped)):
+            if not columns:
+                continue
+            more = len(columns) - MAX_LISTED
+            also = f"; and {more} more columns" if more > 0 else ""
+            warnings.warn(
+                f"{'; '.join(columns[:MAX_LISTED])}{also}. {what_to_do}",
+                OutlierWarning,
+                stacklevel=stacklevel(),
+            )
 
     def _n_threads(self) -> int | None:
         """Return the number of threads, which are ours: no backend of joblib changes it."""

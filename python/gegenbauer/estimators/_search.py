@@ -31,6 +31,7 @@ from gegenbauer.estimators._alternatives import (
     MOST_TO_JUDGE,
     Comparison,
     compare,
+    count_effective,
 )
 from gegenbauer.estimators._base import Range, box_of
 from gegenbauer.estimators._fences import find_fences
@@ -48,7 +49,7 @@ from gegenbauer.estimators._search_warnings import (
 )
 from gegenbauer.estimators._splits import make_splits, restrict_splits
 from gegenbauer.estimators._targets import checked_sample_weight, warn_of_light
-from gegenbauer.estimators._time_budget import Choice, expect, measure, plan, warn_of_cheaper
+from gegenbauer.estimators._time_budget import Choice, Speed, expect, measure, plan, warn_of_cheaper
 from gegenbauer.ridge.cost import default_kernel_samples, default_landmarks
 from gegenbauer.ridge.expansions import (
     KernelExpansion,
@@ -325,9 +326,10 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         judged = min(data.n, most)
         several = self._may_have_alternatives and judged >= FEWEST_TO_JUDGE
         alternatives = self._alternatives(data) if several else {}
-        choice = Choice(int(self.search_samples), n_landmarks, len(alternatives))
+        n_models = self._n_models(data, splits, n_landmarks)
+        choice = Choice(min(int(self.search_samples), data.n), n_landmarks, len(alternatives))
         if self.max_seconds is not None:
-            choice = self._within_budget(data, choice, judged)
+            choice = self._within_budget(data, choice, judged, n_models)
         if choice.n_alternatives == 0:
             return self._fit_spectrum(data, loss, splits, progress, choice)
         some, parts, judge = data, splits, loss
@@ -338,6 +340,8 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         best, compared, trial_choice = copy.copy(self), {}, choice._replace(n_landmarks=0)
         left_out = best._fit_spectrum(some, judge, parts, progress, trial_choice)
         losses = best._sample_losses(some, left_out.outputs)
+        if count_effective(losses, some.weight) < FEWEST_TO_JUDGE / 2:  # of a small test part
+            alternatives = {}
         for name, change in alternatives.items():
             trial = copy.copy(best)
             change(trial)
@@ -357,16 +361,21 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         """Whether each sample has to have a coefficient."""
         return False
 
-    def _within_budget(self, data: Samples, best: Choice, n_judged: int) -> Choice:
+    def _n_models(self, data: Samples, splits: Splits, n_landmarks: int) -> int:  # noqa: ARG002
+        """Return of how many models the fit is the mean; refuse what cannot be."""
+        return 1
+
+    def _within_budget(self, data: Samples, best: Choice, n_judged: int, n_models: int) -> Choice:
         """Return what of a choice `max_seconds` allows, and warn of what it does not."""
         assert self.max_seconds is not None
+        seconds = float(self.max_seconds)
         kernel = self._kernel_of_all_terms(data, first_spectrum(data.X.shape[1], self._levels))
-        speed = measure(kernel, data, best.n_search, self._options())
-        choice = plan(
-            self.max_seconds, best, data.n, n_judged, speed, all_samples=self._needs_all_samples
-        )
+        found = measure(kernel, data, best.n_search, self._options())
+        searches = n_models if isinstance(self.spectrum, str) else 0
+        speed = Speed(searches * found.search, n_models * found.unit)
+        choice = plan(seconds, best, data.n, n_judged, speed, all_samples=self._needs_all_samples)
         expected = expect(best, data.n, n_judged, best.n_search, speed)
-        warn_of_cheaper(self.max_seconds, best, choice, data.n, expected)
+        warn_of_cheaper(seconds, best, choice, data.n, expected)
         return choice
 
     def _alternatives(self, data: Samples) -> dict[str, Callable[[Self], None]]:

@@ -64,6 +64,13 @@ class SeveralSpectraEstimator(SearchEstimator):
     def _needs_all_samples(self) -> bool:
         return self.intervals == "five_spectra"
 
+    def _forget_spectrum(self) -> None:
+        """Let the next search begin anew."""
+
+    def _n_models(self, data: Samples, splits: Splits, n_landmarks: int) -> int:
+        several = self._learns_several(data, splits, n_landmarks)
+        return min(N_SPECTRA, data.n) if several else 1
+
     def _learns_several(self, data: Samples, splits: Splits, n_landmarks: int | None) -> bool:
         """Whether there are several spectra to learn: a given one has seen no sample."""
         if self.intervals == "one_spectrum" or not isinstance(self.spectrum, str):
@@ -101,6 +108,7 @@ class SeveralSpectraEstimator(SearchEstimator):
                 rest = data.take(seen)
                 rows = search_places(rest, choice.n_search, self._stratified)
                 used[seen[rows]] = True
+                self._forget_spectrum()  # as it has seen these samples
                 learned.append(self._learn(rest.take(rows), None, progress))
         self.n_search_samples_ = int(used.sum())
         self.spectra_ = tuple(spectrum for spectrum, _ in learned)

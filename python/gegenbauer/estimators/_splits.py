@@ -75,14 +75,17 @@ def make_splits(cv: Any, X: Any, y: Any, used: Places, groups: Any, *, classifie
 
 
 def restrict_splits(splits: Splits, rows: Places, n: int) -> Splits:
-    """Return splits of some of n samples, by their places among these."""
+    """Return splits of some of n samples, by their places among these.
+
+    None, which leaves one sample out at a time, if none of these is in a test part.
+    """
     if splits is None:
         return None
     place = np.full(n, -1)
     place[rows] = np.arange(rows.size)
     pairs = [(place[train], place[test]) for train, test in splits]
     kept = [(train[train >= 0], test[test >= 0]) for train, test in pairs]
-    return [(train, test) for train, test in kept if train.size and test.size]
+    return [(train, test) for train, test in kept if train.size and test.size] or None
 
 
 def _checked_groups(groups: Any, n: int) -> NDArray[Any] | None:

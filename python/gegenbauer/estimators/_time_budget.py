@@ -20,8 +20,11 @@ __all__ = ["Choice", "Speed", "expect", "measure", "plan", "warn_of_cheaper"]
 # What is measured: a kernel of so many samples is small, and as fast for each as a large one
 _MEASURED, _REPEATS = 1500, 3
 
+# Seconds from which on a measurement is not repeated, nor are more samples taken
+_LONG = 0.1
+
 # Searches of a spectrum and fits of all samples, in fits of one penalty and its leverages
-_SEARCH, _FIT = 300.0, 5.0
+_SEARCH, _FIT = 200.0, 3.0
 
 # Landmarks L of n samples take n L (a + b L) of what n^3 takes
 _BY_LANDMARK, _BY_PAIR = 16_000.0, 2.5
@@ -73,10 +76,13 @@ def measure(kernel: SpectrumKernel, data: Samples, n_search: int, options: Any) 
             begin = time.perf_counter()
             leave_one_out(kernel, data.X[:n], data.Y[:n], 1.0, **options)
             found = min(found, time.perf_counter() - begin)
+            if found > _LONG:
+                break
         return found
 
     n, few = min(data.n, _MEASURED), min(data.n, n_search)
-    return Speed(seconds(few), seconds(n) / n**3)
+    search = seconds(few)
+    return Speed(search, search / few**3 if search > _LONG else seconds(n) / n**3)
 
 
 def expect(choice: Choice, n_samples: int, n_judged: int, n_search: int, speed: Speed) -> float:
@@ -116,7 +122,8 @@ def plan(
 ) -> Choice:
     """Return the best choice that a budget allows, or the cheapest there is.
 
-    Alternatives are given up first, then all samples for landmarks, then samples of the search.
+    Alternatives are given up first, then all samples for landmarks. Where neither is enough, so are
+    samples of the search, and of the former what then fits is done.
 
     Parameters
     ----------
@@ -150,7 +157,7 @@ def plan(
             found = Choice(n_search, each, 0)
             if fits(found):
                 return found
-        if 0.8 * n_search < _FEWEST_TO_SEARCH:
+        if speed.search == 0 or 0.8 * n_search < _FEWEST_TO_SEARCH:
             return found
         n_search = int(0.8 * n_search)
 
@@ -170,7 +177,7 @@ def warn_of_cheaper(
     if found:
         warnings.warn(
             f"`max_seconds={seconds:g}` makes the fit cheaper, which would take some "
-            f"{expected:.0f} s: {'; '.join(found)}",
+            f"{expected:.2g} s: {'; '.join(found)}",
             TimeBudgetWarning,
             stacklevel=stacklevel(),
         )

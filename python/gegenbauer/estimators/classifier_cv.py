@@ -130,10 +130,11 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         ``alternatives_``.
     max_seconds : float or None, default=None
         A time budget of ``fit``, in seconds, for models of all terms. Where the choice would take
-        longer, by a measurement that takes part of a second, other models are not tried,
-        landmarks take the place of all samples, and spectra are learned on fewer samples, in this
-        order; a warning reports it. It is soft: no fit is cut short, and what is expected is right
-        to a factor of two. What is chosen then depends on the speed of the machine.
+        longer, by a short measurement, other models are not tried,
+        landmarks take the place of all samples, and, where that is not enough, spectra are learned
+        on fewer; a warning reports it. It is soft: no fit is cut short, and what is expected is
+        right to a factor of two. What is chosen then depends on the speed of the machine. Nothing
+        changes with ``n_terms``, ``spectrum=None`` and in ``fit_stream``.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: see
         :class:`GegenbauerClassifier`. "extrapolate" is for finite sets of terms only.
@@ -211,8 +212,9 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         How the final system was solved: "kernel" for all terms, "landmarks" in the span of their
         kernel at ``X_fit_``, others as in :class:`GegenbauerClassifier`.
     alternatives_ : dict
-        Models that were tried beside the first one, from 1,000 samples on, where ``spectrum`` is
-        "auto" and ``n_terms`` and ``scoring`` are not given. By name: the ``gain``, the mean over
+        Models that were tried beside the first one, from 1,000 distinct samples on (of which
+        ``kernel_samples`` allows as many), where ``spectrum`` is "auto" and ``n_terms`` and
+        ``scoring`` are not given. By name: the ``gain``, the mean over
         samples left out of how much smaller its loss is; the ``usual_gain``, in which the largest
         half per cent on either side count as the next ones, and its ``standard_error``. If the
         former is positive and the latter beyond two standard errors, it ``is_clear``: the model was

@@ -173,10 +173,11 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         ``alternatives_``.
     max_seconds : float or None, default=None
         A time budget of ``fit``, in seconds, for models of all terms. Where the choice would take
-        longer, by a measurement that takes part of a second, other models are not tried,
-        landmarks take the place of all samples, and spectra are learned on fewer samples, in this
-        order; a warning reports it. It is soft: no fit is cut short, and what is expected is right
-        to a factor of two. What is chosen then depends on the speed of the machine.
+        longer, by a short measurement, other models are not tried,
+        landmarks take the place of all samples, and, where that is not enough, spectra are learned
+        on fewer; a warning reports it. It is soft: no fit is cut short, and what is expected is
+        right to a factor of two. What is chosen then depends on the speed of the machine. Nothing
+        changes with ``n_terms``, ``spectrum=None`` and in ``fit_stream``.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``, which is
         taken to be one per cent wider on either side: see :class:`GegenbauerRegressor`.
@@ -237,8 +238,9 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         How the final system was solved: "kernel" for all terms, "landmarks" in the span of their
         kernel at ``X_fit_``, others as in :class:`GegenbauerRegressor`.
     alternatives_ : dict
-        Models that were tried beside the first one, from 1,000 samples on, where ``spectrum`` is
-        "auto" and ``n_terms`` and ``scoring`` are not given. By name: the ``gain``, the mean over
+        Models that were tried beside the first one, from 1,000 distinct samples on (of which
+        ``kernel_samples`` allows as many), where ``spectrum`` is "auto" and ``n_terms`` and
+        ``scoring`` are not given. By name: the ``gain``, the mean over
         samples left out of how much smaller its loss is; the ``usual_gain``, in which the largest
         half per cent on either side count as the next ones, and its ``standard_error``. If the
         former is positive and the latter beyond two standard errors, it ``is_clear``: the model was
@@ -288,7 +290,9 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
     }
     _MARGIN = 0.01
 
-    _is_rough: bool  # during the fit: whether the spectrum that is learned has a rough component
+    # During the fit: the spectrum that was learned without a rough component, and its alpha
+    _smooth: tuple[Spectrum, float] | None
+    _is_rough: bool  # and whether the spectrum that is learned has a rough component
 
     _own_loss = "the mean squared error, in units of the targets' variance,"
 
@@ -491,7 +495,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         if self._on_paper and self.penalize_constant:
             # the paper's penalty is on the mean of the targets, too
             self._center = np.zeros_like(center)
-        self._is_rough = False
+        self._is_rough, self._smooth = False, None
         return replace(data, Y=(data.Y - self._center) / self._unit)
 
     def _labels(self, data: Samples) -> NDArray[Any]:
@@ -554,24 +558,33 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
             return Spectrum((1.0 / data.X.shape[1], 2.0), self._levels), 1e-3
         data, _ = Samples.merge(data.X, data.Y, data.weight)  # where splits parted equal samples
         m = data.X.shape[1]
-        first, n_steps = first_spectrum(m, self._levels), _STEPS
-        if self._is_rough:  # from the one without on, of which every input gives a part
-            n_smooth, n_steps = len(first.components), _STEPS_OF_ROUGH
-            smooth = self.spectra_[0].components[:n_smooth]
-            q = _ROUGH_SHARE * Spectrum(smooth).interactions(m).sum(axis=1)
-            first = Spectrum([*smooth, PowerDecay(q.tolist(), _ROUGH)], self._levels)
-        kernel, alpha = learn_spectrum(
-            data.X, data.Y, components=first, objective=self.search, **data.leaving_out,
-            max_iter=n_steps, callback=lambda k: progress.step(f"spectrum, step {k}"),
-            **self._options(),
-        )  # fmt: skip
-        spectrum = kernel.spectrum
-        if self._is_rough:
-            q = spectrum.interactions(m)
-            q[q[:, -1] < _LEAST_ROUGH * q.sum(axis=1), -1] = 0.0  # whose derivatives would be lost
-            smooth = spectrum.components[:-1]
-            spectrum = Spectrum([*smooth, PowerDecay(q[:, -1].tolist(), _ROUGH)], self._levels)
-        return spectrum, alpha
+
+        def learn(first: Spectrum, n_steps: int) -> tuple[Spectrum, float]:
+            kernel, alpha = learn_spectrum(
+                data.X, data.Y, components=first, objective=self.search, **data.leaving_out,
+                max_iter=n_steps, callback=lambda k: progress.step(f"spectrum, step {k}"),
+                **self._options(),
+            )  # fmt: skip
+            return kernel.spectrum, alpha
+
+        if self._smooth is None or not self._is_rough:
+            self._smooth = learn(first_spectrum(m, self._levels), _STEPS)
+        if not self._is_rough:
+            return self._smooth
+        # from the one without on, of which every input gives a part
+        smooth = self._smooth[0]
+        q = _ROUGH_SHARE * smooth.interactions(m).sum(axis=1)
+        parts = [*smooth.components, PowerDecay(q.tolist(), _ROUGH)]
+        rough, alpha = learn(Spectrum(parts, self._levels), _STEPS_OF_ROUGH)
+        q = rough.interactions(m)
+        q[q[:, -1] < _LEAST_ROUGH * q.sum(axis=1), -1] = 0.0  # whose derivatives would be lost
+        if not q[:, -1].any():
+            return self._smooth
+        parts = [*rough.components[:-1], PowerDecay(q[:, -1].tolist(), _ROUGH)]
+        return Spectrum(parts, self._levels), alpha
+
+    def _forget_spectrum(self) -> None:
+        self._smooth = None
 
     def _alternatives(self, data: Samples) -> dict[str, Callable[[Self], None]]:
         def take_rough_part(trial: Self) -> None:
@@ -595,7 +608,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         self._prior_variance = self._judge_prior(data)
         values = (left_out.outputs * self._unit + self._center)[data.back]
         self.loo_predictions_ = values[:, 0] if self._y_was_flat else values
-        del self._center, self._unit, self._is_rough
+        del self._center, self._unit, self._is_rough, self._smooth
 
     def _weight_of_all(self, data: Samples) -> float:
         """Return the weight of the samples of the fit."""
