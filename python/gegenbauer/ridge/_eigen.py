@@ -80,7 +80,8 @@ class PrimalSpectrum:
             C = C[1:, 1:] - weight * np.outer(self.mean_features, self.mean_features)
             cross = cross[1:] - weight * np.outer(self.mean_features, self.mean_left)
         eigenvalues, V = np.linalg.eigh(C, UPLO="L")
-        self.vectors = V[:, ::-1]
+        # a copy, since NumPy before 2.3 multiplies reversed arrays without BLAS
+        self.vectors = np.asfortranarray(V[:, ::-1])
         self.eigenvalues = eigenvalues[::-1].clip(min=0.0)
         self.projected = self.vectors.T @ cross
 
