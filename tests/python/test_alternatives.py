@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.metrics import log_loss
 
+import gegenbauer.estimators._best_model as best_model
 import gegenbauer.estimators._search as search
 from gegenbauer import (
     GegenbauerClassifierCV,
@@ -358,7 +359,7 @@ class TestChoice:
         assert quiet(GegenbauerRegressorCV(), *uneven(900)).alternatives_ == {}
 
     def test_of_more_samples_some_are_judged(self, monkeypatch):
-        monkeypatch.setattr(search, "MOST_TO_JUDGE", 1000)
+        monkeypatch.setattr(best_model, "MOST_TO_JUDGE", 1000)
         X, y = uneven(1500)
         model = quiet(GegenbauerRegressorCV(), X, y)
         assert model.alternatives_["half_ranks"].is_clear
@@ -368,7 +369,7 @@ class TestChoice:
         assert np.isfinite(model.loo_predictions_).all()
 
     def test_landmarks_take_what_was_judged(self, monkeypatch):
-        monkeypatch.setattr(search, "default_kernel_samples", lambda: 1200)
+        monkeypatch.setattr(best_model, "default_kernel_samples", lambda: 1200)
         monkeypatch.setattr(search, "default_landmarks", lambda n: 200)
         X, y = uneven(1500)
         model = quiet(GegenbauerRegressorCV(), X, y)
@@ -402,7 +403,7 @@ class TestChoice:
             return found
 
         monkeypatch.setattr(module, "learn_spectrum", watched)
-        monkeypatch.setattr(search, "FEWEST_TO_JUDGE", 100)
+        monkeypatch.setattr(best_model, "FEWEST_TO_JUDGE", 100)
         X, y = rough(150)
         model = GegenbauerRegressorCV(intervals="five_spectra", kernel_samples=150)
         quiet(model, X, y)
@@ -475,7 +476,7 @@ class TestChoice:
         def fail(*_: object) -> object:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(search, "compare", fail)
+        monkeypatch.setattr(best_model, "compare", fail)
         with pytest.raises(KeyboardInterrupt):
             quiet(model, *uneven())
         assert not [name for name in vars(model) if name.endswith("_")]
@@ -517,6 +518,18 @@ class TestFitted:
             step = h * (np.arange(3) == t)
             by_differences = (function.evaluate(X + step) - function.evaluate(X - step)) / (2 * h)
             assert_allclose(function.gradient(X)[:, t], by_differences, rtol=1e-2, atol=1e-3)
+
+    def test_shares_of_the_variance_are_those_of_inputs_uniform_in_half_ranks(self, regressor):
+        from gegenbauer.inspection import sobol_indices
+
+        box = regressor.scaling_
+        shares = np.array([0.5 * (pair[0][1] + 1 - pair[0][-2]) for pair in box.warping])
+        edge = 1.0 - 2.0 * shares.mean()  # the samples fill the box but for its margin
+        U = np.random.default_rng(0).uniform(-edge, edge, (20_000, 3))
+        values = regressor.kernel_(U, box.transform(regressor.X_fit_)) @ regressor.dual_coef_
+        found = sobol_indices(regressor)
+        assert found.mean == pytest.approx(values.mean() + regressor.intercept_[0], abs=0.03)
+        assert found.variance == pytest.approx(values.var(), rel=0.05)
 
     def test_deviations_grow_outside(self, regressor):
         far = np.array([[1.0, 1.0, 1.0], [500.0, 1.0, 1.0], [5000.0, 1.0, 1.0]])

@@ -1204,6 +1204,8 @@ class TestTune:
         assert found.is_clear
         expected = f"half ranks taken (loss smaller by {found.usual_gain:.2g} +- "
         assert result.value("alternatives").startswith(expected)
+        assert "Inputs of half ranks are taken as uniform in these" in result.out
+        assert succeed("info", "m.st").value("alternatives") == result.value("alternatives")
         warned = "--max-seconds 1e-06 makes the fit cheaper"
         result = succeed(*given, "--out", "m.st", "--max-seconds", "1e-6", warning=warned)
         assert load("m.st").alternatives_ == {}

@@ -366,7 +366,9 @@ class TestRegressor:
 
     @pytest.mark.parametrize("most", [149, 150])
     def test_the_machine_limits_all_terms(self, most, monkeypatch):
-        monkeypatch.setattr("gegenbauer.estimators._search.default_kernel_samples", lambda: most)
+        monkeypatch.setattr(
+            "gegenbauer.estimators._best_model.default_kernel_samples", lambda: most
+        )
         X, y = regression(150, 2)
         model = GegenbauerRegressorCV(search_samples=80).fit(X, y)
         assert model.kernel_samples == "auto"

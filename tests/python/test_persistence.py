@@ -277,7 +277,7 @@ def _searched(kind):
             return _fitted_search(kind, parameters, X, y, third, weights)
         X[:, 0] **= 4
         always = patch("gegenbauer.estimators._alternatives.Comparison.is_clear", True)
-        with patch("gegenbauer.estimators._search.FEWEST_TO_JUDGE", 20), always:
+        with patch("gegenbauer.estimators._best_model.FEWEST_TO_JUDGE", 20), always:
             model = _fitted_search(kind, parameters, X, y, third, weights)
         assert model.scaling_.warping is not None
         return model

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-import gegenbauer.estimators._search as search
+import gegenbauer.estimators._best_model as best_model
 from gegenbauer import GegenbauerClassifierCV, GegenbauerRegressorCV, load, save
 from gegenbauer.errors import TimeBudgetWarning
 from gegenbauer.estimators._time_budget import Choice, Speed, expect, measure, plan
@@ -112,7 +112,7 @@ class TestFit:
 
     def test_alternatives_alone_are_left_out(self, kind, monkeypatch):
         """By a speed that is given, of which all is expected to take 10 s without."""
-        monkeypatch.setattr(search, "measure", lambda *_: Speed(0.0, 1.2e-9))
+        monkeypatch.setattr(best_model, "measure", lambda *_: Speed(0.0, 1.2e-9))
         X, y = samples()  # unevenly, since classes have no other alternative
         model = kind(max_seconds=9.0)
         with pytest.warns(TimeBudgetWarning) as caught:

@@ -40,6 +40,11 @@ _INDEPENDENT = (
     "Shares take the inputs as independent of each other and uniform over the range of each."
 )
 
+_OF_RANKS = (
+    "Inputs of half ranks are taken as uniform in these: half as over the range, half as in the "
+    "rows."
+)
+
 _XLABEL = "share of the variance, inputs taken as independent and uniform"
 
 
@@ -145,7 +150,8 @@ class JudgedModel:
             ("input", "share"),
             [(printable(self.inputs[t]), f"{shares[t]:.4f}") for t in order.tolist()],
         )
-        print_paragraphs(_INDEPENDENT, *self._notes)
+        ranks = self.model.scaling_.warping is not None
+        print_paragraphs(_INDEPENDENT, *([_OF_RANKS] if ranks else []), *self._notes)
         if not self._helps:
             print_paragraphs(
                 "This model finds no dependence of the target on the inputs: it is no better "

@@ -152,6 +152,8 @@ def describe_solution(model: Any) -> str:
 
 def describe_alternatives(model: Any) -> list[tuple[str, str]]:
     """Return a line on the other models that were tried, if there were some."""
+    if not isinstance(model, SearchEstimator):
+        return []
     found = [
         f"{name.replace('_', ' ')} {'taken' if each.is_clear else 'not taken'} "
         f"(loss smaller by {each.usual_gain:.2g} +- {each.standard_error:.1g})"

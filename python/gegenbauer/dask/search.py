@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.dask.first_pass import ClassCoding, FirstPass, RealCoding
+    from gegenbauer.estimators._best_model import LeftOut
     from gegenbauer.estimators._progress import Progress
-    from gegenbauer.estimators._search import LeftOut
     from gegenbauer.ridge.statistics.choice import Statistics
     from gegenbauer.selection.candidates import Loss, Splits
 

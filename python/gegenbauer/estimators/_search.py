@@ -8,10 +8,9 @@ in the span of landmarks, and for very many samples a finite set of the terms of
 
 from __future__ import annotations
 
-import copy
 import warnings
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -26,17 +25,9 @@ from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
-from gegenbauer.estimators._alternatives import (
-    FEWEST_TO_JUDGE,
-    MOST_TO_JUDGE,
-    Comparison,
-    compare,
-    count_effective,
-)
 from gegenbauer.estimators._base import Range, box_of
+from gegenbauer.estimators._best_model import BestModel, LeftOut
 from gegenbauer.estimators._fences import find_fences
-from gegenbauer.estimators._found import FoundEstimator
-from gegenbauer.estimators._half_ranks import half_ranks
 from gegenbauer.estimators._progress import CallbackSupportMixin, Progress, with_callbacks
 from gegenbauer.estimators._ridge import PAPER_LAM, PAPER_N_TERMS
 from gegenbauer.estimators._samples import Samples, search_places, spread_places
@@ -49,8 +40,7 @@ from gegenbauer.estimators._search_warnings import (
 )
 from gegenbauer.estimators._splits import make_splits, restrict_splits
 from gegenbauer.estimators._targets import checked_sample_weight, warn_of_light
-from gegenbauer.estimators._time_budget import Choice, Speed, expect, measure, plan, warn_of_cheaper
-from gegenbauer.ridge.cost import default_kernel_samples, default_landmarks
+from gegenbauer.ridge.cost import default_landmarks
 from gegenbauer.ridge.expansions import (
     KernelExpansion,
     KernelPosterior,
@@ -61,7 +51,6 @@ from gegenbauer.ridge.kernel_ridge import solve_kernel
 from gegenbauer.ridge.landmarks import choose_landmarks
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 from gegenbauer.ridge.solve import solve_ridge
-from gegenbauer.selection._learn_spectrum import first_spectrum
 from gegenbauer.selection.basis_search import PAPER_ALPHAS, search_basis
 from gegenbauer.selection.candidates import NO_LOSS, Candidate
 from gegenbauer.selection.objective import check_level
@@ -69,12 +58,13 @@ from gegenbauer.selection.penalty import search_alpha
 from gegenbauer.selection.spectrum_search import ALPHAS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.basis.spectrum import ComponentsLike
+    from gegenbauer.estimators._time_budget import Choice
     from gegenbauer.ridge.landmarks import Landmarks
     from gegenbauer.selection.candidates import Loss, Splits
 
@@ -109,26 +99,11 @@ def _listed(values: Any, name: str) -> list[Any]:
     return found
 
 
-class LeftOut(NamedTuple):
-    """What a final fit finds of samples left out.
-
-    Attributes
-    ----------
-    outputs : ndarray, shape (n_samples, n_outputs)
-        Their predictions, NaN for those that no split tests.
-    residual_dof : float or None
-        Sum of one minus the leverages, where the fit has found it.
-    """
-
-    outputs: Doubles
-    residual_dof: float | None = None
-
-
-class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[misc]
+class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
     """Search, final fit and output common to regression and classification."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **FoundEstimator._parameter_constraints,
+        **BestModel._parameter_constraints,
         "spectrum": [StrOptions({"auto"}), tuple, list, Spectrum, *COMPONENTS, None],
         "alphas": [StrOptions({"auto"}), "array-like"],
         "n_terms": [Range(Integral, 1, None, closed="left"), "array-like", None],
@@ -143,12 +118,7 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
         "verbose": ["verbose"],
     }
 
-    # Parameters of those that take them; on clusters there are none
-    bounds: Any = None
-    max_seconds: float | None = None
-
     n_clipped_: NDArray[np.intp]
-    alternatives_: dict[str, Comparison]
     _range: InputScaling | None = None
 
     # How much wider than the samples of the fit the box of the inputs is, on either side; the
@@ -169,14 +139,6 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
     kernel_samples: int | str
     verbose: bool | int
     # ---- what subclasses define -----------------------------------------------------
-
-    def _make_loss(self, data: Samples, splits: Splits) -> Loss:
-        """Return what is to be made small: a function of predictions and their samples."""
-        raise NotImplementedError
-
-    def _stratified(self, data: Samples, most: int) -> Places:
-        """Return at most so many samples that stand for all, the same ones each time."""
-        raise NotImplementedError
 
     def _learn(self, data: Samples, splits: Splits, progress: Progress) -> tuple[Spectrum, float]:
         """Choose the spectrum and a first alpha for the kernel of all terms, on few samples."""
@@ -306,117 +268,6 @@ class SearchEstimator(CallbackSupportMixin, FoundEstimator):  # type: ignore[mis
 
     def _default_n_terms(self, data: Samples) -> int:  # noqa: ARG002  # on clusters it counts
         return _DEFAULT_N_TERMS
-
-    def _fit_best(
-        self,
-        data: Samples,
-        loss: Loss,
-        splits: Splits,
-        progress: Progress,
-        n_landmarks: int | None,
-    ) -> LeftOut:
-        """Fit the first model, or one that predicts samples left out clearly better.
-
-        Each alternative is tried on the best so far. Of more than some thousand samples they are
-        judged by as many, and the best is fitted to all in the end.
-        """
-        if n_landmarks is None:
-            return self._fit_spectrum(data, loss, splits, progress)
-        most = min(MOST_TO_JUDGE, self._most_for_kernel)
-        judged = min(data.n, most)
-        several = self._may_have_alternatives and judged >= FEWEST_TO_JUDGE
-        alternatives = self._alternatives(data) if several else {}
-        n_models = self._n_models(data, splits, n_landmarks)
-        choice = Choice(min(int(self.search_samples), data.n), n_landmarks, len(alternatives))
-        if self.max_seconds is not None:
-            choice = self._within_budget(data, choice, judged, n_models)
-        if choice.n_alternatives == 0:
-            return self._fit_spectrum(data, loss, splits, progress, choice)
-        some, parts, judge = data, splits, loss
-        if data.n > most:
-            rows = search_places(data, most, self._stratified)
-            some, parts = data.take(rows), restrict_splits(splits, rows, data.n)
-            judge = self._make_loss(some, parts)
-        best, compared, trial_choice = copy.copy(self), {}, choice._replace(n_landmarks=0)
-        left_out = best._fit_spectrum(some, judge, parts, progress, trial_choice)
-        losses = best._sample_losses(some, left_out.outputs)
-        if count_effective(losses, some.weight) < FEWEST_TO_JUDGE / 2:  # of a small test part
-            alternatives = {}
-        for name, change in alternatives.items():
-            trial = copy.copy(best)
-            change(trial)
-            found = trial._fit_spectrum(some, judge, parts, progress, trial_choice)
-            its_losses = trial._sample_losses(some, found.outputs)
-            compared[name] = compare(losses, its_losses, some.weight)
-            if compared[name].is_clear:
-                best, left_out, losses = trial, found, its_losses
-        self._become(best)
-        self.alternatives_ = compared
-        if some is data:
-            return left_out
-        return self._fit_spectrum(data, loss, splits, progress, choice)
-
-    @property
-    def _needs_all_samples(self) -> bool:
-        """Whether each sample has to have a coefficient."""
-        return False
-
-    def _n_models(self, data: Samples, splits: Splits, n_landmarks: int) -> int:  # noqa: ARG002
-        """Return of how many models the fit is the mean; refuse what cannot be."""
-        return 1
-
-    def _within_budget(self, data: Samples, best: Choice, n_judged: int, n_models: int) -> Choice:
-        """Return what of a choice `max_seconds` allows, and warn of what it does not."""
-        assert self.max_seconds is not None
-        seconds = float(self.max_seconds)
-        kernel = self._kernel_of_all_terms(data, first_spectrum(data.X.shape[1], self._levels))
-        found = measure(kernel, data, best.n_search, self._options())
-        searches = n_models if isinstance(self.spectrum, str) else 0
-        speed = Speed(searches * found.search, n_models * found.unit)
-        choice = plan(seconds, best, data.n, n_judged, speed, all_samples=self._needs_all_samples)
-        expected = expect(best, data.n, n_judged, best.n_search, speed)
-        warn_of_cheaper(seconds, best, choice, data.n, expected)
-        return choice
-
-    def _alternatives(self, data: Samples) -> dict[str, Callable[[Self], None]]:
-        """Return names of other models, and what turns an estimator that is to be fitted into one.
-
-        Half ranks take part where the box is chosen, too.
-        """
-        if not isinstance(self.bounds, str):
-            return {}
-        box = self.scaling_
-        categories = {*self._encoder.columns.tolist()}
-
-        def map_of(t: int) -> tuple[Doubles, Doubles] | None:
-            if box.is_constant[t] or t in categories:
-                return None
-            column = data.X[:, t].astype(np.float64)
-            return half_ranks(column, data.weight, box.lower[t], box.upper[t])
-
-        warping = [map_of(t) for t in range(box.n_features)]
-        if all(each is None for each in warping):
-            return {}
-
-        def take_half_ranks(trial: Self) -> None:
-            trial.scaling_ = box.replace(warping=warping)
-
-        return {"half_ranks": take_half_ranks}
-
-    def _sample_losses(self, data: Samples, left_out: Doubles) -> Doubles:
-        """Return the loss of each sample by its prediction, NaN where there is none, (n,)."""
-        raise NotImplementedError
-
-    @property
-    def _may_have_alternatives(self) -> bool:
-        """Whether models other than the first may be tried: not those that were requested."""
-        return isinstance(self.spectrum, str) and self._may_have_all_terms and self.scoring is None
-
-    @property
-    def _most_for_kernel(self) -> int:
-        """Most samples of which each has a coefficient."""
-        given = self.kernel_samples
-        return default_kernel_samples() if isinstance(given, str) else int(given)
 
     def _fit_spectrum(
         self,

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from gegenbauer.estimators._best_model import LeftOut
 from gegenbauer.estimators._samples import deal_samples, search_places
-from gegenbauer.estimators._search import LeftOut, SearchEstimator
+from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.ridge.expansions import KernelExpansion
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 

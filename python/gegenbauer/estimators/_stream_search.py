@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
-    from gegenbauer.estimators._search import LeftOut
+    from gegenbauer.estimators._best_model import LeftOut
     from gegenbauer.ridge.statistics._base import Coding
     from gegenbauer.ridge.statistics.gram import GramStatistics
     from gegenbauer.selection.candidates import Loss

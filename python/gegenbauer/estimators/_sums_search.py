@@ -15,7 +15,8 @@ from sklearn.base import is_classifier
 
 from gegenbauer._memory import require_memory
 from gegenbauer._validation import check_threads
-from gegenbauer.estimators._search import LeftOut, SearchEstimator
+from gegenbauer.estimators._best_model import LeftOut
+from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.ridge.expansions import TermExpansion, TermPosterior
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
 from gegenbauer.selection.fold_fits import FoldFits, best_of_equals

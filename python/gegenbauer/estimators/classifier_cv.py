@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.basis.spectrum import ComponentsLike, Spectrum
+    from gegenbauer.estimators._best_model import LeftOut
     from gegenbauer.estimators._progress import Progress
     from gegenbauer.estimators._samples import Samples
-    from gegenbauer.estimators._search import LeftOut
     from gegenbauer.selection.calibration import ProbabilityMap
     from gegenbauer.selection.candidates import Loss, Splits
     from gegenbauer.selection.spectrum_search import SpectrumSearch

@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.basis.spectrum import ComponentsLike
+    from gegenbauer.estimators._best_model import LeftOut
     from gegenbauer.estimators._progress import Progress
-    from gegenbauer.estimators._search import LeftOut
     from gegenbauer.selection.candidates import Loss, Splits
 
 __all__ = ["GegenbauerRegressorCV"]

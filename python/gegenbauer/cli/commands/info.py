@@ -10,7 +10,13 @@ from sklearn.base import is_classifier
 from gegenbauer.cli.commands.predict import load_model
 from gegenbauer.cli.messages import listed, printable
 from gegenbauer.cli.output import Steps, print_heading, print_pairs, print_paragraphs, print_table
-from gegenbauer.cli.report import describe_parameters, describe_solution, describe_terms, task_of
+from gegenbauer.cli.report import (
+    describe_alternatives,
+    describe_parameters,
+    describe_solution,
+    describe_terms,
+    task_of,
+)
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.ridge.expansions import TermExpansion
 
@@ -54,6 +60,7 @@ def run(path: Path, *, limit: int) -> None:
             ("inputs", str(model.n_features_in_)),
             ("terms", describe_terms(model)),
             ("parameters", describe_parameters(model)),
+            *describe_alternatives(model),
             *([("solved by", describe_solution(model))] if function is not None else []),
         ]
     )
