@@ -133,7 +133,7 @@ void bind_basis(py::module_& m) {
       },
       py::arg("n_inputs"), py::arg("spectrum"), py::arg("degree"), "v_t(n), shape (n_inputs, degree + 1).");
 
-  bind_class<BoxMap>(m, "BoxMap", "Affine map of a box onto the domain, column by column.")
+  bind_class<BoxMap>(m, "BoxMap", "Map of a box onto the domain, column by column.")
       .def(py::init([](std::vector<double> half_lower, std::vector<double> half_range, std::vector<double> span,
                        std::vector<double> offset, bool clip, std::vector<Pieces> warping) {
              BoxMap map{std::move(half_lower), std::move(half_range), std::move(span), std::move(offset), clip};

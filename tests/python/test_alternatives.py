@@ -235,7 +235,12 @@ class TestWarping:
         sums = GramStatistics(basis, 1, scaling=scaling.replace(domain=(0, 1)))
         with pytest.raises(ValueError, match="only if they have no `warping`"):
             sums.rescaled(wider.replace(domain=(0, 1)))
-        assert scaling.union(scaling.replace()) is scaling
+        assert scaling.union(scaling.replace()) == scaling
+
+    def test_joined_boxes_are_constant_by_their_range(self):
+        """Whatever the flag of columns that have one, also of a box that is joined with itself."""
+        flagged = InputScaling([0.0, 2.0], [1.0, 2.0], constant=[True, True])
+        assert flagged.union(flagged).is_constant.tolist() == [False, True]
 
     def test_refined_solves(self):
         """Where residuals are computed in twice the precision, the map is, too."""

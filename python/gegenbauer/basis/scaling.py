@@ -156,7 +156,28 @@ class InputScaling:
         return self.lower.size
 
     def replace(self, **changes: Any) -> InputScaling:
-        """Return a scaling with other arguments; those that are not given stay as they are."""
+        """Return a scaling with some arguments replaced.
+
+        Parameters
+        ----------
+        **changes
+            Arguments of the constructor, which take the place of those of this scaling.
+
+        Returns
+        -------
+        InputScaling
+
+        Raises
+        ------
+        ValueError, TypeError
+            As the constructor does.
+
+        Examples
+        --------
+        >>> from gegenbauer import InputScaling
+        >>> InputScaling([0.0], [1.0]).replace(clip=False)
+        InputScaling(n_features=1, domain=(0.0, 1.0), clip=False)
+        """
         return InputScaling(**{**self.__getstate__(), **changes})
 
     def transform(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -232,7 +253,7 @@ class InputScaling:
         Parameters
         ----------
         other : InputScaling
-            Of as many columns.
+            Of as many columns. If there is any ``warping``, the boxes must be the same.
         resolution : float, optional
             Relative spacing of the numbers that made the boxes, by default that of float64: columns
             are constant whose range is at most 8 times that of their magnitude, and that were
@@ -250,14 +271,12 @@ class InputScaling:
                 f"boxes can be joined only if number of columns, domain and clip are the same; got "
                 f"{self!r} and {other!r}"
             )
-        if self == other:
-            return self
         _refuse_warping(self, other)
         lower = np.minimum(self.lower, other.lower)
         upper = np.maximum(self.upper, other.upper)
         eps = float(np.finfo(np.float64).eps) if resolution is None else resolution
         constant = self.is_constant & other.is_constant & _is_constant(lower, upper, eps)
-        return InputScaling(lower, upper, domain=self.domain, clip=self.clip, constant=constant)
+        return self.replace(lower=lower, upper=upper, constant=constant)
 
     def _opened(self) -> InputScaling:
         """Return the box without the flags of columns that are narrow, but have a range.

@@ -54,7 +54,8 @@ def compare(losses: Doubles, others: Doubles, weight: Doubles | None) -> Compari
     Parameters
     ----------
     losses, others : ndarray, shape (n_samples,)
-        Of both models for the same samples, each left out; NaN for those that never were.
+        Of both models for the same samples, each left out; NaN for those that never were, which at
+        least two were.
     weight : ndarray, shape (n_samples,), optional
         How many samples each counts as; equal ones are one to the standard error.
 

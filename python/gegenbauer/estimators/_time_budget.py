@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Choice", "Speed", "expect", "measure", "plan", "warn_of_cheaper"]
 
-# What is measured: a kernel of so many samples is small, and as fast for each as a large one
+# Samples that are measured, in a tenth of a second, and how often; larger kernels are somewhat
+# faster for their size, so that what is expected of them is rather too long
 _MEASURED, _REPEATS = 1500, 3
 
 # Seconds from which on a measurement is not repeated, nor are more samples taken
@@ -29,7 +30,7 @@ _SEARCH, _FIT = 200.0, 3.0
 # Landmarks L of n samples take n L (a + b L) of what n^3 takes
 _BY_LANDMARK, _BY_PAIR = 16_000.0, 2.5
 
-# Fewer are not worth it: their fit takes no time
+# Fewer save no time that anybody would notice
 _FEWEST_TO_SEARCH, _FEWEST_LANDMARKS = 100, 100
 
 
@@ -67,7 +68,23 @@ class Speed(NamedTuple):
 
 
 def measure(kernel: SpectrumKernel, data: Samples, n_search: int, options: Any) -> Speed:
-    """Measure the speed of this machine with these inputs and outputs."""
+    """Measure the speed of this machine with these inputs and outputs.
+
+    Parameters
+    ----------
+    kernel : SpectrumKernel
+        Any one of the inputs: all are as fast.
+    data : Samples
+        The samples of the fit.
+    n_search : int
+        Samples of a search.
+    options : dict
+        What all fits have in common.
+
+    Returns
+    -------
+    Speed
+    """
 
     def seconds(n: int) -> float:
         """Return the best of some times, as others run programs, too."""

@@ -112,8 +112,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         Which inputs are categories: "from_dtype" those of tables of pandas, polars or Arrow whose
         type is one of categories, text or truth values; else a mask, or numbers or names of
         columns. Each is one input with one weight, whatever its number of levels: see
-        :class:`basis.Levels`.
-        Values that were not in ``fit`` count as the mean of all, as ``out_of_range`` has it.
+        :class:`basis.Levels`. Values that were not in ``fit`` count as the mean of all, as
+        ``out_of_range`` has it.
     missing : {"indicator", "error"}, default="indicator"
         What to do with values that are missing (NaN, None, NA). "indicator" learns what it means
         that a value is missing, and where it is nothing else from that input: in numbers it is a
@@ -130,11 +130,11 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         ``alternatives_``.
     max_seconds : float or None, default=None
         A time budget of ``fit``, in seconds, for models of all terms. Where the choice would take
-        longer, by a short measurement, other models are not tried,
-        landmarks take the place of all samples, and, where that is not enough, spectra are learned
-        on fewer; a warning reports it. It is soft: no fit is cut short, and what is expected is
-        right to a factor of two. What is chosen then depends on the speed of the machine. Nothing
-        changes with ``n_terms``, ``spectrum=None`` and in ``fit_stream``.
+        longer, by a short measurement, other models are not tried, landmarks take the place of all
+        samples, and, where that is not enough, spectra are learned on fewer; a warning reports it.
+        It is soft: no fit is cut short, and what is expected is right to a factor of two. What is
+        chosen then depends on the speed of the machine. Nothing changes with ``n_terms``,
+        ``spectrum=None`` and in ``fit_stream``.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: see
         :class:`GegenbauerClassifier`. "extrapolate" is for finite sets of terms only.
@@ -214,14 +214,13 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     alternatives_ : dict
         Models that were tried beside the first one, from 1,000 distinct samples on (of which
         ``kernel_samples`` allows as many), where ``spectrum`` is "auto" and ``n_terms`` and
-        ``scoring`` are not given. By name: the ``gain``, the mean over
-        samples left out of how much smaller its loss is; the ``usual_gain``, in which the largest
-        half per cent on either side count as the next ones, and its ``standard_error``. If the
-        former is positive and the latter beyond two standard errors, it ``is_clear``: the model was
-        taken, and what follows was tried on it. Of more than 5,000 samples so many are judged.
-        "half_ranks" spreads inputs more evenly, ``scaling_.warping`` has the maps; it is not tried
-        where that would move no sample by more than a twentieth of the box, nor where ``bounds``
-        are given.
+        ``scoring`` are not given. By name: the ``gain``, the mean over samples left out of how much
+        smaller its loss is; the ``usual_gain``, in which the largest half per cent on either side
+        count as the next ones, and its ``standard_error``. If the former is positive and the latter
+        beyond two standard errors, it ``is_clear``: the model was taken, and what follows was tried
+        on it. Of more than 5,000 samples so many are judged. "half_ranks" spreads inputs more
+        evenly, ``scaling_.warping`` has the maps; it is not tried where that would move no sample
+        by more than a twentieth of the box, nor where ``bounds`` are given.
         Losses are -log p of the label.
     n_clipped_ : ndarray of int, shape (n_features,)
         Values of ``fit`` of each input that lie beyond the box, and were clipped to it.

@@ -180,7 +180,8 @@ def _expected_of_search(
         shapes["seen_upper"] = given.get("lower", (None,))
     if "warping_sizes" in given:
         shapes["warping_sizes"] = given.get("lower", (None,))
-        shapes["warping_shares"] = shapes["warping_values"] = given.get("warping_shares", (None,))
+        shapes["warping_shares"] = (None,)
+        shapes["warping_values"] = given.get("warping_shares", (None,))
     raw = fitted.get("spectrum_", each) is None
     # with a spectrum that was given or learned there was no grid
     if raw or f"{RESULTS}score" in given:

@@ -278,7 +278,7 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
         tensors["warping_sizes"] = np.array(sizes, dtype=np.int64)
         for k, name in enumerate(("shares", "values")):
             parts = [each[k] for each in warping if each is not None]
-            tensors[f"warping_{name}"] = np.concatenate([np.empty(0), *parts])
+            tensors[f"warping_{name}"] = np.concatenate(parts)
     if estimator.alternatives_:
         fitted["alternatives_"] = {
             name: [_open_number(number) for number in each]
