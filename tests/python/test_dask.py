@@ -77,6 +77,14 @@ def rows():
 
 
 @pytest.fixture(scope="module")
+def wide():
+    """Samples of six inputs, of which a thousand terms are not nearly all."""
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-2, 3, size=(N, 6))
+    return X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] / 3 + 0.2 * rng.normal(size=N)
+
+
+@pytest.fixture(scope="module")
 def labels(rows):
     return np.array(["low", "middle", "top"])[np.digitize(rows[1], [-0.5, 0.5])]
 
@@ -525,6 +533,80 @@ class TestSearch:
         loaded = gegenbauer.load(tmp_path / "model")
         assert np.array_equal(loaded.predict_proba(X.compute()), found.compute())
 
+    @pytest.mark.parametrize("kind", ["regression", "two", "three"])
+    def test_landmarks(self, wide, kind, monkeypatch, tmp_path):
+        """Where terms hold less than 99 per cent of the weight; equal to the plain ones."""
+        for module in ("_search", "_sums_search"):
+            monkeypatch.setattr(
+                f"gegenbauer.estimators.{module}.default_landmarks", lambda n_samples: 70
+            )
+        X, y = wide
+        if kind != "regression":
+            y = np.digitize(y, [0.0] if kind == "two" else [-0.5, 0.5])
+        dX, dy = unequal(X, y)
+        name = "GegenbauerRegressorCV" if kind == "regression" else "GegenbauerClassifierCV"
+        options = {"spectrum": (0.5, 1.0), "penalize_constant": False}
+        model = getattr(gegenbauer.dask, name)(**options).fit(dX, dy)
+        local = getattr(gegenbauer, name)(
+            **options, cv=PredefinedSplit(FOLDS), kernel_samples=0
+        ).fit(X, y)
+        assert (model.engine_, model.n_terms_) == (local.engine_, local.n_terms_)
+        assert model.engine_ == "landmarks"
+        assert model.alpha_ == pytest.approx(local.alpha_, rel=1e-12)
+        assert model.best_score_ == pytest.approx(local.best_score_, rel=1e-7)
+        assert_allclose(model.dual_coef_, local.dual_coef_, rtol=0, atol=1e-6)
+        if kind == "regression":
+            assert_allclose(model.loo_predictions_, local.loo_predictions_, rtol=0, atol=1e-7)
+            assert_allclose(model.predict(dX).compute(), local.predict(X), rtol=0, atol=1e-8)
+            # of the plain ones, whose residuals are those of single samples
+            assert model.noise_variance_ == pytest.approx(local.noise_variance_, rel=1e-6)
+            assert model.effective_dof_ == pytest.approx(local.effective_dof_, rel=1e-8)
+            expected = local.predict(X, return_std=True)[1]
+            assert_allclose(model.predict(X, return_std=True)[1], expected, rtol=1e-6)
+            assert_allclose(
+                np.transpose(model.predict_interval(X)), np.transpose(local.predict_interval(X)),
+                rtol=0, atol=1e-6,
+            )  # fmt: skip
+        else:
+            expected = local.predict_proba(X)
+            assert_allclose(model.predict_proba(dX).compute(), expected, rtol=0, atol=1e-7)
+        pytest.importorskip("safetensors")
+        gegenbauer.save(model.to_local(), tmp_path / "model")
+        loaded = gegenbauer.load(tmp_path / "model")
+        assert np.array_equal(loaded.predict(X), model.predict(X))
+
+    def test_landmarks_and_a_penalised_constant(self, wide, monkeypatch):
+        """As classifiers have it: the constant is a feature like the others."""
+        monkeypatch.setattr(
+            "gegenbauer.estimators._sums_search.default_landmarks", lambda n_samples: 40
+        )
+        X, y = wide
+        y = y > 0.3
+        model = GegenbauerClassifierCV(spectrum=(0.5, 1.0)).fit(*unequal(X, y))
+        assert model.get_params()["penalize_constant"]
+        assert (model.engine_, len(model.X_fit_)) == ("landmarks", 40)
+        K = model.kernel_(model.X_fit_, X, scaling=model.scaling_) - 1.0
+        own = model.kernel_(model.X_fit_, scaling=model.scaling_) - 1.0
+        G = np.column_stack([np.ones(N), np.linalg.solve(np.linalg.cholesky(own), K).T])
+        weights = np.linalg.solve(
+            G.T @ G + model.alpha_ * np.eye(41), G.T @ np.where(y, 1.0, -1.0)
+        )  # fmt: skip
+        found = model.expansion_.evaluate(X).ravel()  # before it is calibrated
+        assert_allclose(found, G @ weights, rtol=0, atol=1e-8)
+
+    def test_where_there_are_no_landmarks(self, wide, rows, monkeypatch):
+        X, y = unequal(*wide)
+        options = {"spectrum": (0.5, 1.0), "alphas": [1.0]}
+        with_terms = GegenbauerRegressorCV(**options, n_terms=60).fit(X, y)
+        assert (with_terms.engine_, with_terms.n_terms_) == ("moments", 60)
+        penalized = GegenbauerRegressorCV(**options, penalize_constant=True).fit(X, y)
+        assert (penalized.engine_, penalized.n_terms_) == ("moments", 1000)
+        unknown_sum = GegenbauerRegressorCV(spectrum=(0.5, 1.25), alphas=[1.0]).fit(X, y)
+        assert unknown_sum.n_terms_ == 1000
+        options["spectrum"] = 0.3, 2.0
+        few_inputs = GegenbauerRegressorCV(**options).fit(X[:, :2], y)  # nearly all terms
+        assert (few_inputs.engine_, few_inputs.n_terms_) == ("moments", 1000)
+
     def test_a_sample_of_many_rows(self, monkeypatch):
         from gegenbauer.dask import first_pass
 
@@ -906,8 +988,11 @@ class TestFolds:
 
     @pytest.mark.parametrize("table", ["doubled", "bootstrapped twice"])
     @pytest.mark.parametrize("kind", ["Regressor", "Classifier"])
-    def test_copies_are_merged_as_by_the_plain_estimators(self, two, kind, table):
+    def test_copies_are_merged_as_by_the_plain_estimators(self, two, kind, table, monkeypatch):
         """Their spectrum, number of terms, penalty and accuracy, given the same folds."""
+        monkeypatch.setattr(  # as of very many samples: a finite set in any case
+            "gegenbauer.estimators._sums_search.default_landmarks", lambda n_samples: 0
+        )
         rng = np.random.default_rng(1)
         n = 200
         once = rng.uniform(-1, 1, (n, 3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from functools import partial
 
 import numpy as np
@@ -23,6 +24,8 @@ from gegenbauer.errors import BeyondRangeError
 from gegenbauer.plotting import PathDisplay
 from gegenbauer.ridge import default_landmarks, predict_kernel, solve_kernel, solve_ridge
 from gegenbauer.ridge.landmarks import choose_landmarks
+from gegenbauer.ridge.statistics import landmarks as landmark_statistics
+from gegenbauer.ridge.statistics.landmarks import LandmarkStatistics
 from gegenbauer.selection import penalty, search_alpha
 
 KERNEL = SpectrumKernel(2, (0.5, 2.0))
@@ -328,3 +331,63 @@ def test_sums_beyond_float64_are_refused():
     landmarks, _ = choose_landmarks(KERNEL, X, 10, scaling=SCALING)
     with pytest.raises(BeyondRangeError, match="the sums are beyond the range of float64"):
         RidgePath(landmarks, X, np.full(40, 1.7e308), scaling=SCALING)
+
+
+@pytest.fixture(scope="module")
+def sums():
+    X, Y = samples(300)
+    Y = np.hstack([Y + 1e6, -Y])
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, size=300)
+    landmarks, _ = choose_landmarks(KERNEL, X, 25, scaling=SCALING, free=True)
+    return X, Y, weight, landmarks
+
+
+class TestStatistics:
+    """Sums of features of landmarks over samples, which add like those of terms."""
+
+    def test_they_are_those_of_the_features(self, sums, monkeypatch):
+        X, Y, weight, landmarks = sums
+        monkeypatch.setattr(landmark_statistics, "_BLOCK_SIZE", 700)  # of 25 samples
+        found = LandmarkStatistics.from_data(landmarks, X, Y, sample_weight=weight, scaling=SCALING)
+        G = landmarks.evaluate(X, scaling=SCALING)
+        assert_allclose(found.gram, G.T @ (weight[:, np.newaxis] * G), rtol=1e-12, atol=1e-12)
+        assert_allclose(found.cross, G.T @ (weight[:, np.newaxis] * Y), rtol=1e-12, atol=1e-6)
+        parts = [
+            LandmarkStatistics.from_data(
+                landmarks, X[own], Y[own], sample_weight=weight[own], scaling=SCALING
+            )
+            for own in (slice(0, 100), slice(100, 300))
+        ]
+        together = parts[0] + pickle.loads(pickle.dumps(parts[1]))  # as it comes from a worker
+        assert_allclose(together.gram, found.gram, rtol=1e-12, atol=1e-12)
+        assert_allclose((found - parts[0]).gram, parts[1].gram, rtol=1e-11, atol=1e-11)
+
+    def test_their_solution_is_that_of_the_samples(self, sums):
+        X, Y, weight, landmarks = sums
+        found = LandmarkStatistics.from_data(
+            landmarks, X, Y, sample_weight=weight, scaling=SCALING
+        ).solve(0.3, penalize_constant=False)
+        path = RidgePath(
+            landmarks, X, Y, sample_weight=weight, scaling=SCALING, penalize_constant=False
+        )
+        assert_allclose(found.weights, path.weights([0.3])[0], rtol=1e-9, atol=1e-9)
+        assert found.engine == "landmarks"
+
+    def test_what_does_not_add(self, sums):
+        X, Y, _, landmarks = sums
+        one = LandmarkStatistics.from_data(landmarks, X, Y, scaling=SCALING)
+        wider = InputScaling([0.0, -4.0], [2.0, 5.0], domain=(-1, 1))
+        with pytest.raises(ValueError, match="have the box that they began with"):
+            one.rescaled(wider)
+        with pytest.raises(ValueError, match="have the box that they began with"):
+            one.update(X + 1.0, Y, widen=True)
+        other, _ = choose_landmarks(KERNEL, X[::-1], 25, scaling=SCALING, free=True)
+        with pytest.raises(ValueError, match="only if basis, scaling and n_outputs are the same"):
+            one + LandmarkStatistics.from_data(other, X, Y, scaling=SCALING)
+        bound, _ = choose_landmarks(KERNEL, X, 25, scaling=SCALING)
+        with pytest.raises(ValueError, match="must have a free constant"):
+            LandmarkStatistics(bound, scaling=SCALING)
+        with pytest.raises(TypeError, match="must be Landmarks, got TensorBasis"):
+            LandmarkStatistics(TensorBasis(2, degree=2))
+        with pytest.raises(ValueError, match="scaling"):
+            LandmarkStatistics(landmarks, scaling=InputScaling([0.0], [1.0]))

@@ -1043,23 +1043,31 @@ class TestClusteredSamples:
         expected = -((left_out - Y[:6000, 1]) ** 2).mean(axis=1) / Y[:6000, 1].var()
         assert_allclose(scores, expected, rtol=1e-2)
 
-    def test_the_estimator_that_chooses(self, clustered):
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"n_terms": [231], "alphas": ALPHAS, "penalize_constant": True},
+            pytest.param({"n_terms": [496], "alphas": ALPHAS}, marks=pytest.mark.slow),
+            pytest.param({}, marks=pytest.mark.slow),  # of which sums carry a part of the alphas
+        ],
+        ids=["231 terms", "degree 30", "defaults"],
+    )
+    def test_the_estimator_that_chooses(self, clustered, options):
         X, Y = clustered
-        model = GegenbauerRegressorCV(
-            spectrum=None, lam=[2.0], n_terms=[231], alphas=self.ALPHAS, cv=5,
-            penalize_constant=True,
-        )  # fmt: skip
+        model = GegenbauerRegressorCV(spectrum=None, lam=[2.0], cv=5, **options)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the best is at an end of so few
             model.fit(X, Y[:, 0])
-        assert np.isfinite(model.surface_["score"]).all()
+        if options:
+            assert np.isfinite(model.surface_["score"]).all()
         # the first of five folds of neighbours is a refit to the others
         test, train = next(KFold(5).split(X))[::-1]
         G = model.basis_.evaluate(X, scaling=model.scaling_)
-        expected = self.refits(G[train], Y[train], G[test], [model.alpha_])[0, :, 0]
+        free = not model.penalize_constant
+        expected = self.refits(G[train], Y[train], G[test], [model.alpha_], free=free)[0, :, 0]
         assert np.abs(model.loo_predictions_[test] - expected).max() <= 1e-8
         # and the one of all samples, likewise
-        everything = self.refits(G, Y, G[test], [model.alpha_])[0, :, 0]
+        everything = self.refits(G, Y, G[test], [model.alpha_], free=free)[0, :, 0]
         assert np.abs(model.predict(X[test]) - everything).max() <= 1e-8
 
 

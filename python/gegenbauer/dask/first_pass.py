@@ -91,6 +91,7 @@ class FirstPass:
     ]  # sorted; of multilabel y names or numbers of the columns; none in regression
     counts: Doubles  # weight of the samples of each, for multilabel y those without and with it
     shape: tuple[int, ...]  # of y beyond the samples
+    n_samples: int  # of positive weight
 
     def __add__(self, other: FirstPass) -> FirstPass:
         if self.shape != other.shape:
@@ -117,6 +118,7 @@ class FirstPass:
         return FirstPass(
             self.model, self.box.union(other.box, resolution=resolution), resolution,
             self.sample + other.sample, labels, counts, self.shape,
+            self.n_samples + other.n_samples,
         )  # fmt: skip
 
 
@@ -152,6 +154,7 @@ def first_pass(common: tuple[Any, int], rows: Partitions) -> FirstPass | None:
         labels,
         counts,
         np.shape(y)[1:],
+        places.size,
     )
 
 

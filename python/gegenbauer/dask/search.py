@@ -23,6 +23,7 @@ from gegenbauer.estimators._samples import Samples
 from gegenbauer.estimators._sums_search import WIDE_ALPHAS, SumsSearch, splits_of_folds
 from gegenbauer.estimators._targets import warn_of_light
 from gegenbauer.ridge.statistics.choice import choose_statistics
+from gegenbauer.ridge.statistics.landmarks import LandmarkStatistics
 
 if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from gegenbauer.dask.first_pass import ClassCoding, FirstPass, RealCoding
     from gegenbauer.estimators._best_model import LeftOut
     from gegenbauer.estimators._progress import Progress
+    from gegenbauer.ridge.landmarks import Landmarks
     from gegenbauer.ridge.statistics.choice import Statistics
     from gegenbauer.selection.candidates import Loss, Splits
 
@@ -44,7 +46,7 @@ class _Sums(NamedTuple):
     model: Any
     coding: RealCoding | ClassCoding
     kind: type[Statistics]
-    basis: TensorBasis
+    basis: Any  # TensorBasis, or Landmarks for their statistics
     scaling: InputScaling
     n_outputs: int
     folds: Folds
@@ -84,6 +86,7 @@ class SearchOnDask(Supervised, SumsSearch):
     _folds: Folds
     _partitions: list[Partitions]
     _task_model: Any  # plain, and knows the inputs
+    _n_samples: int
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose the spectrum and alpha, and learn the weights, in two passes over the samples.
@@ -161,6 +164,7 @@ class SearchOnDask(Supervised, SumsSearch):
         self._fold_of[data.back] = folds  # those of different folds are not merged
         loss = self._make_loss(data, splits)
         self._all_terms = False
+        self._n_samples = found.n_samples
         if grid is not None:
             left_out = self._fit_paper(data, grid, loss, splits, progress)
         else:
@@ -169,8 +173,8 @@ class SearchOnDask(Supervised, SumsSearch):
         self._finish(data, left_out)
         self.loo_targets_ = sample.y
         self._warn_at_edges(grid)
-        del self._partitions, self._folds, self._fold_of, self._task_model
-        del self._sum, self._sum_coding
+        del self._partitions, self._folds, self._fold_of, self._task_model, self._n_samples
+        self._forget_sums()
 
     def _predictor(self, *needs: str) -> Any:
         local = super()._predictor(*needs)
@@ -229,10 +233,16 @@ class SearchOnDask(Supervised, SumsSearch):
         splits: Splits,  # noqa: ARG002  # those of the sample are the same
     ) -> LeftOut:
         """Sum the folds, choose alpha, and solve; return the outputs held out in the sample."""
-        self._require_outputs(data, alphas.size, basis.n_terms)
         K = data.Y.shape[1]
-        kind = choose_statistics(basis, K)
-        common = _Sums(self._task_model, self._coding(), kind, basis, self.scaling_, K, self._folds)
+        kind: type[Statistics] = choose_statistics(basis, K)
+        features: TensorBasis | Landmarks = basis
+        n_landmarks = self._usual_landmarks(data, basis, self._n_samples)
+        if n_landmarks:
+            kind, (features, alphas) = LandmarkStatistics, self._choose_centres(data, n_landmarks)
+        self._require_outputs(data, alphas.size, features.n_terms)
+        common = _Sums(
+            self._task_model, self._coding(), kind, features, self.scaling_, K, self._folds
+        )
         folds = gather(self.client, "sum", _sum_folds, common, self._partitions, _add_folds)
         fits = self._fold_fits(folds, alphas)
         return self._keep_best(fits, self._losses(fits, data, loss), data)

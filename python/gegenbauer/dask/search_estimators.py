@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GegenbauerClassifierCV", "GegenbauerRegressorCV"]
 
-# What nobody chooses on clusters: the terms are finitely many, the sums of the folds know squared
-# errors alone, inputs are numbers, and their box is their range
+# What nobody chooses on clusters: the kernel of all samples is out of reach, the sums of the folds
+# know squared errors alone, inputs are numbers, and their box is their range
 _FIXED = {
     "scoring": None,
     "kernel_samples": "auto",
@@ -43,18 +43,22 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
 ):
     """Regression on Dask collections that chooses its polynomials and its penalty by itself.
 
-    As :class:`gegenbauer.GegenbauerRegressorCV`, with a finite set of terms and K-fold instead of
-    leave-one-out: the sums without a fold are the total minus its own. There are two passes over
-    the samples. About 20 000 of them, evenly drawn, come here; the others stay where they are.
+    As :class:`gegenbauer.GegenbauerRegressorCV`, with K-fold instead of leave-one-out: the sums
+    without a fold are the total minus its own. There are two passes over the samples. About 20 000
+    of them, evenly drawn, come here, and landmarks are chosen among them; the others stay where
+    they are.
 
     Parameters
     ----------
     spectrum, alphas, search, penalize_constant, search_samples, out_of_range, verbose
         As in :class:`gegenbauer.GegenbauerRegressorCV`.
     n_terms : int or None, default=None
-        Number of terms of largest weight; None for 2000, or as many as there are samples, with
-        ``spectrum=None`` for the paper's 1000. What is sent, ``cv`` times for each partition, has
-        about n_terms^2 / 2 numbers, less if inputs are few.
+        Number of terms of largest weight. None for all terms in the span of
+        :func:`gegenbauer.ridge.default_landmarks` samples; where that gives none, where 2000 terms
+        hold 99 per cent of the weight of all, and where the constant is penalised, for
+        these 2000, or as many as there are samples; with ``spectrum=None`` for the paper's 1000.
+        What is sent, ``cv`` times for each partition, has about n^2 / 2 numbers of n terms or
+        landmarks, less of terms if inputs are few.
     lam : float or None, default=None
         With ``spectrum=None``, the parameter of the polynomials; None for the paper's 0.05.
     cv : int, default=5
@@ -167,18 +171,22 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
 ):
     """Classification on Dask collections that chooses its polynomials and its penalty by itself.
 
-    As :class:`gegenbauer.GegenbauerClassifierCV`, with a finite set of terms and K-fold instead of
-    leave-one-out: the sums without a fold are the total minus its own. There are two passes over
-    the samples. About 20 000 of them, evenly drawn, come here; the others stay where they are.
+    As :class:`gegenbauer.GegenbauerClassifierCV`, with K-fold instead of leave-one-out: the sums
+    without a fold are the total minus its own. There are two passes over the samples. About 20 000
+    of them, evenly drawn, come here, and landmarks are chosen among them; the others stay where
+    they are.
 
     Parameters
     ----------
     spectrum, alphas, penalize_constant, search_samples, out_of_range, class_weight, verbose
         As in :class:`gegenbauer.GegenbauerClassifierCV`.
     n_terms : int or None, default=None
-        Number of terms of largest weight; None for 2000, or as many as there are samples, with
-        ``spectrum=None`` for the paper's 1000. What is sent, ``cv`` times for each partition, has
-        about n_terms^2 / 2 numbers, less if inputs are few.
+        Number of terms of largest weight. None for all terms in the span of
+        :func:`gegenbauer.ridge.default_landmarks` samples; where that gives none, where 2000 terms
+        hold 99 per cent of the weight of all, for
+        these 2000, or as many as there are samples; with ``spectrum=None`` for the paper's 1000.
+        What is sent, ``cv`` times for each partition, has about n^2 / 2 numbers of n terms or
+        landmarks, less of terms if inputs are few.
     lam : float or None, default=None
         With ``spectrum=None``, the parameter of the polynomials; None for the paper's 0.05.
     cv : int, default=5

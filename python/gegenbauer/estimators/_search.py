@@ -535,8 +535,34 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         self, data: Samples, loss: Loss, splits: Splits, n_landmarks: int
     ) -> LeftOut:
         """Fit all terms in the span of their kernel at few samples."""
-        kernel, free = self._kernel_of_all_terms(data, self.spectra_[0]), not self.penalize_constant
+        landmarks, places, grid = self._landmarks_of(
+            data, n_landmarks, free=not self.penalize_constant
+        )
         options = {"sample_weight": data.weight, **self._options()}
+        candidate = self._candidate(landmarks, data, splits, options)
+        self.alpha_, best = self._best_alpha(candidate, grid, loss)
+        self.best_score_ = -best
+        path = candidate.path()
+        coef, intercept = landmarks.coefficients(path.weights([self.alpha_])[0])
+        posterior = None
+        if not is_classifier(self):  # which has no standard deviations
+            posterior = LandmarkPosterior(
+                self.alpha_, landmarks.factor, *path.posterior(self.alpha_),
+                free_constant=landmarks.free,
+            )  # fmt: skip
+        self.expansion_ = KernelExpansion(
+            landmarks.kernel, data.X[places], coef, self.scaling_, intercept, posterior
+        )
+        self.engine_, self.solver_, self.rcond_ = "landmarks", "eigenvectors", np.nan
+        self.n_terms_ = np.inf
+        left = data.n - float(path.effective_dof([self.alpha_])[0])
+        return LeftOut(candidate.predictions(self.alpha_), left)
+
+    def _landmarks_of(
+        self, data: Samples, n_landmarks: int, *, free: bool
+    ) -> tuple[Landmarks, Places, Doubles]:
+        """Return landmarks, which samples they are, and the alphas to choose from."""
+        kernel = self._kernel_of_all_terms(data, self.spectra_[0])
         some = spread_places(data.n, _MOST_TO_CHOOSE_FROM)
         landmarks, places = choose_landmarks(
             kernel, data.X[some], n_landmarks,
@@ -546,23 +572,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         grid = self._alpha_grid()
         if grid is None:  # as fine as the walk of all samples: one pass is for all penalties
             grid = np.outer(ALPHAS, [1.0, 2.0]).ravel() * self._kernel_level(kernel, data)
-        candidate = self._candidate(landmarks, data, splits, options)
-        self.alpha_, best = self._best_alpha(candidate, grid, loss)
-        self.best_score_ = -best
-        path = candidate.path()
-        coef, intercept = landmarks.coefficients(path.weights([self.alpha_])[0])
-        posterior = None
-        if not is_classifier(self):  # which has no standard deviations
-            posterior = LandmarkPosterior(
-                self.alpha_, landmarks.factor, *path.posterior(self.alpha_), free_constant=free
-            )
-        self.expansion_ = KernelExpansion(
-            kernel, data.X[some[places]], coef, self.scaling_, intercept, posterior
-        )
-        self.engine_, self.solver_, self.rcond_ = "landmarks", "eigenvectors", np.nan
-        self.n_terms_ = np.inf
-        left = data.n - float(path.effective_dof([self.alpha_])[0])
-        return LeftOut(candidate.predictions(self.alpha_), left)
+        return landmarks, some[places], grid
 
     def _fit_terms(
         self, data: Samples, basis: TensorBasis, alphas: Doubles, loss: Loss, splits: Splits

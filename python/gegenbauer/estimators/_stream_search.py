@@ -355,7 +355,8 @@ class StreamSearch(SumsSearch):
         self._finish(data, left_out)
         self.loo_targets_ = self._drawn_targets(draw.y)
         self._warn_at_edges(self._basis_grid())
-        del self._fold_of, self._sum, self._sum_coding
+        del self._fold_of
+        self._forget_sums()
 
     def _best_of_all(
         self,

@@ -15,9 +15,18 @@ from sklearn.base import is_classifier
 
 from gegenbauer._memory import require_memory
 from gegenbauer._validation import check_threads
+from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.estimators._best_model import LeftOut
 from gegenbauer.estimators._search import SearchEstimator
-from gegenbauer.ridge.expansions import TermExpansion, TermPosterior
+from gegenbauer.ridge.cost import default_landmarks
+from gegenbauer.ridge.expansions import (
+    KernelExpansion,
+    LandmarkPosterior,
+    TermExpansion,
+    TermPosterior,
+)
+from gegenbauer.ridge.landmarks import Landmarks
+from gegenbauer.ridge.statistics.landmarks import LandmarkStatistics
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
 from gegenbauer.selection.fold_fits import FoldFits, best_of_equals
 
@@ -27,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles, Places
+    from gegenbauer.basis.tensor_basis import TensorBasis
     from gegenbauer.estimators._samples import Samples
     from gegenbauer.ridge.statistics._base import Coding
     from gegenbauer.ridge.statistics.choice import Statistics
@@ -38,6 +48,9 @@ __all__ = ["WIDE_ALPHAS", "SumsRegression", "SumsSearch", "splits_of_folds"]
 WIDE_ALPHAS = np.concatenate([
     2.0 ** np.arange(-45.0, -30.0), PAPER_ALPHAS, 2.0 ** np.arange(31.0, 41.0),
 ])  # fmt: skip
+
+# Share of the weight of all terms, over the samples, from which on a finite set of them serves
+_NEARLY_ALL = 0.99
 
 
 def splits_of_folds(folds: Places, n_folds: int) -> list[tuple[Places, Places]]:
@@ -59,6 +72,8 @@ class SumsSearch(SearchEstimator):
     _fold_of: Places  # of the distinct samples of the draw
     _sum: Statistics  # over all samples
     _sum_coding: Coding | None  # of their targets
+    _sum_weights: Doubles  # of the features, for these targets
+    _centres: NDArray[Any]  # unscaled, of landmarks
 
     def _default_n_terms(self, data: Samples) -> int:
         """Of few samples, which are all in the draw, no more terms: sums have no dual way."""
@@ -72,6 +87,36 @@ class SumsSearch(SearchEstimator):
             f"outputs of {data.n} samples for {n_alphas} alphas",
             "give fewer `alphas` or outputs",
         )
+
+    def _usual_landmarks(self, data: Samples, basis: TensorBasis, n_samples: int) -> int:
+        """Return the number of landmarks in the place of a basis; 0 where it serves as well.
+
+        Sums need the constant to be a feature of its own, whose variance is known where it is free.
+        """
+        if self._on_paper or self.n_terms is not None:
+            return 0
+        if self.penalize_constant and not is_classifier(self):
+            return 0
+        try:
+            kernel = SpectrumKernel(data.X.shape[1], self.spectra_[0])
+        except ValueError:  # the sums of some spectra are not known
+            return 0
+        if self._level(basis, data) >= _NEARLY_ALL * self._kernel_level(kernel, data):
+            return 0
+        return default_landmarks(n_samples)
+
+    def _choose_centres(self, data: Samples, n_landmarks: int) -> tuple[Landmarks, Doubles]:
+        """Choose landmarks among the samples at hand, and the alphas to choose from."""
+        self._all_terms = True
+        landmarks, places, alphas = self._landmarks_of(data, n_landmarks, free=True)
+        self._centres = data.X[places]
+        return landmarks, alphas
+
+    def _forget_sums(self) -> None:
+        """Let go of what is used while a model is fitted."""
+        for name in ("_sum", "_sum_coding", "_sum_weights", "_centres"):
+            if hasattr(self, name):
+                delattr(self, name)
 
     def _fold_fits(
         self, folds: Sequence[Statistics], alphas: Doubles, coding: Coding | None = None
@@ -101,11 +146,19 @@ class SumsSearch(SearchEstimator):
         )
         self.best_score_ = -float(losses[at])
         self.alpha_results_ = {"alpha": fits.alphas, "score": -losses}
-        self.expansion_ = TermExpansion(
-            total.basis, fit.weights, self.scaling_, np.zeros(data.Y.shape[1])
-        )
+        self._sum_weights = fit.weights
+        if isinstance(total.basis, Landmarks):
+            coef, intercept = total.basis.coefficients(fit.weights)
+            self.expansion_ = KernelExpansion(
+                total.basis.kernel, self._centres, coef, self.scaling_, intercept
+            )
+            self.n_terms_ = np.inf
+        else:
+            self.expansion_ = TermExpansion(
+                total.basis, fit.weights, self.scaling_, np.zeros(data.Y.shape[1])
+            )
+            self.n_terms_ = total.basis.n_terms
         self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), fit.engine
-        self.n_terms_ = total.basis.n_terms
         return LeftOut(fits.outputs(data.X, self._fold_of, at)[0])
 
 
@@ -127,14 +180,18 @@ class SumsRegression(SumsSearch):
             self._sum_coding, free=free, n_threads=check_threads(self._n_threads())
         )
         kept = spectrum.eigenvalues + self.alpha_
-        posterior = TermPosterior(
+        known = (
             spectrum.vectors / np.sqrt(kept), spectrum.mean_features,
             1.0 / total.weight_sum if free else 0.0, free,
         )  # fmt: skip
-        assert isinstance(self.expansion_, TermExpansion)  # no kernels here
-        weights = self.expansion_.coef / self._unit
-        self.expansion_ = replace(self.expansion_, posterior=posterior)
+        if isinstance(self.expansion_, KernelExpansion):
+            assert isinstance(total, LandmarkStatistics)
+            of_centres = LandmarkPosterior(self.alpha_, total.basis.factor, *known)
+            self.expansion_ = replace(self.expansion_, posterior=of_centres)
+        else:
+            assert isinstance(self.expansion_, TermExpansion)  # there is one model
+            self.expansion_ = replace(self.expansion_, posterior=TermPosterior(*known))
         self.effective_dof_ = float((spectrum.eigenvalues / kept).sum() + free)
         left = total.weight_sum - self.effective_dof_
-        squares = total._squared_errors(weights, self._sum_coding)[0] * self._unit**2
+        squares = total._squared_errors(self._sum_weights, self._sum_coding)[0] * self._unit**2
         self.noise_variance_ = squares / left if left > 0 else np.full(squares.size, np.inf)

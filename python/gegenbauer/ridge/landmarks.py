@@ -72,6 +72,22 @@ class Landmarks:
         """Number of features, a free constant included."""
         return len(self.centres) + int(self.free)
 
+    def __eq__(self, other: object) -> bool:
+        """Compare kernels and centres, and whether the constant is free."""
+        if not isinstance(other, Landmarks):
+            return False
+        return (
+            (self.kernel, self.free) == (other.kernel, other.free)
+            and np.array_equal(self.centres, other.centres)
+            and np.array_equal(self.factor, other.factor)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.centres.shape, self.free))
+
+    def __repr__(self) -> str:
+        return f"<{len(self.centres)} landmarks of {self.kernel!r}>"
+
     def evaluate(
         self,
         X: npt.ArrayLike,

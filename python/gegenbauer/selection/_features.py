@@ -9,6 +9,8 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._validation import CLIP, require_finite
+from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.ridge.expansions import predict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
-    from gegenbauer.basis.tensor_basis import TensorBasis
     from gegenbauer.ridge._eigen import PrimalSpectrum
     from gegenbauer.ridge.landmarks import Landmarks
 
@@ -31,6 +32,7 @@ __all__ = [
     "products_of_features",
     "rounding_error",
     "stack_triangles",
+    "sum_of_features",
     "triangle_of_features",
 ]
 
@@ -77,6 +79,22 @@ def _finite_sums(sums: Doubles) -> Doubles:
         sums, "the sums are", f"{CLIP}; or Y or sample_weight is too large", name_row=False
     )
     return sums
+
+
+def sum_of_features(
+    basis: TensorBasis | Landmarks,
+    X: npt.NDArray[Any],
+    weights: Doubles,
+    scaling: InputScaling | None,
+    n_threads: int,
+) -> Doubles:
+    """Evaluate sums of all features with weights (n_terms, n_functions)."""
+    if isinstance(basis, TensorBasis):
+        return predict(basis, X, weights, scaling=scaling, n_threads=n_threads)
+    found = np.empty((X.shape[0], weights.shape[1]))
+    for rows in blocks_of(X.shape[0], basis.n_terms):
+        found[rows] = basis.evaluate(X[rows], scaling=scaling, n_threads=n_threads) @ weights
+    return found
 
 
 def products_of_features(

@@ -8,9 +8,8 @@ import numpy as np
 
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import BeyondRangeError
-from gegenbauer.ridge.expansions import predict
 from gegenbauer.ridge.landmarks import Landmarks
-from gegenbauer.selection._features import blocks_of
+from gegenbauer.selection._features import sum_of_features
 from gegenbauer.selection._leave_one_out import weighted_means
 
 if TYPE_CHECKING:
@@ -125,14 +124,7 @@ class RidgeProblem:
 
     def predict(self, X: npt.NDArray[Any], weights: Doubles) -> Doubles:
         """Evaluate sums of all terms with weights (n_terms, n_functions)."""
-        basis, n_threads = self.basis, self.n_threads
-        if isinstance(basis, TensorBasis):
-            return predict(basis, X, weights, scaling=self.scaling, n_threads=n_threads)
-        found = np.empty((X.shape[0], weights.shape[1]))
-        for rows in blocks_of(X.shape[0], basis.n_terms):
-            G = basis.evaluate(X[rows], scaling=self.scaling, n_threads=n_threads)
-            found[rows] = G @ weights
-        return found
+        return sum_of_features(self.basis, X, weights, self.scaling, self.n_threads)
 
     def by_alpha(self, columns: Doubles) -> Doubles:
         """View (n, n_alphas * n_outputs) as (n_alphas, n, n_outputs)."""

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gegenbauer.ridge.expansions import predict
-from gegenbauer.selection._features import rounding_error
+from gegenbauer.selection._features import rounding_error, sum_of_features
 from gegenbauer.selection.candidates import NO_LOSS, TRUSTED
 from gegenbauer.selection.kfold import sums_of_others
 
@@ -134,8 +133,6 @@ class FoldFits:
                 continue
             if at is not None:
                 weights = weights[:, at * n_outputs : (at + 1) * n_outputs]
-            values = predict(
-                self.total.basis, X[own], weights, scaling=box, n_threads=self._n_threads
-            )
+            values = sum_of_features(self.total.basis, X[own], weights, box, self._n_threads)
             found[:, own] = values.reshape(own.size, n_alphas, n_outputs).transpose(1, 0, 2)
         return found

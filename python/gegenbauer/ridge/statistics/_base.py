@@ -81,9 +81,7 @@ class AdditiveStatistics:
     def __init__(
         self, basis: TensorBasis, n_outputs: int = 1, *, scaling: InputScaling | None = None
     ) -> None:
-        if not isinstance(basis, TensorBasis):
-            raise TypeError(f"`basis` must be a TensorBasis, got {type(basis).__name__}")
-        basis._box(scaling)
+        self._check_basis(basis, scaling)
         self.basis = basis
         self.scaling = scaling
         self.n_outputs = check_integer(n_outputs, "n_outputs", minimum=1)
@@ -92,6 +90,12 @@ class AdditiveStatistics:
         self.weight_sum = 0.0
         self._shift = np.zeros(self.n_outputs)
         self._sums = self._zeros()
+
+    @staticmethod
+    def _check_basis(basis: Any, scaling: InputScaling | None) -> None:
+        if not isinstance(basis, TensorBasis):
+            raise TypeError(f"`basis` must be a TensorBasis, got {type(basis).__name__}")
+        basis._box(scaling)
 
     def _require_matrices(self, number: float, what: str) -> None:
         """Refuse what holds so many matrices of the size of the normal equations."""
