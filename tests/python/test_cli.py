@@ -1431,6 +1431,26 @@ class TestTune:
             assert shown == np.arange(0, high + 1e-9, 2000).tolist()
             assert len(shown) >= 5
 
+    def test_a_stream_and_landmarks(self, folder):
+        table = iris_table().iloc[np.random.default_rng(0).permutation(150)]
+        table.to_csv("iris.csv", index=False)
+        result = succeed(
+            "tune", "iris.csv", "--stream", "--landmarks", "--target", "species", "--out", "m.st"
+        )
+        model = load("m.st")
+        whole = type(model)(cv=5).fit_stream([(table[INPUTS], table["species"])], landmarks=True)
+        assert model.engine_ == whole.engine_ == "landmarks"
+        inputs = table[INPUTS]
+        np.testing.assert_allclose(
+            model._raw_outputs(inputs), whole._raw_outputs(inputs), rtol=1e-6, atol=1e-8
+        )
+        n = len(model.X_fit_)
+        assert result.value("sums").startswith(f"5 folds of {(n + 4) * (n + 5) // 2:,} products")
+        assert f"({n} landmarks)" in result.value("sums")
+        start = ["tune", "iris.csv", "--target", "species", "--landmarks"]
+        assert "'--landmarks': needs --stream" in fail(*start)
+        assert "leave out --n-terms" in fail(*start, "--stream", "--n-terms", 20)
+
     @pytest.mark.parametrize("target", ["species", "petal width"])
     def test_a_stream(self, folder, target):
         table = iris_table().iloc[np.random.default_rng(0).permutation(150)]

@@ -29,6 +29,7 @@ from gegenbauer import (
 from gegenbauer.errors import OutOfRangeWarning, StreamError, StreamOrderWarning, TooLargeError
 from gegenbauer.estimators import _fold_sums
 from gegenbauer.estimators._draw import folds_of_places, keys_of_places
+from gegenbauer.ridge.landmarks import Landmarks
 from gegenbauer.ridge.statistics.other_terms import normal_equations, terms_within
 from gegenbauer.selection.calibration import best_temperatures, class_scores, fit_probabilities
 
@@ -71,6 +72,20 @@ def targets_of(kind, y):
     return 2.0 * (y[:, np.newaxis] == classes) - 1.0
 
 
+def refit(basis, X, T, alpha, scaling, *, free, weight=None):
+    """Return the weights (n_terms, K) of a fit to samples in memory."""
+    if isinstance(basis, TensorBasis):
+        return solve_ridge(
+            basis, X, T, alpha, scaling=scaling, penalize_constant=not free, sample_weight=weight
+        ).weights
+    G = basis.evaluate(X, scaling=scaling)
+    weight = np.ones(len(X)) if weight is None else weight
+    penalty = np.full(basis.n_terms, alpha)
+    penalty[0] *= not free
+    weighted = G.T * weight
+    return np.linalg.solve(weighted @ G + np.diag(penalty), weighted @ T)
+
+
 def by_refits(kind, basis, X, y, alphas, scaling, n_folds, *, free, weight=None):
     """Return losses of alphas and outputs held out (n_alphas, n, K) by fits to the other folds."""
     T = targets_of(kind, y)
@@ -80,11 +95,11 @@ def by_refits(kind, basis, X, y, alphas, scaling, n_folds, *, free, weight=None)
         own, rest = fold == k, fold != k
         G = basis.evaluate(X[own], scaling=scaling)
         for a, alpha in enumerate(alphas):
-            fit = solve_ridge(
-                basis, X[rest], T[rest], alpha, scaling=scaling, penalize_constant=not free,
-                sample_weight=None if weight is None else weight[rest],
+            found = refit(
+                basis, X[rest], T[rest], alpha, scaling, free=free,
+                weight=None if weight is None else weight[rest],
             )  # fmt: skip
-            outputs[a, own] = G @ fit.weights
+            outputs[a, own] = G @ found
     if kind in ("real", "reals"):
         return ((outputs - T) ** 2).mean(axis=(1, 2)), outputs
     parts = [outputs[..., k : k + 1] for k in range(T.shape[1])]
@@ -274,6 +289,118 @@ class TestAgainstRefits:
         residuals = y - model.predict(X)
         left = 3000 - model.effective_dof_
         assert model.noise_variance_[0] == pytest.approx(residuals @ residuals / left, rel=1e-6)
+
+
+class TestLandmarks:
+    """All terms in the span of landmarks that are chosen among the first samples."""
+
+    @pytest.fixture
+    def forty(self, monkeypatch):
+        monkeypatch.setattr(
+            "gegenbauer.estimators._stream_search.default_landmarks", lambda n_samples: 40
+        )
+
+    @pytest.mark.usefixtures("forty")
+    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_they_equal_refits(self, kind, weighted):
+        estimator, X, y = task(kind, 400)
+        weight = np.random.default_rng(1).uniform(0.5, 2.0, size=400) if weighted else None
+        batches = [
+            (X[own], y[own]) if weight is None else (X[own], y[own], weight[own])
+            for own in (slice(0, 90), slice(90, 400))
+        ]
+        model = estimator(GIVEN, ALPHAS, cv=4).fit_stream(batches, landmarks=True)
+        assert (model.engine_, model.n_terms_, len(model.X_fit_)) == ("landmarks", np.inf, 40)
+        assert {tuple(row) for row in model.X_fit_} <= {tuple(row) for row in X}
+        scaling, free = model.scaling_, not model.penalize_constant
+        centres = scaling.transform(model.X_fit_)
+        own = model.kernel_(centres) - 1.0
+        landmarks = Landmarks(model.kernel_, centres, np.linalg.cholesky(own), free=True)
+        losses, left_out = by_refits(
+            kind, landmarks, X, y, ALPHAS, scaling, 4, free=free, weight=weight
+        )
+        if not weighted:  # else losses are weighted, and so are the standardised targets
+            assert_allclose(-model.alpha_results_["score"], losses, rtol=1e-6)
+            assert model.alpha_ == ALPHAS[int(np.argmin(losses))]
+            held_out = left_out[int(np.argmin(losses))]
+        T = targets_of(kind, y)
+        outputs = landmarks.evaluate(X, scaling=scaling) @ refit(
+            landmarks, X, T, model.alpha_, scaling, free=free, weight=weight
+        )
+        if kind in ("real", "reals"):
+            values = np.asarray(y, dtype=float).reshape(len(y), -1)
+            outputs = outputs * values.std(axis=0) + values.mean(axis=0)
+            if not weighted:
+                held_out = held_out * values.std(axis=0) + values.mean(axis=0)
+        assert_allclose(model._raw_outputs(X), outputs, rtol=1e-6, atol=1e-6)
+        if not weighted:
+            found = model.loo_predictions_.reshape(held_out.shape)
+            assert_allclose(found, held_out, rtol=1e-5, atol=1e-6)
+
+    @pytest.mark.usefixtures("forty")
+    @pytest.mark.parametrize("kind", ["real", "three"])
+    def test_borders_of_batches_do_not_matter(self, kind, monkeypatch):
+        """The box is that of the first samples; what lies beyond is clipped and counted."""
+        monkeypatch.setattr(_fold_sums, "SAMPLE_SIZE", 150)
+        estimator, X, y = task(kind, 500)
+        X[300:, 0] *= 2.0
+        fits = [
+            estimator(search_samples=80, out_of_range="clip").fit_stream(
+                ArrayBatches(X, y, batch_size=size), landmarks=True
+            )
+            for size in (500, 149, 7)
+        ]
+        for fit in fits[1:]:
+            fits_alike(fits[0], fit, X)
+            assert fit.spectrum_ == fits[0].spectrum_
+            assert_array_equal(fit.X_fit_, fits[0].X_fit_)
+        in_memory = estimator(n_terms=5).fit(X[:150], y[:150]).scaling_
+        for fit in fits:
+            assert_array_equal(fit.scaling_.lower, in_memory.lower)
+            assert_array_equal(fit.scaling_.upper, in_memory.upper)
+            n_beyond = np.count_nonzero(in_memory.beyond(X), axis=0)
+            assert_array_equal(fit.n_clipped_, n_beyond)
+            assert fit.n_clipped_[0] > 50
+            assert fit.n_search_samples_ == 80
+
+    @pytest.mark.usefixtures("forty")
+    def test_uncertainty_and_files(self, tmp_path):
+        X, y = samples(3000)
+        model = GegenbauerRegressorCV().fit_stream(ArrayBatches(X, y), landmarks=True)
+        residuals = y - model.predict(X)
+        left = 3000 - model.effective_dof_
+        assert model.noise_variance_[0] == pytest.approx(residuals @ residuals / left, rel=1e-6)
+        K = model.kernel_(X, model.X_fit_, scaling=model.scaling_) - 1.0
+        L = np.linalg.cholesky(model.kernel_(model.X_fit_, scaling=model.scaling_) - 1.0)
+        G = np.column_stack([np.ones(3000), np.linalg.solve(L, K.T).T])
+        penalty = np.diag(np.append(0.0, np.full(40, model.alpha_)))
+        leverage = np.einsum("ij,ji->i", G, np.linalg.solve(G.T @ G + penalty, G.T))
+        diagonal = model.kernel_.diagonal(X, scaling=model.scaling_) - 1.0
+        beyond = (diagonal - (G[:, 1:] ** 2).sum(axis=1)).clip(min=0) / model.alpha_
+        expected = np.sqrt(model.noise_variance_[0] * (1.0 + leverage + beyond))
+        assert_allclose(model.predict(X, return_std=True)[1], expected, rtol=1e-5)
+        save(model, tmp_path / "model")
+        loaded = load(tmp_path / "model")
+        assert_array_equal(loaded.predict(X), model.predict(X))
+        assert_allclose(loaded.predict(X, return_std=True)[1], expected, rtol=1e-5)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"n_terms": 50}, "with `landmarks=True`, `n_terms` must not be 50"),
+            ({"spectrum": None}, "with `landmarks=True`, `spectrum` must not be None"),
+            ({"penalize_constant": True}, "`penalize_constant` must not be True: in regression"),
+            ({"spectrum": (0.3, 1.3)}, "smoothness = 1.3"),
+        ],
+    )
+    def test_what_does_not_go_with_them(self, options, message):
+        model = GegenbauerRegressorCV(**options)
+        with pytest.raises(ValueError, match=message):
+            model.fit_stream([samples(50)], landmarks=True)
+        assert not hasattr(model, "expansion_")
+        with pytest.raises(TypeError, match="landmarks"):
+            GegenbauerRegressorCV().fit_stream([samples(50)], landmarks="yes")
 
 
 def fits_alike(one, other, X):

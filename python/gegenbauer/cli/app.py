@@ -154,6 +154,7 @@ def tune(
         ),
     ] = None,
     stream: opt.Stream = False,
+    landmarks: opt.OfLandmarks = False,
     n_jobs: opt.Jobs = None,
 ) -> None:  # fmt: skip
     """Learn one column of a table from the others, and choose all settings by the data.
@@ -168,6 +169,10 @@ def tune(
     """
     if not stream:
         opt.require_one_table(tables)
+        if landmarks:
+            raise typer.BadParameter("needs --stream", param_hint="'--landmarks'")
+    elif landmarks and n_terms is not None:
+        raise typer.BadParameter("takes all terms: leave out --n-terms", param_hint="'--landmarks'")
     elif max_seconds is not None:
         raise typer.BadParameter(
             "is of tables in memory; --stream takes as long as one pass does",
@@ -188,7 +193,7 @@ def tune(
     if stream:
         from gegenbauer.cli.commands import tune_stream
 
-        tune_stream.run(tables, **data)
+        tune_stream.run(tables, landmarks=landmarks, **data)
     else:
         from gegenbauer.cli.commands.tune import run
 

@@ -405,6 +405,15 @@ Stream = Annotated[
     Sets(calls={"fit()": "no --stream"}),
 ]  # fmt: skip
 
+OfLandmarks = Annotated[
+    bool,
+    typer.Option(
+        "--landmarks", help="With --stream: take all terms, in the span of the kernel at some of "
+        "the first 20,000 rows, whose range is the box; for rough functions of several columns.",
+        rich_help_panel=_STREAM_PANEL,
+    ),
+]  # fmt: skip
+
 Checkpoint = Annotated[
     Path | None,
     typer.Option(

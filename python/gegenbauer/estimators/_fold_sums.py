@@ -16,6 +16,7 @@ from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.estimators._draw import SAMPLE_SIZE, Draw, folds_of_places, keys_of_places
 from gegenbauer.ridge.statistics.choice import choose_statistics
 from gegenbauer.ridge.statistics.gram import GramStatistics
+from gegenbauer.ridge.statistics.landmarks import LandmarkStatistics
 from gegenbauer.ridge.statistics.moments import MomentStatistics
 
 if TYPE_CHECKING:
@@ -31,25 +32,33 @@ __all__ = ["FoldSums", "Summed", "summed_terms"]
 
 
 class Summed(NamedTuple):
-    """Terms that are summed, and how."""
+    """Terms that are summed, or features of landmarks, and how."""
 
-    basis: TensorBasis
+    basis: Any  # TensorBasis, or Landmarks for their statistics
     kind: type[Statistics]
     lams: tuple[float, ...]  # of the bases whose normal equations are made of these sums
+
+    @property
+    def of_landmarks(self) -> bool:
+        """Whether it is no finite set of terms."""
+        return issubclass(self.kind, LandmarkStatistics)
 
     def describe(self, n_folds: int, n_outputs: int) -> str:
         """Return what is held of all folds, and how much memory it takes."""
         size = self.kind._n_packed(self.basis, n_outputs)
         what = "moments" if self.kind is MomentStatistics else "products of features"
+        terms = f"{self.basis.n_terms:,} terms"
+        if self.of_landmarks:
+            terms = f"{len(self.basis.centres):,} landmarks"
         return (
-            f"{n_folds} folds of {size:,} {what} ({self.basis.n_terms:,} terms): "
+            f"{n_folds} folds of {size:,} {what} ({terms}): "
             f"{self.n_bytes(n_folds, n_outputs) / 1e6:,.1f} MB"
         )
 
     def n_bytes(self, n_folds: int, n_outputs: int) -> float:
         """Return the memory of the sums over all folds."""
         size = float(self.kind._n_packed(self.basis, n_outputs))
-        if self.kind is GramStatistics:  # which is held as a square
+        if issubclass(self.kind, GramStatistics):  # which is held as a square
             size = float(self.basis.n_terms + n_outputs) ** 2
         return 8.0 * n_folds * size
 
@@ -120,6 +129,7 @@ class FoldSums:
         self.summed: list[Summed] = []
         self.folds: list[list[Statistics]] = []  # of each of `summed`
         self._choose, self._announce, self._margin = choose, announce, margin
+        self._grows = margin is not None
         self._waiting: tuple[Draw, ...] | None = ()
 
     # ---- what `StreamEstimator` calls, on a copy that it drops when this fails -------------
@@ -137,11 +147,9 @@ class FoldSums:
         n = len(X)
         eps = float(np.finfo(X.dtype).eps)
         self.resolution = max(self.resolution, eps)
-        if widen:
+        if widen and self._grows:
             here = InputScaling.fit(X, domain=self.scaling.domain, clip=self.scaling.clip)
             self.rescale(self.scaling.union(here, resolution=self.resolution))
-        if self._margin is None:
-            self.n_clipped = self.n_clipped + np.count_nonzero(self.scaling.beyond(X), axis=0)
         place = self.n_samples + np.arange(n)
         weight = np.ones(n) if sample_weight is None else sample_weight
         self.weighted = self.weighted or sample_weight is not None
@@ -211,8 +219,11 @@ class FoldSums:
         if self._margin is not None:
             # what came behind the first samples in their last batch does not count
             box = self._margin(InputScaling.fit(X, domain=box.domain, clip=box.clip))
-            self.rescale(self.scaling.union(box, resolution=self.resolution))
         self.summed, later = self._choose(X, Y, weight if self.weighted else None, box)
+        if self.summed[0].of_landmarks:  # which are of this box
+            self.scaling, self._grows = box, False
+        elif self._grows:
+            self.rescale(self.scaling.union(box, resolution=self.resolution))
         self._require_memory()
         texts = [one.describe(self.n_folds, self.n_outputs) for one in self.summed]
         self._announce(f"{', '.join(texts)}; up to {later / 1e6:,.0f} MB to choose by them")
@@ -235,6 +246,8 @@ class FoldSums:
         order = np.argsort(fold_of, kind="stable")
         ends = np.searchsorted(fold_of[order], np.arange(self.n_folds + 1)).tolist()
         X, Y, weight = batch.X[order], batch.y[order], batch.weight[order]
+        if not self._grows:
+            self.n_clipped = self.n_clipped + np.count_nonzero(self.scaling.beyond(X), axis=0)
         folds = [[copy.copy(one) for one in part] for part in self.folds]
         for number in range(self.n_folds):
             own = slice(ends[number], ends[number + 1])

@@ -16,8 +16,11 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from gegenbauer._memory import require_memory
+from gegenbauer._validation import check_flag
+from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import StreamOrderWarning, stacklevel
@@ -36,7 +39,10 @@ from gegenbauer.estimators._sums_search import (
 )
 from gegenbauer.estimators.classifier import GegenbauerClassifier
 from gegenbauer.estimators.regressor import GegenbauerRegressor
+from gegenbauer.ridge.cost import default_landmarks
+from gegenbauer.ridge.landmarks import choose_landmarks
 from gegenbauer.ridge.statistics.choice import choose_statistics
+from gegenbauer.ridge.statistics.landmarks import LandmarkStatistics
 from gegenbauer.ridge.statistics.moments import MomentStatistics
 from gegenbauer.ridge.statistics.other_terms import normal_equations, terms_within
 from gegenbauer.selection.spectrum_search import ALPHAS
@@ -49,6 +55,7 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.estimators._best_model import LeftOut
+    from gegenbauer.ridge.landmarks import Landmarks
     from gegenbauer.ridge.statistics._base import Coding
     from gegenbauer.ridge.statistics.gram import GramStatistics
     from gegenbauer.selection.candidates import Loss
@@ -101,12 +108,13 @@ class _Candidate(NamedTuple):
     spectrum: Spectrum | None
     of_first: bool  # whether the spectrum is that of the first samples, not of the draw
     engine: str  # that its sums came from
-    folds: list[GramStatistics]
+    folds: list[Any]  # GramStatistics or LandmarkStatistics
     alphas: Doubles
 
     @property
-    def basis(self) -> TensorBasis:
-        return self.folds[0].basis
+    def basis(self) -> TensorBasis | Landmarks:
+        found: TensorBasis | Landmarks = self.folds[0].basis
+        return found
 
 
 # ---- the choice ----------------------------------------------------------------------
@@ -119,12 +127,14 @@ class StreamSearch(SumsSearch):
     n_samples_seen_: int
 
     _folding: type[_FoldStream]
+    _with_landmarks: bool = False
 
     def search_stream(
         self,
         batches: Any,
         *,
         classes: Any = None,
+        landmarks: bool = False,
         verbose: bool | int,
         callback: Callable[[int, int | None], None] | None,
         announce: Callable[[str], None] | None = None,
@@ -133,11 +143,12 @@ class StreamSearch(SumsSearch):
 
         Parameters
         ----------
-        batches, classes, verbose, callback
+        batches, classes, landmarks, verbose, callback
             As for ``fit_stream``.
         announce : callable or None
             Called with a sentence on the memory of the sums, before they begin.
         """
+        self._with_landmarks = check_flag(landmarks, "landmarks")
         self._require_sums_to_do()
 
         def report(text: str) -> None:
@@ -171,11 +182,26 @@ class StreamSearch(SumsSearch):
                 "terms takes numbers alone: encode the columns, as "
                 "sklearn.preprocessing.OneHotEncoder does"
             )
+        if self._with_landmarks:
+            self._require_all_terms()
         if self.scoring is not None:
             raise ValueError(
                 "for a stream, `scoring` must be None, since the samples are gone when models are "
                 f"judged: regression by squared errors, classes by log-loss; got {self.scoring!r}"
             )
+
+    def _require_all_terms(self) -> None:
+        """Refuse parameters that landmarks do not have."""
+        wrong = None
+        if self._on_paper:
+            wrong = "spectrum", "None", "they are of a kernel of all terms: give a spectrum"
+        elif self.n_terms is not None:
+            wrong = "n_terms", repr(self.n_terms), "they are of all terms: leave it out"
+        elif self.penalize_constant and not is_classifier(self):
+            wrong = "penalize_constant", "True", "in regression their constant is free"
+        if wrong is not None:
+            name, given, why = wrong
+            raise ValueError(f"with `landmarks=True`, `{name}` must not be {given}: {why}")
 
     def _folds_to_be(self, report: Callable[[str], None]) -> _FoldStream:
         given = self.get_params(deep=False)
@@ -243,27 +269,72 @@ class StreamSearch(SumsSearch):
         """
         m, K = X.shape[1], Y.shape[1]
         grid = self._basis_grid()
+        if self._with_landmarks:
+            return self._landmarks_to_sum(multilabel, X, Y, weight, box)
         most = max(grid[1]) if grid is not None else self._n_terms_of(len(X))
         size = most + K
         # matrices of all folds, of all others, of all the terms that were summed, and of a solve
-        n_bytes = 8.0 * size * size * (3 * self.n_folds + 4)
-        require_memory(
-            n_bytes,
-            f"the choice by the normal equations of {size} terms and outputs in {self.n_folds} "
-            "folds",
-            "lower `n_terms` or `cv`",
+        n_bytes = self._bytes_to_choose(
+            size, f"{size} terms and outputs", "lower `n_terms` or `cv`"
         )
         if grid is not None:
             bases = [TensorBasis(m, n_terms=max(grid[1]), lam=lam) for lam in np.unique(grid[0])]
             return summed_terms(bases, K), n_bytes
         if not isinstance(self.spectrum, str):
             return summed_terms([self._largest(m, self._given_spectrum(m), most)], K), n_bytes
-        labels = LabelSet.of_columns(K, None) if multilabel else LabelSet(np.arange(K))
-        spectrum = self._unfitted()._spectrum_of(X, Y, weight, box, labels, None)
+        spectrum, _ = self._first_spectrum(multilabel, X, Y, weight, box)
         twice = self._largest(m, spectrum, 2 * most)
         if choose_statistics(twice, K) is MomentStatistics:
             return summed_terms([twice], K), n_bytes
         return summed_terms([self._largest(m, spectrum, most)], K), n_bytes
+
+    def _bytes_to_choose(self, size: int, what: str, advice: str) -> float:
+        """Return the memory of the choice by matrices of some size; refuse what does not fit."""
+        n_bytes = 8.0 * size * size * (3 * self.n_folds + 4)
+        what = f"the choice by the normal equations of {what} in {self.n_folds} folds"
+        require_memory(n_bytes, what, advice)
+        return n_bytes
+
+    def _landmarks_to_sum(
+        self,
+        multilabel: bool,
+        X: NDArray[Any],
+        Y: Doubles,
+        weight: Doubles | None,
+        box: InputScaling,
+    ) -> tuple[list[Summed], float]:
+        """Learn the spectrum on the first samples, and choose landmarks among them."""
+        spectrum = self._given_spectrum(X.shape[1])
+        self._n_searched = 0
+        if isinstance(self.spectrum, str):
+            spectrum, self._n_searched = self._first_spectrum(multilabel, X, Y, weight, box)
+        n_landmarks = min(default_landmarks(len(X)), len(X))
+        size = n_landmarks + 1 + Y.shape[1]
+        n_bytes = self._bytes_to_choose(
+            size, f"{n_landmarks} landmarks and {Y.shape[1]} outputs", "lower `cv`"
+        )
+        landmarks, places = choose_landmarks(
+            SpectrumKernel(X.shape[1], spectrum), X, n_landmarks, sample_weight=weight,
+            scaling=box, free=True, n_threads=self._n_threads(),
+        )  # fmt: skip
+        self._centres = X[places]
+        return [Summed(landmarks, LandmarkStatistics, (0.0,))], n_bytes
+
+    def _first_spectrum(
+        self,
+        multilabel: bool,
+        X: NDArray[Any],
+        Y: Doubles,
+        weight: Doubles | None,
+        box: InputScaling,
+    ) -> tuple[Spectrum, int]:
+        """Learn a spectrum on some of the first samples; return their number as well."""
+        labels = (
+            LabelSet.of_columns(Y.shape[1], None) if multilabel else LabelSet(np.arange(Y.shape[1]))
+        )
+        learner = self._unfitted()
+        spectrum = learner._spectrum_of(X, Y, weight, box, labels, None)
+        return spectrum, learner.n_search_samples_
 
     def _spectrum_of(
         self,
@@ -329,7 +400,9 @@ class StreamSearch(SumsSearch):
         if weight is not None:
             self._look_at_weights(weight)
         spectra: list[Spectrum | None] = [None]
-        if isinstance(self.spectrum, str):
+        if self._with_landmarks:
+            self.surface_, self.n_search_samples_ = {}, self._n_searched
+        elif isinstance(self.spectrum, str):
             with progress.stage("spectrum", n_steps=None):
                 labels = LabelSet(np.arange(1)) if self._label_set is None else self._label_set
                 found = self._spectrum_of(draw.X, draw.y, weight, sums.scaling, labels, progress)
@@ -348,7 +421,7 @@ class StreamSearch(SumsSearch):
         self._fold_of = np.empty(data.n, dtype=np.intp)
         self._fold_of[data.back] = fold_of  # those of different folds are not merged
         loss = self._make_loss(data, splits)
-        self._all_terms = False
+        self._all_terms = self._with_landmarks
         with progress.stage("terms and alpha", n_steps=None):
             left_out = self._best_of_all(sums, spectra, data, loss, progress)
         self._warn_of_underfitting(data, loss, splits, left_out.outputs)
@@ -408,6 +481,13 @@ class StreamSearch(SumsSearch):
     ) -> Iterator[_Candidate]:
         """Yield bases, those of fewer terms first; each is the beginning of the next."""
         m, given, grid = data.X.shape[1], self._alpha_grid(), self._basis_grid()
+        if self._with_landmarks:
+            found = sums.summed[0].basis
+            if given is None:
+                level = self._kernel_level(found.kernel, data)
+                given = np.outer(ALPHAS, [1.0, 2.0]).ravel() * level
+            yield _Candidate(found.spectrum, True, "landmarks", sums.folds[0], given)
+            return
         if grid is not None:
             sizes = np.unique(grid[1]).tolist()
             for lam in np.unique(grid[0]).tolist():

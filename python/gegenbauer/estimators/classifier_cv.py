@@ -348,6 +348,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         batches: Any,
         *,
         classes: Any = None,
+        landmarks: bool = False,
         checkpoint: None = None,
         verbose: bool | int = False,
         callback: Callable[[int, int | None], None] | None = None,
@@ -374,6 +375,12 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         There are no fences: unless ``bounds`` are given, the box grows with the samples. Categories
         and missing values are refused, as by all finite sets of terms.
 
+        With ``landmarks=True`` all terms are taken, in the span of their kernel at up to
+        :func:`gegenbauer.ridge.default_landmarks` of the first 20,000 samples, of which the
+        spectrum is learned, too: for rough functions of several inputs, where a finite set holds
+        too little. Then the box is ``bounds`` or the range of these first samples; values beyond
+        count as its nearest end, and as ``n_clipped_``. Shuffle a stream that is sorted.
+
         Parameters
         ----------
         batches : TableBatches, ArrayBatches or iterable of (X, y) or (X, y, sample_weight)
@@ -381,6 +388,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         classes : array-like or None, default=None
             All labels that may come; None takes them as they come. For multilabel y, the numbers
             of its columns.
+        landmarks : bool, default=False
+            Take all terms in the span of landmarks; without ``n_terms`` and ``spectrum=None``.
         checkpoint : None
             Not available: sums over folds are not written to files.
         verbose : bool or int, default=False
@@ -437,8 +446,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         [[0.0, 1.0], [1.0, 0.0]]
         """
         return self._fit_by_stream(
-            _OfStream, batches, checkpoint, classes=classes, verbose=verbose,
-            callback=callback, announce=announce,
+            _OfStream, batches, checkpoint, classes=classes, landmarks=landmarks,
+            verbose=verbose, callback=callback, announce=announce,
         )  # fmt: skip
 
     def _codes(self, data: Samples) -> list[Places]:

@@ -386,6 +386,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         self,
         batches: Any,
         *,
+        landmarks: bool = False,
         checkpoint: None = None,
         verbose: bool | int = False,
         callback: Callable[[int, int | None], None] | None = None,
@@ -411,10 +412,18 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         There are no fences: unless ``bounds`` are given, the box grows with the samples. Categories
         and missing values are refused, as by all finite sets of terms.
 
+        With ``landmarks=True`` all terms are taken, in the span of their kernel at up to
+        :func:`gegenbauer.ridge.default_landmarks` of the first 20,000 samples, of which the
+        spectrum is learned, too: for rough functions of several inputs, where a finite set holds
+        too little. Then the box is ``bounds`` or the range of these first samples; values beyond
+        count as its nearest end, and as ``n_clipped_``. Shuffle a stream that is sorted.
+
         Parameters
         ----------
         batches : TableBatches, ArrayBatches or iterable of (X, y) or (X, y, sample_weight)
             Where the samples come from, each batch as in :meth:`GegenbauerRegressor.fit_stream`.
+        landmarks : bool, default=False
+            Take all terms in the span of landmarks; without ``n_terms`` and ``spectrum=None``.
         checkpoint : None
             Not available: sums over folds are not written to files.
         verbose : bool or int, default=False
@@ -471,8 +480,8 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         (3000, True)
         """
         return self._fit_by_stream(
-            _OfStream, batches, checkpoint, verbose=verbose, callback=callback,
-            announce=announce,
+            _OfStream, batches, checkpoint, landmarks=landmarks, verbose=verbose,
+            callback=callback, announce=announce,
         )  # fmt: skip
 
     def _standardised(self, data: Samples) -> Samples:

@@ -68,6 +68,11 @@ class Landmarks:
         return self.kernel.spectrum
 
     @property
+    def lam(self) -> float:
+        """That of the kernel's polynomials."""
+        return self.kernel.lam
+
+    @property
     def n_terms(self) -> int:
         """Number of features, a free constant included."""
         return len(self.centres) + int(self.free)

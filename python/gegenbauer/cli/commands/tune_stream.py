@@ -53,6 +53,7 @@ def run(
     parameters: dict[str, Any],
     ignored: Sequence[str],
     separator: str | None,
+    landmarks: bool,
 ) -> None:
     """Look at the target, take one pass over all batches, choose, save, draw and report.
 
@@ -62,6 +63,8 @@ def run(
         Files or folders of tables, all CSV or all Parquet.
     target, task, out, plot, parameters, ignored, separator
         As for ``tune`` of a table in memory.
+    landmarks : bool
+        As for ``fit_stream``.
 
     Raises
     ------
@@ -83,7 +86,7 @@ def run(
         kind = GegenbauerClassifierCV if chosen.classify else GegenbauerRegressorCV
         with refusals(steps.warn):
             model = kind(**parameters, cv=_N_FOLDS).fit_stream(
-                source, callback=pace.until, announce=sums.note
+                source, landmarks=landmarks, callback=pace.until, announce=sums.note
             )
         fitting = time.perf_counter() - start
         kept = keep(model, out, steps)
