@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import block_diag
 from sklearn.metrics import log_loss
 
 from gegenbauer import (
@@ -39,67 +40,60 @@ def samples(n, seed=0):
     return X, y[:, np.newaxis]
 
 
-@pytest.mark.parametrize("free", [False, True])
 class TestFeatures:
-    def test_they_span_the_kernel_at_the_centres(self, free):
+    def test_they_span_the_kernel_at_the_centres(self):
         X, _ = samples(200)
-        landmarks, places = choose_landmarks(KERNEL, X, 30, scaling=SCALING, free=free)
+        landmarks, places = choose_landmarks(KERNEL, X, 30, scaling=SCALING)
         features = landmarks.evaluate(X, scaling=SCALING)
         assert places.size == np.unique(places).size == 30
-        assert features.shape == (200, landmarks.n_terms) == (200, 30 + free)
-        if free:
-            assert_array_equal(features[:, 0], 1.0)
-            features = features[:, 1:]
-        K = KERNEL(X, scaling=SCALING) - free
+        assert features.shape == (200, landmarks.n_terms) == (200, 31)
+        assert_array_equal(features[:, 0], 1.0)
+        features = features[:, 1:]
+        K = KERNEL(X, scaling=SCALING) - 1.0
         projected = K[:, places] @ np.linalg.solve(K[np.ix_(places, places)], K[places])
         assert_allclose(features @ features.T, projected, atol=1e-10)
 
-    def test_little_is_left(self, free):
+    def test_little_is_left(self):
         """Of the trace: no more than what the best subspace of half the dimensions leaves."""
         X, _ = samples(400)
-        K = KERNEL(X, scaling=SCALING) - free
+        K = KERNEL(X, scaling=SCALING) - 1.0
         for n_centres in (20, 60, 150):
-            landmarks, _ = choose_landmarks(KERNEL, X, n_centres, scaling=SCALING, free=free)
-            features = landmarks.evaluate(X, scaling=SCALING)[:, int(free) :]
+            landmarks, _ = choose_landmarks(KERNEL, X, n_centres, scaling=SCALING)
+            features = landmarks.evaluate(X, scaling=SCALING)[:, 1:]
             left = np.trace(K) - (features**2).sum()
             eigenvalues = np.linalg.eigvalsh(K)
             best, half = eigenvalues[:-n_centres].sum(), eigenvalues[: -n_centres // 2].sum()
             assert best < left < half
 
-    def test_the_same_each_time(self, free):
+    def test_the_same_each_time(self):
         X, _ = samples(300)
-        first, again = (
-            choose_landmarks(KERNEL, X, 40, scaling=SCALING, free=free)[1] for _ in range(2)
-        )
+        first, again = (choose_landmarks(KERNEL, X, 40, scaling=SCALING)[1] for _ in range(2))
         assert_array_equal(first, again)
 
-    def test_no_more_than_there_are_directions(self, free):
+    def test_no_more_than_there_are_directions(self):
         """Of ten distinct inputs in five copies each; of a kernel of three terms."""
         X, _ = samples(10)
-        landmarks, places = choose_landmarks(
-            KERNEL, np.tile(X, (5, 1)), 30, scaling=SCALING, free=free
-        )
+        landmarks, places = choose_landmarks(KERNEL, np.tile(X, (5, 1)), 30, scaling=SCALING)
         assert sorted(places % 10) == list(range(10))
         kernel = TotalDegreeKernel(2, degree=1, lam=0.5)
-        landmarks, places = choose_landmarks(kernel, samples(50)[0], 30, free=free)
-        assert places.size == 3 - free
+        landmarks, places = choose_landmarks(kernel, samples(50)[0], 30)
+        assert places.size == 2
         assert landmarks.n_terms == 3
 
-    def test_weights_draw(self, free):
+    def test_weights_draw(self):
         """Samples of next to no weight are no centres while others are left."""
         X, _ = samples(400)
         weight = np.where(np.arange(400) < 200, 1.0, 1e-12)
-        _, places = choose_landmarks(
-            KERNEL, X, 50, sample_weight=weight, scaling=SCALING, free=free
-        )
+        _, places = choose_landmarks(KERNEL, X, 50, sample_weight=weight, scaling=SCALING)
         assert places.max() < 200
 
     @pytest.mark.parametrize("weighted", [False, True])
     @pytest.mark.parametrize("method", ["primal", "svd"])
+    @pytest.mark.parametrize("free", [False, True])
     def test_left_out(self, free, method, weighted):
         X, Y = samples(120)
         weight = np.random.default_rng(1).uniform(0.2, 3.0, 120) if weighted else np.ones(120)
-        landmarks, _ = choose_landmarks(KERNEL, X, 25, scaling=SCALING, free=free)
+        landmarks, _ = choose_landmarks(KERNEL, X, 25, scaling=SCALING)
         path = RidgePath(
             landmarks, X, Y, method=method, sample_weight=weight, scaling=SCALING,
             penalize_constant=not free,
@@ -115,17 +109,18 @@ class TestFeatures:
                 fit = np.linalg.solve((G.T * w) @ G + np.diag(penalties), (G.T * w) @ Y)
                 assert_allclose(found.predictions[k, i], G[i] @ fit, rtol=1e-9, atol=1e-9)
 
-    def test_coefficients_of_the_kernel(self, free):
+    def test_coefficients_of_the_kernel(self):
         X, _ = samples(80)
-        landmarks, places = choose_landmarks(KERNEL, X, 20, scaling=SCALING, free=free)
+        landmarks, places = choose_landmarks(KERNEL, X, 20, scaling=SCALING)
         weights = np.random.default_rng(2).normal(size=(landmarks.n_terms, 3))
         coef, intercept = landmarks.coefficients(weights)
         by_kernel = predict_kernel(KERNEL, X, X[places], coef, intercept=intercept, scaling=SCALING)
         assert_allclose(by_kernel, landmarks.evaluate(X, scaling=SCALING) @ weights, atol=1e-9)
 
+    @pytest.mark.parametrize("free", [False, True])
     def test_all_samples_are_the_kernel_itself(self, free):
         X, Y = samples(60)
-        landmarks, places = choose_landmarks(KERNEL, X, 60, scaling=SCALING, free=free)
+        landmarks, places = choose_landmarks(KERNEL, X, 60, scaling=SCALING)
         assert places.size == 60
         path = RidgePath(landmarks, X, Y, scaling=SCALING, penalize_constant=not free)
         fit = solve_kernel(KERNEL, X, Y, 0.1, scaling=SCALING, penalize_constant=not free)
@@ -225,7 +220,9 @@ class TestEstimators:
         Z, new = model.X_fit_, samples(30, seed=4)[0]
         assert len(Z) == 15
         kernel = partial(model.kernel_, scaling=model.scaling_)
-        K, k, k_new = kernel(Z), kernel(X, Z), kernel(new, Z)
+        # the constant term is known beside the kernel at the centres
+        K = block_diag(1.0, kernel(Z) - 1.0)
+        k, k_new = (np.insert(kernel(part, Z) - 1.0, 0, 1.0, axis=1) for part in (X, new))
         # weights of the prior have the covariance of K^-1 / alpha in units of the noise
         inner = np.linalg.inv(k.T @ k + model.alpha_ * K)
         own = model.kernel_.diagonal(new, scaling=model.scaling_)
@@ -245,7 +242,7 @@ class TestEstimators:
         assert model.engine_ == "landmarks"
         target = (y - y.mean()) / y.std()
         Z = model.X_fit_  # all of them, which span the same
-        chosen, places = choose_landmarks(model.kernel_, Z, 40, scaling=model.scaling_, free=True)
+        chosen, places = choose_landmarks(model.kernel_, Z, 40, scaling=model.scaling_)
         assert places.size == len(Z) == 40
         path = RidgePath(chosen, X, target, scaling=model.scaling_, penalize_constant=False)
         near = model.alpha_ * 2.0 ** np.arange(-1, 2)
@@ -338,7 +335,7 @@ def sums():
     X, Y = samples(300)
     Y = np.hstack([Y + 1e6, -Y])
     weight = np.random.default_rng(1).uniform(0.5, 2.0, size=300)
-    landmarks, _ = choose_landmarks(KERNEL, X, 25, scaling=SCALING, free=True)
+    landmarks, _ = choose_landmarks(KERNEL, X, 25, scaling=SCALING)
     return X, Y, weight, landmarks
 
 
@@ -381,12 +378,9 @@ class TestStatistics:
             one.rescaled(wider)
         with pytest.raises(ValueError, match="have the box that they began with"):
             one.update(X + 1.0, Y, widen=True)
-        other, _ = choose_landmarks(KERNEL, X[::-1], 25, scaling=SCALING, free=True)
+        other, _ = choose_landmarks(KERNEL, X[::-1], 25, scaling=SCALING)
         with pytest.raises(ValueError, match="only if basis, scaling and n_outputs are the same"):
             one + LandmarkStatistics.from_data(other, X, Y, scaling=SCALING)
-        bound, _ = choose_landmarks(KERNEL, X, 25, scaling=SCALING)
-        with pytest.raises(ValueError, match="must have a free constant"):
-            LandmarkStatistics(bound, scaling=SCALING)
         with pytest.raises(TypeError, match="must be Landmarks, got TensorBasis"):
             LandmarkStatistics(TensorBasis(2, degree=2))
         with pytest.raises(ValueError, match="scaling"):

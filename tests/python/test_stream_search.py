@@ -301,22 +301,24 @@ class TestLandmarks:
         )
 
     @pytest.mark.usefixtures("forty")
-    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize(("weighted", "free"), [(False, False), (False, True), (True, True)])
     @pytest.mark.parametrize("kind", KINDS)
-    def test_they_equal_refits(self, kind, weighted):
+    def test_they_equal_refits(self, kind, weighted, free):
         estimator, X, y = task(kind, 400)
         weight = np.random.default_rng(1).uniform(0.5, 2.0, size=400) if weighted else None
         batches = [
             (X[own], y[own]) if weight is None else (X[own], y[own], weight[own])
             for own in (slice(0, 90), slice(90, 400))
         ]
-        model = estimator(GIVEN, ALPHAS, cv=4).fit_stream(batches, landmarks=True)
+        model = estimator(GIVEN, ALPHAS, cv=4, penalize_constant=not free).fit_stream(
+            batches, landmarks=True
+        )
         assert (model.engine_, model.n_terms_, len(model.X_fit_)) == ("landmarks", np.inf, 40)
         assert {tuple(row) for row in model.X_fit_} <= {tuple(row) for row in X}
-        scaling, free = model.scaling_, not model.penalize_constant
+        scaling = model.scaling_
         centres = scaling.transform(model.X_fit_)
         own = model.kernel_(centres) - 1.0
-        landmarks = Landmarks(model.kernel_, centres, np.linalg.cholesky(own), free=True)
+        landmarks = Landmarks(model.kernel_, centres, np.linalg.cholesky(own))
         losses, left_out = by_refits(
             kind, landmarks, X, y, ALPHAS, scaling, 4, free=free, weight=weight
         )
@@ -365,16 +367,19 @@ class TestLandmarks:
             assert fit.n_search_samples_ == 80
 
     @pytest.mark.usefixtures("forty")
-    def test_uncertainty_and_files(self, tmp_path):
+    @pytest.mark.parametrize("free", [False, True])
+    def test_uncertainty_and_files(self, tmp_path, free):
         X, y = samples(3000)
-        model = GegenbauerRegressorCV().fit_stream(ArrayBatches(X, y), landmarks=True)
+        model = GegenbauerRegressorCV(penalize_constant=not free).fit_stream(
+            ArrayBatches(X, y), landmarks=True
+        )
         residuals = y - model.predict(X)
         left = 3000 - model.effective_dof_
         assert model.noise_variance_[0] == pytest.approx(residuals @ residuals / left, rel=1e-6)
         K = model.kernel_(X, model.X_fit_, scaling=model.scaling_) - 1.0
         L = np.linalg.cholesky(model.kernel_(model.X_fit_, scaling=model.scaling_) - 1.0)
         G = np.column_stack([np.ones(3000), np.linalg.solve(L, K.T).T])
-        penalty = np.diag(np.append(0.0, np.full(40, model.alpha_)))
+        penalty = np.diag(np.append(0.0 if free else model.alpha_, np.full(40, model.alpha_)))
         leverage = np.einsum("ij,ji->i", G, np.linalg.solve(G.T @ G + penalty, G.T))
         diagonal = model.kernel_.diagonal(X, scaling=model.scaling_) - 1.0
         beyond = (diagonal - (G[:, 1:] ** 2).sum(axis=1)).clip(min=0) / model.alpha_
@@ -390,7 +395,6 @@ class TestLandmarks:
         [
             ({"n_terms": 50}, "with `landmarks=True`, `n_terms` must not be 50"),
             ({"spectrum": None}, "with `landmarks=True`, `spectrum` must not be None"),
-            ({"penalize_constant": True}, "`penalize_constant` must not be True: in regression"),
             ({"spectrum": (0.3, 1.3)}, "smoothness = 1.3"),
         ],
     )

@@ -55,7 +55,7 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
     n_terms : int or None, default=None
         Number of terms of largest weight. None for all terms in the span of
         :func:`gegenbauer.ridge.default_landmarks` samples; where that gives none, where 2000 terms
-        hold 99 per cent of the weight of all, and where the constant is penalised, for
+        hold 99 per cent of the weight of all, for
         these 2000, or as many as there are samples; with ``spectrum=None`` for the paper's 1000.
         What is sent, ``cv`` times for each partition, has about n^2 / 2 numbers of n terms or
         landmarks, less of terms if inputs are few.

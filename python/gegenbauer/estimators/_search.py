@@ -535,9 +535,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         self, data: Samples, loss: Loss, splits: Splits, n_landmarks: int
     ) -> LeftOut:
         """Fit all terms in the span of their kernel at few samples."""
-        landmarks, places, grid = self._landmarks_of(
-            data, n_landmarks, free=not self.penalize_constant
-        )
+        landmarks, places, grid = self._landmarks_of(data, n_landmarks)
         options = {"sample_weight": data.weight, **self._options()}
         candidate = self._candidate(landmarks, data, splits, options)
         self.alpha_, best = self._best_alpha(candidate, grid, loss)
@@ -548,7 +546,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         if not is_classifier(self):  # which has no standard deviations
             posterior = LandmarkPosterior(
                 self.alpha_, landmarks.factor, *path.posterior(self.alpha_),
-                free_constant=landmarks.free,
+                free_constant=not self.penalize_constant,
             )  # fmt: skip
         self.expansion_ = KernelExpansion(
             landmarks.kernel, data.X[places], coef, self.scaling_, intercept, posterior
@@ -558,16 +556,14 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         left = data.n - float(path.effective_dof([self.alpha_])[0])
         return LeftOut(candidate.predictions(self.alpha_), left)
 
-    def _landmarks_of(
-        self, data: Samples, n_landmarks: int, *, free: bool
-    ) -> tuple[Landmarks, Places, Doubles]:
+    def _landmarks_of(self, data: Samples, n_landmarks: int) -> tuple[Landmarks, Places, Doubles]:
         """Return landmarks, which samples they are, and the alphas to choose from."""
         kernel = self._kernel_of_all_terms(data, self.spectra_[0])
         some = spread_places(data.n, _MOST_TO_CHOOSE_FROM)
         landmarks, places = choose_landmarks(
             kernel, data.X[some], n_landmarks,
             sample_weight=None if data.weight is None else data.weight[some],
-            scaling=self.scaling_, free=free, n_threads=self._n_threads(),
+            scaling=self.scaling_, n_threads=self._n_threads(),
         )  # fmt: skip
         grid = self._alpha_grid()
         if grid is None:  # as fine as the walk of all samples: one pass is for all penalties

@@ -16,7 +16,6 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from gegenbauer._memory import require_memory
 from gegenbauer._validation import check_flag
@@ -197,8 +196,6 @@ class StreamSearch(SumsSearch):
             wrong = "spectrum", "None", "they are of a kernel of all terms: give a spectrum"
         elif self.n_terms is not None:
             wrong = "n_terms", repr(self.n_terms), "they are of all terms: leave it out"
-        elif self.penalize_constant and not is_classifier(self):
-            wrong = "penalize_constant", "True", "in regression their constant is free"
         if wrong is not None:
             name, given, why = wrong
             raise ValueError(f"with `landmarks=True`, `{name}` must not be {given}: {why}")
@@ -315,7 +312,7 @@ class StreamSearch(SumsSearch):
         )
         landmarks, places = choose_landmarks(
             SpectrumKernel(X.shape[1], spectrum), X, n_landmarks, sample_weight=weight,
-            scaling=box, free=True, n_threads=self._n_threads(),
+            scaling=box, n_threads=self._n_threads(),
         )  # fmt: skip
         self._centres = X[places]
         return [Summed(landmarks, LandmarkStatistics, (0.0,))], n_bytes

@@ -89,13 +89,8 @@ class SumsSearch(SearchEstimator):
         )
 
     def _usual_landmarks(self, data: Samples, basis: TensorBasis, n_samples: int) -> int:
-        """Return the number of landmarks in the place of a basis; 0 where it serves as well.
-
-        Sums need the constant to be a feature of its own, whose variance is known where it is free.
-        """
+        """Return the number of landmarks in the place of a basis; 0 where it serves as well."""
         if self._on_paper or self.n_terms is not None:
-            return 0
-        if self.penalize_constant and not is_classifier(self):
             return 0
         try:
             kernel = SpectrumKernel(data.X.shape[1], self.spectra_[0])
@@ -108,7 +103,7 @@ class SumsSearch(SearchEstimator):
     def _choose_centres(self, data: Samples, n_landmarks: int) -> tuple[Landmarks, Doubles]:
         """Choose landmarks among the samples at hand, and the alphas to choose from."""
         self._all_terms = True
-        landmarks, places, alphas = self._landmarks_of(data, n_landmarks, free=True)
+        landmarks, places, alphas = self._landmarks_of(data, n_landmarks)
         self._centres = data.X[places]
         return landmarks, alphas
 

@@ -203,7 +203,7 @@ def _expected_of_search(
     if "prior_variance" in given:
         shapes["prior_variance"] = (n_outputs,)
     if (finite or by_landmarks) and n is not None:
-        rest = n - fitted["free_constant"] if finite else n
+        rest = n + by_landmarks - fitted["free_constant"]
         if by_landmarks:
             shapes["landmark_factor"] = (n, n)
         shapes["posterior"] = (rest, rest)

@@ -44,7 +44,7 @@ def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ridge
     elif estimator.engine_ == "landmarks":
         model, _ = choose_landmarks(
             function.kernel, function.centres, len(function.centres), scaling=estimator.scaling_,
-            free=not estimator.penalize_constant, n_threads=estimator._n_threads(),
+            n_threads=estimator._n_threads(),
         )  # fmt: skip
     else:
         model = function.kernel

@@ -155,7 +155,8 @@ class LandmarkPosterior(NamedTuple):
 
     With the features phi(x) of `Landmarks`, in whose span the samples are known, the variance at x
     is that of the prior beyond the span and that of the coefficients within:
-    ``(k(x, x) - |phi|^2) / alpha + |root' (phi - mean_features)|^2 + free_leverage``.
+    ``(k(x, x) - |phi|^2) / alpha + |root' phi|^2``, or, of the features behind a constant that is
+    not penalised, ``|root' (phi - mean_features)|^2 + free_leverage`` in the place of the latter.
 
     Attributes
     ----------
@@ -163,14 +164,14 @@ class LandmarkPosterior(NamedTuple):
         The penalty.
     factor : ndarray, shape (n_centres, n_centres)
         L of the features, lower triangular.
-    root : ndarray, shape (n_centres, n_directions)
+    root : ndarray, shape (n_penalised_features, n_directions)
         ``root @ root.T`` is the covariance of their coefficients.
     mean_features : ndarray, shape (n_centres,) or (0,)
         Their means in the samples of the fit, where the constant is not penalised.
     free_leverage : float
         Variance of the constant, where it is not penalised.
     free_constant : bool
-        Whether it is not; k is the kernel without its constant part then.
+        Whether it is not.
     """
 
     alpha: float
@@ -557,19 +558,16 @@ class KernelExpansion(LinearExpansion):
         self, X: npt.ArrayLike, posterior: LandmarkPosterior, n_threads: int | None
     ) -> Doubles:
         data, free = as_samples(X, "X", self.kernel), posterior.free_constant
-        landmarks = Landmarks(
-            self.kernel, self.scaling.transform(self.centres), posterior.factor, free=free
-        )
-        beyond = self.kernel.diagonal(data, scaling=self.scaling, n_threads=n_threads) - float(free)
+        landmarks = Landmarks(self.kernel, self.scaling.transform(self.centres), posterior.factor)
+        beyond = self.kernel.diagonal(data, scaling=self.scaling, n_threads=n_threads) - 1.0
         within = np.full(len(data), posterior.free_leverage)
         step = max(1, _MOST_COEFFICIENTS // landmarks.n_terms)
         for first in range(0, len(data), step):
             rows = slice(first, first + step)
             phi = landmarks.evaluate(data[rows], scaling=self.scaling, n_threads=n_threads)
-            phi = phi[:, int(free) :]
-            beyond[rows] -= (phi**2).sum(axis=1)
+            beyond[rows] -= (phi[:, 1:] ** 2).sum(axis=1)
             if free:
-                phi = phi - posterior.mean_features
+                phi = phi[:, 1:] - posterior.mean_features
             within[rows] += ((phi @ posterior.root) ** 2).sum(axis=1)
         return np.asarray(beyond.clip(min=0.0) / posterior.alpha + within)
 

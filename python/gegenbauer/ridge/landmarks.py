@@ -29,11 +29,12 @@ _NOTHING_LEFT = 1e-13
 
 
 class Landmarks:
-    r"""Features :math:`\phi(x) = L^{-1} k(Z, x)` of a kernel at centres Z, :math:`k(Z, Z) = L L'`.
+    r"""Features of a kernel k at centres Z: the constant, and L^{-1} (k(Z, x) - 1).
 
-    A ridge solution with these is the one with the kernel among all functions
-    :math:`\sum_j c_j k(z_j, \cdot)` of the centres: of all terms, in the span of their values there
-    (Nystroem's method).
+    With :math:`k(Z, Z) - 1 = L L'`. The constant term of the kernel is the first feature, as of a
+    `TensorBasis`, and the others are those of the rest of the kernel. A ridge solution with these
+    is the one with the kernel among all functions :math:`c_0 + \sum_j c_j k(z_j, \cdot)` of the
+    centres: of all terms, in the span of their values there (Nystroem's method).
 
     Parameters
     ----------
@@ -42,9 +43,7 @@ class Landmarks:
     centres : ndarray, shape (n_centres, n_features)
         In the domain of the polynomials.
     factor : ndarray, shape (n_centres, n_centres)
-        L, lower triangular: of the kernel without its constant term where that is free.
-    free : bool
-        Whether the constant term is a feature of its own, the first, as of a `TensorBasis`.
+        L, lower triangular.
     """
 
     def __init__(
@@ -52,10 +51,8 @@ class Landmarks:
         kernel: SpectrumKernel | TotalDegreeKernel,
         centres: Doubles,
         factor: Doubles,
-        *,
-        free: bool,
     ) -> None:
-        self.kernel, self.centres, self.factor, self.free = kernel, centres, factor, free
+        self.kernel, self.centres, self.factor = kernel, centres, factor
 
     @property
     def n_features(self) -> int:
@@ -74,21 +71,21 @@ class Landmarks:
 
     @property
     def n_terms(self) -> int:
-        """Number of features, a free constant included."""
-        return len(self.centres) + int(self.free)
+        """Number of features, the constant included."""
+        return len(self.centres) + 1
 
     def __eq__(self, other: object) -> bool:
-        """Compare kernels and centres, and whether the constant is free."""
+        """Compare kernels and centres."""
         if not isinstance(other, Landmarks):
             return False
         return (
-            (self.kernel, self.free) == (other.kernel, other.free)
+            self.kernel == other.kernel
             and np.array_equal(self.centres, other.centres)
             and np.array_equal(self.factor, other.factor)
         )
 
     def __hash__(self) -> int:
-        return hash((self.centres.shape, self.free))
+        return hash(self.centres.shape)
 
     def __repr__(self) -> str:
         return f"<{len(self.centres)} landmarks of {self.kernel!r}>"
@@ -100,7 +97,7 @@ class Landmarks:
         scaling: InputScaling | None = None,
         n_threads: int | None = None,
     ) -> Doubles:
-        """Evaluate the features, with the constant first where that is free.
+        """Evaluate the features, with the constant first.
 
         Parameters
         ----------
@@ -121,11 +118,9 @@ class Landmarks:
         if scaling is not None:
             data = scaling.transform(data)
         features = np.empty((self.n_terms, len(data)))
-        values = self.kernel(self.centres, data, n_threads=n_threads)
-        if self.free:
-            values -= 1.0
-            features[0] = 1.0
-        features[int(self.free) :] = solve_triangular(
+        values = self.kernel(self.centres, data, n_threads=n_threads) - 1.0
+        features[0] = 1.0
+        features[1:] = solve_triangular(
             self.factor, values, lower=True, overwrite_b=True, check_finite=False
         )
         return features.T
@@ -146,10 +141,7 @@ class Landmarks:
         """
         from scipy.linalg import solve_triangular
 
-        first = int(self.free)
-        coef = solve_triangular(self.factor, weights[first:], lower=True, trans="T")
-        if not self.free:
-            return coef, np.zeros(weights.shape[1])
+        coef = solve_triangular(self.factor, weights[1:], lower=True, trans="T")
         return coef, weights[0] - coef.sum(axis=0)
 
 
@@ -160,7 +152,6 @@ def choose_landmarks(
     *,
     sample_weight: Doubles | None = None,
     scaling: InputScaling | None = None,
-    free: bool = False,
     n_threads: int | None = None,
 ) -> tuple[Landmarks, Places]:
     r"""Choose centres among samples by randomly pivoted Cholesky: the same ones each time.
@@ -180,8 +171,6 @@ def choose_landmarks(
         Positive; a sample of weight two is drawn as two would be.
     scaling : InputScaling, optional
         Maps X to the domain of the polynomials.
-    free : bool
-        Whether the constant term is a feature of its own.
     n_threads : int, optional
         By default `gegenbauer.default_threads()`.
 
@@ -215,7 +204,7 @@ def choose_landmarks(
     n = data.shape[0]
     most = min(check_integer(n_centres, "n_centres", minimum=1), n)
     require_memory(8.0 * n * most, f"{most} landmarks of {n} samples", "take fewer samples")
-    left = kernel.diagonal(data, n_threads=n_threads) - float(free)
+    left = kernel.diagonal(data, n_threads=n_threads) - 1.0
     require_finite(left[:, np.newaxis], "some values of the kernel are", "")
     resolved = _NOTHING_LEFT * float(left.max(initial=0.0))
     weight = np.ones(n) if sample_weight is None else sample_weight
@@ -230,7 +219,7 @@ def choose_landmarks(
             break
         drawn = np.unique(rng.choice(n, size=n_drawn, p=chances / total))
         k = places.size
-        columns = kernel(data, data[drawn], n_threads=n_threads) - float(free)
+        columns = kernel(data, data[drawn], n_threads=n_threads) - 1.0
         columns -= factor[:, :k] @ factor[drawn, :k].T
         # those that depend on others of the same step are dropped, and what is above the number
         block, order, rank, _ = dpstrf(columns[drawn], lower=1, tol=resolved)
@@ -247,4 +236,4 @@ def choose_landmarks(
         left[left <= resolved] = 0.0
         left[places] = 0.0
     L = np.tril(factor[places, : places.size])
-    return Landmarks(kernel, data[places], L, free=free), places
+    return Landmarks(kernel, data[places], L), places

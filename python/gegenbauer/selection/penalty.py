@@ -81,7 +81,7 @@ def _by_landmarks(
     """
     landmarks, _ = choose_landmarks(
         kernel, data, _FEW, sample_weight=weights, scaling=scaling,
-        free=not penalize_constant, n_threads=n_threads,
+        n_threads=n_threads,
     )  # fmt: skip
     candidate = Candidate(
         landmarks, data, targets, weights, cv, left_out_share=share, pooled=pooled,

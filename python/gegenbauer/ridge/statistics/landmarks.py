@@ -30,7 +30,7 @@ class LandmarkStatistics(GramStatistics):
     Parameters
     ----------
     basis : Landmarks
-        Of a kernel, with a free constant, which is the first feature.
+        Of a kernel.
     n_outputs : int
         Number of targets.
     scaling : InputScaling, optional
@@ -44,7 +44,7 @@ class LandmarkStatistics(GramStatistics):
     >>> from gegenbauer.ridge.landmarks import choose_landmarks
     >>> from gegenbauer.ridge.statistics.landmarks import LandmarkStatistics
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(50, 1))
-    >>> landmarks, _ = choose_landmarks(SpectrumKernel(1, Spectrum((0.5, 2))), X, 8, free=True)
+    >>> landmarks, _ = choose_landmarks(SpectrumKernel(1, Spectrum((0.5, 2))), X, 8)
     >>> sums = LandmarkStatistics.from_data(landmarks, X, np.exp(X))
     >>> features = landmarks.evaluate(X)
     >>> np.allclose(sums.gram, features.T @ features)
@@ -59,8 +59,6 @@ class LandmarkStatistics(GramStatistics):
     def _check_basis(basis: Any, scaling: InputScaling | None) -> None:
         if not isinstance(basis, Landmarks):
             raise TypeError(f"`basis` must be Landmarks, got {type(basis).__name__}")
-        if not basis.free:
-            raise ValueError("`basis` must have a free constant, which sums of targets need")
         check_scaling(scaling, basis.n_features, "basis")
 
     @property
