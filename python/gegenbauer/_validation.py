@@ -107,7 +107,8 @@ def check_number(value: object, name: str, *, minimum: float, open_below: bool =
 
     It may be any real number: a fraction, a decimal, an integer of any size within float64.
     """
-    if isinstance(value, (bool, np.bool_, str, bytes, np.ma.MaskedArray, *_TIMES)):
+    refused = (bool, np.bool_, str, bytes, complex, np.complexfloating, np.ma.MaskedArray, *_TIMES)
+    if isinstance(value, refused) or getattr(getattr(value, "dtype", None), "kind", "") == "c":
         raise TypeError(f"{setting(name)} must be a number, got {shown(value)}")
     try:
         result = float(value)  # type: ignore[arg-type]
@@ -181,7 +182,7 @@ def _is_masked(value: Any) -> bool:
 
 def _holds(values: Any) -> str | None:
     """Name what there is in an array, column or sequence that is not to be taken for numbers."""
-    if isinstance(values, (list, tuple)) and any(_is_masked(entry) for entry in values):
+    if isinstance(values, (list, tuple)) and _has_masked(values):
         return "masked entries"
     if _is_masked(values):
         return "masked entries"
@@ -196,6 +197,8 @@ def _holds(values: Any) -> str | None:
         return "dates or times"
     if kind == "V":
         return "records"
+    if kind == "c":
+        return "complex numbers"
     if kind == "O":
         types = {*map(type, values.ravel().tolist())}
         if any(issubclass(one, np.ma.MaskedArray) for one in types):
@@ -203,7 +206,24 @@ def _holds(values: Any) -> str | None:
         # pandas derives its missing value from dates
         if any(issubclass(one, _TIMES) and one.__name__ != "NaTType" for one in types):
             return "dates or times"
+        if any(issubclass(one, (complex, np.complexfloating)) for one in types):
+            return "complex numbers"
     return None
+
+
+def _has_masked(values: Any) -> bool:
+    """Return whether a sequence, or one of those in it, has a masked entry."""
+    return any(
+        _has_masked(entry) if isinstance(entry, (list, tuple)) else _is_masked(entry)
+        for entry in values
+    )
+
+
+def _mask_of(row: Any) -> Any:
+    """Return which entries of a row are masked, or whether a single one is."""
+    if isinstance(row, (list, tuple)):
+        return np.array([_is_masked(entry) for entry in row])
+    return np.ma.getmaskarray(row).reshape(-1)
 
 
 def _first_masked(values: Any) -> str:
@@ -214,7 +234,7 @@ def _first_masked(values: Any) -> str:
     else:  # of several columns, rows or numbers
         try:
             entries = values.tolist() if hasattr(values, "tolist") else list(values)
-            mask = np.array([np.ma.getmaskarray(entry).reshape(-1) for entry in entries])
+            mask = np.array([_mask_of(entry) for entry in entries])
         except (TypeError, ValueError):  # of different lengths
             return ""
     place = np.argwhere(mask)
@@ -228,6 +248,7 @@ def _first_masked(values: Any) -> str:
 _REMEDIES = {
     "masked entries": "remove them, or fill them in, as numpy.ma.filled does",
     "dates or times": "turn them into numbers that mean something, such as days since a day",
+    "complex numbers": "Complex data not supported; give real parts and imaginary ones as columns",
     "records": "make columns of them, by numpy.lib.recfunctions.structured_to_unstructured",
 }
 
@@ -254,7 +275,7 @@ def require_plain(
     Raises
     ------
     NotNumbersError
-        When there are masked entries, dates, times or records.
+        When there are masked entries, dates, times, complex numbers or records.
     """
     if value is None or isinstance(value, (str, bytes)) or hasattr(value, "toarray"):
         return

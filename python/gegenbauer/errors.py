@@ -17,6 +17,7 @@ __all__ = [
     "OutOfRangeWarning",
     "OutlierWarning",
     "PenalizedConstantWarning",
+    "RepeatedSamplesWarning",
     "Rows",
     "StreamError",
     "StreamOrderWarning",
@@ -113,6 +114,10 @@ class Rows(str):
             return self
         last = None if self.last is None else self.last + start
         return Rows(self.source, self.first + start, last)
+
+
+class RepeatedSamplesWarning(UserWarning):
+    """Many samples that ``cv`` holds out are equal to some that it leaves: they judge nothing."""
 
 
 class StreamError(ValueError):

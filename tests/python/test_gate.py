@@ -81,6 +81,8 @@ COLUMNS = {
     "masked objects": lambda: np.ma.array(
         [0, 1] * (N // 2), mask=[1] + [0] * (N - 1), dtype=object
     ),
+    "complex": lambda: PLAIN + 1j * LABELS,
+    "complex objects": lambda: [*PLAIN[1:].tolist(), 1j],
     "dates": lambda: DAYS,
     "spans": lambda: SPANS,
     "date objects": lambda: np.array(list(DAYS), dtype=object),
@@ -108,10 +110,20 @@ COLUMNS = {
 TABLES = {
     **{
         f"array of {name}": lambda make=COLUMNS[name]: make()[:, np.newaxis]
-        for name in ("masked", "masked objects", "dates", "spans", "date objects", "span objects")
+        for name in (
+            "masked",
+            "masked objects",
+            "complex",
+            "dates",
+            "spans",
+            "date objects",
+            "span objects",
+        )
     },
     "rows of dates": lambda: [[day] for day in PY_DAYS],
     "rows of spans": lambda: [[span] for span in SPANS],
+    "a masked entry in rows": lambda: [[1.0], [np.ma.masked]] * (N // 2),
+    "rows of complex numbers": lambda: [[1.0], [1j]] * (N // 2),
     "masked rows": lambda: list(masked()[:, np.newaxis]),
     "records": lambda: np.array([[(day,)] for day in DAYS], dtype=[("day", "M8[D]")]),
     **{
@@ -259,7 +271,7 @@ TAKES_WEIGHTS = {
         X, PLAIN, lambda p, rows: np.zeros(p.shape[0]), lams=[0.5], n_terms=[2], sample_weight=w
     ),
 }
-REFUSED = r"must hold .*, got (masked entries|dates or times|records)"
+REFUSED = r"must hold .*, got (masked entries|dates or times|records|complex numbers)"
 
 
 @pytest.mark.parametrize("kind", TABLES)

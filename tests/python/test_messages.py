@@ -156,7 +156,7 @@ class TestOptions:
                 or "(" in parameter
             ):
                 continue
-            if parameter in ("stream", "probabilities"):  # which have no value
+            if parameter in ("stream", "landmarks", "probabilities"):  # which have no value
                 continue
             assert main([name, *required, option.name, OWN[parameter]]) == 2
             assert option.name in capsys.readouterr().err

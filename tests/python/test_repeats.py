@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.preprocessing import OneHotEncoder
 
 from gegenbauer import (
@@ -25,7 +25,7 @@ from gegenbauer import (
     solve_ridge,
 )
 from gegenbauer.basis import SpectrumKernel
-from gegenbauer.errors import UnderfittingWarning
+from gegenbauer.errors import RepeatedSamplesWarning, UnderfittingWarning
 from gegenbauer.ridge import predict, predict_kernel
 from gegenbauer.selection import (
     leave_one_out,
@@ -421,6 +421,16 @@ class TestSplits:
         assert by_weight.spectra_ == by_rows.spectra_
         assert_allclose(by_rows.loo_predictions_, by_weight.loo_predictions_[rows], rtol=1e-7)
 
+    @pytest.mark.parametrize("kind", [GegenbauerClassifierCV, GegenbauerRegressorCV])
+    def test_copies_in_other_parts_are_reported(self, kind):
+        X, y = curves(80)
+        twice = np.vstack([X, X]), np.append(y, y)
+        with pytest.warns(RepeatedSamplesWarning, match="100% of the samples that `cv` holds out"):
+            kind(cv=4).fit(*twice)
+        kind(cv=GroupKFold(4)).fit(*twice, groups=np.tile(np.arange(80), 2))  # warnings are errors
+        switched, label = switches(80)  # which are equal by chance
+        kind(cv=4).fit(switched, label)
+
     @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
     def test_a_row_that_comes_twice_in_a_part(self):
         X, y = curves(40)
@@ -530,6 +540,18 @@ class TestUnderfittingWarning:
         y = np.random.default_rng(0).integers(0, 2, 150)
         with pytest.warns(UnderfittingWarning):
             kind().fit(X, y)
+
+    @pytest.mark.parametrize("cv", [None, 5])
+    def test_few_kinds_and_a_scorer(self, kind, cv):
+        """Sixteen kinds of 500 samples, of which halves of the samples hold alike."""
+        rng = np.random.default_rng(2)
+        X = rng.integers(0, 2, (500, 4)).astype(float)
+        y = (rng.uniform(size=500) < np.where(X[:, 0] != X[:, 1], 0.8, 0.2)).astype(int)
+        scorers = ["r2"] if kind is GegenbauerRegressorCV else ["accuracy", "f1"]
+        for scoring in scorers:
+            kind(scoring=scoring, cv=cv).fit(X, y)  # a warning is an error
+        with pytest.warns(UnderfittingWarning):
+            kind(scoring=scorers[0], cv=cv).fit(X, rng.permutation(y))
 
     @pytest.mark.parametrize("make", [passengers, switches, curves])
     def test_good_tables_are_silent(self, kind, make):

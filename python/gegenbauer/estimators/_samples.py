@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.selection.candidates import Splits
 
-__all__ = ["Samples", "deal_samples", "number_distinct", "search_places", "spread_places"]
+__all__ = [
+    "Samples",
+    "deal_samples",
+    "have_few_values",
+    "number_distinct",
+    "search_places",
+    "spread_places",
+]
 
 # Multiples of it modulo one are even, and have no period that a grid of samples might have
 _GOLDEN = 0.5 * (5.0**0.5 - 1.0)
@@ -100,6 +107,15 @@ class Samples:
         at = place[self.back]
         originals = np.flatnonzero(at >= 0)
         return originals, at[originals]
+
+    def apart(self) -> Samples:
+        """Return the original samples, each by itself."""
+        weight = None
+        if self.weight is not None:
+            own = np.ones(self.back.size) if self.given is None else self.given
+            weight = self.weight[self.back] * own / np.bincount(self.back, weights=own)[self.back]
+        places = np.arange(self.back.size)
+        return Samples(self.X[self.back], self.Y[self.back], weight, places, self.given)
 
     @property
     def n(self) -> int:

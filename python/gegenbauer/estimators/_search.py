@@ -36,6 +36,7 @@ from gegenbauer.estimators._search_warnings import (
     chance_of_scorer,
     loss_of_constants,
     warn_at_edges,
+    warn_of_copies,
     warn_of_underfitting,
 )
 from gegenbauer.estimators._splits import make_splits, restrict_splits
@@ -153,6 +154,8 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
     def _validate_params(self) -> None:
         super()._validate_params()
         # scikit-learn takes True for the number 1
+        if self.max_seconds is not None:
+            check_number(self.max_seconds, "max_seconds", minimum=0.0, open_below=True)
         if not isinstance(self.kernel_samples, str):
             check_integer(self.kernel_samples, "kernel_samples", minimum=0)
         if isinstance(self.n_terms, bool):
@@ -216,6 +219,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
                 f"{type(self).__name__} needs at least two different samples, to leave one "
                 f"out; all {len(X)} are the same"
             )
+        warn_of_copies(data, splits)
         self.scaling_ = self._make_scaling(X, data)
         if self._has_given_bounds:
             self._apply_range_policy(X)
@@ -648,7 +652,11 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         constant = loss_of_constants(data, loss, splits, pooled=self._pooled)
         best, chance = -self.best_score_, self._chance(constant, data)
         if chance is None:
-            chance = chance_of_scorer(data, loss, left_out, constant - best)
+            judged, outputs = data, left_out
+            if data.share is not None or splits is not None:  # equal ones are left out apart
+                judged, outputs = data.apart(), left_out[data.back]
+                loss = self._make_loss(judged, None)
+            chance = chance_of_scorer(judged, loss, outputs, constant - best)
         if not best >= constant - chance:
             return
         ran_away = self._alpha_grid() is None and self.alpha_ >= RUNAWAY * self._trace(data)

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gegenbauer.errors import GridEdgeWarning, UnderfittingWarning, stacklevel
+from gegenbauer.errors import (
+    GridEdgeWarning,
+    RepeatedSamplesWarning,
+    UnderfittingWarning,
+    stacklevel,
+)
+from gegenbauer.estimators._samples import have_few_values, number_distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,6 +28,7 @@ __all__ = [
     "chance_of_scorer",
     "loss_of_constants",
     "warn_at_edges",
+    "warn_of_copies",
     "warn_of_underfitting",
 ]
 
@@ -31,6 +38,9 @@ _HALVES, _DEVIATIONS = 30, 3.0
 
 # A gain of so many times what the first so many halves require is beyond chance by all of them
 _FIRST, _CLEAR = 8, 3.0
+
+# Share of the samples held out from which on copies among the others are reported
+_MANY_COPIES = 0.1
 
 # A penalty so many times the trace of the kernel matrix leaves nothing of the model
 RUNAWAY = 100.0
@@ -48,6 +58,25 @@ def warn_at_edges(grids: Iterable[tuple[str, float, Sequence[float]]]) -> None:
             GridEdgeWarning,
             stacklevel=stacklevel(),
         )
+
+
+def warn_of_copies(data: Samples, splits: Splits) -> None:
+    """Warn where test samples have equals among those of training, which codes have by chance."""
+    if splits is None or have_few_values(data.X).all():
+        return
+    number = number_distinct(np.hstack([data.X, data.Y]))
+    shares = [np.isin(number[test], number[train]).mean() for train, test in splits]
+    share = float(np.mean(shares))
+    if share < _MANY_COPIES:
+        return
+    warnings.warn(
+        f"{share:.0%} of the samples that `cv` holds out have an equal one among those that it "
+        "trains with, so that no penalty seems too small: leave `cv=None`, which leaves out copies "
+        "together, or give each sample once with its `sample_weight`, or keep copies in one part, "
+        "as sklearn.model_selection.GroupKFold does",
+        RepeatedSamplesWarning,
+        stacklevel=stacklevel(),
+    )
 
 
 def warn_of_underfitting(
