@@ -85,11 +85,14 @@ void test_failure_in_any_round() {
 void test_interruption() {
   int polls = 0;
   const Control control(2, [&] { return ++polls == 3; });
-  const auto start = std::chrono::steady_clock::now();
+  std::atomic<Index> done = 0;
   CHECK_THROWS(parallel_for(control, 1'000'000, 1e12,
-                            [&](Index, int) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }),
+                            [&](Index, int) {
+                              std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                              done++;
+                            }),
                Interrupted, "interrupted");
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+  CHECK(done < 1'000'000);
   CHECK(polls == 3);
 }
 

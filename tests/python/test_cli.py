@@ -1410,6 +1410,26 @@ class TestTune:
         assert data.startswith(start)
         assert len(data) > 5000
 
+    def test_ticks_of_a_plot_are_round(self, folder, monkeypatch):
+        """The axes have few digits, not a quarter of the range such as 351, 4927, 9504."""
+        figure = pytest.importorskip("matplotlib.figure")
+        x = np.linspace(0, 1, 40)
+        csv("x,y\n" + "\n".join(f"{a},{351 + 9153 * a}" for a in x.tolist()))
+        drawn = []
+        save = figure.Figure.savefig
+
+        def keep(self, *args, **options):
+            save(self, *args, **options)
+            drawn.append(self)
+
+        monkeypatch.setattr(figure.Figure, "savefig", keep)
+        succeed("tune", "table.csv", "--target", "y", "--plot", "p.svg")
+        axes = drawn[0].axes[0]
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            shown = [value for value in axis.get_ticklocs().tolist() if low <= value <= high]
+            assert shown == [0, 2000, 4000, 6000, 8000, 10_000]
+
     @pytest.mark.parametrize("target", ["species", "petal width"])
     def test_a_stream(self, folder, target):
         table = iris_table().iloc[np.random.default_rng(0).permutation(150)]
@@ -2070,7 +2090,8 @@ class TestTerminal:
             steps.begin("reading")
             steps.begin("fitting")
             steps.detail("7 of 9 rows, 5 rows/s")
-            time.sleep(0.3)
+            while "7 of 9" not in terminal.getvalue():  # drawn by another thread
+                time.sleep(0.01)
             steps.warn("something")
         text = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", terminal.getvalue())
         assert "fitting: 7 of 9" in " ".join(text.split())
@@ -2080,10 +2101,13 @@ class TestTerminal:
     def test_interrupt_while_something_is_deaf(self):
         """Ctrl-C is heard although the work is in compiled code, and the work is left behind."""
         end = threading.Event()
-        timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
-        timer.start()
+
+        def work():
+            signal.raise_signal(signal.SIGINT)
+            end.wait()  # for ever, had nobody heard
+
         with handling(signal.SIGINT, signal.default_int_handler), pytest.raises(KeyboardInterrupt):
-            output.interruptible(end.wait)  # for ever, had nobody heard
+            output.interruptible(work)
         assert output.has_abandoned_work()
         end.set()
         while output.has_abandoned_work():
