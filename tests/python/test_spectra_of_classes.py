@@ -14,7 +14,9 @@ from sklearn.metrics import log_loss
 
 from gegenbauer import GegenbauerClassifierCV, GegenbauerRegressorCV, load, save, sobol_indices
 from gegenbauer.basis import SpectrumKernel
-from gegenbauer.errors import UnderfittingWarning
+from gegenbauer.errors import TimeBudgetWarning, UnderfittingWarning
+from gegenbauer.estimators import _best_model as best_model
+from gegenbauer.estimators._alternatives import compare
 from gegenbauer.estimators._samples import Samples, deal_samples
 from gegenbauer.plotting import PathDisplay
 from gegenbauer.ridge import KernelExpansion, MeanExpansion
@@ -282,6 +284,32 @@ class TestChoice:
         left_out = model.classes_[(model.loo_predictions_ > 0).astype(int)]
         assert model.best_score_ == pytest.approx(np.mean(left_out == y))
 
+    def test_half_ranks_are_judged_by_what_has_not_been_seen(self, monkeypatch):
+        monkeypatch.setattr(best_model, "FEWEST_TO_JUDGE", 100)
+        rng = np.random.default_rng(0)
+        ranks = rng.uniform(size=(300, 2))
+        X, y = 1e4**ranks, 10 * np.sin(5 * ranks[:, 0]) + rng.logistic(size=300) > 0
+
+        class First(GegenbauerClassifierCV):
+            _may_have_alternatives = False
+
+        first, model = First(**FIVE).fit(X, y), GegenbauerClassifierCV(**FIVE).fit(X, y)
+        assert len(model.spectra_) == 5
+        found = model.alternatives_["half_ranks"]
+        assert found.is_clear
+        losses = [
+            -np.log(each.loo_probabilities_[np.arange(300), y.astype(int)])
+            for each in (first, model)
+        ]
+        assert_allclose(found, compare(*losses, None), rtol=1e-6)
+
+    def test_a_time_budget_leaves_all_samples(self):
+        X, y = table(n=200)
+        with pytest.warns(TimeBudgetWarning, match="spectra are learned"):
+            model = GegenbauerClassifierCV(max_seconds=1e-6, **FIVE).fit(X, y)
+        assert len(model.spectra_) == 5
+        assert model.engine_ == "kernel"
+
     def test_class_weights_are_weights(self):
         X, y = table()
         balanced = GegenbauerClassifierCV(class_weight="balanced", **FIVE).fit(X, y)
@@ -295,6 +323,10 @@ class TestChoice:
             ({"n_terms": 12}, "is of models of all terms; got n_terms=12: leave `n_terms` out"),
             ({"cv": 3}, "leaves out one sample at a time; got cv=3: leave `cv` out"),
             ({"spectrum": None}, "the paper's basis has none; got spectrum=None: leave `spectrum`"),
+            (
+                {"cv": [(np.arange(40), np.arange(40))] * 9},
+                r"one sample at a time; got cv=\[.{59}\.\.\.: leave `cv` out",
+            ),
             ({"kernel_samples": 20}, "40 samples are more than `kernel_samples=20` allows: raise"),
         ],
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from gegenbauer._validation import shown
 from gegenbauer.estimators._best_model import LeftOut
 from gegenbauer.estimators._samples import deal_samples, search_places
 from gegenbauer.estimators._search import SearchEstimator
@@ -55,7 +56,7 @@ class SeveralSpectraEstimator(SearchEstimator):
         elif self.n_terms is not None:
             wrong = f"n_terms={self.n_terms!r}", "is of models of all terms", "n_terms"
         elif self.cv is not None:
-            wrong = f"cv={self.cv!r}", "leaves out one sample at a time", "cv"
+            wrong = f"cv={shown(self.cv)}", "leaves out one sample at a time", "cv"
         if wrong is not None:
             given, why, name = wrong
             raise ValueError(
