@@ -310,7 +310,9 @@ def _fitted_search(kind, parameters, X, y, third, weights):
     if variant == "names":
         X = pd.DataFrame(X, columns=["a", "b b"])
     if of == "balanced":
-        model.set_params(class_weight="balanced", scoring="accuracy")
+        model.set_params(class_weight="balanced")
+    if variant == "balanced":
+        model.set_params(scoring="accuracy")
     return model.fit(X, labels.get(of, third))
 
 

@@ -184,10 +184,12 @@ def deal_samples(data: Samples, n_parts: int, strata: Places | None = None) -> P
     for members in np.split(order, ends):
         turn = np.empty(members.size, dtype=np.intp)
         turn[np.argsort((_GOLDEN * np.arange(members.size)) % 1.0)] = np.arange(members.size)
-        share = np.full(n_parts, members.size // n_parts)
-        share[np.argsort(sizes, kind="stable")[: members.size % n_parts]] += 1
-        part[members] = np.repeat(np.arange(n_parts), share)[turn]
-        sizes += share
+        band = turn * n_parts // members.size
+        n_own, to = np.bincount(band, minlength=n_parts), np.arange(n_parts)
+        if np.ptp(sizes) > 0:  # the parts that have fewest get the largest bands
+            to[np.argsort(-n_own, kind="stable")] = np.argsort(sizes, kind="stable")
+        part[members] = to[band]
+        sizes[to] += n_own
     return part
 
 
