@@ -1344,6 +1344,32 @@ class TestTune:
         error = fail("predict", iris_model, iris_csv, "--probabilities")
         assert "it needs one for classification that gegenbauer tune wrote" in error
 
+    def test_several_spectra(self, iris_csv):
+        given = ["tune", iris_csv, "--target"]
+        result = succeed(*given, "species", "--n-spectra", 5, "--out=m.st", "--plot=p.svg")
+        model, X = load("m.st"), pd.DataFrame(IRIS.data, columns=INPUTS)
+        expected = GegenbauerClassifierCV(n_spectra=5).fit(X, LABELS)
+        assert np.array_equal(model.predict_proba(X), expected.predict_proba(X))
+        assert f"{log_loss(LABELS, expected.loo_probabilities_):.4f}" in result.out
+        assert Path("p.svg").read_bytes().startswith(b"<?xml")
+        five = "5 of them, each learned without 1/5 of the samples"
+        assert result.value("spectrum").endswith(five)
+        assert five in succeed("info", "m.st").value("parameters")
+        numbers = [*given, "petal width", "--ignore", "species", "--out=n.st"]
+        for n_spectra, name in ((1, "one_spectrum"), (5, "five_spectra")):
+            result = succeed(*numbers, "--n-spectra", n_spectra)
+            assert load("n.st").intervals == name
+            assert (five in result.value("spectrum")) == (n_spectra == 5)
+
+    def test_several_spectra_in_error(self, iris_csv):
+        given = ["tune", iris_csv, "--target", "species", "--n-spectra"]
+        assert "'--n-spectra': '3' is neither 1 nor 5" in fail(*given, 3)
+        assert "--stream has the sums of five folds" in fail(*given, 5, "--stream")
+        report = "--n-spectra 5 is of models of all terms; got n_terms=12: leave --n-terms out"
+        assert f"{report}, or give --n-spectra 1" in fail(*given, 5, "--n-terms", 12)
+        numbers = [*given[:3], "petal width", "--ignore", "species", *given[4:]]
+        assert f"{report}, or give no --n-spectra" in fail(*numbers, 5, "--n-terms", 12)
+
     def test_intervals(self, folder):
         rng = np.random.default_rng(0)
         X = pd.DataFrame(rng.uniform(size=(60, 2)), columns=["a", "b"])

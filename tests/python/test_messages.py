@@ -48,6 +48,8 @@ OWN = {
     "checkpoint": "nowhere/c.st",
     "limit": "0",
     "max_seconds": "0",
+    "n_spectra": "3",
+    "intervals": "3",
 }
 
 

@@ -271,6 +271,10 @@ def _searched(kind):
         "mixed": {"categorical_features": [1]},
         "ranks": {"intervals": "one_spectrum"} if kind.startswith("regressor") else {},
         "one-mixed": {"categorical_features": [1], "intervals": "one_spectrum"},
+        "five": {"n_spectra": 5},
+        "five-multilabel": {"n_spectra": 5, "penalize_constant": False},
+        "five-balanced": {"n_spectra": 5},
+        "five-mixed": {"n_spectra": 5, "categorical_features": [1]},
     }
     with patch("gegenbauer.estimators._search.default_landmarks", lambda _: 8):
         if not kind.endswith("ranks"):
@@ -302,11 +306,14 @@ def _fitted_search(kind, parameters, X, y, third, weights):
         "balanced": third,
         "mixed": y > 0.5,
     }
+    of = variant.removeprefix("five-")
     if variant == "names":
         X = pd.DataFrame(X, columns=["a", "b b"])
+    if of == "balanced":
+        model.set_params(class_weight="balanced")
     if variant == "balanced":
-        model.set_params(class_weight="balanced", scoring="accuracy")
-    return model.fit(X, labels.get(variant, third))
+        model.set_params(scoring="accuracy")
+    return model.fit(X, labels.get(of, third))
 
 
 SEARCHES = [
@@ -317,7 +324,8 @@ SEARCHES = [
     "regressor-column", "regressor-terms", "regressor-terms-penalized", "regressor-fixed",
     "regressor-paper", "classifier-landmarks", "regressor-landmarks",
     "regressor-landmarks-penalized", "classifier-mixed", "regressor-mixed", "regressor-one-mixed",
-    "classifier-ranks", "regressor-ranks",
+    "classifier-ranks", "regressor-ranks", "classifier-five", "classifier-five-multilabel",
+    "classifier-five-balanced", "classifier-five-mixed",
 ]  # fmt: skip
 
 
@@ -1647,6 +1655,10 @@ class TestHostileSearches:
             ("regressor-terms", "effective_dof_", [1], "effective_dof_"),
             ("regressor", "basis", {}, "lacks"),
             ("classifier", "effective_dof_", 1.0, "unknown .*effective_dof_"),
+            ("classifier", "free_constant", False, "unknown .*free_constant"),
+            ("classifier-five", "free_constant", 0, "free_constant'\\] must be one of: bool"),
+            ("classifier-five", "spectrum_", [], "unknown .*spectrum_"),
+            ("classifier-five", "multilabel_", True, "probability"),
             ("classifier", "multilabel_", True, "probability"),
             ("classifier", "spectrum_", None, "the list of tensors"),
             ("classifier-paper", "spectrum_", [], "the list of tensors"),
@@ -1695,8 +1707,9 @@ class TestHostileSearches:
             ("part_alphas", 1e-308, "alpha_ must be the middle one of part_alphas|prior_variance"),
         ],
     )
-    def test_models_of_which_the_mean_is_taken(self, tmp_path, name, value, message):
-        parts = Parts(fitted_search("regressor"), tmp_path)
+    @pytest.mark.parametrize("kind", ["regressor", "classifier-five"])
+    def test_models_of_which_the_mean_is_taken(self, tmp_path, kind, name, value, message):
+        parts = Parts(fitted_search(kind), tmp_path)
         parts.tensors[name][0] = value
         refused(parts.write(), message)
 

@@ -153,6 +153,7 @@ def tune(
             show_default="no limit",
         ),
     ] = None,
+    n_spectra: opt.Spectra = None,
     stream: opt.Stream = False,
     landmarks: opt.OfLandmarks = False,
     n_jobs: opt.Jobs = None,
@@ -178,6 +179,11 @@ def tune(
             "is of tables in memory; --stream takes as long as one pass does",
             param_hint="'--max-seconds'",
         )
+    elif n_spectra is not None:
+        raise typer.BadParameter(
+            "is of tables in memory; --stream has the sums of five folds",
+            param_hint="'--n-spectra'",
+        )
     parameters = {
         "n_terms": n_terms,
         "max_seconds": max_seconds,
@@ -197,7 +203,7 @@ def tune(
     else:
         from gegenbauer.cli.commands.tune import run
 
-        run(tables[0], **data)
+        run(tables[0], n_spectra=n_spectra, **data)
 
 
 @app.command()

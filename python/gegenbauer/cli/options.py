@@ -40,6 +40,7 @@ __all__ = [
     "OutOfRangeOption",
     "Seed",
     "Separator",
+    "Spectra",
     "SpectrumOption",
     "Stream",
     "TableArgument",
@@ -173,6 +174,12 @@ def _read_spectrum(text: str) -> str | tuple[float, ...]:
     if len(parts) != 2:
         raise typer.BadParameter(f"{text!r} is neither 'orthonormal' nor two numbers Q,S")
     return tuple(number(part, above=0.0) for part in parts)
+
+
+def _read_spectra(text: str) -> int:
+    if text not in ("1", "5"):
+        raise typer.BadParameter(f"{text!r} is neither 1 nor 5")
+    return int(text)
 
 
 def _read_separator(text: str) -> str:
@@ -393,6 +400,24 @@ Seed = Annotated[
         parser=whole_number(0, _MAX_SEED),
         metavar="N", help="Chooses the rows held out.",
         rich_help_panel=_CHECK_PANEL,
+    ),
+]  # fmt: skip
+
+Spectra = Annotated[
+    Any,
+    typer.Option(
+        parser=_read_spectra,
+        metavar="N", help="Number of spectra that are learned, 1 or 5: each of five without a "
+        "fifth of the rows, so that scores and probabilities are honest where rows are few.",
+        show_default="of numbers 5 for up to 300 rows, else 1",
+    ),
+    Sets(
+        ("n_spectra", "intervals"),
+        {
+            "'auto'": "no --n-spectra",
+            "'one_spectrum'": "--n-spectra 1",
+            "'five_spectra'": "--n-spectra 5",
+        },
     ),
 ]  # fmt: skip
 

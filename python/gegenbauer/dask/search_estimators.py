@@ -226,7 +226,7 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
     """
 
     _plain = estimators.GegenbauerClassifierCV
-    __init__ = with_client(estimators.GegenbauerClassifierCV, _FIXED, cv=5)
+    __init__ = with_client(estimators.GegenbauerClassifierCV, {**_FIXED, "n_spectra": 1}, cv=5)
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **estimators.GegenbauerClassifierCV._parameter_constraints,

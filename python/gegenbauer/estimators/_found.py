@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.stats import rankdata
@@ -26,6 +26,9 @@ __all__ = ["FoundEstimator"]
 
 class FoundEstimator(MixedInputs):
     """A model that was found: its function, of finitely many terms or of all, and the search."""
+
+    # How messages write that one spectrum is requested, where there may be several
+    _ONE_SPECTRUM: ClassVar[str]
 
     best_score_: float
     engine_: str
@@ -62,7 +65,7 @@ class FoundEstimator(MixedInputs):
         return self._lacks(
             name,
             f"it is the mean of {len(self.spectra_)} models: see {instead}, or fit with "
-            "`intervals='one_spectrum'`",
+            f"`{self._ONE_SPECTRUM}`",
         )
 
     @property

@@ -185,17 +185,27 @@ def spread_places(n: int, most: int) -> Places:
     return np.unique(np.linspace(0, n - 1, most).round().astype(np.intp))
 
 
-def deal_samples(data: Samples, n_parts: int) -> Places:
+def deal_samples(data: Samples, n_parts: int, strata: Places | None = None) -> Places:
     """Return the part of each sample, from 0 up: parts of equal size, spread over the range of y.
 
-    They are the same ones in whatever order the samples come. Neighbours in the order of y, and of
-    x where y is the same, go by no period, which the levels of a design may have.
+    So are those of each stratum, if there are some; sizes that are not equal differ by one. Parts
+    are the same ones in whatever order the samples come. Neighbours in the order of y, and of x
+    where y is the same, go by no period, which the levels of a design may have.
     """
-    order = np.lexsort((*data.X.T[::-1], *data.Y.T[::-1]))
-    turn = np.empty(data.n, dtype=np.intp)
-    turn[np.argsort((_GOLDEN * np.arange(data.n)) % 1.0)] = np.arange(data.n)
+    own = np.zeros(data.n, dtype=np.intp) if strata is None else strata
+    order = np.lexsort((*data.X.T[::-1], *data.Y.T[::-1], own))
+    ends = np.flatnonzero(np.diff(own[order])) + 1
     part = np.empty(data.n, dtype=np.intp)
-    part[order] = turn * n_parts // data.n
+    sizes = np.zeros(n_parts, dtype=np.intp)
+    for members in np.split(order, ends):
+        turn = np.empty(members.size, dtype=np.intp)
+        turn[np.argsort((_GOLDEN * np.arange(members.size)) % 1.0)] = np.arange(members.size)
+        band = turn * n_parts // members.size
+        n_own, to = np.bincount(band, minlength=n_parts), np.arange(n_parts)
+        if np.ptp(sizes) > 0:  # the parts that have fewest get the largest bands
+            to[np.argsort(-n_own, kind="stable")] = np.argsort(sizes, kind="stable")
+        part[members] = to[band]
+        sizes[to] += n_own
     return part
 
 

@@ -7,19 +7,20 @@ good. Of five spectra, each learned without a fifth of the samples, one has not 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
+from gegenbauer._validation import shown
 from gegenbauer.estimators._best_model import LeftOut
 from gegenbauer.estimators._samples import deal_samples, search_places
 from gegenbauer.estimators._search import SearchEstimator
-from gegenbauer.ridge.expansions import KernelExpansion
+from gegenbauer.ridge.expansions import KernelExpansion, KernelPosterior
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 
 if TYPE_CHECKING:
-    from gegenbauer._typing import Doubles
+    from gegenbauer._typing import Doubles, Places
     from gegenbauer.estimators._progress import Progress
     from gegenbauer.estimators._samples import Samples
     from gegenbauer.estimators._time_budget import Choice
@@ -36,16 +37,18 @@ _FEW_SAMPLES = 300
 class SeveralSpectraEstimator(SearchEstimator):
     """A search that may learn several spectra, and take the mean of their models."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SearchEstimator._parameter_constraints,
-        "intervals": [StrOptions({"auto", "one_spectrum", "five_spectra"})],
-    }
+    # How messages write that several spectra are requested, and that they are not
+    _SEVERAL: ClassVar[str]
+    _NOT_SEVERAL: ClassVar[str]
 
-    intervals: str = "one_spectrum"  # a parameter of those that take it, and not on clusters
+    @property
+    def _wants_several(self) -> bool | None:
+        """Whether several spectra are requested; None if that depends on the samples."""
+        raise NotImplementedError
 
     def _validate_params(self) -> None:
         super()._validate_params()
-        if self.intervals != "five_spectra":
+        if not self._wants_several:
             return
         wrong = None
         if self.spectrum is None:
@@ -53,20 +56,41 @@ class SeveralSpectraEstimator(SearchEstimator):
         elif self.n_terms is not None:
             wrong = f"n_terms={self.n_terms!r}", "is of models of all terms", "n_terms"
         elif self.cv is not None:
-            wrong = f"cv={self.cv!r}", "leaves out one sample at a time", "cv"
+            wrong = f"cv={shown(self.cv)}", "leaves out one sample at a time", "cv"
         if wrong is not None:
             given, why, name = wrong
             raise ValueError(
-                f"`intervals='five_spectra'` {why}; got {given}: leave `{name}` out, or set "
-                "`intervals='auto'`"
+                f"`{self._SEVERAL}` {why}; got {given}: leave `{name}` out, or give "
+                f"`{self._NOT_SEVERAL}`"
             )
+
+    def _fit_by_stream(self, kind: type[Any], batches: Any, checkpoint: Any, **how: Any) -> Self:
+        if self._wants_several:
+            raise ValueError(
+                f"`{self._SEVERAL}` leaves out one sample at a time, and a stream is known by its "
+                f"sums: give `{self._NOT_SEVERAL}`"
+            )
+        return super()._fit_by_stream(kind, batches, checkpoint, **how)
 
     @property
     def _needs_all_samples(self) -> bool:
-        return self.intervals == "five_spectra"
+        return bool(self._wants_several)
 
     def _forget_spectrum(self) -> None:
         """Let the next search begin anew."""
+
+    def _strata(self, data: Samples) -> Places | None:  # noqa: ARG002
+        """Return the kind of each sample, of which every part gets its share; None for one."""
+        return None
+
+    def _in_common_units(
+        self,
+        data: Samples,  # noqa: ARG002
+        part: KernelExpansion,
+        left_out: Doubles,
+    ) -> tuple[KernelExpansion, Doubles]:
+        """Return one of the models, and its outputs of samples left out, in units of them all."""
+        return part, left_out
 
     def _n_models(self, data: Samples, splits: Splits, n_landmarks: int) -> int:
         several = self._learns_several(data, splits, n_landmarks)
@@ -74,15 +98,17 @@ class SeveralSpectraEstimator(SearchEstimator):
 
     def _learns_several(self, data: Samples, splits: Splits, n_landmarks: int | None) -> bool:
         """Whether there are several spectra to learn: a given one has seen no sample."""
-        if self.intervals == "one_spectrum" or not isinstance(self.spectrum, str):
+        wanted = self._wants_several
+        if wanted is False or not isinstance(self.spectrum, str):
             return False
-        if self.intervals == "auto":
-            return data.n <= _FEW_SAMPLES and splits is None and n_landmarks == 0
+        if wanted is None:
+            few = data.n <= _FEW_SAMPLES and splits is None and n_landmarks == 0
+            return few and not self.scaling_.is_constant.all()  # then there is nothing to learn
         if n_landmarks != 0:
             raise ValueError(
-                "`intervals='five_spectra'` needs a coefficient for each sample, but the "
+                f"`{self._SEVERAL}` needs a coefficient for each sample, but the "
                 f"{data.n} samples are more than `kernel_samples={self.kernel_samples!r}` allows: "
-                "give a larger number, or set `intervals='auto'`"
+                f"raise `kernel_samples`, or give `{self._NOT_SEVERAL}`"
             )
         return True
 
@@ -99,8 +125,7 @@ class SeveralSpectraEstimator(SearchEstimator):
         if not self._learns_several(data, splits, n_landmarks):
             return super()._fit_spectrum(data, loss, splits, progress, choice)
         assert choice is not None
-        self.surface_, self.lam_ = {}, 0.0
-        part = deal_samples(data, min(N_SPECTRA, data.n))
+        part = deal_samples(data, min(N_SPECTRA, data.n), self._strata(data))
         used = np.zeros(data.n, dtype=bool)
         learned = []
         with progress.stage("spectrum", n_steps=None):
@@ -111,15 +136,21 @@ class SeveralSpectraEstimator(SearchEstimator):
                 used[seen[rows]] = True
                 self._forget_spectrum()  # as it has seen these samples
                 learned.append(self._learn(rest.take(rows), None, progress))
+        self.surface_, self.lam_ = {}, 0.0  # what was tried is of one search alone
         self.n_search_samples_ = int(used.sum())
         self.spectra_ = tuple(spectrum for spectrum, _ in learned)
         outputs, models, rcond = np.empty(data.Y.shape), [], np.inf
         with progress.stage("alpha on all samples"):
             for k, (spectrum, alpha) in enumerate(learned):
                 left_out = self._fit_kernel(data, spectrum, alpha, loss, None)
-                outputs[part == k] = left_out.outputs[part == k]
                 assert isinstance(self.expansion_, KernelExpansion)
-                models.append(self.expansion_)
+                posterior = KernelPosterior(
+                    self.alpha_, data.weight, free_constant=not self.penalize_constant
+                )
+                model = replace(self.expansion_, posterior=posterior)
+                model, found = self._in_common_units(data, model, left_out.outputs)
+                models.append(model)
+                outputs[part == k] = found[part == k]
                 rcond = min(rcond, self.rcond_)
         self.expansion_ = MeanExpansion(tuple(models), part, np.ones(len(models)))
         self.alpha_, self.rcond_ = self.expansion_.alpha, rcond

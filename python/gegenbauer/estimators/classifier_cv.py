@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils._param_validation import Options
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._renamed import refuse_old_names
-from gegenbauer._validation import require_finite
+from gegenbauer._validation import check_integer, require_finite
+from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.estimators._base import CLIP_ADVICE
 from gegenbauer.estimators._samples import spread_places
 from gegenbauer.estimators._scores import Judged, score_at_once
 from gegenbauer.estimators._scoring import IdentityClassifier, scored_by
-from gegenbauer.estimators._search import SearchEstimator
+from gegenbauer.estimators._several_spectra import N_SPECTRA, SeveralSpectraEstimator
 from gegenbauer.estimators._stream_search import StreamClassification
 from gegenbauer.estimators._targets import ClassTargets
 from gegenbauer.selection._learn_spectrum import learn_spectrum
@@ -35,10 +38,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles, Places
-    from gegenbauer.basis.spectrum import ComponentsLike, Spectrum
+    from gegenbauer.basis.spectrum import ComponentsLike
     from gegenbauer.estimators._best_model import LeftOut
     from gegenbauer.estimators._progress import Progress
     from gegenbauer.estimators._samples import Samples
+    from gegenbauer.ridge.expansions import KernelExpansion
     from gegenbauer.selection.calibration import ProbabilityMap
     from gegenbauer.selection.candidates import Loss, Splits
     from gegenbauer.selection.spectrum_search import SpectrumSearch
@@ -56,14 +60,15 @@ _STEPS = 6
 _AIC_PENALTY = 1.0
 
 
-class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
+class GegenbauerClassifierCV(ClassTargets, SeveralSpectraEstimator):
     r"""Classification with automatic model selection, and with probabilities.
 
     All products of Chebyshev polynomials of the inputs there are, with weights of two numbers:
     what an interaction costs (q) and what a degree costs (s). They and the penalty alpha are
     those of the smallest log-loss of exact leave-one-out scores. Then a few steps give each
     input a q of its own, held together by a prior. The same scores, which every sample has from a
-    model that did not see it, make the probabilities: no second fit, no data held back.
+    model that did not see it, make the probabilities: no second fit, no data held back. With few
+    samples an input, ``n_spectra=5`` leaves them out of the weights, too.
 
     Parameters
     ----------
@@ -98,6 +103,15 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         ones cost no more by their names than None; a callable is called for each candidate, which
         may take ten times as long. For multilabel y None is the mean log-loss of the labels, while
         scikit-learn's "neg_log_loss" counts the labels that are there alone.
+    n_spectra : {1, 5}, default=1
+        How many spectra are learned. A single one sees all samples, so that ``loo_predictions_``,
+        and with them ``loo_probabilities_``, ``probability_maps_`` and ``best_score_``, are too
+        good where samples are few, fewer than about ten an input. Of 5 each is learned without a
+        fifth of the samples (always the same ones, of every class its share), and all samples are
+        fitted with each. The mean of the five logits predicts, and what predicts a sample that is
+        left out has a spectrum that has not seen it. That takes some five times as long, and all
+        terms of up to ``kernel_samples`` samples, with ``cv=None``; what does not go with it is an
+        error. A given spectrum has seen no sample: it is taken as it is.
     penalize_constant : bool, default=True
         Whether alpha also penalises the constant term.
     search_samples : int, default=500
@@ -156,11 +170,13 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     multilabel_ : bool
         Whether y was a table of 0 and 1.
     spectrum_ : Spectrum or None
-        The weights of the terms; None for ``spectrum=None``.
+        The weights of the terms; None for ``spectrum=None``. Not of five.
+    spectra_ : tuple of Spectrum
+        All spectra, one or five; none for ``spectrum=None``.
     lam_ : float
         Parameter of the polynomials; 0 (Chebyshev) but for ``spectrum=None``.
     alpha_ : float
-        The penalty.
+        The penalty. Of five, the middle one.
     best_score_ : float
         Score of the chosen alpha on samples left out, the larger the better. With ``scoring``
         that of ``loo_predictions_`` or of ``loo_probabilities_``, with ``cv`` the mean over the
@@ -179,23 +195,26 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         where the weights of the inputs are learned from.
         With ``spectrum=None`` "lam" (n_lams,), "n_terms" (n_sizes,), "alpha" (n_alphas,) and
         "score" (n_lams, n_sizes, n_alphas). Scores are minus infinity where rounding errors would
-        count, and NaN where nothing was tried. Empty for a spectrum that is given.
+        count, and NaN where nothing was tried. Empty for a spectrum that is given, and for five,
+        each of which was the best of others.
     loo_predictions_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Output for each sample of ``fit`` by the model without it, before calibration (with ``cv``,
         of those that were in a test part). Samples that are equal are left out together where all
         at their x have the same label, as copies have; else one at a time, as where inputs have
-        few values.
+        few values. Of five spectra, by the model whose spectrum has not seen the sample, and as
+        logits by what that model predicts of all samples left out.
     relevances_ : ndarray of shape (n_features,)
-        Sum of the weights of each input; not with ``spectrum=None``.
+        Sum of the weights of each input, of five spectra the mean; not with ``spectrum=None``.
     probability_maps_ : list of ProbabilityMap
         What makes probabilities of outputs: one, or one for each label of a multilabel y.
     loo_probabilities_ : ndarray of shape (n_samples, n_classes)
         Probabilities of ``loo_predictions_``, to see how well they are calibrated: see
         :class:`gegenbauer.plotting.ReliabilityDisplay`. With fewer than about ten samples an input
-        they are optimistic, since a spectrum that is learned has seen every sample: judge such a
-        model by other samples, or by ``cross_val_score``.
-    expansion_ : KernelExpansion or TermExpansion
-        The fitted function, of which the next attributes are parts.
+        those of a single spectrum, which has seen every sample, are optimistic: take
+        ``n_spectra=5``.
+    expansion_ : KernelExpansion, TermExpansion or MeanExpansion
+        The fitted function, of which the next attributes are parts. The mean of five has them as
+        ``expansion_.parts``.
     kernel_, X_fit_, dual_coef_, intercept_
         With all terms: the kernel, the distinct samples, or those that are landmarks, and the
         coefficients (n_centres, n_outputs) of
@@ -255,15 +274,34 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     (2, 2, 61)
     >>> model.lam_, model.n_terms_, model.alpha_
     (0.5, 100, 0.25)
+
+    Sixty samples of twelve inputs, one of which matters, where a single spectrum misleads: the
+    log-loss of samples left out, and that of new ones.
+
+    >>> import numpy as np
+    >>> from sklearn.metrics import log_loss
+    >>> rng = np.random.default_rng(9)
+    >>> X = rng.uniform(-1, 1, size=(2060, 12))
+    >>> y = 4 * X[:, 0] + rng.logistic(size=2060) > 0
+    >>> for n_spectra in (1, 5):
+    ...     model = GegenbauerClassifierCV(n_spectra=n_spectra, out_of_range="clip")
+    ...     left_out = log_loss(y[:60], model.fit(X[:60], y[:60]).loo_probabilities_)
+    ...     print(f"{left_out:.1f} {log_loss(y[60:], model.predict_proba(X[60:])):.1f}")
+    0.3 0.9
+    0.5 0.5
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SearchEstimator._parameter_constraints,
+        **SeveralSpectraEstimator._parameter_constraints,
         "class_weight": ClassTargets._parameter_constraints["class_weight"],
+        "n_spectra": [Options(Integral, {1, N_SPECTRA})],
     }
 
     _own_loss = "the log-loss"
+    _SEVERAL, _NOT_SEVERAL = f"n_spectra={N_SPECTRA}", "n_spectra=1"
+    _ONE_SPECTRUM = _NOT_SEVERAL
 
+    n_spectra: int
     probability_maps_: list[ProbabilityMap]
 
     @refuse_old_names
@@ -276,6 +314,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         lam: float | Sequence[float] | None = None,
         cv: Any = None,
         scoring: Any = None,
+        n_spectra: int = 1,
         penalize_constant: bool = True,
         search_samples: int = 500,
         kernel_samples: int | str = "auto",
@@ -294,6 +333,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         self.lam = lam
         self.cv = cv
         self.scoring = scoring
+        self.n_spectra = n_spectra
         self.penalize_constant = penalize_constant
         self.search_samples = search_samples
         self.kernel_samples = kernel_samples
@@ -450,6 +490,14 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
             verbose=verbose, callback=callback, announce=announce,
         )  # fmt: skip
 
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        check_integer(self.n_spectra, "n_spectra", minimum=1)  # scikit-learn takes True for 1
+
+    @property
+    def _wants_several(self) -> bool:
+        return self.n_spectra > 1
+
     def _codes(self, data: Samples) -> list[Places]:
         """Return the class of each sample; for multilabel one array a label."""
         if self.multilabel_:
@@ -552,13 +600,18 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
             return None
         return min(0.5 * constant, unit[self.scoring] * self._luck / data.n_samples)
 
+    def _strata(self, data: Samples) -> Places:
+        """Return the class of each sample; for multilabel y a number for each set of labels."""
+        codes = self._codes(data)
+        if len(codes) == 1:
+            return codes[0]
+        sets: Places = np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1]
+        return sets.reshape(-1)
+
     def _stratified(self, data: Samples, most: int) -> Places:
         if data.n <= most:
             return np.arange(data.n)
-        codes = self._codes(data)
-        strata = codes[0] if len(codes) == 1 else np.unique(
-            np.column_stack(codes), axis=0, return_inverse=True
-        )[1].reshape(-1)  # fmt: skip
+        strata = self._strata(data)
         chosen = []
         for label in np.unique(strata):
             own = np.flatnonzero(strata == label)
@@ -567,6 +620,9 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         return np.sort(np.concatenate(chosen))
 
     def _learn(self, data: Samples, splits: Splits, progress: Progress) -> tuple[Spectrum, float]:
+        if not np.ptp(data.Y, axis=0).any():  # without a part that has all samples of a class
+            usual = Spectrum((1.0 / data.X.shape[1], 2.0), self._levels)
+            return usual, self._kernel_level(self._kernel_of_all_terms(data, usual), data)
         found = search_spectrum(
             data.X, data.Y, self._make_loss(data, splits), cv=splits, levels=self._levels,
             **data.leaving_out,
@@ -615,6 +671,24 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
             if left_out.error[0] <= TRUSTED and value < best[0]:
                 best = value, kernel, alpha
         return best[1].spectrum, best[2]
+
+    def _in_common_units(
+        self, data: Samples, part: KernelExpansion, left_out: Doubles
+    ) -> tuple[KernelExpansion, Doubles]:
+        """Turn outputs into logits, by the probabilities that those of samples left out make.
+
+        What penalises more has smaller outputs, and the loss of a penalty does not see their size.
+        """
+        maps = [
+            fit_probabilities(outputs, code, data.weight)
+            for outputs, code in zip(self._binary_targets(left_out), self._codes(data), strict=True)
+        ]
+        if left_out.shape[1] > 1 and not self.multilabel_:
+            unit, center = np.full(left_out.shape[1], maps[0].scale), maps[0].bias
+        else:
+            unit = np.array([each.scale for each in maps])
+            center = np.array([each.bias[1] - each.bias[0] for each in maps])
+        return part.with_units(unit, center), unit * left_out + center
 
     def _sample_losses(self, data: Samples, left_out: Doubles) -> Doubles:
         """Return -log p of the label of each sample, the mean over labels of multilabel y."""
@@ -685,8 +759,8 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
     def loo_probabilities_(self) -> Doubles:
         """Probabilities for each sample of ``fit``, of outputs by the model without it.
 
-        With fewer than about ten samples an input they are optimistic, since a spectrum that is
-        learned has seen every sample.
+        With fewer than about ten samples an input those of a single spectrum, which has seen every
+        sample, are optimistic: take ``n_spectra=5``.
         """
         check_is_fitted(self)
         outputs = self.loo_predictions_

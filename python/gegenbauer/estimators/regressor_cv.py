@@ -286,8 +286,11 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SeveralSpectraEstimator._parameter_constraints,
         "search": [StrOptions({"marginal_likelihood", "squared_error"})],
+        "intervals": [StrOptions({"auto", "one_spectrum", "five_spectra"})],
     }
     _MARGIN = 0.01
+    _SEVERAL, _NOT_SEVERAL = "intervals='five_spectra'", "intervals='auto'"
+    _ONE_SPECTRUM = "intervals='one_spectrum'"
 
     # During the fit: the spectrum that was learned without a rough component, and its alpha
     _smooth: tuple[Spectrum, float] | None
@@ -296,6 +299,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
     _own_loss = "the mean squared error, in units of the targets' variance,"
 
     search: str
+    intervals: str
     noise_variance_: Doubles
     effective_dof_: float
     _left_out_residuals: Doubles
@@ -590,6 +594,10 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
             return self._smooth
         parts = [*rough.components[:-1], PowerDecay(q[:, -1].tolist(), _ROUGH)]
         return Spectrum(parts, self._levels), alpha
+
+    @property
+    def _wants_several(self) -> bool | None:
+        return None if self.intervals == "auto" else self.intervals == "five_spectra"
 
     def _forget_spectrum(self) -> None:
         self._smooth = None

@@ -84,9 +84,9 @@ def check_fitted(header: Header) -> None:
             fitted.setdefault("precision_", None)
     if name == "GegenbauerRegressorCV":
         schema |= FITTED_REGRESSOR_SEARCH
-        if "spectra_" in fitted and "basis" not in fitted:
-            schema |= FITTED_SEVERAL
-            del schema["spectrum_"]
+    if name in SEARCHES and "spectra_" in fitted and "basis" not in fitted:
+        schema |= FITTED_SEVERAL
+        del schema["spectrum_"]
     if name in CLASSIFIERS:
         schema |= FITTED_CLASSIFIER
     _require_entries(fitted, schema, "fitted")
@@ -174,6 +174,8 @@ def _expected_of_search(
     }
     if each:
         shapes |= {"part_alphas": each, "part_noise": each, "left_out_by": (n,)}
+        if "row_weight" in given:
+            shapes["row_weight"] = (n,)
     for key in {"n_clipped", "seen_lower", "seen_upper"} & given.keys():
         shapes[key] = given.get("lower", (None,))
     if "seen_lower" in given:
@@ -226,7 +228,7 @@ def _check_class_count(header: Header, given: dict[str, tuple[int, ...]]) -> Non
     if name not in given or n_classes is None:  # of a model that has not been solved for
         return
     shape = given[name]
-    n_outputs = shape[1] if len(shape) > 1 else 1
+    n_outputs = shape[-1] if len(shape) > 1 else 1
     expected = n_classes if multilabel or n_classes != 2 else 1
     if n_classes < (1 if multilabel else 2) or n_outputs != expected:
         raise ModelFileError(

@@ -66,7 +66,7 @@ and for the estimators that choose by themselves
 ``left_out_by``          int64, (n,)           of them each sample is left out of.
                                                ``dual_coef`` is (P, n, K) then, ``intercept``
                                                (P, K), and ``fitted`` has ``spectra_`` in the
-                                               place of ``spectrum_``
+                                               place of ``spectrum_``, and ``free_constant``
 ``loo_predictions``      float64, (N,) or      ``loo_predictions_``; NaN where a sample was
                          (N, K)                never left out
 ``surface.*``            float64; int64 for    what was tried, ``surface_``: the axes of
@@ -78,7 +78,8 @@ and for the estimators that choose by themselves
 ``noise_variance``       float64, (K,)         ``noise_variance_``
 ``residuals``            float64, (n, K)       of distinct samples, each left out
 ``prior_variance``       float64, (K,)         of the outputs in units of the kernel
-``row_weight``           float64, (n,)         of distinct samples, if they have weights
+``row_weight``           float64, (n,)         of distinct samples, if they have weights; also
+                                               in classification, of the mean of P
 ``left_out_share``       float64, (n,)         of these weights, if not all is left out with a row
 ``posterior``,           float64, (p, p),      what leverages of new samples are made of, as
 ``mean_features``        (p,) or (0,)          `RidgePath.posterior` returns it, in models
@@ -298,7 +299,7 @@ FITTED_REGRESSOR_SEARCH: Final[dict[str, Entry]] = {
 }
 
 # Of the mean of several models, in the place of ``spectrum_``: the components of each.
-FITTED_SEVERAL: Final[dict[str, Entry]] = {"spectra_": Entry((list,))}
+FITTED_SEVERAL: Final[dict[str, Entry]] = {"spectra_": Entry((list,)), "free_constant": _FLAG}
 
 FITTED_CLASSIFIER: Final[dict[str, Entry]] = {
     "multilabel_": _FLAG,

@@ -295,6 +295,9 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
     tensors["loo_predictions"] = estimator.loo_predictions_
     for key, values in estimator.surface_.items():
         tensors[f"{RESULTS}{key}"] = values
+    function: Any = estimator.expansion_
+    if isinstance(function, MeanExpansion):
+        fitted["free_constant"] = bool(function.middle.samples_posterior.free_constant)
     if isinstance(estimator, GegenbauerClassifierCV):
         maps = estimator.probability_maps_
         tensors["probability_scales"] = np.array([each.scale for each in maps], dtype=np.float64)
@@ -309,7 +312,6 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
         tensors["row_weight"] = estimator._row_weight
     if estimator._left_out_share is not None:
         tensors["left_out_share"] = estimator._left_out_share
-    function: Any = estimator.expansion_
     posterior: Any = (
         function.middle if isinstance(function, MeanExpansion) else function
     ).posterior

@@ -6,6 +6,7 @@ import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._renamed import FormerNames, refuse_old_names
@@ -54,6 +55,10 @@ def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ridge
         estimator._validate_inputs(X, reset=False)
         rows, Y, weight, _ = copy.copy(estimator)._checked_rows(X, y, sample_weight)
         Y = Y.reshape(len(rows), -1)
+        # where the constant is penalised, targets are taken from their mean or from zero, and those
+        # of classes from zero
+        if not is_classifier(estimator) and function.intercept is not None:
+            Y = Y - function.intercept
     elif (
         X is None
         and y is None
@@ -64,6 +69,7 @@ def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ridge
         rows, weight = function.centres, function.posterior.weight
         sizes = 1.0 if weight is None else weight[:, np.newaxis]
         Y = function.evaluate(rows).reshape(len(rows), -1) + alpha * function.coef_2d / sizes
+        Y -= 0.0 if function.intercept is None else function.intercept
     else:
         raise TypeError(
             f"this {type(estimator).__name__} keeps no samples of its fit: pass X and y, those of "
@@ -72,8 +78,7 @@ def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ridge
     path = RidgePath(
         model,
         rows,
-        # where the constant is penalised, targets are taken from their mean or from zero
-        Y if function.intercept is None else Y - function.intercept,
+        Y,
         sample_weight=weight,
         scaling=estimator.scaling_,
         penalize_constant=bool(estimator.penalize_constant),
@@ -175,7 +180,8 @@ class PathDisplay(FormerNames):
         X, y, sample_weight : optional
             Those of ``fit``: for estimators that have tried no grid and keep no samples, that is
             all but a `GegenbauerClassifierCV` whose spectrum was not given, those with
-            ``spectrum=None``, and a `GegenbauerRegressorCV` of all terms.
+            ``spectrum=None``, a `GegenbauerRegressorCV` of all terms, and the mean of several
+            models.
         ax : matplotlib axes, optional
             Where to draw.
 

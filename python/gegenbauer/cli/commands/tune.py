@@ -54,6 +54,7 @@ def run(
     parameters: dict[str, Any],
     ignored: Sequence[str],
     separator: str | None,
+    n_spectra: int | None = None,
 ) -> None:
     """Read the table, fit a model that chooses by itself, save, draw and report.
 
@@ -75,6 +76,8 @@ def run(
         Columns that are no inputs.
     separator : str or None
         Separator of a CSV file.
+    n_spectra : int or None
+        Number of spectra, 1 or 5; None as the estimator has it.
 
     Raises
     ------
@@ -93,6 +96,8 @@ def run(
         steps.begin("choosing the polynomials and the penalty")
         kind = GegenbauerClassifierCV if training.classify else GegenbauerRegressorCV
         start = time.perf_counter()
+        if n_spectra is not None:
+            parameters = {**parameters, **_of_spectra(n_spectra, classify=training.classify)}
         with refusals(steps.warn):
             model = kind(**parameters).fit(training.inputs, training.values)
         fitting = time.perf_counter() - start
@@ -131,6 +136,13 @@ def run(
     )
     judged.print_scores()
     require_written(model=kept, plot=drawn)
+
+
+def _of_spectra(n_spectra: int, *, classify: bool) -> dict[str, Any]:
+    """Return what requests so many spectra of the estimator."""
+    if classify:
+        return {"n_spectra": n_spectra}
+    return {"intervals": "one_spectrum" if n_spectra == 1 else "five_spectra"}
 
 
 def check_plot(plot: Path, sources: Sequence[Path]) -> None:
