@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import mpmath
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -180,6 +181,35 @@ class TestShares:
         assert merged.value == pytest.approx(each.value, rel=1e-10)
         assert merged.by_log_alpha == pytest.approx(each.by_log_alpha, rel=1e-8)
         assert_allclose(merged.by_log_interaction, each.by_log_interaction, rtol=1e-7)
+
+
+@pytest.mark.parametrize("penalize_constant", [False, True])
+@pytest.mark.parametrize("alpha", [1e-8, 1e-4, 1.0])
+def test_copies_of_very_different_weights(alpha, penalize_constant):
+    """A share of one but for 1e-8 leaves the others their digits: refits of 60 digits judge."""
+    basis = TensorBasis(1, n_terms=4, lam=0.5)
+    penalties = mpmath.diag([alpha * penalize_constant, alpha, alpha, alpha])
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = np.tile(rng.uniform(-1, 1, size=(3, 1)), (2, 1)), rng.normal(size=6)
+        weight = 10.0 ** rng.uniform(-4, 4, 6)
+        path = RidgePath(
+            basis, X, y, sample_weight=weight, penalize_constant=penalize_constant, method="svd"
+        )
+        found = path.leave_one_out([alpha])
+        with mpmath.workdps(60):
+            G, W = mpmath.matrix(basis.evaluate(X).tolist()), mpmath.diag(weight.tolist())
+            expected = []
+            for i in range(6):
+                rest = W.copy()
+                rest[i, i] = 0
+                targets = G.T * rest * mpmath.matrix(y.tolist())
+                fit = mpmath.lu_solve(G.T * rest * G + penalties, targets)
+                expected.append(float((G[i, :] * fit)[0]))
+        off = np.abs(found.predictions[0, :, 0] - expected).max()
+        size = max(np.abs(expected).max(), np.abs(y).max())
+        assert off <= 1e-13 * size
+        assert off <= 2.0 * found.error[0] * size
 
 
 @pytest.mark.parametrize("share", [[0.0, 1.0, 1.0], [1.0, 1.0, 1.1], [np.nan, 1.0, 1.0], [1.0]])

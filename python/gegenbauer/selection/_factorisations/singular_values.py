@@ -31,6 +31,20 @@ def _distinct(X: npt.NDArray[Any]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np
     return first[order], rank[group.ravel()]
 
 
+def _sums_of_others(values: Doubles, group: npt.NDArray[np.intp]) -> Doubles:
+    """Return for each sample the sum of the others of its group, without any subtraction."""
+    found = np.zeros_like(values)
+    sizes = np.bincount(group)
+    order = np.argsort(group, kind="stable")
+    of_size = sizes[group[order]]
+    for size in np.unique(sizes[sizes > 1]).tolist():
+        rows = order[of_size == size].reshape(-1, size)
+        own = values[rows]
+        found[rows[:, 1:]] += np.cumsum(own[:, :-1], axis=1)
+        found[rows[:, :-1]] += np.cumsum(own[:, :0:-1], axis=1)[:, ::-1]
+    return found
+
+
 class _Reflection:
     """The Householder reflection that takes the scales of samples to the first axis.
 
@@ -89,12 +103,15 @@ class SingularValues(SpectralFactorisation):
         self._beyond_Y = rest
         # from distinct inputs to samples
         root = np.sqrt(share)
-        others = mass[group] - squares  # exactly zero where there are none
+        others = _sums_of_others(share, group)  # exactly zero where there are none
+        # how far a target is from the mean of its group follows from the mean of the others
+        weighted = _sums_of_others(share[:, np.newaxis] * shifted, group)
+        apart = shifted - weighted / np.where(others > 0, others, 1.0)[:, np.newaxis]
         self._U = root[:, np.newaxis] * U[group]
         self._rest_Y = root[:, np.newaxis] * rest[group]
-        self._rest_Y += problem.scale[:, np.newaxis] * (targets - means[group])
+        self._rest_Y += (problem.scale * others)[:, np.newaxis] * apart
         self._beyond = share * beyond[group]
-        self._rest = others / mass[group] + self._beyond
+        self._rest = others + self._beyond
 
     def _decompose(self, G: Doubles, Y: Doubles, scale: Doubles) -> tuple[Doubles, Doubles]:
         """Return the left singular vectors, and what they leave of the targets."""
