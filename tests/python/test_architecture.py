@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import graphlib
 import importlib
 import re
@@ -129,14 +130,23 @@ MODULES = {
 }
 
 
+@functools.cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(tree(path)))
+
+
 def imports(path: Path, *, top_level: bool = False) -> list[tuple[str, str]]:
     """Return the (module, name) pairs that a file imports, in functions, too, unless `top_level`.
 
     Imports for the type checker alone count: they are dependencies of thought.
     """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     found = []
-    for node in tree.body if top_level else ast.walk(tree):
+    for node in tree(path).body if top_level else nodes(path):
         if isinstance(node, ast.Import):
             found += [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -207,7 +217,7 @@ class TestPython:
         """By `_without`, `_become` and `_learn_from`; elsewhere by attributes that are declared."""
         users = set()
         for path in SOURCES:
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in nodes(path):
                 whole = isinstance(node, ast.Attribute) and node.attr == "__dict__"
                 by_call = isinstance(node, ast.Call) and ast.unparse(node.func) == "vars"
                 if whole or by_call:
@@ -218,7 +228,7 @@ class TestPython:
 
     @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
     def test_what_is_fitted_is_no_matter_of_hasattr(self, path):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "hasattr":
                 name = ast.unparse(node.args[1]).strip("'")
                 assert not name.endswith("_") or name.startswith("__"), f"hasattr of {name}"
@@ -267,7 +277,7 @@ class TestPublicNames:
 
     def test_errors_are_all_in_one_place(self):
         for path in SOURCES:
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in nodes(path):
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     bases = {ast.unparse(base) for base in node.bases}
                     ends = ("Error", "Warning", "Exception")
@@ -311,7 +321,7 @@ def import_graph(root: Path, *packages: str) -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {}
     for name, path in paths.items():
         used = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Import):
                 used |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
