@@ -213,7 +213,7 @@ def no_look_at_chance(monkeypatch):
 @pytest.mark.filterwarnings("ignore:No positive class found in y_true")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize(("name", "target"), list(judges()))
 def test_scores_at_once_are_those_of_the_scorer(name, target, weighted):
     """By its name a scorer judges all at once, given itself it is called for each."""

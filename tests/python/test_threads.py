@@ -27,7 +27,7 @@ from gegenbauer import (
 from gegenbauer import dask as on_dask
 from gegenbauer._locks import _LOCKS, exclusive
 
-N_THREADS, N_CALLS = 8, 40
+N_THREADS, N_CALLS = 8, 25
 X = np.linspace(0.0, 1.0, 4)[:, np.newaxis]
 Y = np.array([0.0, 1.0, 0.0, 1.0])
 
