@@ -112,6 +112,7 @@ KNOWN_AT_DEGREE_30 = [  # at x = 0.3
 ]
 
 
+@cache
 def gegenbauer(x: float, degree: int, lam: float, *, digits: int = 60) -> list[mpmath.mpf]:
     """Raw polynomials of all degrees at one point, in extended precision; 2/n T_n at lam = 0."""
     with mpmath.workdps(digits):
@@ -200,20 +201,29 @@ def ridge_exact(
     digits: int = 60,
 ) -> np.ndarray:
     """Normal equations with 60 digits: their condition does not matter. For small problems."""
+    weights = np.ones(len(G)) if sample_weight is None else sample_weight
     with mpmath.workdps(digits):
-        weights = np.ones(len(G)) if sample_weight is None else sample_weight
-        A = mpmath.matrix(G.tolist())
-        B = mpmath.matrix(
-            [
-                [mpmath.mpf(float(w)) * mpmath.mpf(v) for v in g]
-                for w, g in zip(weights, G.tolist(), strict=True)
-            ]
-        )
-        gram, cross = A.T * B, B.T * mpmath.matrix(Phi.reshape(len(G), -1).tolist())
-        for i in range(0 if penalize_constant else 1, G.shape[1]):
-            gram[i, i] += mpmath.mpf(alpha)
-        columns = [mpmath.cholesky_solve(gram, cross[:, k]) for k in range(cross.cols)]
-        return np.array([[float(v) for v in column] for column in columns]).T
+        A, B, w = (extended(v) for v in (G, Phi.reshape(len(G), -1), weights))
+        return normal_equations(A, B, w, alpha, penalize_constant=penalize_constant).astype(float)
+
+
+extended = np.vectorize(mpmath.mpf, otypes=[object])
+
+
+def normal_equations(
+    G: np.ndarray, Phi: np.ndarray, weights: np.ndarray, alpha: float, *, penalize_constant: bool
+) -> np.ndarray:
+    """Solve them for arrays of mpmath's numbers by elimination, which needs no pivots here."""
+    n = G.shape[1]
+    A = (G.T * weights) @ np.hstack([G, Phi])
+    for k in range(0 if penalize_constant else 1, n):
+        A[k, k] += mpmath.mpf(alpha)
+    for k in range(n):
+        A[k, k:] /= A[k, k]
+        A[k + 1 :, k + 1 :] -= np.outer(A[k + 1 :, k], A[k, k + 1 :])
+    for k in reversed(range(n - 1)):
+        A[k, n:] -= A[k, k + 1 : n] @ A[k + 1 :, n:]
+    return A[:, n:]
 
 
 def ridge_svd(G: np.ndarray, Phi: np.ndarray, alpha: float) -> np.ndarray:

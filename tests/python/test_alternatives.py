@@ -26,7 +26,15 @@ from gegenbauer.estimators._alternatives import compare
 from gegenbauer.estimators._half_ranks import half_ranks
 from gegenbauer.ridge.statistics import GramStatistics
 
-N = 1100
+N, FEWEST = 550, best_model.FEWEST_TO_JUDGE
+
+
+@pytest.fixture(scope="module", autouse=True)
+def half_as_many_are_enough():
+    """For speed; the tests of few samples have the default."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(best_model, "FEWEST_TO_JUDGE", FEWEST // 2)
+        yield
 
 
 def uneven(n=N, seed=0):
@@ -339,10 +347,11 @@ class TestChoice:
         errors = [np.mean((m.predict(new) - truth) ** 2) for m in (first, model)]
         assert errors[1] < errors[0]
 
-    def test_smooth_functions_of_even_inputs_keep_the_first_model(self):
+    def test_smooth_functions_of_even_inputs_keep_the_first_model(self, monkeypatch):
+        monkeypatch.setattr(best_model, "FEWEST_TO_JUDGE", FEWEST)
         rng = np.random.default_rng(0)
-        X = rng.uniform(-1, 1, (N, 2))
-        y = np.sin(3 * X[:, 0]) + X[:, 1] ** 2 + 0.1 * rng.normal(size=N)
+        X = rng.uniform(-1, 1, (FEWEST, 2))
+        y = np.sin(3 * X[:, 0]) + X[:, 1] ** 2 + 0.1 * rng.normal(size=FEWEST)
         model = quiet(GegenbauerRegressorCV(), X, y)
         assert list(model.alternatives_) == ["rough_part"]  # half ranks would move nothing
         assert not model.alternatives_["rough_part"].is_clear
@@ -352,7 +361,7 @@ class TestChoice:
         "given",
         [
             {"spectrum": (0.3, 2.0)}, {"n_terms": 50}, {"spectrum": None, "n_terms": 20},
-            {"scoring": "r2"}, {"kernel_samples": 900},
+            {"scoring": "r2"}, {"kernel_samples": 450},
         ],
     )  # fmt: skip
     def test_what_is_given_has_none(self, given):
@@ -360,23 +369,24 @@ class TestChoice:
         assert model.alternatives_ == {}
         assert model.scaling_.warping is None
 
-    def test_few_samples_have_none(self):
+    def test_few_samples_have_none(self, monkeypatch):
+        monkeypatch.setattr(best_model, "FEWEST_TO_JUDGE", FEWEST)
         assert quiet(GegenbauerRegressorCV(), *uneven(900)).alternatives_ == {}
 
     def test_of_more_samples_some_are_judged(self, monkeypatch):
-        monkeypatch.setattr(best_model, "MOST_TO_JUDGE", 1000)
-        X, y = uneven(1500)
+        monkeypatch.setattr(best_model, "MOST_TO_JUDGE", 500)
+        X, y = uneven(750)
         model = quiet(GegenbauerRegressorCV(), X, y)
         assert model.alternatives_["half_ranks"].is_clear
         assert model.scaling_.warping is not None
-        assert len(model.X_fit_) == 1500
-        assert model.loo_predictions_.shape == (1500,)
+        assert len(model.X_fit_) == 750
+        assert model.loo_predictions_.shape == (750,)
         assert np.isfinite(model.loo_predictions_).all()
 
     def test_landmarks_take_what_was_judged(self, monkeypatch):
-        monkeypatch.setattr(best_model, "default_kernel_samples", lambda: 1200)
+        monkeypatch.setattr(best_model, "default_kernel_samples", lambda: 600)
         monkeypatch.setattr(search, "default_landmarks", lambda n: 200)
-        X, y = uneven(1500)
+        X, y = uneven(750)
         model = quiet(GegenbauerRegressorCV(), X, y)
         assert model.engine_ == "landmarks"
         assert model.alternatives_["half_ranks"].is_clear
@@ -425,7 +435,7 @@ class TestChoice:
 
     def test_a_part_that_is_no_part_is_not_taken(self):
         rng = np.random.default_rng(0)
-        X = rng.uniform(-1, 1, (1000, 2))
+        X = rng.uniform(-1, 1, (FEWEST // 2, 2))
         model = quiet(GegenbauerRegressorCV(), X, X[:, 0] ** 2)
         n_parts = len(model.spectrum_.components)
         assert (n_parts == 4) == model.alternatives_["rough_part"].is_clear
@@ -436,7 +446,7 @@ class TestChoice:
     def test_few_tested_samples_judge_nothing(self):
         X, y = uneven()
         for cls, target in ((GegenbauerRegressorCV, y), (GegenbauerClassifierCV, y > 0)):
-            for tested in ([1099], np.arange(900, 1100)):
+            for tested in ([N - 1], np.arange(N - 100, N)):
                 train = np.setdiff1d(np.arange(N), tested)
                 model = quiet(cls(cv=[(train, np.asarray(tested))]), X, target)
                 assert model.alternatives_ == {}

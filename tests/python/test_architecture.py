@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import graphlib
 import importlib
 import re
@@ -129,14 +130,23 @@ MODULES = {
 }
 
 
+@functools.cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(tree(path)))
+
+
 def imports(path: Path, *, top_level: bool = False) -> list[tuple[str, str]]:
     """Return the (module, name) pairs that a file imports, in functions, too, unless `top_level`.
 
     Imports for the type checker alone count: they are dependencies of thought.
     """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     found = []
-    for node in tree.body if top_level else ast.walk(tree):
+    for node in tree(path).body if top_level else nodes(path):
         if isinstance(node, ast.Import):
             found += [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -159,35 +169,37 @@ class TestPython:
         others = {"__init__", "__main__", "reference"}
         assert {room(path) for path in SOURCES} <= set(BEFORE) | set(FREE) | others
 
-    @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
-    def test_uses_only_what_stands_before_it(self, path):
-        own = room(path)
-        if own in ("__init__", "__main__", "reference"):
-            return
-        if own in FREE:
-            # the version of the package is all that it needs of itself
-            assert ours(imports(path)) - {own, ""} <= set(FREE[: FREE.index(own)])
-        else:
-            allowed = BEFORE[own] | set(FREE) | {own}
-            # the demo measures the library against the paper
-            allowed |= {"reference"} if path.name == "demo.py" else set()
-            assert ours(imports(path)) - {""} <= allowed
-
-    @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
-    def test_private_names_stay_in_their_module(self, path):
-        for module, name in imports(path):
-            if not module.startswith("gegenbauer"):
+    def test_uses_only_what_stands_before_it(self):
+        for path in SOURCES:
+            own = room(path)
+            if own in ("__init__", "__main__", "reference"):
                 continue
-            private = name.startswith("_") and not name.startswith(("__", "_core", "_cpu"))
-            assert not private, f"{name} of {module} is private: give it a name without underscore"
+            if own in FREE:
+                # the version of the package is all that it needs of itself
+                assert ours(imports(path)) - {own, ""} <= set(FREE[: FREE.index(own)]), path
+            else:
+                allowed = BEFORE[own] | set(FREE) | {own}
+                # the demo measures the library against the paper
+                allowed |= {"reference"} if path.name == "demo.py" else set()
+                assert ours(imports(path)) - {""} <= allowed, path
 
-    @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
-    def test_third_parties_have_their_rooms(self, path):
-        roots = {module.partition(".")[0] for module, _ in imports(path)} - {"gegenbauer", "numpy"}
-        foreign = roots - set(sys.stdlib_module_names)
-        assert foreign <= set(FOREIGN)
-        for name in foreign:
-            assert room(path) in FOREIGN[name], f"{name} is not for {room(path)}"
+    def test_private_names_stay_in_their_module(self):
+        for path in SOURCES:
+            for module, name in imports(path):
+                if not module.startswith("gegenbauer"):
+                    continue
+                private = name.startswith("_") and not name.startswith(("__", "_core", "_cpu"))
+                assert not private, (
+                    f"{path}: {name} of {module} is private: give it a name without underscore"
+                )
+
+    def test_third_parties_have_their_rooms(self):
+        known = {"gegenbauer", "numpy", *sys.stdlib_module_names}
+        for path in SOURCES:
+            foreign = {module.partition(".")[0] for module, _ in imports(path)} - known
+            assert foreign <= set(FOREIGN), path
+            for name in foreign:
+                assert room(path) in FOREIGN[name], f"{path}: {name} is not for {room(path)}"
 
     def test_no_circles(self):
         graph = import_graph(PACKAGE.parent, "gegenbauer")
@@ -207,7 +219,7 @@ class TestPython:
         """By `_without`, `_become` and `_learn_from`; elsewhere by attributes that are declared."""
         users = set()
         for path in SOURCES:
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in nodes(path):
                 whole = isinstance(node, ast.Attribute) and node.attr == "__dict__"
                 by_call = isinstance(node, ast.Call) and ast.unparse(node.func) == "vars"
                 if whole or by_call:
@@ -216,12 +228,13 @@ class TestPython:
         others = {"dask/_base.py", "ridge/statistics/_base.py"}
         assert users == {"estimators/_base.py"} | others
 
-    @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
-    def test_what_is_fitted_is_no_matter_of_hasattr(self, path):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "hasattr":
-                name = ast.unparse(node.args[1]).strip("'")
-                assert not name.endswith("_") or name.startswith("__"), f"hasattr of {name}"
+    def test_what_is_fitted_is_no_matter_of_hasattr(self):
+        for path in SOURCES:
+            for node in nodes(path):
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "hasattr":
+                    name = ast.unparse(node.args[1]).strip("'")
+                    allowed = not name.endswith("_") or name.startswith("__")
+                    assert allowed, f"{path}: hasattr of {name}"
 
     def test_import_is_light(self):
         code = (
@@ -267,7 +280,7 @@ class TestPublicNames:
 
     def test_errors_are_all_in_one_place(self):
         for path in SOURCES:
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in nodes(path):
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     bases = {ast.unparse(base) for base in node.bases}
                     ends = ("Error", "Warning", "Exception")
@@ -311,7 +324,7 @@ def import_graph(root: Path, *packages: str) -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {}
     for name, path in paths.items():
         used = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Import):
                 used |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
@@ -397,18 +410,19 @@ class TestCpp:
         }
         assert by_hand == set()
 
-    @pytest.mark.parametrize("path", CORE_FILES, ids=lambda path: path.name)
-    def test_includes_only_what_stands_before_it(self, path):
-        assert includes(path) - {path.stem} <= allowed_headers(path.stem)
+    def test_includes_only_what_stands_before_it(self):
+        assert CORE_FILES
+        for path in CORE_FILES:
+            assert includes(path) - {path.stem} <= allowed_headers(path.stem), path
 
     def test_no_circles(self):
         graph = {path.stem: includes(path) for path in [*PUBLIC_HEADERS, *PRIVATE_HEADERS]}
         tuple(graphlib.TopologicalSorter(graph).static_order())
 
-    @pytest.mark.parametrize("path", CORE_FILES, ids=lambda path: path.name)
-    def test_core_knows_no_python(self, path):
-        text = path.read_text(encoding="utf-8")
-        assert not re.search(r"#\s*include\s*[<\"](pybind11|Python\.h)", text)
+    def test_core_knows_no_python(self):
+        for path in CORE_FILES:
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"#\s*include\s*[<\"](pybind11|Python\.h)", text), path
 
     def test_bindings_share_classes_and_the_release_of_the_gil(self):
         shared = re.compile(r"gil_scoped|call_guard|PyEval_|py::class_<[^>]*>\s*\w*\(")

@@ -1426,7 +1426,9 @@ class TestTune:
         ("name", "start"),
         [("p.svg", b"<?xml"), ("p.PNG", b"\x89PNG\r\n\x1a\n"), ("p.pdf", b"%PDF-")],
     )
-    @pytest.mark.parametrize("target", ["species", "petal width"])
+    @pytest.mark.parametrize(
+        "target", ["species", pytest.param("petal width", marks=pytest.mark.slow)]
+    )
     def test_plot(self, iris_csv, name, start, target):
         pytest.importorskip("matplotlib")
         options = [] if target == "species" else ["--ignore", "species"]

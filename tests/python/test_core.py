@@ -205,7 +205,7 @@ model = g.GegenbauerRegressor(n_terms=200).fit(X, y)
 basis = g.TensorBasis(3, n_terms=60)
 kernel = g.basis.SpectrumKernel(3, (0.5, 1.0))
 scaling = g.InputScaling([0.0] * 3, [1.0] * 3)
-job = {{
+jobs = {{
     "fit": lambda: g.GegenbauerRegressor(n_terms=200, engine="primal").fit(X, y),
     "predict": lambda: model.predict(X),
     "evaluate": lambda: basis.evaluate(X[:64]),
@@ -214,39 +214,37 @@ job = {{
     "count_moments": lambda: core.count_moments(basis._plan, 1),
     "eval": lambda: g.basis.gegenbauer_vander(X[:, 0], 20, 0.5),
     "cholesky": lambda: core.cholesky_in_place(np.eye(150, order="F"), 2),
-}}["{job}"]
-rounds = 0
+}}
+rounds = dict.fromkeys("{names}".split(), 0)
 
-def work():
-    global rounds
+def work(name):
     while True:
-        job()
-        rounds += 1
+        jobs[name]()
+        rounds[name] += 1
 
-threads = [threading.Thread(target=work, daemon=True) for _ in range(2)]
+threads = [threading.Thread(target=work, args=[name], daemon=True) for name in [*rounds, *rounds]]
 for thread in threads:
     thread.start()
-while rounds < 4 and threads[0].is_alive():
+while min(rounds.values()) < 4 and all(thread.is_alive() for thread in threads):
     threads[0].join(0.01)
 """
 
 
 @pytest.mark.parametrize(
-    "job",
+    "names",
     [
-        "fit",
-        "predict",
-        "kernel",
+        "fit predict kernel",
         *(
-            pytest.param(job, marks=pytest.mark.slow)
-            for job in ("evaluate", "fit_cost", "count_moments", "eval", "cholesky")
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("evaluate", "fit_cost", "count_moments", "eval", "cholesky")
         ),
     ],
 )
-def test_interpreter_ends_while_a_daemon_thread_works(job):
+def test_interpreter_ends_while_a_daemon_thread_works(names):
     done = subprocess.run(
-        [sys.executable, "-c", DAEMON.format(job=job)], capture_output=True, text=True, check=False
-    )
+        [sys.executable, "-c", DAEMON.format(names=names)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
 
 

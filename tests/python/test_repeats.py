@@ -540,7 +540,9 @@ class TestUnderfittingWarning:
         with pytest.warns(UnderfittingWarning, match=r"the score by `scoring='nearness'` is -"):
             kind(spectrum=(2.0, 1.0), alphas=[1e-3], scoring=nearness).fit(*noise(kind, 0))
 
-    @pytest.mark.parametrize("at", range(3))
+    @pytest.mark.parametrize(
+        "at", [0, *(pytest.param(at, marks=pytest.mark.slow) for at in (1, 2))]
+    )
     def test_the_best_of_many_by_a_scorer(self, kind, at):
         """The gain over a constant must exceed what halves of the samples vary by."""
         names = {

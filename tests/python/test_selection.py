@@ -56,21 +56,15 @@ def refits(G, Y, alpha, weights=None, *, free=False):
 
 def exact_refits(G, Y, alpha, weights, *, free):
     """The same with 60 digits."""
-    S, L = G.shape
     out = np.empty_like(Y)
     with mpmath.workdps(60):
-        g, y, w = mpmath.matrix(G.tolist()), mpmath.matrix(Y.tolist()), list(map(float, weights))
-        for i in range(S):
-            C, b = mpmath.zeros(L), mpmath.zeros(L, Y.shape[1])
-            for s in range(S):
-                if s != i and w[s] > 0:
-                    C += w[s] * (g[s, :].T * g[s, :])
-                    b += w[s] * (g[s, :].T * y[s, :])
-            for term in range(int(free), L):
-                C[term, term] += mpmath.mpf(alpha)
-            W = mpmath.lu_solve(C, b) if Y.shape[1] == 1 else None
-            assert W is not None
-            out[i, 0] = float((g[i, :] * W)[0])
+        g, y, w = (oracles.extended(v) for v in (G, Y, weights))
+        for i in range(len(G)):
+            keep = (np.arange(len(G)) != i) & (weights > 0)
+            W = oracles.normal_equations(
+                g[keep], y[keep], w[keep], alpha, penalize_constant=not free
+            )
+            out[i] = g[i] @ W
     return out
 
 
@@ -974,17 +968,17 @@ class TestClusteredSamples:
         rows = np.arange(0, 20_000, 2)
         rest = np.arange(1, 20_000, 2)
         folds = kfold_predictions(basis, X, Y, [rows, rest], self.ALPHAS)
-        expected = self.refits(G[rest], Y[rest], G[rows], self.ALPHAS)
+        one, others = rest[1234], np.delete(rest, 1234)
+        R = np.linalg.qr(np.hstack([G[others], Y[others]]), mode="r")  # which stands for them
+        A = np.vstack([R, np.hstack([G[[one]], Y[[one]]])])
+        expected = self.refits(A[:, :-2], A[:, -2:], G[rows], self.ALPHAS)
         self.assert_refits(folds.predictions[:, rows], expected)
         assert (folds.error < 1e-3).all()
         path = RidgePath(basis, X[rest], Y[rest], method="primal")
         self.assert_refits(path.predict(X[rows], self.ALPHAS), expected)
-        some = [1234]
-        left_out = path.leave_one_out(self.ALPHAS).predictions[:, some]
-        for k, row in enumerate(rest[some]):
-            others = rest[rest != row]
-            refit = self.refits(G[others], Y[others], G[[row]], self.ALPHAS)
-            self.assert_refits(left_out[:, [k]], refit)
+        left_out = path.leave_one_out(self.ALPHAS).predictions[:, [1234]]
+        refit = self.refits(R[:, :-2], R[:, -2:], G[[one]], self.ALPHAS)
+        self.assert_refits(left_out, refit)
 
     @pytest.mark.parametrize("free", [False, True])
     def test_samples_at_the_thin_end(self, clustered, free):
@@ -999,9 +993,13 @@ class TestClusteredSamples:
         G = basis.evaluate(X)
         extreme = np.argsort(found.leverages[0])[[-1, -2, -5, -20, -100, 3000, 0]]
         true = np.empty((len(self.ALPHAS), extreme.size))
+        rest = np.setdiff1d(np.arange(len(X)), extreme)
+        # the triangle of all others stands for them
+        R = np.linalg.qr(np.column_stack([G[rest], y[rest]]), mode="r")
         for at, sample in enumerate(extreme):
-            rest = np.delete(np.arange(len(X)), sample)
-            refit = self.refits(G[rest], y[rest, np.newaxis], G[[sample]], self.ALPHAS, free=free)
+            near = np.delete(extreme, at)
+            A = np.vstack([R, np.column_stack([G[near], y[near]])])
+            refit = self.refits(A[:, :-1], A[:, -1:], G[[sample]], self.ALPHAS, free=free)
             true[:, at] = refit[:, 0, 0]
         for k in range(len(self.ALPHAS)):
             off = np.abs(found.predictions[k, extreme, 0] - true[k])

@@ -392,11 +392,12 @@ class TestSearchAlpha:
     @pytest.mark.parametrize("free", [pytest.param(False, marks=pytest.mark.slow), True])
     def test_many_samples_walk_in_float32(self, free, monkeypatch):
         """To the same alpha as by exact factorisations, whose results are returned."""
+        monkeypatch.setattr("gegenbauer.selection.penalty._MANY", 700)
         rng = np.random.default_rng(4)
-        X = rng.uniform(-1, 1, (2100, 3))
+        X = rng.uniform(-1, 1, (750, 3))
         Y = np.column_stack([np.sin(3 * X[:, 0]) + X[:, 1], X[:, 2] ** 2])
         Y += 0.3 * rng.normal(size=Y.shape)
-        weights = rng.integers(1, 4, 2100).astype(float)
+        weights = rng.integers(1, 4, 750).astype(float)
         options = {"sample_weight": weights, "penalize_constant": not free}
         kernel, score = SpectrumKernel(3, (0.3, 2.0)), squared_error(Y)
         seen = []
@@ -404,7 +405,7 @@ class TestSearchAlpha:
 
         def watched(self, targets, alpha, share, *, precision="float64"):
             found = original(self, targets, alpha, share, precision=precision)
-            seen.append((alpha, precision, score(found.predictions, np.arange(2100))[0]))
+            seen.append((alpha, precision, score(found.predictions, np.arange(750))[0]))
             return found
 
         monkeypatch.setattr(KernelSystem, "leave_one_out", watched)
@@ -414,14 +415,14 @@ class TestSearchAlpha:
         assert len(by_single) == len(seen) - 1
         for alpha, value in by_single.items():
             exact = leave_one_out(kernel, X, Y, alpha, **options)
-            (expected,) = score(exact.predictions, np.arange(2100))
+            (expected,) = score(exact.predictions, np.arange(750))
             # alpha is 100 times what float32 does to eigenvalues of K, at least; a loss is a
             # mean over samples of both signs and shows a thousandth (1.02e-5 by one ISA variant)
             assert_allclose(value, expected, rtol=1e-4)
             if alpha == quick.alpha:
                 assert_array_equal(quick.predictions, exact.predictions[0])
                 assert quick.loss == expected
-                assert_allclose(quick.residual_dof, 2100 - exact.leverages.sum(), rtol=1e-9)
+                assert_allclose(quick.residual_dof, 750 - exact.leverages.sum(), rtol=1e-9)
         # a penalty that float32 does not resolve is judged in float64
         seen.clear()
         smooth = np.sin(X[:, :1])

@@ -280,7 +280,8 @@ class TestOutside:
             expected = wall + square * (min(share, 1.0) * reach) ** 2
             assert_allclose(variance_at(model, [at])[0], expected, rtol=1e-9)
 
-    def test_of_raw_polynomials_it_is_honest_and_useful(self):
+    @pytest.mark.parametrize("chosen", [(0, 3), pytest.param((1, 2), marks=pytest.mark.slow)])
+    def test_of_raw_polynomials_it_is_honest_and_useful(self, chosen):
         """Of 0.9 and more of errors up to half of the range outside, and no wider than thrice."""
         functions = [
             lambda X: np.sin(3 * X[:, 0]), lambda X: np.sin(8 * X[:, 1]),
@@ -291,6 +292,8 @@ class TestOutside:
         settings = [{}, {"lam": 0.5}, {"n_terms": 30}, {"n_terms": 100, "lam": -0.2}]
         inside = []
         for k, (f, options) in enumerate(itertools.product(functions, settings)):
+            if k % 4 not in chosen:
+                continue
             rng = np.random.default_rng(k)
             X = rng.uniform(size=(120, 2))
             y = f(X) + 0.05 * rng.normal(size=120)
