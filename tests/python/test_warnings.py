@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import datasets
 from sklearn.base import clone
+from sklearn.cross_decomposition import CCA
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SelectFromModel
 
@@ -32,6 +33,7 @@ from gegenbauer.errors import (
     PenalizedConstantWarning,
 )
 from gegenbauer.estimators import _constant, _ridge
+from gegenbauer.inspection.correlation import largest_correlation
 
 # ---- outliers ------------------------------------------------------------------------
 
@@ -700,6 +702,37 @@ class TestCorrelatedInputs:
                 warnings.simplefilter("always")
                 sobol_indices(model)
             assert bool(caught) == warned, r
+
+    def test_categories_and_missing_values(self):
+        """The canonical correlation of indicators, and of a number with them."""
+        rng = np.random.default_rng(1)
+        level = rng.integers(0, 4, 400)
+        noisy = np.where(rng.uniform(size=400) < 0.8, level, rng.integers(0, 4, 400))
+        number = np.array([3.0, -2.0, 0.5, 9.0])[level] + rng.normal(size=400)
+        other = rng.integers(0, 300, 400)  # so many levels that chance alone fits anything
+        Z = np.column_stack([level, noisy, number, other]).astype(float)
+        one_hot = [(Z[:, [t]] == np.unique(Z[:, t])).astype(float) for t in (0, 1)]
+        expected = CCA(n_components=1).fit(one_hot[0][:, 1:], one_hot[1][:, 1:])
+        pair = expected.transform(one_hot[0][:, 1:], one_hot[1][:, 1:])
+        r = np.corrcoef(pair[0][:, 0], pair[1][:, 0])[0, 1]
+        found = largest_correlation(Z[:, [0, 1, 3]], [0, 1, 2])
+        assert found[1:] == (0, 1)
+        assert found[0] == pytest.approx(r, abs=1e-4)
+        means = np.array([number[level == k].mean() for k in range(4)])[level]
+        eta = means.std() / number.std()
+        found = largest_correlation(Z[:, [0, 2, 3]], [0, 2])
+        assert found == (pytest.approx(eta, abs=1e-12), 0, 1)
+        assert largest_correlation(Z[:, [0, 3]], [0, 1])[0] < 0.7
+        assert largest_correlation(np.column_stack([level, level]).astype(float), [0, 1])[
+            0
+        ] == pytest.approx(1)
+        # a gap elsewhere hides nothing, and is none itself
+        X = np.column_stack([self.X, np.where(np.arange(200) % 3, np.nan, self.X[:, 1])])
+        assert largest_correlation(X[:, [0, 2, 3]])[1:] == (0, 1)
+        table = pd.DataFrame({"a": level.astype(str), "b": number, "c": rng.uniform(size=400)})
+        model = GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(table, number + table["c"])
+        with pytest.warns(CorrelatedInputsWarning, match=r"column 0 \('a'\) and column 1 \('b'\)"):
+            sobol_indices(model)
 
     def test_constant_inputs_have_none(self):
         X = self.X.copy()

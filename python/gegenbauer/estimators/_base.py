@@ -372,10 +372,15 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
         more = columns.size - MAX_LISTED
         return ", ".join(parts) + (f" and {more} more columns" if more > 0 else "")
 
+    @property
+    def _category_columns(self) -> Sequence[int]:
+        """Columns of X that hold codes of levels."""
+        return ()
+
     def _look_at_inputs(self, X: NDArray[Any]) -> None:
         """Warn of outliers, and keep what `sobol_indices` warns of."""
         self._warn_of_outliers(X)
-        self._correlation = largest_correlation(X)
+        self._correlation = largest_correlation(X, self._category_columns)
 
     def _warn_of_outliers(self, X: NDArray[Any]) -> None:
         """Warn of inputs of which nearly all samples fill a small part of the range."""

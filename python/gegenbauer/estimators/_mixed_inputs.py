@@ -22,6 +22,8 @@ from gegenbauer.estimators._targets import TargetEstimator
 from gegenbauer.ridge.expansions import TermExpansion
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles
@@ -62,6 +64,12 @@ class MixedInputs(TargetEstimator):
         tags.input_tags.allow_nan = self.missing == "indicator" and self._may_have_all_terms
         tags.input_tags.categorical = self.categorical_features is not None
         return tags
+
+    @property
+    def _category_columns(self) -> Sequence[int]:
+        """Columns of X that hold codes of levels."""
+        found: list[int] = self._encoder.columns.tolist()
+        return found
 
     @property
     def _may_have_all_terms(self) -> bool:
@@ -150,7 +158,7 @@ class MixedInputs(TargetEstimator):
             lower[t], upper[t] = 0.0, max(category.n_levels - 1, 0)
         return box.replace(lower=lower, upper=upper)
 
-    def _look_at_inputs(self, X: NDArray[Any]) -> None:
+    def _warn_of_outliers(self, X: NDArray[Any]) -> None:
         if self._levels is not None:
             X = X.astype(np.float64)
             for t, one in enumerate(self._levels):
@@ -159,7 +167,7 @@ class MixedInputs(TargetEstimator):
                 elif one is not None:
                     gone = np.isnan(X[:, t])
                     X[gone, t] = 0.0 if gone.all() else np.median(X[~gone, t])
-        super()._look_at_inputs(X)
+        super()._warn_of_outliers(X)
 
     def _apply_range_policy(self, X: NDArray[Any]) -> None:
         """Warn or raise for values that no sample of the fit had, if the policy requires it."""
