@@ -1,0 +1,545 @@
+"""Levels of inputs in finite sets of terms: contrasts beside polynomials, or in their place."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from gegenbauer import (
+    GegenbauerDecay,
+    GeometricDecay,
+    GramStatistics,
+    InputScaling,
+    MomentStatistics,
+    PowerDecay,
+    Spectrum,
+    TensorBasis,
+    solve_kernel,
+    solve_ridge,
+)
+from gegenbauer.basis import Levels, SpectrumKernel, TotalDegreeKernel, count_terms
+from gegenbauer.inspection import kernel_sobol_indices, term_sobol_indices
+from gegenbauer.ridge import TermExpansion, fit_cost, predict, predict_kernel
+from gegenbauer.ridge.cost import moments_serve
+from gegenbauer.selection import RidgePath, kfold_predictions
+
+SHARES = {
+    "two": (0.9, 0.1),
+    "equal": (0.25,) * 4,
+    "distinct": (0.05, 0.4, 0.1, 0.3, 0.15),
+    "ties": (0.2, 0.1, 0.2, 0.1, 0.1, 0.3),
+    "not in the samples": (0.5, 0.0, 0.3, 0.0, 0.2),
+    "none of two": (0.0, 1.0 / 3, 1.0 / 3, 1.0 / 3, 0.0),
+    "nearly equal": (0.2, np.nextafter(0.2, 1), 0.2 + 1e-14, 0.4),
+    "nearly one": (1.0 - 3e-9, 2e-9, 1e-9),
+    "of all sizes": tuple(10.0 ** -np.arange(12.0) / (10.0 ** -np.arange(12.0)).sum()),
+    "many": tuple(np.arange(1.0, 61) / np.arange(1.0, 61).sum()),
+}
+
+
+def kappa(shares):
+    """The kernel of levels by its formula."""
+    p = np.array(shares)
+    square = p @ p
+    return (np.eye(p.size) - p - p[:, np.newaxis] + square) / (p @ (1 - p))
+
+
+@pytest.mark.parametrize("name", SHARES)
+class TestContrasts:
+    def test_their_products_sum_to_the_kernel_of_levels(self, name):
+        p = SHARES[name]
+        found = Levels(p).contrasts()
+        assert found.shape == (len(p), len(p) - 1)
+        expected = kappa(Levels(p).shares)
+        np.testing.assert_allclose(
+            found @ found.T, expected, rtol=0, atol=2e-14 * np.abs(expected).max()
+        )
+
+    def test_are_centred_and_uncorrelated_by_falling_variance(self, name):
+        p = np.array(SHARES[name]) / sum(SHARES[name])
+        found = Levels(SHARES[name]).contrasts()
+        covariance = (found * p[:, np.newaxis]).T @ found
+        variances = covariance.diagonal()
+        np.testing.assert_allclose(p @ found, 0.0, atol=2e-15)
+        np.testing.assert_allclose(covariance, np.diag(variances), rtol=0, atol=5e-15)
+        assert (np.diff(variances) <= 1e-15).all()
+        # 1 - sum p^2 has the digits that 1 - p has
+        np.testing.assert_allclose(variances.sum(), 1.0, rtol=1e-14 + 1e-16 / (1 - p.max()))
+
+    def test_have_the_variances_of_the_covariance_among_vectors_of_sum_zero(self, name):
+        p = np.array(SHARES[name]) / sum(SHARES[name])
+        found = Levels(SHARES[name]).contrasts()
+        centre = np.eye(p.size) - 1.0 / p.size
+        expected = np.linalg.eigvalsh(centre @ (np.diag(p) - np.outer(p, p)) @ centre)[::-1][:-1]
+        variances = p @ found**2
+        np.testing.assert_allclose(variances * (p @ (1 - p)), expected, rtol=0, atol=1e-15)
+
+    def test_first_ones_are_those_of_all(self, name):
+        levels = Levels(SHARES[name])
+        for n in range(levels.n_contrasts + 1):
+            np.testing.assert_array_equal(levels.contrasts(n), levels.contrasts()[:, :n])
+
+
+class TestSigns:
+    def test_commoner_levels_are_positive(self):
+        found = Levels((0.2, 0.5, 0.3)).contrasts()
+        assert np.sign(found[:, 0]).tolist() == [-1.0, 1.0, -1.0]
+        assert np.sign(found[:, 1]).tolist() == [-1.0, 1.0, 1.0]
+
+    def test_later_of_equal_levels_are_positive(self):
+        found = Levels((0.25,) * 4).contrasts() * np.sqrt(0.75)
+        root = np.sqrt([2.0, 6.0, 12.0])
+        expected = np.array([[-1, -1, -1], [1, -1, -1], [0, 2, -1], [0, 0, 3]]) / root
+        np.testing.assert_allclose(found, expected, rtol=1e-15)
+
+    def test_number_that_is_mostly_given(self):
+        found = Levels((0.8, 0.2), category=False).contrasts()
+        np.testing.assert_allclose(found[:, 0], [0.5, -2.0], rtol=1e-15)
+
+    @pytest.mark.parametrize("shares", [(1.0,), (0.0, 1.0), (1.0, 0.0, 0.0)])
+    def test_one_level_has_none(self, shares):
+        assert Levels(shares).n_contrasts == 0
+        assert Levels(shares).contrasts().shape == (len(shares), 0)
+
+    def test_more_than_there_are(self):
+        with pytest.raises(ValueError, match="`n_contrasts` must be at most 2, got 3"):
+            Levels((0.2, 0.5, 0.3)).contrasts(3)
+
+
+# --- sums over all terms --------------------------------------------------------------------------
+
+N_LEVELS = 5
+LEVELS = [
+    Levels((0.7, 0.3), category=False),
+    Levels((0.4, 0.3, 0.15, 0.15, 0.0)),
+    None,
+    Levels((0.5, 0.5)),
+    Levels((1.0, 0.0), category=False),
+    Levels((1.0,)),
+]
+Q = (0.3, 0.5, 0.2, 0.4, 0.25, 0.3)
+SPECTRA = {
+    "power": [PowerDecay(Q, 1.5)],
+    "geometric": [GeometricDecay(Q, 0.3), PowerDecay(0.2, 2)],
+    "raw polynomials": [GegenbauerDecay(Q, 0.05)],
+}
+
+
+def samples(n=60, seed=0):
+    """Missing numbers and unknown levels among others, in [-1, 1]."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, 6))
+    X[:, 1] = rng.integers(0, N_LEVELS, n) / 2 - 1
+    X[:, 3] = 2 * rng.integers(0, 2, n) - 1
+    X[:, 5] = -1.0
+    for t, share in ((0, 0.3), (1, 0.1), (2, 0.1), (3, 0.1), (4, 0.2), (5, 0.1)):
+        X[rng.random(n) < share, t] = np.nan
+    return X
+
+
+class TestFeatures:
+    @pytest.mark.parametrize("lam", [0.0, 0.3])
+    @pytest.mark.parametrize("name", SPECTRA)
+    def test_all_terms_sum_to_the_kernel(self, name, lam):
+        degree = 3
+        spectrum = Spectrum(SPECTRA[name], LEVELS)
+        # one function more of the number with a contrast
+        degrees = [degree + 1, N_LEVELS - 1, degree, 1, degree, 0]
+        basis = TensorBasis(6, degree=degrees, index_set="tensor", lam=lam, spectrum=spectrum)
+        assert basis.n_terms == math.prod(d + 1 for d in degrees)
+        X = samples()
+        G = basis.evaluate(X)
+        kernel = SpectrumKernel(6, spectrum, lam=lam, max_degree=degree)
+        np.testing.assert_allclose(G @ G.T, kernel(X), rtol=1e-13, atol=1e-13)
+        rows = G @ G[:7].T
+        np.testing.assert_allclose(rows, kernel(X, X[:7]), rtol=1e-13, atol=1e-13)
+
+    def test_degree_beyond_the_contrasts_makes_all_of_them(self):
+        spectrum = Spectrum((0.4, 1.0), [Levels((0.5, 0.3, 0.2)), Levels((0.6, 0.4))])
+        basis = TensorBasis(2, degree=7, index_set="tensor", spectrum=spectrum)
+        assert basis.indices.max(axis=0).tolist() == [2, 1]
+        assert basis.n_terms == 6
+
+    def test_scaled_and_in_float32_and_by_columns(self):
+        spectrum = Spectrum(SPECTRA["power"], LEVELS)
+        basis = TensorBasis(6, degree=4, spectrum=spectrum)
+        X = samples(131)
+        box = InputScaling([-3.0] * 6, [5.0] * 6, domain=(-1, 1))
+        wide = 4.0 * X + 1.0
+        expected = basis.evaluate(X)
+        np.testing.assert_allclose(basis.evaluate(wide, scaling=box), expected, atol=1e-14)
+        np.testing.assert_array_equal(basis.evaluate(X, order="F"), expected)
+        single = basis.evaluate(X.astype(np.float32), dtype=np.float32)
+        np.testing.assert_allclose(single, expected, atol=1e-5)
+
+    def test_functions_one_by_one(self):
+        missing, category = Levels((0.8, 0.2), category=False), Levels((0.2, 0.5, 0.3))
+        spectrum = Spectrum((0.25, 1.0), [missing, category])
+        basis = TensorBasis(2, degree=[3, 2], index_set="tensor", lam=0.5, spectrum=spectrum)
+        X = np.array([[0.5, -1.0], [np.nan, 0.0], [-0.2, np.nan]])
+        G = dict(zip(map(tuple, basis.indices.tolist()), basis.evaluate(X).T, strict=True))
+        half = 0.5  # sqrt of q
+        legendre = np.sqrt(3) * np.array([0.5, 0.0, -0.2])
+        np.testing.assert_allclose(G[1, 0], half * np.array([0.5, -2.0, 0.5]))
+        np.testing.assert_allclose(G[2, 0], half * legendre)
+        second = np.sqrt(5) * (3 * X[:, 0] ** 2 - 1) / 2
+        np.testing.assert_allclose(G[3, 0], half / 2 * np.nan_to_num(second))
+        for k in (1, 2):
+            own = half * category.contrasts()[:, k - 1]
+            np.testing.assert_allclose(G[0, k], [own[0], own[1], 0.0])
+            np.testing.assert_allclose(G[2, k], G[2, 0] * G[0, k])
+
+
+# --- index sets -----------------------------------------------------------------------------------
+
+CAPS = (2, 10**6, 1, 3)
+OF_CAPS = [Levels((0.5, 0.3, 0.2)), None, Levels((0.5, 0.5)), Levels((0.25,) * 4)]
+
+
+def members(degree, index_set, most):
+    """All multi-indices by trying every one."""
+    belongs = {
+        "tensor": lambda k: True,
+        "total_degree": lambda k: sum(k) <= degree,
+        "hyperbolic_cross": lambda k: math.prod(n + 1 for n in k) <= degree + 1,
+    }[index_set]
+    box = itertools.product(*(range(min(degree, cap) + 1) for cap in CAPS))
+    return [k for k in box if belongs(k) and sum(n > 0 for n in k) <= most]
+
+
+ORDERS = {
+    "grlex": lambda k: (sum(k), tuple(-n for n in k)),
+    "grlex_ascending": lambda k: (sum(k), k),
+    "grevlex": lambda k: (sum(k), k[::-1]),
+}
+
+
+class TestIndexSets:
+    @pytest.mark.parametrize("order", ORDERS)
+    @pytest.mark.parametrize("most", [1, 2, 4])
+    @pytest.mark.parametrize("index_set", ["tensor", "total_degree", "hyperbolic_cross"])
+    def test_graded_sets_end_at_the_last_contrast(self, index_set, most, order):
+        for degree in range(9):
+            basis = TensorBasis(
+                4, degree=degree, index_set=index_set, max_interaction=most, term_order=order,
+                spectrum=Spectrum((0.5, 1.0), OF_CAPS),
+            )  # fmt: skip
+            expected = sorted(members(degree, index_set, most), key=ORDERS[order])
+            assert list(map(tuple, basis.indices.tolist())) == expected
+            count = count_terms(
+                4, degree=degree, index_set=index_set, max_interaction=most, levels=OF_CAPS
+            )
+            assert count == len(expected)
+
+    @pytest.mark.parametrize("index_set", ["tensor", "total_degree", "hyperbolic_cross"])
+    def test_smallest_degree_of_so_many_terms(self, index_set):
+        for n_terms in (1, 2, 5, 17, 40):
+            basis = TensorBasis(
+                4, n_terms=n_terms, index_set=index_set, spectrum=Spectrum((0.5, 1.0), OF_CAPS)
+            )
+            degree = next(d for d in itertools.count() if len(members(d, index_set, 4)) >= n_terms)
+            expected = sorted(members(degree, index_set, 4), key=ORDERS["grlex"])[:n_terms]
+            assert list(map(tuple, basis.indices.tolist())) == expected
+
+    @pytest.mark.parametrize("index_set", ["tensor", "total_degree", "hyperbolic_cross"])
+    def test_categories_have_no_more_terms_than_all(self, index_set):
+        levels = [OF_CAPS[t] for t in (0, 2, 3)]
+        spectrum = Spectrum((0.5, 1.0), levels)
+        for n_terms in (23, 24, 1000):
+            basis = TensorBasis(3, n_terms=n_terms, index_set=index_set, spectrum=spectrum)
+            assert basis.n_terms == min(n_terms, 3 * 2 * 4)
+            assert len({tuple(k) for k in basis.indices.tolist()}) == basis.n_terms
+            found = count_terms(3, n_terms=n_terms, index_set=index_set, levels=levels)
+            assert found == basis.n_terms
+
+    @pytest.mark.parametrize("most", [None, 2])
+    @pytest.mark.parametrize("degree", [None, 4, [2, 2, 1, 2]])
+    def test_largest_weight(self, degree, most):
+        spectrum = Spectrum(PowerDecay((0.5, 0.3, 0.1, 0.4), 1.25), OF_CAPS)
+        basis = TensorBasis(
+            4, n_terms=40, degree=degree, index_set="largest_weight", spectrum=spectrum,
+            max_interaction=most,
+        )  # fmt: skip
+        caps = [min(n, 40) for n in CAPS]
+        if isinstance(degree, list):
+            caps = list(map(min, zip(caps, degree, strict=True)))
+        box = itertools.product(*(range(cap + 1) for cap in caps))
+        kept = [
+            k for k in box
+            if sum(n > 0 for n in k) <= (most or 4) and (not isinstance(degree, int) or sum(k) <= 4)
+        ]  # fmt: skip
+        weights = spectrum.term_weights(np.array(kept))
+        expected = np.sort(weights)[::-1][:40]
+        found = spectrum.term_weights(basis.indices)
+        np.testing.assert_allclose(found, expected[: basis.n_terms], rtol=1e-12)
+        assert basis.n_terms == min(40, len(kept))
+
+    def test_largest_weight_of_categories_alone(self):
+        levels = [OF_CAPS[t] for t in (0, 2, 3)]
+        spectrum = Spectrum(PowerDecay((0.5, 0.0, 0.4), 1.25), levels)
+        basis = TensorBasis(3, n_terms=500, index_set="largest_weight", spectrum=spectrum)
+        assert basis.n_terms == 3 * 4
+        assert basis.indices[:, 1].max() == 0
+
+    def test_counts_of_many_inputs(self):
+        levels = [Levels((0.2,) * 5)] * 30 + [None] * 20
+        found = count_terms(50, degree=3, levels=levels)
+        # pairs and triples of degrees below the cap are all there
+        assert found == count_terms(50, degree=3)
+        assert count_terms(27, degree=108, levels=levels[:27]) == 5**27
+        beyond = count_terms(50, degree=5, levels=levels)
+        # of total degree 5, one input of degree 5 is what a category does not have
+        assert beyond == count_terms(50, degree=5) - 30
+
+
+class TestTensorBasis:
+    def test_weights_of_terms(self):
+        levels = [Levels((0.7, 0.3), category=False), Levels((0.5, 0.3, 0.2))]
+        spectrum = Spectrum([PowerDecay((0.5, 0.2), 1), GeometricDecay((0.1, 0.3), 0.5)], levels)
+        indices = [[0, 0], [1, 0], [2, 0], [3, 0], [0, 1], [0, 2], [3, 2]]
+        squares = [1, 0.6, 0.6, 0.5 / 4 + 0.05, 0.5, 0.5, (0.5 / 4 + 0.05) * 0.5]
+        np.testing.assert_allclose(spectrum.term_weights(indices), np.sqrt(squares), rtol=1e-15)
+
+    def test_names(self):
+        levels = [Levels((0.7, 0.3), category=False), Levels((0.5, 0.3, 0.2)), None]
+        basis = TensorBasis(3, degree=2, spectrum=Spectrum((0.5, 1.0), levels))
+        assert basis.term_names(["age", "colour", "size"]) == [
+            "1", "missing(age)", "level1(colour)", "C1(size)", "C1(age)",
+            "missing(age) level1(colour)", "missing(age) C1(size)", "level2(colour)",
+            "level1(colour) C1(size)", "C2(size)",
+        ]  # fmt: skip
+
+    def test_complete_degree(self):
+        spectrum = Spectrum((0.5, 1.0), OF_CAPS)
+        basis = TensorBasis(4, degree=3, spectrum=spectrum)
+        assert basis.complete_degree() == (3, 0)
+        more = TensorBasis(4, n_terms=basis.n_terms + 2, spectrum=spectrum)
+        assert more.complete_degree() == (3, 2)
+
+    def test_equality_hash_and_pickle(self):
+        spectrum = Spectrum((0.5, 1.0), OF_CAPS)
+        basis = TensorBasis(4, degree=3, spectrum=spectrum)
+        again = pickle.loads(pickle.dumps(basis))
+        assert again == basis
+        assert hash(again) == hash(basis)
+        other = [Levels((0.5, 0.2, 0.3)), *OF_CAPS[1:]]
+        assert TensorBasis(4, degree=3, spectrum=Spectrum((0.5, 1.0), other)) != basis
+        assert TensorBasis(4, degree=3, spectrum=(0.5, 1.0)) != basis
+        X = np.nan_to_num(samples()[:, [1, 0, 3, 1]])
+        np.testing.assert_array_equal(again.evaluate(X), basis.evaluate(X))
+
+    def test_bases_without_levels_take_no_missing_numbers(self):
+        with pytest.raises(ValueError, match="NaN"):
+            TensorBasis(1, degree=2).evaluate([[np.nan]])
+        basis = TensorBasis(1, degree=2, spectrum=Spectrum((0.5, 1.0), [None]))
+        np.testing.assert_array_equal(basis.evaluate([[np.nan]]), [[1.0, 0.0, 0.0]])
+
+    def test_infinity_is_no_level(self):
+        basis = TensorBasis(4, degree=2, spectrum=Spectrum((0.5, 1.0), OF_CAPS))
+        with pytest.raises(ValueError, match="infinit"):
+            basis.evaluate(np.full((1, 4), np.inf))
+
+    def test_total_degree_kernel_takes_numbers_alone(self):
+        with pytest.raises(ValueError, match="must have no `levels`"):
+            TotalDegreeKernel(4, 2, spectrum=Spectrum((0.5, 1.0), OF_CAPS))
+
+
+# --- fits -----------------------------------------------------------------------------------------
+
+
+def problem(n=60, **how):
+    """Samples, a set of terms, and targets of two columns."""
+    spectrum = Spectrum(SPECTRA["power"], LEVELS)
+    X = samples(n)
+    Y = np.random.default_rng(5).standard_normal((n, 2))
+    return X, Y, TensorBasis(6, spectrum=spectrum, **how)
+
+
+class TestFits:
+    @pytest.mark.parametrize("solver", ["cholesky", "orthogonal"])
+    @pytest.mark.parametrize("engine", ["primal", "dual", "kernel"])
+    @pytest.mark.parametrize("degree", [1, 2, 4])
+    def test_ways_solve_the_normal_equations(self, degree, engine, solver):
+        X, Y, basis = problem(degree=degree)
+        weight = np.random.default_rng(6).uniform(0.5, 2, len(X))
+        found = solve_ridge(
+            basis, X, Y, 1e-2, sample_weight=weight, engine=engine, solver=solver
+        ).weights
+        G = basis.evaluate(X)
+        normal = G.T @ (weight[:, np.newaxis] * G) + 1e-2 * np.eye(basis.n_terms)
+        normal[0, 0] -= 1e-2
+        expected = np.linalg.solve(normal, G.T @ (weight[:, np.newaxis] * Y))
+        free = solve_ridge(
+            basis, X, Y, 1e-2, sample_weight=weight, engine=engine, solver=solver,
+            penalize_constant=False,
+        ).weights  # fmt: skip
+        np.testing.assert_allclose(free, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+        normal[0, 0] += 1e-2
+        expected = np.linalg.solve(normal, G.T @ (weight[:, np.newaxis] * Y))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+
+    def test_all_terms_fit_as_the_kernel_does(self):
+        spectrum = Spectrum([PowerDecay((0.3, 0.5, 0.2), 1.5)], LEVELS[:3])
+        basis = TensorBasis(3, degree=[4, 4, 3], index_set="tensor", lam=0.0, spectrum=spectrum)
+        kernel = SpectrumKernel(3, spectrum, max_degree=3)
+        X, Z = samples()[:, :3], samples(20, seed=1)[:, :3]
+        y = np.sin(np.arange(60.0))
+        dual = solve_kernel(kernel, X, y, 0.05, penalize_constant=False)
+        expected = predict_kernel(kernel, Z, X, dual.dual_coef) + dual.intercept
+        primal = solve_ridge(basis, X, y, 0.05, penalize_constant=False)
+        found = predict(basis, Z, primal.weights)
+        np.testing.assert_allclose(found, expected.reshape(found.shape), atol=1e-12)
+
+    def test_tiny_penalties_are_refined_in_extended_precision(self):
+        X, Y, basis = problem(400, degree=2)
+        found = solve_ridge(basis, X, Y, 1e-13)
+        assert found.solver == "qr"
+        G = basis.evaluate(X)
+        alpha = 1e-13
+        rows = np.vstack([G, np.sqrt(alpha) * np.eye(basis.n_terms)])
+        sides = np.vstack([Y, np.zeros((basis.n_terms, 2))])
+        expected = np.linalg.lstsq(rows, sides, rcond=None)[0]
+        residuals = [np.linalg.norm(rows @ w - sides) for w in (found.weights, expected)]
+        np.testing.assert_allclose(residuals[0], residuals[1], rtol=1e-12)
+        np.testing.assert_allclose(G @ found.weights, G @ expected, atol=1e-7)
+
+    def test_sums_of_parts_are_those_of_all(self):
+        X, Y, basis = problem(degree=2)
+        parts = [GramStatistics.from_data(basis, X[rows], Y[rows]) for rows in
+                 (slice(0, 20), slice(20, 60))]  # fmt: skip
+        whole = solve_ridge(basis, X, Y, 1e-3)
+        np.testing.assert_allclose(
+            (parts[0] + parts[1]).solve(1e-3).weights, whole.weights, atol=1e-9
+        )
+
+    def test_leave_one_out_is_that_of_refits(self):
+        X, Y, basis = problem(degree=2)
+        loo = RidgePath(basis, X, Y).leave_one_out([1e-2])
+        for i in (0, 7, 41):
+            kept = np.arange(len(X)) != i
+            fit = solve_ridge(basis, X[kept], Y[kept], 1e-2)
+            expected = predict(basis, X[i : i + 1], fit.weights)[0]
+            np.testing.assert_allclose(loo.predictions[0, i], expected, atol=1e-9)
+
+    def test_many_samples_take_no_grid_of_angles(self):
+        rng = np.random.default_rng(3)
+        levels = [Levels((0.5, 0.3, 0.2))]
+        basis = TensorBasis(1, degree=2, spectrum=Spectrum((0.5, 1.0), levels))
+        X = rng.integers(0, 3, (5000, 1)) - 1.0
+        y = rng.standard_normal(5000)
+        loo = RidgePath(basis, X, y).leave_one_out([1e-1])
+        fit = solve_ridge(basis, X[1:], y[1:], 1e-1)
+        np.testing.assert_allclose(
+            loo.predictions[0, 0], predict(basis, X[:1], fit.weights)[0], atol=1e-10
+        )
+
+    def test_folds(self):
+        X, Y, basis = problem(degree=2)
+        folds = np.arange(60).reshape(4, 15)
+        found = kfold_predictions(basis, X, Y, folds, [1e-2])
+        for rows in folds:
+            kept = np.setdiff1d(np.arange(60), rows)
+            expected = predict(basis, X[rows], solve_ridge(basis, X[kept], Y[kept], 1e-2).weights)
+            np.testing.assert_allclose(found.predictions[0, rows], expected, atol=1e-9)
+
+    def test_moments_are_never_taken(self):
+        X, Y, basis = problem(degree=2)
+        assert fit_cost(basis, 10**9)["moments"] == np.inf
+        assert not moments_serve(basis, 1)
+        with pytest.raises(ValueError, match="moments are sums of Chebyshev polynomials"):
+            solve_ridge(basis, X, Y, 1e-3, engine="moments")
+        with pytest.raises(ValueError, match="moments are sums of Chebyshev polynomials"):
+            MomentStatistics.from_data(basis, X, Y)
+
+    def test_boxes_of_sums_do_not_grow(self):
+        X, Y, basis = problem(degree=2)
+        box = InputScaling([-1.0] * 6, [1.0] * 6, domain=(-1, 1))
+        sums = GramStatistics.from_data(basis, X, Y, scaling=box)
+        with pytest.raises(ValueError, match="the box of a basis with levels cannot grow"):
+            sums.rescaled(box.replace(lower=[-2.0] * 6))
+
+    def test_derivatives(self):
+        spectrum = Spectrum(SPECTRA["geometric"], LEVELS)
+        basis = TensorBasis(6, degree=4, lam=0.3, spectrum=spectrum)
+        coef = np.random.default_rng(4).standard_normal((basis.n_terms, 2))
+        box = InputScaling([-2.0] * 6, [2.0] * 6, domain=(-1, 1))
+        function = TermExpansion(basis, coef, box)
+        X = 1.6 * samples(30)
+        found = function.gradient(X)
+        step = 1e-5
+        for t, one in enumerate(LEVELS):
+            moved = [X.copy(), X.copy()]
+            moved[0][:, t] += step
+            moved[1][:, t] -= step
+            values = [function.evaluate(x) for x in moved]
+            expected = (values[0] - values[1]) / (2 * step)
+            if one is not None and one.category:
+                expected[:] = 0.0
+            np.testing.assert_allclose(found[:, t], expected, atol=1e-7)
+        assert (found[np.isnan(X)] == 0.0).all()
+
+    def test_missing_where_no_sample_misses_any(self):
+        basis = TensorBasis(2, degree=3, spectrum=(0.5, 1.0))
+        coef = np.arange(1.0, basis.n_terms + 1)
+        box = InputScaling([-1.0] * 2, [1.0] * 2, domain=(-1, 1))
+        function = TermExpansion(basis, coef, box).with_missing()
+        X = np.array([[0.3, np.nan], [0.3, -0.7]])
+        alone = basis.indices[:, 1] == 0
+        G = basis.evaluate([[0.3, 0.0], [0.3, -0.7]])
+        expected = [G[0, alone] @ coef[alone], G[1] @ coef]
+        np.testing.assert_allclose(function.evaluate(X), expected, rtol=1e-14)
+
+
+class TestSobol:
+    def decomposed(self, distribution):
+        """Values of a function at all levels and at nodes, with their shares."""
+        levels = [Levels((0.7, 0.3), category=False), Levels((0.5, 0.3, 0.2)), None]
+        spectrum = Spectrum(PowerDecay((0.5, 0.4, 0.3), 1), levels)
+        basis = TensorBasis(3, degree=3, lam=0.2, spectrum=spectrum)
+        coef = np.random.default_rng(8).standard_normal(basis.n_terms)
+        found = term_sobol_indices(basis, coef, domain=(-1, 1), distribution=distribution)
+        x, w = np.polynomial.legendre.leggauss(8)
+        w = w / 2
+        if distribution == "chebyshev":
+            x, w = np.cos((np.arange(8) + 0.5) * np.pi / 8), np.full(8, 1 / 8)
+        axes = [x, np.array([-1.0, 0.0, 1.0]), x]
+        shares = [w, np.array(levels[1].shares), w]
+        grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+        values = (basis.evaluate(grid) @ coef).reshape(8, 3, 8)
+        return found, values, shares
+
+    @pytest.mark.parametrize("distribution", ["uniform", "chebyshev"])
+    def test_shares_are_those_of_enumeration(self, distribution):
+        found, values, shares = self.decomposed(distribution)
+        whole = np.einsum("abc,a,b,c->", values, *shares)
+        variance = np.einsum("abc,a,b,c->", (values - whole) ** 2, *shares)
+        np.testing.assert_allclose(found.mean, [whole], rtol=1e-12)
+        np.testing.assert_allclose(found.variance, [variance], rtol=1e-12)
+        for t in range(3):
+            others = [s for s in range(3) if s != t]
+            means = values
+            for s in reversed(others):
+                means = np.tensordot(means, shares[s], (s, 0))
+            first = shares[t] @ (means - whole) ** 2
+            np.testing.assert_allclose(found.first_order[0, t], first / variance, rtol=1e-10)
+            left = np.tensordot(values, shares[t], (t, 0))
+            rest = np.einsum("ab,a,b->", (left - whole) ** 2, *(shares[s] for s in others))
+            np.testing.assert_allclose(found.total[0, t], 1 - rest / variance, rtol=1e-10)
+
+    def test_are_those_of_the_kernel(self):
+        levels = LEVELS[:3]
+        spectrum = Spectrum([PowerDecay((0.3, 0.5, 0.2), 1.5)], levels)
+        kernel = SpectrumKernel(3, spectrum, max_degree=3)
+        X, y = samples()[:, :3], np.sin(np.arange(60.0))
+        dual = solve_kernel(kernel, X, y, 0.05, penalize_constant=False)
+        expected = kernel_sobol_indices(kernel, X, dual.dual_coef, intercept=dual.intercept)
+        basis = TensorBasis(3, degree=[4, 4, 3], index_set="tensor", lam=0.0, spectrum=spectrum)
+        primal = solve_ridge(basis, X, y, 0.05, penalize_constant=False)
+        found = term_sobol_indices(basis, primal.weights, domain=(-1, 1))
+        np.testing.assert_allclose(found.variance, expected.variance, rtol=1e-9)
+        np.testing.assert_allclose(found.first_order, expected.first_order, atol=1e-9)
+        np.testing.assert_allclose(found.total, expected.total, atol=1e-9)
