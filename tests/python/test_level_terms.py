@@ -7,10 +7,15 @@ import math
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from gegenbauer import (
+    GegenbauerClassifierCV,
     GegenbauerDecay,
+    GegenbauerFeatures,
+    GegenbauerRegressor,
+    GegenbauerRegressorCV,
     GeometricDecay,
     GramStatistics,
     InputScaling,
@@ -18,10 +23,14 @@ from gegenbauer import (
     PowerDecay,
     Spectrum,
     TensorBasis,
+    load,
+    save,
+    sobol_indices,
     solve_kernel,
     solve_ridge,
 )
 from gegenbauer.basis import Levels, SpectrumKernel, TotalDegreeKernel, count_terms
+from gegenbauer.errors import OutOfRangeWarning
 from gegenbauer.inspection import kernel_sobol_indices, term_sobol_indices
 from gegenbauer.ridge import TermExpansion, fit_cost, predict, predict_kernel
 from gegenbauer.ridge.cost import moments_serve
@@ -343,6 +352,12 @@ class TestTensorBasis:
         with pytest.raises(ValueError, match="infinit"):
             basis.evaluate(np.full((1, 4), np.inf))
 
+    def test_levels_need_the_whole_domain(self):
+        basis = TensorBasis(4, degree=2, spectrum=Spectrum((0.5, 1.0), OF_CAPS))
+        box = InputScaling([0.0] * 4, [1.0] * 4)
+        with pytest.raises(ValueError, match=r"must have `domain=\(-1, 1\)`, got \(0.0, 1.0\)"):
+            basis.evaluate(np.zeros((1, 4)), scaling=box)
+
     def test_total_degree_kernel_takes_numbers_alone(self):
         with pytest.raises(ValueError, match="must have no `levels`"):
             TotalDegreeKernel(4, 2, spectrum=Spectrum((0.5, 1.0), OF_CAPS))
@@ -543,3 +558,182 @@ class TestSobol:
         np.testing.assert_allclose(found.variance, expected.variance, rtol=1e-9)
         np.testing.assert_allclose(found.first_order, expected.first_order, atol=1e-9)
         np.testing.assert_allclose(found.total, expected.total, atol=1e-9)
+
+
+# --- estimators -----------------------------------------------------------------------------------
+
+COLOURS = ["blue", "green", "red", "white"]
+
+
+def table(n=200, seed=0):
+    """A category, a number that is missing in some, a number, a truth value."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "colour": rng.choice(COLOURS, n, p=[0.4, 0.3, 0.2, 0.1]),
+            "z": rng.uniform(-1, 1, n),
+            "x": rng.uniform(size=n),
+            "old": rng.random(n) < 0.5,
+        }
+    )
+    X.loc[rng.random(n) < 0.2, "z"] = np.nan
+    y = X.colour.map(dict(zip(COLOURS, [0.0, 1.0, -1.0, 0.5], strict=True)))
+    y += np.sin(5 * X.x) * (X.colour == "blue") + X.z.fillna(1.5) ** 2 + 0.3 * X.old
+    return X, y.to_numpy() + 0.1 * rng.normal(size=n)
+
+
+def encoded(X):
+    """The same as numbers of levels."""
+    found = X.assign(colour=X.colour.map({c: k for k, c in enumerate(COLOURS)}), old=X.old)
+    return found.to_numpy(dtype=float)
+
+
+STEEP = GeometricDecay((0.5, 0.4, 0.3, 0.2), 1e-3)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = table()
+    return GegenbauerRegressorCV(n_terms=150).fit(X, y)
+
+
+class TestEstimators:
+    @pytest.mark.parametrize("kind", [GegenbauerRegressorCV, GegenbauerClassifierCV])
+    def test_nearly_all_terms_fit_as_all_do(self, kind):
+        X, y = table()
+        if kind is GegenbauerClassifierCV:
+            y = np.where(y > 0.8, "high", "low")
+        given = {"spectrum": STEEP, "alphas": [0.05]}
+        # 4 levels, 2 truth values, degrees up to 4
+        few = kind(n_terms=500, **given).fit(X, y)
+        everything = kind(**given).fit(X, y)
+        Z, _ = table(80, seed=1)
+        outputs = "predict_proba" if kind is GegenbauerClassifierCV else "predict"
+        found, expected = (getattr(model, outputs)(Z) for model in (few, everything))
+        np.testing.assert_allclose(found, expected, atol=1e-8)
+        np.testing.assert_allclose(few.loo_predictions_, everything.loo_predictions_, atol=1e-8)
+        assert few.categories_ == everything.categories_ == [COLOURS, None, None, [False, True]]
+        assert few.spectrum_ == everything.spectrum_
+        np.testing.assert_array_equal(few.relevances_, everything.relevances_)
+        if kind is GegenbauerRegressorCV:
+            stds = [model.predict(Z, return_std=True)[1] for model in (few, everything)]
+            np.testing.assert_allclose(stds[0], stds[1], rtol=1e-6)
+
+    def test_categories_alone_are_fitted_as_by_the_kernel(self):
+        X, y = table()
+        X = X[["colour", "old"]]
+        given = {"spectrum": PowerDecay((0.5, 0.3), 2), "alphas": [0.05]}
+        few = GegenbauerRegressorCV(n_terms=100, **given).fit(X, y)
+        assert few.n_terms_ == 8
+        everything = GegenbauerRegressorCV(**given).fit(X, y)
+        np.testing.assert_allclose(few.predict(X), everything.predict(X), atol=1e-12)
+
+    def test_leave_one_out_is_that_of_refits(self, fitted):
+        X, y = table()
+        codes = encoded(X)
+        for i in (0, 17, 101):
+            kept = np.arange(len(X)) != i
+            fit = solve_ridge(
+                fitted.basis_, codes[kept], y[kept], fitted.alpha_, scaling=fitted.scaling_,
+                penalize_constant=False,
+            )  # fmt: skip
+            expected = predict(
+                fitted.basis_, codes[i : i + 1], fit.weights, scaling=fitted.scaling_
+            )
+            assert fitted.loo_predictions_[i] == pytest.approx(expected[0, 0], abs=1e-9)
+
+    def test_learns_what_the_kernel_learns(self, fitted):
+        X, y = table(300, seed=3)
+        assert fitted.score(X, y) > 0.97
+        names = fitted.basis_.term_names(["colour", "z", "x", "old"])
+        assert {"level3(colour)", "missing(z)", "level1(old)"} <= set(names)
+        assert fitted.basis_.spectrum == fitted.spectrum_
+
+    def test_what_is_not_known_is_the_mean(self, fitted):
+        X, _ = table(1)
+        with pytest.warns(OutOfRangeWarning, match=r"column 0 \('colour'\) has a level"):
+            found = fitted.predict(X.assign(colour="violet"))[0]
+        shares = fitted.spectrum_.levels[0].shares
+        each = [fitted.predict(X.assign(colour=name))[0] for name in COLOURS]
+        assert found == pytest.approx(np.dot(shares, each), abs=1e-10)
+        with pytest.warns(OutOfRangeWarning, match=r"column 2 \('x'\) has no value"):
+            found = fitted.predict(X.assign(x=np.nan))[0]
+        nodes = np.cos((np.arange(200) + 0.5) * np.pi / 200)
+        lower, upper = fitted.scaling_.lower[2], fitted.scaling_.upper[2]
+        at = X.loc[[0] * 200].assign(x=lower + (upper - lower) * (nodes + 1) / 2)
+        mean = fitted.predict(at).mean()
+        assert found == pytest.approx(mean, abs=1e-6)
+
+    def test_deviations_of_what_is_not_known_are_those_over_the_levels(self, fitted):
+        X, _ = table(1)
+        model = pickle.loads(pickle.dumps(fitted)).set_params(out_of_range="clip")
+        _, std = model.predict(X.assign(colour="violet"), return_std=True)
+        each = np.array([model.predict(X.assign(colour=name))[0] for name in COLOURS])
+        shares = np.array(model.spectrum_.levels[0].shares)
+        spread = shares @ (each - shares @ each) ** 2
+        assert std[0] ** 2 > 0.9 * spread
+        assert std[0] ** 2 < 1.1 * spread + 3 * model.noise_variance_[0]
+        X = X.assign(colour="blue")  # where x matters
+        _, std = model.predict(X.assign(x=np.nan), return_std=True)
+        each = model.predict(X.loc[[0] * 100].assign(x=(np.arange(100) + 0.5) / 100))
+        assert std[0] ** 2 == pytest.approx(np.var(each), rel=0.3)
+
+    def test_gradients(self, fitted):
+        X, _ = table(30, seed=4)
+        model = pickle.loads(pickle.dumps(fitted)).set_params(out_of_range="clip")
+        found = model.expansion_.gradient(encoded(X))
+        assert (found[:, [0, 3]] == 0.0).all()
+        assert (found[X.z.isna(), 1] == 0.0).all()
+        step = 1e-5
+        moved = [model.predict(X.assign(x=X.x + h)) for h in (step, -step)]
+        inside = (X.x > 0.05) & (X.x < 0.95)
+        expected = (moved[0] - moved[1]) / (2 * step)
+        np.testing.assert_allclose(found[inside, 2, 0], expected[inside], rtol=1e-4, atol=1e-6)
+
+    def test_sobol_indices_are_those_of_all_terms(self):
+        X, y = table()
+        given = {"spectrum": STEEP, "alphas": [0.05]}
+        few = GegenbauerRegressorCV(n_terms=500, **given).fit(X, y)
+        everything = GegenbauerRegressorCV(**given).fit(X, y)
+        found, expected = sobol_indices(few), sobol_indices(everything)
+        np.testing.assert_allclose(found.mean, expected.mean, atol=1e-8)
+        np.testing.assert_allclose(found.variance, expected.variance, rtol=1e-7)
+        np.testing.assert_allclose(found.total, expected.total, atol=1e-7)
+
+    @pytest.mark.parametrize("kind", [GegenbauerRegressorCV, GegenbauerClassifierCV])
+    def test_model_files(self, kind, tmp_path):
+        X, y = table(120)
+        if kind is GegenbauerClassifierCV:
+            y = np.where(y > 0.8, "high", "low")
+        model = kind(n_terms=40).fit(X, y)
+        save(model, tmp_path / "model.gegenbauer")
+        again = load(tmp_path / "model.gegenbauer")
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
+        assert again.basis_ == model.basis_
+        assert again.spectrum_ == model.spectrum_
+        assert again.categories_ == model.categories_
+        assert pickle.loads(pickle.dumps(again)).basis_ == model.basis_
+
+    def test_missing_error_and_sums_of_weights(self):
+        X, y = table()
+        with pytest.raises(ValueError, match="NaN"):
+            GegenbauerRegressorCV(n_terms=20, missing="error").fit(X, y)
+        weight = np.random.default_rng(0).integers(1, 3, len(X))
+        given = {"n_terms": 60, "spectrum": STEEP, "alphas": [0.05]}
+        by_weight = GegenbauerRegressorCV(**given).fit(X, y, sample_weight=weight)
+        repeated = X.loc[X.index.repeat(weight)], np.repeat(y, weight)
+        by_rows = GegenbauerRegressorCV(**given).fit(*repeated)
+        np.testing.assert_allclose(by_weight.predict(X), by_rows.predict(X), atol=1e-10)
+
+    def test_many_samples_of_an_automatic_choice(self):
+        """Beyond the kernel a finite set takes the place of all terms."""
+        X, y = table(1500, seed=2)
+        model = GegenbauerRegressorCV(n_terms=300, search_samples=200).fit(X, y)
+        Z, z = table(500, seed=5)
+        assert model.score(Z, z) > 0.98
+
+    @pytest.mark.parametrize("kind", [GegenbauerRegressor, GegenbauerFeatures])
+    def test_given_parameters_take_numbers_alone(self, kind):
+        spectrum = Spectrum((0.5, 1.0), [Levels((0.5, 0.5)), None])
+        with pytest.raises(ValueError, match=f"`levels`, since {kind.__name__} takes numbers"):
+            kind(degree=2, spectrum=spectrum).fit(np.zeros((4, 2)), np.arange(4.0))

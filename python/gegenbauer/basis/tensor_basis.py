@@ -60,6 +60,16 @@ def require_room(n_terms: int) -> None:
     require_memory(32.0 * n_terms, f"a basis of {n_terms} terms", "lower `n_terms` or `degree`")
 
 
+def _require_room_for_contrasts(levels: tuple[tuple[Any, bool], ...], n_terms: int) -> None:
+    """Refuse a basis whose contrasts of categories cannot fit into memory."""
+    sizes = [len(shares) for shares, _ in levels]
+    require_memory(
+        16.0 * sum(size * min(size, n_terms) for size in sizes),
+        f"the contrasts of up to {max(sizes, default=0)} levels",
+        "lower `n_terms` or `degree`, or join levels",
+    )
+
+
 def _core_basis(arguments: dict[str, Any], lam: float) -> core.TensorBasis:
     """Return the core's basis, which keeps the plans that fits derive from it.
 
@@ -70,6 +80,7 @@ def _core_basis(arguments: dict[str, Any], lam: float) -> core.TensorBasis:
     exact, _ = core.count_terms(**counted)
     if exact is not None:
         require_room(exact)
+        _require_room_for_contrasts(arguments["levels"], exact)
     if exact is None or exact > _MOST_KEPT_TERMS:
         return core.TensorBasis(**arguments, lam=lam)
     frozen = {**arguments, "degrees": tuple(arguments["degrees"])}
@@ -396,7 +407,14 @@ class TensorBasis(FormerNames):
 
     def _box(self, scaling: InputScaling | None) -> Any:
         """Return the core's box of a scaling, after checking that it fits."""
-        return check_scaling(scaling, self.n_features, "basis")
+        box = check_scaling(scaling, self.n_features, "basis")
+        categories = any(one is not None and one.category for one in self.spectrum.levels or ())
+        if categories and scaling is not None and scaling.domain != (-1.0, 1.0):
+            raise ValueError(
+                "the levels of categories lie at equal distances from -1 to 1: the scaling must "
+                f"have `domain=(-1, 1)`, got {scaling.domain}"
+            )
+        return box
 
     def _parameters(self) -> dict[str, Any]:
         """Return the arguments that make this basis again."""

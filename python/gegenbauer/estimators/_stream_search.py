@@ -348,7 +348,7 @@ class StreamSearch(SumsSearch):
         self._fold_of = np.empty(data.n, dtype=np.intp)
         self._fold_of[data.back] = fold_of  # those of different folds are not merged
         loss = self._make_loss(data, splits)
-        self._all_terms = False
+        self._all_terms, self._weighted = False, not self._on_paper
         with progress.stage("terms and alpha", n_steps=None):
             left_out = self._best_of_all(sums, spectra, data, loss, progress)
         self._warn_of_underfitting(data, loss, splits, left_out.outputs)
