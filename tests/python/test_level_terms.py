@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -24,12 +25,20 @@ from gegenbauer import (
     Spectrum,
     TensorBasis,
     load,
+    polynomial_text,
     save,
     sobol_indices,
     solve_kernel,
     solve_ridge,
+    to_sympy,
 )
-from gegenbauer.basis import Levels, SpectrumKernel, TotalDegreeKernel, count_terms
+from gegenbauer.basis import (
+    Levels,
+    SpectrumKernel,
+    TotalDegreeKernel,
+    count_terms,
+    gegenbauer_vander,
+)
 from gegenbauer.errors import OutOfRangeWarning
 from gegenbauer.inspection import kernel_sobol_indices, term_sobol_indices
 from gegenbauer.ridge import TermExpansion, fit_cost, predict, predict_kernel
@@ -737,3 +746,82 @@ class TestEstimators:
         spectrum = Spectrum((0.5, 1.0), [Levels((0.5, 0.5)), None])
         with pytest.raises(ValueError, match=f"`levels`, since {kind.__name__} takes numbers"):
             kind(degree=2, spectrum=spectrum).fit(np.zeros((4, 2)), np.arange(4.0))
+
+
+class TestPolynomials:
+    """The model as text and as an expression, read back."""
+
+    @staticmethod
+    def read(text, X):
+        """Evaluate a text by what its lines define."""
+        first, *lines = text.splitlines()
+        lam, low, high = 0.0, -1.0, 1.0
+        assert f"lam = {lam}, of x scaled to [-1, 1]" in lines[0]
+        box = {}
+        for part in re.findall(r"(\w+) in \[([^,]+), ([^\]]+)\]", lines[1]):
+            box[part[0]] = float(part[1]), float(part[2])
+        contrasts = {}
+        for line in lines[2:]:
+            name, values = line.split(": ", 1)
+            if " of '" in values or " of False" in values:
+                pairs = re.findall(r"(\S+) of ('?)(\w+)\2(?:,|$)", values)
+                contrasts[name] = {level: float(value) for value, _, level in pairs}
+                assert values.endswith(", 0 of others")
+            elif name.startswith("missing"):
+                contrasts[name] = [float(v) for v in re.findall(r"(\S+) where", values)]
+        total = np.zeros(len(X))
+        for term in re.split(r" (?=[+-] )", first):
+            sign = -1.0 if term.startswith("-") else 1.0
+            weight, *factors = term.lstrip("+- ").split(" ")
+            values = np.full(len(X), sign * float(weight))
+            for factor in factors:
+                kind, x = re.fullmatch(r"(\w+)\((\w+)\)", factor).groups()
+                column = X[x]
+                if kind.startswith("level"):
+                    own = contrasts[factor]
+                    values *= [own.get(str(level), 0.0) for level in column]
+                elif kind == "missing":
+                    values *= np.where(column.isna(), *contrasts[factor][::-1])
+                else:
+                    lower, upper = box[x]
+                    u = low + (high - low) * (column - lower) / (upper - lower)
+                    degree = int(kind[1:])
+                    own = gegenbauer_vander(
+                        np.nan_to_num(u), degree, lam, normalization="orthonormal"
+                    )[:, degree]
+                    values *= np.where(column.isna(), 0.0, own)
+            total += values
+        return total
+
+    def test_text_is_the_model(self, fitted):
+        X, _ = table(60, seed=6)
+        text = polynomial_text(fitted, max_terms=1000, digits=17)
+        assert "Cn(z): 0 where z is missing" in text.splitlines()
+        inside = ((X[["x"]] > 0.01) & (X[["x"]] < 0.99)).all(axis=1)
+        found = self.read(text, X)[inside]
+        model = pickle.loads(pickle.dumps(fitted)).set_params(out_of_range="extrapolate")
+        np.testing.assert_allclose(found, model.predict(X)[inside], atol=1e-10)
+
+    def test_expression_is_the_model_where_numbers_are_given(self, fitted):
+        sympy = pytest.importorskip("sympy")
+        X, _ = table(12, seed=7)
+        X = X.assign(z=X.z.fillna(0.3))
+        expression = to_sympy(fitted)
+        symbols = [sympy.Symbol(name) for name in X.columns]
+        model = pickle.loads(pickle.dumps(fitted)).set_params(out_of_range="extrapolate")
+        for row, expected in zip(encoded(X), model.predict(X), strict=True):
+            values = {s: (int(v) if t in (0, 3) else v) for t, (s, v) in
+                      enumerate(zip(symbols, row.tolist(), strict=True))}  # fmt: skip
+            assert float(expression.subs(values)) == pytest.approx(expected, abs=1e-9)
+
+    def test_one_number_or_missing(self):
+        """An input that is constant where it is given is its contrast alone."""
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame({"z": np.where(rng.random(80) < 0.3, np.nan, 2.5), "x": rng.random(80)})
+        y = X.z.isna() * 1.0 + X.x
+        model = GegenbauerRegressorCV(n_terms=20, spectrum=(0.5, 2.0)).fit(X, y)
+        text = polynomial_text(model, max_terms=100, digits=17)
+        assert "missing(z): " in text
+        assert "(z)" in text.splitlines()[0]
+        assert not re.search(r"C\d\(z\)", text)
+        np.testing.assert_allclose(self.read(text, X), model.predict(X), atol=1e-10)
