@@ -26,6 +26,7 @@ from gegenbauer import (
     TensorBasis,
     load,
     polynomial_text,
+    reference,
     save,
     sobol_indices,
     solve_kernel,
@@ -95,6 +96,15 @@ class TestContrasts:
         expected = np.linalg.eigvalsh(centre @ (np.diag(p) - np.outer(p, p)) @ centre)[::-1][:-1]
         variances = p @ found**2
         np.testing.assert_allclose(variances * (p @ (1 - p)), expected, rtol=0, atol=1e-15)
+
+    def test_are_those_of_the_reference(self, name):
+        # an eigensolver has few digits where variances are nearly equal, or far apart
+        digits = {"nearly equal": 0, "nearly one": 6, "of all sizes": 4}.get(name, 12)
+        found, expected = Levels(SHARES[name]).contrasts(), reference.level_contrasts(SHARES[name])
+        if digits:
+            scale = np.abs(expected).max()
+            np.testing.assert_allclose(found, expected, rtol=0, atol=10.0**-digits * scale)
+        assert found.shape == expected.shape
 
     def test_first_ones_are_those_of_all(self, name):
         levels = Levels(SHARES[name])
@@ -175,6 +185,35 @@ class TestFeatures:
         np.testing.assert_allclose(G @ G.T, kernel(X), rtol=1e-13, atol=1e-13)
         rows = G @ G[:7].T
         np.testing.assert_allclose(rows, kernel(X, X[:7]), rtol=1e-13, atol=1e-13)
+
+    def test_features_are_those_of_the_reference(self):
+        spectrum = Spectrum(PowerDecay(Q[:4], 1.5), LEVELS[:4])
+        basis = TensorBasis(4, degree=4, lam=0.3, spectrum=spectrum)
+        X = samples()[:, :4]
+        q = Q[:4]
+        functions = []
+        for t, one in enumerate(LEVELS[:4]):
+            x, missing = np.nan_to_num(X[:, t]), np.isnan(X[:, t])
+            polynomials = reference.orthonormal_gegenbauer(x, 4, 0.3)[:, 1:]
+            polynomials *= np.sqrt(q[t]) * np.arange(1.0, 5) ** -1.5
+            polynomials[missing] = 0.0
+            if one is None:
+                functions.append(polynomials)
+                continue
+            contrasts = np.sqrt(q[t]) * reference.level_contrasts(one.shares)
+            n = len(contrasts)
+            place = np.rint((x + 1) / 2 * (n - 1)).astype(int) if one.category else missing * 1
+            own = contrasts[place]
+            if one.category:
+                own[missing] = 0.0
+                functions.append(own)
+            else:
+                functions.append(np.hstack([own, polynomials]))
+        expected = np.ones((len(X), basis.n_terms))
+        for t, values in enumerate(functions):
+            at = basis.indices[:, t]
+            expected[:, at > 0] *= values[:, at[at > 0] - 1]
+        np.testing.assert_allclose(basis.evaluate(X), expected, rtol=0, atol=1e-12)
 
     def test_degree_beyond_the_contrasts_makes_all_of_them(self):
         spectrum = Spectrum((0.4, 1.0), [Levels((0.5, 0.3, 0.2)), Levels((0.6, 0.4))])

@@ -167,9 +167,9 @@ class StreamSearch(SumsSearch):
             )
         if not (self.categorical_features is None or isinstance(self.categorical_features, str)):
             raise ValueError(
-                "for a stream, `categorical_features` must be left out, since a finite set of "
-                "terms takes numbers alone: encode the columns, as "
-                "sklearn.preprocessing.OneHotEncoder does"
+                "for a stream, `categorical_features` must be left out, since a stream is of "
+                "numbers alone: encode the columns, as sklearn.preprocessing.OneHotEncoder does, "
+                "or fit to a part of it"
             )
         if self.scoring is not None:
             raise ValueError(

@@ -372,7 +372,7 @@ class GegenbauerClassifierCV(ClassTargets, SearchEstimator):
         of largest weight on the draw are not all there, there are fewer terms, and the spectrum of
         the first samples is judged beside it; of a stream that is sorted there is a warning.
         There are no fences: unless ``bounds`` are given, the box grows with the samples. Categories
-        and missing values are refused, as by all finite sets of terms.
+        and missing values are refused.
 
         Parameters
         ----------
