@@ -150,4 +150,20 @@ Matrix level_contrasts(const Levels& levels, Index up_to) {
   return c;
 }
 
+std::vector<double> contrast_variances(const Levels& levels, Index up_to) {
+  require(up_to >= 0 && up_to <= levels.n_contrasts(), "levels have ", levels.n_contrasts(), " contrasts, not ", up_to);
+  const double spread = levels.spread();
+  const std::vector<Group> groups = by_falling_share(levels.shares);
+  const std::size_t size = size_of(up_to);
+  std::vector<double> variances;
+  for (std::size_t g = 0; g < groups.size() && variances.size() < size; ++g) {
+    const std::size_t n_within = std::min(groups[g].levels.size() - 1, size - variances.size());
+    variances.insert(variances.end(), n_within, groups[g].share / spread);
+    if (g + 1 == groups.size() || variances.size() == size) break;
+    const Root s = groups[g + 1].share > 0 ? root_below(groups, g) : Root{0.0, 0.0};
+    variances.push_back((s.pole + s.offset) / spread);
+  }
+  return variances;
+}
+
 }  // namespace gegenbauer

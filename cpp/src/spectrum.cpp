@@ -172,10 +172,13 @@ std::vector<double> Spectrum::log_squared_weights(Index input, Index degree) con
   return values;
 }
 
-std::vector<double> Spectrum::log_squared_function_weights(Index input, Index last) const {
+std::vector<double> Spectrum::log_function_variances(Index input, Index last) const {
   const Index n_contrasts = std::min(last, this->n_contrasts(input));
   std::vector<double> values = log_squared_weights(input, last - n_contrasts);
-  values.insert(values.begin() + 1, size_of(n_contrasts), std::log(contrast_weight(input)));
+  if (n_contrasts == 0) return values;
+  std::vector<double> contrasts = contrast_variances(levels_[size_of(input)], n_contrasts);
+  for (double& value : contrasts) value = std::log(contrast_weight(input)) + std::log(value);
+  values.insert(values.begin() + 1, contrasts.begin(), contrasts.end());
   return values;
 }
 

@@ -60,7 +60,7 @@ class Costs {
     if (costs.empty()) costs.push_back(0);
     if (size_of(degree) < costs.size()) return costs;
     const Index last = std::min(2 * degree, spectrum_.n_functions(input));
-    const std::vector<double> logs = spectrum_.log_squared_function_weights(input, last);
+    const std::vector<double> logs = spectrum_.log_function_variances(input, last);
     for (std::size_t n = costs.size(); n < logs.size(); ++n) {
       const double cost = std::min(std::max(0.0, -logs[n]), 4.0e5);
       costs.push_back(std::max(costs.back(), static_cast<std::int64_t>(std::llround(std::ldexp(cost, 40)))));

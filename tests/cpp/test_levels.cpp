@@ -38,6 +38,8 @@ void test_contrasts() {
       for (Index b = 0; b < n; ++b)
         CHECK_NEAR(products(a, b), ((a == b ? 1.0 : 0.0) - p[size_of(a)] - p[size_of(b)] + square) / (1 - square),
                    1e-14);
+    const std::vector<double> variances = contrast_variances(levels, n - 1);
+    CHECK(static_cast<Index>(variances.size()) == n - 1 && contrast_variances(levels, 1).front() == variances.front());
     double before = 1.0;
     for (Index j = 0; j < n - 1; ++j) {
       double mean = 0.0;
@@ -49,6 +51,7 @@ void test_contrasts() {
         if (k < j) {
           CHECK_NEAR(sum, 0.0, 1e-15);
         } else {
+          CHECK_NEAR(variances[size_of(j)], sum, 1e-15);
           CHECK(sum <= before + 1e-15);
           before = sum;
         }

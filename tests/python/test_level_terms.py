@@ -329,11 +329,37 @@ class TestIndexSets:
             k for k in box
             if sum(n > 0 for n in k) <= (most or 4) and (not isinstance(degree, int) or sum(k) <= 4)
         ]  # fmt: skip
-        weights = spectrum.term_weights(np.array(kept))
-        expected = np.sort(weights)[::-1][:40]
-        found = spectrum.term_weights(basis.indices)
-        np.testing.assert_allclose(found, expected[: basis.n_terms], rtol=1e-12)
+        counted = self.counted(spectrum, np.array(kept))
+        expected = np.sort(counted)[::-1][:40]
+        found = self.counted(spectrum, basis.indices)
+        np.testing.assert_allclose(found, expected[: basis.n_terms], rtol=1e-8)
         assert basis.n_terms == min(40, len(kept))
+
+    @staticmethod
+    def counted(spectrum, indices):
+        """Weights of terms times the deviations of their contrasts over the samples."""
+        found = spectrum.term_weights(indices)
+        for t, one in enumerate(spectrum.levels):
+            if one is not None:
+                deviations = np.sqrt(np.array(one.shares) @ one.contrasts() ** 2)
+                own = np.concatenate([[1.0], deviations, np.ones(1000)])
+                found = found * own[indices[:, t]]
+        return found
+
+    def test_rare_levels_come_after_degrees_that_matter_more(self):
+        levels = [Levels(tuple([1.0 / 3000] * 3000)), None]
+        spectrum = Spectrum(PowerDecay((0.5, 0.5), 2), levels)
+        basis = TensorBasis(2, n_terms=1000, index_set="largest_weight", spectrum=spectrum)
+        first = [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (0, 6), (0, 7)]  # 7^4 < 2999
+        assert list(map(tuple, basis.indices.tolist()))[:8] == first
+        assert basis.indices[:, 0].max() > 300
+
+    def test_levels_that_no_sample_has_come_last(self):
+        levels = [Levels((0.5, 0.5, 0.0))]
+        basis = TensorBasis(
+            1, n_terms=3, index_set="largest_weight", spectrum=Spectrum((0.5, 2.0), levels)
+        )
+        assert basis.indices.tolist() == [[0], [1], [2]]
 
     def test_largest_weight_of_categories_alone(self):
         levels = [OF_CAPS[t] for t in (0, 2, 3)]

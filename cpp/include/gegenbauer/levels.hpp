@@ -46,4 +46,7 @@ struct Levels {
 /// even for shares that are equal or nearly so. Cost O(n_levels) a contrast, some 60 times that for those of roots.
 [[nodiscard]] Matrix level_contrasts(const Levels& levels, Index up_to);
 
+/// The variances of these contrasts over the samples, falling; those of all sum to one. Cost as above.
+[[nodiscard]] std::vector<double> contrast_variances(const Levels& levels, Index up_to);
+
 }  // namespace gegenbauer

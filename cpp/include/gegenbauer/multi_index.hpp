@@ -39,8 +39,9 @@ struct IndexSetSpec {
   std::optional<Index> max_inputs;  ///< at most this many inputs interact in a term
   TermOrder order = TermOrder::grlex;
   /// Its levels bound the degrees of inputs, which count functions there, in every set: no category has more than its
-  /// contrasts. Of largest_weight it is the weights. In choosing that set no factor v_t(n) counts as more than one or
-  /// than that of a lower degree, so that the set is downward closed. Inputs without weights do not occur.
+  /// contrasts. Of largest_weight it is the weights, times the variance of a contrast over the samples. In choosing
+  /// that set no factor v_t(n) counts as more than one or than that of a lower degree, so that the set is downward
+  /// closed. Inputs without weights do not occur.
   std::optional<Spectrum> spectrum;
 };
 

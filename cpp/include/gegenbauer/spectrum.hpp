@@ -84,8 +84,9 @@ class Spectrum {
   /// log v_t(n), of any size; -infinity where v_t(n) is 0.
   [[nodiscard]] std::vector<double> log_squared_weights(Index input, Index degree) const;
 
-  /// The same for the functions f_n, n = 0..last <= n_functions(input).
-  [[nodiscard]] std::vector<double> log_squared_function_weights(Index input, Index last) const;
+  /// The same for the functions f_n, n = 0..last <= n_functions(input), times the variance of a contrast over the
+  /// samples, where that of a polynomial is one: by how much each is expected to matter.
+  [[nodiscard]] std::vector<double> log_function_variances(Index input, Index last) const;
 
  private:
   [[nodiscard]] std::vector<Index> components_of(Index input) const;

@@ -151,7 +151,8 @@ class TensorBasis(FormerNames):
         ``sum k_t <= degree``; ``k_t <= degree[t]``; ``prod (k_t + 1) <= degree + 1``; or the
         `n_terms` terms of largest weight of a `spectrum` that is given, where no factor v_t(n)
         counts as more than one or than that of a lower degree. `degree` then bounds the total
-        degree, or the degree of each input. Inputs of weight zero do not occur.
+        degree, or the degree of each input. Inputs of weight zero do not occur. A contrast of
+        levels counts with its variance over the samples, where that of a polynomial is one.
     max_interaction : int, optional
         At most so many inputs occur together in a term.
     term_order : {"grlex", "grlex_ascending", "grevlex"}
