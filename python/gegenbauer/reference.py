@@ -261,7 +261,7 @@ def level_contrasts(shares: npt.ArrayLike) -> FloatArray:
     Examples
     --------
     >>> level_contrasts([0.5, 0.25, 0.25]).round(4).tolist()
-    [[0.6831, 0.0], [-0.6831, -0.8944], [-0.6831, 0.8944]]
+    [[0.7746, 0.0], [-0.7746, -0.8944], [-0.7746, 0.8944]]
     """
     p = _finite("shares", shares, ndim=1)
     if (p < 0).any() or np.count_nonzero(p) < 2:

@@ -126,9 +126,9 @@ class Levels:
         --------
         >>> from gegenbauer.basis import Levels
         >>> Levels((0.5, 0.25, 0.25)).contrasts().round(6)
-        array([[ 0.68313 , -0.      ],
-               [-0.68313 , -0.894427],
-               [-0.68313 ,  0.894427]])
+        array([[ 0.774597,  0.      ],
+               [-0.774597, -0.894427],
+               [-0.774597,  0.894427]])
         """
         most = self.n_contrasts
         n = most if n_contrasts is None else check_integer(n_contrasts, "n_contrasts", minimum=0)
