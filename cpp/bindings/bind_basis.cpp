@@ -106,13 +106,13 @@ void bind_basis(py::module_& m) {
       "count_terms",
       [](Index n_inputs, const std::string& index_set, std::optional<Index> degree, std::vector<Index> degrees,
          std::optional<Index> n_terms, std::optional<Index> max_inputs, const std::string& order,
-         const std::vector<Component>& spectrum) {
+         const std::vector<Component>& spectrum, const std::vector<LevelsOfInput>& levels) {
         const TermCount count = count_terms(make_spec(n_inputs, index_set, degree, std::move(degrees), n_terms,
-                                                      max_inputs, order, spectrum_from(n_inputs, spectrum)));
+                                                      max_inputs, order, spectrum_from(n_inputs, spectrum, levels)));
         return std::pair(count.is_exact() ? std::optional(count.exact) : std::nullopt, count.approximate);
       },
       py::arg("n_inputs"), py::arg("index_set"), py::arg("degree"), py::arg("degrees"), py::arg("n_terms"),
-      py::arg("max_inputs"), py::arg("order"), py::arg("spectrum"),
+      py::arg("max_inputs"), py::arg("order"), py::arg("spectrum"), py::arg("levels"),
       "(exact number or None when it is beyond 2^63, nearest float64).");
 
   m.def(
@@ -133,6 +133,18 @@ void bind_basis(py::module_& m) {
       },
       py::arg("n_inputs"), py::arg("spectrum"), py::arg("degree"), "v_t(n), shape (n_inputs, degree + 1).");
 
+  m.def(
+      "level_contrasts",
+      [](std::vector<double> shares, Index up_to) {
+        constexpr Index most = 1'000'000;
+        const std::vector<Levels> levels = checked_levels({{std::move(shares), false}}, 1);
+        const Index n_contrasts = std::min(levels.front().n_contrasts(), up_to);
+        require(n_contrasts >= 0 && n_contrasts <= most, "up_to must lie between 0 and ", most, ", got ", up_to);
+        room_for({static_cast<Index>(levels.front().shares.size()), n_contrasts, 2}, "the contrasts");
+        return to_numpy(level_contrasts(levels.front(), n_contrasts));
+      },
+      py::arg("shares"), py::arg("up_to"), "Values of the first contrasts, shape (n_levels, at most up_to).");
+
   bind_class<BoxMap>(m, "BoxMap", "Map of a box onto the domain, column by column.")
       .def(py::init([](std::vector<double> half_lower, std::vector<double> half_range, std::vector<double> span,
                        std::vector<double> offset, bool clip, std::vector<Pieces> warping) {
@@ -150,23 +162,24 @@ void bind_basis(py::module_& m) {
            "`warping` has starts, values and slopes of the pieces of each input, or is empty.");
 
   auto basis = bind_class<TensorBasis>(m, "TensorBasis", "Immutable plan: index set and recurrence.");
-  basis.def(
-      py::init([](Index n_inputs, const std::string& index_set, std::optional<Index> degree, std::vector<Index> degrees,
-                  std::optional<Index> n_terms, std::optional<Index> max_inputs, const std::string& order, double lam,
-                  const std::string& normalization, const std::vector<Component>& components) {
-        const Spectrum spectrum = spectrum_from(n_inputs, components);
-        const IndexSetSpec spec =
-            make_spec(n_inputs, index_set, degree, std::move(degrees), n_terms, max_inputs, order, spectrum);
-        const Normalization kind = normalization_from(normalization);
-        // larger sets are refused as such
-        if (const TermCount count = count_terms(spec); count.is_exact() && count.exact < 1'000'000'000)
-          room_for({2, static_cast<Index>(count.exact)}, "the index set");
-        return without_gil(1, [&](const Control& control) {
-          return TensorBasis(spec, lam, kind, term_spectrum(kind, spectrum), control);
-        });
-      }),
-      py::arg("n_inputs"), py::arg("index_set"), py::arg("degree"), py::arg("degrees"), py::arg("n_terms"),
-      py::arg("max_inputs"), py::arg("order"), py::arg("lam"), py::arg("normalization"), py::arg("spectrum"));
+  basis.def(py::init([](Index n_inputs, const std::string& index_set, std::optional<Index> degree,
+                        std::vector<Index> degrees, std::optional<Index> n_terms, std::optional<Index> max_inputs,
+                        const std::string& order, double lam, const std::string& normalization,
+                        const std::vector<Component>& components, const std::vector<LevelsOfInput>& levels) {
+              const Spectrum spectrum = spectrum_from(n_inputs, components, levels);
+              const IndexSetSpec spec =
+                  make_spec(n_inputs, index_set, degree, std::move(degrees), n_terms, max_inputs, order, spectrum);
+              const Normalization kind = normalization_from(normalization);
+              // larger sets are refused as such
+              if (const TermCount count = count_terms(spec); count.is_exact() && count.exact < 1'000'000'000)
+                room_for({2, static_cast<Index>(count.exact)}, "the index set");
+              return without_gil(1, [&](const Control& control) {
+                return TensorBasis(spec, lam, kind, term_spectrum(kind, spectrum), control);
+              });
+            }),
+            py::arg("n_inputs"), py::arg("index_set"), py::arg("degree"), py::arg("degrees"), py::arg("n_terms"),
+            py::arg("max_inputs"), py::arg("order"), py::arg("lam"), py::arg("normalization"), py::arg("spectrum"),
+            py::arg("levels"));
   basis.def_property_readonly("n_inputs", &TensorBasis::n_inputs);
   basis.def_property_readonly("n_terms", &TensorBasis::n_terms);
   basis.def_property_readonly("fits_float32", &TensorBasis::fits_float32);
@@ -177,7 +190,7 @@ void bind_basis(py::module_& m) {
       "substitution",
       [](const TensorBasis& b, Index column, double scale, double shift) {
         require(column >= 0 && column < b.n_inputs(), "column must lie between 0 and ", b.n_inputs() - 1);
-        const Recurrence& recurrence = b.recurrences()[column];
+        const Recurrence& recurrence = b.functions().recurrences()[column];
         room_for({2, recurrence.degree() + 1, recurrence.degree() + 1}, "the matrix of the substitution");
         return to_numpy(recurrence.substituted({scale, shift}));
       },

@@ -162,16 +162,13 @@ void bind_kernel(py::module_& m) {
 
   bind_class<SpectrumKernel, ProductKernel>(m, "SpectrumKernel", "All terms of a spectrum.")
       .def(py::init([](Index n_inputs, double lam, const std::vector<Component>& spectrum, Index max_degree,
-                       const std::vector<std::pair<std::vector<double>, bool>>& levels) {
+                       const std::vector<LevelsOfInput>& levels) {
              constexpr Index most_degrees = 10'000;
              require(max_degree >= 0 && max_degree <= most_degrees, "max_degree must lie between 0 (none) and ",
                      most_degrees, ", got ", max_degree);
-             Spectrum weights = spectrum_from(n_inputs, spectrum);
+             Spectrum weights = spectrum_from(n_inputs, spectrum, levels);
              room_for({n_inputs, SpectrumKernel::numbers_an_input(weights, lam, max_degree)}, "the kernel");
-             std::vector<Levels> of_inputs;
-             of_inputs.reserve(levels.size());
-             for (const auto& [shares, numeric] : levels) of_inputs.push_back({shares, numeric});
-             return SpectrumKernel(std::move(weights), lam, max_degree, std::move(of_inputs));
+             return SpectrumKernel(std::move(weights), lam, max_degree);
            }),
            py::arg("n_inputs"), py::arg("lam"), py::arg("spectrum"), py::arg("max_degree"), py::arg("levels"))
       .def_property_readonly("n_degrees", &SpectrumKernel::n_degrees)

@@ -123,7 +123,11 @@ inline Normalization normalization_from(const std::string& name) {
 /// (kind, s or r or lam, weights q: one, or one an input)
 using Component = std::tuple<std::string, double, std::vector<double>>;
 
-inline Spectrum spectrum_from(Index n_inputs, const std::vector<Component>& components) {
+/// (shares of the levels, whether the input holds numbers)
+using LevelsOfInput = std::pair<std::vector<double>, bool>;
+
+inline Spectrum spectrum_from(Index n_inputs, const std::vector<Component>& components,
+                              const std::vector<LevelsOfInput>& levels = {}) {
   using Kind = SpectrumComponent::Kind;
   std::vector<SpectrumComponent> parts;
   for (const auto& [name, parameter, weights] : components) {
@@ -131,11 +135,15 @@ inline Spectrum spectrum_from(Index n_inputs, const std::vector<Component>& comp
     const Kind kind = name == "power" ? Kind::power : name == "geometric" ? Kind::geometric : Kind::gegenbauer;
     parts.push_back({kind, parameter, weights});
   }
-  return {n_inputs, std::move(parts)};
+  std::vector<Levels> of_inputs;
+  of_inputs.reserve(levels.size());
+  for (const auto& [shares, numeric] : levels) of_inputs.push_back({shares, numeric});
+  return {n_inputs, std::move(parts), std::move(of_inputs)};
 }
 
 /// The spectrum of a basis of that normalization; none for raw polynomials, whose norms are their weights already.
 inline std::optional<Spectrum> term_spectrum(Normalization normalization, const Spectrum& spectrum) {
+  require(normalization != Normalization::raw || !spectrum.has_levels(), "raw polynomials have no levels beside them");
   return normalization == Normalization::raw ? std::nullopt : std::optional(spectrum);
 }
 

@@ -42,6 +42,7 @@ double refinement(const TensorBasis& basis, double s, double k) {
 
 // The sums alone, without factorisation and refinement; a part of it as soon as that exceeds the limit.
 double moments_cost(const TensorBasis& basis, double s, double l, double k, double limit) {
+  if (basis.functions().have_levels()) return kInfinite;
   double fixed = kPlannedTerm * l + l * l * (kAssembledEntry + kAssembledDegree * largest_degree(basis));
   if (fixed >= limit) return fixed;
   if (!MomentPlan::exists(basis)) return kInfinite;
@@ -82,7 +83,7 @@ FitCost fit_cost(const TensorBasis& basis, Index n_samples, Index n_outputs) {
   cost.moments = moments_cost(basis, s, l, k, std::min(cost.primal, cost.dual)) + primal_rest;
   cost.primal += primal_rest;
   const auto& part = basis.plan<CompletePart>();
-  const TotalDegreeKernel kernel(basis.n_inputs(), part.degree, basis.recurrences());
+  const TotalDegreeKernel kernel(basis.n_inputs(), part.degree, basis.functions());
   cost.kernel = triangle(s) * kPairProduct * (kernel.pair_cost() + kStoredPair) +
                 kernel_cost(s, static_cast<double>(basis.n_terms() - part.n_terms)) + dual_rest;
   return cost;

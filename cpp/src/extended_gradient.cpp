@@ -128,20 +128,54 @@ class Worker {
     const TensorBasis& basis = design_.basis;
     raw_.load(first, count, kLanes, x_.data(), kLanes);
     auto out = table_.begin();
+    const InputFunctions& functions = basis.functions();
     for (Index t = 0; t < basis.n_inputs(); ++t) {
-      const Recurrence& recurrence = basis.recurrences()[t];
+      const Recurrence& recurrence = functions.recurrences()[t];
+      const Index n_functions = basis.indices().max_degree(t);
+      const Index n_contrasts = std::min(n_functions, functions.n_contrasts(t));
       Pair x{};
       std::copy_n(x_.data() + t * kLanes, kLanes, x.high);
+      const Pair given = x;
       if (design_.samples.map() != nullptr) x = mapped(x, *design_.samples.map(), size_of(t));
+      if (functions.have_levels()) {
+        restore_missing(given, x);
+        add_contrasts(x, t, n_contrasts, out);
+      }
+      const Row polynomials = out;
       Pair before{};
       Pair previous = broadcast(1.0);
-      for (Index n = 1; n <= basis.indices().max_degree(t); ++n) {
+      for (Index n = 1; n <= n_functions - n_contrasts; ++n) {
         const Pair next = sum(product(product(x, recurrence.slope(n)), previous), product(before, -recurrence.drop(n)));
         before = previous;
         previous = next;
         *out++ = next;
       }
+      if (functions.have_levels()) clear_missing(x, polynomials, out);
     }
+  }
+
+  using Row = std::vector<Pair>::iterator;
+
+  static void restore_missing(const Pair& given, Pair& x) {
+    for (int i = 0; i < kLanes; ++i)
+      if (std::isnan(given.high[i])) x.high[i] = given.high[i];
+  }
+
+  // The contrasts of input t, which are float64 numbers as they are.
+  void add_contrasts(const Pair& x, Index t, Index count, Row& out) const {
+    const Row first = out;
+    out += count;
+    std::fill(first, out, Pair{});
+    for (int i = 0; i < kLanes && count > 0; ++i) {
+      const double* own = design_.basis.functions().contrasts(t, x.high[i]);
+      for (Index n = 0; n < count && own != nullptr; ++n) first[n].high[i] = own[n];
+    }
+  }
+
+  static void clear_missing(const Pair& x, Row first, Row last) {
+    for (int i = 0; i < kLanes; ++i)
+      if (std::isnan(x.high[i]))
+        for (Row row = first; row != last; ++row) row->high[i] = row->low[i] = 0.0;
   }
 
   void add(Index first, Index count) {

@@ -23,7 +23,7 @@ void MultiIndexSet::generate_graded(const IndexSetSpec& spec, Index degree, cons
   const bool hyperbolic = spec.kind == IndexSet::hyperbolic_cross;
   const std::int64_t limit_product = degree + 1;
   std::vector<Index> cap(size_of(m), degree);
-  if (spec.kind == IndexSet::tensor && !spec.degrees.empty()) cap = spec.degrees;
+  for (Index t = 0; t < m; ++t) cap[size_of(t)] = std::min(degree, most_functions(spec, t));
 
   std::vector<std::int32_t> first;       // first input of each term, in the order of the generation
   std::vector<std::int32_t> n_used;      // inputs that a term uses

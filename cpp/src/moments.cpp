@@ -52,9 +52,17 @@ MomentHalf::MomentHalf(const Half& half) : n_parts(half.size()), part_of_term(ha
   }
 }
 
+void require_polynomials(const TensorBasis& basis) {
+  require(
+      !basis.functions().have_levels(),
+      "moments are sums of Chebyshev polynomials, which categories and numbers that may be missing are not: sum the "
+      "features instead (GramStatistics, `engine='primal'`)");
+}
+
 namespace {
 
 const Halves& checked_halves(const TensorBasis& basis) {
+  require_polynomials(basis);
   const auto& halves = basis.plan<BasisHalves>();
   require(MomentPlan::exists(basis), "the moments of ", basis.n_terms(), " terms in ", basis.n_inputs(),
           " inputs need too large a plan (a work of ", halves.plan_work(), ", at most ", MomentPlan::kMostWork,
@@ -163,7 +171,7 @@ void MomentPlan::make_connection(const TensorBasis& basis) {
   scale_.assign(size_of(n_terms_), 1.0);
   // from the highest degree down, so that a column is changed before those that it needs
   for (std::size_t t = 0; t < factors_.size(); ++t) {
-    const Recurrence& recurrence = basis.recurrences()[static_cast<Index>(t)];
+    const Recurrence& recurrence = basis.functions().recurrences()[static_cast<Index>(t)];
     std::vector<double> leading{1.0};
     for (Index n = 1; n <= indices.max_degree(static_cast<Index>(t)); ++n)
       leading.push_back(leading.back() * recurrence.slope(n) * (n == 1 ? 1.0 : 0.5));

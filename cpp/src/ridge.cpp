@@ -26,6 +26,7 @@ void validate(const RidgeOptions& options) {
 }
 
 Engine choose_engine(const TensorBasis& basis, Index n_samples, Index n_outputs, const RidgeOptions& options) {
+  if (options.engine == Engine::moments) require_polynomials(basis);
   if (options.engine != Engine::automatic) return options.engine;
   return fit_cost(basis, n_samples, n_outputs).cheapest();
 }

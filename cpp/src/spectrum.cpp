@@ -75,13 +75,15 @@ std::vector<double> SpectrumComponent::log_decay(Index degree) const {
   return values;
 }
 
-Spectrum::Spectrum(Index n_inputs, std::vector<SpectrumComponent> components)
+Spectrum::Spectrum(Index n_inputs, std::vector<SpectrumComponent> components, std::vector<Levels> levels)
     : n_inputs_(n_inputs), components_(std::move(components)) {
   constexpr Index most = 10'000'000;
   require(n_inputs >= 1, "`n_features` must be at least 1, got ", n_inputs);
   require(n_inputs <= most, "`n_features` must be at most ", most, ", got ", n_inputs);
   require(!components_.empty(), "a spectrum needs at least one component");
-  bool alike = true;
+  levels_ = checked_levels(std::move(levels), n_inputs);
+  for (const Levels& one : levels_) n_contrasts_.push_back(one.n_contrasts());
+  bool alike = levels_.empty();
   for (const SpectrumComponent& c : components_) {
     validate(c, n_inputs);
     alike = alike && std::all_of(c.weights.begin(), c.weights.end(), [&](double q) { return q == c.weights.front(); });
@@ -96,6 +98,11 @@ Spectrum::Spectrum(Index n_inputs, std::vector<SpectrumComponent> components)
   for (Index t = 0; t < n_inputs; ++t) {
     std::vector<double> q;
     for (Index j = 0; j < n_components; ++j) q.push_back(interaction(j, t));
+    if (!levels_.empty()) {
+      const auto& [shares, numeric] = levels_[size_of(t)];
+      q.push_back(numeric ? 1.0 : 0.0);
+      q.insert(q.end(), shares.begin(), shares.end());
+    }
     const auto [place, is_new] = known.try_emplace(std::move(q), static_cast<std::int32_t>(representatives_.size()));
     if (is_new) representatives_.push_back(t);
     groups_.push_back(place->second);
@@ -109,7 +116,14 @@ std::vector<Index> Spectrum::components_of(Index input) const {
   return found;
 }
 
+double Spectrum::contrast_weight(Index input) const {
+  double sum = 0.0;
+  for (Index j = 0; j < static_cast<Index>(components_.size()); ++j) sum += interaction(j, input);
+  return sum;
+}
+
 bool Spectrum::uses(Index input) const {
+  if (n_functions(input) == 0) return false;
   for (Index j = 0; j < static_cast<Index>(components_.size()); ++j)
     if (interaction(j, input) > 0) return true;
   return false;
@@ -155,6 +169,16 @@ std::vector<double> Spectrum::log_squared_weights(Index input, Index degree) con
     for (const std::vector<double>& log : logs) sum += std::exp(log[n] - largest[n]);
     values[n] = logs.empty() ? -HUGE_VAL : largest[n] + std::log(sum);
   }
+  return values;
+}
+
+std::vector<double> Spectrum::log_function_variances(Index input, Index last) const {
+  const Index n_contrasts = std::min(last, this->n_contrasts(input));
+  std::vector<double> values = log_squared_weights(input, last - n_contrasts);
+  if (n_contrasts == 0) return values;
+  std::vector<double> contrasts = contrast_variances(levels_[size_of(input)], n_contrasts);
+  for (double& value : contrasts) value = std::log(contrast_weight(input)) + std::log(value);
+  values.insert(values.begin() + 1, contrasts.begin(), contrasts.end());
   return values;
 }
 

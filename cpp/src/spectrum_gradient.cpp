@@ -20,10 +20,11 @@ struct Part {
 
   Part(SpectrumComponent component, const SpectrumKernel& whole, Index n_panels) {
     component.weights.assign(1, 1.0);
-    const Spectrum unit(1, {std::move(component)});
-    if (whole.levels().empty()) kernels.emplace_back(unit, whole.lam(), whole.max_degree());
-    for (const Levels& levels : whole.levels())
-      kernels.emplace_back(unit, whole.lam(), whole.max_degree(), std::vector<Levels>{levels});
+    const auto add = [&](std::vector<Levels> levels) {
+      kernels.emplace_back(Spectrum(1, {component}, std::move(levels)), whole.lam(), whole.max_degree());
+    };
+    if (whole.levels().empty()) add({});
+    for (const Levels& levels : whole.levels()) add({levels});
     tables = make_aligned(size_of(n_panels * whole.n_inputs() * size()));
   }
 

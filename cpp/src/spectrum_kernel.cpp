@@ -91,15 +91,14 @@ Index SpectrumKernel::numbers_an_input(const Spectrum& spectrum, double lam, Ind
   return 8 + static_cast<Index>(spectrum.components().size()) + degrees;
 }
 
-SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree, std::vector<Levels> levels)
+SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree)
     : spectrum_(std::move(spectrum)),
       n_inputs_(spectrum_.n_inputs()),
       lam_(lam),
       max_degree_(max_degree),
-      recurrence_(lam, 0, Normalization::orthonormal),
-      levels_(std::move(levels)) {
+      recurrence_(lam, 0, Normalization::orthonormal) {
   require(max_degree >= 0, "`max_degree` must not be negative, got ", max_degree);
-  if (!levels_.empty()) find_level_weights();
+  if (spectrum_.has_levels()) find_level_weights();
   std::vector<Index> summed;
   cubic_.assign(size_of(4 * n_inputs_), 0.0);
   const std::vector<SpectrumComponent>& components = spectrum_.components();
@@ -120,7 +119,7 @@ SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree, 
       summed.push_back(j);
     }
   }
-  first_sum_row_ = (power_ > 0 ? 1 : 0) + (geometric_.empty() ? 0 : 2) + (levels_.empty() ? 0 : kLevelRows);
+  first_sum_row_ = (power_ > 0 ? 1 : 0) + (geometric_.empty() ? 0 : 2) + (!spectrum_.has_levels() ? 0 : kLevelRows);
   rows_ = first_sum_row_ + n_degrees_;
   if (n_degrees_ == 0) return;
   recurrence_ = Recurrence(lam, n_degrees_, Normalization::orthonormal);
@@ -135,37 +134,20 @@ SpectrumKernel::SpectrumKernel(Spectrum spectrum, double lam, Index max_degree, 
   }
 }
 
-// Checks the levels and finds the weight of kappa of each input.
+// Finds the weight of kappa of each input.
 void SpectrumKernel::find_level_weights() {
-  require(static_cast<Index>(levels_.size()) == n_inputs_, "levels must have one entry an input (", n_inputs_,
-          "), got ", levels_.size());
   for (Index t = 0; t < n_inputs_; ++t) {
-    std::vector<double>& shares = levels_[size_of(t)].shares;
+    const double spread = levels()[size_of(t)].spread();
     level_weights_.push_back(0.0);
-    if (shares.empty()) {
-      require(levels_[size_of(t)].numeric, "a category needs levels, but input ", t, " has none");
-      continue;
-    }
-    require(!levels_[size_of(t)].numeric || shares.size() == 2,
-            "a number has two levels, given and missing, but input ", t, " has ", shares.size());
-    double total = 0.0;
-    for (const double p : shares) {
-      require(std::isfinite(p) && p >= 0, "shares of levels must be finite and not negative, got ", p);
-      total += p;
-    }
-    require(total > 0 && std::isfinite(total), "shares of levels must have a positive finite sum, got ", total);
-    double contrast = 0.0;  // 1 - sum p^2, without cancellation
-    for (double& p : shares) p /= total;
-    for (const double p : shares) contrast += p * (1 - p);
-    if (contrast <= 0) continue;  // one level alone
+    if (spread <= 0) continue;  // one level alone
     for (Index j = 0; j < static_cast<Index>(spectrum_.components().size()); ++j)
-      level_weights_.back() += spectrum_.interaction(j, t) / contrast;
+      level_weights_.back() += spectrum_.interaction(j, t) / spread;
   }
 }
 
 double SpectrumKernel::pair_cost() const {
   const double closed =
-      6.0 + 2.0 * power_ + 20.0 * static_cast<double>(geometric_.size()) + (levels_.empty() ? 0.0 : 6.0);
+      6.0 + 2.0 * power_ + 20.0 * static_cast<double>(geometric_.size()) + (!spectrum_.has_levels() ? 0.0 : 6.0);
   return static_cast<double>(n_inputs_) * (closed + static_cast<double>(n_degrees_));
 }
 
@@ -178,21 +160,14 @@ void require_inside(const double* x, Index column, Index first_row, bool may_be_
 
 // The level of each sample, NaN where it is not known; 1 where it is known, else 0; sum p^2 / 2 - p_l, or 0.
 void SpectrumKernel::tabulate_levels(const double* x, Index t, double* rows) const {
-  const Levels& input = levels_[size_of(t)];
+  const Levels& input = levels()[size_of(t)];
   double half = 0.0;
   for (const double p : input.shares) half += 0.5 * p * p;
-  const double last = static_cast<double>(input.shares.size()) - 1;
   for (Index s = 0; s < kPanel; ++s) {
-    const bool missing = std::isnan(x[s]);
-    const bool known = level_weights_[size_of(t)] > 0 && (input.numeric || !missing);
-    double level = std::numeric_limits<double>::quiet_NaN();
-    double offset = 0.0;
-    if (known) {
-      const double place = input.numeric ? (missing ? 1.0 : 0.0) : std::round((x[s] + 1) / 2 * last);
-      level = std::clamp(place, 0.0, last);
-      offset = half - input.shares[size_of(static_cast<Index>(level))];
-    }
-    rows[s] = level;
+    const Index level = level_weights_[size_of(t)] > 0 ? input.level(x[s]) : -1;
+    const bool known = level >= 0;
+    const double offset = known ? half - input.shares[size_of(level)] : 0.0;
+    rows[s] = known ? static_cast<double>(level) : std::numeric_limits<double>::quiet_NaN();
     rows[kPanel + s] = known ? 1.0 : 0.0;
     rows[2 * kPanel + s] = offset;
   }
@@ -201,8 +176,8 @@ void SpectrumKernel::tabulate_levels(const double* x, Index t, double* rows) con
 void SpectrumKernel::tabulate(const double* x, Index first_row, double* table) const {
   const double missing = std::numeric_limits<double>::quiet_NaN();
   for (Index t = 0; t < n_inputs_; ++t) {
-    require_inside(x + t * kPanel, t, first_row, !levels_.empty());
-    const bool numeric = levels_.empty() || levels_[size_of(t)].numeric;
+    require_inside(x + t * kPanel, t, first_row, spectrum_.has_levels());
+    const bool numeric = !spectrum_.has_levels() || levels()[size_of(t)].numeric;
     alignas(kAlignment) double inside[kPanel];
     for (Index s = 0; s < kPanel; ++s) inside[s] = numeric ? std::clamp(x[t * kPanel + s], -1.0, 1.0) : missing;
     double* row = table + t * rows_ * kPanel;
@@ -216,7 +191,7 @@ void SpectrumKernel::tabulate(const double* x, Index first_row, double* table) c
       for (Index s = 0; s < kPanel; ++s) row[kPanel + s] = std::sqrt((1 + inside[s]) / 2);
       row += 2 * kPanel;
     }
-    if (!levels_.empty()) {
+    if (spectrum_.has_levels()) {
       tabulate_levels(x + t * kPanel, t, row);
       row += kLevelRows * kPanel;
     }
@@ -226,7 +201,7 @@ void SpectrumKernel::tabulate(const double* x, Index first_row, double* table) c
         const double root = roots_[size_of(t * n_degrees_ + n)];
         for (Index s = 0; s < kPanel; ++s) row[n * kPanel + s] *= root;
       }
-      if (levels_.empty()) continue;
+      if (!spectrum_.has_levels()) continue;
       for (Index i = 0; i < n_degrees_ * kPanel; ++i)
         if (std::isnan(inside[i % kPanel])) row[i] = 0.0;
     }
@@ -366,8 +341,8 @@ void SpectrumKernel::evaluate(const double* left, const double* right, Index n_c
     }
   };
   const auto with_closed = [&]<int power, bool geometric>() {
-    return levels_.empty() ? with.template operator()<power, geometric, false>()
-                           : with.template operator()<power, geometric, true>();
+    return !spectrum_.has_levels() ? with.template operator()<power, geometric, false>()
+                                   : with.template operator()<power, geometric, true>();
   };
   const auto with_power = [&]<int power>() {
     return geometric_.empty() ? with_closed.template operator()<power, false>()

@@ -27,7 +27,7 @@ TensorBasis::TensorBasis(const IndexSetSpec& spec, double lam, Normalization nor
 
 TensorBasis::TensorBasis(MultiIndexSet indices, double lam, Normalization normalization,
                          const std::optional<Spectrum>& spectrum)
-    : indices_(std::move(indices)), recurrences_(lam, indices_.max_degrees(), normalization, spectrum), lam_(lam) {
+    : indices_(std::move(indices)), functions_(lam, indices_.max_degrees(), normalization, spectrum), lam_(lam) {
   number_factors();
 }
 
@@ -47,7 +47,7 @@ void TensorBasis::number_factors() {
     const auto i = static_cast<Index>(l);
     parents_[l] = indices_.parent(i);
     factors_[l] = static_cast<std::int32_t>(factor_start_[size_of(indices_.input(i))] + indices_.degree(i) - 1);
-    bound[l] = bound[size_of(parents_[l])] * recurrences_[indices_.input(i)].bound(indices_.degree(i));
+    bound[l] = bound[size_of(parents_[l])] * functions_.bound(indices_.input(i), indices_.degree(i));
     require(bound[l] < kLargestTerm, "lam = ", lam_, " and this index set give terms above ", kLargestTerm,
             " (first at term ", l, "), whose squares leave the range of float64: lower `lam` or `degree`, or use a ",
             "`spectrum` such as 'orthonormal'");
@@ -59,8 +59,7 @@ void TensorBasis::tabulate(const double* x, Index count, Index stride, double* t
   for (Index t = 0; t < n_inputs(); ++t) {
     const Index most = indices_.max_degree(t);
     if (most > 0) {
-      recurrences_[t].evaluate_from_one(x + t * stride, count, most, table + factor_start_[size_of(t)] * stride,
-                                        stride);
+      functions_.evaluate_from_one(t, x + t * stride, count, most, table + factor_start_[size_of(t)] * stride, stride);
     }
   }
 }

@@ -33,7 +33,7 @@ class Costs {
  public:
   explicit Costs(const IndexSetSpec& spec) : spectrum_(*spec.spectrum), tables_(size_of(spectrum_.n_groups())) {
     for (Index t = 0; t < spec.n_inputs; ++t)
-      if (spectrum_.uses(t) && (spec.degrees.empty() || spec.degrees[size_of(t)] > 0)) order_.push_back(t);
+      if (spectrum_.uses(t) && most_functions(spec, t) > 0) order_.push_back(t);
     if (spectrum_.n_groups() == 1) return;
     const auto first = [&](Index t) -> std::int64_t& { return table(t, 1)[1]; };
     std::stable_sort(order_.begin(), order_.end(), [&](Index a, Index b) { return first(a) < first(b); });
@@ -59,7 +59,8 @@ class Costs {
     std::vector<std::int64_t>& costs = tables_[size_of(spectrum_.group(input))];
     if (costs.empty()) costs.push_back(0);
     if (size_of(degree) < costs.size()) return costs;
-    const std::vector<double> logs = spectrum_.log_squared_weights(input, 2 * degree);
+    const Index last = std::min(2 * degree, spectrum_.n_functions(input));
+    const std::vector<double> logs = spectrum_.log_function_variances(input, last);
     for (std::size_t n = costs.size(); n < logs.size(); ++n) {
       const double cost = std::min(std::max(0.0, -logs[n]), 4.0e5);
       costs.push_back(std::max(costs.back(), static_cast<std::int64_t>(std::llround(std::ldexp(cost, 40)))));
@@ -104,7 +105,7 @@ void MultiIndexSet::generate_largest_weight(const IndexSetSpec& spec, const Cont
   std::priority_queue<Candidate, std::vector<Candidate>, decltype(comes_later)> queue(comes_later);
   const auto push = [&](std::int64_t rest_cost, Index rest_total, Index rest, Index place, Index degree, Index n_used) {
     if (place >= costs.n_places() || n_used > limit_inputs || rest_total + degree > limit_total) return;
-    if (!spec.degrees.empty() && degree > spec.degrees[size_of(costs.input(place))]) return;
+    if (degree > most_functions(spec, costs.input(place))) return;
     queue.push({rest_cost + costs(place, degree), rest_total + degree, rest, place, degree, n_used});
   };
   append(-1, 0, 0);

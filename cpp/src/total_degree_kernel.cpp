@@ -10,13 +10,13 @@
 
 namespace gegenbauer {
 
-TotalDegreeKernel::TotalDegreeKernel(Index n_inputs, Index degree, Recurrences recurrences,
+TotalDegreeKernel::TotalDegreeKernel(Index n_inputs, Index degree, InputFunctions functions,
                                      std::optional<Index> max_inputs)
-    : n_inputs_(n_inputs), degree_(degree), recurrences_(std::move(recurrences)), levels_(max_inputs.value_or(0)) {
+    : n_inputs_(n_inputs), degree_(degree), functions_(std::move(functions)), levels_(max_inputs.value_or(0)) {
   require(n_inputs >= 1, "n_inputs must be at least 1, got ", n_inputs);
   for (Index t = 0; t < n_inputs; ++t)
-    require(degree >= 0 && degree <= recurrences_[t].degree(), "degree must be between 0 and that of the recurrences (",
-            recurrences_[t].degree(), "), got ", degree);
+    require(degree >= 0 && degree <= functions_.degree(t), "degree must be between 0 and that of the recurrences (",
+            functions_.degree(t), "), got ", degree);
   require(!max_inputs || *max_inputs >= 1, "max_inputs must be at least 1, got ", levels_);
   if (levels_ >= std::min(n_inputs, degree)) levels_ = 0;
 }
@@ -25,7 +25,7 @@ Index TotalDegreeKernel::scratch_size() const { return (std::max<Index>(1, level
 
 void TotalDegreeKernel::tabulate(const double* x, Index /*first_row*/, double* table) const {
   for (Index t = 0; t < n_inputs_; ++t)
-    recurrences_[t].evaluate_from_one(x + t * kPanel, kPanel, degree_, table + t * degree_ * kPanel, kPanel);
+    functions_.evaluate_from_one(t, x + t * kPanel, kPanel, degree_, table + t * degree_ * kPanel, kPanel);
 }
 
 namespace {
@@ -173,7 +173,7 @@ void accumulate_total_degree_kernel(const Design& design, Index first_term, Matr
   const TensorBasis& basis = design.basis;
   const auto& part = basis.plan<CompletePart>();
   require(first_term == 0 || first_term == 1, "first_term must be 0 or 1, got ", first_term);
-  accumulate_product_kernel(TotalDegreeKernel(basis.n_inputs(), part.degree, basis.recurrences()), design.samples,
+  accumulate_product_kernel(TotalDegreeKernel(basis.n_inputs(), part.degree, basis.functions()), design.samples,
                             design.row_scale, first_term == 0 ? ConstantTerm::included : ConstantTerm::left_out, kernel,
                             control);
   if (part.n_terms < basis.n_terms()) accumulate_kernel(design, part.n_terms, kernel, control);

@@ -12,6 +12,7 @@ import numpy.typing as npt
 _Doubles: TypeAlias = npt.NDArray[np.float64]
 _Samples: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32] | npt.NDArray[Any]
 _Components: TypeAlias = tuple[tuple[str, float, tuple[float, ...]], ...]
+_Levels: TypeAlias = Sequence[tuple[Sequence[float], bool]]
 
 isa: str
 
@@ -41,6 +42,7 @@ class TensorBasis:
         lam: float,
         normalization: str,
         spectrum: _Components,
+        levels: _Levels,
     ) -> None: ...
     @property
     def n_inputs(self) -> int: ...
@@ -172,7 +174,7 @@ class SpectrumKernel(ProductKernel):
         lam: float,
         spectrum: _Components,
         max_degree: int,
-        levels: Sequence[tuple[Sequence[float], bool]],
+        levels: _Levels,
     ) -> None: ...
     @property
     def n_degrees(self) -> int: ...
@@ -210,8 +212,10 @@ def count_terms(
     max_inputs: int | None,
     order: str,
     spectrum: _Components,
+    levels: _Levels,
 ) -> tuple[int | None, float]: ...
 def squared_weights(n_inputs: int, spectrum: _Components, degree: int) -> _Doubles: ...
+def level_contrasts(shares: Sequence[float], up_to: int) -> _Doubles: ...
 def solve_ridge(
     basis: TensorBasis,
     X: _Samples,

@@ -35,6 +35,7 @@ __all__ = [
     "gegenbauer_recurrence",
     "graded_lexicographic",
     "kkt_residual",
+    "level_contrasts",
     "minmax_scale",
     "multipliers",
     "network_output",
@@ -230,6 +231,62 @@ def orthonormal_gegenbauer(x: npt.ArrayLike, degree: int, lam: float) -> FloatAr
         norms = np.copysign(np.sqrt(lam / (n + lam) * np.cumprod(((n - 1) + 2.0 * lam) / n)), lam)
     g[..., 1:] /= norms
     return g
+
+
+def level_contrasts(shares: npt.ArrayLike) -> FloatArray:
+    r"""Evaluate the contrasts of a category at its levels: what stands in for polynomials there.
+
+    The paper knows numbers alone. With shares p of the levels in the samples,
+
+    .. math:: c_k(l) = \frac{h_k' (e_l - p)}{\sqrt{1 - p'p}}
+
+    with the eigenvectors h_k of the covariance diag(p) - p p' among the vectors of sum zero, by
+    falling variance. Where levels have equal shares they are Helmert's contrasts, a level against
+    those before it; else the commonest level has a positive entry.
+
+    Parameters
+    ----------
+    shares : array_like of shape (n,)
+        Shares p >= 0, two of them positive at least; they are divided by their sum.
+
+    Returns
+    -------
+    ndarray of shape (n, n - 1)
+
+    Raises
+    ------
+    ValueError
+        If shares are negative, or fewer than two are positive.
+
+    Examples
+    --------
+    >>> level_contrasts([0.5, 0.25, 0.25]).round(4).tolist()
+    [[0.7746, 0.0], [-0.7746, -0.8944], [-0.7746, 0.8944]]
+    """
+    p = _finite("shares", shares, ndim=1)
+    if (p < 0).any() or np.count_nonzero(p) < 2:
+        raise ValueError("shares must not be negative, and two of them positive at least")
+    p = p / p.sum()
+    values = np.unique(p)[::-1]
+    groups = [np.flatnonzero(p == value) for value in values]
+    # a unit vector for each group of equal shares; eigenvectors between groups are sums of these
+    units = np.column_stack([(p == value) / math.sqrt(np.sum(p == value)) for value in values])
+    sizes = units.sum(axis=0)
+    basis = np.linalg.qr(np.column_stack([sizes, np.eye(len(sizes))]))[0][:, 1:]
+    covariance = units.T @ (np.diag(p) - np.outer(p, p)) @ units
+    _, vectors = np.linalg.eigh(basis.T @ covariance @ basis)
+    between = units @ basis @ vectors[:, ::-1]
+    between *= np.sign(between[groups[0][0]])
+    columns = []
+    for g, levels in enumerate(groups):
+        for j in range(1, len(levels)):
+            h = np.zeros(len(p))
+            h[levels[:j]], h[levels[j]] = -1.0, j
+            columns.append(h / math.sqrt(j * (j + 1)))
+        if g < between.shape[1]:
+            columns.append(between[:, g])
+    h = np.column_stack(columns)
+    return np.asarray((h - p @ h) / math.sqrt(p @ (1.0 - p)))
 
 
 # --- Terms of several variables -------------------------------------------------------------------

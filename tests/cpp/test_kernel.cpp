@@ -163,8 +163,9 @@ void test_levels() {
     return ((a == b ? 1.0 : 0.0) - share[size_of(a)] - share[size_of(b)] + sum) / (1 - sum);
   };
   for (const Index max_degree : {Index{0}, Index{40}}) {
-    const Spectrum spectrum(3, {{kPower, 2.0, {0.4, 0.3, 0.2}}, {kGeometric, 0.3, {0.1, 0.2, 0.3}}});
-    const SpectrumKernel kernel(spectrum, 0.0, max_degree, {{p, false}, {{}, true}, {missing, true}});
+    const Spectrum spectrum(3, {{kPower, 2.0, {0.4, 0.3, 0.2}}, {kGeometric, 0.3, {0.1, 0.2, 0.3}}},
+                            {{p, false}, {{}, true}, {missing, true}});
+    const SpectrumKernel kernel(spectrum, 0.0, max_degree);
     const Samples samples(check::view(std::as_const(x)));
     Matrix k(6, 6);
     evaluate_symmetric(kernel, samples, check::view(k), Control(1));
@@ -191,12 +192,13 @@ void test_levels() {
       }
     }
   }
-  const Spectrum one(1, {{kPower, 2.0, {0.4}}});
-  CHECK_THROWS(SpectrumKernel(one, 0.0, 0, {{}, {}}), std::invalid_argument, "one entry an input (1), got 2");
-  CHECK_THROWS(SpectrumKernel(one, 0.0, 0, {{{}, false}}), std::invalid_argument, "a category needs levels");
-  CHECK_THROWS(SpectrumKernel(one, 0.0, 0, {{{0.5, -0.5}, false}}), std::invalid_argument, "not negative, got -0.5");
-  CHECK_THROWS(SpectrumKernel(one, 0.0, 0, {{{0.0}, false}}), std::invalid_argument, "positive finite sum, got 0");
-  CHECK_THROWS(SpectrumKernel(one, 0.0, 0, {{p, true}}), std::invalid_argument, "given and missing");
+  const std::vector<SpectrumComponent> power{{kPower, 2.0, {0.4}}};
+  const Spectrum one(1, power);
+  CHECK_THROWS(Spectrum(1, power, {{}, {}}), std::invalid_argument, "one entry an input (1), got 2");
+  CHECK_THROWS(Spectrum(1, power, {{{}, false}}), std::invalid_argument, "a category needs levels");
+  CHECK_THROWS(Spectrum(1, power, {{{0.5, -0.5}, false}}), std::invalid_argument, "not negative, got -0.5");
+  CHECK_THROWS(Spectrum(1, power, {{{0.0}, false}}), std::invalid_argument, "positive finite sum, got 0");
+  CHECK_THROWS(Spectrum(1, power, {{p, true}}), std::invalid_argument, "given and missing");
   const Matrix gone = Matrix::Constant(1, 1, nan);
   Matrix k(1, 1);
   CHECK_THROWS(evaluate_symmetric(SpectrumKernel(one, 0.0), Samples(check::view(gone)), check::view(k), Control(1)),

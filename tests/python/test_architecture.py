@@ -78,8 +78,10 @@ CPP_LAYERS = [
     [
         "parallel",
         "tiles",
+        "levels",
         "spectrum",
         "polynomial",
+        "input_functions",
         "multi_index",
         "index_set_counts",
         "graded_terms",

@@ -1894,7 +1894,8 @@ class TestErrors:
             assert what in error
             assert re.search("make all of them numbers|repair", error)
 
-    def test_tables_with_text_and_gaps(self):
+    @pytest.mark.parametrize("options", [[], ["--n-terms=40"]])
+    def test_tables_with_text_and_gaps(self, options):
         rng = np.random.default_rng(0)
         table = pd.DataFrame(
             {"island": rng.choice(["Biscoe", "Dream"], 80), "z": rng.normal(size=80)}
@@ -1902,7 +1903,7 @@ class TestErrors:
         table["y"] = (table["island"] == "Dream") + 0.1 * rng.normal(size=80)
         table.loc[::5, "z"] = np.nan
         table.to_csv("t.csv", index=False)
-        succeed("tune", "t.csv", "--target=y", "--out=mixed.st")
+        succeed("tune", "t.csv", "--target=y", "--out=mixed.st", *options)
         new = pd.DataFrame({"island": ["Dream", "Biscoe", "Torgersen", ""], "z": ["", 0.1, 0.2, 0]})
         new.to_csv("new.csv", index=False)
         result = succeed(
@@ -1922,7 +1923,7 @@ class TestErrors:
         codes = np.array(["007", "012", "A1", "true"])[np.arange(80) % 4]
         values = np.arange(80) % 4 + 0.01 * rng.normal(size=80)
         pd.DataFrame({"code": codes, "y": values}).to_csv("t.csv", index=False)
-        succeed("tune", "t.csv", "--target=y", "--task=regression", "--out=codes.st")
+        succeed("tune", "t.csv", "--target=y", "--task=regression", "--out=codes.st", *options)
         for level, value in (("007", 0), ("012", 1), ("A1", 2), ("true", 3)):
             Path("new.csv").write_text(f"code\n{level}\n{level}\n")
             found = pd.read_csv(io.StringIO(succeed("predict", "codes.st", "new.csv").out))

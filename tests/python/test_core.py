@@ -39,7 +39,7 @@ RAW = (("gegenbauer", 0.05, (1.0,)),)
 
 def plan(m: int = 2, degree: int = 2) -> core.TensorBasis:
     return core.TensorBasis(
-        m, "total_degree", degree, [], None, None, "grlex", 0.05, "raw", RAW
+        m, "total_degree", degree, [], None, None, "grlex", 0.05, "raw", RAW, []
     )  # fmt: skip
 
 

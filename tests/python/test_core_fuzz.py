@@ -148,15 +148,18 @@ def set_arguments(a: Arguments, m: int) -> dict[str, Any]:
         "max_inputs": a.count(a.pick(None, 1, 2)),
         "order": a.text("grlex", "grlex_ascending", "grevlex"),
         "spectrum": spectrum(a, m),
+        "levels": levels(a, m),
     }
 
 
 def basis_of(a: Arguments) -> core.TensorBasis:
     m, degree = a.between(1, 3), a.between(0, 5)
     parts = (("power", 1.0, tuple(1.0 / (t + 1) for t in range(m))),)
+    kind = a.pick("raw", "orthonormal")
+    of_inputs = levels(a, m) if kind == "orthonormal" and a.pick(True, False) else []
     return core.TensorBasis(
         m, a.pick("total_degree", "tensor"), degree, [], None, None, "grlex",
-        a.pick(0.0, 0.05, 1.5), a.pick("raw", "orthonormal"), parts,
+        a.pick(0.0, 0.05, 1.5), kind, parts, of_inputs,
     )  # fmt: skip
 
 
@@ -408,6 +411,13 @@ def eval_gegenbauer(a: Arguments) -> None:
     core.eval_gegenbauer(x, a.count(a.between(0, 9)), a.number(0.5), a.text("raw", "orthonormal"))
 
 
+def level_contrasts(a: Arguments) -> None:
+    shares = [a.number(0.5) for _ in range(a.pick(1, 2, 5, 30))]
+    found = core.level_contrasts(shares, a.count(a.between(0, 40)))
+    assert found.shape[0] == len(shares)
+    assert found.shape[1] < len(shares)
+
+
 def squared_weights(a: Arguments) -> None:
     m = a.between(1, 3)
     core.squared_weights(a.count(m), spectrum(a, m), a.count(a.between(0, 9)))
@@ -455,6 +465,7 @@ CALLS: dict[Callable[[Arguments], Any], str] = {
     lambda a: core.inverse_diagonal(factor_and_right(a)[0], a.threads()): "inverse_diagonal",
     solve_gram: "solve_gram",
     eval_gegenbauer: "eval_gegenbauer",
+    level_contrasts: "level_contrasts",
     squared_weights: "squared_weights",
     measures: "measure_flops measure_read_bandwidth",
 }

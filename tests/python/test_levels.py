@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gegenbauer import GeometricDecay, InputScaling, PowerDecay, Spectrum, TensorBasis, solve_kernel
+from gegenbauer import GeometricDecay, InputScaling, PowerDecay, Spectrum, solve_kernel
 from gegenbauer.basis import Levels, SpectrumKernel
 from gegenbauer.inspection import kernel_sobol_indices
 from gegenbauer.inspection._level_terms import contrasts
@@ -226,11 +226,6 @@ class TestLevels:
             SpectrumKernel(2, Spectrum((0.5, 2.0), [None]))
         with pytest.raises(TypeError, match="`levels` must hold a Levels or None"):
             Spectrum((0.5, 2.0), [3])
-
-    def test_finite_sets_refuse_levels(self):
-        spectrum = Spectrum((0.5, 2.0), [Levels((0.5, 0.5))])
-        with pytest.raises(ValueError, match="takes numbers alone"):
-            TensorBasis(1, degree=2, spectrum=spectrum)
 
     def test_a_spectrum_is_a_value(self):
         _, levels = samples()

@@ -247,12 +247,12 @@ class TestTables:
     def test_tags_of_what_is_taken(self):
         from sklearn.utils import get_tags
 
-        tags = get_tags(one_model()).input_tags
-        assert tags.allow_nan
-        assert tags.categorical
+        for model in (one_model(), GegenbauerRegressorCV(n_terms=10)):
+            tags = get_tags(model).input_tags
+            assert tags.allow_nan
+            assert tags.categorical
         for model in (
             GegenbauerRegressorCV(missing="error"),
-            GegenbauerRegressorCV(n_terms=10),
             GegenbauerRegressorCV(spectrum=None),
             GegenbauerRegressor(degree=2),
             GegenbauerFeatures(degree=2),
@@ -429,8 +429,8 @@ class TestBadInput:
         at = [*X.columns].index(column)
         self._refuses(X, y, f"column {at}.* row 5", missing="error")
 
-    @pytest.mark.parametrize("parameters", [{"n_terms": 20}, {"spectrum": None}])
-    def test_finite_sets_take_numbers_alone(self, parameters):
+    @pytest.mark.parametrize("parameters", [{"spectrum": None, "n_terms": 20}, {"spectrum": None}])
+    def test_raw_polynomials_take_numbers_alone(self, parameters):
         X, y = table(40)
         message = r"takes numbers alone, but column 1 \('colour'\) is a category"
         given = {**parameters, "categorical_features": ["colour"]}
@@ -440,9 +440,9 @@ class TestBadInput:
         message = r"NaN(.|\n)*Found in column 1 \('z'\) \(first in row"
         self._refuses(X[["x", "z"]], y, message, **parameters)
 
-    def test_missing_values_in_the_prediction_of_a_finite_set(self):
+    def test_missing_values_in_the_prediction_of_raw_polynomials(self):
         X, _ = table(40)
-        model = one_model(n_terms=20).fit(X[["x"]], X["x"])
+        model = one_model(spectrum=None, n_terms=20).fit(X[["x"]], X["x"])
         with pytest.raises(ValueError, match=r"NaN.*column 0 \('x'\)"):
             model.predict(X[["x"]].assign(x=np.nan))
 
@@ -517,10 +517,10 @@ class TestWhatATrialFound:
         assert std[0] ** 2 > np.var(each)
         assert std[0] < 1.5 * y.std() + 2.0
 
-    def test_truth_values_are_numbers_in_a_finite_set(self):
+    def test_truth_values_are_numbers_in_raw_polynomials(self):
         X, _ = table(60)
         X = X[["x", "old"]]
-        model = GegenbauerRegressorCV(n_terms=20).fit(X, X["x"] + X["old"])
+        model = GegenbauerRegressorCV(spectrum=None, n_terms=20).fit(X, X["x"] + X["old"])
         assert model.categories_ == [None, None]
         assert model.score(X, X["x"] + X["old"]) > 0.99
 

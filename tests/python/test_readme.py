@@ -132,7 +132,8 @@ def test_example_of_classes(tmp_path):
 def test_example_of_a_table(tmp_path):
     code = blocks("docs/guide.md", "python")[2]
     code += "\nprint(model.score(table, y) > 0.9)"
-    assert run(code, tmp_path) == "[['blue', 'green', 'red'], None]\nTrue\n"
+    names = "['1', 'level1(colour)', 'missing(x)']"
+    assert run(code, tmp_path) == f"[['blue', 'green', 'red'], None]\n{names}\nTrue\n"
 
 
 def test_example_of_the_papers_basis(tmp_path):

@@ -34,6 +34,10 @@ struct BasisHalves : Halves {
   }
 };
 
+/// Throws std::invalid_argument for a basis whose inputs have levels: products of contrasts are no sums of few
+/// polynomials, so that it has no moments.
+void require_polynomials(const TensorBasis& basis);
+
 /// What two parts of one half multiply to: the mean of T over some sums and differences.
 struct MomentHalf {
   explicit MomentHalf(const Half& half);
@@ -68,12 +72,13 @@ class MomentPlan {
   /// Most work of a plan (BasisHalves::plan_work): half a second, and some 100 MB.
   static constexpr double kMostWork = 2e7;
 
-  /// Whether a basis has a plan of bearable size. Cost O(L).
+  /// Whether a basis has a plan, of bearable size. None has where inputs have levels (see require_polynomials). The one
+  /// place that decides. Cost O(L).
   [[nodiscard]] static bool exists(const TensorBasis& basis) {
-    return basis.plan<BasisHalves>().plan_work() <= kMostWork;
+    return !basis.functions().have_levels() && basis.plan<BasisHalves>().plan_work() <= kMostWork;
   }
 
-  /// Throws std::invalid_argument when the plan would be too large.
+  /// Throws std::invalid_argument when there is no plan, or one that would be too large.
   explicit MomentPlan(const TensorBasis& basis);
   MomentPlan(const MomentPlan&) = delete;
   MomentPlan& operator=(const MomentPlan&) = delete;

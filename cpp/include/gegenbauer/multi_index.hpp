@@ -1,5 +1,5 @@
 #pragma once
-/// Sets of multi-indices k = (k_1, ..., k_m) in a named order. No floating-point values of polynomials here.
+/// Sets of multi-indices k = (k_1, ..., k_m) in a named order. No floating-point values of functions here.
 ///
 /// A set is stored as a table of parents: term l is its parent times one univariate factor (input, degree), and the
 /// parent comes earlier. All sets are downward closed, so parents exist; memory is 12 bytes a term whatever m is.
@@ -38,8 +38,10 @@ struct IndexSetSpec {
   std::optional<Index> n_terms;     ///< keep the first n_terms
   std::optional<Index> max_inputs;  ///< at most this many inputs interact in a term
   TermOrder order = TermOrder::grlex;
-  /// Of largest_weight. In choosing the set no factor v_t(n) counts as more than one or than that of a lower degree, so
-  /// that the set is downward closed. Inputs without weights do not occur.
+  /// Its levels bound the degrees of inputs, which count functions there, in every set: no category has more than its
+  /// contrasts. Of largest_weight it is the weights, times the variance of a contrast over the samples. In choosing
+  /// that set no factor v_t(n) counts as more than one or than that of a lower degree, so that the set is downward
+  /// closed. Inputs without weights do not occur.
   std::optional<Spectrum> spectrum;
 };
 

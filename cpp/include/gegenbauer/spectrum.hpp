@@ -3,10 +3,16 @@
 ///     v_t(n) = sum over components j of q_tj c_j(n),   v_t(0) = 1,
 /// and the term k has the squared weight prod over t of v_t(k_t) on products of orthonormal polynomials. The weights of
 /// finite sets, the sets of largest weight and the kernel of all terms follow from it.
+///
+/// Inputs may have levels beside the polynomials, or in their place. Their contrasts all have the squared weight
+/// q_t = sum over j of q_tj: one weight for a whole category. The functions f_1, f_2, ... of an input are its contrasts
+/// and then its polynomials from degree 1 on, if it is a number.
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "gegenbauer/levels.hpp"
 #include "gegenbauer/sizes.hpp"
 #include "gegenbauer/types.hpp"
 
@@ -33,7 +39,8 @@ struct SpectrumComponent {
 class Spectrum {
  public:
   /// Throws std::invalid_argument for numbers out of their ranges, and for other numbers of weights than 1 or n_inputs.
-  Spectrum(Index n_inputs, std::vector<SpectrumComponent> components);
+  /// Without levels (one entry an input) numbers may not be missing.
+  Spectrum(Index n_inputs, std::vector<SpectrumComponent> components, std::vector<Levels> levels = {});
 
   [[nodiscard]] Index n_inputs() const { return n_inputs_; }
   [[nodiscard]] const std::vector<SpectrumComponent>& components() const { return components_; }
@@ -44,14 +51,28 @@ class Spectrum {
     return q[q.size() == 1 ? 0 : size_of(input)];
   }
 
-  /// Inputs of equal weights are of one group and share what is made of these. Groups are numbered as they come.
+  [[nodiscard]] bool has_levels() const { return !levels_.empty(); }
+  [[nodiscard]] const std::vector<Levels>& levels() const { return levels_; }
+
+  /// Contrasts among the functions of an input, before the polynomials; and the squared weight of each.
+  [[nodiscard]] Index n_contrasts(Index input) const { return levels_.empty() ? 0 : n_contrasts_[size_of(input)]; }
+  [[nodiscard]] double contrast_weight(Index input) const;
+
+  /// Functions of an input.
+  [[nodiscard]] Index n_functions(Index input) const {
+    if (levels_.empty() || levels_[size_of(input)].numeric) return std::numeric_limits<Index>::max();
+    return n_contrasts(input);
+  }
+
+  /// Inputs of equal weights and levels are of one group and share what is made of these. Groups are numbered as they
+  /// come.
   [[nodiscard]] Index n_groups() const { return static_cast<Index>(representatives_.size()); }
   [[nodiscard]] Index group(Index input) const { return groups_.empty() ? 0 : groups_[size_of(input)]; }
 
   /// The first input of a group.
   [[nodiscard]] Index representative(Index group) const { return representatives_[size_of(group)]; }
 
-  /// Whether any degree above 0 of an input has a weight.
+  /// Whether any function of an input has a weight.
   [[nodiscard]] bool uses(Index input) const;
 
   /// v_t(n) for n = 0..degree.
@@ -63,11 +84,17 @@ class Spectrum {
   /// log v_t(n), of any size; -infinity where v_t(n) is 0.
   [[nodiscard]] std::vector<double> log_squared_weights(Index input, Index degree) const;
 
+  /// The same for the functions f_n, n = 0..last <= n_functions(input), times the variance of a contrast over the
+  /// samples, where that of a polynomial is one: by how much each is expected to matter.
+  [[nodiscard]] std::vector<double> log_function_variances(Index input, Index last) const;
+
  private:
   [[nodiscard]] std::vector<Index> components_of(Index input) const;
 
   Index n_inputs_;
   std::vector<SpectrumComponent> components_;
+  std::vector<Levels> levels_;        // of each input, or none
+  std::vector<Index> n_contrasts_;    // theirs
   std::vector<std::int32_t> groups_;  // of each input; none when all are alike
   std::vector<Index> representatives_;
 };

@@ -14,10 +14,7 @@
 /// an input.
 ///
 /// Inputs may have levels, of which each sample has one: those of a category, or being missing for a number. Then k_t
-/// has (sum over j of q_tj) kappa_t(l, l') more, where kappa_t is [l = l'] with its mean under the shares p of the
-/// levels taken out on both sides, divided by its mean on the diagonal:
-///   kappa(l, l') = ([l = l'] - p_l - p_l' + sum p^2) / (1 - sum p^2).
-/// It is the sum over orthonormal contrasts of levels with weights. Missing numbers are NaN and have all phi_n = 0,
+/// has (sum over j of q_tj) kappa_t(l, l') more (see levels.hpp). Missing numbers are NaN and have all phi_n = 0,
 /// n >= 1; NaN in a category is a level that is not known, for which kappa is 0 as well.
 
 #include <vector>
@@ -28,24 +25,14 @@
 
 namespace gegenbauer {
 
-/// What an input has beside numbers, or in their place.
-struct Levels {
-  /// Shares of the samples, one a level, at least two of them positive; none: the input has no levels.
-  std::vector<double> shares;
-  /// Whether the input holds numbers, whose two levels are: given, missing. Else x is a level: those of n levels lie at
-  /// equal distances from -1 to 1.
-  bool numeric = true;
-};
-
 class SpectrumKernel final : public ProductKernel {
  public:
   /// Most degrees that are summed without a request.
   static constexpr Index kMaxDegrees = 1000;
 
   /// With max_degree > 0 the spectrum itself ends at that degree, and no closed form is used. Throws
-  /// std::invalid_argument when the sum diverges or needs more than kMaxDegrees degrees. Without levels (one entry an
-  /// input) numbers may not be missing.
-  SpectrumKernel(Spectrum spectrum, double lam, Index max_degree = 0, std::vector<Levels> levels = {});
+  /// std::invalid_argument when the sum diverges or needs more than kMaxDegrees degrees.
+  SpectrumKernel(Spectrum spectrum, double lam, Index max_degree = 0);
 
   /// Numbers that such a kernel keeps of each input, for callers that reserve memory first; throws as the constructor
   /// does.
@@ -57,7 +44,7 @@ class SpectrumKernel final : public ProductKernel {
   [[nodiscard]] const Spectrum& spectrum() const { return spectrum_; }
   [[nodiscard]] double lam() const { return lam_; }
   [[nodiscard]] Index max_degree() const { return max_degree_; }  ///< 0: not ended
-  [[nodiscard]] const std::vector<Levels>& levels() const { return levels_; }
+  [[nodiscard]] const std::vector<Levels>& levels() const { return spectrum_.levels(); }
 
   [[nodiscard]] Index n_inputs() const override { return n_inputs_; }
   [[nodiscard]] Index table_size() const override { return n_inputs_ * rows_; }
@@ -92,7 +79,6 @@ class SpectrumKernel final : public ProductKernel {
   Index n_degrees_ = 0;
   Recurrence recurrence_;              // of the degrees that are summed
   std::vector<double> roots_;          // sqrt v_t(n), n_degrees_ an input
-  std::vector<Levels> levels_;         // of each input, or none
   std::vector<double> level_weights_;  // of each input: sum_j q_tj / (1 - sum p^2); 0 without levels
   // Rows of the table of one input: angle; sine, cosine of its half; level, whether it is known, its offset; weighted
   // phi_n

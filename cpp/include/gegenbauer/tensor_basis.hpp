@@ -1,6 +1,7 @@
 #pragma once
-/// Tensor products of univariate polynomials: an index set and the recurrences of its inputs. Evaluates blocks of
-/// terms; knows no targets and no weights. The paper's Gegenbauer elementary functions G_l(x) (eq.network-basis).
+/// Tensor products of univariate functions: an index set and the functions of its inputs, polynomials and contrasts of
+/// levels (see input_functions.hpp). Evaluates blocks of terms; knows no targets and no weights. The paper's Gegenbauer
+/// elementary functions G_l(x) (eq.network-basis).
 ///
 /// Values are computed for a block of samples at once: first a table of univariate values, one row a factor (input t,
 /// degree n >= 1), then each term as parent term times one table row (one multiplication a term and sample).
@@ -13,10 +14,10 @@
 #include <typeindex>
 #include <vector>
 
+#include "gegenbauer/input_functions.hpp"
 #include "gegenbauer/multi_index.hpp"
 #include "gegenbauer/packet.hpp"
 #include "gegenbauer/parallel.hpp"
-#include "gegenbauer/polynomial.hpp"
 #include "gegenbauer/samples.hpp"
 #include "gegenbauer/types.hpp"
 
@@ -24,8 +25,8 @@ namespace gegenbauer {
 
 class TensorBasis {
  public:
-  /// A spectrum gives weights to the terms. Throws std::invalid_argument when a product of univariate values may leave
-  /// the range in which squares are finite.
+  /// A spectrum gives weights to the terms, and levels to the inputs. Throws std::invalid_argument when a product of
+  /// univariate values may leave the range in which squares are finite.
   TensorBasis(const IndexSetSpec& spec, double lam, Normalization normalization,
               const std::optional<Spectrum>& spectrum = std::nullopt, const Control& control = Control());
 
@@ -35,7 +36,7 @@ class TensorBasis {
   [[nodiscard]] Index n_inputs() const { return indices_.n_inputs(); }
   [[nodiscard]] Index n_terms() const { return indices_.size(); }
   [[nodiscard]] const MultiIndexSet& indices() const { return indices_; }
-  [[nodiscard]] const Recurrences& recurrences() const { return recurrences_; }
+  [[nodiscard]] const InputFunctions& functions() const { return functions_; }
   [[nodiscard]] double lam() const { return lam_; }
 
   /// Rows of the univariate table.
@@ -43,7 +44,8 @@ class TensorBasis {
   [[nodiscard]] const std::int32_t* parents() const { return parents_.data(); }
   [[nodiscard]] const std::int32_t* factors() const { return factors_.data(); }
 
-  /// table[f * stride + s] for s = 0..count-1 from inputs x[t * stride + s]. Cost 3 flops an entry.
+  /// table[f * stride + s] for s = 0..count-1 from inputs x[t * stride + s]. The one place of univariate
+  /// values in float64. Cost 3 flops an entry.
   void tabulate(const double* x, Index count, Index stride, double* table) const;
 
   /// Values of all terms for a register of samples: terms[l * kPacketOf<T> + i], from table columns
@@ -92,7 +94,7 @@ class TensorBasis {
   void number_factors();
 
   MultiIndexSet indices_;
-  Recurrences recurrences_;
+  InputFunctions functions_;
   double lam_;
   std::shared_ptr<Plans> plans_ = std::make_shared<Plans>();
   bool fits_float32_ = true;

@@ -6,16 +6,16 @@
 #include <optional>
 
 #include "gegenbauer/design.hpp"
+#include "gegenbauer/input_functions.hpp"
 #include "gegenbauer/kernel.hpp"
-#include "gegenbauer/polynomial.hpp"
 
 namespace gegenbauer {
 
 class TotalDegreeKernel final : public ProductKernel {
  public:
-  /// The recurrences (any normalization and weights) have at least `degree` degrees. With max_inputs, at most so many
-  /// inputs occur together in a term; the cost is that many times larger, unless it allows all.
-  TotalDegreeKernel(Index n_inputs, Index degree, Recurrences recurrences,
+  /// The inputs have at least `degree` functions each (of any normalization and weights). With max_inputs, at most so
+  /// many inputs occur together in a term; the cost is that many times larger, unless it allows all.
+  TotalDegreeKernel(Index n_inputs, Index degree, InputFunctions functions,
                     std::optional<Index> max_inputs = std::nullopt);
 
   [[nodiscard]] Index n_inputs() const override { return n_inputs_; }
@@ -31,7 +31,7 @@ class TotalDegreeKernel final : public ProductKernel {
 
   Index n_inputs_;
   Index degree_;
-  Recurrences recurrences_;
+  InputFunctions functions_;
   Index levels_;  // most inputs in a term, or 0 when there is no limit
 };
 

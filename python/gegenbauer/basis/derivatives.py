@@ -6,7 +6,7 @@ Gegenbauer polynomials of any scale satisfy
 
 (raw ones with :math:`\sigma_n = 2 (n - 1 + \lambda)` and :math:`\tau_n = 1`), and every
 `TensorBasis` holds with a term those of lower degrees in any input. So derivatives of a sum of its
-terms are sums of its terms, too.
+terms are sums of its terms, too. Contrasts of levels are constant where they have a derivative.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def derivative_coefficients(basis: TensorBasis, coef: Doubles) -> Iterator[Doubl
     Yields
     ------
     ndarray, shape (n_terms, n_outputs)
-        Coefficients of the derivative by one input after the other.
+        Coefficients of the derivative by one input after the other, of samples in which that is
+        given; 0 by a category.
 
     Examples
     --------
@@ -57,17 +58,23 @@ def derivative_coefficients(basis: TensorBasis, coef: Doubles) -> Iterator[Doubl
     n_degrees = int(table.max()) + 1
     sigma, tau = _recurrence(basis, n_degrees)
     before, behind = _number_beginnings(table), _number_beginnings(table[:, ::-1])[::-1]
-    for t in range(basis.n_features):
-        # terms that differ in this input alone stand together, by their degrees from 0 on
+    levels = basis.spectrum.levels or (None,) * basis.n_features
+    for t, one in enumerate(levels):
+        if one is not None and one.category:
+            yield np.zeros_like(coef)
+            continue
+        n_contrasts = 0 if one is None else one.n_contrasts
+        # terms that differ in this input alone stand together, by their functions from 0 on
         order = np.lexsort((table[:, t], behind[t], before[t]))
-        degrees = table[order, t]
+        degrees = table[order, t] - n_contrasts
         sums = coef[order]
         for degree in range(n_degrees - 1, 2, -1):
             at = np.flatnonzero(degrees == degree)
             sums[at - 2] += tau[t, degree] * sums[at]
-        at = np.flatnonzero(degrees)
+        at = np.flatnonzero(degrees > 0)
+        lower = np.where(degrees[at] > 1, at - 1, at - 1 - n_contrasts)
         found = np.zeros_like(sums)
-        found[order[at - 1]] = sigma[t, degrees[at], np.newaxis] * sums[at]
+        found[order[lower]] = sigma[t, degrees[at], np.newaxis] * sums[at]
         yield found
 
 

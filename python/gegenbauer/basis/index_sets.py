@@ -8,10 +8,13 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._validation import check_choice, check_integer
+from gegenbauer.basis.levels import core_levels
 from gegenbauer.basis.spectrum import Spectrum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from gegenbauer.basis.levels import Levels
 
 __all__ = ["count_terms", "set_arguments"]
 
@@ -59,6 +62,7 @@ def count_terms(
     degree: int | Sequence[int] | None = None,
     index_set: str = "total_degree",
     max_interaction: int | None = None,
+    levels: Sequence[Levels | None] | None = None,
 ) -> int:
     """Count the terms of an index set without making it.
 
@@ -67,6 +71,10 @@ def count_terms(
     n_features, n_terms, degree, index_set, max_interaction
         As for `TensorBasis`; in ``index_set="largest_weight"`` every input counts as one that has
         a weight.
+
+    levels : sequence of Levels or None, optional
+        What inputs have beside or in place of polynomials, as for `Spectrum`: a category has as
+        many functions as contrasts.
 
     Returns
     -------
@@ -87,8 +95,11 @@ def count_terms(
     9
     """
     arguments = set_arguments(n_features, n_terms, degree, index_set, max_interaction, "grlex")
-    parts = Spectrum.flat()._core(arguments["n_inputs"])  # any weights but zero make as many terms
-    exact, approximate = core.count_terms(**arguments, spectrum=parts)
+    flat = Spectrum(Spectrum.flat(), levels)  # any weights but zero make as many terms
+    parts = flat._core(arguments["n_inputs"])
+    exact, approximate = core.count_terms(
+        **arguments, spectrum=parts, levels=core_levels(flat.levels)
+    )
     if exact is not None:
         return exact
     return int(approximate) if np.isfinite(approximate) else 2**1024

@@ -23,7 +23,7 @@ from gegenbauer._validation import (
     check_threads,
     require_finite,
 )
-from gegenbauer.basis.levels import core_levels
+from gegenbauer.basis.levels import as_samples, core_levels
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.spectrum import Spectrum, as_spectrum, core_spectrum
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.basis.spectrum import ComponentsLike, SpectrumLike
 
-__all__ = ["SpectrumKernel", "TotalDegreeKernel", "as_samples", "check_kernel"]
+__all__ = ["SpectrumKernel", "TotalDegreeKernel", "check_kernel"]
 
 
 class _Kernel(ABC):
@@ -224,6 +224,11 @@ class TotalDegreeKernel(_Kernel):
             if max_interaction is None
             else check_integer(max_interaction, "max_interaction", minimum=1)
         )
+        if self.spectrum.levels is not None:
+            raise ValueError(
+                "a TotalDegreeKernel takes numbers alone, and none that are missing: the "
+                "`spectrum` must have no `levels`, which TensorBasis and SpectrumKernel take"
+            )
         self._plan = core.TotalDegreeKernel(
             self.n_features, self.degree, self.lam, max_inputs=self.max_interaction,
             **core_spectrum(self.spectrum, self.lam, self.n_features),
@@ -378,12 +383,6 @@ class SpectrumKernel(_Kernel):
             "lam": self.lam,
             "max_degree": self.max_degree,
         }
-
-
-def as_samples(X: npt.ArrayLike, name: str, model: Any) -> npt.NDArray[Any]:
-    """Return the samples of a basis or kernel as a matrix, with NaN if its spectrum has levels."""
-    missing = model.spectrum.levels is not None
-    return as_matrix(X, name, n_columns=model.n_features, allow_missing=missing)
 
 
 def check_kernel(kernel: object) -> _Kernel:

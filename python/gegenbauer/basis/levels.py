@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from gegenbauer._validation import check_flag, check_number
+from gegenbauer._dispatch import core
+from gegenbauer._memory import require_memory
+from gegenbauer._validation import as_matrix, check_flag, check_integer, check_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import numpy.typing as npt
 
-__all__ = ["Levels", "check_levels", "core_levels"]
+    from gegenbauer._typing import Doubles
+
+__all__ = ["Levels", "as_samples", "check_levels", "core_levels"]
 
 # What the sum of shares may differ from one by
 _ROUNDING = 1e-9
@@ -34,6 +38,9 @@ class Levels:
     levels are alike a priori, have a mean of zero over the samples, and one weight. A category has
     this part alone; a number has the levels "given" and "missing", and where it is missing its
     polynomials are 0.
+
+    In a finite set of terms an input with levels has the functions of `contrasts`, each with the
+    squared weight q_t, before its polynomials: their products sum to :math:`\kappa`.
 
     Attributes
     ----------
@@ -84,6 +91,52 @@ class Levels:
         if self.category:
             return sum(share > 0 for share in self.shares) > 1
         return self.shares[0] > 0
+
+    @property
+    def n_contrasts(self) -> int:
+        """Number of contrasts: one less than levels; 0 if all samples are of one level."""
+        spread = sum(p * (1.0 - p) for p in self.shares)
+        return len(self.shares) - 1 if spread > 0 else 0
+
+    def contrasts(self, n_contrasts: int | None = None) -> Doubles:
+        r"""Return functions of the level with a mean of zero, uncorrelated over the samples.
+
+        .. math:: \kappa(l, l') = \sum_k c_k(l) c_k(l'), \qquad
+            c_k(l) = \frac{h_k' (e_l - p)}{\sqrt{1 - \sum p^2}}
+
+        with the eigenvectors h_k of the covariance of :math:`e_l` among the vectors of sum zero.
+        They stand by falling variance over the samples, and all variances sum to one. In each the
+        levels it sets apart from the others have a positive value, of equal shares the later one.
+
+        Parameters
+        ----------
+        n_contrasts : int, optional
+            How many of the first; by default all.
+
+        Returns
+        -------
+        ndarray, shape (n_levels, n_contrasts)
+
+        Raises
+        ------
+        ValueError, TypeError
+            There are not so many.
+
+        Examples
+        --------
+        >>> from gegenbauer.basis import Levels
+        >>> Levels((0.5, 0.25, 0.25)).contrasts().round(6)
+        array([[ 0.774597,  0.      ],
+               [-0.774597, -0.894427],
+               [-0.774597,  0.894427]])
+        """
+        most = self.n_contrasts
+        n = most if n_contrasts is None else check_integer(n_contrasts, "n_contrasts", minimum=0)
+        if n > most:
+            raise ValueError(f"`n_contrasts` must be at most {most}, got {n}")
+        require_memory(16.0 * len(self.shares) * n, "the contrasts", "take fewer of them")
+        found: Doubles = core.level_contrasts(self.shares, n)
+        return found
 
     @classmethod
     def of_codes(
@@ -146,8 +199,16 @@ def check_levels(levels: Iterable[Levels | None]) -> tuple[Levels | None, ...]:
 
 def core_levels(
     levels: tuple[Levels | None, ...] | None,
-) -> list[tuple[tuple[float, ...], bool]]:
+) -> tuple[tuple[tuple[float, ...], bool], ...]:
     """Return them as the core takes them: shares, and whether the input holds numbers."""
     if levels is None:
-        return []
-    return [((), True) if one is None else (one.shares, not one.category) for one in levels]
+        return ()
+    return tuple(((), True) if one is None else (one.shares, not one.category) for one in levels)
+
+
+def as_samples(X: object, name: str, model: Any, *, check_finite: bool = True) -> npt.NDArray[Any]:
+    """Return the samples of a basis or kernel as a matrix, with NaN if its spectrum has levels."""
+    missing = model.spectrum.levels is not None
+    return as_matrix(
+        X, name, n_columns=model.n_features, check_finite=check_finite, allow_missing=missing
+    )

@@ -186,8 +186,7 @@ class Spectrum:
         Their sum is the spectrum; (q, s) stands for ``PowerDecay(q, s)``.
     levels : sequence of Levels or None, optional
         What each input has beside the polynomials, or in their place: the levels of a category, or
-        whether a number is missing. None is an input that has none. A kernel of all terms takes
-        them, a finite set does not.
+        whether a number is missing. None is an input that has none.
 
     Attributes
     ----------
@@ -305,7 +304,7 @@ class Spectrum:
         return np.column_stack([np.broadcast_to(q, n_features) for _, _, q in parts])
 
     def squared_weights(self, n_features: int, degree: int) -> Doubles:
-        """Return the squared weights of all degrees.
+        """Return the squared weights of the polynomials of all degrees.
 
         Parameters
         ----------
@@ -317,7 +316,7 @@ class Spectrum:
         Returns
         -------
         ndarray, shape (n_features, degree + 1)
-            Entry ``[t, n]`` is v_t(n), and 1 for n = 0.
+            Entry ``[t, n]`` is v_t(n), and 1 for n = 0. Contrasts of levels have the sum of the q.
 
         Raises
         ------
@@ -336,7 +335,8 @@ class Spectrum:
         Parameters
         ----------
         indices : array_like of int, shape (n_terms, n_features)
-            Multi-indices k, such as `TensorBasis.indices`.
+            Multi-indices k, such as `TensorBasis.indices`: degrees of polynomials, and for an input
+            with levels numbers of its functions, contrasts first.
 
         Returns
         -------
@@ -355,7 +355,7 @@ class Spectrum:
                 f"{table.dtype} of shape {table.shape}"
             )
         m = table.shape[1]
-        weights = np.sqrt(self.squared_weights(m, int(table.max(initial=0))))
+        weights = np.sqrt(self._function_weights(m, int(table.max(initial=0))))
         out = np.ones(table.shape[0])
         for t in range(m):
             out *= weights[t, table[:, t]]
@@ -396,6 +396,26 @@ class Spectrum:
             ],
             None if self.levels is None else [self.levels[t]],
         )
+
+    @property
+    def _n_contrasts(self) -> npt.NDArray[np.intp]:
+        """Return how many contrasts of levels come before the polynomials of each input."""
+        levels = self.levels or ()
+        return np.array([0 if one is None else one.n_contrasts for one in levels], dtype=np.intp)
+
+    def _function_weights(self, n_features: int, last: int) -> Doubles:
+        """Return the squared weights of the functions 0..last of each input, 0 of what is none."""
+        found = self.squared_weights(n_features, last)
+        if self.levels is None:
+            return found
+        polynomials, q = found, self.interactions(n_features).sum(axis=1)
+        found = np.zeros_like(polynomials)
+        found[:, 0] = 1.0
+        for t, (one, n) in enumerate(zip(self.levels, self._n_contrasts.tolist(), strict=True)):
+            found[t, 1 : n + 1] = q[t]
+            if one is None or not one.category:
+                found[t, n + 1 :] = polynomials[t, 1 : last + 1 - n]
+        return found
 
     def _pair(self) -> tuple[float, float] | None:
         """Return (q, s) if that is all there is to it."""
@@ -484,11 +504,6 @@ def as_spectrum(value: object, lam: float) -> Spectrum:
 
 def core_spectrum(spectrum: Spectrum, lam: float, n_features: int) -> dict[str, Any]:
     """Return the core's arguments: raw polynomials are evaluated as such, not as weighted ones."""
-    if spectrum.levels is not None:
-        raise ValueError(
-            "a finite set of terms takes numbers alone, and none that are missing: the `spectrum` "
-            "must have no `levels`, which the kernel of all terms takes"
-        )
     raw = spectrum == Spectrum.paper(lam)
     return {
         "normalization": "raw" if raw else "orthonormal",

@@ -1,7 +1,7 @@
-"""Tensor products of univariate polynomials over an index set.
+"""Tensor products of univariate functions over an index set.
 
-The mathematics is in ``cpp/include/gegenbauer/{polynomial,multi_index,tensor_basis}.hpp``; here
-arguments are checked and the compiled core is called.
+The mathematics is in ``cpp/include/gegenbauer/{polynomial,levels,multi_index,tensor_basis}.hpp``;
+here arguments are checked and the compiled core is called.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from gegenbauer._memory import require_memory
 from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import (
     CLIP,
-    as_matrix,
     check_choice,
     check_number,
     check_out,
@@ -24,6 +23,7 @@ from gegenbauer._validation import (
     require_finite,
 )
 from gegenbauer.basis.index_sets import count_terms, set_arguments
+from gegenbauer.basis.levels import as_samples, core_levels
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.spectrum import Spectrum, as_spectrum, core_spectrum
 
@@ -49,7 +49,7 @@ _MILD_LAM = 0.05
 def _leaves_domain(data: npt.NDArray[Any], scaling: InputScaling | None) -> bool:
     """Return whether some entry, once scaled, lies outside of the domain of the polynomials."""
     if scaling is None:
-        return bool(np.abs(data).max() > 1)
+        return not bool((np.abs(data) <= 1).all())  # NaN lies outside, too
     return not scaling.clip and bool(scaling.outside(data).any())
 
 
@@ -58,6 +58,16 @@ def require_room(n_terms: int) -> None:
     if n_terms > MAX_TERMS:  # of which the core has an error of its own
         return
     require_memory(32.0 * n_terms, f"a basis of {n_terms} terms", "lower `n_terms` or `degree`")
+
+
+def _require_room_for_contrasts(levels: tuple[tuple[Any, bool], ...], n_terms: int) -> None:
+    """Refuse a basis whose contrasts of categories cannot fit into memory."""
+    sizes = [len(shares) for shares, _ in levels]
+    require_memory(
+        16.0 * sum(size * min(size, n_terms) for size in sizes),
+        f"the contrasts of up to {max(sizes, default=0)} levels",
+        "lower `n_terms` or `degree`, or join levels",
+    )
 
 
 def _core_basis(arguments: dict[str, Any], lam: float) -> core.TensorBasis:
@@ -70,6 +80,7 @@ def _core_basis(arguments: dict[str, Any], lam: float) -> core.TensorBasis:
     exact, _ = core.count_terms(**counted)
     if exact is not None:
         require_room(exact)
+        _require_room_for_contrasts(arguments["levels"], exact)
     if exact is None or exact > _MOST_KEPT_TERMS:
         return core.TensorBasis(**arguments, lam=lam)
     frozen = {**arguments, "degrees": tuple(arguments["degrees"])}
@@ -118,6 +129,12 @@ class TensorBasis(FormerNames):
     Term l is ``G_l(x) = g_{k_1}(x_1) ... g_{k_m}(x_m)`` with the multi-index ``indices[l]``
     (the paper's Gegenbauer elementary functions, eq.network-basis). Term 0 is the constant.
 
+    Where the spectrum has levels, degrees count the functions of an input: a category has the
+    contrasts of its levels, ``g_1`` to those of the last; a number that may be missing first the
+    contrast of given and missing, then its polynomials from degree 1 on, 0 where it is missing (see
+    `Levels.contrasts`). Samples hold NaN for a missing number or an unknown level; the levels of a
+    category lie at equal distances from -1 to 1. The sum over all terms is the `SpectrumKernel`.
+
     Parameters
     ----------
     n_features : int
@@ -134,7 +151,8 @@ class TensorBasis(FormerNames):
         ``sum k_t <= degree``; ``k_t <= degree[t]``; ``prod (k_t + 1) <= degree + 1``; or the
         `n_terms` terms of largest weight of a `spectrum` that is given, where no factor v_t(n)
         counts as more than one or than that of a lower degree. `degree` then bounds the total
-        degree, or the degree of each input. Inputs of weight zero do not occur.
+        degree, or the degree of each input. Inputs of weight zero do not occur. A contrast of
+        levels counts with its variance over the samples, where that of a polynomial is one.
     max_interaction : int, optional
         At most so many inputs occur together in a term.
     term_order : {"grlex", "grlex_ascending", "grevlex"}
@@ -189,6 +207,7 @@ class TensorBasis(FormerNames):
                 "`spectrum=(q, s)` or `spectrum=Spectrum.paper(lam)`"
             )
         arguments |= core_spectrum(self.spectrum, self.lam, arguments["n_inputs"])
+        arguments["levels"] = core_levels(self.spectrum.levels)
         try:
             self._plan = _core_basis(arguments, self.lam)
         except ValueError as error:  # the core advises as if it knew what brought the terms there
@@ -265,8 +284,9 @@ class TensorBasis(FormerNames):
         complete = 0
         for degree, count in enumerate(cumulative.tolist()):
             if count < count_terms(
-                self.n_features, degree=degree, max_interaction=self.max_interaction
-            ):
+                self.n_features, degree=degree, max_interaction=self.max_interaction,
+                levels=self.spectrum.levels,
+            ):  # fmt: skip
                 break
             complete = degree
         return complete, self.n_terms - int(cumulative[complete])
@@ -282,7 +302,9 @@ class TensorBasis(FormerNames):
         Returns
         -------
         list of n_terms str
-            ``"1"``, ``"C1(x0)"``, ``"C2(x0) C1(x3)"``; ``Cn`` is the polynomial of degree n.
+            ``"1"``, ``"C1(x0)"``, ``"C2(x0) C1(x3)"``; ``Cn`` is the polynomial of degree n. Of an
+            input with levels, ``"level2(x1)"`` is the second contrast of a category, and
+            ``"missing(x2)"`` that of a number.
         """
         if names is None:
             names = [f"x{t}" for t in range(self.n_features)]
@@ -298,8 +320,20 @@ class TensorBasis(FormerNames):
             while at > 0:
                 factors.append((inputs[at], degrees[at]))
                 at = parents[at]
-            out.append(" ".join(f"C{n}({names[t]})" for t, n in sorted(factors)))
+            out.append(
+                " ".join(f"{self._function_name(t, n)}({names[t]})" for t, n in sorted(factors))
+            )
         return out
+
+    def _function_name(self, t: int, n: int) -> str:
+        """Name function n of input t: a polynomial by its degree, or a contrast of levels."""
+        levels = None if self.spectrum.levels is None else self.spectrum.levels[t]
+        if levels is None:
+            return f"C{n}"
+        if levels.category:
+            return f"level{n}"
+        n -= levels.n_contrasts
+        return f"C{n}" if n > 0 else "missing"
 
     def evaluate(
         self,
@@ -338,7 +372,7 @@ class TensorBasis(FormerNames):
             For X or `out` of wrong shape, type or content, and results beyond the range of their
             type, as far outside of the domain.
         """
-        data = as_matrix(X, "X", n_columns=self.n_features)
+        data = as_samples(X, "X", self)
         box = self._box(scaling)
         threads = check_threads(n_threads)
         shape = (data.shape[0], self.n_terms)
@@ -374,7 +408,14 @@ class TensorBasis(FormerNames):
 
     def _box(self, scaling: InputScaling | None) -> Any:
         """Return the core's box of a scaling, after checking that it fits."""
-        return check_scaling(scaling, self.n_features, "basis")
+        box = check_scaling(scaling, self.n_features, "basis")
+        categories = any(one is not None and one.category for one in self.spectrum.levels or ())
+        if categories and scaling is not None and scaling.domain != (-1.0, 1.0):
+            raise ValueError(
+                "the levels of categories lie at equal distances from -1 to 1: the scaling must "
+                f"have `domain=(-1, 1)`, got {scaling.domain}"
+            )
+        return box
 
     def _parameters(self) -> dict[str, Any]:
         """Return the arguments that make this basis again."""

@@ -133,8 +133,9 @@ class SearchOnDask(Supervised, SumsSearch):
         rows = self._partitions = Partitions.of(X, self._targets(y), sample_weight)
         grid = self._basis_grid()
         most = -(-_MOST_SHARES * SAMPLE_SIZE // len(rows))
+        task = self._for_a_task(categorical_features=None, missing="error")
         found = gather(
-            self.client, "look", first_pass, (self._for_a_task(), min(most, SAMPLE_SIZE)), rows,
+            self.client, "look", first_pass, (task, min(most, SAMPLE_SIZE)), rows,
             lambda one, other: one + other,
         )  # fmt: skip
         if found is None or found.sample.key.size < 2:
@@ -163,7 +164,7 @@ class SearchOnDask(Supervised, SumsSearch):
         self._fold_of = np.empty(data.n, dtype=np.intp)
         self._fold_of[data.back] = folds  # those of different folds are not merged
         loss = self._make_loss(data, splits)
-        self._all_terms = False
+        self._all_terms, self._weighted = False, grid is None
         self._n_samples = found.n_samples
         if grid is not None:
             left_out = self._fit_paper(data, grid, loss, splits, progress)

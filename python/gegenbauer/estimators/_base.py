@@ -536,6 +536,12 @@ class BasisEstimator(InputEstimator):
         degree = self.degree
         if self.n_terms is None and degree is None:
             degree = self._default_degree()
+        if isinstance(self.spectrum, Spectrum) and self.spectrum.levels is not None:
+            raise ValueError(
+                f"`spectrum` must have no `levels`, since {type(self).__name__} takes numbers "
+                "alone: GegenbauerRegressorCV and GegenbauerClassifierCV find the levels of "
+                "categories and of missing values in the samples"
+            )
         if self.n_terms is not None and degree is not None:
             self._warn_if_cut(n_features, self.n_terms)
         return TensorBasis(

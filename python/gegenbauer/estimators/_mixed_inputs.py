@@ -40,8 +40,7 @@ _MOST_VALUES = 128
 class MixedInputs(TargetEstimator):
     """Columns of categories become numbers of levels, and missing numbers are NaN, in the core.
 
-    A kernel of all terms takes both, by the levels of its spectrum; a finite set of terms takes
-    neither.
+    Models with a spectrum take both, by its levels; the paper's raw polynomials take neither.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -55,13 +54,15 @@ class MixedInputs(TargetEstimator):
     missing: str = "error"
 
     expansion_: TermExpansion | KernelExpansion | MeanExpansion
-    _all_terms: bool | None = None  # of a model that is not fitted
+    # Whether the fit has all terms, and weights by a spectrum; None before a fit
+    _all_terms: bool | None = None
+    _weighted: bool | None = None
     _encoder: CategoryEncoder = CategoryEncoder()
     _levels: tuple[Levels | None, ...] | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "indicator" and self._may_have_all_terms
+        tags.input_tags.allow_nan = self._takes_missing
         tags.input_tags.categorical = self.categorical_features is not None
         return tags
 
@@ -72,8 +73,8 @@ class MixedInputs(TargetEstimator):
         return found
 
     @property
-    def _may_have_all_terms(self) -> bool:
-        """Whether parameters allow the kernel of all terms."""
+    def _takes_levels(self) -> bool:
+        """Whether inputs may have levels: by the fit, or else by the parameters."""
         return False
 
     # ---- reading inputs ----------------------------------------------------------
@@ -83,8 +84,8 @@ class MixedInputs(TargetEstimator):
         X = super()._as_numbers(X, reset=reset)
         if reset:
             given = self.categorical_features
-            if isinstance(given, str) and not self._may_have_all_terms:
-                given = None  # a finite set takes truth values as numbers
+            if isinstance(given, str) and not self._takes_levels:
+                given = None  # raw polynomials take truth values as numbers
             columns = find_categories(X, given)
             self._encoder = CategoryEncoder.fit(X, columns)
         elif self._encoder.categories:
@@ -107,8 +108,7 @@ class MixedInputs(TargetEstimator):
 
     @property
     def _takes_missing(self) -> bool:
-        all_terms = self._may_have_all_terms if self._all_terms is None else self._all_terms
-        return self.missing == "indicator" and all_terms
+        return self.missing == "indicator" and self._takes_levels
 
     def _require_finite(self, X: NDArray[Any]) -> None:
         """Refuse infinity, and NaN in numbers unless they may be missing."""
@@ -135,16 +135,16 @@ class MixedInputs(TargetEstimator):
         return X
 
     def _require_numbers(self) -> None:
-        """Refuse what a finite set of terms does not take."""
+        """Refuse what raw polynomials do not take."""
         if self._levels is None:
             return
         t = next(t for t, one in enumerate(self._levels) if one is not None)
         one = self._levels[t]
         what = "is a category" if one is not None and one.category else "has missing values"
         raise ValueError(
-            f"a finite set of terms takes numbers alone, but {self._column_name(t)} {what}: leave "
-            "`n_terms` out for all terms, or encode the column, as "
-            "sklearn.preprocessing.OneHotEncoder and sklearn.impute.SimpleImputer do"
+            f"`spectrum=None` takes numbers alone, but {self._column_name(t)} {what}: leave "
+            "`spectrum` out, or encode the column, as sklearn.preprocessing.OneHotEncoder and "
+            "sklearn.impute.SimpleImputer do"
         )
 
     # ---- the box -----------------------------------------------------------------
@@ -225,20 +225,38 @@ class MixedInputs(TargetEstimator):
     def _variance_of_unknown(self, X: NDArray[Any]) -> Doubles:
         """Return how outputs vary with inputs of which nothing is known, (n_samples, n_outputs).
 
-        The variance over the values that samples of the fit have there, some hundred of them.
+        The variance over the values that samples of the fit have there, some hundred of them; of a
+        finite set, which keeps no samples, over levels by their shares, and numbers over their box.
         """
         function = self._function(X)
         found = np.zeros((len(X), function.n_outputs))
         unknown = self._unknown(X)
-        if isinstance(function, TermExpansion):
+        if not unknown.any():
             return found
-        centres = function.centres[:: -(-len(function.centres) // _MOST_VALUES)]
+        if isinstance(function, TermExpansion):
+            centres = self._values_by_shares()
+        else:
+            centres = function.centres[:: -(-len(function.centres) // _MOST_VALUES)]
         for row in np.flatnonzero(unknown.any(axis=1)).tolist():
             filled = np.repeat(X[row : row + 1].astype(np.float64), len(centres), axis=0)
             filled[:, unknown[row]] = centres[:, unknown[row]]
             values = function.evaluate(filled, n_threads=self._n_threads())
             found[row] = np.var(values.reshape(len(centres), -1), axis=0)
         return found
+
+    def _values_by_shares(self) -> Doubles:
+        """Return values of all inputs, as samples of the fit may have them, each by itself."""
+        box = self.scaling_
+        rng = np.random.default_rng(0)
+        places = (np.arange(_MOST_VALUES) + 0.5) / _MOST_VALUES
+        values = np.empty((_MOST_VALUES, box.n_features))
+        for t, one in enumerate(self._levels or (None,) * box.n_features):
+            share = rng.permutation(places)  # of the samples below
+            if one is not None and one.category:
+                values[:, t] = np.searchsorted(np.cumsum(one.shares)[:-1], share, side="right")
+            else:
+                values[:, t] = box.lower[t] * (1.0 - share) + box.upper[t] * share
+        return values
 
     @property
     def categories_(self) -> list[Any]:

@@ -230,12 +230,11 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         self.alternatives_, n_landmarks = {}, None
         if grid is None and self.n_terms is None:
             n_landmarks = self._n_landmarks(data)
-        self._all_terms = n_landmarks is not None
+        self._all_terms, self._weighted = n_landmarks is not None, grid is None
         if self._all_terms:
             self._require_a_value_outside()
-        else:
-            self._require_numbers()
         if grid is not None:
+            self._require_numbers()
             left_out = self._fit_paper(data, grid, loss, splits, progress)
         else:
             left_out = self._fit_best(data, loss, splits, progress, n_landmarks)
@@ -455,7 +454,12 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
 
     @property
     def _may_have_all_terms(self) -> bool:
+        """Whether parameters allow the kernel of all terms."""
         return not self._on_paper and self.n_terms is None
+
+    @property
+    def _takes_levels(self) -> bool:
+        return not self._on_paper if self._weighted is None else self._weighted
 
     @property
     def _margin(self) -> float:

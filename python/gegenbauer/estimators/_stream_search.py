@@ -177,9 +177,9 @@ class StreamSearch(SumsSearch):
             )
         if not (self.categorical_features is None or isinstance(self.categorical_features, str)):
             raise ValueError(
-                "for a stream, `categorical_features` must be left out, since a finite set of "
-                "terms takes numbers alone: encode the columns, as "
-                "sklearn.preprocessing.OneHotEncoder does"
+                "for a stream, `categorical_features` must be left out, since a stream is of "
+                "numbers alone: encode the columns, as sklearn.preprocessing.OneHotEncoder does, "
+                "or fit to a part of it"
             )
         if self._with_landmarks:
             self._require_all_terms()
@@ -418,7 +418,7 @@ class StreamSearch(SumsSearch):
         self._fold_of = np.empty(data.n, dtype=np.intp)
         self._fold_of[data.back] = fold_of  # those of different folds are not merged
         loss = self._make_loss(data, splits)
-        self._all_terms = self._with_landmarks
+        self._all_terms, self._weighted = self._with_landmarks, not self._on_paper
         with progress.stage("terms and alpha", n_steps=None):
             left_out = self._best_of_all(sums, spectra, data, loss, progress)
         self._warn_of_underfitting(data, loss, splits, left_out.outputs)

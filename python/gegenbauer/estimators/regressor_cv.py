@@ -161,8 +161,8 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         What to do with values that are missing (NaN, None, NA). "indicator" learns what it means
         that a value is missing, and where it is nothing else from that input: in numbers it is a
         level beside the polynomials, in categories one level more. What is missing in prediction,
-        but never was in ``fit``, counts as the mean. Finite sets of terms (``n_terms``, or
-        ``spectrum=None``) take neither categories nor missing values.
+        but never was in ``fit``, counts as the mean. The raw polynomials of ``spectrum=None`` and
+        streams take neither categories nor missing values.
     bounds : "auto", array-like of shape (n_features, 2) or None, default="auto"
         The box of the inputs, (lower, upper) of each, which is mapped to [-1, 1]; values beyond it
         are clipped to it. None takes the range of the samples. "auto" does, too, but puts fences
@@ -414,7 +414,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         of largest weight on the draw are not all there, there are fewer terms, and the spectrum of
         the first samples is judged beside it; of a stream that is sorted there is a warning.
         There are no fences: unless ``bounds`` are given, the box grows with the samples. Categories
-        and missing values are refused, as by all finite sets of terms.
+        and missing values are refused.
 
         With ``landmarks=True`` all terms are taken, in the span of their kernel at up to
         :func:`gegenbauer.ridge.default_landmarks` of the first 20,000 samples, of which the

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer.basis.levels import Levels
 from gegenbauer.basis.spectrum import PowerDecay, Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.basis.univariate import gegenbauer_vander
@@ -16,9 +17,8 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.kernels import SpectrumKernel
-    from gegenbauer.basis.levels import Levels
 
-__all__ = ["contrasts", "expand_with_levels"]
+__all__ = ["contrasts", "expand_with_levels", "separate_levels"]
 
 # Levels of which all contrasts are found; of more, so many of the largest
 _MOST_LEVELS, _LARGEST = 1000, 500
@@ -40,35 +40,55 @@ def contrasts(shares: tuple[float, ...]) -> tuple[Doubles, Doubles]:
     Returns
     -------
     values : ndarray, shape (n_levels, n_contrasts)
-        The functions; 0 at levels without a share.
+        The functions.
     mu : ndarray, shape (n_contrasts,)
         Descending. Beyond a thousand levels, the largest 500.
     """
-    p = np.array(shares)
-    root = np.sqrt(p)
-    spread = float(p @ (1.0 - p))
-    n_contrasts = np.count_nonzero(p) - 1
-    if n_contrasts < 1 or not spread > 0:
-        return np.zeros((p.size, 0)), np.zeros(0)
-    square = float(p @ p)
+    n = len(shares) if len(shares) <= _MOST_LEVELS else _LARGEST
+    one = Levels(shares)
+    values = one.contrasts(min(n, one.n_contrasts))
+    mu = np.asarray(one.shares) @ values**2
+    kept = mu > 0  # the others are 0 at all levels that have a share
+    return values[:, kept] / np.sqrt(mu[kept]), mu[kept]
 
-    def applied(v: Doubles) -> Doubles:  # D^1/2 kappa D^1/2 v
-        w = root * v
-        return np.asarray(root * (w - p * w.sum() - float(p @ w) + square * w.sum()) / spread)
 
-    if p.size <= _MOST_LEVELS:
-        mu, vectors = np.linalg.eigh(np.column_stack([applied(e) for e in np.eye(p.size)]))
-    else:
-        from scipy.sparse.linalg import LinearOperator, eigsh
+def separate_levels(
+    basis: TensorBasis, coef: Doubles
+) -> tuple[npt.NDArray[np.int32], Doubles, npt.NDArray[np.bool_]]:
+    """Write a sum of terms by orthonormal functions, where all numbers are given.
 
-        operator = LinearOperator((p.size, p.size), matvec=lambda v: applied(v.ravel()))
-        mu, vectors = eigsh(operator, k=_LARGEST, v0=root)
-    kept = np.argsort(-mu)[: min(n_contrasts, mu.size)]
-    values = np.divide(
-        vectors[:, kept], root[:, np.newaxis],
-        out=np.zeros((p.size, kept.size)), where=root[:, np.newaxis] > 0,
-    )  # fmt: skip
-    return values, mu[kept].clip(min=0.0)
+    Parameters
+    ----------
+    basis : TensorBasis
+        Of a spectrum with levels.
+    coef : ndarray, shape (n_terms, n_outputs)
+        Of its terms.
+
+    Returns
+    -------
+    indices, weights, category
+        As `expand_with_levels` returns them, of as many terms as are different then. Contrasts are
+        orthonormal under the shares of the levels.
+    """
+    levels, indices = basis.spectrum.levels, basis.indices
+    assert levels is not None
+    weights = basis.spectrum.term_weights(indices)
+    category = np.array([one is not None and one.category for one in levels])
+    for t, one in enumerate(levels):
+        if one is None:
+            continue
+        at, n = indices[:, t].copy(), one.n_contrasts
+        values = one.contrasts(min(n, int(at.max())))
+        if one.category:
+            sizes = np.sqrt(np.asarray(one.shares) @ values**2)
+            weights *= np.concatenate([[1.0], sizes])[at]
+        else:  # the contrast is a constant
+            weights[(at > 0) & (at <= n)] *= values[0, 0] if values.size else 1.0
+            indices[:, t] = np.maximum(at - n, 0)
+    found, place = np.unique(indices, axis=0, return_inverse=True)
+    total = np.zeros((len(found), coef.shape[1]))
+    np.add.at(total, place.reshape(-1), weights[:, np.newaxis] * coef)
+    return found, total, category
 
 
 def expand_with_levels(

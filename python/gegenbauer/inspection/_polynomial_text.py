@@ -50,12 +50,21 @@ def input_names(estimator: Any, names: Sequence[str] | None) -> list[str]:
 
 
 class _Polynomial(NamedTuple):
-    """Terms of one output, the weightiest first, as products of polynomials all inputs share."""
+    """Terms of one output, the weightiest first, as products of polynomials all inputs share.
+
+    Inputs with levels have functions of their own before these: contrasts.
+    """
 
     indices: npt.NDArray[np.int32]  # (n_terms, n_features); 0 for inputs that are constant
     weights: Doubles  # (n_terms,)
     one: TensorBasis  # of one input: the polynomials
     raw: bool  # whether they are the raw ones, else orthonormal
+    basis: TensorBasis  # that of the estimator
+    contrasts: tuple[Doubles, ...]  # of each input, (n_levels, n_contrasts)
+
+    def is_polynomial(self, t: int, n: int) -> bool:
+        """Whether function n of input t is a polynomial, of degree n less the contrasts."""
+        return n > len(self.contrasts[t].T)
 
 
 def polynomial_of(estimator: Any, output: int) -> _Polynomial:
@@ -69,26 +78,60 @@ def polynomial_of(estimator: Any, output: int) -> _Polynomial:
     # the raw polynomials as they are, else orthonormal ones times the weights of the spectrum:
     # those are the same for all inputs, and known without the spectrum
     raw = basis.spectrum == Spectrum.paper(basis.lam)
-    one = TensorBasis(
-        1, degree=basis.max_degree, lam=basis.lam, spectrum=None if raw else "orthonormal"
+    rows = basis.indices
+    levels = basis.spectrum.levels or (None,) * basis.n_features
+    contrasts = tuple(
+        np.zeros((0, 0))
+        if each is None
+        else each.contrasts(min(each.n_contrasts, int(column.max())) if each.category else None)
+        for each, column in zip(levels, rows.T, strict=True)
     )
+    n_contrasts = np.array([each.shape[1] for each in contrasts])
+    category = np.array([each is not None and each.category for each in levels])
+    degree = int((rows - n_contrasts)[:, ~category].max(initial=0))
+    one = TensorBasis(1, degree=degree, lam=basis.lam, spectrum=None if raw else "orthonormal")
     if not raw:
-        coef = coef * basis.spectrum.term_weights(basis.indices)
+        coef = coef * basis.spectrum.term_weights(rows)
     # constant inputs are scaled to 0
     at_zero = one.evaluate([[0.0]])[0]
-    rows = basis.indices.copy()
-    coef = coef * at_zero[rows[:, scaling.is_constant]].prod(axis=1)
-    rows[:, scaling.is_constant] = 0
+    for t in np.flatnonzero(scaling.is_constant & ~category).tolist():
+        rows, coef = _with_constant(rows, coef, t, at_zero, contrasts[t])
     rows, place = np.unique(rows, axis=0, return_inverse=True)  # the constant comes first
     merged = np.zeros(len(rows))
     np.add.at(merged, place.ravel(), coef)
     merged[0] += shift
     low, high = scaling.domain
     largest = np.abs(one.evaluate(np.linspace(low, high, 201)[:, np.newaxis])).max(axis=0)
-    sizes = np.abs(merged) * largest[rows].prod(axis=1)
+    sizes = np.abs(merged)
+    for t, values in enumerate(contrasts):
+        own = np.concatenate([[1.0], np.abs(values).max(axis=0, initial=0.0), largest[1:]])
+        sizes *= own[rows[:, t]]
     n_terms = max(1, np.count_nonzero(sizes > np.finfo(np.float64).eps * sizes.max()))
     order = np.argsort(-sizes, kind="stable")[:n_terms]
-    return _Polynomial(rows[order], merged[order], one, raw)
+    return _Polynomial(rows[order], merged[order], one, raw, basis, contrasts)
+
+
+def _with_constant(
+    rows: npt.NDArray[np.int32], coef: Doubles, t: int, at_zero: Doubles, contrasts: Doubles
+) -> tuple[npt.NDArray[np.int32], Doubles]:
+    """Write terms in which input t, where it is given, is one number, without its polynomials.
+
+    If it may be missing they are 0 then, and so a sum of the constant and the contrast.
+    """
+    n = contrasts.shape[1]
+    at = rows[:, t]
+    varies = at > n
+    values = np.where(varies, at_zero[np.where(varies, at - n, 0)], 1.0)
+    without = rows.copy()
+    without[varies, t] = 0
+    if n == 0:
+        return without, coef * values
+    given, missing = contrasts[:, 0]
+    part = np.where(varies, -missing / (given - missing), 1.0)
+    by_contrast = rows[varies].copy()
+    by_contrast[:, t] = 1
+    more = coef[varies] * values[varies] / (given - missing)
+    return np.vstack([without, by_contrast]), np.concatenate([coef * values * part, more])
 
 
 def polynomial_text(
@@ -122,7 +165,9 @@ def polynomial_text(
     str
         The polynomial in one line, and in two more what its ``Cn(x)`` is: which polynomial of
         `gegenbauer_vander`, and from which range each input is scaled, with all digits. With
-        ``digits=17`` and all terms the text is the model, to rounding. Inputs that were constant in
+        ``digits=17`` and all terms the text is the model, to rounding. Further lines are the values
+        of contrasts of levels, where inputs are categories or may be missing: ``leveln(x)`` and
+        ``missing(x)``, and how polynomials go on where x is missing. Inputs that were constant in
         ``fit`` have gone into the constant. The size of a term is its weight times its largest
         value on the domain; terms below the rounding of the largest one are left out.
 
@@ -153,9 +198,10 @@ def polynomial_text(
     low, high = scaling.domain
     text = ""
     shown = found.indices[:max_terms]
+    name_of = found.basis._function_name
     for row, weight in zip(shown, found.weights[:max_terms], strict=True):
         sign = "-" if weight < 0 else "+"
-        factors = [f"C{row[t]}({inputs[t]})" for t in np.flatnonzero(row)]
+        factors = [f"{name_of(t, row[t])}({inputs[t]})" for t in np.flatnonzero(row).tolist()]
         text += f" {sign} " + " ".join([f"{abs(weight):.{digits}g}", *factors])
     text = text.removeprefix(" + ")
     if text.startswith(" - "):
@@ -163,8 +209,8 @@ def polynomial_text(
     more = len(found.weights) - max_terms
     if more > 0:
         text += f" + {more} more term{'s' if more > 1 else ''}"
-    used = np.flatnonzero(shown.any(axis=0))
-    if used.size:
+    used = [t for t, n in enumerate(shown.max(axis=0).tolist()) if found.is_polynomial(t, n)]
+    if used:
         ranges = ", ".join(
             f"{inputs[t]} in [{shortest(scaling.lower[t])}, {shortest(scaling.upper[t])}]"
             for t in used
@@ -173,4 +219,30 @@ def polynomial_text(
             f"\nCn(x): {'raw' if found.raw else 'orthonormal'} Gegenbauer polynomial of degree n, "
             f"lam = {found.one.lam}, of x scaled to [{low:g}, {high:g}]\nfrom {ranges}"
         )
-    return text
+    return "\n".join([text, *_lines_of_levels(found, shown, inputs, estimator)])
+
+
+def _lines_of_levels(
+    found: _Polynomial, shown: npt.NDArray[np.int32], inputs: list[str], estimator: Any
+) -> list[str]:
+    """Write down the values of the contrasts in the terms that are shown."""
+    lines = []
+    for t, values in enumerate(found.contrasts):
+        if values.shape[1] == 0:
+            continue
+        x, functions = inputs[t], np.unique(shown[:, t])
+        levels = estimator.categories_[t]
+        for n in functions[(functions > 0) & (functions <= values.shape[1])].tolist():
+            name = found.basis._function_name(t, n)
+            each = [shortest(float(value)) for value in values[:, n - 1]]
+            if levels is None:
+                lines.append(f"{name}({x}): {each[0]} where {x} is given, {each[1]} where not")
+                continue
+            shares = ", ".join(
+                f"{value} of {'what is missing' if level is None else repr(level)}"
+                for value, level in zip(each, levels, strict=True)
+            )
+            lines.append(f"{name}({x}): {shares}, 0 of others")
+        if levels is None and found.is_polynomial(t, int(functions[-1])):
+            lines.append(f"Cn({x}): 0 where {x} is missing")
+    return lines

@@ -39,7 +39,9 @@ def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = N
         A sum of products of univariate polynomials, as in the model, without terms below the
         rounding of the weightiest one; ``sympy.expand`` multiplies it out, which loses digits for
         high degrees. It holds on the range seen in ``fit``: nothing is clipped. Its symbols are
-        those of ``sympy.Symbol(name)``.
+        those of ``sympy.Symbol(name)``. That of a category stands for the place of its value in
+        ``categories_``, from 0, and any other number for a value that is not known; those of
+        numbers are taken as given, not missing.
 
     Raises
     ------
@@ -70,7 +72,7 @@ def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = N
     scaling = estimator.scaling_
     low, high = scaling.domain
     # interpolated at as many Chebyshev points as they have coefficients
-    size = int(found.indices.max(initial=0)) + 1
+    size = found.one.max_degree + 1
     points = np.cos((np.arange(size) + 0.5) * np.pi / size)
     values = found.one.evaluate(points[:, np.newaxis])[:, :size]
     fitted = np.polynomial.chebyshev.chebfit(points, values, size - 1)
@@ -84,13 +86,22 @@ def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = N
         term: Any = sympy.Float(float(weight))
         for t in np.flatnonzero(row).tolist():
             n = int(row[t])
+            values = found.contrasts[t]
+            if (t, n) not in factors and not found.is_polynomial(t, n):
+                own = values[:, n - 1].tolist()
+                if estimator.categories_[t] is None:  # of given and missing
+                    factors[t, n] = sympy.Float(own[0])
+                else:
+                    pieces = [(c, sympy.Eq(symbols[t], k)) for k, c in enumerate(own)]
+                    factors[t, n] = sympy.Piecewise(*pieces, (0.0, True))
             if (t, n) not in factors:
                 slope = float((high - low) / (scaling.upper[t] - scaling.lower[t]))
                 offset = float(low - slope * scaling.lower[t])
                 if abs(offset) <= _EPS * max(abs(low), abs(high)):
                     offset = 0.0
                 u = slope * symbols[t] + offset
-                factors[t, n] = sum(float(c) * u**k for k, c in enumerate(univariate[n]) if c != 0)
+                powers = enumerate(univariate[n - values.shape[1]])
+                factors[t, n] = sum(float(c) * u**k for k, c in powers if c != 0)
             term *= factors[t, n]
         total += term
     constant = total.as_coeff_Add()[0]  # SymPy multiplies a lone factor out

@@ -27,13 +27,14 @@ from gegenbauer._validation import (
     check_number,
     require_plain,
 )
-from gegenbauer.basis.kernels import SpectrumKernel, as_samples
+from gegenbauer.basis.kernels import SpectrumKernel
+from gegenbauer.basis.levels import as_samples
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis, common_polynomials
 from gegenbauer.basis.univariate import gegenbauer_vander
 from gegenbauer.errors import CorrelatedInputsWarning, stacklevel
-from gegenbauer.inspection._level_terms import expand_with_levels
+from gegenbauer.inspection._level_terms import expand_with_levels, separate_levels
 from gegenbauer.inspection.correlation import largest_correlation
 from gegenbauer.inspection.models import expansion_of
 from gegenbauer.ridge.expansions import KernelExpansion
@@ -93,6 +94,9 @@ def term_sobol_indices(
 ) -> SobolIndices:
     """Decompose the variance of G W.
 
+    Categories, of spectra with levels, have the shares of their levels as distribution; numbers
+    that may be missing are taken as given.
+
     Parameters
     ----------
     basis : TensorBasis
@@ -136,10 +140,13 @@ def term_sobol_indices(
         weights, "weights", n_rows=basis.n_terms, keep_float32=False, one_dimensional=True
     )  # fmt: skip
     still = _check_fixed(fixed, basis.n_features)
+    extent = _check_extent(extent)
+    if basis.spectrum.levels is not None:
+        terms = separate_levels(basis, W)
+        return _decompose_terms(*terms, basis.lam, domain, distribution, extent, still)
     one, shares = common_polynomials(basis)
     return _decompose(
-        basis.indices, shares[:, np.newaxis] * W, one, domain, distribution,
-        _check_extent(extent), still,
+        basis.indices, shares[:, np.newaxis] * W, one, domain, distribution, extent, still,
     )  # fmt: skip
 
 
@@ -322,7 +329,7 @@ def kernel_sobol_indices(
         kernel, data, C, shift, scaling, check_integer(n_terms, "n_terms", minimum=1)
     )
     return _decompose_terms(
-        *terms, kernel.lam, distribution, _check_extent(extent), _check_fixed(fixed, m)
+        *terms, kernel.lam, (-1.0, 1.0), distribution, _check_extent(extent), _check_fixed(fixed, m)
     )
 
 
@@ -331,16 +338,15 @@ def _decompose_terms(
     coefficients: Doubles,
     contrasts: npt.NDArray[np.bool_],
     lam: float,
+    domain: tuple[float, float],
     distribution: str,
     extent: float,
     fixed: npt.NDArray[np.bool_],
 ) -> SobolIndices:
-    """Decompose a sum of products of orthonormal polynomials on [-1, 1], and of contrasts."""
+    """Decompose a sum of products of orthonormal polynomials and contrasts."""
     degree = int(indices[:, ~contrasts].max(initial=0))
     one = TensorBasis(1, degree=degree, lam=lam, spectrum=Spectrum.flat())
-    return _decompose(
-        indices, coefficients, one, (-1.0, 1.0), distribution, extent, fixed, contrasts
-    )
+    return _decompose(indices, coefficients, one, domain, distribution, extent, fixed, contrasts)
 
 
 def _largest_terms(
@@ -395,7 +401,7 @@ def _mean_sobol_indices(function: MeanExpansion, distribution: str, extent: floa
     total = np.zeros((len(terms), function.n_outputs))
     np.add.at(total, places.reshape(-1), np.vstack(coefficients))
     return _decompose_terms(
-        terms, total, contrasts, part.kernel.lam, distribution, extent,
+        terms, total, contrasts, part.kernel.lam, (-1.0, 1.0), distribution, extent,
         function.scaling.is_constant,
     )  # fmt: skip
 

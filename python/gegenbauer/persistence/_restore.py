@@ -62,6 +62,7 @@ from gegenbauer.selection.calibration import ProbabilityMap
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gegenbauer.basis.levels import Levels
     from gegenbauer.persistence._format import Header
 
 __all__ = ["from_parts"]
@@ -77,9 +78,13 @@ def from_parts(header: Header, arrays: dict[str, NDArray[Any]]) -> Any:
     n, n_features = arrays["indices" if "basis" in fitted else "X_fit"].shape
     estimator.scaling_ = _restore_scaling(fitted, arrays)
     estimator.n_features_in_ = n_features
+    if name in SEARCHES:
+        inputs = restore_inputs(fitted.get("inputs"), n_features)
+        estimator._levels, estimator._encoder = inputs
     basis = None
     if "basis" in fitted:
-        basis = _restore_basis(fitted["basis"], arrays["indices"], header.n_bytes)
+        levels = estimator._levels if name in SEARCHES else None
+        basis = _restore_basis(fitted["basis"], arrays["indices"], header.n_bytes, levels)
         estimator.n_terms_ = n
     names = fitted["feature_names_in_"]
     if names is not None:
@@ -238,7 +243,10 @@ def _restore_scaling(fitted: dict[str, Any], arrays: dict[str, NDArray[Any]]) ->
 
 
 def _restore_basis(
-    arguments: dict[str, Any], indices: NDArray[np.int32], n_bytes: int
+    arguments: dict[str, Any],
+    indices: NDArray[np.int32],
+    n_bytes: int,
+    levels: tuple[Levels | None, ...] | None,
 ) -> TensorBasis:
     """Build the basis anew, once its size is known to be that of the file."""
     require_keys(arguments, set(BASIS_ARGUMENTS), "fitted['basis']")
@@ -253,6 +261,8 @@ def _restore_basis(
         )
     n_features = arguments.pop("n_features")
     _require_few_weights(arguments["spectrum"], n_features, n_bytes)
+    if levels is not None:
+        arguments["spectrum"] = build_object(Spectrum, arguments["spectrum"], levels)
     if arguments["index_set"] != "largest_weight":
         counted = build_object(
             count_terms,
@@ -261,6 +271,7 @@ def _restore_basis(
             degree=arguments["degree"],
             index_set=arguments["index_set"],
             max_interaction=arguments["max_interaction"],
+            levels=levels,
         )
         if counted != n_terms:
             raise ModelFileError(
@@ -292,8 +303,7 @@ def _restore_search(
     estimator.engine_, estimator.solver_ = fitted["engine_"], fitted["solver_"]
     estimator.rcond_ = _rcond(fitted)
     estimator._all_terms = not finite
-    several, inputs = "spectra_" in fitted, fitted.get("inputs")
-    estimator._levels, estimator._encoder = restore_inputs(inputs, m)
+    several = "spectra_" in fitted
     if not several and fitted["spectrum_"] is None:
         if not finite:
             raise ModelFileError("spectrum_ is null, so fitted must have 'basis'.")
@@ -305,9 +315,10 @@ def _restore_search(
         spectra = [_restore_spectrum(each, "spectrum_") for each in found]
         for spectrum in spectra:
             _require_few_weights(spectrum, m, n_bytes)
-        if inputs is not None:
+        if estimator._levels is not None:
             spectra = [build_object(Spectrum, one.components, estimator._levels) for one in spectra]
         estimator.spectra_ = tuple(spectra)
+    estimator._weighted = bool(estimator.spectra_)
     if basis is not None:
         estimator.lam_ = basis.lam
         if estimator.spectra_ and estimator.spectrum_ != basis.spectrum:

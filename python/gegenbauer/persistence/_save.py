@@ -52,6 +52,7 @@ from gegenbauer.ridge.mean_expansion import MeanExpansion
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gegenbauer.basis.tensor_basis import TensorBasis
     from gegenbauer.estimators._categories import Category
 
 __all__ = ["plain_parameter", "require_same", "save", "to_bytes"]
@@ -162,7 +163,7 @@ def to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
         tensors["indices"] = np.asarray(estimator.basis_.indices, dtype=np.int32)
         fitted["basis"] = {
             key: _plain(getattr(estimator.basis_, key), f"basis_.{key}") for key in BASIS_ARGUMENTS
-        } | {"spectrum": _plain(estimator.basis_._spectrum_shorthand(), "basis_.spectrum")}
+        } | {"spectrum": _plain(_of_polynomials(estimator.basis_), "basis_.spectrum")}
     if estimator._correlation is not None:
         fitted["correlation"] = [*estimator._correlation]
     if _learns_by_sums(estimator):
@@ -212,6 +213,12 @@ def to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
             "no room for them."
         )
     return data
+
+
+def _of_polynomials(basis: TensorBasis) -> Any:
+    """Return the spectrum of a basis without its levels, which stand among the inputs."""
+    short = basis._spectrum_shorthand()
+    return Spectrum(short.components, None) if isinstance(short, Spectrum) else short
 
 
 def plain_parameter(name: str, value: Any) -> Any:

@@ -14,7 +14,8 @@ from gegenbauer._memory import require_memory
 from gegenbauer._validation import CLIP, as_matrix, check_out, check_threads, require_finite
 from gegenbauer.basis.derivatives import derivative_coefficients
 from gegenbauer.basis.kernel_derivatives import kernel_gradient
-from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel, as_samples
+from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
+from gegenbauer.basis.levels import as_samples
 from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis, check_basis
 from gegenbauer.ridge.kernel_ridge import predict_kernel
@@ -92,7 +93,7 @@ def predict(
            [31.]])
     """
     basis = check_basis(basis)
-    data = as_matrix(X, "X", n_columns=basis.n_features)
+    data = as_samples(X, "X", basis)
     coefficients = as_matrix(
         weights, "weights", n_rows=basis.n_terms, keep_float32=False, one_dimensional=True
     )
@@ -362,7 +363,7 @@ class TermExpansion(LinearExpansion):
 
     def gradient(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return the derivatives at X by the inputs, (n_samples, n_features[, n_outputs])."""
-        data = as_matrix(X, "X", n_columns=self.basis.n_features)
+        data = as_samples(X, "X", self.basis)
         box, threads = self.basis._box(self.scaling), check_threads(n_threads)
         (n, m), K = data.shape, self.n_outputs
         require_memory(8.0 * n * m * K, "the result", "differentiate at fewer samples at once")
@@ -373,7 +374,10 @@ class TermExpansion(LinearExpansion):
             columns = slice(first * K, min(first + step, m) * K)
             block = np.hstack([*itertools.islice(coefficients, step)])
             core.predict(self.basis._plan, data, box, block, found[:, columns], threads)
-        return self._by_inputs(found.reshape(n, m, K), data)
+        found = found.reshape(n, m, K)
+        if self.basis.spectrum.levels is not None:
+            found[np.isnan(data)] = 0.0
+        return self._by_inputs(found, data)
 
     def variance(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return the variances of the values at X in units of the noise, (n_samples,)."""
@@ -391,6 +395,16 @@ class TermExpansion(LinearExpansion):
         """Return the variance over samples, of given shares, that the prior expects."""
         G = self.basis.evaluate(X, scaling=self.scaling, n_threads=n_threads)
         return float((share @ (G - share @ G) ** 2).sum())
+
+    def with_missing(self) -> Self:
+        """Return the same function, which takes NaN as the mean over that input."""
+        spectrum = self.basis.spectrum
+        if spectrum.levels is not None or spectrum == Spectrum.paper(self.basis.lam):
+            return self
+        # no sample of the fit lacks a value: their polynomials are 0
+        given = self.basis._parameters()
+        given["spectrum"] = Spectrum(spectrum, [None] * self.basis.n_features)
+        return replace(self, basis=TensorBasis(**given))
 
     def prior_increments(self, Z: Doubles) -> Doubles:
         """Return the prior variances of f(z) - f(z_0) for scaled inputs Z, (n_samples,)."""

@@ -22,7 +22,8 @@ from gegenbauer._validation import (
     check_threads,
     require_finite,
 )
-from gegenbauer.basis.kernels import as_samples, check_kernel
+from gegenbauer.basis.kernels import check_kernel
+from gegenbauer.basis.levels import as_samples
 from gegenbauer.basis.scaling import check_scaling
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gegenbauer._memory import require_memory
 from gegenbauer._validation import check_integer, require_finite
-from gegenbauer.basis.kernels import as_samples
+from gegenbauer.basis.levels import as_samples
 
 if TYPE_CHECKING:
     import numpy.typing as npt

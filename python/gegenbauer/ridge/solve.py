@@ -24,6 +24,7 @@ from gegenbauer._validation import (
     check_threads,
     require_finite,
 )
+from gegenbauer.basis.levels import as_samples
 from gegenbauer.basis.tensor_basis import check_basis
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def solve_ridge(
     check_choice(precision, "precision", ("auto", "float64"))
     penalize_constant = check_flag(penalize_constant, "penalize_constant")
     check_finite = check_flag(check_finite, "check_finite")
-    data = as_matrix(X, "X", n_columns=basis.n_features, check_finite=check_finite)
+    data = as_samples(X, "X", basis, check_finite=check_finite)
     targets = as_matrix(
         Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True,
         check_finite=check_finite,

@@ -19,7 +19,8 @@ from gegenbauer._validation import (
     check_threads,
     require_finite,
 )
-from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel, as_samples
+from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
+from gegenbauer.basis.levels import as_samples
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.selection._features import EPS
 

@@ -192,7 +192,8 @@ class GridPass(LeveragePass):
 
     def cost(self) -> float:
         problem, functions = self.fits.problem, self.fits.n_functions
-        if problem.plan is None:  # no polynomials
+        # which is of polynomials
+        if not isinstance(problem.basis, TensorBasis) or problem.basis.spectrum.levels is not None:
             return np.inf
         n_nodes, n_fine = count_nodes(self._degrees())
         if n_fine * functions > _MOST_FINE:

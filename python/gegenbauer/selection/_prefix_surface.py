@@ -18,6 +18,7 @@ from gegenbauer._validation import (
     check_threads,
     require_plain,
 )
+from gegenbauer.basis.levels import as_samples
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.selection._features import (
@@ -153,7 +154,7 @@ def prefix_surface(
         raise TypeError(f"`basis` must be a TensorBasis, got {type(basis).__name__}")
     free = not check_flag(penalize_constant, "penalize_constant")
     threads = check_threads(n_threads)
-    data = as_matrix(X, "X", n_columns=basis.n_features)
+    data = as_samples(X, "X", basis)
     n = data.shape[0]
     targets = as_matrix(Y, "Y", n_rows=n, keep_float32=False, one_dimensional=True)
     weights = as_weights(sample_weight, n)
@@ -169,7 +170,7 @@ def prefix_surface(
     left_out = X_test is None
     rows, aims, shares = data, targets, weights
     if not left_out:
-        rows = as_matrix(X_test, "X_test", n_columns=basis.n_features)
+        rows = as_samples(X_test, "X_test", basis)
         shares = None
         if loss is None:
             aims = as_matrix(

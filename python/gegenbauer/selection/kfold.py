@@ -19,6 +19,7 @@ from gegenbauer._validation import (
     check_threads,
     require_plain,
 )
+from gegenbauer.basis.levels import as_samples
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.ridge._eigen import PrimalSpectrum
@@ -137,7 +138,7 @@ def kfold_predictions(
         raise TypeError(f"`basis` must be a TensorBasis, got {type(basis).__name__}")
     free = not check_flag(penalize_constant, "penalize_constant")
     threads = check_threads(n_threads)
-    data = as_matrix(X, "X", n_columns=basis.n_features)
+    data = as_samples(X, "X", basis)
     n, terms = data.shape[0], basis.n_terms
     targets = as_matrix(Y, "Y", n_rows=n, keep_float32=False, one_dimensional=True)
     weights = as_weights(sample_weight, n)

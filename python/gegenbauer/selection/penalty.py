@@ -9,7 +9,7 @@ import numpy as np
 
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import as_matrix, as_weights, check_number, check_threads
-from gegenbauer.basis.kernels import as_samples
+from gegenbauer.basis.levels import as_samples
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.ridge.kernel_ridge import predict_kernel, solve_kernel
 from gegenbauer.ridge.landmarks import choose_landmarks

@@ -27,7 +27,8 @@ from gegenbauer._validation import (
     check_number,
     check_threads,
 )
-from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel, as_samples
+from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
+from gegenbauer.basis.levels import as_samples
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.ridge.landmarks import Landmarks

@@ -91,7 +91,7 @@ def run(
     with Steps(total=3 + (out is not None) + (plot is not None)) as steps:
         training = read_training_table(
             path, target=target, task=task, ignored=ignored, separator=separator, steps=steps,
-            mixed=parameters.get("n_terms") is None,
+            mixed=parameters.get("spectrum", "auto") is not None,
         )  # fmt: skip
         steps.begin("choosing the polynomials and the penalty")
         kind = GegenbauerClassifierCV if training.classify else GegenbauerRegressorCV

@@ -27,6 +27,7 @@ from gegenbauer._validation import (
     check_threads,
     require_finite,
 )
+from gegenbauer.basis.levels import as_samples
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import BeyondRangeError
@@ -265,7 +266,7 @@ class AdditiveStatistics:
     def _update(
         self, X: Any, Y: Any, sample_weight: Any, widen: bool, n_threads: int | None
     ) -> Self:
-        data = as_matrix(X, "X", n_columns=self.basis.n_features)
+        data = as_samples(X, "X", self.basis)
         resolution = max(self.resolution, float(np.finfo(data.dtype).eps))
         start = self
         if check_flag(widen, "widen"):

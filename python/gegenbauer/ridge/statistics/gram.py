@@ -87,6 +87,11 @@ class GramStatistics(AdditiveStatistics):
     def _substitute(
         self, scale: npt.NDArray[np.float64], shift: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
+        if self.basis.spectrum.levels is not None:
+            raise ValueError(
+                "the box of a basis with levels cannot grow, since what is missing has no place in "
+                "it: give the range of the inputs from the start"
+            )
         whole = np.tril(self._sums)
         whole += np.tril(whole, -1).T
         indices = self.basis.indices
