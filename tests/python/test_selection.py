@@ -1046,7 +1046,8 @@ class TestClusteredSamples:
         [
             {"n_terms": [231], "alphas": ALPHAS, "penalize_constant": True},
             pytest.param({"n_terms": [496], "alphas": ALPHAS}, marks=pytest.mark.slow),
-            pytest.param({}, marks=pytest.mark.slow),  # of which sums carry a part of the alphas
+            # 1,000 terms, of degrees up to 44: sums carry a part of the alphas, and fewer digits
+            pytest.param({}, marks=pytest.mark.slow),
         ],
         ids=["231 terms", "degree 30", "defaults"],
     )
@@ -1063,7 +1064,8 @@ class TestClusteredSamples:
         G = model.basis_.evaluate(X, scaling=model.scaling_)
         free = not model.penalize_constant
         expected = self.refits(G[train], Y[train], G[test], [model.alpha_], free=free)[0, :, 0]
-        assert np.abs(model.loo_predictions_[test] - expected).max() <= 1e-8
+        size = 1e-8 if options else 1e-7
+        assert np.abs(model.loo_predictions_[test] - expected).max() <= size
         # and the one of all samples, likewise
         everything = self.refits(G, Y, G[test], [model.alpha_], free=free)[0, :, 0]
         assert np.abs(model.predict(X[test]) - everything).max() <= 1e-8
