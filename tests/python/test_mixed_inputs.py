@@ -541,6 +541,12 @@ class TestWhatATrialFound:
         with pytest.raises(ValueError, match=r"column 1 \('colour'\).*could not convert string"):
             dask.GegenbauerRegressorCV(n_terms=9).fit(frame[["x", "colour"]], frame["y"])
 
+    def test_text_without_levels_gets_advice_that_can_be_followed(self):
+        """The paper's basis takes no categories: to list the column would be refused as well."""
+        X = pd.DataFrame({"city": ["a", "b"] * 20, "x": np.arange(40.0)})
+        with pytest.raises(ValueError, match=r"column 0 \('city'\) .*; encode text, for example"):
+            GegenbauerRegressorCV(spectrum=None).fit(X, X["x"])
+
 
 class TestExtremes:
     def test_all_missing_and_one_level(self):

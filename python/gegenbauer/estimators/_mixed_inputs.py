@@ -99,7 +99,7 @@ class MixedInputs(TargetEstimator):
 
     @property
     def _text_advice(self) -> str | None:
-        if self.categorical_features is None:
+        if self.categorical_features is None or not self._takes_levels:
             return None
         return (
             "list the column in `categorical_features` (columns of text of pandas, polars and "
