@@ -1406,6 +1406,26 @@ class TestTune:
         assert "Terms of largest weight (3 of 30)" in info.out
         assert info.value("inputs") == "3"
 
+    def test_a_finite_set_with_levels(self, folder):
+        """Terms have the names of `term_names`: contrasts are no polynomials."""
+        rng = np.random.default_rng(0)
+        x, city = rng.uniform(size=80).round(3), rng.choice(["a", "b", "c"], 80)
+        y = x + (city == "b") + 0.1 * rng.normal(size=80)
+        gaps = np.where(np.arange(80) % 9 == 0, "", x.astype(str))
+        rows = [f"{a},{b},{c}" for a, b, c in zip(gaps, city, y.tolist(), strict=True)]
+        csv("x,city,y\n" + "\n".join(rows))
+        result = succeed("tune", "table.csv", "--target", "y", "--n-terms", 12, "--out", "m.st")
+        basis = load("m.st").basis_
+        names, indices = basis.term_names(["x", "city"]), basis.indices
+        out = succeed("info", "m.st", "--limit", 12).out
+        assert {"missing(x)", "level1(city)", "C1(x)"} <= {*names}
+        assert all(re.search(rf"^ *{re.escape(name)} ", out, re.MULTILINE) for name in names)
+        degree = int(indices[:, 0].max()) - 1  # behind the contrast
+        assert basis.max_polynomial_degree == degree
+        assert f"up to degree {degree} in one input" in result.value("terms")
+        some = basis.term_names(["x", "city"], terms=[3, 0])
+        assert some == [names[3], "1"]
+
     def test_task_and_rows_of_the_search(self, folder):
         rng = np.random.default_rng(0)
         X = pd.DataFrame({"a": rng.uniform(size=600)}).assign(y=rng.integers(0, 3, 600))

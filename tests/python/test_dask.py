@@ -596,6 +596,20 @@ class TestSearch:
         few_inputs = GegenbauerRegressorCV(**options).fit(X[:, :2], y)  # nearly all terms
         assert (few_inputs.engine_, few_inputs.n_terms_) == ("moments", 1000)
 
+    @pytest.mark.parametrize("kind", ["GegenbauerRegressorCV", "GegenbauerClassifierCV"])
+    def test_samples_of_no_weight_have_no_place(self, rows, kind):
+        """In any rows of their partition: the folds are those of the others."""
+        X, y = rows[0][:400], rows[1][:400]
+        y = y if kind == "GegenbauerRegressorCV" else y > 0.0
+        at = np.sort(np.random.default_rng(3).permutation(600)[:400])
+        wider, more, weight = np.zeros((600, 3)), np.zeros(600, dtype=y.dtype), np.zeros(600)
+        wider[at], more[at], weight[at] = X, y, 1.0
+        make = getattr(gegenbauer.dask, kind)
+        few = make(n_terms=30).fit(*chunked(X, y, chunk=400))
+        found = make(n_terms=30).fit(*chunked(wider, more, weight, chunk=600))
+        assert found.alpha_ == pytest.approx(few.alpha_, rel=1e-9)
+        assert_allclose(found._raw_outputs(X), few._raw_outputs(X), rtol=0, atol=1e-9)
+
     def test_a_sample_of_many_rows(self, monkeypatch):
         from gegenbauer.dask import first_pass
 

@@ -410,6 +410,8 @@ class TestBadInput:
         self._refuses(X, y, r"column 1 \('colour'\) holds \{'a': 1\}", categorical_features=[1])
         X["colour"] = np.inf
         self._refuses(X, y, r"holds inf", categorical_features=[1])
+        X["colour"] = pd.Categorical([np.inf, 1.0, 2.0, 3.0] * 5)
+        self._refuses(X, y, r"column 1 \('colour'\) holds inf")
 
     def test_infinite_numbers(self):
         X, y = table(20)

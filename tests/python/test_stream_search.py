@@ -347,12 +347,14 @@ class TestLandmarks:
         monkeypatch.setattr(_fold_sums, "SAMPLE_SIZE", 150)
         estimator, X, y = task(kind, 500)
         X[300:, 0] *= 2.0
-        fits = [
-            estimator(search_samples=80, out_of_range="clip").fit_stream(
-                ArrayBatches(X, y, batch_size=size), landmarks=True
-            )
-            for size in (500, 149, 7)
-        ]
+        fits = []
+        for size in (500, 149, 7):
+            with pytest.warns(StreamOrderWarning, match="values of column 0 lie beyond the range"):
+                fits.append(
+                    estimator(search_samples=80, out_of_range="clip").fit_stream(
+                        ArrayBatches(X, y, batch_size=size), landmarks=True
+                    )
+                )
         for fit in fits[1:]:
             fits_alike(fits[0], fit, X)
             assert fit.spectrum_ == fits[0].spectrum_
@@ -365,6 +367,17 @@ class TestLandmarks:
             assert_array_equal(fit.n_clipped_, n_beyond)
             assert fit.n_clipped_[0] > 50
             assert fit.n_search_samples_ == 80
+
+    @pytest.mark.usefixtures("forty")
+    def test_an_input_that_varies_late_is_reported(self, monkeypatch):
+        monkeypatch.setattr(_fold_sums, "SAMPLE_SIZE", 150)
+        X, y = samples(500)
+        X[:150, 1] = 0.5
+        with pytest.warns(StreamOrderWarning, match=r"70.0% of the values of column 1 lie beyond"):
+            model = GegenbauerRegressorCV(GIVEN, [1.0]).fit_stream([(X, y)], landmarks=True)
+        assert model.n_clipped_.tolist()[1] == 350
+        with pytest.raises(StreamError, match="GegenbauerRegressorCV is expecting 3 features"):
+            GegenbauerRegressorCV().fit_stream([(X, y), (X[:, :2], y)])
 
     @pytest.mark.usefixtures("forty")
     @pytest.mark.parametrize("free", [False, True])

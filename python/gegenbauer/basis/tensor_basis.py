@@ -28,7 +28,7 @@ from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.spectrum import Spectrum, as_spectrum, core_spectrum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -133,7 +133,8 @@ class TensorBasis(FormerNames):
     contrasts of its levels, ``g_1`` to those of the last; a number that may be missing first the
     contrast of given and missing, then its polynomials from degree 1 on, 0 where it is missing (see
     `Levels.contrasts`). Samples hold NaN for a missing number or an unknown level; the levels of a
-    category lie at equal distances from -1 to 1. The sum over all terms is the `SpectrumKernel`.
+    category lie at equal distances from -1 to 1. The sum over all terms is the `SpectrumKernel`
+    with the same `lam`.
 
     Parameters
     ----------
@@ -263,8 +264,21 @@ class TensorBasis(FormerNames):
 
     @property
     def max_degree(self) -> int:
-        """Largest degree of one input in any term."""
+        """Largest degree of one input in any term; of an input with levels, of its functions."""
         return int(self._plan.degrees.max())
+
+    @property
+    def max_polynomial_degree(self) -> int:
+        """Largest degree of a polynomial in any term: contrasts of levels have none."""
+        if self.spectrum.levels is None:
+            return self.max_degree
+        contrasts = [
+            0 if one is None else self.max_degree if one.category else one.n_contrasts
+            for one in self.spectrum.levels
+        ]
+        # term 0 has no input
+        degrees = self._plan.degrees[1:] - np.array(contrasts)[self._plan.inputs[1:]]
+        return int(degrees.max(initial=0).clip(min=0))
 
     def complete_degree(self) -> tuple[int, int]:
         """Find the last total degree whose terms are all there.
@@ -291,17 +305,21 @@ class TensorBasis(FormerNames):
             complete = degree
         return complete, self.n_terms - int(cumulative[complete])
 
-    def term_names(self, names: Sequence[str] | None = None) -> list[str]:
+    def term_names(
+        self, names: Sequence[str] | None = None, *, terms: Iterable[int] | None = None
+    ) -> list[str]:
         """Name the terms readably.
 
         Parameters
         ----------
         names : sequence of n_features str, optional
             Names of the inputs; by default x0, x1, ...
+        terms : iterable of int, optional
+            Which terms; by default all.
 
         Returns
         -------
-        list of n_terms str
+        list of str, one a term
             ``"1"``, ``"C1(x0)"``, ``"C2(x0) C1(x3)"``; ``Cn`` is the polynomial of degree n. Of an
             input with levels, ``"level2(x1)"`` is the second contrast of a category, and
             ``"missing(x2)"`` that of a number.
@@ -310,20 +328,22 @@ class TensorBasis(FormerNames):
             names = [f"x{t}" for t in range(self.n_features)]
         elif len(names) != self.n_features:
             raise ValueError(f"`names` must have {self.n_features} entries, got {len(names)}")
-        parents, inputs, degrees = (
-            table.tolist() for table in (self._plan.parents, self._plan.inputs, self._plan.degrees)
-        )
-        out = ["1"]
-        for term in range(1, self.n_terms):
+        tables = self._plan.parents, self._plan.inputs, self._plan.degrees
+        if terms is None:
+            terms, tables = range(self.n_terms), tuple(table.tolist() for table in tables)
+        parents, inputs, degrees = tables
+        found = []
+        for term in terms:
             factors = []
-            at = term
+            at = int(term)
             while at > 0:
-                factors.append((inputs[at], degrees[at]))
-                at = parents[at]
-            out.append(
+                factors.append((int(inputs[at]), int(degrees[at])))
+                at = int(parents[at])
+            found.append(
                 " ".join(f"{self._function_name(t, n)}({names[t]})" for t, n in sorted(factors))
+                or "1"
             )
-        return out
+        return found
 
     def _function_name(self, t: int, n: int) -> str:
         """Name function n of input t: a polynomial by its degree, or a contrast of levels."""

@@ -62,7 +62,7 @@ def describe_terms(model: Any) -> str:
         return "all there are"
     if basis.index_set != "total_degree" or basis.n_terms == 1:
         kind = basis.index_set.replace("_", " ")
-        text = f"{basis.n_terms} ({kind}, up to degree {basis.max_degree} in one input)"
+        text = f"{basis.n_terms} ({kind}, up to degree {basis.max_polynomial_degree} in one input)"
     else:
         degree, beyond = basis.complete_degree()
         text = f"{basis.n_terms}: all of total degree up to {degree}"

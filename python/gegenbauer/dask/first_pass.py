@@ -131,6 +131,7 @@ def first_pass(common: tuple[Any, int], rows: Partitions) -> FirstPass | None:
     if places.size == 0:
         return None
     weight = np.ones(places.size) if weight is None else weight
+    places = np.arange(places.size)  # samples of no weight have none
     labels: Any = np.empty(0)
     counts: Any = np.empty(0)
     if is_classifier(model):
@@ -144,7 +145,7 @@ def first_pass(common: tuple[Any, int], rows: Partitions) -> FirstPass | None:
             labels, codes = np.unique(y, return_inverse=True)
             counts = np.bincount(codes, weights=weight)
     domain = (0, 1) if model._on_paper else (-1, 1)
-    key = np.random.default_rng(rows.number).random(int(places[-1]) + 1)[places]
+    key = np.random.default_rng(rows.number).random(places.size)
     number = np.full(places.size, rows.number)
     return FirstPass(
         model,

@@ -61,7 +61,8 @@ def _sum_folds(common: _Sums, rows: Partitions) -> list[Statistics] | None:
     if places.size == 0:
         return None
     Y, weight = common.coding(y, weight)
-    folds = common.folds.of(X, rows.number, places)
+    # samples of no weight have no place
+    folds = common.folds.of(X, rows.number, np.arange(places.size))
     sums = []
     for fold in range(common.folds.n_folds):
         own = folds == fold

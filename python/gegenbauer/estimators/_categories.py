@@ -249,6 +249,10 @@ def _kind(value: Any) -> str:
 def _distinct(columns: Columns, at: int, values: list[Any]) -> tuple[Any, ...]:
     """Return the distinct values of a column, sorted."""
     known = {type(value): value for value in values}
+    for value in values:  # of each type one is enough, of floats all but NaN and infinity are alike
+        if isinstance(value, (float, np.floating)) and abs(float(value)) == np.inf:
+            known[type(value)] = value
+            break
     for value in known.values():
         whole = isinstance(value, (str, bool, np.bool_, Integral)) or (
             isinstance(value, Real) and abs(float(value)) != np.inf

@@ -247,7 +247,11 @@ class FoldSums:
         ends = np.searchsorted(fold_of[order], np.arange(self.n_folds + 1)).tolist()
         X, Y, weight = batch.X[order], batch.y[order], batch.weight[order]
         if not self._grows:
-            self.n_clipped = self.n_clipped + np.count_nonzero(self.scaling.beyond(X), axis=0)
+            box = self.scaling
+            beyond = box.beyond(X)
+            if self._margin is not None:  # the range of the first samples may be a point
+                beyond |= box.is_constant & ((box.lower > X) | (box.upper < X))
+            self.n_clipped = self.n_clipped + np.count_nonzero(beyond, axis=0)
         folds = [[copy.copy(one) for one in part] for part in self.folds]
         for number in range(self.n_folds):
             own = slice(ends[number], ends[number + 1])

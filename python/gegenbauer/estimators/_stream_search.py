@@ -68,6 +68,9 @@ _FOLDS = 5
 # Share of the weight of the terms of a spectrum, but of the constant, that must have been summed
 _LEAST_SHARE = 0.9
 
+# Share of the values of an input beyond the box of landmarks from which on it is reported
+_MANY_CLIPPED = 0.01
+
 # Shares of the largest number of terms that are tried
 _SHARES = (0.125, 0.25, 0.5, 1.0)
 
@@ -99,6 +102,10 @@ class _RealFolds(_FoldStream, GegenbauerRegressor):
 
 class _ClassFolds(_FoldStream, GegenbauerClassifier):
     pass
+
+
+# Errors of scikit-learn name the class, which the caller knows as that of the search
+_RealFolds.__name__, _ClassFolds.__name__ = "GegenbauerRegressorCV", "GegenbauerClassifierCV"
 
 
 class _Candidate(NamedTuple):
@@ -398,6 +405,7 @@ class StreamSearch(SumsSearch):
             self._look_at_weights(weight)
         spectra: list[Spectrum | None] = [None]
         if self._with_landmarks:
+            self._warn_of_clipped(sums)
             self.surface_, self.n_search_samples_ = {}, self._n_searched
         elif isinstance(self.spectrum, str):
             with progress.stage("spectrum", n_steps=None):
@@ -427,6 +435,20 @@ class StreamSearch(SumsSearch):
         self._warn_at_edges(self._basis_grid())
         del self._fold_of
         self._forget_sums()
+
+    def _warn_of_clipped(self, sums: FoldSums) -> None:
+        """Warn where many values lie beyond the range of the first samples, which is the box."""
+        column = int(sums.n_clipped.argmax())
+        share = sums.n_clipped[column] / sums.n_samples
+        if self._has_given_bounds or share < _MANY_CLIPPED:
+            return
+        warnings.warn(
+            f"{share:.1%} of the values of {self._column_name(column)} lie beyond the range of the "
+            "first samples, from which landmarks have their box, and count as its nearest end: "
+            "shuffle the stream, or leave out `landmarks`",
+            StreamOrderWarning,
+            stacklevel=stacklevel(),
+        )
 
     def _best_of_all(
         self,

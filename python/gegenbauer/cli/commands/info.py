@@ -21,7 +21,6 @@ from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.ridge.expansions import TermExpansion
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from gegenbauer.ridge.expansions import Expansion
@@ -128,22 +127,17 @@ def _print_largest_terms(model: Any, limit: int) -> None:
     outputs = np.abs(weights).argmax(axis=1)
     largest = weights[np.arange(len(weights)), outputs]
     order = np.argsort(-np.abs(largest), kind="stable")[:limit]
-    names, indices = _names(model), model.basis_.indices[order]
+    terms = model.basis_.term_names(_names(model), terms=order)
     labels = model._answers if is_classifier(model) else range(weights.shape[1])
     print_heading(_title("Terms of largest weight", limit, model.n_terms_))
     rows = [
-        (_term(index, names), f"{largest[term]:.6g}", printable(str(labels[outputs[term]])))
-        for term, index in zip(order, indices.tolist(), strict=True)
+        (name, f"{largest[term]:.6g}", printable(str(labels[outputs[term]])))
+        for term, name in zip(order, terms, strict=True)
     ]
     if weights.shape[1] == 1:
         print_table(("term", "weight"), [row[:2] for row in rows])
     else:
         print_table(("term", "weight", "of output"), rows)
-
-
-def _term(index: Sequence[int], names: Sequence[str]) -> str:
-    """Name one term; ``TensorBasis.term_names`` does it for all, which may be millions."""
-    return " ".join(f"C{n}({name})" for n, name in zip(index, names, strict=True) if n) or "1"
 
 
 def _title(what: str, limit: int, total: int) -> str:
