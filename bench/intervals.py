@@ -10,16 +10,14 @@ squared error. Standard errors are those over repeats.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
-import warnings
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.datasets import load_diabetes
 
+from bench.few_samples import Samples, measure, run_command, shown
 from bench.quality import borehole, friedman, ishigami, otl_circuit
 from gegenbauer import GegenbauerRegressorCV
 
@@ -75,15 +73,6 @@ PROBLEMS: dict[str, tuple[Function, int] | None] = {
 }
 
 
-class Samples(NamedTuple):
-    """Samples to learn from, and new ones."""
-
-    X: np.ndarray
-    y: np.ndarray
-    X_new: np.ndarray
-    y_new: np.ndarray
-
-
 class Measured(NamedTuple):
     """What came of one fit."""
 
@@ -108,11 +97,11 @@ def draw(problem: tuple[Function, int] | None, n: int, seed: int) -> Samples:
     return Samples(X, y, X_new, y_new)
 
 
-def judge(samples: Samples, parameters: dict[str, Any]) -> Measured:
+def judge(samples: Samples, intervals: str) -> Measured:
     """Fit, and judge by the new samples."""
     X, y, X_new, y_new = samples
     start = time.process_time()
-    model = GegenbauerRegressorCV(out_of_range="clip", **parameters).fit(X, y)
+    model = GegenbauerRegressorCV(out_of_range="clip", intervals=intervals).fit(X, y)
     seconds = time.process_time() - start
     lower, upper = model.predict_interval(X_new, COVERAGE)
     mean, std = model.predict(X_new, return_std=True)
@@ -125,19 +114,13 @@ def judge(samples: Samples, parameters: dict[str, Any]) -> Measured:
     )
 
 
-def shown(values: np.ndarray, unit: float = 1.0) -> str:
-    """Return the mean and its standard error."""
-    error = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
-    return f"{unit * values.mean():.{1 if unit > 1 else 3}f} +- {unit * error:.2g}"
-
-
 def report(name: str, one: np.ndarray, five: np.ndarray) -> None:
     """Print a line: (repeats, measures) of the models of one spectrum and of five."""
     parts = [
-        f"inside {shown(one[:, 0], 100)} -> {shown(five[:, 0], 100)} %",
-        f"within deviations {shown(one[:, 1], 100)} -> {shown(five[:, 1], 100)} %",
-        f"width x {shown(five[:, 2] / one[:, 2])}",
-        f"RMSE x {shown(five[:, 3] / one[:, 3])}",
+        f"inside {shown(one[:, 0], '.1f', 100)} -> {shown(five[:, 0], '.1f', 100)} %",
+        f"within deviations {shown(one[:, 1], '.1f', 100)} -> {shown(five[:, 1], '.1f', 100)} %",
+        f"width x {shown(five[:, 2] / one[:, 2], '.3f')}",
+        f"RMSE x {shown(five[:, 3] / one[:, 3], '.3f')}",
         f"{one[:, 4].mean():.2f} -> {five[:, 4].mean():.2f} s",
     ]
     print(f"{name}: {', '.join(parts)}", flush=True)
@@ -151,10 +134,8 @@ def run(sizes: list[int], n_repeats: int, only: list[str]) -> dict[str, dict[str
         for name, problem in PROBLEMS.items():
             if only and name not in only:
                 continue
-            both = np.array([
-                [judge(samples, {"intervals": kind}) for kind in ("one_spectrum", "five_spectra")]
-                for samples in (draw(problem, n, seed) for seed in range(n_repeats))
-            ])  # fmt: skip
+            ways = ("one_spectrum", "five_spectra")
+            both = measure(judge, ways, partial(draw, problem), n, n_repeats)
             report(f"{n} samples, {name}", *both.swapaxes(0, 1))
             together.append(both)
             found.setdefault(str(n), {})[name] = both.tolist()
@@ -165,20 +146,5 @@ def run(sizes: list[int], n_repeats: int, only: list[str]) -> dict[str, dict[str
     return found
 
 
-def main() -> None:
-    """Run the comparison."""
-    it = argparse.ArgumentParser(prog="python -m bench.intervals", description=__doc__)
-    it.add_argument("--samples", type=int, action="append", metavar="N", help="50, 100 and 300")
-    it.add_argument("--repeats", type=int, default=16, metavar="N")
-    it.add_argument("--only", action="append", default=[], metavar="NAME", help="this problem")
-    it.add_argument("--json", type=Path, metavar="FILE", help="keep the result as JSON")
-    options = it.parse_args()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that no model is better than the mean
-        found = run(options.samples or [50, 100, 300], options.repeats, options.only)
-    if options.json:
-        options.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    run_command("intervals", __doc__, [50, 100, 300], run)

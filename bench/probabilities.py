@@ -9,17 +9,14 @@ over repeats, of all problems those over problems.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
-import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
+from bench.few_samples import Samples, measure, run_command, shown
 from bench.quality import data_sets
 from gegenbauer import GegenbauerClassifierCV
 
@@ -44,15 +41,6 @@ MADE: dict[str, Scores] = {
 DATA_SETS = (
     "iris", "wine", "australian", "diabetes", "liver", "ionosphere", "glass", "vehicle",
 )  # fmt: skip
-
-
-class Samples(NamedTuple):
-    """Samples to learn from, and new ones."""
-
-    X: np.ndarray
-    y: np.ndarray
-    X_new: np.ndarray
-    y_new: np.ndarray
 
 
 class Measured(NamedTuple):
@@ -106,18 +94,14 @@ def judge(samples: Samples, n_spectra: int) -> Measured:
     )
 
 
-def shown(values: np.ndarray, unit: float = 1.0) -> str:
-    """Return the mean and its standard error."""
-    error = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
-    return f"{unit * values.mean():+.{2 if unit > 1 else 4}f} +- {unit * error:.2g}"
-
-
 def report(name: str, one: np.ndarray, five: np.ndarray) -> None:
     """Print a line: (repeats or problems, measures) of the models of one spectrum and of five."""
+    gain, less = shown(five[:, 0] - one[:, 0], "+.2f", 100), shown(five[:, 1] - one[:, 1], "+.4f")
+    gaps = [shown(each[:, 2] - each[:, 1], "+.4f") for each in (one, five)]
     parts = [
-        f"accuracy {100 * one[:, 0].mean():.1f}, five {shown(five[:, 0] - one[:, 0], 100)} points",
-        f"log-loss {one[:, 1].mean():.4f}, five {shown(five[:, 1] - one[:, 1])}",
-        f"left out minus new {shown(one[:, 2] - one[:, 1])}, five {shown(five[:, 2] - five[:, 1])}",
+        f"accuracy {100 * one[:, 0].mean():.1f}, five {gain} points",
+        f"log-loss {one[:, 1].mean():.4f}, five {less}",
+        f"left out minus new {gaps[0]}, five {gaps[1]}",
         f"{one[:, 3].mean():.2f} -> {five[:, 3].mean():.2f} s",
     ]
     print(f"{name}: {'; '.join(parts)}", flush=True)
@@ -131,10 +115,7 @@ def run(sizes: list[int], n_repeats: int, only: list[str]) -> dict[str, dict[str
         for name, draw in problems():
             if only and name not in only:
                 continue
-            both = np.array([
-                [judge(samples, n_spectra) for n_spectra in (1, 5)]
-                for samples in (draw(n, seed) for seed in range(n_repeats))
-            ])  # fmt: skip
+            both = measure(judge, (1, 5), draw, n, n_repeats)
             report(f"{n} samples, {name}", *both.swapaxes(0, 1))
             means[name] = both.mean(axis=0)
             found.setdefault(str(n), {})[name] = both.tolist()
@@ -145,20 +126,5 @@ def run(sizes: list[int], n_repeats: int, only: list[str]) -> dict[str, dict[str
     return found
 
 
-def main() -> None:
-    """Run the comparison."""
-    it = argparse.ArgumentParser(prog="python -m bench.probabilities", description=__doc__)
-    it.add_argument("--samples", type=int, action="append", metavar="N", help="60 and 120")
-    it.add_argument("--repeats", type=int, default=16, metavar="N")
-    it.add_argument("--only", action="append", default=[], metavar="NAME", help="this problem")
-    it.add_argument("--json", type=Path, metavar="FILE", help="keep the result as JSON")
-    options = it.parse_args()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that no model is better than a constant
-        found = run(options.samples or [60, 120], options.repeats, options.only)
-    if options.json:
-        options.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    run_command("probabilities", __doc__, [60, 120], run)

@@ -25,7 +25,6 @@ from gegenbauer.errors import BeyondRangeError
 from gegenbauer.plotting import PathDisplay
 from gegenbauer.ridge import default_landmarks, predict_kernel, solve_kernel, solve_ridge
 from gegenbauer.ridge.landmarks import choose_landmarks
-from gegenbauer.ridge.statistics import landmarks as landmark_statistics
 from gegenbauer.ridge.statistics.landmarks import LandmarkStatistics
 from gegenbauer.selection import penalty, search_alpha
 
@@ -344,7 +343,7 @@ class TestStatistics:
 
     def test_they_are_those_of_the_features(self, sums, monkeypatch):
         X, Y, weight, landmarks = sums
-        monkeypatch.setattr(landmark_statistics, "_BLOCK_SIZE", 700)  # of 25 samples
+        monkeypatch.setattr("gegenbauer.ridge.landmarks._BLOCK_SIZE", 700)  # of 25 samples
         found = LandmarkStatistics.from_data(landmarks, X, Y, sample_weight=weight, scaling=SCALING)
         G = landmarks.evaluate(X, scaling=SCALING)
         assert_allclose(found.gram, G.T @ (weight[:, np.newaxis] * G), rtol=1e-12, atol=1e-12)

@@ -240,7 +240,10 @@ class SearchOnDask(Supervised, SumsSearch):
         features: TensorBasis | Landmarks = basis
         n_landmarks = self._usual_landmarks(data, basis, self._n_samples)
         if n_landmarks:
-            kind, (features, alphas) = LandmarkStatistics, self._choose_centres(data, n_landmarks)
+            kind, self._all_terms = LandmarkStatistics, True
+            features, places = self._landmarks_of(data, n_landmarks)
+            self._centres = data.X[places]
+            alphas = self._alphas_of_landmarks(features, data)
         self._require_outputs(data, alphas.size, features.n_terms)
         common = _Sums(
             self._task_model, self._coding(), kind, features, self.scaling_, K, self._folds

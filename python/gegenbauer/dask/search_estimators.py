@@ -54,11 +54,10 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
         As in :class:`gegenbauer.GegenbauerRegressorCV`.
     n_terms : int or None, default=None
         Number of terms of largest weight. None for all terms in the span of
-        :func:`gegenbauer.ridge.default_landmarks` samples; where that gives none, where 2000 terms
-        hold 99 per cent of the weight of all, for
-        these 2000, or as many as there are samples; with ``spectrum=None`` for the paper's 1000.
-        What is sent, ``cv`` times for each partition, has about n^2 / 2 numbers of n terms or
-        landmarks, less of terms if inputs are few.
+        :func:`gegenbauer.ridge.default_landmarks` samples, and where that gives none, or 2000 terms
+        hold 99 per cent of the weight of all, for these 2000, or as many as there are samples; with
+        ``spectrum=None`` for the paper's 1000. What is sent, ``cv`` times for each partition, has
+        about n^2 / 2 numbers of n terms or landmarks, less of terms if inputs are few.
     lam : float or None, default=None
         With ``spectrum=None``, the parameter of the polynomials; None for the paper's 0.05.
     cv : int, default=5
@@ -182,11 +181,10 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
         As in :class:`gegenbauer.GegenbauerClassifierCV`.
     n_terms : int or None, default=None
         Number of terms of largest weight. None for all terms in the span of
-        :func:`gegenbauer.ridge.default_landmarks` samples; where that gives none, where 2000 terms
-        hold 99 per cent of the weight of all, for
-        these 2000, or as many as there are samples; with ``spectrum=None`` for the paper's 1000.
-        What is sent, ``cv`` times for each partition, has about n^2 / 2 numbers of n terms or
-        landmarks, less of terms if inputs are few.
+        :func:`gegenbauer.ridge.default_landmarks` samples, and where that gives none, or 2000 terms
+        hold 99 per cent of the weight of all, for these 2000, or as many as there are samples; with
+        ``spectrum=None`` for the paper's 1000. What is sent, ``cv`` times for each partition, has
+        about n^2 / 2 numbers of n terms or landmarks, less of terms if inputs are few.
     lam : float or None, default=None
         With ``spectrum=None``, the parameter of the polynomials; None for the paper's 0.05.
     cv : int, default=5

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles, Places
+    from gegenbauer.basis.kernels import TotalDegreeKernel
     from gegenbauer.basis.spectrum import ComponentsLike
     from gegenbauer.estimators._time_budget import Choice
     from gegenbauer.ridge.landmarks import Landmarks
@@ -153,9 +154,9 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
 
     def _validate_params(self) -> None:
         super()._validate_params()
-        # scikit-learn takes True for the number 1
-        if self.max_seconds is not None:
+        if self.max_seconds is not None:  # which may be beyond float64
             check_number(self.max_seconds, "max_seconds", minimum=0.0, open_below=True)
+        # scikit-learn takes True for the number 1
         if not isinstance(self.kernel_samples, str):
             check_integer(self.kernel_samples, "kernel_samples", minimum=0)
         if isinstance(self.n_terms, bool):
@@ -502,7 +503,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         loss = self._make_loss(data, splits)
         return self._best_of(kernel, data, alphas, loss, splits, options)[0]
 
-    def _kernel_level(self, kernel: SpectrumKernel, data: Samples) -> float:
+    def _kernel_level(self, kernel: SpectrumKernel | TotalDegreeKernel, data: Samples) -> float:
         """Return the mean of the diagonal of the weighted kernel matrix, of penalised terms."""
         values = kernel.diagonal(data.X, scaling=self.scaling_)
         level = float(np.average(values, weights=data.weight)) - (not self.penalize_constant)
@@ -543,7 +544,8 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         self, data: Samples, loss: Loss, splits: Splits, n_landmarks: int
     ) -> LeftOut:
         """Fit all terms in the span of their kernel at few samples."""
-        landmarks, places, grid = self._landmarks_of(data, n_landmarks)
+        landmarks, places = self._landmarks_of(data, n_landmarks)
+        grid = self._alphas_of_landmarks(landmarks, data)
         options = {"sample_weight": data.weight, **self._options()}
         candidate = self._candidate(landmarks, data, splits, options)
         self.alpha_, best = self._best_alpha(candidate, grid, loss)
@@ -564,19 +566,23 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         left = data.n - float(path.effective_dof([self.alpha_])[0])
         return LeftOut(candidate.predictions(self.alpha_), left)
 
-    def _landmarks_of(self, data: Samples, n_landmarks: int) -> tuple[Landmarks, Places, Doubles]:
-        """Return landmarks, which samples they are, and the alphas to choose from."""
-        kernel = self._kernel_of_all_terms(data, self.spectra_[0])
+    def _landmarks_of(self, data: Samples, n_landmarks: int) -> tuple[Landmarks, Places]:
+        """Choose landmarks among samples; return which of these they are, too."""
         some = spread_places(data.n, _MOST_TO_CHOOSE_FROM)
         landmarks, places = choose_landmarks(
-            kernel, data.X[some], n_landmarks,
+            self._kernel_of_all_terms(data, self.spectra_[0]), data.X[some], n_landmarks,
             sample_weight=None if data.weight is None else data.weight[some],
             scaling=self.scaling_, n_threads=self._n_threads(),
         )  # fmt: skip
+        return landmarks, some[places]
+
+    def _alphas_of_landmarks(self, landmarks: Landmarks, data: Samples) -> Doubles:
+        """Return the alphas to choose from."""
         grid = self._alpha_grid()
         if grid is None:  # as fine as the walk of all samples: one pass is for all penalties
-            grid = np.outer(ALPHAS, [1.0, 2.0]).ravel() * self._kernel_level(kernel, data)
-        return landmarks, some[places], grid
+            level = self._kernel_level(landmarks.kernel, data)
+            grid = np.outer(ALPHAS, [1.0, 2.0]).ravel() * level
+        return grid
 
     def _fit_terms(
         self, data: Samples, basis: TensorBasis, alphas: Doubles, loss: Loss, splits: Splits

@@ -108,6 +108,20 @@ class _ClassFolds(_FoldStream, GegenbauerClassifier):
 _RealFolds.__name__, _ClassFolds.__name__ = "GegenbauerRegressorCV", "GegenbauerClassifierCV"
 
 
+class _First(NamedTuple):
+    """The first samples, given what is summed of their targets, and their box."""
+
+    X: NDArray[Any]
+    Y: Doubles
+    weight: Doubles | None
+    box: InputScaling
+    multilabel: bool
+
+    @property
+    def n_outputs(self) -> int:
+        return int(self.Y.shape[1])
+
+
 class _Candidate(NamedTuple):
     """A basis that is judged, its sums over each fold, and the penalties to choose from."""
 
@@ -133,7 +147,10 @@ class StreamSearch(SumsSearch):
     n_samples_seen_: int
 
     _folding: type[_FoldStream]
-    _with_landmarks: bool = False
+
+    # While it is being fitted
+    _with_landmarks: bool
+    _n_searched: int
 
     def search_stream(
         self,
@@ -273,8 +290,9 @@ class StreamSearch(SumsSearch):
         """
         m, K = X.shape[1], Y.shape[1]
         grid = self._basis_grid()
+        first = _First(X, Y, weight, box, multilabel)
         if self._with_landmarks:
-            return self._landmarks_to_sum(multilabel, X, Y, weight, box)
+            return self._landmarks_to_sum(first)
         most = max(grid[1]) if grid is not None else self._n_terms_of(len(X))
         size = most + K
         # matrices of all folds, of all others, of all the terms that were summed, and of a solve
@@ -286,7 +304,7 @@ class StreamSearch(SumsSearch):
             return summed_terms(bases, K), n_bytes
         if not isinstance(self.spectrum, str):
             return summed_terms([self._largest(m, self._given_spectrum(m), most)], K), n_bytes
-        spectrum, _ = self._first_spectrum(multilabel, X, Y, weight, box)
+        spectrum, _ = self._first_spectrum(first)
         twice = self._largest(m, spectrum, 2 * most)
         if choose_statistics(twice, K) is MomentStatistics:
             return summed_terms([twice], K), n_bytes
@@ -299,45 +317,30 @@ class StreamSearch(SumsSearch):
         require_memory(n_bytes, what, advice)
         return n_bytes
 
-    def _landmarks_to_sum(
-        self,
-        multilabel: bool,
-        X: NDArray[Any],
-        Y: Doubles,
-        weight: Doubles | None,
-        box: InputScaling,
-    ) -> tuple[list[Summed], float]:
+    def _landmarks_to_sum(self, first: _First) -> tuple[list[Summed], float]:
         """Learn the spectrum on the first samples, and choose landmarks among them."""
-        spectrum = self._given_spectrum(X.shape[1])
-        self._n_searched = 0
+        n, m = first.X.shape
+        spectrum, self._n_searched = self._given_spectrum(m), 0
         if isinstance(self.spectrum, str):
-            spectrum, self._n_searched = self._first_spectrum(multilabel, X, Y, weight, box)
-        n_landmarks = min(default_landmarks(len(X)), len(X))
-        size = n_landmarks + 1 + Y.shape[1]
+            spectrum, self._n_searched = self._first_spectrum(first)
+        n_landmarks = min(default_landmarks(n), n)
         n_bytes = self._bytes_to_choose(
-            size, f"{n_landmarks} landmarks and {Y.shape[1]} outputs", "lower `cv`"
-        )
-        landmarks, places = choose_landmarks(
-            SpectrumKernel(X.shape[1], spectrum), X, n_landmarks, sample_weight=weight,
-            scaling=box, n_threads=self._n_threads(),
+            n_landmarks + 1 + first.n_outputs,
+            f"{n_landmarks} landmarks and {first.n_outputs} outputs", "lower `cv`",
         )  # fmt: skip
-        self._centres = X[places]
+        landmarks, places = choose_landmarks(
+            SpectrumKernel(m, spectrum), first.X, n_landmarks, sample_weight=first.weight,
+            scaling=first.box, n_threads=self._n_threads(),
+        )  # fmt: skip
+        self._centres = first.X[places]
         return [Summed(landmarks, LandmarkStatistics, (0.0,))], n_bytes
 
-    def _first_spectrum(
-        self,
-        multilabel: bool,
-        X: NDArray[Any],
-        Y: Doubles,
-        weight: Doubles | None,
-        box: InputScaling,
-    ) -> tuple[Spectrum, int]:
+    def _first_spectrum(self, first: _First) -> tuple[Spectrum, int]:
         """Learn a spectrum on some of the first samples; return their number as well."""
-        labels = (
-            LabelSet.of_columns(Y.shape[1], None) if multilabel else LabelSet(np.arange(Y.shape[1]))
-        )
+        K = first.n_outputs
+        labels = LabelSet.of_columns(K, None) if first.multilabel else LabelSet(np.arange(K))
         learner = self._unfitted()
-        spectrum = learner._spectrum_of(X, Y, weight, box, labels, None)
+        spectrum = learner._spectrum_of(first.X, first.Y, first.weight, first.box, labels, None)
         return spectrum, learner.n_search_samples_
 
     def _spectrum_of(
@@ -436,6 +439,12 @@ class StreamSearch(SumsSearch):
         del self._fold_of
         self._forget_sums()
 
+    def _forget_sums(self) -> None:
+        super()._forget_sums()
+        if self._with_landmarks:
+            del self._n_searched
+        del self._with_landmarks
+
     def _warn_of_clipped(self, sums: FoldSums) -> None:
         """Warn where many values lie beyond the range of the first samples, which is the box."""
         column = int(sums.n_clipped.argmax())
@@ -502,10 +511,8 @@ class StreamSearch(SumsSearch):
         m, given, grid = data.X.shape[1], self._alpha_grid(), self._basis_grid()
         if self._with_landmarks:
             found = sums.summed[0].basis
-            if given is None:
-                level = self._kernel_level(found.kernel, data)
-                given = np.outer(ALPHAS, [1.0, 2.0]).ravel() * level
-            yield _Candidate(found.spectrum, True, "landmarks", sums.folds[0], given)
+            alphas = self._alphas_of_landmarks(found, data)
+            yield _Candidate(found.spectrum, True, "landmarks", sums.folds[0], alphas)
             return
         if grid is not None:
             sizes = np.unique(grid[1]).tolist()

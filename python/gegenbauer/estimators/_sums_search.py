@@ -100,18 +100,11 @@ class SumsSearch(SearchEstimator):
             return 0
         return default_landmarks(n_samples)
 
-    def _choose_centres(self, data: Samples, n_landmarks: int) -> tuple[Landmarks, Doubles]:
-        """Choose landmarks among the samples at hand, and the alphas to choose from."""
-        self._all_terms = True
-        landmarks, places, alphas = self._landmarks_of(data, n_landmarks)
-        self._centres = data.X[places]
-        return landmarks, alphas
-
     def _forget_sums(self) -> None:
         """Let go of what is used while a model is fitted."""
-        for name in ("_sum", "_sum_coding", "_sum_weights", "_centres"):
-            if hasattr(self, name):
-                delattr(self, name)
+        del self._sum, self._sum_coding, self._sum_weights
+        if self._all_terms:
+            del self._centres
 
     def _fold_fits(
         self, folds: Sequence[Statistics], alphas: Doubles, coding: Coding | None = None

@@ -377,6 +377,8 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
 
         Warns
         -----
+        RepeatedSamplesWarning
+            A tenth or more of the samples that ``cv`` holds out have an equal one among the others.
         TimeBudgetWarning
             ``max_seconds`` made the fit cheaper.
         UnderfittingWarning
@@ -463,7 +465,8 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         Warns
         -----
         StreamOrderWarning
-            The first samples, by which terms were chosen to be summed, are unlike the others.
+            The first samples, by which terms were chosen to be summed, are unlike the others; with
+            landmarks, one per cent or more of the values of an input lie beyond their range.
         UnderfittingWarning
             The model that was chosen is no better than a constant, by its held-out predictions.
 

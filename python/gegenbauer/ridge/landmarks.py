@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ _SHARE, _FEWEST, _MOST = 10, 5, 100
 
 # What is left of the largest entry of the diagonal where rounding is all there is
 _NOTHING_LEFT = 1e-13
+
+# Doubles of features that are held at once
+_BLOCK_SIZE = 4e6
 
 
 class Landmarks:
@@ -124,6 +127,49 @@ class Landmarks:
             self.factor, values, lower=True, overwrite_b=True, check_finite=False
         )
         return features.T
+
+    def products(
+        self,
+        X: npt.NDArray[Any],
+        scaled_Y: Doubles,
+        scale: Doubles | None,
+        scaling: InputScaling | None,
+        n_threads: int,
+    ) -> Doubles:
+        """Sum [G, Y]'G over samples, G and Y scaled, some thousand samples at a time.
+
+        Costs n_samples n_terms (n_terms + n_outputs) multiply-adds beside the features.
+
+        Parameters
+        ----------
+        X : ndarray, shape (n_samples, n_features)
+            Inputs.
+        scaled_Y : ndarray, shape (n_samples, n_outputs)
+            Targets, scaled.
+        scale : ndarray, shape (n_samples,), or None
+            Of each sample; None for one.
+        scaling : InputScaling or None
+            Maps X to the domain of the polynomials.
+        n_threads : int
+            Of the kernel; the products have those of NumPy.
+
+        Returns
+        -------
+        ndarray, shape (n_terms + n_outputs, n_terms)
+            It may hold infinity.
+        """
+        size = self.n_terms
+        sums = np.zeros((size + scaled_Y.shape[1], size))
+        step = max(1, int(_BLOCK_SIZE / size))
+        for first in range(0, len(X), step):
+            rows = slice(first, first + step)
+            G = self.evaluate(X[rows], scaling=scaling, n_threads=n_threads)
+            if scale is not None:
+                G *= scale[rows, np.newaxis]
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums[:size] += G.T @ G
+                sums[size:] += scaled_Y[rows].T @ G
+        return sums
 
     def coefficients(self, weights: Doubles) -> tuple[Doubles, Doubles]:
         """Return those of the kernel at the centres, and what is added, from weights of features.

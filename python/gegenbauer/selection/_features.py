@@ -28,8 +28,8 @@ __all__ = [
     "RESOLVED",
     "blocks_of",
     "check_tolerance",
+    "finite_sums",
     "gram_matrix",
-    "products_of_features",
     "rounding_error",
     "stack_triangles",
     "sum_of_features",
@@ -71,10 +71,11 @@ def gram_matrix(
         core.assemble_moments(plan, statistic, gram, n_threads)
     else:
         core.accumulate_gram(plan, *rows, gram, n_threads)
-    return _finite_sums(gram)
+    return finite_sums(gram)
 
 
-def _finite_sums(sums: Doubles) -> Doubles:
+def finite_sums(sums: Doubles) -> Doubles:
+    """Return sums that are finite; refuse others."""
     require_finite(
         sums, "the sums are", f"{CLIP}; or Y or sample_weight is too large", name_row=False
     )
@@ -95,26 +96,6 @@ def sum_of_features(
     for rows in blocks_of(X.shape[0], basis.n_terms):
         found[rows] = basis.evaluate(X[rows], scaling=scaling, n_threads=n_threads) @ weights
     return found
-
-
-def products_of_features(
-    basis: TensorBasis | Landmarks,
-    X: npt.NDArray[Any],
-    scaled_Y: Doubles,
-    scale: Doubles,
-    scaling: InputScaling | None,
-    n_threads: int,
-) -> Doubles:
-    """Sum the products [G, Y]'G of samples scaled, a block of features at a time."""
-    size = basis.n_terms
-    sums = np.zeros((size + scaled_Y.shape[1], size))
-    for rows in blocks_of(X.shape[0], size):
-        G = basis.evaluate(X[rows], scaling=scaling, n_threads=n_threads)
-        G *= scale[rows, np.newaxis]
-        with np.errstate(over="ignore", invalid="ignore"):  # refused below
-            sums[:size] += G.T @ G
-            sums[size:] += scaled_Y[rows].T @ G
-    return _finite_sums(sums)
 
 
 def triangle_of_features(

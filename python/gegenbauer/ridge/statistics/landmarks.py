@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.ridge.landmarks import Landmarks
 from gegenbauer.ridge.statistics.gram import GramStatistics
@@ -17,9 +15,6 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
 
 __all__ = ["LandmarkStatistics"]
-
-# Doubles of features that are held at once
-_BLOCK_SIZE = 4e6
 
 
 class LandmarkStatistics(GramStatistics):
@@ -68,19 +63,13 @@ class LandmarkStatistics(GramStatistics):
     def _accumulate(
         self,
         X: npt.NDArray[Any],
-        Y: npt.NDArray[np.float64],
-        row_scale: npt.NDArray[np.float64] | None,
+        Y: Doubles,
+        row_scale: Doubles | None,
         n_threads: int,
-    ) -> npt.NDArray[np.float64]:
-        part = self._zeros()
-        step = max(1, int(_BLOCK_SIZE / len(part)))
-        for first in range(0, len(X), step):
-            rows = slice(first, first + step)
-            features = self.basis.evaluate(X[rows], scaling=self.scaling, n_threads=n_threads)
-            if row_scale is not None:
-                features = features * row_scale[rows, np.newaxis]
-            whole = np.hstack([features, Y[rows]])
-            part += whole.T @ whole
+    ) -> Doubles:
+        part, n = self._zeros(), self.basis.n_terms
+        part[:, :n] = self.basis.products(X, Y, row_scale, self.scaling, n_threads)
+        part[n:, n:] = Y.T @ Y
         return part
 
     def _substitute(self, scale: Doubles, shift: Doubles) -> Doubles:  # noqa: ARG002

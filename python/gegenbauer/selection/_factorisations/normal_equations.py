@@ -10,12 +10,13 @@ from gegenbauer._memory import require_memory
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.ridge._eigen import PrimalSpectrum
 from gegenbauer.ridge.cost import moments_serve
+from gegenbauer.ridge.landmarks import Landmarks
 from gegenbauer.selection._factorisations.base import LeftOut, Rounding, SpectralFactorisation
 from gegenbauer.selection._features import (
     BLOCK_SIZE,
     EPS,
+    finite_sums,
     gram_matrix,
-    products_of_features,
     triangle_of_features,
 )
 from gegenbauer.selection._leave_one_out import without_share
@@ -72,9 +73,11 @@ class NormalEquations(SpectralFactorisation):
             sums = triangle_of_features(
                 basis, problem.X, problem.scaled_Y, scale, problem.scaling, problem.n_threads
             )
-        elif problem.plan is None:
-            sums = products_of_features(
-                basis, problem.X, problem.scaled_Y, scale, problem.scaling, problem.n_threads
+        elif isinstance(basis, Landmarks):
+            sums = finite_sums(
+                basis.products(
+                    problem.X, problem.scaled_Y, scale, problem.scaling, problem.n_threads
+                )
             )
         else:
             samples = (problem.X, problem.box, problem.scaled_Y, scale)
