@@ -278,7 +278,7 @@ class TensorBasis(FormerNames):
         ]
         # term 0 has no input
         degrees = self._plan.degrees[1:] - np.array(contrasts)[self._plan.inputs[1:]]
-        return int(degrees.max(initial=0).clip(min=0))
+        return int(degrees.max(initial=0))
 
     def complete_degree(self) -> tuple[int, int]:
         """Find the last total degree whose terms are all there.

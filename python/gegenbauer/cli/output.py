@@ -184,7 +184,7 @@ class Steps:
 
 # Set when the work of that call has ended. Not Thread.is_alive(): after a join that Ctrl-C ended,
 # Python 3.11 takes the thread for dead.
-_abandoned: list[threading.Thread] = []
+_abandoned: list[threading.Event] = []
 
 
 def interruptible(work: Callable[[], _T]) -> _T:
@@ -205,13 +205,13 @@ def interruptible(work: Callable[[], _T]) -> _T:
         finally:
             done.set()
 
-    thread = threading.Thread(target=run, daemon=True)
     try:
-        thread.start()  # which a signal may interrupt as well
+        # within, since a signal may come while the thread begins
+        threading.Thread(target=run, daemon=True).start()
         while not done.wait(timeout=0.1):
             pass
     except KeyboardInterrupt:
-        _abandoned.append(thread)
+        _abandoned.append(done)
         raise
     if errors:
         raise errors[0]
@@ -220,4 +220,4 @@ def interruptible(work: Callable[[], _T]) -> _T:
 
 def has_abandoned_work() -> bool:
     """Return whether a thread of :func:`interruptible` still runs."""
-    return any(thread.is_alive() for thread in _abandoned)
+    return not all(done.is_set() for done in _abandoned)
