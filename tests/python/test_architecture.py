@@ -126,6 +126,7 @@ def room(path: Path) -> str:
 
 
 SOURCES = sorted(PACKAGE.rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
 MODULES = {
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
     for path in SOURCES
@@ -337,6 +338,53 @@ def import_graph(root: Path, *packages: str) -> dict[str, set[str]]:
                 used |= {one if one in paths else str(node.module) for one in full}
         graph[name] = (used & set(paths)) - {name}
     return graph
+
+
+def shared_generators(code: ast.Module) -> list[int]:
+    """Return lines of functions that draw from generators which the file or their class keeps.
+
+    What such a function draws depends on which others ran before it in the same process.
+    """
+    lines = []
+    for scope in [code, *(node for node in ast.walk(code) if isinstance(node, ast.ClassDef))]:
+        assigned = [node for node in scope.body if isinstance(node, ast.Assign)]
+        kept = {
+            ast.unparse(node.targets[0])
+            for node in assigned
+            if isinstance(node.value, ast.Call)
+            and ast.unparse(node.value.func) == "np.random.default_rng"
+        }
+        if isinstance(scope, ast.ClassDef):
+            kept = {f"self.{name}" for name in kept}
+        for function in (node for node in ast.walk(scope) if isinstance(node, ast.FunctionDef)):
+            inner = [n for n in ast.walk(function) if isinstance(n, ast.Name | ast.Attribute)]
+            own = {ast.unparse(n) for n in inner if isinstance(n.ctx, ast.Store)}
+            lines += [n.lineno for n in inner if ast.unparse(n) in kept - own]
+    return sorted(set(lines))
+
+
+class TestTests:
+    def test_each_draws_its_own_random_numbers(self):
+        found = {path.name: shared_generators(tree(path)) for path in TESTS}
+        assert {name: lines for name, lines in found.items() if lines} == {}
+
+    def test_shared_ones_are_noticed(self):
+        code = """rng = np.random.default_rng(0)
+x = rng.normal()
+def f():
+    return rng.normal()
+def g():
+    rng = other()
+    return rng.normal()
+class T:
+    rng = np.random.default_rng(0)
+    def f(self):
+        return self.rng.normal()
+class U:
+    def f(self):
+        return self.rng.normal()
+"""
+        assert shared_generators(ast.parse(code)) == [4, 11]
 
 
 class TestBenchmarksAndExperiments:

@@ -146,7 +146,7 @@ class TestSolvedProblems:
         assert path.mark_.get_xdata()[0] == model.alpha_ == np.median(penalties)
 
     def test_weights(self):
-        weights = self.rng.uniform(0.5, 2.0, 60)
+        weights = np.random.default_rng(1).uniform(0.5, 2.0, 60)
         model = GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(self.X, self.y, weights)
         kept = LeverageDisplay.from_estimator(model)
         given = LeverageDisplay.from_estimator(model, self.X, self.y, sample_weight=weights)
@@ -280,7 +280,7 @@ def test_sensitivity():
     ],
 )
 def test_cells_of_uneven_sizes_meet_within_their_range(n_terms, scale, edges):
-    errors = RNG.uniform(size=(3, len(n_terms)))
+    errors = np.random.default_rng(1).uniform(size=(3, len(n_terms)))
     display = SensitivityDisplay(10.0 ** np.array([-4, -2, 0]), np.array(n_terms), errors).plot()
     x, y = np.moveaxis(display.surface_.get_coordinates(), -1, 0)
     assert_allclose(x, np.broadcast_to([1e-4, 1e-3, 1e-1, 1], x.shape))

@@ -402,7 +402,7 @@ class TestExpansion:
 def share_inside(intervals, n_repeats):
     """Return the mean coverage of 90 per cent with 50 samples of ten inputs."""
     measured = [
-        judge(draw(PROBLEMS["Friedman-1"], 50, seed), {"intervals": intervals})
+        judge(draw(PROBLEMS["Friedman-1"], 50, seed), intervals)
         for seed in range(n_repeats)
     ]  # fmt: skip
     return [float(np.mean([getattr(m, name) for m in measured])) for name in ("inside", "within")]
@@ -422,7 +422,7 @@ def test_coverage():
 def test_coverage_of_all_problems(n, n_seeds):
     inside, within = [], []
     for problem in PROBLEMS.values():
-        measured = [judge(draw(problem, n, seed), {}) for seed in range(n_seeds)]
+        measured = [judge(draw(problem, n, seed), "auto") for seed in range(n_seeds)]
         inside.append(np.mean([m.inside for m in measured]))
         within.append(np.mean([m.within for m in measured]))
     assert 0.88 < np.mean(inside) < 0.94
