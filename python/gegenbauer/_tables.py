@@ -59,7 +59,13 @@ class Columns:
 
     def objects(self) -> list[int]:
         """Return which columns may hold anything."""
-        return []
+        if not isinstance(self.X, (np.ndarray, list, tuple)):  # others may take long to convert
+            return []
+        try:
+            array = self._array
+        except ValueError:  # of rows of different lengths, which the checks of X refuse
+            return []
+        return list(range(array.shape[1])) if array.ndim == 2 and array.dtype.kind == "O" else []
 
     def replaced(self, columns: Mapping[int, Any]) -> Any:
         """Return a copy of the same library with some columns replaced."""
@@ -147,8 +153,7 @@ class _Arrow(Columns):
     def replaced(self, columns: Mapping[int, Any]) -> Any:
         X = self.X
         for at, column in columns.items():
-            chunks = [column] if hasattr(X, "to_batches") else column  # of a table, or a batch
-            X = X.set_column(at, X.schema.names[at], chunks)
+            X = X.set_column(at, X.schema.names[at], [column])
         return X
 
 
@@ -160,4 +165,8 @@ def columns_of(X: Any) -> Columns:
         return _Pandas(X)
     if hasattr(X, "get_columns"):
         return _Polars(X)
-    return _Arrow(X) if hasattr(X, "itercolumns") else Columns(X)
+    if not hasattr(X, "itercolumns"):
+        return Columns(X)
+    if not hasattr(X, "to_batches"):  # a batch of Arrow, whose names scikit-learn does not read
+        X = type(X.schema.empty_table()).from_batches([X])
+    return _Arrow(X)

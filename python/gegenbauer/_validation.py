@@ -6,6 +6,7 @@ import contextlib
 import datetime as dt
 import itertools
 import operator
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -264,7 +265,7 @@ def require_plain(
     Parameters
     ----------
     value : object
-        An array, table, column or sequence; sparse matrices and scalars pass.
+        An array, table, column, sequence or sparse matrix; scalars pass.
     name : str
         For messages.
     wanted : str
@@ -276,16 +277,28 @@ def require_plain(
     ------
     NotNumbersError
         When there are masked entries, dates, times, complex numbers or records.
+    TypeError
+        When it is a dictionary, or a lazy table, which has no values yet.
     """
-    if value is None or isinstance(value, (str, bytes)) or hasattr(value, "toarray"):
+    if value is None or isinstance(value, (str, bytes)):
         return
+    if isinstance(value, Mapping) and not hasattr(value, "toarray"):  # DOK matrices are, too
+        raise TypeError(
+            f"{name} must be an array or a table, got {type(value).__name__}: make a table of it, "
+            "as pandas.DataFrame does"
+        )
+    if hasattr(value, "collect_schema") and hasattr(value, "collect"):
+        raise TypeError(
+            f"{name} must be an array or a table, got {type(value).__name__}, which has no values "
+            "yet: collect() them"
+        )
     if hasattr(value, "iloc") and hasattr(value, "columns"):  # most columns need no look
         kinds = [getattr(dtype, "kind", "O") for dtype in value.dtypes]  # type: ignore[attr-defined]
         suspects = [at for at, kind in enumerate(kinds) if kind not in "biuf"]
         if not suspects:
             return
         value = value.iloc[:, suspects]
-    columns = _columns(value)
+    columns = None if hasattr(value, "toarray") else _columns(value)  # not of a sparse matrix
     for column, values in [(None, value)] if columns is None else columns:
         found = _holds(values)
         if found is not None and not (times and found == "dates or times"):
@@ -320,7 +333,9 @@ def _unreadable(values: Any) -> tuple[int, Any, Exception] | None:
 
 
 def _advice(entry: object, text: str | None = None) -> str:
-    if isinstance(entry, (str, bytes)):
+    if isinstance(entry, bytes):
+        return "make text of bytes by .decode(), or leave the column out"
+    if isinstance(entry, str):
         return text or (
             "encode text, for example by sklearn.preprocessing.OneHotEncoder in a "
             "ColumnTransformer, or leave the column out"

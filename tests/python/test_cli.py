@@ -1950,6 +1950,27 @@ class TestErrors:
             assert found["prediction"].to_numpy() == pytest.approx([value] * 2, abs=0.1)
         assert "island 2 levels 'Biscoe', 'Dream'" in report
 
+    def test_words_beside_truth_values_and_numbers_that_are_categories(self):
+        """A word that is no level takes none of the others away."""
+        table = pd.DataFrame({"flag": np.arange(80) % 3 == 0, "code": np.arange(80) % 4})
+        y = 10.0 * table["flag"] + table["code"] ** 2
+        model = GegenbauerRegressorCV(categorical_features=[0, 1])
+        save(model.fit(table, y + 0.01 * np.arange(80)), "kinds.st")
+        alone = ["TRUE,3", "false,2", "true,", ",1.0", "True,1e0", "false, +2"]
+        Path("new.csv").write_text("\n".join(["flag,code", *alone]))
+        out = succeed("predict", "kinds.st", "new.csv", "--out-of-range=clip").out
+        expected = pd.read_csv(io.StringIO(out))["prediction"].to_numpy()
+        assert expected[:2] == pytest.approx([19, 4], abs=1)
+        Path("new.csv").write_text("\n".join(["flag,code", *alone, "perhaps,four"]))
+        result = succeed(
+            "predict", "kinds.st", "new.csv",
+            warning="3 of 7 rows have what no row had in fit, in 'flag', 'code'; the first is data "
+            "row 3 of new.csv (header not counted), where 'code' has no value; taken as the mean",
+        )  # fmt: skip
+        found = pd.read_csv(io.StringIO(result.out))["prediction"].to_numpy()
+        assert np.array_equal(found[:-1], expected)
+        assert found[-1] == pytest.approx(y.mean(), abs=1)
+
     def test_dates(self):
         table = iris_table().assign(day=pd.Timestamp("2024-05-01"))
         table.to_parquet("t.parquet")

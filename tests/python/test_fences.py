@@ -76,6 +76,14 @@ class TestFences:
         lower, upper = find_fences(np.array([-1.7e308, 0.0, 1.7e308]), None)
         assert -1.7e308 <= lower < upper <= 1.7e308
 
+    def test_ranges_beyond_float64(self):
+        """Neither fences nor the look for outliers leave float64, which NumPy would warn of."""
+        values = np.linspace(-1.0, 1.0, 120) * 1.7e308
+        assert find_fences(values, None) == (values[0], values[-1])
+        far = np.where(np.arange(120) == 4, 1e308, -1e308) + np.arange(120) * 1e300
+        with pytest.warns(OutlierWarning, match="99.17 per cent"):
+            GegenbauerRegressorCV().fit(far[:, np.newaxis], np.arange(120.0))
+
 
 class TestEstimators:
     @pytest.fixture(scope="class")

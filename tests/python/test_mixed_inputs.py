@@ -31,7 +31,12 @@ from gegenbauer import (
     sobol_indices,
 )
 from gegenbauer.basis import SpectrumKernel
-from gegenbauer.errors import ModelFileError, OutOfRangeWarning, UnderfittingWarning
+from gegenbauer.errors import (
+    ModelFileError,
+    NotNumbersError,
+    OutOfRangeWarning,
+    UnderfittingWarning,
+)
 
 
 def one_model(**parameters):
@@ -213,6 +218,32 @@ class TestTables:
         np.testing.assert_array_equal(model.loo_predictions_, fitted.loo_predictions_)
         with pytest.raises(ValueError, match=r"column 1 \('colour'\).*`categorical_features`"):
             one_model().fit(other, y)
+
+    def test_columns_of_batches_have_names(self):
+        """Columns in another order were predicted as if they were in the order of the fit."""
+        X, _ = table()
+        y, columns = np.sin(6 * X["x"]), {"x": X["x"], "w": X["x"] ** 2}
+        for given in (pa.table(columns), pa.RecordBatch.from_pydict(columns)):
+            model = one_model().fit(given, y)
+            assert model.feature_names_in_.tolist() == ["x", "w"]
+            expected = model.predict(pa.table(columns))
+            found = model.predict(pa.RecordBatch.from_pydict(columns))
+            np.testing.assert_array_equal(found, expected)
+            with pytest.raises(ValueError, match="must be in the same order"):
+                model.predict(pa.RecordBatch.from_pydict({"w": columns["w"], "x": columns["x"]}))
+
+    def test_missing_values_of_pandas_in_arrays_and_rows(self, fitted):
+        X, _ = table()
+        X["z"] = X["z"].astype(object).where(X["z"].notna(), pd.NA)
+        numbers = X[["x", "z"]]
+        expected = one_model().fit(numbers, numbers["x"])
+        array = numbers.to_numpy(dtype=object)
+        for given in (array, array.tolist(), [*map(tuple, array.tolist())]):
+            model = one_model().fit(given, numbers["x"].to_numpy())
+            np.testing.assert_array_equal(model.loo_predictions_, expected.loo_predictions_)
+        with pytest.warns(UserWarning, match="feature names"):
+            found = fitted.predict(X.to_numpy(dtype=object))
+        np.testing.assert_array_equal(found, fitted.predict(X))
 
     def test_masks_numbers_and_names(self, fitted):
         X, y = table()
@@ -403,6 +434,27 @@ class TestBadInput:
             ValueError, match=r"column 1 \('colour'\) holds numbers, such as 5, where fit had text"
         ):
             fitted.predict(X.assign(colour=5))
+        with pytest.raises(
+            ValueError, match=r"\('colour'\) holds values of type bytes, such as b'red', where fit"
+        ):
+            fitted.predict(X.assign(colour=[b"red"] * 3))
+
+    @pytest.mark.parametrize("estimator", [one_model(), GegenbauerRegressor(degree=1)])
+    def test_what_is_no_table(self, estimator):
+        """What there is to do about it is named, and can be done."""
+        X, y = table(20)
+        lazy = pl.from_pandas(X[["x"]]).lazy()
+        cases = [
+            ({"x": X["x"]}, TypeError, "X must be an array or a table, got dict: make a table"),
+            (X[[]], ValueError, r"Found array with 0 feature\(s\)"),
+            (scipy.sparse.csr_array(np.ones((20, 1)) + 1j), NotNumbersError, "got complex numbers"),
+            (X[["x"]].assign(x=[b"a"] * 20), ValueError, "make text of bytes by .decode()"),
+        ]
+        if estimator.__class__ is GegenbauerRegressorCV:  # scikit-learn's words else
+            cases.append((lazy, TypeError, r"got LazyFrame, which has no values yet: collect\(\)"))
+        for given, error, message in cases:
+            with pytest.raises(error, match=message):
+                clone(estimator).fit(given, y)
 
     def test_what_is_no_value_of_a_category(self):
         X, y = table(20)

@@ -223,12 +223,25 @@ def read_inputs(
 def _as_category(column: Any, kind: type) -> list[Any]:
     """Return values as those of a category, None where they are missing.
 
-    A file may have digits alone in a column of text, or names of truth values.
+    A file may have digits alone in a column of text, or, between words that are no level, those of
+    truth values or numbers.
     """
-    values: list[Any] = decoded(column).to_pylist()
+    column = decoded(column)
+    values: list[Any] = column.to_pylist()
     if kind is str:
         return [None if value is None else str(value) for value in values]
+    if column_kind(column.type) == TEXT:
+        type_ = pa.bool_() if kind is bool else pa.float64()
+        read = {text: _read_or_text(text, type_) for text in {*values}}
+        return [read[text] for text in values]
     return values
+
+
+def _read_or_text(text: str | None, type_: pa.DataType) -> Any:
+    try:
+        return read_as(pa.array([text], pa.string()), type_)[0].as_py()
+    except pa.ArrowInvalid:
+        return text
 
 
 def require_inputs(table: Table, names: Sequence[str], *, may_be_empty: bool = False) -> None:

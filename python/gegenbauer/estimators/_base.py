@@ -131,11 +131,11 @@ def _dense(X: Any) -> NDArray[Any]:
 
 
 def _is_of_floats(X: Any) -> bool:
-    """Return whether X is a table of pandas of which all columns are one kind of floats."""
+    """Return whether X is a table of pandas whose columns, if any, are one kind of floats."""
     if not (hasattr(X, "iloc") and hasattr(X, "columns") and hasattr(X, "to_numpy")):
         return False
-    dtype, *others = {*X.dtypes} or {None}
-    return not others and dtype in FLOAT_DTYPES
+    dtypes = {*getattr(X, "dtypes", ())}
+    return len(dtypes) <= 1 and all(dtype in FLOAT_DTYPES for dtype in dtypes)
 
 
 class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped

@@ -243,7 +243,9 @@ def _is_missing(value: Any) -> bool:
 def _kind(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "truth values"
-    return "text" if isinstance(value, str) else "numbers"
+    if isinstance(value, str):
+        return "text"
+    return "numbers" if isinstance(value, Real) else f"values of type {type(value).__name__}"
 
 
 def _distinct(columns: Columns, at: int, values: list[Any]) -> tuple[Any, ...]:

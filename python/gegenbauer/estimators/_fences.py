@@ -45,7 +45,7 @@ def find_fences(column: NDArray[np.float64], weight: Doubles | None) -> tuple[fl
     order = np.argsort(values, kind="stable")
     values = values[order]
     range_ = float(values[0]), float(values[-1])
-    if values.size < _FEWEST or np.count_nonzero(np.diff(values)) < _FEW_VALUES:
+    if values.size < _FEWEST or np.count_nonzero(values[1:] != values[:-1]) < _FEW_VALUES:
         return range_
     counted = np.ones(values.size) if weight is None else weight[given][order]
     upto = np.cumsum(counted)

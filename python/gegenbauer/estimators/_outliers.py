@@ -71,7 +71,7 @@ def find_bulk(
                 gaps.append(low - low_ends[n_low - 1])
             if n_high:
                 gaps.append(high_ends[most - n_high + 1] - high)
-            if gaps and high > low and min(gaps) >= 2.0 * _LEAST_GAP * 0.5 * (high - low):
+            if gaps and high > low and min(gaps) / _LEAST_GAP >= high - low:
                 share = 1.0 - (n_low + n_high) / column.size
                 return share, float(2.0 * low), float(2.0 * high)
     return None
