@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make_friedman3
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import log_loss
 
@@ -59,12 +60,25 @@ def tables() -> Iterator[tuple[str, pd.DataFrame, np.ndarray, bool]]:
         for name, place, target, classes in (
             ("Titanic passengers", "COUNT/titanic", "survived", True),
             ("diamonds", "ggplot2/diamonds", "price", False),
+            ("Boston", "MASS/Boston", "medv", False),
+            ("houses of Windsor", "Ecdat/Housing", "price", False),
         ):
             with tarfile.open(archive) as file:
                 data = file.extractfile(f"resources/rdata/csv/{place}.csv")
                 assert data is not None
                 table = pd.read_csv(data, index_col=0)
             yield name, table.drop(columns=target), table[target].to_numpy(), classes
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    yield "diabetes (numbers)", X, y.to_numpy(), False
+    # with the noise that Friedman and Breiman gave them: a fifth and a third of the deviations
+    for name, make, noise in (
+        ("Friedman 1 with noise", make_friedman1, 1.0),
+        ("Friedman 2 with noise", make_friedman2, 125.0),
+        ("Friedman 3 with noise", make_friedman3, 0.1),
+    ):
+        samples, y = make(1430, noise=noise, random_state=0)  # of which 1001 are to learn from
+        X = pd.DataFrame(samples, columns=[f"x{t}" for t in range(samples.shape[1])])
+        yield name, X, y, False
 
 
 def contestants(n_jobs: int, *, classes: bool) -> dict[str, tuple[Maker, bool]]:
