@@ -21,11 +21,21 @@ RNG = np.random.default_rng(0)
 X = RNG.uniform(size=(40, 2))
 Y = np.sin(5 * X[:, 0]) + X[:, 1] + 0.1 * RNG.normal(size=40)
 CASES = [
-    (GegenbauerRegressorCV(), Y, "spectrum"),
-    (GegenbauerRegressorCV(n_terms=10), Y, "spectrum"),
-    (GegenbauerClassifierCV(), Y > 0.5, "spectrum"),
-    (GegenbauerClassifierCV(spectrum=None, lam=[0.05, 0.5], n_terms=5), Y > 0.5, "basis"),
+    (GegenbauerRegressorCV(), Y, "spectrum", "alpha on all samples"),
+    (GegenbauerRegressorCV(n_terms=10), Y, "spectrum", "alpha of 10 terms"),
+    (GegenbauerRegressorCV(kernel_samples=0), Y, "spectrum", "alpha by up to 40 landmarks"),
+    (GegenbauerClassifierCV(), Y > 0.5, "spectrum", "alpha on all samples"),
+    (
+        GegenbauerClassifierCV(spectrum=None, lam=[0.05, 0.5], n_terms=5),
+        Y > 0.5,
+        "basis",
+        "weights",
+    ),
 ]
+
+
+def name_of(case):
+    return str(case)[:40]
 
 
 class Recorder:
@@ -57,8 +67,10 @@ class TestCallbacks:
     def _interface(self):
         pytest.importorskip("sklearn.callback", reason="scikit-learn has no callbacks before 1.9")
 
-    @pytest.mark.parametrize(("estimator", "y", "first"), CASES, ids=lambda case: str(case)[:40])
-    def test_tasks_are_nested(self, estimator, y, first):
+    @pytest.mark.parametrize(
+        ("estimator", "y", "first", "last"), CASES, ids=lambda case: str(case)[:40]
+    )
+    def test_tasks_are_nested(self, estimator, y, first, last):
         """Each stage and step begins before it ends, within what it is a part of."""
         recorder = Recorder()
         weights = np.ones(40)
@@ -75,7 +87,7 @@ class TestCallbacks:
                 assert open_tasks.pop() == name
         assert open_tasks == []
         stages = [name for hook, name in record if hook == "begin" and name not in ("fit", "step")]
-        assert stages == [first, "weights" if first == "basis" else "alpha on all samples"]
+        assert stages == [first, last]
         n_steps = record.count(("begin", "step"))
         assert n_steps == record.count(("end", "step"))
         assert n_steps > 2
@@ -141,10 +153,12 @@ class TestCallbacks:
         assert scores == [model.score(X, Y)]
 
 
-@pytest.mark.parametrize(("estimator", "y", "first"), CASES, ids=lambda case: str(case)[:40])
+@pytest.mark.parametrize(
+    ("estimator", "y", "first", "last"), CASES, ids=lambda case: str(case)[:40]
+)
 @pytest.mark.parametrize("tqdm", [True, False])
 class TestLine:
-    def test_on_request(self, monkeypatch, capsys, estimator, y, first, tqdm):
+    def test_on_request(self, monkeypatch, capsys, estimator, y, first, last, tqdm):
         if tqdm:
             pytest.importorskip("tqdm")
         else:
@@ -155,11 +169,9 @@ class TestLine:
         if not tqdm:
             lines = shown.out.splitlines()
             assert all(line.startswith("gegenbauer: ") for line in lines)
-            assert lines[-1] == (
-                "gegenbauer: weights" if first == "basis" else "gegenbauer: alpha on all samples"
-            )
+            assert lines[-1] == f"gegenbauer: {last}"
 
-    def test_silent_in_pipelines(self, capsys, estimator, y, first, tqdm):
+    def test_silent_in_pipelines(self, capsys, estimator, y, first, last, tqdm):
         make_pipeline(StandardScaler(), clone(estimator)).fit(X, y)
         assert capsys.readouterr() == ("", "")
 

@@ -304,14 +304,16 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
                     )
                 alpha = self._first_alpha(few, few_splits) if n_landmarks == 0 else 0.0
         if n_landmarks:
-            with progress.stage("alpha by landmarks"):
+            with progress.stage(f"alpha by up to {min(n_landmarks, data.n)} landmarks"):
                 return self._fit_landmarks(data, loss, splits, n_landmarks)
-        with progress.stage("alpha on all samples"):
-            if n_landmarks == 0:
+        if n_landmarks == 0:
+            with progress.stage("alpha on all samples"):
                 return self._fit_kernel(data, spectrum, alpha, loss, splits)
+        n_terms = self._default_n_terms(data) if self.n_terms is None else int(self.n_terms)  # type: ignore[arg-type]
+        with progress.stage(f"alpha of {n_terms} terms"):
             basis = TensorBasis(
                 data.X.shape[1],
-                n_terms=self._default_n_terms(data) if self.n_terms is None else int(self.n_terms),  # type: ignore[arg-type]
+                n_terms=n_terms,
                 lam=self.lam_,
                 index_set="largest_weight",
                 spectrum=spectrum,
