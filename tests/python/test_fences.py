@@ -177,6 +177,16 @@ class TestEstimators:
         save(model, tmp_path / "m.safetensors")
         assert load(tmp_path / "m.safetensors").bounds == ((-2.0, 2.0),) * 3
 
+    def test_bounds_of_a_category_count_for_nothing(self):
+        X, y = smooth()
+        X[:, 2] = np.arange(300) % 5
+        models = [
+            GegenbauerRegressorCV((0.5, 2.0), bounds=bounds, categorical_features=[2]).fit(X, y)
+            for bounds in ([[-2, 2]] * 3, [[-2, 2], [-2, 2], [7, 9]])
+        ]
+        assert models[0].scaling_.lower.tolist() == models[1].scaling_.lower.tolist() == [-2, -2, 0]
+        assert np.array_equal(models[0].loo_predictions_, models[1].loo_predictions_)
+
     def test_samples_beyond_given_bounds(self):
         X, y = smooth()
         bounds = [[-0.9, 2], [-2, 2], [-2, 2]]

@@ -136,11 +136,12 @@ class GegenbauerClassifierCV(ClassTargets, SeveralSpectraEstimator):
         streams take neither categories nor missing values.
     bounds : "auto", array-like of shape (n_features, 2) or None, default="auto"
         The box of the inputs, (lower, upper) of each, which is mapped to [-1, 1]; values beyond it
-        are clipped to it. None takes the range of the samples. "auto" does, too, but puts fences
-        where a few samples far from all others would set it: on either side of the median, three
-        times as far as the quantile of 0.99 is; ``n_clipped_`` reports how many are beyond. Only
-        where values are clipped, and not with ``spectrum=None``. From 1,000 samples on each input
-        may be replaced by the mean of its place in the box and its rank (half ranks), see
+        are clipped to it. What is given for a category counts for nothing, but has to be such a
+        pair. None takes the range of the samples. "auto" does, too, but puts fences where a few
+        samples far from all others would set it: on either side of the median, three times as far
+        as the quantile of 0.99 is; ``n_clipped_`` reports how many are beyond. Only where values
+        are clipped, and not with ``spectrum=None``. From 1,000 samples on each input may be
+        replaced by the mean of its place in the box and its rank (half ranks), see
         ``alternatives_``.
     max_seconds : float or None, default=None
         A time budget of ``fit``, in seconds, for models of all terms. Where the choice would take
