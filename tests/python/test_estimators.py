@@ -694,7 +694,6 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("X", "message"),
         [
-            ([[1.0, np.nan]] * 4, r"NaN[\s\S]*column 1 \(first in row 0\)"),
             ([[1.0, np.inf]] * 4, r"infinity[\s\S]*column 1"),
             (np.zeros((0, 2)), r"0 sample"),
             (np.zeros((4, 0)), r"0 feature"),
@@ -708,6 +707,16 @@ class TestBadInput:
         with pytest.raises(ValueError, match=message):
             cls(n_terms=3).fit(X, [0, 1, 0, 1])
         model = cls(n_terms=3).fit([[0.0, 1], [1, 0], [0, 0], [1, 1]], [0, 1, 0, 1])
+        with pytest.raises(ValueError, match=message):
+            model.predict(X)
+
+    @pytest.mark.parametrize("cls", BOTH)
+    def test_missing_values_on_request(self, cls):
+        message, X = r"NaN[\s\S]*column 1 \(first in row 0\)", [[1.0, np.nan]] * 4
+        with pytest.raises(ValueError, match=message):
+            cls(n_terms=3, missing="error").fit(X, [0, 1, 0, 1])
+        model = cls(n_terms=3, missing="error")
+        model.fit([[0.0, 1], [1, 0], [0, 0], [1, 1]], [0, 1, 0, 1])
         with pytest.raises(ValueError, match=message):
             model.predict(X)
 
@@ -786,7 +795,7 @@ class TestAtomicity:
         before = dict(vars(model))
         other = rng.random((10, 3))
         for bad in (
-            (np.full((10, 3), np.nan), y),
+            (np.full((10, 3), np.inf), y),
             (other, None),
             (other, y[:5]),
             (other, y, -np.ones(10)),
@@ -945,7 +954,7 @@ class TestNothingSilent:
         X = self.X.copy()
         X[4, 1] = np.nan
         with pytest.raises(ValueError, match=r"^[^\n]*NaN[^\n]*column 1 \(first in row 4\)[^\n]*$"):
-            GegenbauerRegressor(20).fit(X, self.y)
+            GegenbauerRegressor(20, missing="error").fit(X, self.y)
 
     @pytest.mark.parametrize(
         "y", [["a"] * 30, np.arange(30).astype("datetime64[D]"), [10**400] * 30]

@@ -14,8 +14,6 @@ import pytest
 from gegenbauer import (
     GegenbauerClassifierCV,
     GegenbauerDecay,
-    GegenbauerFeatures,
-    GegenbauerRegressor,
     GegenbauerRegressorCV,
     GeometricDecay,
     GramStatistics,
@@ -429,8 +427,27 @@ class TestTensorBasis:
     def test_levels_need_the_whole_domain(self):
         basis = TensorBasis(4, degree=2, spectrum=Spectrum((0.5, 1.0), OF_CAPS))
         box = InputScaling([0.0] * 4, [1.0] * 4)
-        with pytest.raises(ValueError, match=r"must have `domain=\(-1, 1\)`, got \(0.0, 1.0\)"):
+        with pytest.raises(ValueError, match=r"must have `domain=\(-1, 1\)`, or column 0 among"):
             basis.evaluate(np.zeros((1, 4)), scaling=box)
+
+    def test_levels_beside_numbers_from_0_to_1(self):
+        """Boxes may map the columns of categories to another interval than those of numbers."""
+        levels = [Levels((0.5, 0.3, 0.2)), None, Levels((0.7, 0.3), category=False)]
+        basis = TensorBasis(3, degree=3, spectrum=Spectrum((0.5, 1.0), levels))
+        X = np.array([[0.0, 2.0, 1.0], [1.0, 3.0, np.nan], [2.0, 4.0, 3.0], [np.nan, 2.5, 0.0]])
+        given = {"lower": [0.0, 2.0, 0.0], "upper": [2.0, 4.0, 3.0], "domain": (0, 1)}
+        box = InputScaling(**given, categories=[True, False, False])
+        u = np.column_stack([X[:, 0] - 1.0, (X[:, 1] - 2.0) / 2.0, X[:, 2] / 3.0])
+        np.testing.assert_allclose(box.transform(X), u)
+        np.testing.assert_allclose(basis.evaluate(X, scaling=box), basis.evaluate(u), atol=1e-15)
+        slopes = box.slopes(np.array([[1.0, 3.0, 1.0]]))
+        np.testing.assert_allclose(slopes, [[1.0, 0.5, 1.0 / 3.0]])
+        assert pickle.loads(pickle.dumps(box)) == box
+        assert box != InputScaling(**given)
+        with pytest.raises(ValueError, match="boxes can be joined"):
+            box.union(InputScaling(**given))
+        # from -1 to 1 there is no difference
+        assert box.replace(domain=(-1, 1)) == InputScaling(**{**given, "domain": (-1, 1)})
 
     def test_total_degree_kernel_takes_numbers_alone(self):
         with pytest.raises(ValueError, match="must have no `levels`"):
@@ -805,12 +822,6 @@ class TestEstimators:
         model = GegenbauerRegressorCV(n_terms=300, search_samples=200).fit(X, y)
         Z, z = table(500, seed=5)
         assert model.score(Z, z) > 0.98
-
-    @pytest.mark.parametrize("kind", [GegenbauerRegressor, GegenbauerFeatures])
-    def test_given_parameters_take_numbers_alone(self, kind):
-        spectrum = Spectrum((0.5, 1.0), [Levels((0.5, 0.5)), None])
-        with pytest.raises(ValueError, match=f"`levels`, since {kind.__name__} takes numbers"):
-            kind(degree=2, spectrum=spectrum).fit(np.zeros((4, 2)), np.arange(4.0))
 
 
 class TestPolynomials:

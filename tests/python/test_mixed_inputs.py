@@ -278,18 +278,24 @@ class TestTables:
     def test_tags_of_what_is_taken(self):
         from sklearn.utils import get_tags
 
-        for model in (one_model(), GegenbauerRegressorCV(n_terms=10)):
+        for model in (
+            one_model(),
+            GegenbauerRegressorCV(n_terms=10),
+            GegenbauerRegressor(degree=2),
+            GegenbauerFeatures(degree=2),
+        ):
             tags = get_tags(model).input_tags
             assert tags.allow_nan
             assert tags.categorical
         for model in (
             GegenbauerRegressorCV(missing="error"),
             GegenbauerRegressorCV(spectrum=None),
-            GegenbauerRegressor(degree=2),
-            GegenbauerFeatures(degree=2),
+            GegenbauerRegressor(degree=2, missing="error"),
+            GegenbauerRegressor(degree=2).partial_fit([[0.0], [1.0]], [0.0, 1.0]),
         ):
             assert not get_tags(model).input_tags.allow_nan
-        assert not get_tags(GegenbauerRegressor(degree=2)).input_tags.categorical
+        numbers = GegenbauerRegressor(degree=2, categorical_features=None)
+        assert not get_tags(numbers).input_tags.categorical
 
 
 class TestPrediction:

@@ -52,6 +52,9 @@ class InputScaling:
         For each column two arrays of as many numbers, which increase from 0 to 1: shares of the
         range and what they are mapped to, linear in between and on beyond the ends; steps are at
         least 1e-9. None for columns that are mapped by the box alone.
+    categories : array_like of bool, shape (n_features,), optional
+        Columns whose box is mapped to [-1, 1] whatever `domain` is: those of numbers of levels,
+        from 0 to the last, which a basis looks for there.
 
     Examples
     --------
@@ -63,7 +66,10 @@ class InputScaling:
            [1., 0.]])
     """
 
-    __slots__ = ("_map", "_pieces", "clip", "domain", "is_constant", "lower", "upper", "warping")
+    __slots__ = (
+        "_ends", "_map", "_pieces", "categories", "clip", "domain", "is_constant", "lower", "upper",
+        "warping",
+    )  # fmt: skip
 
     lower: npt.NDArray[np.float64]
     upper: npt.NDArray[np.float64]
@@ -71,6 +77,8 @@ class InputScaling:
     clip: bool
     is_constant: npt.NDArray[np.bool_]
     warping: tuple[tuple[Doubles, Doubles] | None, ...] | None
+    categories: npt.NDArray[np.bool_] | None
+    _ends: tuple[Doubles, Doubles]  # of the interval that each column is mapped to
 
     def __init__(
         self,
@@ -81,6 +89,7 @@ class InputScaling:
         clip: bool = True,
         constant: npt.ArrayLike | None = None,
         warping: Sequence[tuple[npt.ArrayLike, npt.ArrayLike] | None] | None = None,
+        categories: npt.ArrayLike | None = None,
     ) -> None:
         box = [
             as_matrix(side, name, one_dimensional=True, n_columns=1, keep_float32=False)[:, 0]
@@ -101,16 +110,17 @@ class InputScaling:
         if constant is None:
             self.is_constant = _is_constant(self.lower, self.upper, np.finfo(np.float64).eps)
         else:
-            require_plain(constant, "constant", wanted="one flag for each column")
-            self.is_constant = np.array(constant, dtype=bool)
-            if self.is_constant.shape != self.lower.shape:
-                raise ValueError("`constant` must have one entry for each column")
+            self.is_constant = _flags(constant, "constant", self.lower.size)
             self.is_constant |= half_range == 0
+        self.categories = None
+        if categories is not None and self.domain != (-1.0, 1.0):  # where no column differs
+            found = _flags(categories, "categories", self.lower.size)
+            self.categories = found if found.any() else None
         self.warping = None if warping is None else _check_warping(warping, self.lower.size)
         self._pieces = [_pieces(each) for each in self.warping or ()]
         for array in (self.lower, self.upper, self.is_constant):
             array.flags.writeable = False
-        low, high = self.domain
+        low, high = self._ends = self._intervals()
         self._map = core.BoxMap(
             (0.5 * self.lower).tolist(),
             np.where(self.is_constant, 1.0, half_range).tolist(),
@@ -119,6 +129,13 @@ class InputScaling:
             self.clip,
             [tuple(part.tolist() for part in each) for each in self._pieces],
         )
+
+    def _intervals(self) -> tuple[Doubles, Doubles]:
+        """Return the ends of the interval that each column is mapped to."""
+        low, high = (np.full(self.lower.size, end) for end in self.domain)
+        if self.categories is not None:
+            low[self.categories], high[self.categories] = -1.0, 1.0
+        return low, high
 
     @classmethod
     def fit(
@@ -190,7 +207,7 @@ class InputScaling:
                 unit[:, t] = values[at] + slopes[at] * (unit[:, t] - starts[at])
         if self.clip and self._pieces:  # by rounding
             unit = unit.clip(max=1.0)
-        low, high = self.domain
+        low, high = self._ends
         still = self.is_constant & ~np.isnan(data)
         return np.where(still, 0.0, low + (high - low) * unit)
 
@@ -211,7 +228,7 @@ class InputScaling:
         """
         data = self._samples(X)
         half_range = np.where(self.is_constant, np.inf, 0.5 * self.upper - 0.5 * self.lower)
-        low, high = self.domain
+        low, high = self._ends
         with np.errstate(over="ignore"):  # of a range that is nearly none
             slopes = np.tile(0.5 * (high - low) / half_range, (len(data), 1))
         if self._pieces:
@@ -265,8 +282,7 @@ class InputScaling:
         """
         if not isinstance(other, InputScaling):
             raise TypeError(f"`other` must be an InputScaling, got {type(other).__name__}")
-        mine = (self.n_features, self.domain, self.clip)
-        if mine != (other.n_features, other.domain, other.clip):
+        if self._kind() != other._kind():
             raise ValueError(
                 f"boxes can be joined only if number of columns, domain and clip are the same; got "
                 f"{self!r} and {other!r}"
@@ -311,7 +327,7 @@ class InputScaling:
         A sample that is mapped to u by this box is mapped to ``scale u + shift`` by the other,
         which must contain this one.
         """
-        low, high = wider.domain
+        low, high = wider._ends
         half = np.where(wider.is_constant, 1.0, 0.5 * wider.upper - 0.5 * wider.lower)
         own_half = 0.5 * self.upper - 0.5 * self.lower
         scale = np.where(self.is_constant, 0.0, own_half / half)
@@ -322,10 +338,15 @@ class InputScaling:
         alike |= (self.lower == wider.lower) & (self.upper == wider.upper) & (scale == 1.0)
         return np.where(alike, 1.0, scale), np.where(alike, 0.0, shift)
 
+    def _kind(self) -> tuple[object, ...]:
+        """Return what boxes have in common that can become one."""
+        flags = None if self.categories is None else self.categories.tobytes()
+        return (self.n_features, self.domain, self.clip, flags)
+
     def _key(self) -> tuple[object, ...]:
         parts = (self.lower.tobytes(), self.upper.tobytes(), self.is_constant.tobytes())
         maps = [each and tuple(part.tobytes() for part in each) for each in self.warping or ()]
-        return (*parts, self.domain, self.clip, *maps)
+        return (*parts, *self._kind(), *maps)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, InputScaling) and self._key() == other._key()
@@ -342,6 +363,7 @@ class InputScaling:
             "clip": self.clip,
             "constant": self.is_constant,
             "warping": self.warping,
+            "categories": self.categories,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -361,6 +383,15 @@ def _is_constant(
     half_range = 0.5 * upper - 0.5 * lower
     half_magnitude = 0.5 * np.maximum(np.abs(lower), np.abs(upper))
     return np.asarray(half_range <= 8 * float(resolution) * half_magnitude)
+
+
+def _flags(given: npt.ArrayLike, name: str, n_columns: int) -> npt.NDArray[np.bool_]:
+    """Return one flag for each column, a copy."""
+    require_plain(given, name, wanted="one flag for each column")
+    found = np.array(given, dtype=bool)
+    if found.shape != (n_columns,):
+        raise ValueError(f"`{name}` must have one entry for each column")
+    return found
 
 
 def _refuse_warping(*boxes: InputScaling) -> None:

@@ -429,12 +429,15 @@ class TensorBasis(FormerNames):
     def _box(self, scaling: InputScaling | None) -> Any:
         """Return the core's box of a scaling, after checking that it fits."""
         box = check_scaling(scaling, self.n_features, "basis")
-        categories = any(one is not None and one.category for one in self.spectrum.levels or ())
-        if categories and scaling is not None and scaling.domain != (-1.0, 1.0):
-            raise ValueError(
-                "the levels of categories lie at equal distances from -1 to 1: the scaling must "
-                f"have `domain=(-1, 1)`, got {scaling.domain}"
-            )
+        if scaling is None or scaling.domain == (-1.0, 1.0):
+            return box
+        for t, one in enumerate(self.spectrum.levels or ()):
+            if one is not None and one.category and scaling._ends[0][t] != -1.0:
+                raise ValueError(
+                    "the levels of categories lie at equal distances from -1 to 1: the scaling "
+                    f"must have `domain=(-1, 1)`, or column {t} among its `categories`; got "
+                    f"domain={scaling.domain}"
+                )
         return box
 
     def _parameters(self) -> dict[str, Any]:
@@ -450,10 +453,11 @@ class TensorBasis(FormerNames):
             "spectrum": self._spectrum_shorthand(),
         }
 
-    def _spectrum_shorthand(self) -> SpectrumLike:
+    def _spectrum_shorthand(self, *, without_levels: bool = False) -> SpectrumLike:
         """Return the shortest that stands for the spectrum here."""
-        short = self.spectrum._shorthand(self.lam)
-        return self.spectrum if short is None and self.index_set == "largest_weight" else short
+        spectrum = Spectrum(self.spectrum.components) if without_levels else self.spectrum
+        short = spectrum._shorthand(self.lam)
+        return spectrum if short is None and self.index_set == "largest_weight" else short
 
     def __eq__(self, other: object) -> bool:
         """Compare the terms, in their order and with their weights, however they were requested."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
@@ -13,9 +14,11 @@ from gegenbauer.ridge.cost import fit_cost
 from gegenbauer.ridge.statistics.choice import choose_statistics
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gegenbauer.cli.output import Steps
 
-__all__ = ["announce"]
+__all__ = ["announce", "knowing_levels"]
 
 # Multiply-adds a second, as measured of fits on one processor
 _RATE = 1e10
@@ -25,6 +28,21 @@ _SOON = 30.0
 
 # Terms whose basis is made at once; what more of them cost grows with their number
 _FEW = 1_000_000
+
+
+def knowing_levels(model: Any, inputs: pd.DataFrame) -> Any:
+    """Return an unfitted copy of a model that knows the levels of a table.
+
+    Raises
+    ------
+    UserError
+        The parameters are none, or the model does not take the inputs.
+    """
+    with refusals(lambda _: None):
+        known = clone(model)
+        known._validate_params()
+        known._find_levels(known._validate_inputs(inputs, reset=True), None)
+    return known
 
 
 def announce(
@@ -56,9 +74,12 @@ def announce(
         n_terms = count_terms(
             n_inputs, n_terms=model.n_terms, degree=model.degree,
             index_set=model.index_set, max_interaction=model.max_interaction,
+            levels=model._levels,
         )  # fmt: skip
         require_room(n_terms)
-        few = clone(model).set_params(n_terms=_FEW) if _FEW < n_terms <= MAX_TERMS else model
+        few = model
+        if _FEW < n_terms <= MAX_TERMS:
+            few = copy.copy(model).set_params(n_terms=_FEW)
         basis = few._make_basis(n_inputs)
         if stream:
             choose_statistics(basis)  # refuses sums beyond memory

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import is_classifier, is_regressor
 
-from gegenbauer.basis.spectrum import GeometricDecay, PowerDecay
+from gegenbauer.basis.spectrum import GeometricDecay, PowerDecay, Spectrum
 from gegenbauer.cli.messages import count, number, quoted
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.ridge.expansions import TermExpansion
@@ -14,7 +14,6 @@ from gegenbauer.ridge.expansions import TermExpansion
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gegenbauer.basis.spectrum import Spectrum
     from gegenbauer.basis.tensor_basis import TensorBasis
 
 __all__ = [
@@ -101,7 +100,7 @@ def _parameters(model: Any) -> Iterator[str]:
     if chosen and model.spectra_:
         yield f"spectrum {describe_spectrum(model)}"
     elif not chosen:
-        short = model.basis_._spectrum_shorthand()
+        short = model.basis_._spectrum_shorthand(without_levels=True)
         if short is not None:
             yield f"spectrum {short if isinstance(short, str) else describe_spectrum(model)}"
     basis = _basis_of(model)
@@ -124,6 +123,7 @@ def describe_spectrum(model: Any) -> str:
 
 
 def _describe_spectrum(spectrum: Spectrum) -> str:
+    spectrum = Spectrum(spectrum.components)
     pair = spectrum._pair()
     if pair is not None:
         return f"q {number(pair[0])}, s {number(pair[1])}"

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
 
-__all__ = ["Classes", "Learner", "OnDask", "Supervised", "with_client"]
+__all__ = ["NUMBERS_ALONE", "Classes", "Learner", "OnDask", "Supervised", "with_client"]
+
+# Parameters of inputs that are numbers, which those of clusters are
+NUMBERS_ALONE = {"categorical_features": None, "missing": "error"}
 
 # Large attributes that are not sent with a prediction, unless it needs them
 _HEAVY = {
@@ -104,7 +107,7 @@ class OnDask(InputEstimator):
         return local
 
     def _plain_params(self) -> dict[str, Any]:
-        params = self.get_params(deep=False)
+        params = {**self.get_params(deep=False), **NUMBERS_ALONE}
         return {name: value for name, value in params.items() if name != "client"}
 
     def _for_a_task(self, **changes: Any) -> Any:
@@ -387,6 +390,9 @@ class Learner(Supervised):
         self._learn_from(learned)
         if before._statistics is not None:
             self._become(before + self)
+
+    def _sum_parameters(self) -> dict[str, Any]:
+        return {**super()._sum_parameters(), **NUMBERS_ALONE}  # which those of the tasks have
 
     def _task_params(self, rows: list[Partitions]) -> dict[str, Any]:  # noqa: ARG002
         """Return parameters that the tasks have instead of those that were given."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from gegenbauer import estimators
-from gegenbauer.dask._base import Classes, Learner, with_client
+from gegenbauer.dask._base import NUMBERS_ALONE, Classes, Learner, with_client
 from gegenbauer.dask.partitions import gather
 from gegenbauer.estimators._labels import label_kind
 from gegenbauer.estimators._targets import checked_sample_weight
@@ -62,7 +62,7 @@ class GegenbauerRegressor(Learner, estimators.GegenbauerRegressor):
     """
 
     _plain = estimators.GegenbauerRegressor
-    __init__ = with_client(estimators.GegenbauerRegressor)
+    __init__ = with_client(estimators.GegenbauerRegressor, NUMBERS_ALONE)
 
 
 class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
@@ -112,7 +112,7 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
     """
 
     _plain = estimators.GegenbauerClassifier
-    __init__ = with_client(estimators.GegenbauerClassifier)
+    __init__ = with_client(estimators.GegenbauerClassifier, NUMBERS_ALONE)
 
     _balanced: dict[Any, float] | None = None  # what class_weight="balanced" came to
 

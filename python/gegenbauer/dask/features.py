@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from gegenbauer import estimators
-from gegenbauer.dask._base import OnDask, with_client
+from gegenbauer.dask._base import NUMBERS_ALONE, OnDask, with_client
 from gegenbauer.dask.partitions import Partitions, gather, is_ours, require_inputs
 
 __all__ = ["GegenbauerFeatures"]
@@ -48,7 +48,7 @@ class GegenbauerFeatures(OnDask, estimators.GegenbauerFeatures):
     """
 
     _plain = estimators.GegenbauerFeatures
-    __init__ = with_client(estimators.GegenbauerFeatures)
+    __init__ = with_client(estimators.GegenbauerFeatures, NUMBERS_ALONE)
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002  # the signature of pipelines
         """Learn the range of the inputs and build the basis.

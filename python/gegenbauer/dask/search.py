@@ -134,7 +134,7 @@ class SearchOnDask(Supervised, SumsSearch):
         rows = self._partitions = Partitions.of(X, self._targets(y), sample_weight)
         grid = self._basis_grid()
         most = -(-_MOST_SHARES * SAMPLE_SIZE // len(rows))
-        task = self._for_a_task(categorical_features=None, missing="error")
+        task = self._for_a_task()
         found = gather(
             self.client, "look", first_pass, (task, min(most, SAMPLE_SIZE)), rows,
             lambda one, other: one + other,

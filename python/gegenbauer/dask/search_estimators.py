@@ -9,7 +9,7 @@ import numpy as np
 
 from gegenbauer import estimators
 from gegenbauer._validation import check_flag
-from gegenbauer.dask._base import Classes, with_client
+from gegenbauer.dask._base import NUMBERS_ALONE, Classes, with_client
 from gegenbauer.dask.first_pass import ClassCoding, RealCoding
 from gegenbauer.dask.partitions import is_ours
 from gegenbauer.dask.search import SearchOnDask
@@ -31,8 +31,7 @@ _FIXED = {
     "kernel_samples": "auto",
     "bounds": None,
     "max_seconds": None,
-    "categorical_features": None,
-    "missing": "error",
+    **NUMBERS_ALONE,
 }
 
 _CV: dict[str, list[Any]] = {"cv": [Range(Integral, 2, None, closed="left")]}

@@ -40,10 +40,7 @@ from gegenbauer._validation import (
     require_plain,
     shown,
 )
-from gegenbauer.basis.index_sets import count_terms
 from gegenbauer.basis.scaling import InputScaling
-from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
-from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import BeyondRangeError, OutlierWarning, OutOfRangeWarning, stacklevel
 from gegenbauer.estimators._outliers import find_bulk
 from gegenbauer.inspection.correlation import FEWEST_LOOKED_AT, MOST_LOOKED_AT, largest_correlation
@@ -54,7 +51,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gegenbauer.basis.spectrum import SpectrumLike
 
 __all__ = [
     "CLIP_ADVICE",
@@ -62,8 +58,8 @@ __all__ = [
     "MAX_LISTED",
     "RESULTS_ADVICE",
     "TARGETS_ADVICE",
-    "BasisEstimator",
     "InputEstimator",
+    "Pairs",
     "Range",
     "advising",
     "box_of",
@@ -476,103 +472,6 @@ def box_of(
             f"{n_features} inputs, with lower < upper; got {shown(bounds)}"
         )
     return InputScaling(ends[:, 0], ends[:, 1], domain=domain, clip=clip)
-
-
-class BasisEstimator(InputEstimator):
-    """Parameters of a basis of given terms, shared by the estimators that have them."""
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **InputEstimator._parameter_constraints,
-        "n_terms": [Range(Integral, 1, None, closed="left"), None],
-        "degree": [Range(Integral, 0, None, closed="left"), "array-like", None],
-        "lam": [Range(Real, -0.5, None, closed="neither")],
-        "index_set": [StrOptions({"total_degree", "tensor", "hyperbolic_cross", "largest_weight"})],
-        "max_interaction": [Range(Integral, 1, None, closed="left"), None],
-        "term_order": [StrOptions({"grlex", "grlex_ascending", "grevlex"})],
-        "spectrum": [StrOptions({"orthonormal"}), tuple, list, Spectrum, *COMPONENTS, None],
-        "domain": [Pairs(tuple, {(0, 1), (-1, 1)})],
-        "bounds": ["array-like", None],
-    }
-
-    n_terms: int | None
-    degree: int | Sequence[int] | None
-    lam: float
-    index_set: str
-    max_interaction: int | None
-    term_order: str
-    spectrum: SpectrumLike
-    domain: tuple[float, float]
-    bounds: Any
-    basis_: TensorBasis
-    n_terms_: int
-
-    def _fit_inputs(self, X: NDArray[Any]) -> None:
-        """Set ``basis_``, ``n_terms_`` and ``scaling_`` from the validated samples X (S, m)."""
-        self.basis_ = self._make_basis(X.shape[1])
-        self.n_terms_ = int(self.basis_.n_terms)
-        box = self._given_box(X.shape[1])
-        if box is None:
-            self.scaling_ = InputScaling.fit(X, domain=self.domain, clip=self._clips)
-            self._look_at_inputs(X)
-            return
-        self.scaling_ = box
-        self._correlation = largest_correlation(X)
-        self._apply_range_policy(X)
-
-    def _given_box(self, n_features: int) -> InputScaling | None:
-        """Return the box of ``bounds``, None without one."""
-        if self.bounds is None:
-            return None
-        return box_of(self.bounds, n_features, domain=self.domain, clip=self._clips)
-
-    def _default_degree(self) -> int:
-        """Degree of the basis when neither ``n_terms`` nor ``degree`` is given."""
-        raise ValueError(
-            f"{type(self).__name__} needs `n_terms` (an int, the number of terms) or `degree` "
-            "(an int, the highest total degree), got None for both."
-        )
-
-    def _make_basis(self, n_features: int) -> TensorBasis:
-        degree = self.degree
-        if self.n_terms is None and degree is None:
-            degree = self._default_degree()
-        if isinstance(self.spectrum, Spectrum) and self.spectrum.levels is not None:
-            raise ValueError(
-                f"`spectrum` must have no `levels`, since {type(self).__name__} takes numbers "
-                "alone: GegenbauerRegressorCV and GegenbauerClassifierCV find the levels of "
-                "categories and of missing values in the samples"
-            )
-        if self.n_terms is not None and degree is not None:
-            self._warn_if_cut(n_features, self.n_terms)
-        return TensorBasis(
-            n_features,
-            n_terms=self.n_terms,
-            degree=degree,
-            lam=self.lam,
-            index_set=self.index_set,
-            max_interaction=self.max_interaction,
-            term_order=self.term_order,
-            spectrum=self.spectrum,
-        )
-
-    def _warn_if_cut(self, n_features: int, n_terms: int) -> None:
-        """Warn when ``n_terms`` leaves terms of the requested ``degree`` out."""
-        if self.index_set == "largest_weight":  # there, n_terms is what defines the set
-            return
-        n_complete = count_terms(
-            n_features,
-            degree=self.degree,
-            index_set=self.index_set,
-            max_interaction=self.max_interaction,
-        )
-        if n_complete > n_terms:
-            warnings.warn(
-                f"`degree={self.degree!r}` has {n_complete} terms in {n_features} inputs, and "
-                f"`n_terms={n_terms}` keeps the first {n_terms} of them. Pass `n_terms=None` to "
-                "use them all, or `degree=None` if the cut is meant.",
-                UserWarning,
-                stacklevel=stacklevel(),
-            )
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer.estimators._base import RESULTS_ADVICE, advising
 from gegenbauer.estimators._mixed_inputs import MixedInputs
+from gegenbauer.estimators._targets import TargetEstimator
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 
@@ -23,12 +24,28 @@ if TYPE_CHECKING:
 
 __all__ = ["FoundEstimator"]
 
+# Samples of the fit whose values stand for what is unknown
+_MOST_VALUES = 128
 
-class FoundEstimator(MixedInputs):
-    """A model that was found: its function, of finitely many terms or of all, and the search."""
+
+class FoundEstimator(MixedInputs, TargetEstimator):
+    """A model that was found: its function, of finitely many terms or of all, and the search.
+
+    Models with a spectrum take categories and missing values, the paper's basis takes neither.
+    """
 
     # How messages write that one spectrum is requested, where there may be several
     _ONE_SPECTRUM: ClassVar[str]
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **MixedInputs._parameter_constraints,
+        **TargetEstimator._parameter_constraints,
+    }
+
+    expansion_: TermExpansion | KernelExpansion | MeanExpansion
+    # Whether the fit has all terms, and weights by a spectrum; None before a fit
+    _all_terms: bool | None = None
+    _weighted: bool | None = None
 
     best_score_: float
     engine_: str
@@ -176,3 +193,57 @@ class FoundEstimator(MixedInputs):
         """Return the outputs (S, K) at checked samples, inside of the box or not."""
         with advising(RESULTS_ADVICE):
             return self._function(X).evaluate(X, n_threads=self._n_threads())
+
+    def _function(self, X: NDArray[Any]) -> TermExpansion | KernelExpansion | MeanExpansion:
+        """Return the fitted function with today's clipping, of samples with missing values."""
+        function = self.expansion_.with_scaling(self._current_scaling())
+        return function.with_missing() if np.isnan(X).any() else function
+
+    def _variance_of_unknown(self, X: NDArray[Any]) -> Doubles:
+        """Return how outputs vary with inputs of which nothing is known, (n_samples, n_outputs).
+
+        The variance over the values that samples of the fit have there, some hundred of them; of a
+        finite set, which keeps no samples, over levels by their shares, and numbers over their box.
+        """
+        function = self._function(X)
+        found = np.zeros((len(X), function.n_outputs))
+        unknown = self._unknown(X)
+        if not unknown.any():
+            return found
+        if isinstance(function, TermExpansion):
+            centres = self._values_by_shares()
+        else:
+            centres = function.centres[:: -(-len(function.centres) // _MOST_VALUES)]
+        for row in np.flatnonzero(unknown.any(axis=1)).tolist():
+            filled = np.repeat(X[row : row + 1].astype(np.float64), len(centres), axis=0)
+            filled[:, unknown[row]] = centres[:, unknown[row]]
+            values = function.evaluate(filled, n_threads=self._n_threads())
+            found[row] = np.var(values.reshape(len(centres), -1), axis=0)
+        return found
+
+    def _values_by_shares(self) -> Doubles:
+        """Return values of all inputs, as samples of the fit may have them, each by itself."""
+        box = self.scaling_
+        rng = np.random.default_rng(0)
+        places = (np.arange(_MOST_VALUES) + 0.5) / _MOST_VALUES
+        values = np.empty((_MOST_VALUES, box.n_features))
+        for t, one in enumerate(self._levels or (None,) * box.n_features):
+            share = rng.permutation(places)  # of the samples below
+            if one is not None and one.category:
+                values[:, t] = np.searchsorted(np.cumsum(one.shares)[:-1], share, side="right")
+            else:
+                values[:, t] = box.lower[t] * (1.0 - share) + box.upper[t] * share
+        return values
+
+    def _require_numbers(self) -> None:
+        """Refuse what the paper's basis does not take here."""
+        if self._levels is None:
+            return
+        t = next(t for t, one in enumerate(self._levels) if one is not None)
+        one = self._levels[t]
+        what = "is a category" if one is not None and one.category else "has missing values"
+        raise ValueError(
+            f"`spectrum=None` takes numbers alone, but {self._column_name(t)} {what}: leave "
+            "`spectrum` out, or encode the column, as sklearn.preprocessing.OneHotEncoder and "
+            "sklearn.impute.SimpleImputer do"
+        )

@@ -12,14 +12,12 @@ from sklearn.utils.validation import validate_data
 
 from gegenbauer.basis.levels import Levels
 from gegenbauer.errors import OutOfRangeWarning, stacklevel
-from gegenbauer.estimators._base import MAX_LISTED
+from gegenbauer.estimators._base import MAX_LISTED, InputEstimator
 from gegenbauer.estimators._categories import (
     CategoryEncoder,
     find_categories,
     without_missing_objects,
 )
-from gegenbauer.estimators._targets import TargetEstimator
-from gegenbauer.ridge.expansions import TermExpansion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,23 +26,18 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
-    from gegenbauer.ridge.expansions import KernelExpansion
-    from gegenbauer.ridge.mean_expansion import MeanExpansion
 
 __all__ = ["MixedInputs"]
 
-# Samples of the fit whose values stand for what is unknown
-_MOST_VALUES = 128
 
-
-class MixedInputs(TargetEstimator):
+class MixedInputs(InputEstimator):
     """Columns of categories become numbers of levels, and missing numbers are NaN, in the core.
 
-    Models with a spectrum take both, by its levels; the paper's raw polynomials take neither.
+    Models take both by the levels of a spectrum.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **TargetEstimator._parameter_constraints,
+        **InputEstimator._parameter_constraints,
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "missing": [StrOptions({"indicator", "error"})],
     }
@@ -53,10 +46,6 @@ class MixedInputs(TargetEstimator):
     categorical_features: Any = None
     missing: str = "error"
 
-    expansion_: TermExpansion | KernelExpansion | MeanExpansion
-    # Whether the fit has all terms, and weights by a spectrum; None before a fit
-    _all_terms: bool | None = None
-    _weighted: bool | None = None
     _encoder: CategoryEncoder = CategoryEncoder()
     _levels: tuple[Levels | None, ...] | None = None
 
@@ -134,19 +123,6 @@ class MixedInputs(TargetEstimator):
         self._levels = tuple(levels) if found else None
         return X
 
-    def _require_numbers(self) -> None:
-        """Refuse what raw polynomials do not take."""
-        if self._levels is None:
-            return
-        t = next(t for t, one in enumerate(self._levels) if one is not None)
-        one = self._levels[t]
-        what = "is a category" if one is not None and one.category else "has missing values"
-        raise ValueError(
-            f"`spectrum=None` takes numbers alone, but {self._column_name(t)} {what}: leave "
-            "`spectrum` out, or encode the column, as sklearn.preprocessing.OneHotEncoder and "
-            "sklearn.impute.SimpleImputer do"
-        )
-
     # ---- the box -----------------------------------------------------------------
 
     def _with_levels(self, box: InputScaling) -> InputScaling:
@@ -154,9 +130,10 @@ class MixedInputs(TargetEstimator):
         if not self._encoder.categories:
             return box
         lower, upper = box.lower.copy(), box.upper.copy()
+        flags = np.zeros(box.n_features, dtype=bool)
         for t, category in self._encoder.categories:
-            lower[t], upper[t] = 0.0, max(category.n_levels - 1, 0)
-        return box.replace(lower=lower, upper=upper)
+            lower[t], upper[t], flags[t] = 0.0, max(category.n_levels - 1, 0), True
+        return box.replace(lower=lower, upper=upper, categories=flags)
 
     def _warn_of_outliers(self, X: NDArray[Any]) -> None:
         if self._levels is not None:
@@ -200,13 +177,6 @@ class MixedInputs(TargetEstimator):
             stacklevel=stacklevel(),
         )
 
-    # ---- the function ------------------------------------------------------------
-
-    def _function(self, X: NDArray[Any]) -> TermExpansion | KernelExpansion | MeanExpansion:
-        """Return the fitted function with today's clipping, of samples with missing values."""
-        function = self.expansion_.with_scaling(self._current_scaling())
-        return function.with_missing() if np.isnan(X).any() else function
-
     def _unknown(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Return where samples have what no sample of the fit had, (n_samples, n_features).
 
@@ -221,42 +191,6 @@ class MixedInputs(TargetEstimator):
     def _is_outside(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         outside: NDArray[np.bool_] = super()._is_outside(X) | self._unknown(X).any(axis=1)
         return outside
-
-    def _variance_of_unknown(self, X: NDArray[Any]) -> Doubles:
-        """Return how outputs vary with inputs of which nothing is known, (n_samples, n_outputs).
-
-        The variance over the values that samples of the fit have there, some hundred of them; of a
-        finite set, which keeps no samples, over levels by their shares, and numbers over their box.
-        """
-        function = self._function(X)
-        found = np.zeros((len(X), function.n_outputs))
-        unknown = self._unknown(X)
-        if not unknown.any():
-            return found
-        if isinstance(function, TermExpansion):
-            centres = self._values_by_shares()
-        else:
-            centres = function.centres[:: -(-len(function.centres) // _MOST_VALUES)]
-        for row in np.flatnonzero(unknown.any(axis=1)).tolist():
-            filled = np.repeat(X[row : row + 1].astype(np.float64), len(centres), axis=0)
-            filled[:, unknown[row]] = centres[:, unknown[row]]
-            values = function.evaluate(filled, n_threads=self._n_threads())
-            found[row] = np.var(values.reshape(len(centres), -1), axis=0)
-        return found
-
-    def _values_by_shares(self) -> Doubles:
-        """Return values of all inputs, as samples of the fit may have them, each by itself."""
-        box = self.scaling_
-        rng = np.random.default_rng(0)
-        places = (np.arange(_MOST_VALUES) + 0.5) / _MOST_VALUES
-        values = np.empty((_MOST_VALUES, box.n_features))
-        for t, one in enumerate(self._levels or (None,) * box.n_features):
-            share = rng.permutation(places)  # of the samples below
-            if one is not None and one.category:
-                values[:, t] = np.searchsorted(np.cumsum(one.shares)[:-1], share, side="right")
-            else:
-                values[:, t] = box.lower[t] * (1.0 - share) + box.upper[t] * share
-        return values
 
     @property
     def categories_(self) -> list[Any]:

@@ -77,7 +77,7 @@ class GegenbauerEstimator(StreamEstimator):
         X, targets, weight, used = self._checked_rows(X, y, sample_weight)
         if given is not None:
             warn_of_light(given[used], used.size)
-        self._fit_inputs(X)
+        X = self._fit_inputs(X, weight)
         with advising(TARGETS_ADVICE):
             solution = solve_ridge(
                 self.basis_,
@@ -172,6 +172,19 @@ class GegenbauerEstimator(StreamEstimator):
         model = self._as_it_is()
         X = model._validate_inputs(X, reset=False)
         model._apply_range_policy(X)
-        function = model._solved().expansion.with_scaling(model._current_scaling())
         with advising(RESULTS_ADVICE):
-            return function.evaluate(X, n_threads=model._n_threads())
+            return model._evaluate(X)
+
+    def _evaluate(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the outputs at checked samples; numbers that were never missing get means."""
+        function = self._solved().expansion.with_scaling(self._current_scaling())
+        missing = self._numbers_never_missing(X)
+        if not missing.any():
+            return function.evaluate(X, n_threads=self._n_threads())
+        X = np.where(missing, self.scaling_.lower, X)  # any value
+        found = function.evaluate(X, n_threads=self._n_threads())
+        for inputs in np.unique(missing[missing.any(axis=1)], axis=0):
+            own = (missing == inputs).all(axis=1)
+            averaged = function.averaged(np.flatnonzero(inputs).tolist())
+            found[own] = averaged.evaluate(X[own], n_threads=self._n_threads())
+        return found

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._locks import exclusive
-from gegenbauer.estimators._base import BasisEstimator
+from gegenbauer.estimators._basis import BasisEstimator
 from gegenbauer.estimators._targets import TargetEstimator
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ class Solution(NamedTuple):
 
 class SolvedEstimator(BasisEstimator, TargetEstimator):
     """An estimator that shows its solution, for which it solves at the first use."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BasisEstimator._parameter_constraints,
+        **TargetEstimator._parameter_constraints,
+    }
 
     # None unless there is one, and what was learned has not changed since
     _solution: Solution | None = None

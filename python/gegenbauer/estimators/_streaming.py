@@ -148,8 +148,18 @@ class StreamEstimator(SolvedEstimator):
         self._keep_solution(solution, flat=flat)
         self._look_at_sums()
 
+    @property
+    def _takes_levels(self) -> bool:
+        return not hasattr(self, "_summed_with")  # sums are of numbers alone
+
     def _require_sums_to_do(self) -> bool:
         """Refuse parameters that need all samples at once."""
+        given = self.categorical_features
+        if not (given is None or isinstance(given, str)):
+            raise ValueError(
+                "for batches, `categorical_features` must be left out, since they are of numbers "
+                "alone: encode the columns, as sklearn.preprocessing.OneHotEncoder does, or use fit"
+            )
         if self.engine in ("dual", "kernel"):
             raise ValueError(
                 f"`engine={self.engine!r}` needs all samples at once; for batches it must be "
@@ -179,7 +189,9 @@ class StreamEstimator(SolvedEstimator):
     ) -> None:
         """Add a batch to the sums; without ``grow``, classes have to be announced."""
         first = self._statistics is None
-        if not first:
+        if first:
+            self._summed_with, self._levels = self._sum_parameters(), None
+        else:
             self._require_same_parameters()
         self._announce(classes, grow=grow)
         names = column_names(y)
@@ -187,7 +199,6 @@ class StreamEstimator(SolvedEstimator):
             X, y, sample_weight, reset=first, complete=False
         )
         if first:
-            self._summed_with = self._sum_parameters()
             self.basis_ = self._make_basis(X.shape[1])
             self.n_terms_ = int(self.basis_.n_terms)
         if places.size == 0:  # of rows of no weight nothing is learned

@@ -58,6 +58,21 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         Smallest and largest value of each input, where they are known beforehand, as of a
         simulator; None for those of the samples of ``fit``. Samples beyond are treated by
         ``out_of_range``, in ``fit`` too.
+    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
+            default="from_dtype"
+        Which inputs are categories: those of tables whose type is one of text, truth values or
+        categories; a mask, or numbers or names of columns; or none. A category of n levels has
+        n - 1 functions in the place of polynomials, the contrasts of
+        :meth:`~gegenbauer.basis.Levels.contrasts` with the shares of the levels in the samples: the
+        one of largest variance counts as degree 1, the next one as degree 2, and so on. All of them
+        have one weight, the q of ``spectrum``, which is 1 for None and "orthonormal". A level that
+        no sample of the fit had counts as the mean of all.
+    missing : {"indicator", "error"}, default="indicator"
+        What to do with missing values: NaN, None and the like. "indicator": in a category they are
+        a level; a number has a contrast of given and missing, of the same weight, which counts as
+        degree 1, and its polynomials follow it and are 0 where it is missing. A number that was
+        never missing in the fit, and is missing later, counts as the mean over its box. "error"
+        refuses them.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: clip them
         to it in silence ("clip") or with one warning ("warn"), raise an error, or evaluate the
@@ -86,6 +101,9 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
     scaling_ : InputScaling
         The range of the inputs seen in ``fit`` and its map to ``domain``. A constant input
         is mapped to 0.
+    categories_ : list
+        For each input the values of its levels, None for numbers; the last is None where a level
+        stands for what is missing.
     expansion_ : TermExpansion
         The fitted function, of which ``term_coef_`` is a part.
     term_coef_ : ndarray of shape (n_terms_,) or (n_terms_, n_outputs)
@@ -148,6 +166,8 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         spectrum: SpectrumLike = None,
         domain: tuple[float, float] = (0, 1),
         bounds: Any = None,
+        categorical_features: Any = "from_dtype",
+        missing: str = "indicator",
         out_of_range: str = "warn",
         penalize_constant: bool = True,
         engine: str = "auto",
@@ -165,6 +185,8 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         self.spectrum = spectrum
         self.domain = domain
         self.bounds = bounds
+        self.categorical_features = categorical_features
+        self.missing = missing
         self.out_of_range = out_of_range
         self.penalize_constant = penalize_constant
         self.engine = engine

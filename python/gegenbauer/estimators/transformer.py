@@ -9,7 +9,9 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._renamed import refuse_old_names
-from gegenbauer.estimators._base import CLIP_ADVICE, BasisEstimator, advising
+from gegenbauer.basis.averages import averaged_terms
+from gegenbauer.estimators._base import CLIP_ADVICE, advising
+from gegenbauer.estimators._basis import BasisEstimator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,6 +69,21 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         Smallest and largest value of each input, where they are known beforehand, as of a
         simulator; None for those of the samples of ``fit``. Samples beyond are treated by
         ``out_of_range``, in ``fit`` too.
+    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
+            default="from_dtype"
+        Which inputs are categories: those of tables whose type is one of text, truth values or
+        categories; a mask, or numbers or names of columns; or none. A category of n levels has
+        n - 1 functions in the place of polynomials, the contrasts of
+        :meth:`~gegenbauer.basis.Levels.contrasts` with the shares of the levels in the samples: the
+        one of largest variance counts as degree 1, the next one as degree 2, and so on. All of them
+        have one weight, the q of ``spectrum``, which is 1 for None and "orthonormal". At a level
+        that no sample of the fit had they are 0.
+    missing : {"indicator", "error"}, default="indicator"
+        What to do with missing values: NaN, None and the like. "indicator": in a category they are
+        a level; a number has a contrast of given and missing, of the same weight, which counts as
+        degree 1, and its polynomials follow it and are 0 where it is missing. A number that was
+        never missing in the fit, and is missing later, counts as the mean over its box. "error"
+        refuses them.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do with values outside of the range seen in ``fit``: clip them to it in
         silence ("clip") or with one warning ("warn"), raise an error, or evaluate the
@@ -82,6 +99,9 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
     scaling_ : InputScaling
         The range of the inputs seen in ``fit`` and its map to ``domain``. A constant input
         is mapped to 0.
+    categories_ : list
+        For each input the values of its levels, None for numbers; the last is None where a level
+        stands for what is missing.
     n_terms_ : int
         Number of columns of the result.
     n_features_in_ : int
@@ -117,6 +137,8 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         spectrum: SpectrumLike = None,
         domain: tuple[float, float] = (0, 1),
         bounds: Any = None,
+        categorical_features: Any = "from_dtype",
+        missing: str = "indicator",
         out_of_range: str = "warn",
         n_jobs: int | None = None,
     ) -> None:
@@ -129,6 +151,8 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         self.spectrum = spectrum
         self.domain = domain
         self.bounds = bounds
+        self.categorical_features = categorical_features
+        self.missing = missing
         self.out_of_range = out_of_range
         self.n_jobs = n_jobs
 
@@ -181,9 +205,21 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         X = self._validate_inputs(X, reset=False)
         self._apply_range_policy(X)
         with advising(f"{CLIP_ADVICE}, or pass X as float64, or lower `lam` or `degree`"):
-            return self.basis_.evaluate(
-                X, scaling=self._current_scaling(), dtype=X.dtype, n_threads=self._n_threads()
-            )
+            missing = self._numbers_never_missing(X)
+            if not missing.any():
+                return self._features(X)
+            G = self._features(np.where(missing, self.scaling_.lower, X).astype(X.dtype))
+            for inputs in np.unique(missing[missing.any(axis=1)], axis=0):
+                own = (missing == inputs).all(axis=1)
+                at = np.flatnonzero(inputs).tolist()
+                places, factors = averaged_terms(self.basis_, self.scaling_, at)
+                G[own] = G[own][:, places] * factors
+            return G
+
+    def _features(self, X: NDArray[Any]) -> NDArray[Any]:
+        return self.basis_.evaluate(
+            X, scaling=self._current_scaling(), dtype=X.dtype, n_threads=self._n_threads()
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return readable names of the terms, such as ``"C2(x0) C1(x3)"``.

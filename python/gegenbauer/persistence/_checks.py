@@ -68,7 +68,7 @@ def check_fitted(header: Header) -> None:
     schema = dict(FITTED)
     if "correlation" in fitted:
         schema |= CORRELATION
-    if name in SEARCHES and "inputs" in fitted:
+    if "inputs" in fitted:
         schema |= INPUTS
     if name in SEARCHES and "alternatives_" in fitted:
         schema |= ALTERNATIVES

@@ -241,7 +241,7 @@ CORRELATION: Final[dict[str, Entry]] = {
     "correlation": Entry((list,)),  # the largest of two inputs, and which: [float, int, int]
 }
 
-# Of models with a spectrum of which inputs have levels: one entry an input, null or {"shares":
+# Of models of which inputs have levels: one entry an input, null or {"shares":
 # [float, ...], "values": [str, ...] or [int or float, ...] or [bool, ...] of a category or null of
 # a number, "missing": whether some are}
 INPUTS: Final[dict[str, Entry]] = {

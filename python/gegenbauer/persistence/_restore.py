@@ -13,7 +13,7 @@ from sklearn.metrics import get_scorer_names
 from gegenbauer.basis.index_sets import count_terms
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.scaling import InputScaling
-from gegenbauer.basis.spectrum import Spectrum
+from gegenbauer.basis.spectrum import Spectrum, as_spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import ModelFileError
 from gegenbauer.estimators._alternatives import Comparison
@@ -78,13 +78,15 @@ def from_parts(header: Header, arrays: dict[str, NDArray[Any]]) -> Any:
     n, n_features = arrays["indices" if "basis" in fitted else "X_fit"].shape
     estimator.scaling_ = _restore_scaling(fitted, arrays)
     estimator.n_features_in_ = n_features
-    if name in SEARCHES:
-        inputs = restore_inputs(fitted.get("inputs"), n_features)
-        estimator._levels, estimator._encoder = inputs
+    inputs = restore_inputs(fitted.get("inputs"), n_features)
+    estimator._levels, estimator._encoder = inputs
+    flags = np.isin(np.arange(n_features), estimator._encoder.columns)
+    estimator.scaling_ = estimator.scaling_.replace(categories=flags)
     basis = None
     if "basis" in fitted:
-        levels = estimator._levels if name in SEARCHES else None
-        basis = _restore_basis(fitted["basis"], arrays["indices"], header.n_bytes, levels)
+        basis = _restore_basis(
+            fitted["basis"], arrays["indices"], header.n_bytes, estimator._levels
+        )
         estimator.n_terms_ = n
     names = fitted["feature_names_in_"]
     if names is not None:
@@ -262,7 +264,9 @@ def _restore_basis(
     n_features = arguments.pop("n_features")
     _require_few_weights(arguments["spectrum"], n_features, n_bytes)
     if levels is not None:
-        arguments["spectrum"] = build_object(Spectrum, arguments["spectrum"], levels)
+        require_valid(arguments["lam"], NUMBER, "fitted['basis']['lam']")
+        plain = build_object(as_spectrum, arguments["spectrum"], float(arguments["lam"]))
+        arguments["spectrum"] = build_object(Spectrum, plain.components, levels)
     if arguments["index_set"] != "largest_weight":
         counted = build_object(
             count_terms,

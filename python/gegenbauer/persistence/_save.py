@@ -52,7 +52,6 @@ from gegenbauer.ridge.mean_expansion import MeanExpansion
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gegenbauer.basis.tensor_basis import TensorBasis
     from gegenbauer.estimators._categories import Category
 
 __all__ = ["plain_parameter", "require_same", "save", "to_bytes"]
@@ -163,7 +162,13 @@ def to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
         tensors["indices"] = np.asarray(estimator.basis_.indices, dtype=np.int32)
         fitted["basis"] = {
             key: _plain(getattr(estimator.basis_, key), f"basis_.{key}") for key in BASIS_ARGUMENTS
-        } | {"spectrum": _plain(_of_polynomials(estimator.basis_), "basis_.spectrum")}
+        } | {
+            "spectrum": _plain(  # whose levels stand among the inputs
+                estimator.basis_._spectrum_shorthand(without_levels=True), "basis_.spectrum"
+            )
+        }
+    if estimator._levels is not None:
+        fitted["inputs"] = _inputs(estimator._levels, dict(estimator._encoder.categories))
     if estimator._correlation is not None:
         fitted["correlation"] = [*estimator._correlation]
     if _learns_by_sums(estimator):
@@ -213,12 +218,6 @@ def to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
             "no room for them."
         )
     return data
-
-
-def _of_polynomials(basis: TensorBasis) -> Any:
-    """Return the spectrum of a basis without its levels, which stand among the inputs."""
-    short = basis._spectrum_shorthand()
-    return Spectrum(short.components, None) if isinstance(short, Spectrum) else short
 
 
 def plain_parameter(name: str, value: Any) -> Any:
@@ -275,8 +274,6 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
         "n_search_samples_": int(estimator.n_search_samples_),
         "y_was_flat": bool(estimator._y_was_flat),
     }
-    if estimator._levels is not None:
-        fitted["inputs"] = _inputs(estimator._levels, dict(estimator._encoder.categories))
     if estimator.n_clipped_.any():
         tensors["n_clipped"] = estimator.n_clipped_.astype(np.int64)
     warping = estimator.scaling_.warping

@@ -12,6 +12,7 @@ import numpy as np
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
 from gegenbauer._validation import CLIP, as_matrix, check_out, check_threads, require_finite
+from gegenbauer.basis.averages import averaged_terms
 from gegenbauer.basis.derivatives import derivative_coefficients
 from gegenbauer.basis.kernel_derivatives import kernel_gradient
 from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
@@ -22,7 +23,7 @@ from gegenbauer.ridge.kernel_ridge import predict_kernel
 from gegenbauer.ridge.landmarks import Landmarks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import numpy.typing as npt
 
@@ -395,6 +396,24 @@ class TermExpansion(LinearExpansion):
         """Return the variance over samples, of given shares, that the prior expects."""
         G = self.basis.evaluate(X, scaling=self.scaling, n_threads=n_threads)
         return float((share @ (G - share @ G) ** 2).sum())
+
+    def averaged(self, inputs: Iterable[int]) -> Self:
+        """Return the mean of the function over some inputs, uniform over their box.
+
+        Parameters
+        ----------
+        inputs : iterable of int
+            Inputs without levels.
+
+        Returns
+        -------
+        TermExpansion
+            Of all inputs; nothing depends on those any more. Without a posterior.
+        """
+        places, factors = averaged_terms(self.basis, self.scaling, inputs)
+        coef = np.zeros_like(self.coef)
+        np.add.at(coef, places, (factors * self.coef.T).T)
+        return replace(self, coef=coef, posterior=None)
 
     def with_missing(self) -> Self:
         """Return the same function, which takes NaN as the mean over that input."""

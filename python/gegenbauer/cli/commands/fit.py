@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.model_selection import train_test_split
 
-from gegenbauer.cli.foresight import announce
+from gegenbauer.cli.foresight import announce, knowing_levels
 from gegenbauer.cli.messages import UserError, count, duration, printable, quoted, refusals
 from gegenbauer.cli.output import Steps, print_pairs
 from gegenbauer.cli.report import describe_parameters, describe_solution, describe_terms
@@ -89,12 +89,14 @@ def run(
         check_output(out, "model", sources=[path])
     with Steps(total=4) as steps:
         training = read_training_table(
-            path, target=target, task=task, ignored=ignored, separator=separator, steps=steps
-        )
+            path, target=target, task=task, ignored=ignored, separator=separator, steps=steps,
+            mixed=True,
+        )  # fmt: skip
         model = (GegenbauerClassifier if training.classify else GegenbauerRegressor)(**parameters)
 
         n_rows, n_inputs = training.inputs.shape
-        announce(model, n_inputs, n_rows, 1 + (validation_fraction > 0), steps)
+        known = knowing_levels(model, training.inputs)
+        announce(known, n_inputs, n_rows, 1 + (validation_fraction > 0), steps)
         steps.begin("fitting with rows held out")
         with refusals(lambda _: None):  # the fit on all rows warns of the same things
             validation = _validate(model, training, validation_fraction, seed)

@@ -17,7 +17,6 @@ from gegenbauer.cli.report import (
     describe_terms,
     task_of,
 )
-from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.ridge.expansions import TermExpansion
 
 if TYPE_CHECKING:
@@ -103,8 +102,7 @@ def _names(model: Any) -> list[str]:
 def _print_inputs(model: Any, limit: int) -> None:
     names, scaling = _names(model), model.scaling_
     print_heading(_title("Inputs", limit, len(names)))
-    chosen = isinstance(model, SearchEstimator)
-    categories: list[Any] = model.categories_ if chosen else [None] * len(names)
+    categories: list[Any] = model.categories_
     rows = []
     for t, name in enumerate(names[:limit]):
         if categories[t] is not None:

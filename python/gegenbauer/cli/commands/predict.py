@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gegenbauer.cli.tables import Table
+    from gegenbauer.estimators._mixed_inputs import MixedInputs
 
 __all__ = ["load_model", "run"]
 
@@ -95,8 +96,7 @@ def run(
                     f"{task} that gegenbauer tune wrote"
                 )
         inputs_of_model = getattr(model, "feature_names_in_", None)
-        chosen = isinstance(model, SearchEstimator)
-        categories = model.categories_ if chosen else ()
+        categories = model.categories_
         texts = [] if inputs_of_model is None else [
             name for name, values in zip(inputs_of_model, categories, strict=False)
             if values is not None and isinstance(values[0], str)
@@ -105,7 +105,7 @@ def run(
         with refusals(steps.warn):
             inputs = select_inputs(
                 table, inputs_of_model, model.n_features_in_,
-                categories, missing=chosen and model._takes_missing,
+                categories, missing=model._takes_missing,
             )  # fmt: skip
         X = inputs if inputs_of_model is not None else inputs.to_numpy()
         steps.begin("predicting")
@@ -155,7 +155,7 @@ def load_model(path: Path, warn: Callable[[str], None]) -> Any:
 
 
 def _report_unknown(
-    model: SearchEstimator, X: Any, names: list[Any], table: Table, warn: Callable[[str], None]
+    model: MixedInputs, X: Any, names: list[Any], table: Table, warn: Callable[[str], None]
 ) -> Any:
     """Report rows with what no row of ``fit`` had, or refuse them; return X as numbers."""
     with refusals(warn):
@@ -185,8 +185,7 @@ def _apply_range_policy(
 ) -> None:
     """Report how many rows lie beyond the range seen in ``fit``, or refuse them."""
     policy = model.out_of_range
-    if isinstance(model, SearchEstimator):
-        X = _report_unknown(model, X, names, table, warn)
+    X = _report_unknown(model, X, names, table, warn)
     values, scaling = np.asarray(X), model._seen
     n_outside = int(np.count_nonzero(scaling.outside(values)))
     if n_outside == 0:

@@ -330,8 +330,7 @@ class AdditiveStatistics:
         """
         if self.scaling is None or not isinstance(scaling, InputScaling):
             raise TypeError("both statistics and argument need an InputScaling")
-        kinds = [(box.n_features, box.domain, box.clip) for box in (self.scaling, scaling)]
-        if kinds[0] != kinds[1]:
+        if self.scaling._kind() != scaling._kind():
             raise ValueError(
                 f"number of columns, `domain` and `clip` must stay; got {self.scaling!r} and "
                 f"{scaling!r}"
