@@ -118,8 +118,8 @@ def test_targets_are_looked_through_once_before_they_are_solved_for(monkeypatch)
             with pytest.raises(ValueError, match=rf"y contains .*, first in row {at}, column 1"):
                 model.fit(X, Y)
     wrong = X.copy()
-    wrong[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"X contains NaN.*column 1 \(first in row 3\)"):
+    wrong[3, 1] = np.inf
+    with pytest.raises(ValueError, match=r"X contains infinity.*column 1 \(first in row 3\)"):
         model.fit(wrong, X[:, 0])
     assert seen == []
     model.fit(X, X[:, :2])

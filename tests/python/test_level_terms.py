@@ -561,11 +561,11 @@ class TestFits:
         with pytest.raises(ValueError, match="moments are sums of Chebyshev polynomials"):
             MomentStatistics.from_data(basis, X, Y)
 
-    def test_boxes_of_sums_do_not_grow(self):
+    def test_boxes_of_categories_do_not_grow(self):
         X, Y, basis = problem(degree=2)
         box = InputScaling([-1.0] * 6, [1.0] * 6, domain=(-1, 1))
         sums = GramStatistics.from_data(basis, X, Y, scaling=box)
-        with pytest.raises(ValueError, match="the box of a basis with levels cannot grow"):
+        with pytest.raises(ValueError, match=r"the box of a category does not grow.*give input 1"):
             sums.rescaled(box.replace(lower=[-2.0] * 6))
 
     def test_derivatives(self):

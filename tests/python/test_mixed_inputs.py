@@ -291,7 +291,6 @@ class TestTables:
             GegenbauerRegressorCV(missing="error"),
             GegenbauerRegressorCV(spectrum=None),
             GegenbauerRegressor(degree=2, missing="error"),
-            GegenbauerRegressor(degree=2).partial_fit([[0.0], [1.0]], [0.0, 1.0]),
         ):
             assert not get_tags(model).input_tags.allow_nan
         numbers = GegenbauerRegressor(degree=2, categorical_features=None)

@@ -416,29 +416,3 @@ class TestFiles:
         method = "transform" if kind is GegenbauerFeatures else "predict"
         found, expected = (getattr(one, method)(Z) for one in (again, model))
         np.testing.assert_array_equal(found, expected)
-
-
-class TestStreams:
-    """Sums are of numbers alone."""
-
-    def test_lists_of_categories(self):
-        X, y = table()
-        model = GegenbauerRegressor(20, categorical_features=["colour"])
-        with pytest.raises(AttributeError, match="`categorical_features` must be left out"):
-            model.partial_fit(X, y)
-        with pytest.raises(ValueError, match="`categorical_features` must be left out"):
-            model.fit_stream([(X, y)])
-
-    def test_text_and_gaps(self):
-        X, y = table()
-        with pytest.raises(ValueError, match=r"column 1 \('colour'\)"):
-            GegenbauerRegressor(20).partial_fit(X, y)
-        with pytest.raises(ValueError, match=r"NaN(.|\n)*column 1 \('z'\)"):
-            GegenbauerRegressor(20).partial_fit(X[["x", "z"]], y)
-
-    def test_truth_values_are_numbers(self):
-        X, y = table()
-        X = X[["x", "old"]]
-        model = GegenbauerRegressor(degree=2, n_terms=None).partial_fit(X, y)
-        other = GegenbauerRegressor(degree=2, n_terms=None).fit(X.astype(float), y)
-        np.testing.assert_allclose(model.predict(X), other.predict(X), atol=1e-8)

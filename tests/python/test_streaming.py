@@ -837,7 +837,7 @@ class TestStream:
         with pytest.raises(ValueError, match=r"^`max_interaction` must be at most"):
             GegenbauerRegressor(3, max_interaction=2**63).fit_stream([(X, y)])
         with pytest.raises(StreamError, match=r"^batch 0"):
-            GegenbauerRegressor(3).fit_stream([(np.where(X > 0.5, np.nan, X), y)])
+            GegenbauerRegressor(3).fit_stream([(np.where(X > 0.5, np.inf, X), y)])
 
     @pytest.mark.parametrize("engine", ["auto", "moments"])
     @pytest.mark.parametrize("lam", [1e-17, -1e-17, 1e-320])

@@ -167,6 +167,32 @@ class InputScaling:
         constant = _is_constant(lower, upper, np.finfo(data.dtype).eps)
         return cls(lower, upper, domain=domain, clip=clip, constant=constant)
 
+    def around(self, X: npt.ArrayLike) -> InputScaling:
+        """Return the smallest box around the rows of X, of the same kind as this one.
+
+        Parameters
+        ----------
+        X : array_like, shape (n_samples, n_features)
+            A column of which all are missing has the range that it has here.
+
+        Returns
+        -------
+        InputScaling
+            Of the same domain, clipping and categories.
+        """
+        data = self._samples(X)
+        found = InputScaling.fit(data, domain=self.domain, clip=self.clip)
+        gone = np.isnan(data[0])
+        gone[gone] = np.isnan(data[:, gone]).all(axis=0)
+        if not gone.any():
+            return found if self.categories is None else found.replace(categories=self.categories)
+        ends = {
+            name: np.where(gone, getattr(self, name), getattr(found, name))
+            for name in ("lower", "upper")
+        }
+        constant = np.where(gone, self.is_constant, found.is_constant)
+        return found.replace(**ends, constant=constant, categories=self.categories)
+
     @property
     def n_features(self) -> int:
         """Number of columns."""

@@ -74,6 +74,9 @@ class TableFile:
         """Show a value of a column that holds no numbers, and its row, for an error."""
         raise NotImplementedError
 
+    def require_category(self, column: str) -> None:
+        """Refuse text of which most is numbers, if that was seen already."""
+
     def pieces(self, types: dict[str, Any], first: int) -> Iterator[Any]:
         """Yield the rows from one on as record batches of any size.
 

@@ -19,7 +19,7 @@ from gegenbauer.batches.column_types import (
     typed,
     typed_all,
 )
-from gegenbauer.batches.columns import example_of
+from gegenbauer.batches.columns import example_of, require_category
 from gegenbauer.batches.csv_text import CsvText
 from gegenbauer.errors import StreamError
 
@@ -43,6 +43,7 @@ class CsvFile(TableFile):
         super().__init__(name, path)
         self.n_rows = None
         self._examples: dict[str, tuple[str, Rows]] = {}
+        self._mostly_numbers: dict[str, StreamError] = {}
         with self._reading():
             self._text = CsvText(path, separator)
         if not self._text.has_rows:
@@ -79,12 +80,21 @@ class CsvFile(TableFile):
             if column_kind(self.types[name]) == TEXT:
                 column = piece.column(list(columns).index(name))
                 self._examples[name] = example_of(column, self.rows(0))
+                try:
+                    require_category(name, column, self.rows(0))
+                except StreamError as error:
+                    self._mostly_numbers[name] = error
             elif name == target and column_kind(self.types[name]) == NUMBERS and same_number(texts):
                 self.ambiguous.add(name)
 
     def example(self, column: str) -> tuple[str, Rows]:
         """Show a value of a column of text that was looked at, and its row, for an error."""
         return self._examples[column]
+
+    def require_category(self, column: str) -> None:
+        """Refuse text of which most is numbers, if that was seen already."""
+        if column in self._mostly_numbers:
+            raise self._mostly_numbers[column]
 
     def pieces(self, types: dict[str, Any], first: int) -> Iterator[Any]:
         """Yield record batches from a row on; at the end, the number of rows is known."""

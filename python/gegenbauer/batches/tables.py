@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._renamed import FormerNames, refuse_old_names
-from gegenbauer._validation import check_integer
+from gegenbauer._validation import check_flag, check_integer
 from gegenbauer.batches.arrays import BATCH_SIZE, Batch, digest_of, witness_of
 from gegenbauer.batches.column_types import (
     NOTHING,
@@ -26,6 +26,7 @@ from gegenbauer.batches.columns import (
     ValueFault,
     choose_inputs,
     find_fault,
+    require_category,
     require_column,
     require_numbers,
 )
@@ -91,6 +92,10 @@ class TableBatches(FormerNames):
         fraction are not; None for whatever it is. Of CSV files, texts that differ are different
         classes: a target of which two values are one whole number (007 and 7, +1 and 1; with True
         also 1 and 1.0) is text, unless it is False.
+    mixed : bool, default=False
+        Whether inputs may be categories, columns of text or of true and false, and values of
+        inputs missing. Text that is mostly numbers in a batch is refused. False
+        takes true and false as 1 and 0, and refuses text and what is missing.
 
     Attributes
     ----------
@@ -143,6 +148,7 @@ class TableBatches(FormerNames):
         batch_size: int | None = None,
         separator: str | None = None,
         as_labels: bool | None = None,
+        mixed: bool = False,
     ) -> None:
         _require_extra()
         if batch_size is not None:
@@ -164,6 +170,7 @@ class TableBatches(FormerNames):
                 raise TypeError(f"`{name}` must be a sequence of names, got a str: [{columns!r}]")
         self.target, self.sample_weight = target, sample_weight
         self._as_labels = as_labels
+        self._mixed = check_flag(mixed, "mixed")
         self._files: list[TableFile] = [
             ParquetFile(name, path)
             if ending == ".parquet"
@@ -231,8 +238,15 @@ class TableBatches(FormerNames):
             )
         files[0].look(self._used, self.target)
         kinds = {name: column_kind(files[0].types[name]) for name in self.inputs}
-        require_numbers(kinds, files[0].rows(), files[0].example)
-        numeric = {*self.inputs, *filter(None, [self.sample_weight])}
+        self._categories = {
+            name for name, kind in kinds.items() if self._mixed and kind in (TEXT, TRUTH)
+        }
+        for name in self.inputs:
+            if name in self._categories:
+                files[0].require_category(name)
+        numbers = [name for name in self.inputs if name not in self._categories]
+        require_numbers({name: kinds[name] for name in numbers}, files[0].rows(), files[0].example)
+        numeric = {*numbers, *filter(None, [self.sample_weight])}
         sound = set()  # of thousands of columns, nearly all are of the same types
         for name in self._used:
             types = tuple(file.types.get(name) for file in files)
@@ -240,13 +254,17 @@ class TableBatches(FormerNames):
             if (types, role) not in sound:
                 self._require_one_kind(name, files, numeric=name in numeric)
                 sound.add((types, role))
-        known = {file.types[name] for file in files if file.types for name in self.inputs}
+        known = {file.types[name] for file in files if file.types for name in numbers}
         single = all(str(type_) == "float" for type_ in known)
         self._dtype = np.dtype(np.float32 if single else np.float64)
         # What the columns of a CSV file are read as.
         number = _arrow_type(self._dtype)
         self._types = {
-            name: type_ if column_kind(type_) == TRUTH else number
+            name: type_
+            if column_kind(type_) == TRUTH
+            else _arrow_type(np.dtype(object))
+            if name in self._categories
+            else number
             for name, type_ in files[0].types.items()
         }
         self._set_target(self._choose_target_dtype(files))
@@ -319,7 +337,8 @@ class TableBatches(FormerNames):
         Yields
         ------
         Batch
-            ``X`` is a DataFrame of float64, or of float32 if all inputs of all files are;
+            ``X`` is a DataFrame of float64, or of float32 if all inputs of all files are, and of
+            objects in columns of categories;
             ``y`` is an array of int64, float64, bool or, for text, object.
 
         Raises
@@ -358,23 +377,43 @@ class TableBatches(FormerNames):
 
         n_rows = sum(piece.num_rows for piece in pieces)
         # One array in the order of the columns, which the estimators read without a copy.
-        X = np.empty((n_rows, len(self.inputs)), dtype=self._dtype, order="F")
-        if not self._fill_short(X, pieces):
-            for place, name in enumerate(self.inputs):
+        numbers = [name for name in self.inputs if name not in self._categories]
+        X = np.empty((n_rows, len(numbers)), dtype=self._dtype, order="F")
+        if not self._fill_short(X, numbers, pieces):
+            for place, name in enumerate(numbers):
                 self._fill(X[:, place], name, file, first, pieces)
+        table = pd.DataFrame(X, columns=numbers, copy=False)
+        for place, name in enumerate(self.inputs):
+            if name in self._categories:
+                levels = self._levels(name, file, first, pieces)
+                table.insert(place, name, pd.Series(levels, dtype=object))
         weight = None
         if self.sample_weight is not None:
             weight = np.empty(n_rows)
             self._fill(weight, self.sample_weight, file, first, pieces)
         return Batch(
-            pd.DataFrame(X, columns=list(self.inputs), copy=False),
+            table,
             self._targets(file, first, pieces),
             weight,
             file.rows(first, first + n_rows - 1),
         )
 
-    def _fill_short(self, X: NDArray[Any], pieces: list[Any]) -> bool:
-        """Write all inputs of pieces of few rows at once; return whether all went well."""
+    def _levels(
+        self, name: str, file: TableFile, first: int, pieces: list[Any]
+    ) -> NDArray[np.object_]:
+        """Return a column of a category, None where a value is missing."""
+        import pyarrow as pa
+
+        columns = [decoded(piece.column(piece.schema.get_field_index(name))) for piece in pieces]
+        column = pa.chunked_array(columns)
+        if column_kind(column.type) == TEXT:
+            require_category(name, column, file.rows(first, first + len(column) - 1))
+        found = np.empty(len(column), dtype=object)
+        found[:] = column.to_pylist()
+        return found
+
+    def _fill_short(self, X: NDArray[Any], numbers: list[str], pieces: list[Any]) -> bool:
+        """Write inputs of pieces of few rows at once; return whether all went well."""
         import pyarrow as pa
 
         wanted = _arrow_type(self._dtype)
@@ -382,13 +421,15 @@ class TableBatches(FormerNames):
         for piece in pieces:
             end = begin + piece.num_rows
             named = dict(zip(piece.schema.names, piece.columns, strict=True))
-            columns = [named[name] for name in self.inputs]
+            columns = [named[name] for name in numbers]
+            if not columns:
+                return True
             if piece.num_rows >= SHORT or any(column.type != wanted for column in columns):
                 return False
-            numbers = pa.concat_arrays(columns).to_numpy(zero_copy_only=False)
-            X[begin:end] = numbers.reshape(len(columns), -1).T
+            values = pa.concat_arrays(columns).to_numpy(zero_copy_only=False)
+            X[begin:end] = values.reshape(len(columns), -1).T
             begin = end
-        return bool(np.isfinite(X).all())
+        return not (np.isinf(X).any() if self._mixed else not np.isfinite(X).all())
 
     def _fill(
         self, out: NDArray[Any], name: str, file: TableFile, first: int, pieces: list[Any]
@@ -399,7 +440,8 @@ class TableBatches(FormerNames):
             end = begin + piece.num_rows
             out[begin:end] = as_floats(piece.column(piece.schema.get_field_index(name)))
             begin = end
-        fault = find_fault(out)
+        may_lack = self._mixed and name in self.inputs
+        fault = find_fault(np.where(np.isnan(out), 0.0, out) if may_lack else out)
         if fault is not None:
             n_rows = file.n_rows if first == 0 and file.n_rows == len(out) else None
             raise fault.error(name, file.rows(first), n_rows, is_input=name in self.inputs)
@@ -467,7 +509,7 @@ class TableBatches(FormerNames):
         left = check_integer(n_batches, "n_batches", minimum=0)
         parts: list[object] = [
             "table", self.inputs, self.target, self.sample_weight, self.batch_size,
-            str(self._dtype), str(self._target_dtype),
+            str(self._dtype), str(self._target_dtype), *sorted(self._categories),
         ]  # fmt: skip
         for file in self._files:
             if left <= 0:

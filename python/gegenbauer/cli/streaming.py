@@ -61,8 +61,11 @@ def open_training_tables(
     ignored: Sequence[str],
     separator: str | None,
     steps: Steps,
+    mixed: bool = True,
 ) -> TrainingBatches:
     """Open tables, and read the column to learn once: the first step of a command.
+
+    With ``mixed`` inputs may be categories, and values missing.
 
     Raises
     ------
@@ -73,8 +76,9 @@ def open_training_tables(
     start = time.perf_counter()
     with refusals(steps.warn):
         source = TableBatches(
-            list(paths) if len(paths) > 1 else paths[0], target, ignore=ignored, separator=separator
-        )
+            list(paths) if len(paths) > 1 else paths[0], target, ignore=ignored,
+            separator=separator, mixed=mixed,
+        )  # fmt: skip
         chosen = look_at_target(source, task, steps)
     seconds = time.perf_counter() - start
     warn_of_unnamed(source.inputs, steps)

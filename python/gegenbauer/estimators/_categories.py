@@ -43,6 +43,17 @@ class Category(NamedTuple):
         """Number of levels."""
         return len(self.values) + int(self.has_missing)
 
+    def joined(self, other: Category, at: int) -> Category:
+        """Return the category of the levels of both; `at` is their column, for messages."""
+        kinds = {_kind(category.values[0]) for category in (self, other) if category.values}
+        if len(kinds) > 1:
+            raise ValueError(
+                f"X must hold values of one kind in each column, but column {at} holds "
+                f"{' and '.join(sorted(kinds))}: make them one, such as by .astype(str)"
+            )
+        values = tuple(sorted({*self.values, *other.values}))
+        return Category(values, self.has_missing or other.has_missing)
+
     def only(self, used: NDArray[np.intp]) -> Category:
         """Return the category of some of its levels, in their order."""
         kept = [self.values[k] for k in used.tolist() if k < len(self.values)]
@@ -75,6 +86,19 @@ class CategoryEncoder:
             values, missing = _given(table, at)
             found.append((at, Category(_distinct(table, at, values), bool(missing.any()))))
         return cls(tuple(found))
+
+    def joined(self, other: CategoryEncoder) -> CategoryEncoder:
+        """Return the encoder of the levels of both, by columns.
+
+        Raises
+        ------
+        ValueError
+            A column holds values of one kind here, and of another there.
+        """
+        found = dict(self.categories)
+        for at, category in other.categories:
+            found[at] = found[at].joined(category, at) if at in found else category
+        return CategoryEncoder(tuple(sorted(found.items())))
 
     @property
     def columns(self) -> NDArray[np.intp]:

@@ -148,7 +148,7 @@ class FoldSums:
         eps = float(np.finfo(X.dtype).eps)
         self.resolution = max(self.resolution, eps)
         if widen and self._grows:
-            here = InputScaling.fit(X, domain=self.scaling.domain, clip=self.scaling.clip)
+            here = self.scaling.around(X)
             self.rescale(self.scaling.union(here, resolution=self.resolution))
         place = self.n_samples + np.arange(n)
         weight = np.ones(n) if sample_weight is None else sample_weight

@@ -24,6 +24,12 @@ def require_mergeable(one: Any, other: Any) -> None:
             "partially fitted models can be merged only if they have the same inputs; here "
             f"they are {_inputs(one)} and there {_inputs(other)}"
         )
+    if (one._encoder, one._levels) != (other._encoder, other._levels):
+        raise ValueError(
+            "partially fitted models can be merged only if they know the same levels of "
+            "categories and of missing values, with the same shares: let both begin with the same "
+            "samples"
+        )
     kinds = [type(model.statistics_) for model in (one, other)]
     if kinds[0] is not kinds[1]:
         raise ValueError(

@@ -72,11 +72,7 @@ class MixedInputs(InputEstimator):
         """Return X with numbers of levels in the place of categories."""
         X = super()._as_numbers(X, reset=reset)
         if reset:
-            given = self.categorical_features
-            if isinstance(given, str) and not self._takes_levels:
-                given = None  # raw polynomials take truth values as numbers
-            columns = find_categories(X, given)
-            self._encoder = CategoryEncoder.fit(X, columns)
+            self._fit_encoder(X)
         elif self._encoder.categories:
             if issparse(X):
                 raise TypeError(
@@ -85,6 +81,13 @@ class MixedInputs(InputEstimator):
             validate_data(self, X, reset=False, skip_check_array=True)  # the columns are the same
         allowed = self.missing == "indicator"
         return without_missing_objects(self._encoder.encode(X, allow_missing=allowed))
+
+    def _fit_encoder(self, X: Any) -> None:
+        """Find the categories of a table."""
+        given = self.categorical_features
+        if isinstance(given, str) and not self._takes_levels:
+            given = None  # raw polynomials take truth values as numbers
+        self._encoder = CategoryEncoder.fit(X, find_categories(X, given))
 
     @property
     def _text_advice(self) -> str | None:

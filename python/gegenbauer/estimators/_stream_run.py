@@ -6,8 +6,12 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer.batches.iterables import as_batches
+from gegenbauer.estimators._first_samples import look_at_first
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gegenbauer.batches.arrays import Batch
     from gegenbauer.estimators._progress import RowProgress
 
 __all__ = ["StreamRun"]
@@ -38,6 +42,7 @@ class StreamRun:
                 self._work, self._n_batches, known = found
                 self._work._announce(classes, grow=True)
         self._n_saved = self._n_batches
+        begins = self._n_batches == 0
         iterator = self._source.start(self._n_batches)
         first = next(iterator, None)
         if known is not None and self._source.fingerprint(self._n_batches) != known:
@@ -46,7 +51,12 @@ class StreamRun:
                 "those that come here: give the same ones (a generator anew, from its beginning), "
                 "or another place for the checkpoint"
             )
+        self._remaining: Iterator[Batch]
         self._remaining = itertools.chain([] if first is None else [first], iterator)
+        if begins:
+            self._work, self._remaining, whole = look_at_first(self._work, self._remaining, classes)
+            if not whole:  # what is learned before the error is not to be continued
+                self._checkpoint = None
 
     @property
     def n_samples(self) -> int | None:

@@ -52,8 +52,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles
+    from gegenbauer.basis.levels import Levels
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.estimators._best_model import LeftOut
+    from gegenbauer.estimators._categories import CategoryEncoder
     from gegenbauer.ridge.landmarks import Landmarks
     from gegenbauer.ridge.statistics._base import Coding
     from gegenbauer.ridge.statistics.gram import GramStatistics
@@ -84,8 +86,18 @@ class _FoldStream(StreamEstimator):
     _search: StreamSearch
     _report: Callable[[str], None]
 
+    @property
+    def _takes_levels(self) -> bool:
+        return self._search.takes_levels
+
     def _make_basis(self, n_features: int) -> TensorBasis:
         return self._search.usual_basis(n_features)
+
+    def _know(
+        self, encoder: CategoryEncoder, levels: tuple[Levels | None, ...], box: InputScaling
+    ) -> None:
+        super()._know(encoder, levels, box)
+        self._search.know(encoder, levels)
 
     def _no_sums(self, n_outputs: int, box: InputScaling) -> Any:
         multilabel = self._label_set is not None and self._label_set.multilabel
@@ -183,6 +195,7 @@ class StreamSearch(SumsSearch):
         run = StreamRun(self._folds_to_be(report), batches, classes, None)
         with RowProgress(run.n_samples, verbose=verbose, callback=callback) as rows:
             learned = run.learn(rows)
+        learned._warn_of_unseen()
         with Progress(None, 2, verbose=verbose) as progress:
             self._choose(learned, progress)
         return self
@@ -199,11 +212,14 @@ class StreamSearch(SumsSearch):
                 f"for a stream, `cv` must be a number of folds or None for {_FOLDS}, since samples "
                 f"are dealt to folds as they come; got {self.cv!r}"
             )
-        if not (self.categorical_features is None or isinstance(self.categorical_features, str)):
+        listed = not (
+            self.categorical_features is None or isinstance(self.categorical_features, str)
+        )
+        if listed and self._on_paper:
             raise ValueError(
-                "for a stream, `categorical_features` must be left out, since a stream is of "
-                "numbers alone: encode the columns, as sklearn.preprocessing.OneHotEncoder does, "
-                "or fit to a part of it"
+                "`spectrum=None` takes numbers alone, and `categorical_features` names others: "
+                "leave `spectrum` out, or encode the columns, as "
+                "sklearn.preprocessing.OneHotEncoder does"
             )
         if self._with_landmarks:
             self._require_all_terms()
@@ -230,6 +246,8 @@ class StreamSearch(SumsSearch):
         folds = self._folding(
             bounds=self.bounds if self._has_given_bounds else None,
             domain=(0, 1) if self._on_paper else (-1, 1),
+            categorical_features=self.categorical_features if self.takes_levels else None,
+            missing=self.missing if self.takes_levels else "error",
             out_of_range=self.out_of_range, n_jobs=self.n_jobs, **parameters,
         )  # fmt: skip
         folds._search, folds._report = self, report
@@ -239,7 +257,16 @@ class StreamSearch(SumsSearch):
 
     def with_margin(self, tight: InputScaling) -> InputScaling:
         """Return the box that inputs get whose range is that of a tight one."""
-        return self._with_margin(tight)
+        return self._with_levels(self._with_margin(tight))
+
+    @property
+    def takes_levels(self) -> bool:
+        """Whether inputs may be categories, and numbers missing."""
+        return not self._on_paper
+
+    def know(self, encoder: CategoryEncoder, levels: tuple[Levels | None, ...] | None) -> None:
+        """Take note of the levels of the first samples."""
+        self._encoder, self._levels = encoder, levels
 
     # ---- terms -------------------------------------------------------------------
 
@@ -253,8 +280,10 @@ class StreamSearch(SumsSearch):
     def _given_spectrum(self, n_features: int) -> Spectrum:
         """Return the spectrum that is given, or what serves while nothing is known."""
         if isinstance(self.spectrum, str):
-            return Spectrum((1.0 / n_features, 2.0))
-        spectrum = Spectrum(self.spectrum)  # type: ignore[arg-type]  # not None
+            return Spectrum((1.0 / n_features, 2.0), self._levels)
+        # levels are those of these samples
+        given = Spectrum(self.spectrum)  # type: ignore[arg-type]  # not None
+        spectrum = Spectrum(given.components, self._levels)
         if not spectrum.interactions(n_features).any():
             raise ValueError(
                 "the spectrum gives no input a weight: set an interaction (q) above zero, got "
@@ -340,6 +369,7 @@ class StreamSearch(SumsSearch):
         K = first.n_outputs
         labels = LabelSet.of_columns(K, None) if first.multilabel else LabelSet(np.arange(K))
         learner = self._unfitted()
+        learner.know(self._encoder, self._levels)
         spectrum = learner._spectrum_of(first.X, first.Y, first.weight, first.box, labels, None)
         return spectrum, learner.n_search_samples_
 

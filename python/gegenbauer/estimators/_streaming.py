@@ -10,6 +10,7 @@ at their first use after a change.
 from __future__ import annotations
 
 import copy
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,10 +20,10 @@ from sklearn.utils.validation import _num_samples
 from gegenbauer._locks import exclusive
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_number
-from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.batches.iterables import as_batches
-from gegenbauer.errors import StreamError
-from gegenbauer.estimators._base import TARGETS_ADVICE, advising
+from gegenbauer.errors import StreamError, StreamOrderWarning, stacklevel
+from gegenbauer.estimators._base import MAX_LISTED, TARGETS_ADVICE, InputEstimator, advising
+from gegenbauer.estimators._categories import CategoryEncoder
 from gegenbauer.estimators._labels import column_names
 from gegenbauer.estimators._merging import require_mergeable, same_values
 from gegenbauer.estimators._progress import RowProgress
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles
+    from gegenbauer.basis.levels import Levels
+    from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.ridge.solve import RidgeSolution
     from gegenbauer.ridge.statistics._base import Coding
     from gegenbauer.ridge.statistics.choice import Statistics
@@ -64,6 +67,12 @@ class StreamEstimator(SolvedEstimator):
 
     # The sums, if the model has learned by sums
     _statistics: Statistics | None = None
+
+    # The box of the first samples of a stream, if levels were found among them, until it is used
+    _first_box: InputScaling | None = None
+
+    # Samples of unknown levels since the last warning, by column
+    _unseen: dict[int, int] | None = None
 
     # What a checkpoint was written behind: a number of batches and their fingerprint
     _position: list[Any] | None = None
@@ -148,18 +157,8 @@ class StreamEstimator(SolvedEstimator):
         self._keep_solution(solution, flat=flat)
         self._look_at_sums()
 
-    @property
-    def _takes_levels(self) -> bool:
-        return not hasattr(self, "_summed_with")  # sums are of numbers alone
-
     def _require_sums_to_do(self) -> bool:
         """Refuse parameters that need all samples at once."""
-        given = self.categorical_features
-        if not (given is None or isinstance(given, str)):
-            raise ValueError(
-                "for batches, `categorical_features` must be left out, since they are of numbers "
-                "alone: encode the columns, as sklearn.preprocessing.OneHotEncoder does, or use fit"
-            )
         if self.engine in ("dual", "kernel"):
             raise ValueError(
                 f"`engine={self.engine!r}` needs all samples at once; for batches it must be "
@@ -184,45 +183,121 @@ class StreamEstimator(SolvedEstimator):
 
     # ---- learning ----------------------------------------------------------------
 
+    def _take_in_one(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> None:
+        """Add a batch that comes by itself to the sums."""
+        self._take_in(X, y, sample_weight, classes)
+        self._warn_of_unseen()
+
     def _take_in(
         self, X: Any, y: Any, sample_weight: Any, classes: Any, grow: bool = False
     ) -> None:
         """Add a batch to the sums; without ``grow``, classes have to be announced."""
-        first = self._statistics is None
-        if first:
-            self._summed_with, self._levels = self._sum_parameters(), None
-        else:
+        first, known = self._statistics is None, self._first_box is not None
+        if not first:
             self._require_same_parameters()
         self._announce(classes, grow=grow)
         names = column_names(y)
-        X, y, weight, places = self._rows_that_count(
-            X, y, sample_weight, reset=first, complete=False
-        )
+        X, y, weight, places = self._rows_of_batch(X, y, sample_weight, reset=first)
+        counts = places.size > 0
+        if counts:
+            targets, weight = self._encode_batch(y, weight, names, grow=grow)
+            counts = weight is None or bool(weight.any())
         if first:
-            self.basis_ = self._make_basis(X.shape[1])
-            self.n_terms_ = int(self.basis_.n_terms)
-        if places.size == 0:  # of rows of no weight nothing is learned
+            self._summed_with = self._sum_parameters()
+            if not counts and not known:
+                self._encoder, self._levels = CategoryEncoder(), None
+            elif not known:
+                X = self._find_levels(X, weight)
+            self._set_basis(X.shape[1])
+        if not counts:  # of rows of no weight nothing is learned
             return
-        targets, weight = self._encode_batch(y, weight, names, grow=grow)
-        if weight is not None and not weight.any():
-            return
+        self._note_unseen(X)
         box = self._given_box(X.shape[1])
         if first:
-            start = box or InputScaling.fit(X, domain=self.domain, clip=self._clips)
+            start = box or self._first_box or self._box_around(X)
+            if known:  # and it is used
+                del self._first_box
             statistics = self._no_sums(targets.shape[1], start)
             self.n_out_of_range_ = 0
         else:
             statistics = copy.copy(self.statistics_)
         if box is not None:
             self.scaling_ = box
-            self._apply_range_policy(X)
+            InputEstimator._apply_range_policy(self, X)
             self.n_out_of_range_ += int(np.count_nonzero(box.outside(X)))
-        grow_box = box is None and not first  # the first rows have made it
+        grow_box = box is None and (known or not first)  # the first rows have made it
         with advising(TARGETS_ADVICE):
             statistics.update(
                 X, targets, sample_weight=weight, widen=grow_box, n_threads=self._n_threads()
             )
         self._set_statistics(statistics)
+
+    def _set_basis(self, n_features: int) -> None:
+        self.basis_ = self._make_basis(n_features)
+        self.n_terms_ = int(self.basis_.n_terms)
+
+    # ---- levels of inputs ----------------------------------------------------------
+
+    def _know(
+        self, encoder: CategoryEncoder, levels: tuple[Levels | None, ...], box: InputScaling
+    ) -> None:
+        """Take note of the levels of the first samples, and of their box."""
+        self._encoder, self._levels, self._first_box = encoder, levels, box
+
+    def _fit_encoder(self, X: Any) -> None:
+        if not self._encoder.categories:  # which the first samples have shown
+            super()._fit_encoder(X)
+
+    def _rows_of_batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
+        """Return the samples of a batch that count, as ``_rows_that_count``.
+
+        Whether a number may be missing is settled by the first samples.
+        """
+        X, y, weight, places = self._rows_that_count(
+            X, y, sample_weight, reset=reset, complete=False
+        )
+        if reset and self._first_box is None:
+            return X, y, weight, places
+        missing = np.isnan(X)
+        for t, one in enumerate(self._levels or (None,) * X.shape[1]):
+            if one is None and missing[:, t].any():
+                wrong, what = missing[:, t], "has no value"
+            elif one is not None and not one.category and not (one.varies or missing[:, t].all()):
+                wrong, what = ~missing[:, t], "has a value"
+            else:
+                continue
+            row = int(places[int(wrong.argmax())])
+            others = "all of them had one" if what == "has no value" else "none of them had one"
+            raise ValueError(
+                f"{self._column_name(t)} {what} in row {row}, but of the first samples, which show "
+                f"where numbers are missing, {others}: shuffle the stream, or fill in what is "
+                "missing"
+            )
+        return X, y, weight, places
+
+    def _note_unseen(self, X: NDArray[Any]) -> None:
+        """Count the samples of levels that are not known."""
+        for t in self._encoder.columns.tolist():
+            n = int(np.count_nonzero(np.isnan(X[:, t])))
+            if n:
+                before = self._unseen or {}
+                self._unseen = {**before, t: before.get(t, 0) + n}
+
+    def _warn_of_unseen(self) -> None:
+        """Warn of levels that came after the first samples, once."""
+        unseen = self._unseen
+        if unseen is None:
+            return
+        del self._unseen
+        parts = [f"{self._column_name(t)} in {n} of them" for t, n in sorted(unseen.items())]
+        more = len(parts) - MAX_LISTED
+        found = ", ".join(parts[:MAX_LISTED]) + (f" and {more} more columns" if more > 0 else "")
+        warnings.warn(
+            "some samples have levels that none of the first samples had, which show what levels "
+            f"there are: {found}. They count as the mean of all levels: shuffle the stream",
+            StreamOrderWarning,
+            stacklevel=stacklevel(),
+        )
 
     def _sum_parameters(self) -> dict[str, Any]:
         """Return the parameters that count in the sums over samples."""
@@ -252,9 +327,7 @@ class StreamEstimator(SolvedEstimator):
         self._require_statistics()
         self._require_same_parameters()
         names = column_names(y)
-        X, y, weight, places = self._rows_that_count(
-            X, y, sample_weight, reset=False, complete=False
-        )
+        X, y, weight, places = self._rows_of_batch(X, y, sample_weight, reset=False)
         if places.size == 0:
             return
         outside = self.scaling_.outside(X)
@@ -325,6 +398,7 @@ class StreamEstimator(SolvedEstimator):
             run.n_samples, done=run.n_done, verbose=verbose, callback=callback
         ) as progress:
             learned = run.learn(progress)
+        learned._warn_of_unseen()
         with exclusive(self):
             self._become(learned)
         return self
@@ -362,6 +436,9 @@ class StreamEstimator(SolvedEstimator):
         mine, others = result._align(another)
         result._set_statistics(mine + others)
         result.n_out_of_range_ += another.n_out_of_range_
+        for t, n in (another._unseen or {}).items():
+            before = result._unseen or {}
+            result._unseen = {**before, t: before.get(t, 0) + n}
         return result
 
     def __radd__(self, other: object) -> Self:
@@ -454,8 +531,8 @@ class StreamEstimator(SolvedEstimator):
         for batch in as_batches(held_out).start():
             if _num_samples(batch.X):
                 try:
-                    X, y, weight, places = judge._rows_that_count(
-                        batch.X, batch.y, batch.sample_weight, reset=False, complete=False
+                    X, y, weight, places = judge._rows_of_batch(
+                        batch.X, batch.y, batch.sample_weight, reset=False
                     )
                     if places.size == 0:
                         continue

@@ -267,6 +267,10 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         weights are solved for when they are first needed. Partially fitted models of the same
         parameters merge with ``+``.
 
+        Levels of categories, their shares, and which numbers may be missing are those of the first
+        call, whose batch should be large; a level that comes later counts as the mean of all, with
+        a warning. Models that merge must know the same levels.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
@@ -291,7 +295,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
             The estimator was learned by ``fit``, which keeps no sums; or ``engine``, ``solver`` or
             ``class_weight="balanced"`` need all samples at once.
         """
-        return self._on_copy("_take_in", X, y, sample_weight, classes)
+        return self._on_copy("_take_in_one", X, y, sample_weight, classes)
 
     def fit_stream(
         self,
@@ -309,6 +313,12 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         an error then, and nothing is lost by it. Of outliers
         (:class:`OutlierWarning`) and of correlated inputs, which only the samples themselves show,
         there is no warning.
+
+        Levels of categories, their shares, and which numbers may be missing are those of the first
+        20,000 samples of positive weight, so that it does not matter how the stream is cut. A level
+        that comes first behind these counts as the mean of all levels, with a warning; a number
+        that is missing there first, or given there first, is an error. A stream of no more samples
+        gives the model of :meth:`fit`. Of files text is read by ``TableBatches(..., mixed=True)``.
 
         Parameters
         ----------
@@ -339,6 +349,11 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
             ValueError.
         ValueError
             There are no samples; the checkpoint is of something else; a parameter does not fit.
+
+        Warns
+        -----
+        StreamOrderWarning
+            Samples have levels of categories that none of the first 20,000 had.
 
         Examples
         --------

@@ -246,6 +246,10 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         weights are solved for when they are first needed. Partially fitted models of the same
         parameters merge with ``+``.
 
+        Levels of categories, their shares, and which numbers may be missing are those of the first
+        call, whose batch should be large; a level that comes later counts as the mean of all, with
+        a warning. Models that merge must know the same levels.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
@@ -280,7 +284,7 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         >>> model.n_samples_seen_, float(model.predict([[0.5]])[0].round(3))
         (50, 0.997)
         """
-        return self._on_copy("_take_in", X, y, sample_weight, None)
+        return self._on_copy("_take_in_one", X, y, sample_weight, None)
 
     def fit_stream(
         self,
@@ -298,6 +302,12 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         :class:`PenalizedConstantWarning` given then, where samples are twice as many as terms. What
         only the samples themselves show is not reported: of outliers (:class:`OutlierWarning`) and
         of correlated inputs there is no warning.
+
+        Levels of categories, their shares, and which numbers may be missing are those of the first
+        20,000 samples of positive weight, so that it does not matter how the stream is cut. A level
+        that comes first behind these counts as the mean of all levels, with a warning; a number
+        that is missing there first, or given there first, is an error. A stream of no more samples
+        gives the model of :meth:`fit`. Of files text is read by ``TableBatches(..., mixed=True)``.
 
         Parameters
         ----------
@@ -326,6 +336,11 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
             ValueError.
         ValueError
             There are no samples; the checkpoint is of something else; a parameter does not fit.
+
+        Warns
+        -----
+        StreamOrderWarning
+            Samples have levels of categories that none of the first 20,000 had.
 
         Examples
         --------

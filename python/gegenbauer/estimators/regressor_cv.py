@@ -416,8 +416,9 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         of its own, and terms that the first samples gave no weight to are lacking. Where the terms
         of largest weight on the draw are not all there, there are fewer terms, and the spectrum of
         the first samples is judged beside it; of a stream that is sorted there is a warning.
-        There are no fences: unless ``bounds`` are given, the box grows with the samples. Categories
-        and missing values are refused.
+        There are no fences: unless ``bounds`` are given, the box grows with the samples. The first
+        20,000 samples show what levels categories have and which numbers may be missing, as in
+        :meth:`GegenbauerRegressor.fit_stream`.
 
         With ``landmarks=True`` all terms are taken, in the span of their kernel at up to
         :func:`gegenbauer.ridge.default_landmarks` of the first 20,000 samples, of which the
@@ -467,7 +468,8 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         -----
         StreamOrderWarning
             The first samples, by which terms were chosen to be summed, are unlike the others; with
-            landmarks, one per cent or more of the values of an input lie beyond their range.
+            landmarks, one per cent or more of the values of an input lie beyond their range. Or
+            some have levels that none of the first samples had.
         UnderfittingWarning
             The model that was chosen is no better than a constant, by its held-out predictions.
 

@@ -46,6 +46,7 @@ from gegenbauer.cli.training import (
     too_few_rows,
 )
 from gegenbauer.errors import StreamError
+from gegenbauer.estimators._first_samples import look_at_first
 from gegenbauer.estimators.classifier import GegenbauerClassifier
 from gegenbauer.estimators.regressor import GegenbauerRegressor
 from gegenbauer.inspection.correlation import MOST_LOOKED_AT
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
 
     from gegenbauer.batches.tables import TableBatches
     from gegenbauer.cli.choices import Task
+    from gegenbauer.estimators._categories import CategoryEncoder
 
 __all__ = ["run"]
 
@@ -134,11 +136,15 @@ def run(
         steps.begin("learning")
         start = time.perf_counter()
         estimator = (GegenbauerClassifier if chosen.classify else GegenbauerRegressor)(**parameters)
+        with refusals(steps.warn):
+            estimator, _, whole = look_at_first(estimator, source.start(), None)
+            if not whole:  # what is learned before the error is not to be continued
+                checkpoint = None
         announce(estimator, len(source.inputs), chosen.seen.n_rows, 1 + scores, steps, stream=True)
         split = _Split(validation_fraction, seed)
         parts += [_Part(estimator, rows, split) for rows in ("other", "held out")[: 1 + scores]]
         with refusals(steps.warn):
-            some = _Some(chosen.seen.n_rows, len(source.inputs))
+            some = _Some(chosen.seen.n_rows, len(source.inputs), estimator._encoder)
             earlier = _learn(parts, source, checkpoint, Pace(steps, chosen.seen.n_rows), some)
             for part in parts:
                 _require_enough(part, parts, validation_fraction)
@@ -158,6 +164,7 @@ def run(
         start = time.perf_counter()
         with refusals(steps.warn):
             model = sum(part.model for part in parts)
+            model._warn_of_unseen()
             if not earlier:
                 some.warn_of_outliers(model)
             model = model.choose_alpha() if choose_alpha else model.refit()
@@ -285,6 +292,7 @@ class _Some:
 
     n_rows: int
     n_inputs: int
+    encoder: CategoryEncoder
     seen: int = 0
     kept: list[NDArray[Any]] = field(default_factory=list)
 
@@ -295,7 +303,9 @@ class _Some:
         return 1 if self.n_rows <= most else -(-self.n_rows // max(1, most - 2))
 
     def add(self, X: Any) -> None:
-        self.kept.append(X.iloc[-self.seen % self.step :: self.step].to_numpy())
+        rows = X.iloc[-self.seen % self.step :: self.step]
+        numbers = self.encoder.encode(rows, allow_missing=True)
+        self.kept.append(numbers.to_numpy())
         self.seen += len(X)
 
     def warn_of_outliers(self, model: Any) -> None:

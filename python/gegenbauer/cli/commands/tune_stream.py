@@ -78,8 +78,9 @@ def run(
         check_plot(plot, paths)
     with Steps(total=3 + (out is not None) + (plot is not None)) as steps:
         source, chosen, looking = open_training_tables(
-            paths, target=target, task=task, ignored=ignored, separator=separator, steps=steps
-        )
+            paths, target=target, task=task, ignored=ignored, separator=separator, steps=steps,
+            mixed=parameters.get("spectrum", "auto") is not None,
+        )  # fmt: skip
         steps.begin("summing, and choosing the polynomials and the penalty")
         start = time.perf_counter()
         pace, sums = Pace(steps, chosen.seen.n_rows), _Sums(steps)

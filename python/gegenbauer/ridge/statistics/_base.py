@@ -164,7 +164,7 @@ class AdditiveStatistics:
             return X
         for t in np.flatnonzero(self.scaling.is_constant & ~box.is_constant):
             low, high = box.lower[t], box.upper[t]
-            if X[:, t].min() < low or X[:, t].max() > high:
+            if (X[:, t] < low).any() or (X[:, t] > high).any():  # NaN is neither
                 X = X.astype(np.float64)
                 X[:, t] = X[:, t].clip(low, high)
         return X
@@ -272,7 +272,7 @@ class AdditiveStatistics:
         if check_flag(widen, "widen"):
             if self.scaling is None:
                 raise ValueError("`widen=True` needs statistics with a scaling, whose box can grow")
-            here = InputScaling.fit(data, domain=self.scaling.domain, clip=self.scaling.clip)
+            here = self.scaling.around(data)
             start = self.rescaled(self.scaling.union(here, resolution=resolution))
         targets = as_matrix(
             Y, "Y", n_rows=data.shape[0], n_columns=self.n_outputs,

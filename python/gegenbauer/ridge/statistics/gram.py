@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from gegenbauer._dispatch import core
+from gegenbauer.basis.spectrum import Spectrum
+from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.ridge.statistics._base import AdditiveStatistics
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
-    from gegenbauer.basis.tensor_basis import TensorBasis
 
 __all__ = ["GramStatistics"]
 
@@ -87,11 +88,6 @@ class GramStatistics(AdditiveStatistics):
     def _substitute(
         self, scale: npt.NDArray[np.float64], shift: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        if self.basis.spectrum.levels is not None:
-            raise ValueError(
-                "the box of a basis with levels cannot grow, since what is missing has no place in "
-                "it: give the range of the inputs from the start"
-            )
         whole = np.tril(self._sums)
         whole += np.tril(whole, -1).T
         indices = self.basis.indices
@@ -112,7 +108,7 @@ class GramStatistics(AdditiveStatistics):
         """Return the matrix of the terms and targets at scale x + shift in place of input t's x."""
         from scipy.sparse import csr_array
 
-        shares = self.basis._plan.substitution(t, float(scale), float(shift))
+        shares = self._shares(t, float(scale), float(shift))
         rows, columns, values = [np.arange(len(self._sums))], [], []
         degrees = indices[:, t]
         values.append(np.ones(len(self._sums)))
@@ -127,6 +123,39 @@ class GramStatistics(AdditiveStatistics):
             values.append(shares[degrees[higher], j])
         at = np.concatenate(rows), np.concatenate(columns)
         return csr_array((np.concatenate(values), at), shape=self._sums.shape)
+
+    def _shares(self, t: int, scale: float, shift: float) -> Doubles:
+        """Return the functions of input t at scale x + shift as sums of those at x.
+
+        Polynomials are 0 where a number is missing, so what they have of a constant is of samples
+        where it is given: that is a sum of 1 and of the contrast of given and missing.
+        """
+        spectrum = self.basis.spectrum
+        levels = None if spectrum.levels is None else spectrum.levels[t]
+        if levels is None:
+            return np.asarray(self.basis._plan.substitution(t, scale, shift))
+        if levels.category:
+            raise ValueError(
+                f"the box of a category does not grow, since its levels lie from end to end: give "
+                f"input {t} one range from the start"
+            )
+        n = levels.n_contrasts
+        degree = int(self.basis.indices[:, t].max()) - n
+        found = np.eye(n + 1 + max(degree, 0))
+        if degree <= 0:
+            return found
+        one = TensorBasis(
+            1, degree=degree, lam=self.basis.lam,
+            spectrum=Spectrum(spectrum._of_input(t).components),
+        )  # fmt: skip
+        of_polynomials = np.asarray(one._plan.substitution(0, scale, shift))
+        found[n + 1 :, n + 1 :] = of_polynomials[1:, 1:]
+        found[n + 1 :, 0] = of_polynomials[1:, 0]
+        if n:
+            q = spectrum.interactions(self.basis.n_features)[t].sum()
+            given, missing = np.sqrt(q) * levels.contrasts()[:, 0]
+            found[n + 1 :, :2] = of_polynomials[1:, :1] * [-missing, 1.0] / (given - missing)
+        return found
 
     def _gain(self, by: Doubles) -> Doubles:
         """Return what the rows of the targets gain when these are raised: the others stay."""
