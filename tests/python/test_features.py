@@ -277,19 +277,22 @@ class TestBadInput:
         with pytest.raises(
             ValueError, match=r"column 1 \('b'\) \(first in row 1\), column 2 \('c'\) .* row 2"
         ):
+            GegenbauerFeatures(missing="error").fit(frame)
+        with pytest.raises(ValueError, match=r"infinity.* column 2 \('c'\) \(first in row 2\)"):
             GegenbauerFeatures().fit(frame)
-        features = GegenbauerFeatures().fit(frame.fillna(0).replace(np.inf, 9))
+        features = GegenbauerFeatures(missing="error")
+        features.fit(frame.fillna(0).replace(np.inf, 9))
         with pytest.raises(ValueError, match=r"NaN[\s\S]*column 1 \('b'\)"):
             features.transform(frame[["a", "b"]].assign(c=1.0))
 
     def test_many_non_finite_columns_are_not_all_named(self):
         with pytest.raises(ValueError, match=r"column 4 \(first in row 0\) and 15 more\."):
-            GegenbauerFeatures().fit(np.full((3, 20), np.nan))
+            GegenbauerFeatures().fit(np.full((3, 20), np.inf))
 
     def test_failed_refit_changes_nothing(self, rng):
         features = GegenbauerFeatures().fit(rng.random((5, 2)))
         before = dict(vars(features))
-        for bad in (np.full((4, 3), np.nan), np.zeros((0, 3)), [["a"]], np.zeros(3)):
+        for bad in (np.full((4, 3), np.inf), np.zeros((0, 3)), [["a"]], np.zeros(3)):
             with pytest.raises(ValueError, match=r"."):
                 features.fit(bad)
             assert vars(features) == before

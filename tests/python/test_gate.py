@@ -379,12 +379,26 @@ def test_text_names_the_column_and_the_remedy(fitted, entry, form):
     frame = ISLANDS[["island", "depth", "sex"]]
     X = {"frame": frame, "objects": frame.to_numpy(dtype=object), "Arrow": pa.table(frame)}[form]
     column = "0" if form == "objects" else r"0 \('island'\)"
+    if entry.startswith("fit") and form != "objects":  # tables have types, by which it is taken
+        TAKES_X[entry](fitted, X)
+        return
     with pytest.raises(
         ValueError,
         match=rf"column {column} does not, first in row 0 \(and 1 more columns are alike\): could "
-        "not convert string to float: 'Dream'; encode text, .*OneHotEncoder.* or leave",
+        "not convert string to float: 'Dream'; list the column in `categorical_features`",
     ):
         TAKES_X[entry](fitted, X)
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+@pytest.mark.parametrize("form", ["frame", "objects", "Arrow"])
+def test_text_where_no_categories_are_taken(form):
+    frame = ISLANDS[["island", "depth", "sex"]]
+    X = {"frame": frame, "objects": frame.to_numpy(dtype=object), "Arrow": pa.table(frame)}[form]
+    model = regressor().set_params(categorical_features=None)
+    for call in (model.fit, lambda X, y: model.fit_stream([(X, y)])):
+        with pytest.raises(ValueError, match=r"'Dream'; encode text, .*OneHotEncoder.* or leave"):
+            call(X, PLAIN)
 
 
 def test_text_of_arrays_can_be_categories(fitted):
@@ -427,7 +441,7 @@ def test_missing_values_name_the_column_and_the_remedy(missing):
     with pytest.raises(
         (ValueError, TypeError), match=r"column 1 \('z'\).*first in row 1.*SimpleImputer"
     ):
-        regressor().fit(frame, PLAIN)
+        regressor().set_params(missing="error").fit(frame, PLAIN)
 
 
 def test_integers_beyond_float64():

@@ -587,19 +587,6 @@ class TestWhatATrialFound:
         with pytest.raises(TypeError, match="X must be a table as in fit"):
             fitted.predict(scipy.sparse.csr_array(np.zeros((2, 4))))
 
-    def test_clusters_take_numbers_alone(self):
-        pytest.importorskip("dask.dataframe")
-        import dask.dataframe as dd
-
-        from gegenbauer import dask
-
-        parameters = dask.GegenbauerRegressorCV().get_params()
-        assert not {"bounds", "categorical_features", "intervals", "missing"} & parameters.keys()
-        X, y = table(60)
-        frame = dd.from_pandas(X[["x", "colour"]].assign(y=y), npartitions=2)
-        with pytest.raises(ValueError, match=r"column 1 \('colour'\).*could not convert string"):
-            dask.GegenbauerRegressorCV(n_terms=9).fit(frame[["x", "colour"]], frame["y"])
-
     def test_text_without_levels_gets_advice_that_can_be_followed(self):
         """The paper's basis takes no categories: to list the column would be refused as well."""
         X = pd.DataFrame({"city": ["a", "b"] * 20, "x": np.arange(40.0)})

@@ -15,9 +15,10 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+from gegenbauer.dask.levels import category_columns, find_levels
 from gegenbauer.dask.partitions import Partitions, gather, is_frame, is_ours, require_inputs
 from gegenbauer.errors import OutOfRangeWarning, stacklevel
-from gegenbauer.estimators._base import InputEstimator
+from gegenbauer.estimators._mixed_inputs import MixedInputs
 from gegenbauer.estimators._targets import checked_sample_weight
 
 if TYPE_CHECKING:
@@ -27,10 +28,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
 
-__all__ = ["NUMBERS_ALONE", "Classes", "Learner", "OnDask", "Supervised", "with_client"]
-
-# Parameters of inputs that are numbers, which those of clusters are
-NUMBERS_ALONE = {"categorical_features": None, "missing": "error"}
+__all__ = ["Classes", "Learner", "OnDask", "Supervised", "with_client"]
 
 # Large attributes that are not sent with a prediction, unless it needs them
 _HEAVY = {
@@ -67,7 +65,7 @@ def with_client(
     return __init__
 
 
-class OnDask(InputEstimator):
+class OnDask(MixedInputs):
     """What the estimators on Dask collections add to the plain ones, from which they derive."""
 
     _plain: type[Any]
@@ -107,7 +105,7 @@ class OnDask(InputEstimator):
         return local
 
     def _plain_params(self) -> dict[str, Any]:
-        params = {**self.get_params(deep=False), **NUMBERS_ALONE}
+        params = self.get_params(deep=False)
         return {name: value for name, value in params.items() if name != "client"}
 
     def _for_a_task(self, **changes: Any) -> Any:
@@ -118,6 +116,15 @@ class OnDask(InputEstimator):
         local = self._plain(**{**self._plain_params(), **changes})
         local.n_jobs = 1 if self.n_jobs is None else self.n_jobs
         return local
+
+    def _category_params(self, X: Any) -> dict[str, Any]:
+        """Return what the tasks have for ``categorical_features``: numbers of columns."""
+        return {"categorical_features": category_columns(X, self.categorical_features) or None}
+
+    @staticmethod
+    def _may_have_levels(model: Any) -> bool:
+        """Whether a pass over the partitions may find levels."""
+        return model.categorical_features is not None or model.missing == "indicator"
 
     # ---- no collection is brought here unasked ------------------------------------
 
@@ -135,6 +142,20 @@ class OnDask(InputEstimator):
         local = self.to_local()._without(_HEAVY - {*needs})
         local.n_jobs = 1 if self.n_jobs is None else self.n_jobs
         return local
+
+    def _one_sample(self, X: Any, head: Any, *, frame: bool) -> Any:
+        """Return a sample of the kind of a collection."""
+        row: Any = self.scaling_.lower[np.newaxis]
+        levels = dict(self._encoder.categories)
+        if levels:
+            row = row.astype(object)
+            for t, category in levels.items():
+                row[0, t] = category.values[0] if category.values else None
+        if not frame:
+            return row.astype(X.dtype)
+        row = type(head)(row, columns=X.columns)
+        numbers = [t for t in range(len(X.columns)) if t not in levels]
+        return row.astype({X.columns[t]: head.dtypes.iloc[t] for t in numbers})
 
     def _lazily(
         self,
@@ -177,9 +198,7 @@ class OnDask(InputEstimator):
         validate_data(self, head, skip_check_array=True, reset=False)
         # one sample shows the shape of the result; rounded to float32 it may lie out of range
         shape_of = copy.copy(model).set_params(out_of_range="clip")
-        row: Any = self.scaling_.lower[np.newaxis]
-        row = type(head)(row, columns=X.columns) if frame else row
-        row = row.astype(head.dtypes if frame else X.dtype)
+        row = self._one_sample(X, head, frame=frame)
         empty = _Call(shape_of, method, part, options, names)(row)[:0]
         call = _Call(model, method, part, options, names)
         common = dask.delayed(
@@ -319,6 +338,7 @@ class Learner(Supervised):
 
     engine: str
     scaling_: Any
+    _summed_with: dict[str, Any]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the weights of the terms from all partitions, in one pass over the samples.
@@ -366,7 +386,7 @@ class Learner(Supervised):
         rows = Partitions.of(X, self._targets(y), sample_weight)
         if classes is None and not grow:
             classes = None if self._label_set is None else self._label_set.answers
-        model = self._for_a_task(**self._task_params(rows))
+        model = self._for_a_task(**self._task_params(rows), **self._category_params(X))
         model._validate_params()
         model._require_sums_to_do()
         if not grow:
@@ -374,6 +394,7 @@ class Learner(Supervised):
         n_features = len(X.columns) if is_frame(X) else X.shape[1]
         if not np.isnan(n_features):
             model._make_basis(int(n_features))  # so that no task finds parameters in error
+        self._tell_levels(model, rows)
         learned = gather(self.client, "learn", _learn, (model, classes, grow), rows, operator.add)
         if learned is None:
             raise ValueError(
@@ -388,11 +409,20 @@ class Learner(Supervised):
             )
         before = copy.copy(self)
         self._learn_from(learned)
+        self._summed_with = {**self._summed_with, "categorical_features": self.categorical_features}
+        self._warn_of_unseen()
         if before._statistics is not None:
             self._become(before + self)
 
-    def _sum_parameters(self) -> dict[str, Any]:
-        return {**super()._sum_parameters(), **NUMBERS_ALONE}  # which those of the tasks have
+    def _tell_levels(self, model: Any, rows: list[Partitions]) -> None:
+        """Let the tasks know the levels: those that were learned, or those of all partitions."""
+        if self._statistics is not None:
+            if self._levels is not None:
+                model._know(self._encoder, self._levels, self.scaling_)
+        elif self._may_have_levels(model):
+            found = find_levels(self.client, model, rows, self.domain)
+            if found is not None and found.levels is not None:
+                model._know(found.encoder, found.levels, found.box)
 
     def _task_params(self, rows: list[Partitions]) -> dict[str, Any]:  # noqa: ARG002
         """Return parameters that the tasks have instead of those that were given."""

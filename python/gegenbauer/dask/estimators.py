@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from gegenbauer import estimators
-from gegenbauer.dask._base import NUMBERS_ALONE, Classes, Learner, with_client
+from gegenbauer.dask._base import Classes, Learner, with_client
 from gegenbauer.dask.partitions import gather
 from gegenbauer.estimators._labels import label_kind
 from gegenbauer.estimators._targets import checked_sample_weight
@@ -32,6 +32,10 @@ class GegenbauerRegressor(Learner, estimators.GegenbauerRegressor):
             bounds, out_of_range, penalize_constant, engine, solver, precision
         As in :class:`gegenbauer.GegenbauerRegressor`; ``engine`` and ``solver`` must not need all
         samples at once.
+    categorical_features, missing : default="from_dtype", default="error"
+        As in :class:`gegenbauer.GegenbauerRegressor`. Levels are those of all samples: where types
+        or ``categorical_features`` name categories, or with ``missing="indicator"``, one more pass
+        over the samples counts them first.
     n_jobs : int or None, default=None
         Number of threads of a task. Dask takes each task for one thread, which is what None means;
         for the solve, None means all there are here.
@@ -62,7 +66,7 @@ class GegenbauerRegressor(Learner, estimators.GegenbauerRegressor):
     """
 
     _plain = estimators.GegenbauerRegressor
-    __init__ = with_client(estimators.GegenbauerRegressor, NUMBERS_ALONE)
+    __init__ = with_client(estimators.GegenbauerRegressor, missing="error")
 
 
 class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
@@ -83,6 +87,10 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
     class_weight : dict, "balanced" or None, default=None
         As in :class:`gegenbauer.GegenbauerClassifier`, not for multilabel y; "balanced" takes a
         pass over y first, and ``to_local()`` has the weights it led to.
+    categorical_features, missing : default="from_dtype", default="error"
+        As in :class:`gegenbauer.GegenbauerClassifier`. Levels are those of all samples: where types
+        or ``categorical_features`` name categories, or with ``missing="indicator"``, one more pass
+        over the samples counts them first.
     n_jobs : int or None, default=None
         Number of threads of a task. Dask takes each task for one thread, which is what None means;
         for the solve, None means all there are here.
@@ -112,7 +120,7 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
     """
 
     _plain = estimators.GegenbauerClassifier
-    __init__ = with_client(estimators.GegenbauerClassifier, NUMBERS_ALONE)
+    __init__ = with_client(estimators.GegenbauerClassifier, missing="error")
 
     _balanced: dict[Any, float] | None = None  # what class_weight="balanced" came to
 

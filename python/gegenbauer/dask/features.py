@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from gegenbauer import estimators
-from gegenbauer.dask._base import NUMBERS_ALONE, OnDask, with_client
+from gegenbauer.dask._base import OnDask, with_client
+from gegenbauer.dask.levels import find_levels
 from gegenbauer.dask.partitions import Partitions, gather, is_ours, require_inputs
 
 __all__ = ["GegenbauerFeatures"]
@@ -22,6 +23,10 @@ class GegenbauerFeatures(OnDask, estimators.GegenbauerFeatures):
     n_terms, degree, lam, index_set, max_interaction, term_order, spectrum, domain, bounds, \
             out_of_range
         As in :class:`gegenbauer.GegenbauerFeatures`.
+    categorical_features, missing : default="from_dtype", default="error"
+        As in :class:`gegenbauer.GegenbauerFeatures`. Levels are those of all samples: where types
+        or ``categorical_features`` name categories, or with ``missing="indicator"``, one more pass
+        over the samples counts them first.
     n_jobs : int or None, default=None
         Number of threads of a task, of which None means one.
     client : distributed.Client or None, default=None
@@ -48,7 +53,7 @@ class GegenbauerFeatures(OnDask, estimators.GegenbauerFeatures):
     """
 
     _plain = estimators.GegenbauerFeatures
-    __init__ = with_client(estimators.GegenbauerFeatures, NUMBERS_ALONE)
+    __init__ = with_client(estimators.GegenbauerFeatures, missing="error")
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002  # the signature of pipelines
         """Learn the range of the inputs and build the basis.
@@ -79,10 +84,16 @@ class GegenbauerFeatures(OnDask, estimators.GegenbauerFeatures):
 
     def _fit_partitions(self, X: Any) -> None:
         rows = Partitions.of(X)
-        found = gather(self.client, "range", _find_range, self._for_a_task(), rows, _join_ranges)
-        if found is None:
+        task = self._for_a_task(**self._category_params(X))
+        if self._may_have_levels(task):
+            known = find_levels(self.client, task, rows, self.domain)
+            model = None if known is None else known.fitted()
+        else:
+            found = gather(self.client, "range", _find_range, task, rows, _join_ranges)
+            model = None if found is None else found[0]
+        if model is None:
             raise ValueError(f"X holds no samples in any of its {len(rows)} partitions")
-        self._learn_from(found[0])
+        self._learn_from(model)
 
     def transform(self, X: Any) -> Any:
         """Evaluate every term at every sample.

@@ -122,9 +122,12 @@ class FirstPass:
         )  # fmt: skip
 
 
-def first_pass(common: tuple[Any, int], rows: Partitions) -> FirstPass | None:
-    """Find ranges, targets and classes of a partition, and draw its share of the sample."""
-    model, most = copy.copy(common[0]), common[1]
+def first_pass(common: tuple[Any, int, InputScaling | None], rows: Partitions) -> FirstPass | None:
+    """Find ranges, targets and classes of a partition, and draw its share of the sample.
+
+    The box is that of all partitions, if it is known.
+    """
+    model, most, box = copy.copy(common[0]), *common[1:]
     X, y, weight, places = model._rows_that_count(
         rows.X, rows.y, rows.weight, reset=True, complete=False
     )
@@ -149,7 +152,7 @@ def first_pass(common: tuple[Any, int], rows: Partitions) -> FirstPass | None:
     number = np.full(places.size, rows.number)
     return FirstPass(
         model,
-        InputScaling.fit(X, domain=domain, clip=model._clips),
+        InputScaling.fit(X, domain=domain, clip=model._clips) if box is None else box,
         float(np.finfo(X.dtype).eps),
         Sample(key, number, places, X, np.asarray(y), weight).smallest(most),
         labels,

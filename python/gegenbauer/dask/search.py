@@ -17,6 +17,7 @@ import numpy as np
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.dask._base import Supervised
 from gegenbauer.dask.first_pass import Folds, first_pass
+from gegenbauer.dask.levels import find_levels
 from gegenbauer.dask.partitions import Partitions, gather, require_inputs
 from gegenbauer.estimators._draw import SAMPLE_SIZE
 from gegenbauer.estimators._samples import Samples
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.dask.first_pass import ClassCoding, FirstPass, RealCoding
+    from gegenbauer.dask.levels import Known
     from gegenbauer.estimators._best_model import LeftOut
     from gegenbauer.estimators._progress import Progress
     from gegenbauer.ridge.landmarks import Landmarks
@@ -134,9 +136,10 @@ class SearchOnDask(Supervised, SumsSearch):
         rows = self._partitions = Partitions.of(X, self._targets(y), sample_weight)
         grid = self._basis_grid()
         most = -(-_MOST_SHARES * SAMPLE_SIZE // len(rows))
-        task = self._for_a_task()
+        task, known = self._task_that_knows(X, rows)
+        box = None if known is None else known.box
         found = gather(
-            self.client, "look", first_pass, (task, min(most, SAMPLE_SIZE)), rows,
+            self.client, "look", first_pass, (task, min(most, SAMPLE_SIZE), box), rows,
             lambda one, other: one + other,
         )  # fmt: skip
         if found is None or found.sample.key.size < 2:
@@ -146,7 +149,8 @@ class SearchOnDask(Supervised, SumsSearch):
             )
         self._learn_from(found.model)
         self._task_model = found.model
-        self.scaling_ = self._with_margin(found.box)
+        self._levels = None if known is None else known.levels
+        self.scaling_ = self._with_levels(self._with_margin(found.box))
         self.n_clipped_ = np.zeros(self.n_features_in_, dtype=np.intp)
         self.alternatives_ = {}
         sample = found.sample
@@ -177,6 +181,28 @@ class SearchOnDask(Supervised, SumsSearch):
         self._warn_at_edges(grid)
         del self._partitions, self._folds, self._fold_of, self._task_model, self._n_samples
         self._forget_sums()
+
+    def _task_that_knows(self, X: Any, rows: list[Partitions]) -> tuple[Any, Known | None]:
+        """Return a plain estimator for the tasks, and the levels that it knows, if there are any.
+
+        The paper's basis takes numbers alone.
+        """
+        given = self.categorical_features
+        if self._on_paper:
+            if not (given is None or isinstance(given, str)):
+                raise ValueError(
+                    "`spectrum=None` takes numbers alone, and `categorical_features` names others: "
+                    "leave `spectrum` out, or encode the columns"
+                )
+            return self._for_a_task(categorical_features=None, missing="error"), None
+        task = self._for_a_task(**self._category_params(X))
+        if not self._may_have_levels(task):
+            return task, None
+        known = find_levels(self.client, task, rows, (-1, 1))
+        if known is None or known.levels is None:
+            return task, None
+        known.tell(task)
+        return task, known
 
     def _predictor(self, *needs: str) -> Any:
         local = super()._predictor(*needs)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gegenbauer import estimators
 from gegenbauer._validation import check_flag
-from gegenbauer.dask._base import NUMBERS_ALONE, Classes, with_client
+from gegenbauer.dask._base import Classes, with_client
 from gegenbauer.dask.first_pass import ClassCoding, RealCoding
 from gegenbauer.dask.partitions import is_ours
 from gegenbauer.dask.search import SearchOnDask
@@ -25,13 +25,12 @@ if TYPE_CHECKING:
 __all__ = ["GegenbauerClassifierCV", "GegenbauerRegressorCV"]
 
 # What nobody chooses on clusters: the kernel of all samples is out of reach, the sums of the folds
-# know squared errors alone, inputs are numbers, and their box is their range
+# know squared errors alone, and the box of the inputs is their range
 _FIXED = {
     "scoring": None,
     "kernel_samples": "auto",
     "bounds": None,
     "max_seconds": None,
-    **NUMBERS_ALONE,
 }
 
 _CV: dict[str, list[Any]] = {"cv": [Range(Integral, 2, None, closed="left")]}
@@ -61,6 +60,10 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
         With ``spectrum=None``, the parameter of the polynomials; None for the paper's 0.05.
     cv : int, default=5
         Number of folds. The samples of a partition are dealt to them one after another.
+    categorical_features, missing : default="from_dtype", default="error"
+        As in :class:`gegenbauer.GegenbauerRegressorCV`. Levels are those of all samples, by their
+        weights without those of classes: where types or ``categorical_features`` name categories,
+        or with ``missing="indicator"``, one more pass over the samples counts them first.
     n_jobs : int or None, default=None
         Number of threads of a task. Dask takes each task for one thread, which is what None means;
         for the search and the solve, None means all there are here.
@@ -97,7 +100,10 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
 
     _plain = estimators.GegenbauerRegressorCV
     __init__ = with_client(
-        estimators.GegenbauerRegressorCV, {**_FIXED, "intervals": "one_spectrum"}, cv=5
+        estimators.GegenbauerRegressorCV,
+        {**_FIXED, "intervals": "one_spectrum"},
+        cv=5,
+        missing="error",
     )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -188,6 +194,10 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
         With ``spectrum=None``, the parameter of the polynomials; None for the paper's 0.05.
     cv : int, default=5
         Number of folds. The samples of a partition are dealt to them one after another.
+    categorical_features, missing : default="from_dtype", default="error"
+        As in :class:`gegenbauer.GegenbauerClassifierCV`. Levels are those of all samples, by their
+        weights without those of classes: where types or ``categorical_features`` name categories,
+        or with ``missing="indicator"``, one more pass over the samples counts them first.
     n_jobs : int or None, default=None
         Number of threads of a task. Dask takes each task for one thread, which is what None means;
         for the search and the solve, None means all there are here.
@@ -223,7 +233,9 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
     """
 
     _plain = estimators.GegenbauerClassifierCV
-    __init__ = with_client(estimators.GegenbauerClassifierCV, {**_FIXED, "n_spectra": 1}, cv=5)
+    __init__ = with_client(
+        estimators.GegenbauerClassifierCV, {**_FIXED, "n_spectra": 1}, cv=5, missing="error"
+    )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **estimators.GegenbauerClassifierCV._parameter_constraints,

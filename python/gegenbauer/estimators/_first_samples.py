@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples
 from gegenbauer.estimators._categories import CategoryEncoder, find_categories
 from gegenbauer.estimators._draw import SAMPLE_SIZE
 from gegenbauer.estimators._labels import column_names
+from gegenbauer.estimators._targets import checked_sample_weight
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,11 +105,9 @@ def _raising(errors: list[BaseException]) -> Iterator[Batch]:
 
 def _counts(batch: Batch) -> Any:
     """Return which samples of a batch have a positive weight."""
-    weight = batch.sample_weight
     n = _num_samples(batch.X)
-    if weight is None or np.ndim(weight) == 0:
-        return np.ones(n, dtype=bool)
-    return np.asarray(weight)[:n] > 0
+    weight = checked_sample_weight(batch.sample_weight, n)
+    return np.ones(n, dtype=bool) if weight is None else weight > 0
 
 
 def _first_of(batch: Batch, most: int) -> Batch:

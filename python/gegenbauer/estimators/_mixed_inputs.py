@@ -83,7 +83,9 @@ class MixedInputs(InputEstimator):
         return without_missing_objects(self._encoder.encode(X, allow_missing=allowed))
 
     def _fit_encoder(self, X: Any) -> None:
-        """Find the categories of a table."""
+        """Find the categories of a table, unless others have shown them before."""
+        if self._encoder.categories:
+            return
         given = self.categorical_features
         if isinstance(given, str) and not self._takes_levels:
             given = None  # raw polynomials take truth values as numbers

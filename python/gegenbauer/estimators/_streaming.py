@@ -244,10 +244,6 @@ class StreamEstimator(SolvedEstimator):
         """Take note of the levels of the first samples, and of their box."""
         self._encoder, self._levels, self._first_box = encoder, levels, box
 
-    def _fit_encoder(self, X: Any) -> None:
-        if not self._encoder.categories:  # which the first samples have shown
-            super()._fit_encoder(X)
-
     def _rows_of_batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         """Return the samples of a batch that count, as ``_rows_that_count``.
 
