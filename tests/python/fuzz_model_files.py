@@ -87,6 +87,15 @@ def good_files(folder: Path) -> dict[str, bytes]:
     models["multilabel-stream"] = gegenbauer.GegenbauerClassifier(
         n_terms=5, bounds=[(0, 1), (0, 1)]
     ).fit_stream([(X, (X > 0.5).astype(int))])
+    M = np.where(np.arange(30)[:, np.newaxis] % 5 == [0, 9], np.nan, X)
+    M[:, 1] = np.arange(30) % 3  # levels of numbers, so that any number is one of them
+    for name, kind in (("regressor", "Regressor"), ("classifier", "Classifier")):
+        mixed = getattr(gegenbauer, f"Gegenbauer{kind}")(n_terms=8, categorical_features=[1])
+        y = X[:, 0] if name == "regressor" else np.arange(30) % 3
+        models[f"{name}-mixed-terms"] = mixed.fit(M, y)
+        models[f"{name}-mixed-stream"] = copy.copy(mixed).fit_stream([(M, y)])
+    features = gegenbauer.GegenbauerFeatures(n_terms=8, categorical_features=[1])
+    models["features-mixed"] = features.fit(M)
     files = {}
     for name, model in models.items():
         gegenbauer.save(model, folder / "good")

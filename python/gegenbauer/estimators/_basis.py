@@ -15,7 +15,7 @@ from gegenbauer.basis.spectrum import COMPONENTS, Spectrum, as_spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import stacklevel
 from gegenbauer.estimators._base import Pairs, Range, box_of
-from gegenbauer.estimators._mixed_inputs import MixedInputs
+from gegenbauer.estimators._mixed_inputs import MixedInputs, have_gaps
 from gegenbauer.inspection.correlation import largest_correlation
 
 if TYPE_CHECKING:
@@ -123,13 +123,15 @@ class BasisEstimator(MixedInputs):
             return None  # with that index set, an error
         return Spectrum(as_spectrum(self.spectrum, self.lam).components, self._levels)
 
-    def _numbers_never_missing(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return where samples miss a number that all samples of the fit had, (S, m)."""
+    def _numbers_never_missing(self, X: NDArray[Any]) -> NDArray[np.bool_] | None:
+        """Return where samples miss a number that all samples of the fit had, (S, m), or None."""
+        if not have_gaps(X):
+            return None
         missing: NDArray[np.bool_] = np.isnan(X)
         for t, one in enumerate(self._levels or ()):
             if one is not None:
                 missing[:, t] = False
-        return missing
+        return missing if missing.any() else None
 
     def _warn_if_cut(self, n_features: int, n_terms: int) -> None:
         """Warn when ``n_terms`` leaves terms of the requested ``degree`` out."""

@@ -27,7 +27,16 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
 
-__all__ = ["MixedInputs"]
+__all__ = ["MixedInputs", "have_gaps"]
+
+
+def have_gaps(X: NDArray[Any]) -> bool:
+    """Whether samples miss anything: mostly they do not, which a sum shows without a mask.
+
+    Of finite numbers it may be NaN as well, by infinite parts of it: then nothing is lost but time.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isnan(X.sum()))
 
 
 class MixedInputs(InputEstimator):
@@ -120,8 +129,9 @@ class MixedInputs(InputEstimator):
         """Find the levels of the samples of a fit and their shares; return the samples."""
         self._encoder, X = self._encoder.compact(X)
         levels: list[Levels | None] = [None] * X.shape[1]
-        for t in np.flatnonzero(np.isnan(X).any(axis=0)).tolist():
-            levels[t] = Levels.of_missing(np.isnan(X[:, t]), weight)
+        if have_gaps(X):
+            for t in np.flatnonzero(np.isnan(X).any(axis=0)).tolist():
+                levels[t] = Levels.of_missing(np.isnan(X[:, t]), weight)
         for t, category in self._encoder.categories:
             levels[t] = Levels.of_codes(X[:, t], category.n_levels, weight)
         found = any(one is not None for one in levels)

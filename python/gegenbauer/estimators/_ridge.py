@@ -179,7 +179,7 @@ class GegenbauerEstimator(StreamEstimator):
         """Return the outputs at checked samples; numbers that were never missing get means."""
         function = self._solved().expansion.with_scaling(self._current_scaling())
         missing = self._numbers_never_missing(X)
-        if not missing.any():
+        if missing is None:
             return function.evaluate(X, n_threads=self._n_threads())
         X = np.where(missing, self.scaling_.lower, X)  # any value
         found = function.evaluate(X, n_threads=self._n_threads())

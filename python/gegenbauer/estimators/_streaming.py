@@ -26,6 +26,7 @@ from gegenbauer.estimators._base import MAX_LISTED, TARGETS_ADVICE, InputEstimat
 from gegenbauer.estimators._categories import CategoryEncoder
 from gegenbauer.estimators._labels import column_names
 from gegenbauer.estimators._merging import require_mergeable, same_values
+from gegenbauer.estimators._mixed_inputs import have_gaps
 from gegenbauer.estimators._progress import RowProgress
 from gegenbauer.estimators._solution import SolvedEstimator
 from gegenbauer.estimators._stream_run import StreamRun
@@ -252,7 +253,8 @@ class StreamEstimator(SolvedEstimator):
         X, y, weight, places = self._rows_that_count(
             X, y, sample_weight, reset=reset, complete=False
         )
-        if reset and self._first_box is None:
+        settled = not (reset and self._first_box is None)
+        if not settled or (self._levels is None and not have_gaps(X)):
             return X, y, weight, places
         missing = np.isnan(X)
         for t, one in enumerate(self._levels or (None,) * X.shape[1]):

@@ -206,7 +206,7 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         self._apply_range_policy(X)
         with advising(f"{CLIP_ADVICE}, or pass X as float64, or lower `lam` or `degree`"):
             missing = self._numbers_never_missing(X)
-            if not missing.any():
+            if missing is None:
                 return self._features(X)
             G = self._features(np.where(missing, self.scaling_.lower, X).astype(X.dtype))
             for inputs in np.unique(missing[missing.any(axis=1)], axis=0):
