@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -158,6 +160,19 @@ class TestGivenTerms:
         twice = again + again
         assert twice.n_samples_seen_ == 600
         assert twice.choose_alpha(held_out=[(X, y)]).alpha > 0
+
+    def test_models_of_one_beginning_add(self):
+        """Levels are known to all that begin as copies of a model of some samples."""
+        X, y = table()
+        start = GegenbauerRegressor(**GIVEN).partial_fit(X, y).forget(X, y)
+        parts = [pickle.loads(pickle.dumps(start)) for _ in range(4)]
+        whole = sum(
+            part.partial_fit(X[100 * k : 100 * k + 100], y[100 * k : 100 * k + 100])
+            for k, part in enumerate(parts)
+        )
+        expected = GegenbauerRegressor(**GIVEN).fit(X, y)
+        assert whole.n_samples_seen_ == 400
+        np.testing.assert_allclose(whole.predict(X), expected.predict(X), atol=1e-8)
 
     def test_files_and_checkpoints(self, tmp_path):
         X, y = table()
