@@ -117,7 +117,7 @@ class Rows(str):
 
 
 class RepeatedSamplesWarning(UserWarning):
-    """Many samples that ``cv`` holds out are equal to some that it leaves: they judge nothing."""
+    """Many samples left out are equal, or nearly, to some that are not: they judge nothing."""
 
 
 class StreamError(ValueError):

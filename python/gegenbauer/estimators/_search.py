@@ -9,6 +9,7 @@ in the span of landmarks, and for very many samples a finite set of the terms of
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -28,6 +29,12 @@ from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.estimators._base import Range, box_of
 from gegenbauer.estimators._best_model import BestModel, LeftOut
 from gegenbauer.estimators._fences import find_fences
+from gegenbauer.estimators._near_copies import (
+    equal_but_for_one,
+    hold_out,
+    near_in_box,
+    worth_a_look,
+)
 from gegenbauer.estimators._progress import CallbackSupportMixin, Progress, with_callbacks
 from gegenbauer.estimators._ridge import PAPER_LAM, PAPER_N_TERMS
 from gegenbauer.estimators._samples import Samples, search_places, spread_places
@@ -35,8 +42,10 @@ from gegenbauer.estimators._search_warnings import (
     RUNAWAY,
     chance_of_scorer,
     loss_of_constants,
+    may_be_copies,
     warn_at_edges,
     warn_of_copies,
+    warn_of_near_copies,
     warn_of_underfitting,
 )
 from gegenbauer.estimators._splits import make_splits, restrict_splits
@@ -47,8 +56,9 @@ from gegenbauer.ridge.expansions import (
     KernelPosterior,
     LandmarkPosterior,
     TermExpansion,
+    predict,
 )
-from gegenbauer.ridge.kernel_ridge import solve_kernel
+from gegenbauer.ridge.kernel_ridge import predict_kernel, solve_kernel
 from gegenbauer.ridge.landmarks import choose_landmarks
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 from gegenbauer.ridge.solve import solve_ridge
@@ -56,6 +66,7 @@ from gegenbauer.selection.basis_search import PAPER_ALPHAS, search_basis
 from gegenbauer.selection.candidates import NO_LOSS, Candidate
 from gegenbauer.selection.objective import check_level
 from gegenbauer.selection.penalty import search_alpha
+from gegenbauer.selection.ridge_path import RidgePath
 from gegenbauer.selection.spectrum_search import ALPHAS
 
 if TYPE_CHECKING:
@@ -127,8 +138,9 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
     # paper has none
     _MARGIN: ClassVar[float] = 0.0
 
-    # What chooses a model without ``scoring``, for messages
+    # What chooses a model without ``scoring``, and what `_misses` gives the mean of, for messages
     _own_loss: ClassVar[str]
+    _miss: ClassVar[str]
 
     spectrum: str | ComponentsLike | None
     alphas: str | Sequence[float]
@@ -220,7 +232,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
                 f"{type(self).__name__} needs at least two different samples, to leave one "
                 f"out; all {len(X)} are the same"
             )
-        warn_of_copies(data, splits)
+        has_copies = warn_of_copies(data, splits)
         self.scaling_ = self._make_scaling(X, data)
         if self._has_given_bounds:
             self._apply_range_policy(X)
@@ -240,6 +252,8 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         else:
             left_out = self._fit_best(data, loss, splits, progress, n_landmarks)
         self._warn_of_underfitting(data, loss, splits, left_out.outputs)
+        if not has_copies:
+            self._warn_of_near_copies(data, splits, left_out.outputs)
         self._finish(data, left_out)
         self._put_back(raw_X, used, n_rows)
         self._warn_at_edges(grid)
@@ -678,6 +692,55 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
             measure, sign = f"the score by `scoring={name!r}`", -1.0
         warn_of_underfitting(
             sign * best, sign * constant, data.n_samples, self.alpha_ if ran_away else None, measure
+        )
+
+    def _warn_of_near_copies(self, data: Samples, splits: Splits, left_out: Doubles) -> None:
+        """Warn where samples agree with others far better than a model that has seen neither."""
+        if not worth_a_look(data.X) or not np.ptp(data.Y, axis=0).any():
+            return
+        copies = equal_but_for_one(data.X) or near_in_box(data.X, self.scaling_)
+        if not copies.are_many:
+            return
+        agree = self._misses(data, data.Y[copies.second], copies.first)
+        if not may_be_copies(agree):  # which takes no further fit
+            return
+        with suppress(np.linalg.LinAlgError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit has warned
+            outputs = hold_out(copies, data.n, lambda *parts: self._refit(data, *parts))
+            apart = self._misses(data, outputs, copies.first)
+            alone = self._misses(data, left_out[copies.first], copies.first)
+        warn_of_near_copies(
+            copies.share, agree, alone, apart, self._miss,
+            [self._column_name(t) for t in copies.differ_in(data.X)], by_cv=splits is not None,
+            # the likelihood, by which regression learns a spectrum, knows no parts
+            has_groups=is_classifier(self) or not isinstance(self.spectrum, str),
+        )  # fmt: skip
+
+    def _misses(self, data: Samples, outputs: Doubles, rows: Places) -> Doubles:
+        """Return by how much outputs miss some samples; a constant by one at most."""
+        raise NotImplementedError
+
+    def _refit(self, data: Samples, train: Places, test: Places) -> Doubles:
+        """Return outputs for some samples, of the model that was chosen, fitted to others."""
+        function = self.expansion_
+        options = self._options()
+        if data.weight is not None:
+            options["sample_weight"] = data.weight[train]
+        few = data.X[train], data.Y[train]
+        how: dict[str, Any] = {"scaling": self.scaling_, "n_threads": self._n_threads()}
+        if isinstance(function, TermExpansion):
+            fit = solve_ridge(function.basis, *few, self.alpha_, **options)
+            return predict(function.basis, data.X[test], fit.weights, **how)
+        if self.engine_ == "landmarks":
+            landmarks, _ = self._landmarks_of(data, len(function.centres))
+            path = RidgePath(landmarks, *few, **options)
+            return np.asarray(path.predict(data.X[test], [self.alpha_])[0])
+        kernel, alpha = self._kernel_of_all_terms(data, self.spectra_[0]), self.alpha_
+        if isinstance(function, MeanExpansion):
+            alpha = float(function.alphas[0])
+        dual = solve_kernel(kernel, *few, alpha, **options)
+        return predict_kernel(
+            kernel, data.X[test], data.X[train], dual.dual_coef, intercept=dual.intercept, **how
         )
 
     @property

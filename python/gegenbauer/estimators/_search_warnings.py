@@ -27,8 +27,10 @@ __all__ = [
     "RUNAWAY",
     "chance_of_scorer",
     "loss_of_constants",
+    "may_be_copies",
     "warn_at_edges",
     "warn_of_copies",
+    "warn_of_near_copies",
     "warn_of_underfitting",
 ]
 
@@ -41,6 +43,11 @@ _FIRST, _CLEAR = 8, 3.0
 
 # Share of the samples held out from which on copies among the others are reported
 _MANY_COPIES = 0.1
+
+# Near copies agree so many times better than the model predicts them that has seen neither, and
+# that is so many times worse than predictions of samples left out; where it misses less than this
+# part of the spread, or fewer samples of a class than so many, there is nothing to be blind to
+_AGREEMENT, _BLINDNESS, _LEAST_MISS, _FEWEST_MISSES = 10.0, 3.0, 1e-4, 6.0
 
 # A penalty so many times the trace of the kernel matrix leaves nothing of the model
 RUNAWAY = 100.0
@@ -60,20 +67,83 @@ def warn_at_edges(grids: Iterable[tuple[str, float, Sequence[float]]]) -> None:
         )
 
 
-def warn_of_copies(data: Samples, splits: Splits) -> None:
-    """Warn where test samples have equals among those of training, which codes have by chance."""
+def warn_of_copies(data: Samples, splits: Splits) -> bool:
+    """Warn where test samples have equals among those of training, which codes have by chance.
+
+    Return whether it did.
+    """
     if splits is None or have_few_values(data.X).all():
-        return
+        return False
     number = number_distinct(np.hstack([data.X, data.Y]))
     shares = [np.isin(number[test], number[train]).mean() for train, test in splits]
     share = float(np.mean(shares))
     if share < _MANY_COPIES:
-        return
+        return False
     warnings.warn(
         f"{share:.0%} of the samples that `cv` holds out have an equal one among those that it "
         "trains with, so that no penalty seems too small: leave `cv=None`, which leaves out copies "
         "together, or give each sample once with its `sample_weight`, or keep copies in one part, "
         "as sklearn.model_selection.GroupKFold does",
+        RepeatedSamplesWarning,
+        stacklevel=stacklevel(),
+    )
+    return True
+
+
+def may_be_copies(agree: Doubles) -> bool:
+    """Return whether pairs of samples agree better than constants, by their misses of each other.
+
+    Those of a constant are one at most.
+    """
+    return float(agree.mean()) * _AGREEMENT < 1.0
+
+
+def warn_of_near_copies(
+    share: float,
+    agree: Doubles,
+    alone: Doubles,
+    apart: Doubles,
+    measure: str,
+    columns: Sequence[str],
+    *,
+    by_cv: bool,
+    has_groups: bool,
+) -> None:
+    """Warn where predictions of samples left out are blind, by misses of some near copies.
+
+    Parameters
+    ----------
+    share : float
+        Part of the samples that have near copies.
+    agree, alone, apart : ndarray, shape (n,)
+        Misses of a sample by its copy, by the prediction that leaves it out (NaN where there is
+        none), and by that of a model that has seen neither.
+    measure : str
+        What the mean of misses is.
+    columns : sequence of str
+        The few inputs in which copies differ, if these are few.
+    by_cv : bool
+        Whether samples were left out by ``cv``.
+    has_groups : bool
+        Whether a ``cv`` that keeps copies together chooses everything.
+    """
+    tested = np.isfinite(alone)
+    if np.count_nonzero(tested) < _FEWEST_MISSES:
+        return
+    twin, seen, unseen = (float(misses[tested].mean()) for misses in (agree, alone, apart))
+    counted = set(np.unique(apart)) <= {0.0, 1.0}  # wrong labels
+    least = _FEWEST_MISSES / np.count_nonzero(tested) if counted else _LEAST_MISS
+    if not (unseen > least and unseen > _AGREEMENT * twin and unseen > _BLINDNESS * seen):
+        return
+    which = f" (they differ in {' and '.join(columns)} alone)" if columns else ""
+    how = "`cv` holds them out" if by_cv else "each is left out by itself"
+    groups = ", or keep copies in one part, by `cv=GroupKFold()` of scikit-learn and `groups`"
+    warnings.warn(
+        f"{share:.0%} of the samples have near copies among the others{which}, by which they are "
+        f"predicted, so that no penalty seems too small: {measure} of these is {seen:.2g} where "
+        f"{how}, and {unseen:.2g} where their copies are left out as well. Leave out an input that "
+        "numbers the samples, and give each sample once, with its `sample_weight`"
+        f"{groups if has_groups else ''}",
         RepeatedSamplesWarning,
         stacklevel=stacklevel(),
     )

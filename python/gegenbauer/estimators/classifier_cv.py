@@ -298,7 +298,7 @@ class GegenbauerClassifierCV(ClassTargets, SeveralSpectraEstimator):
         "n_spectra": [Options(Integral, {1, N_SPECTRA})],
     }
 
-    _own_loss = "the log-loss"
+    _own_loss, _miss = "the log-loss", "the share of wrong labels"
     _SEVERAL, _NOT_SEVERAL = f"n_spectra={N_SPECTRA}", "n_spectra=1"
     _ONE_SPECTRUM = _NOT_SEVERAL
 
@@ -376,7 +376,9 @@ class GegenbauerClassifierCV(ClassTargets, SeveralSpectraEstimator):
         Warns
         -----
         RepeatedSamplesWarning
-            A tenth or more of the samples that ``cv`` holds out have an equal one among the others.
+            A tenth or more of the samples that ``cv`` holds out have an equal one among the others;
+            or as many have near copies (inputs moved a little, targets rounded, an input that
+            numbers the samples), and are predicted far better with these than without.
         TimeBudgetWarning
             ``max_seconds`` made the fit cheaper.
         UnderfittingWarning
@@ -605,6 +607,15 @@ class GegenbauerClassifierCV(ClassTargets, SeveralSpectraEstimator):
         if not known or self.scoring not in unit:
             return None
         return min(0.5 * constant, unit[self.scoring] * self._luck / data.n_samples)
+
+    def _misses(self, data: Samples, outputs: Doubles, rows: Places) -> Doubles:
+        def labels(values: Doubles) -> Places:
+            parts = self._binary_targets(values)
+            found = [v.argmax(axis=1) if v.shape[1] > 1 else v[:, 0] > 0 for v in parts]
+            return np.column_stack(found)
+
+        wrong = np.asarray((labels(outputs) != labels(data.Y[rows])).mean(axis=1))
+        return np.where(np.isfinite(outputs).all(axis=1), wrong, np.nan)
 
     def _strata(self, data: Samples) -> Places:
         """Return the class of each sample; for multilabel y a number for each set of labels."""

@@ -297,7 +297,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
     _smooth: tuple[Spectrum, float] | None
     _is_rough: bool  # and whether the spectrum that is learned has a rough component
 
-    _own_loss = "the mean squared error, in units of the targets' variance,"
+    _own_loss = _miss = "the mean squared error, in units of the targets' variance,"
 
     search: str
     intervals: str
@@ -379,7 +379,9 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         Warns
         -----
         RepeatedSamplesWarning
-            A tenth or more of the samples that ``cv`` holds out have an equal one among the others.
+            A tenth or more of the samples that ``cv`` holds out have an equal one among the others;
+            or as many have near copies (inputs moved a little, targets rounded, an input that
+            numbers the samples), and are predicted far better with these than without.
         TimeBudgetWarning
             ``max_seconds`` made the fit cheaper.
         UnderfittingWarning
@@ -561,6 +563,9 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
             return None
         # -log p of n samples with the likeliest noise is n / 2 log(squared error)
         return constant * min(0.5, -float(np.expm1(-2.0 * self._luck / data.n_samples)))
+
+    def _misses(self, data: Samples, outputs: Doubles, rows: Places) -> Doubles:
+        return np.asarray(((outputs - data.Y[rows]) ** 2).mean(axis=1))
 
     def _stratified(self, data: Samples, most: int) -> Places:
         order = np.lexsort((*data.X.T[::-1], *data.Y.T[::-1]))
