@@ -184,9 +184,10 @@ class IllConditionedWarning(UserWarning):
 class PenalizedConstantWarning(UserWarning):
     """The penalty on the constant term spoils the predictions of targets far from zero.
 
-    Of samples that come in batches it is found from their sums at the solve, where they are at
-    least twice as many as the terms; fewer are gone when what happens between them would be
-    measured.
+    Targets that are the same everywhere have no spread to compare; there it comes where they are
+    missed by more than a millionth. Of samples that come in batches it is found from their sums at
+    the solve. Where they are less than twice as many as the terms, these show no more than what is
+    lost in the samples, which is less than between them.
     """
 
 

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.cross_decomposition import CCA
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.linear_model import Ridge
 
 from gegenbauer import (
     GegenbauerClassifier,
@@ -447,6 +448,69 @@ class TestPenalizedConstant:
         lost = np.sqrt(np.mean((fit[0] - 1e4 - fit[1]) ** 2)) / y.std()
         assert reported == pytest.approx(lost, rel=0.05)
 
+    @pytest.mark.parametrize("shape", ["flat", "columns"])
+    @pytest.mark.parametrize("how", ["fit", "batches"])
+    def test_targets_that_are_the_same_everywhere(self, how, shape):
+        """Off by what `Ridge` on the same features is off by."""
+        y = np.full(200, -1e6)
+        y = y if shape == "flat" else np.column_stack([np.zeros(200), self.y, y])
+        model = GegenbauerRegressor(n_terms=15, alpha=1.0)
+        if how == "fit":
+            (warning,) = self.caught(model, y)
+        else:
+            model.fit_stream([(self.X[:100], y[:100]), (self.X[100:], y[100:])])
+            with pytest.warns(PenalizedConstantWarning) as caught:
+                model.predict(self.X[:1])
+            (warning,) = [one for one in caught if one.category is PenalizedConstantWarning]
+        message = str(warning.message)
+        where = "" if shape == "flat" else " in column 2"
+        assert message.startswith(f"`y`{where} is -1e+06 in all samples")
+        assert message.endswith("Use `penalize_constant=False`, or subtract the mean from `y`.")
+        G = model.basis_.evaluate(self.X, scaling=model.scaling_)
+        ridge = Ridge(alpha=1.0, fit_intercept=False).fit(G, np.full(200, -1e6))
+        off = np.sqrt(np.mean((ridge.predict(G) + 1e6) ** 2))
+        assert 0.2 < float(message.partition("off by some ")[2].split(". ")[0]) / off < 5
+        free = clone(model).set_params(penalize_constant=False)
+        assert self.caught(free, y) == []
+        last = y if shape == "flat" else y[:, 2]
+        assert_allclose(free.predict(self.X).reshape(200, -1)[:, -1], last, rtol=1e-12)
+
+    @pytest.mark.parametrize("how", ["fit", "fit_stream"])
+    def test_a_search_warns_of_the_cause_alone(self, how):
+        model = GegenbauerRegressorCV(
+            spectrum=None, penalize_constant=True, n_terms=[10, 20, 40], alphas=[0.01, 0.1, 1.0]
+        )
+        y = self.y + 1e7
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            if how == "fit":
+                model.fit(self.X, y)
+            else:
+                model.fit_stream([(self.X[:100], y[:100]), (self.X[100:], y[100:])])
+        kinds = [w.category for w in caught if w.category is not OutlierWarning]
+        assert kinds == [PenalizedConstantWarning]
+        constant = GegenbauerRegressorCV(
+            spectrum=None, penalize_constant=True, n_terms=10, alphas=[1.0, 2.0, 4.0]
+        )
+        (warning,) = self.caught(constant, np.full(200, 1e6))
+        assert "`y` is 1e+06 in all samples" in str(warning.message)
+
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.PenalizedConstantWarning")
+    @pytest.mark.parametrize("n_terms", [200, 300, 600])
+    def test_batches_of_fewer_samples_than_terms(self, n_terms):
+        rng = np.random.default_rng(1)
+        X = rng.uniform(size=(500, 3))
+        y = X[:, 0] ** 2 + X[:, 1] + 0.1 * rng.normal(size=500) + 1e6
+        model = GegenbauerRegressor(n_terms=n_terms, alpha=1e-3)
+        model.fit_stream([(X[:125], y[:125]), (X[125:250], y[125:250])])
+        with pytest.warns(PenalizedConstantWarning) as caught:
+            model.predict(X[:1])
+        reported = float(str(caught[0].message).partition("off by some ")[2].split()[0])
+        model.set_params(out_of_range="clip")
+        fit = [clone(model).fit(X[:250], t[:250]).predict(X[250:]) for t in (y, y - 1e6)]
+        lost = np.sqrt(np.mean((fit[0] - 1e6 - fit[1]) ** 2)) / y.std()
+        assert 0.1 < reported < 1.1 * lost  # at least so much
+
     def test_batches_whose_constant_is_cheap_or_free_warn_of_nothing(self):
         rng = np.random.default_rng(1)
         X = rng.uniform(-1, 1, size=(3000, 2))
@@ -455,7 +519,7 @@ class TestPenalizedConstant:
             (GegenbauerRegressor(n_terms=15, alpha=1.0, penalize_constant=False), y + 1e4),
             (GegenbauerRegressor(n_terms=15, alpha=1.0), y),
             (GegenbauerRegressor(n_terms=15, alpha=1e-9), y + 1e4),
-            (GegenbauerRegressor(n_terms=15, alpha=1.0), np.full(3000, 1e4)),
+            (GegenbauerRegressor(n_terms=15, alpha=1.0), np.zeros(3000)),
         ]:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", PenalizedConstantWarning)
@@ -597,7 +661,7 @@ class TestPenalizedConstant:
         Y = np.tile(self.y[:, np.newaxis], 300)
         Y[:, 7], Y[:, 9] = 0.0, 1e3
         Y[:, 250] += 1e6
-        assert self.caught(GegenbauerRegressor(n_terms=50), np.delete(Y, 250, axis=1)) == []
+        assert self.caught(GegenbauerRegressor(n_terms=50), np.delete(Y, [9, 250], axis=1)) == []
         Y = np.asarray(size * Y, order=order)
         (warning,) = self.caught(GegenbauerRegressor(n_terms=50), Y, **weights)
         alone = self.caught(GegenbauerRegressor(n_terms=50), Y[:, 250], **weights)[0]
@@ -613,7 +677,8 @@ class TestPenalizedConstant:
             (GegenbauerRegressor(), self.y),
             (GegenbauerRegressor(), self.y + 3),
             (GegenbauerRegressor(alpha=1e-13, n_terms=4), self.y + 1e3),
-            (GegenbauerRegressor(n_terms=4), np.full(200, 1e6)),
+            (GegenbauerRegressor(n_terms=4), np.zeros(200)),
+            (GegenbauerRegressor(n_terms=4, alpha=1e-12), np.full(200, 1e6)),
             (GegenbauerClassifier(n_terms=4), np.arange(200) == 7),
         ]:
             assert self.caught(model, y, **weights) == []

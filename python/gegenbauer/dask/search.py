@@ -175,10 +175,9 @@ class SearchOnDask(Supervised, SumsSearch):
             left_out = self._fit_paper(data, grid, loss, splits, progress)
         else:
             left_out = self._fit_spectrum(data, loss, splits, progress)
-        self._warn_of_underfitting(data, loss, splits, left_out.outputs)
+        self._warn_of_choice(data, loss, splits, left_out.outputs, grid)
         self._finish(data, left_out)
         self.loo_targets_ = sample.y
-        self._warn_at_edges(grid)
         del self._partitions, self._folds, self._fold_of, self._task_model, self._n_samples
         self._forget_sums()
 

@@ -18,13 +18,25 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.basis.tensor_basis import TensorBasis
 
-__all__ = ["distances", "least_distance", "warn_if_constant_is_dear", "warn_of_constant"]
+__all__ = [
+    "distances",
+    "least_distance",
+    "may_miss_constants",
+    "warn_if_constant_is_dear",
+    "warn_of_constant",
+    "warn_of_same",
+]
 
 _EPS = np.finfo(np.float64).eps
 
 # Means so many standard deviations from zero are looked into, and what the penalty on the constant
 # may cost, in standard deviations
 _FAR_FROM_ZERO, _MOST_LOST = 10.0, 0.1
+
+# Targets that are the same everywhere have no deviation: share of them that may be lost
+_LEAST_SHARE_LOST = 1e-6
+
+_ADVICE = "Use `penalize_constant=False`, or subtract the mean from `y`."
 
 # So many samples show what the penalty costs, or twice as many as there are terms
 _FEW = 1000
@@ -109,7 +121,8 @@ def distances(mean: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray
 def warn_if_constant_is_dear(
     basis: TensorBasis, X: NDArray[Any], Y: Doubles, weight: Doubles | None, alpha: float, *,
     flat: bool, scaling: InputScaling, n_threads: int | None, total: float | None = None,
-) -> None:  # fmt: skip
+    unit: Doubles | None = None,
+) -> bool:  # fmt: skip
     """Warn where the penalty on the constant costs more than a tenth of the targets' spread.
 
     A fit is linear in its targets: what it makes of Y beyond a fit with a free constant is the
@@ -118,20 +131,30 @@ def warn_if_constant_is_dear(
     of alpha that is theirs; only targets whose mean is far from zero are worth it. A fit to fewer,
     with their share, misses no less, but for chance: so a few are looked at first, and mostly
     suffice. `total` is the weight of all samples to which alpha belongs, of which X may be a part.
+    Targets that are the same everywhere are missed by the mean times that, in all samples. Y is in
+    units of `unit`, one an output. Return whether there was a warning.
     """
     n = len(X)
     if n < 4:
-        return
+        return False
     known = n if weight is None else float(weight.sum())
     total = known if total is None else total
     least = least_distance(alpha, total) if n >= 4 * basis.n_terms else _FAR_FROM_ZERO
     columns = _may_be_far(Y, weight, least)
     if columns.size == 0:
-        return
+        return False
     far = _distances_of(Y if columns.size == Y.shape[1] else Y[:, columns], weight)
     column = int(far.argmax())
     if far[column] < least:
-        return
+        same = columns[(Y[:, columns] == Y[0, columns]).all(axis=0)]
+        values = Y[0, same]
+        if not values.any() or not may_miss_constants(alpha, total):
+            return False
+        column = int(np.abs(values).argmax())
+        units = np.ones(Y.shape[1]) if unit is None else unit
+        missed = _missed(basis, X, weight, alpha / total, 2, scaling, n_threads)
+        where = None if flat else int(same[column])
+        return warn_of_same(float(values[column] * units[same[column]]), where, missed)
     step = max(2, n // max(2 * basis.n_terms, _FEW))
     steps, looked_at = [step], n // step
     worth = looked_at * min(looked_at, basis.n_terms) * basis.n_terms > _WORTH_A_GLANCE
@@ -142,8 +165,8 @@ def warn_if_constant_is_dear(
         missed = _missed(basis, X, weight, alpha / total, every, scaling, n_threads)
         lost = float(far[column]) * missed
         if lost < _CERTAINLY_LESS * _MOST_LOST:
-            return
-    warn_of_constant(far[column], None if flat else int(columns[column]), lost)
+            return False
+    return warn_of_constant(far[column], None if flat else int(columns[column]), lost)
 
 
 def _missed(
@@ -178,15 +201,38 @@ def least_distance(alpha: float, weight: float) -> float:
     return max(_FAR_FROM_ZERO, _MOST_LOST / missed) if missed > 0 else np.inf
 
 
-def warn_of_constant(far: float, column: int | None, lost: float) -> None:
+def may_miss_constants(alpha: float, weight: float) -> bool:
+    """Return whether targets that are all the same may be missed by more than rounding, or nearly.
+
+    Of many samples they are missed by no more than a root of alpha / weight, see `least_distance`.
+    """
+    return alpha / weight > _LEAST_SHARE_LOST**2
+
+
+def warn_of_constant(far: float, column: int | None, lost: float) -> bool:
+    """Warn of what targets far from zero lose, in deviations; return whether it is much."""
     if not lost >= _MOST_LOST:
-        return
+        return False
     which = "" if column is None else f" in column {column}"
     warnings.warn(
         f"The mean of `y`{which} is {far:.3g} times its standard deviation, and the "
         "constant term that has to carry it is penalised: for this alone predictions are off "
-        f"by some {lost:.2g} standard deviations. Use `penalize_constant=False`, or subtract the "
-        "mean from `y`.",
+        f"by some {lost:.2g} standard deviations. {_ADVICE}",
         PenalizedConstantWarning,
         stacklevel=stacklevel(),
     )
+    return True
+
+
+def warn_of_same(value: float, column: int | None, missed: float) -> bool:
+    """Warn of what targets that are the same everywhere lose; return whether it is much."""
+    if not missed >= _LEAST_SHARE_LOST:
+        return False
+    which = "" if column is None else f" in column {column}"
+    warnings.warn(
+        f"`y`{which} is {value:.6g} in all samples, and the constant term that has to carry it is "
+        f"penalised: predictions are off by some {abs(value) * missed:.2g}. {_ADVICE}",
+        PenalizedConstantWarning,
+        stacklevel=stacklevel(),
+    )
+    return True

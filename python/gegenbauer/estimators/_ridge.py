@@ -24,8 +24,10 @@ from gegenbauer.estimators._base import RESULTS_ADVICE, TARGETS_ADVICE, Range, a
 from gegenbauer.estimators._constant import (
     distances,
     least_distance,
+    may_miss_constants,
     warn_if_constant_is_dear,
     warn_of_constant,
+    warn_of_same,
 )
 from gegenbauer.estimators._solution import Solution
 from gegenbauer.estimators._streaming import StreamEstimator
@@ -104,7 +106,8 @@ class GegenbauerEstimator(StreamEstimator):
         """Warn as `warn_if_constant_is_dear` does, from sums, which know no single sample.
 
         A fit to targets of 1 misses them in the samples by what the sums give, and between them by
-        no more than n / (n - n_terms) times that, as far as samples outnumber the terms.
+        no more than n / (n - n_terms) times that, as far as samples outnumber the terms; where they
+        do not, by no less than that.
         """
         sums = self.statistics_
         n, weight = sums.n_samples, float(sums.weight_sum)
@@ -112,19 +115,26 @@ class GegenbauerEstimator(StreamEstimator):
             warn_of_light(weight, n)
         if weight <= 0:  # what is left when samples of far larger weights were forgotten
             return
-        if not (self.penalize_constant and is_regressor(self)) or n < max(4, 2 * self.n_terms_):
+        if not (self.penalize_constant and is_regressor(self)) or n < 4:
             return
         mean, spread = sums._mean_and_spread()
-        far = distances(mean, spread)
-        column = int(far.argmax())
-        if far[column] < least_distance(float(self.alpha), weight):
-            return
+        far, same = distances(mean, spread), (spread == 0) & (mean != 0)
+        column, alpha = int(far.argmax()), float(self.alpha)
+        is_far = far[column] >= least_distance(alpha, weight)
+        if not is_far:
+            if not (same.any() and may_miss_constants(alpha, weight)):
+                return
+            column = int(np.where(same, np.abs(mean), 0.0).argmax())
         coding = np.zeros((mean.size, 1)), np.ones(1)
         ones = sums._solve(self.alpha, coding, penalize_constant=True, n_threads=self._n_threads())
         square = float(sums._squared_errors(ones.weights, coding)[0, 0]) / weight
-        missed = np.sqrt(min(square, float(self.alpha) / weight)) * n / (n - self.n_terms_)
+        between = n / (n - self.n_terms_) if n >= 2 * self.n_terms_ else 1.0
+        missed = between * np.sqrt(max(0.0, min(square, alpha / weight)))
         of = None if mean.size == 1 else column
-        warn_of_constant(far[column], of, float(far[column] * missed))
+        if is_far:
+            warn_of_constant(far[column], of, float(far[column] * missed))
+        else:
+            warn_of_same(float(mean[column]), of, float(missed))
 
     def _keep_solution(self, solution: RidgeSolution, *, flat: bool) -> None:
         coef = solution.weights[:, 0] if flat else solution.weights

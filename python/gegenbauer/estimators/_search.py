@@ -251,12 +251,32 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
             left_out = self._fit_paper(data, grid, loss, splits, progress)
         else:
             left_out = self._fit_best(data, loss, splits, progress, n_landmarks)
-        self._warn_of_underfitting(data, loss, splits, left_out.outputs)
+        self._warn_of_choice(data, loss, splits, left_out.outputs, grid)
         if not has_copies:
             self._warn_of_near_copies(data, splits, left_out.outputs)
         self._finish(data, left_out)
         self._put_back(raw_X, used, n_rows)
-        self._warn_at_edges(grid)
+
+    def _warn_of_choice(
+        self,
+        data: Samples,
+        loss: Loss,
+        splits: Splits,
+        left_out: Doubles,
+        basis_grid: tuple[list[float], list[int]] | None,
+    ) -> None:
+        """Warn of what makes the model worse than it may be: of its cause alone, if that is known.
+
+        Where the constant term is dear, always predicting the same is better, and penalties seem
+        too large.
+        """
+        if not self._warn_of_constant(data):
+            self._warn_of_underfitting(data, loss, splits, left_out)
+            self._warn_at_edges(basis_grid)
+
+    def _warn_of_constant(self, data: Samples) -> bool:  # noqa: ARG002  # labels have no mean
+        """Warn where the penalty on the constant term costs much; return whether it does."""
+        return False
 
     @staticmethod
     def _look_at_weights(given: Doubles) -> None:

@@ -462,10 +462,9 @@ class StreamSearch(SumsSearch):
         self._all_terms, self._weighted = self._with_landmarks, not self._on_paper
         with progress.stage("terms and alpha", n_steps=None):
             left_out = self._best_of_all(sums, spectra, data, loss, progress)
-        self._warn_of_underfitting(data, loss, splits, left_out.outputs)
+        self._warn_of_choice(data, loss, splits, left_out.outputs, self._basis_grid())
         self._finish(data, left_out)
         self.loo_targets_ = self._drawn_targets(draw.y)
-        self._warn_at_edges(self._basis_grid())
         del self._fold_of
         self._forget_sums()
 

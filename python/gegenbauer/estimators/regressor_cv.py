@@ -564,6 +564,15 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         # -log p of n samples with the likeliest noise is n / 2 log(squared error)
         return constant * min(0.5, -float(np.expm1(-2.0 * self._luck / data.n_samples)))
 
+    def _warn_of_constant(self, data: Samples) -> bool:
+        if not (self._on_paper and self.penalize_constant):  # elsewhere the mean is subtracted
+            return False
+        return warn_if_constant_is_dear(
+            self.basis_, data.X, data.Y, data.weight, self.alpha_, flat=self._y_was_flat,
+            scaling=self.scaling_, n_threads=self._n_threads(), total=self._weight_of_all(data),
+            unit=self._unit,
+        )  # fmt: skip
+
     def _misses(self, data: Samples, outputs: Doubles, rows: Places) -> Doubles:
         return np.asarray(((outputs - data.Y[rows]) ** 2).mean(axis=1))
 
@@ -626,11 +635,6 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         self.expansion_ = self.expansion_.with_units(self._unit, self._center)
         self._row_weight, self._left_out_share = data.weight, data.share
         self._left_out_residuals = (data.Y - left_out.outputs) * self._unit
-        if self._on_paper and self.penalize_constant:  # elsewhere the mean is subtracted
-            warn_if_constant_is_dear(
-                self.basis_, data.X, data.Y, data.weight, self.alpha_, flat=self._y_was_flat,
-                scaling=self.scaling_, n_threads=self._n_threads(), total=self._weight_of_all(data),
-            )  # fmt: skip
         self._judge_noise(data, left_out.residual_dof)
         self._prior_variance = self._judge_prior(data)
         values = (left_out.outputs * self._unit + self._center)[data.back]
