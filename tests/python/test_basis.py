@@ -21,8 +21,10 @@ from hypothesis import strategies as st
 from interrupts import interrupt
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gegenbauer import reference
+from gegenbauer import GegenbauerClassifierCV, GegenbauerRegressorCV, reference
 from gegenbauer.basis import InputScaling, TensorBasis, count_terms, gegenbauer_vander
+from gegenbauer.errors import TooLargeError
+from gegenbauer.estimators._search import SearchEstimator
 
 # every parameter of the polynomials at which something special happens
 LAMS = [
@@ -1002,13 +1004,53 @@ def test_masks_and_sparse_matrices_are_refused():
     "prepare",
     [
         lambda: TensorBasis(50, n_terms=9 * 10**6, index_set="largest_weight", spectrum=(0.5, 1.0)),
-        lambda: TensorBasis(50, n_terms=9 * 10**7),
+        lambda: TensorBasis(50, n_terms=10**7),
         lambda: gegenbauer_vander(np.linspace(-1, 1, 10_000), 20_000, 0.5),
     ],
     ids=["largest_weight", "total_degree", "univariate"],
 )
 def test_long_preparations_can_be_interrupted(prepare):
     interrupt(prepare)
+
+
+@pytest.mark.parametrize(
+    ("n_features", "options", "begin"),
+    [
+        (30, {"n_terms": 10**8}, "`n_terms=100000000` makes 100000000 terms"),
+        (3, {"n_terms": 10**7 + 1, "degree": 999}, "`n_terms=10000001` makes 10000001 terms"),
+        (3, {"n_terms": 10**9, "degree": 999}, "`degree=999` makes 167167000 terms"),
+        (
+            2,
+            {"degree": (9999, 1000), "index_set": "tensor"},
+            "`degree=[9999, 1000]` makes 10010000",
+        ),
+        (3, {"n_terms": 10**8, "index_set": "largest_weight", "spectrum": (0.5, 2)}, "`n_terms="),
+    ],
+)
+def test_too_many_terms_are_refused_before_they_are_listed(n_features, options, begin, monkeypatch):
+    def listed(*_):
+        raise AssertionError("the terms were listed")
+
+    monkeypatch.setattr("gegenbauer.basis.tensor_basis._core_basis", listed)
+    with pytest.raises(TooLargeError) as error:
+        TensorBasis(n_features, **options)
+    assert str(error.value).startswith(begin)
+
+
+def test_more_terms_than_a_small_set_has_are_no_matter():
+    assert TensorBasis(2, degree=2, n_terms=10**9).n_terms == 6
+
+
+@pytest.mark.parametrize("spectrum", ["auto", None])
+def test_searches_refuse_too_many_terms_at_once(spectrum, monkeypatch):
+    def searched(*_, **__):
+        raise AssertionError("the search has begun")
+
+    monkeypatch.setattr(SearchEstimator, "_fit", searched)
+    X, y = np.zeros((10, 3)), np.arange(10) % 2
+    for kind in (GegenbauerRegressorCV, GegenbauerClassifierCV):
+        with pytest.raises(TooLargeError, match="`n_terms=100000000` makes 100000000 terms"):
+            kind(spectrum=spectrum, n_terms=10**8).fit(X, y)
 
 
 # --- Bases that are kept ------------------------------------------------------------------------

@@ -420,6 +420,7 @@ class TestManyOutputs:
                 together.term_coef_[:, k], alone.term_coef_.ravel(), rtol=1e-9, atol=1e-9
             )
 
+    @pytest.mark.filterwarnings("ignore::gegenbauer.errors.PenalizedConstantWarning")
     def test_a_thousand_outputs_do_not_need_their_products(self):
         # of 30,000 outputs Y'Y alone would take 7 GB
         X = np.linspace(0, 1, 4)[:, np.newaxis]

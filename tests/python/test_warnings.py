@@ -453,7 +453,7 @@ class TestPenalizedConstant:
     def test_targets_that_are_the_same_everywhere(self, how, shape):
         """Off by what `Ridge` on the same features is off by."""
         y = np.full(200, -1e6)
-        y = y if shape == "flat" else np.column_stack([np.zeros(200), self.y, y])
+        y = y if shape == "flat" else np.column_stack([np.zeros(200), np.ones(200), y])
         model = GegenbauerRegressor(n_terms=15, alpha=1.0)
         if how == "fit":
             (warning,) = self.caught(model, y)
@@ -661,7 +661,7 @@ class TestPenalizedConstant:
         Y = np.tile(self.y[:, np.newaxis], 300)
         Y[:, 7], Y[:, 9] = 0.0, 1e3
         Y[:, 250] += 1e6
-        assert self.caught(GegenbauerRegressor(n_terms=50), np.delete(Y, [9, 250], axis=1)) == []
+        assert self.caught(GegenbauerRegressor(n_terms=50), np.delete(Y, 250, axis=1)) == []
         Y = np.asarray(size * Y, order=order)
         (warning,) = self.caught(GegenbauerRegressor(n_terms=50), Y, **weights)
         alone = self.caught(GegenbauerRegressor(n_terms=50), Y[:, 250], **weights)[0]

@@ -10,13 +10,17 @@ from gegenbauer._dispatch import core
 from gegenbauer._validation import check_choice, check_integer
 from gegenbauer.basis.levels import core_levels
 from gegenbauer.basis.spectrum import Spectrum
+from gegenbauer.errors import TooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gegenbauer.basis.levels import Levels
 
-__all__ = ["count_terms", "set_arguments"]
+__all__ = ["MOST_TERMS", "count_terms", "require_few_terms", "set_arguments"]
+
+# More terms than any fit has memory or time for; to list so many takes a second
+MOST_TERMS = 10_000_000
 
 INDEX_SETS = ("total_degree", "tensor", "hyperbolic_cross", "largest_weight")
 
@@ -53,6 +57,16 @@ def set_arguments(
         else check_integer(max_interaction, "max_interaction", minimum=1),
         "order": check_choice(term_order, "term_order", TERM_ORDERS),
     }
+
+
+def require_few_terms(n_terms: float, given: str) -> None:
+    """Refuse a set of too many terms before it is made, with the parameter that requests it."""
+    if n_terms > MOST_TERMS:
+        shown = f"{n_terms:d}" if isinstance(n_terms, int) else f"{n_terms:.3g}"
+        raise TooLargeError(
+            f"{given} makes {shown} terms ({8.0 * n_terms:.6g} bytes for one row of features), but "
+            f"at most {MOST_TERMS} can be handled: lower `degree`, `n_terms` or `max_interaction`"
+        )
 
 
 def count_terms(

@@ -22,7 +22,12 @@ from gegenbauer._validation import (
     check_threads,
     require_finite,
 )
-from gegenbauer.basis.index_sets import count_terms, set_arguments
+from gegenbauer.basis.index_sets import (
+    MOST_TERMS,
+    count_terms,
+    require_few_terms,
+    set_arguments,
+)
 from gegenbauer.basis.levels import as_samples, core_levels
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.spectrum import Spectrum, as_spectrum, core_spectrum
@@ -68,6 +73,18 @@ def _require_room_for_contrasts(levels: tuple[tuple[Any, bool], ...], n_terms: i
         f"the contrasts of up to {max(sizes, default=0)} levels",
         "lower `n_terms` or `degree`, or join levels",
     )
+
+
+def _require_few_terms(arguments: dict[str, Any]) -> None:
+    """Refuse too many terms before they are listed."""
+    n_terms, degree = arguments["n_terms"], arguments["degrees"] or arguments["degree"]
+    if n_terms is not None and n_terms <= MOST_TERMS:
+        return
+    set_of = {key: value for key, value in arguments.items() if key != "normalization"}
+    exact, approximate = core.count_terms(**set_of)
+    count = approximate if exact is None else exact
+    whole = degree is None or count == n_terms  # so many are there, and not fewer
+    require_few_terms(count, f"`n_terms={n_terms}`" if whole else f"`degree={degree}`")
 
 
 def _core_basis(arguments: dict[str, Any], lam: float) -> core.TensorBasis:
@@ -209,6 +226,7 @@ class TensorBasis(FormerNames):
             )
         arguments |= core_spectrum(self.spectrum, self.lam, arguments["n_inputs"])
         arguments["levels"] = core_levels(self.spectrum.levels)
+        _require_few_terms(arguments)
         try:
             self._plan = _core_basis(arguments, self.lam)
         except ValueError as error:  # the core advises as if it knew what brought the terms there

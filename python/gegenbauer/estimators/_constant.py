@@ -131,7 +131,7 @@ def warn_if_constant_is_dear(
     of alpha that is theirs; only targets whose mean is far from zero are worth it. A fit to fewer,
     with their share, misses no less, but for chance: so a few are looked at first, and mostly
     suffice. `total` is the weight of all samples to which alpha belongs, of which X may be a part.
-    Targets that are the same everywhere are missed by the mean times that, in all samples. Y is in
+    Targets that are all the same everywhere are missed by their value times that. Y is in
     units of `unit`, one an output. Return whether there was a warning.
     """
     n = len(X)
@@ -146,15 +146,13 @@ def warn_if_constant_is_dear(
     far = _distances_of(Y if columns.size == Y.shape[1] else Y[:, columns], weight)
     column = int(far.argmax())
     if far[column] < least:
-        same = columns[(Y[:, columns] == Y[0, columns]).all(axis=0)]
-        values = Y[0, same]
-        if not values.any() or not may_miss_constants(alpha, total):
+        if not (may_miss_constants(alpha, total) and Y[0].any() and (Y[0] == Y).all()):
             return False
-        column = int(np.abs(values).argmax())
+        column = int(np.abs(Y[0]).argmax())
         units = np.ones(Y.shape[1]) if unit is None else unit
         missed = _missed(basis, X, weight, alpha / total, 2, scaling, n_threads)
-        where = None if flat else int(same[column])
-        return warn_of_same(float(values[column] * units[same[column]]), where, missed)
+        value = float(Y[0, column] * units[column])
+        return warn_of_same(value, None if flat else column, missed)
     step = max(2, n // max(2 * basis.n_terms, _FEW))
     steps, looked_at = [step], n // step
     worth = looked_at * min(looked_at, basis.n_terms) * basis.n_terms > _WORTH_A_GLANCE

@@ -118,13 +118,13 @@ class GegenbauerEstimator(StreamEstimator):
         if not (self.penalize_constant and is_regressor(self)) or n < 4:
             return
         mean, spread = sums._mean_and_spread()
-        far, same = distances(mean, spread), (spread == 0) & (mean != 0)
+        far, same = distances(mean, spread), (spread == 0).all() and mean.any()
         column, alpha = int(far.argmax()), float(self.alpha)
         is_far = far[column] >= least_distance(alpha, weight)
         if not is_far:
-            if not (same.any() and may_miss_constants(alpha, weight)):
+            if not (same and may_miss_constants(alpha, weight)):
                 return
-            column = int(np.where(same, np.abs(mean), 0.0).argmax())
+            column = int(np.abs(mean).argmax())
         coding = np.zeros((mean.size, 1)), np.ones(1)
         ones = sums._solve(self.alpha, coding, penalize_constant=True, n_threads=self._n_threads())
         square = float(sums._squared_errors(ones.weights, coding)[0, 0]) / weight

@@ -22,6 +22,7 @@ from sklearn.utils.validation import _num_samples
 
 from gegenbauer._locks import exclusive
 from gegenbauer._validation import check_integer, check_number, shown
+from gegenbauer.basis.index_sets import require_few_terms
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
@@ -435,13 +436,14 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
                     f"several `n_terms` to choose from need the basis of the paper, spectrum=None; "
                     f"got n_terms={self.n_terms!r} with spectrum={self.spectrum!r}: give one number"
                 )
+            if self.n_terms is not None:
+                require_few_terms(int(self.n_terms), f"`n_terms={self.n_terms}`")  # type: ignore[arg-type]
             return None
         lams = _listed(PAPER_LAM if self.lam is None else self.lam, "lam")
         sizes = _listed(PAPER_N_TERMS if self.n_terms is None else self.n_terms, "n_terms")
-        return (
-            [check_number(lam, "lam", minimum=-0.5, open_below=True) for lam in lams],
-            [check_integer(size, "n_terms", minimum=1) for size in sizes],
-        )
+        sizes = [check_integer(size, "n_terms", minimum=1) for size in sizes]
+        require_few_terms(max(sizes), f"`n_terms={max(sizes)}`")
+        return [check_number(lam, "lam", minimum=-0.5, open_below=True) for lam in lams], sizes
 
     def _make_scaling(self, X: NDArray[Any], data: Samples) -> InputScaling:
         """Return the box of the inputs, and keep the range of the samples if it is wider."""
