@@ -1684,7 +1684,7 @@ class TestHostileSearches:
             (
                 "classifier", "spectrum_",
                 [{"kind": "GeometricDecay", "interaction": 1.0, "ratio": 2.0}],
-                "Spectrum refuses .*`ratio`",
+                "GeometricDecay refuses .*`ratio`",
             ),
             (
                 "classifier", "spectrum_",

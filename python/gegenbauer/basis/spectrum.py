@@ -69,6 +69,7 @@ class PowerDecay:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "interaction", _frozen(self.interaction))
+        _part(self)  # which refuses what describes no weights
 
     def _parameter(self) -> float:
         return check_number(self.smoothness, "`smoothness` (s)", minimum=0)
@@ -99,6 +100,7 @@ class GeometricDecay:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "interaction", _frozen(self.interaction))
+        _part(self)  # which refuses what describes no weights
 
     def _parameter(self) -> float:
         r = check_number(self.ratio, "`ratio` (r)", minimum=0, open_below=True)
@@ -138,6 +140,7 @@ class GegenbauerDecay:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "interaction", _frozen(self.interaction))
+        _part(self)  # which refuses what describes no weights
 
     def _parameter(self) -> float:
         return check_number(self.lam, "lam", minimum=-0.5, open_below=True)

@@ -486,7 +486,7 @@ def _restore_component(entry: Any, name: str) -> Any:
         if key == "interaction" and isinstance(value, list):  # it may hold a million numbers
             value = next((q for q in value if type(q) not in (int, float)), 0.0)
         require_valid(value, NUMBER, f"{name} ({key})")
-    return kind(**values)
+    return build_object(kind, **values)
 
 
 def _restore_classes(
