@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import dask.array as da
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ from gegenbauer import (
 )
 from gegenbauer import dask as on_dask
 from gegenbauer.basis import SpectrumKernel
-from gegenbauer.errors import UnderfittingWarning
+from gegenbauer.errors import PenalizedConstantWarning, UnderfittingWarning
 
 ENGINES = ["auto", "primal", "moments", "dual", "kernel"]
 SETTINGS = {"degree": 3, "n_terms": None, "alpha": 0.25}
@@ -211,9 +213,14 @@ def test_all_inputs_constant():
 @pytest.mark.parametrize("value", [5.0, 0.0, -1e9])
 def test_constant_targets(name, value):
     X = np.random.default_rng(0).uniform(size=(12, 2))
-    model = ESTIMATORS[name]().fit(X, np.full(12, value))
+    penalized = name == "GegenbauerRegressor"  # its constant, as in the paper
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = ESTIMATORS[name]().fit(X, np.full(12, value))
+    kinds = [w.category for w in caught]
+    assert kinds == ([PenalizedConstantWarning] if penalized and value else [])
     found = model.predict(X)
-    if name == "GegenbauerRegressor":  # whose constant is penalised, as in the paper
+    if penalized:
         box = InputScaling.fit(X)
         np.testing.assert_allclose(
             found, ridge(box.transform(X), np.full(12, value), box.transform(X)), rtol=1e-9
