@@ -215,3 +215,39 @@ def test_probabilities_of_separated_classes(n_classes, least):
     found = fit_probabilities(margins[:, np.newaxis] * np.eye(n_classes)[codes], codes)
     assert 5 < found.scale < 8
     assert np.abs(found.bias).max() < 0.3
+
+
+# --- Scores beyond those of the fit ---------------------------------------------------------------
+
+
+def test_scores_beyond_those_of_the_fit_count_as_the_furthest():
+    """Of a map through samples left out, what lies beyond all of these is not known."""
+    outputs = np.array([[-1.0], [-0.5], [0.4], [-0.2], [0.6], [0.9]])
+    make = fit_probabilities(outputs, np.array([0, 0, 0, 1, 1, 1]))
+    assert make.reach == 1.0  # the larger of the two ends, for either
+    ends = make(np.array([[-1.0], [1.0]]))
+    far = np.array([[-1e300], [-50.0], [50.0], [1e300]])
+    assert_allclose(make(far), ends[[0, 0, 1, 1]], rtol=1e-5)
+    inside = ProbabilityMap(make.scale, make.bias)
+    assert_allclose(make(outputs), inside(outputs), rtol=0, atol=0)
+    # the order stays, so that no measure by ranks changes
+    far = np.array([-50.0, -2.0, -1.0, 0.0, 1.0, 2.0, 50.0])[:, np.newaxis]
+    assert (np.diff(make(far)[:, 1]) > 0).all()
+    logits = make.logits(far)
+    assert (np.diff(logits[:, 1] - logits[:, 0]) > 0).all()
+    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    assert_allclose(shares, make(far), rtol=1e-12)
+
+
+def test_reach_of_several_classes():
+    """Largest minus smallest score of a sample; predictions stay those of the probabilities."""
+    F, codes, weights = scores(120, 4)
+    make = fit_probabilities(F, codes, weights)
+    assert make.reach == pytest.approx((F.max(axis=1) - F.min(axis=1)).max(), rel=1e-15)
+    rng = np.random.default_rng(3)
+    far = 100 * rng.standard_normal((500, 4))
+    P, logits = make(far), make.logits(far)
+    assert (P.argmax(axis=1) == logits.argmax(axis=1)).all()
+    bound = make.scale * make.reach * (1 + 1e-5) + np.ptp(make.bias)
+    assert (np.ptp(np.log(P), axis=1) <= bound).all()
+    assert_allclose(make(far + 1e3), P, rtol=1e-6)  # differences alone count

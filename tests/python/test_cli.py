@@ -1287,6 +1287,22 @@ class TestTune:
         assert table["idle"] == [f"{shares[2]:.4f}"]
         assert shares[2] < 0.01
 
+    @pytest.mark.parametrize("n", [2, 3, 5])
+    def test_few_rows(self, folder, n):
+        """Neither none nor all of them lie in intervals that are infinite: nobody can know."""
+        a = np.linspace(0.1, 0.9, n)
+        pd.DataFrame({"a": a, "y": [1.0, 2.0, 4.0, 3.0, 5.0][:n]}).to_csv("t.csv", index=False)
+        result = run("tune", "t.csv", "--target", "y", "--task", "regression", "--out", "m.st")
+        assert result.code == 0
+        model = load("m.st")
+        if np.isfinite(model.noise_variance_[0]):
+            assert result.value("calibration").startswith(
+                "unknown: 90% intervals need 9 rows or more; noise of standard deviation "
+            )
+        else:
+            assert result.value("calibration").startswith("unknown: the model leaves less than one")
+        assert (model.predict_interval([[0.5]], 0.9)[1] == np.inf).all()
+
     def test_two_classes(self, folder):
         """Calibration is that of the second class, as in the plot."""
         table = iris_table().assign(species=np.where(IRIS.target == 2, "other", "iris"))

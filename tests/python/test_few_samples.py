@@ -151,7 +151,7 @@ def test_model_selection_on_two_samples():
         model = GegenbauerRegressorCV().fit(TWO, [5.0, -1.0])
     mean, std = model.predict(TWO, return_std=True)
     assert np.isfinite(mean).all()
-    assert (std >= 0).all()
+    assert (std == np.inf).all()
     lower, upper = model.predict_interval(TWO, coverage=0.9)  # two residuals have no 90 per cent
     assert (lower == -np.inf).all()
     assert (upper == np.inf).all()
@@ -247,3 +247,72 @@ def test_sums_of_one_sample():
     k = float((TensorBasis(1, degree=2).evaluate([[0.5]]) ** 2).sum())
     found = TensorBasis(1, degree=2).evaluate([[0.5]]) @ statistics.solve(1.0).weights
     assert found[0, 0] == pytest.approx(2.0 * k / (k + 1.0), rel=1e-12)
+
+
+# --- What few samples cannot tell -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_spectra", [1, 5])
+@pytest.mark.parametrize("n_features", [1, 3])
+def test_no_probability_of_few_samples_is_sure(n_spectra, n_features):
+    """Of two samples none is above Platt's 2/3, of more none above those of samples left out.
+
+    Whatever they are, and wherever: the outputs at two samples are a million times those at the
+    same samples left out, whose calibration they were given.
+    """
+    rng = np.random.default_rng(0)
+    anywhere = rng.uniform(-3, 3, size=(200, n_features))
+    for n in (1, 2, 3):
+        for _ in range(5):
+            X = rng.uniform(-1, 1, size=(2 * n, n_features))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = GegenbauerClassifierCV(n_spectra=n_spectra).fit(X, [0] * n + [1] * n)
+                P = model.predict_proba(np.vstack([X, anywhere]))
+            most = 2 / 3
+            if n > 1:  # of either class at the furthest of all samples left out
+                (make,), reach = model.probability_maps_, np.abs(model.loo_predictions_).max()
+                most = make(np.array([[-reach], [reach]])).max()
+            assert P.max() < most + 1e-5
+
+
+@pytest.mark.parametrize("intervals", ["auto", "one_spectrum"])
+def test_noise_that_few_samples_cannot_tell(intervals):
+    """Some spectrum meets a few samples with next to no noise, whatever they are: then it is none.
+
+    Samples of a noise of 0.5 had one of 1e-7 where there were three.
+    """
+    seen = set()
+    for n in (2, 3, 4, 5, 6, 8):
+        for seed in range(8):
+            rng = np.random.default_rng(seed)
+            X = rng.uniform(-1, 1, size=(n, 3))
+            y = 2 * X[:, 0] + 0.5 * rng.standard_normal(n)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = GegenbauerRegressorCV(intervals=intervals).fit(X, y)
+                _, std = model.predict(X, return_std=True)
+            left = n - model.effective_dof_
+            known = bool(np.isfinite(model.noise_variance_[0]))
+            assert known == (left >= 1)
+            assert np.isfinite(std).all() == known
+            assert not known or model.noise_variance_[0] > 1e-4
+            seen.add(known)
+    assert seen == {True, False}
+
+
+def test_noise_free_samples_that_are_not_few():
+    """From ten on less than a degree of freedom is what a function without noise leaves."""
+    X = np.random.default_rng(0).uniform(-1, 1, size=(12, 1))
+    model = GegenbauerRegressorCV().fit(X, np.sin(3 * X[:, 0]))
+    assert 12 - model.effective_dof_ < 1
+    assert model.noise_variance_[0] < 1e-12
+    assert (model.predict(X, return_std=True)[1] < 1e-3).all()
+
+
+def test_few_samples_of_a_stream():
+    X = np.random.default_rng(0).uniform(-1, 1, size=(6, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = GegenbauerRegressorCV().fit_stream([(X, np.exp(X[:, 0]))])
+    assert np.isfinite(model.noise_variance_[0]) == (6 - model.effective_dof_ >= 1)

@@ -1598,7 +1598,8 @@ class TestHostileSearches:
             any_number.add("residuals")
         for name in sorted(parts.tensors):
             array = parts.tensors.pop(name)
-            if name in ("row_weight", "prior_variance"):  # not all models have one
+            # not all models have one, or did
+            if name in ("row_weight", "prior_variance", "probability_reaches"):
                 load(parts.write())
             else:
                 refused(parts.write(), "lacks")
@@ -1625,6 +1626,7 @@ class TestHostileSearches:
             ("regressor", "prior_variance", np.inf, r"prior_variance must be at most 1e\+300"),
             ("regressor-weights", "row_weight", 0.0, "row_weight' must be finite and positive"),
             ("classifier", "probability_scales", -1.0, "must be finite and positive"),
+            ("classifier", "probability_reaches", -1.0, "must be of at least 0; it holds -1"),
             ("regressor", "relevances", -1.0, "must be finite and of at least 0"),
             ("classifier-paper", "surface.n_terms", 0, "must be finite and of at least 1"),
             ("classifier-paper", "surface.lam", -0.6, "must be finite and of at least -0.5"),

@@ -132,7 +132,9 @@ class JudgedModel:
         noise = float(self.model.noise_variance_[0])
         return (
             scores,
-            f"noise of standard deviation {noise**0.5:.4g}",
+            f"noise of standard deviation {noise**0.5:.4g}"
+            if np.isfinite(noise)
+            else "unknown: the model leaves too few degrees of freedom to estimate noise from",
             bool(r2_score(y, left_out) > 0),
         )
 

@@ -18,6 +18,7 @@ from gegenbauer._validation import check_threads
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.estimators._best_model import LeftOut
 from gegenbauer.estimators._search import SearchEstimator
+from gegenbauer.estimators._uncertainty import estimate_noise_variance
 from gegenbauer.ridge.cost import default_landmarks
 from gegenbauer.ridge.expansions import (
     KernelExpansion,
@@ -180,6 +181,8 @@ class SumsRegression(SumsSearch):
             assert isinstance(self.expansion_, TermExpansion)  # there is one model
             self.expansion_ = replace(self.expansion_, posterior=TermPosterior(*known))
         self.effective_dof_ = float((spectrum.eigenvalues / kept).sum() + free)
-        left = total.weight_sum - self.effective_dof_
         squares = total._squared_errors(self._sum_weights, self._sum_coding)[0] * self._unit**2
-        self.noise_variance_ = squares / left if left > 0 else np.full(squares.size, np.inf)
+        left = total.weight_sum - self.effective_dof_
+        self.noise_variance_ = estimate_noise_variance(
+            squares, left, total.weight_sum, total.n_samples, self.effective_dof_
+        )

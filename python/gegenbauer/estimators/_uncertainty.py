@@ -12,17 +12,41 @@ from gegenbauer.errors import LightWeightsWarning, stacklevel
 if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
 
-__all__ = ["estimate_noise_variance", "upper_quantile"]
+__all__ = ["FEWEST_TO_JUDGE", "estimate_noise_variance", "upper_quantile"]
+
+# Samples from which on a model that leaves less than one degree of freedom may be right: fewer are
+# met by some spectrum with next to no noise, whatever they are
+FEWEST_TO_JUDGE = 10
 
 
-def estimate_noise_variance(squares: Doubles, left: float, weight: Doubles, dof: float) -> Doubles:
-    """Divide squared residuals by the samples that are left, or know nothing."""
-    if left > 0:
+def estimate_noise_variance(
+    squares: Doubles, left: float, total: float, n: int, dof: float
+) -> Doubles:
+    """Divide squared residuals by the degrees of freedom that are left, or know nothing.
+
+    Parameters
+    ----------
+    squares : ndarray, shape (n_outputs,)
+        Sums of squared residuals.
+    left : float
+        Degrees of freedom of the residuals.
+    total : float
+        The number of samples as weights count them.
+    n : int
+        The number of samples.
+    dof : float
+        Degrees of freedom of the model.
+
+    Returns
+    -------
+    ndarray, shape (n_outputs,)
+        Infinite where there is none left, or less than one of few samples.
+    """
+    if left >= 1 or (left > 0 and total >= FEWEST_TO_JUDGE):
         return np.asarray(squares / left)
-    total = float(weight.sum())
-    if total >= 0.1 * weight.size:  # else it was reported before
+    if left <= 0 and total >= 0.1 * n:  # else it was reported before, or is of few samples
         warnings.warn(
-            f"sample_weight counts samples, and {weight.size} count as {total:.3g}, of which the "
+            f"sample_weight counts samples, and {n} count as {total:.3g}, of which the "
             f"model takes {dof:.3g} degrees of freedom: none is left to judge the noise by, so "
             "noise_variance_ is infinite. Scale the weights so that they average one, unless so "
             "little is known",

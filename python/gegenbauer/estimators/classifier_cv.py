@@ -207,7 +207,9 @@ class GegenbauerClassifierCV(ClassTargets, SeveralSpectraEstimator):
     relevances_ : ndarray of shape (n_features,)
         Sum of the weights of each input, of five spectra the mean; not with ``spectrum=None``.
     probability_maps_ : list of ProbabilityMap
-        What makes probabilities of outputs: one, or one for each label of a multilabel y.
+        What makes probabilities of outputs: one, or one for each label of a multilabel y. They are
+        those of samples left out, so outputs beyond all of these count as the furthest: of two
+        samples, one of each class, no probability is above 2/3.
     loo_probabilities_ : ndarray of shape (n_samples, n_classes)
         Probabilities of ``loo_predictions_``, to see how well they are calibrated: see
         :class:`gegenbauer.plotting.ReliabilityDisplay`. With fewer than about ten samples an input
@@ -257,7 +259,9 @@ class GegenbauerClassifierCV(ClassTargets, SeveralSpectraEstimator):
     Notes
     -----
     Inputs that are constant in ``fit`` are ignored, whatever comes in them later. A single sample,
-    or samples of a single class, are an error.
+    or samples of a single class, are an error. Few samples make no sure probabilities: those of
+    samples left out are fitted to (n + 1) / (n + 2) for n samples of a class, and outputs that are
+    beyond all of theirs count no more.
 
     Examples
     --------

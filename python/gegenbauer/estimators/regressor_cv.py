@@ -218,7 +218,9 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         Sum of the weights of each input, of five spectra the mean; not with ``spectrum=None``.
     noise_variance_ : ndarray of shape (n_outputs,)
         Squared residuals by the degrees of freedom that are left; of five spectra, those of each
-        sample by the model whose spectrum has not seen it.
+        sample by the model whose spectrum has not seen it. Infinite, and standard deviations with
+        it, where they cannot be judged: where none is left, or less than one of fewer than ten
+        samples, which some spectrum meets with next to no noise whatever they are.
     effective_dof_ : float
         Sum of the leverages: how many free parameters the model amounts to.
     expansion_ : KernelExpansion, TermExpansion or MeanExpansion
@@ -687,7 +689,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
             squares = weight[:, np.newaxis] * ((data.Y - fitted) * self._unit) ** 2
         left += float(weight.sum()) - data.n  # weights are numbers of samples
         self.noise_variance_ = estimate_noise_variance(
-            squares.sum(axis=0), left, weight, self.effective_dof_
+            squares.sum(axis=0), left, float(weight.sum()), data.n, self.effective_dof_
         )
 
     def _judge_prior(self, data: Samples) -> Doubles:

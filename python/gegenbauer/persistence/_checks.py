@@ -194,6 +194,8 @@ def _expected_of_search(
         n_classes = _count_classes(header, given)
         shapes["probability_scales"] = (n_classes if fitted["multilabel_"] else 1,)
         shapes["probability_biases"] = (n_classes, 2) if fitted["multilabel_"] else (1, n_classes)
+        if "probability_reaches" in given:  # newer than other parts of such files
+            shapes["probability_reaches"] = shapes["probability_scales"]
         return shapes
     shapes["noise_variance"] = (n_outputs,)
     by_landmarks = "landmark_factor" in given

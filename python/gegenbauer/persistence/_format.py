@@ -72,7 +72,8 @@ and for the estimators that choose by themselves
 ``surface.*``            float64; int64 for    what was tried, ``surface_``: the axes of
                          numbers of terms      the grid and ``score``
 ``probability_scales``,  float64, (Q,),        ``probability_maps_`` (classification): one
-``probability_biases``   (Q, classes)          for each of Q targets
+``probability_biases``,  (Q, classes), (Q,)    for each of Q targets
+``probability_reaches``
 ``relevances``           float64, (m,)         ``relevances_`` (regression, and all below), if
                                                there is a spectrum
 ``noise_variance``       float64, (K,)         ``noise_variance_``
@@ -95,7 +96,8 @@ and for the estimators that choose by themselves
 
 Version 1 has other names (:mod:`gegenbauer._renamed`) and is read as well. Files of the same
 ``format_version`` may lack parameters that are newer than they are,
-``precision_``, ``prior_variance``, ``correlation``, ``inputs`` and ``checksum``.
+``precision_``, ``prior_variance``, ``probability_reaches``, ``correlation``, ``inputs`` and
+``checksum``.
 
 A file is taken for hostile until it is loaded. Each number of the header has a range, and each
 tensor a type, a shape and a range; headers and shapes are checked before anything is allocated or
@@ -414,6 +416,7 @@ TENSORS: Final[dict[str, _Tensor]] = {
     f"{ALPHA_RESULTS}score": _MEASURED,
     "probability_scales": _doubles(low=math.ulp(0.0)),
     "probability_biases": _doubles(),
+    "probability_reaches": _doubles(low=0.0, high=math.inf),
     "part_alphas": _doubles(low=math.ulp(0.0)),
     "part_noise": _doubles(low=math.ulp(0.0)),
     "left_out_by": _of_type("int64", low=0, high=MAX_SPECTRA - 1),

@@ -122,11 +122,11 @@ def from_parts(header: Header, arrays: dict[str, NDArray[Any]]) -> Any:
     if "statistics" in fitted:
         _restore_statistics(estimator, fitted["statistics"], arrays)
     if name == "GegenbauerClassifierCV":
+        scales, biases = arrays["probability_scales"], arrays["probability_biases"]
+        reaches = arrays.get("probability_reaches", np.full(len(scales), np.inf))
         estimator.probability_maps_ = [
-            ProbabilityMap(float(scale), bias.copy())
-            for scale, bias in zip(
-                arrays["probability_scales"], arrays["probability_biases"], strict=True
-            )
+            ProbabilityMap(float(scale), bias.copy(), float(reach))
+            for scale, bias, reach in zip(scales, biases, reaches, strict=True)
         ]
     return estimator
 

@@ -306,6 +306,7 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
         maps = estimator.probability_maps_
         tensors["probability_scales"] = np.array([each.scale for each in maps], dtype=np.float64)
         tensors["probability_biases"] = np.array([each.bias for each in maps])
+        tensors["probability_reaches"] = np.array([each.reach for each in maps], dtype=np.float64)
         return
     if spectra:
         tensors["relevances"] = estimator.relevances_

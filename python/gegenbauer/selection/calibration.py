@@ -35,6 +35,9 @@ _LOWEST, _HIGHEST = -6.0, 12.0
 # Those that are tried before probabilities are fitted
 _STARTS = np.arange(_LOWEST, _HIGHEST + 0.5)
 
+# By what share scores beyond the reach of a map still differ, of which the order is kept
+_ORDER = 1e-6
+
 # Halvings of that range, then Newton steps, which end where the loss is flat to rounding
 _N_BISECTIONS, _N_NEWTON = 8, 4
 
@@ -157,10 +160,30 @@ class ProbabilityMap:
         exp(a), > 0.
     bias : ndarray, shape (n_classes,)
         b.
+    reach : float
+        The largest difference of two scores of a sample in the fit. Scores that differ by more
+        count as if by so much, but for a share of 1e-6 that keeps their order: nothing was seen of
+        what they are worth. So two samples, of a class each, give no probability above 2/3.
     """
 
     scale: float
     bias: Doubles
+    reach: float = np.inf
+
+    def _within_reach(self, scores: Doubles) -> Doubles:
+        """Return scores of which none is further below the largest of its sample than `reach`.
+
+        Those of samples with some beyond it are shifted: differences count, which are small beside
+        scores far outside.
+        """
+        with np.errstate(over="ignore"):
+            below = scores.max(axis=-1, keepdims=True) - scores
+        far = below > self.reach
+        if not far.any():
+            return scores
+        limit = self.reach * (1.0 + _ORDER * (1.0 - self.reach / np.where(far, below, np.inf)))
+        near = 0.5 * self.reach - np.where(far, limit, below)
+        return np.asarray(np.where(far.any(axis=-1, keepdims=True), near, scores))
 
     def __call__(self, outputs: Doubles) -> Doubles:
         """Return probabilities (n, K) of outputs (n, K), or (n, 1) of two classes.
@@ -168,7 +191,7 @@ class ProbabilityMap:
         They depend on differences of scores alone, of which the largest is zero, so that no
         product overflows but those of classes whose probability is zero.
         """
-        scores = class_scores(outputs)
+        scores = self._within_reach(class_scores(outputs))
         with np.errstate(over="ignore"):
             below = self.scale * (scores - scores.max(axis=-1, keepdims=True))
         return np.exp(_log_softmax(below + self.bias))
@@ -176,7 +199,7 @@ class ProbabilityMap:
     def logits(self, outputs: Doubles) -> Doubles:
         """Return the logarithms of the probabilities, up to a constant for each sample."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self.scale * class_scores(outputs) + self.bias
+            found = self.scale * self._within_reach(class_scores(outputs)) + self.bias
             # twice, so that the difference of two is finite as well
             require_finite(2.0 * found, "some scores of classes are", CLIP)
         return found
@@ -213,8 +236,9 @@ def fit_probabilities(
     >>> fit_probabilities(outputs, np.array([0, 0, 0, 1, 1, 1]))(outputs).round(2)[:, 1]
     array([0.23, 0.35, 0.6 , 0.43, 0.66, 0.75])
     """
-    scale, bias = _best_maps(class_scores(outputs)[np.newaxis], codes, weights)
-    return ProbabilityMap(float(scale[0]), bias[0])
+    scores = class_scores(outputs)
+    scale, bias = _best_maps(scores[np.newaxis], codes, weights)
+    return ProbabilityMap(float(scale[0]), bias[0], float(np.ptp(scores, axis=1).max()))
 
 
 def calibrated_probabilities(

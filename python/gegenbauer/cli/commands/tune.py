@@ -43,6 +43,9 @@ __all__ = ["check_plot", "run"]
 # Within so many standard deviations lie 90 % of what is normal
 _COVERAGE, _DEVIATIONS = 0.9, 1.6449
 
+# Of fewer rows the intervals are infinite: one of n + 1 is beyond all others, more than 10 %
+_FEWEST = 9
+
 
 def run(
     path: Path,
@@ -158,7 +161,15 @@ def _coverage(model: GegenbauerRegressorCV, training: TrainingTable) -> str:
     if noise == 0:
         return "nothing to judge: there is no noise at all"
     if noise == math.inf:
-        return "unknown: the model leaves no degrees of freedom to estimate noise from"
+        return (
+            "unknown: the model leaves less than one degree of freedom, too little to estimate "
+            "noise from"
+        )
+    if len(training.values) < _FEWEST:
+        return (
+            f"unknown: {_COVERAGE:.0%} intervals need {_FEWEST} rows or more; noise of standard "
+            f"deviation {math.sqrt(noise):.4g}"
+        )
     _, std = model.predict(training.inputs, return_std=True)
     # sigma^2 (1 + h) is for a row beside those of the fit; without row i itself it is
     # sigma^2 / (1 - h_i)
