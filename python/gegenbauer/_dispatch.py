@@ -216,10 +216,11 @@ _blas_limit: Final = _BlasLimit()
 
 @contextlib.contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let the BLAS of NumPy and SciPy take one thread for a while, where matrices are small.
+    """Let the BLAS of NumPy and SciPy take one thread for a while, where each call does little.
 
-    Of matrices of some ten rows, which an optimiser has, the threads of OpenBLAS spend their time
-    waiting for each other; beside other work on all processors that makes it ten times as slow.
+    Of matrices of some ten rows, which an optimiser has, and of rotations of two columns, the
+    threads of OpenBLAS spend their time waiting for each other; beside other work on all processors
+    that makes it ten times as slow. What it finds may depend on their number, too.
     """
     _blas_limit.take()
     try:

@@ -491,7 +491,7 @@ def require_no_text(array: npt.NDArray[Any], name: str) -> None:
         place = f", first in row {at // (array.size // len(array))}" if array.ndim else ""
         text = array.flat[at]
     elif array.dtype.kind in "SU" and array.size:
-        place, text = "", array.flat[0]
+        place, text = "", array.flat[0].item()  # whose repr has no np.str_
     else:
         return
     raise NotNumbersError(
@@ -547,5 +547,10 @@ def require_finite(
 
 
 def as_alphas(alphas: npt.ArrayLike) -> Doubles:
+    if np.ndim(alphas) == 0 and not isinstance(alphas, (str, bytes)):
+        raise TypeError(
+            "`alphas` must be a sequence of numbers, such as [0.1, 1.0]; got a single "
+            f"{type(alphas).__name__}"
+        )
     column = as_matrix(alphas, "`alphas`", n_columns=1, keep_float32=False, one_dimensional=True)
     return np.asarray(column[:, 0], dtype=np.float64)

@@ -10,9 +10,11 @@ import joblib
 import numpy as np
 import pytest
 import scipy.optimize
-from threadpoolctl import threadpool_info
+from numpy.testing import assert_array_equal
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from gegenbauer import _cpu, _dispatch
+from gegenbauer.ridge._eigen import graded_svd
 from gegenbauer.selection import learn_spectrum
 
 ISA_VARIANTS = ["baseline", "avx2", "avx512"]
@@ -184,6 +186,17 @@ class TestOneBlasThread:
         learn_spectrum(X, X[:, :1] ** 2)
         assert set(seen) == {1}
         assert self.numbers() == before
+
+    def test_while_columns_are_rotated(self):
+        """Bitwise identical for any number of threads, and as fast beside other work."""
+        A = np.random.default_rng(0).normal(size=(300, 200)) * 10.0 ** np.linspace(-6, 6, 200)
+        with threadpool_limits(1, user_api="blas"):
+            expected = graded_svd(A)
+        with threadpool_limits(2, user_api="blas"):
+            found = graded_svd(A)
+            assert set(self.numbers()) == {2}
+        for one, other in zip(found, expected, strict=True):
+            assert_array_equal(one, other)
 
 
 class TestShowVersions:

@@ -284,14 +284,18 @@ def test_folds_equal_refits(shape, free, kind, by_moments, monkeypatch):
         ({"folds": [[0, 1], [2.0]]}, "sample indices"),
         ({"folds": [[0, 1], [40]]}, "between 0 and 39"),
         ({"folds": [[0, 1], [1, 2]]}, "share samples"),
+        ({"folds": 5}, r"two sequences of sample indices, such as \[\[0, 2\], \[1, 3\]\]; got 5"),
+        ({"folds": None}, "two sequences of sample indices, .* got None"),
+        ({"folds": "ab"}, "two sequences of sample indices, .* got 'ab'"),
         ({"alphas": [0.0]}, "positive"),
+        ({"alphas": 1.0}, "a sequence of numbers"),
         ({"sample_weight": [0.0] * 38 + [1.0, 1.0], "folds": [[38, 39], [0]]}, "positive weight"),
     ],
 )
 def test_folds_that_are_none(change, message):
     p = make_problem(*TALL)
     arguments = {"folds": [[0], [1]], "alphas": [1.0]} | change
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         kfold_predictions(p.basis, p.X, p.Y, **arguments)
 
 
@@ -777,7 +781,13 @@ class TestArguments:
             ([np.nan], "`alphas` must be finite"),
             ([], "`alphas` must not be empty"),
             ([[1.0, 2.0]], "`alphas` must have 1 columns"),
-            (["a"], "`alphas` must hold real numbers"),
+            (["a"], "`alphas` must hold real numbers, got text such as 'a': turn"),
+            (
+                0.5,
+                r"`alphas` must be a sequence of numbers, such as \[0.1, 1.0\]; got a single float",
+            ),
+            (None, "`alphas` must be a sequence of numbers, .* got a single NoneType"),
+            ("a", "`alphas` must hold real numbers"),
         ]:
             with pytest.raises((ValueError, TypeError), match=message):
                 path.leave_one_out(bad)

@@ -42,6 +42,18 @@ def left_out_outcomes(
     outcomes : ndarray of bool, shape (n,)
     probabilities : ndarray, shape (n,)
         Samples that were never left out are ignored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import GegenbauerClassifierCV
+    >>> from gegenbauer.plotting import left_out_outcomes
+    >>> X = np.linspace(0, 1, 40)[:, np.newaxis]
+    >>> y = np.where(X[:, 0] < 0.4, "low", "high")
+    >>> model = GegenbauerClassifierCV().fit(X, y)
+    >>> outcomes, probabilities = left_out_outcomes(model, y, pos_label="high")
+    >>> outcomes.mean(), probabilities.shape
+    (np.float64(0.6), (40,))
     """
     check_is_fitted(estimator)
     if not isinstance(estimator, GegenbauerClassifierCV):

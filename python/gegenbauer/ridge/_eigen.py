@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gegenbauer._dispatch import one_blas_thread
+
 if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
 
@@ -16,10 +18,12 @@ def graded_svd(A: Doubles) -> tuple[Doubles, Doubles, Doubles]:
     """Return U, s and V of A = U diag(s) V', of at least as many rows as columns.
 
     By Jacobi rotations, which know small singular values of columns of very different sizes, too.
+    A rotation is of two columns, too little work for several threads of BLAS.
     """
     from scipy.linalg.lapack import dgejsv
 
-    sigma, U, V, scale, _, info = dgejsv(A, joba=0, jobu=0, jobv=0)
+    with one_blas_thread():
+        sigma, U, V, scale, _, info = dgejsv(A, joba=0, jobu=0, jobv=0)
     if info != 0:
         raise np.linalg.LinAlgError("the singular values of the features did not converge")
     return U, sigma * (scale[0] / scale[1]), V

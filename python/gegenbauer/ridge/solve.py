@@ -221,6 +221,17 @@ def solve_primal(
     Returns
     -------
     RidgeSolution
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import TensorBasis
+    >>> from gegenbauer.ridge import solve_primal
+    >>> x = np.linspace(-1, 1, 9)[:, np.newaxis]
+    >>> solve_primal(TensorBasis(1, degree=2, lam=0.5), x, x, 1e-9).weights.round(6) + 0.0
+    array([[0.],
+           [1.],
+           [0.]])
     """
     return solve_ridge(basis, X, Y, alpha, engine="primal", **options)
 
@@ -239,5 +250,14 @@ def solve_dual(
     Returns
     -------
     RidgeSolution
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import TensorBasis
+    >>> from gegenbauer.ridge import solve_dual
+    >>> x = np.linspace(-1, 1, 3)[:, np.newaxis]
+    >>> solve_dual(TensorBasis(1, degree=2, lam=0.5), x, x, 1e-9).weights.shape
+    (3, 1)
     """
     return solve_ridge(basis, X, Y, alpha, engine="dual", **options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ from gegenbauer.selection._features import (
 from gegenbauer.selection._leave_one_out import weighted_means
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import numpy.typing as npt
 
@@ -204,6 +205,11 @@ def kfold_predictions(
 
 
 def _check_folds(folds: Sequence[npt.ArrayLike], n: int) -> list[npt.NDArray[np.intp]]:
+    if not isinstance(folds, (Sequence, np.ndarray)) or isinstance(folds, (str, bytes)):
+        raise TypeError(
+            "`folds` must be at least two sequences of sample indices, such as [[0, 2], [1, 3]]; got "
+            f"{folds!r}"
+        )
     for rows in folds:
         require_plain(rows, "folds", wanted="sequences of sample indices")
     parts = [np.asarray(rows) for rows in folds]

@@ -48,11 +48,11 @@ __all__ = ["LEAST_RCOND", "AdditiveStatistics"]
 
 _EPS = float(np.finfo(np.float64).eps)
 
-# Of sums of squares; less than this share of them is their rounding (up to 2700 eps were seen, of
-# 400 to 20000 samples without noise)
 # Sums of squares below this have lost digits, of terms that float64 does not hold
 _LEAST_SQUARE = 1e-290
 
+# Of sums of squares; less than this share of them is their rounding (up to 2700 eps were seen, of
+# 400 to 20000 samples without noise)
 _ROUNDING = 4096.0 * _EPS
 
 # Reciprocal condition below which solutions from sums alone are inaccurate: predictions are off
