@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PrefixSurface", "prefix_surface"]
 
-# The same for a triangular factor for each alpha
+# Squared terms times samples, or terms, up to which each alpha has a factor by reflections
 _SMALL_SURFACE = 1e7
 
 # Estimated rounding of predictions, relative to the targets, beyond which they mean nothing
@@ -165,7 +165,7 @@ def prefix_surface(
     if values.min() <= 0:
         raise ValueError(f"`alphas` must be positive, got {values.min()}")
     sizes = _check_sizes(n_terms, basis.n_terms)
-    box = check_scaling(scaling, basis.n_features, "basis")
+    check_scaling(scaling, basis.n_features, "basis")
     root = np.ones(n) if weights is None else np.sqrt(weights)
     left_out = X_test is None
     rows, aims, shares = data, targets, weights
@@ -193,48 +193,91 @@ def prefix_surface(
 
     means = weighted_means(targets, root) if free else np.zeros(n_outputs)
     scaled = root[:, np.newaxis] * (targets - means)
-    gram = gram_matrix(basis._plan, (data, box, scaled, root), False, threads)
-    cross = np.asfortranarray(gram[terms:, :terms].T)
-    square = np.asfortranarray(gram[:terms, :terms])
+    factors = _Factors(basis, data, scaled, root, values, box=scaling, free=free, n_threads=threads)
     features = basis.evaluate(rows, scaling=scaling, n_threads=threads).T
     if left_out:
         features = features * root
-    losses = np.full((values.size, sizes.size), np.inf)
-    penalized = np.arange(int(free), terms)
-    condition = 1.0 + float(np.trace(square)) / values
-    triangle = None
-    # features themselves, not their products: singular values, not their squares, are resolved
-    unresolved = 4.0 * EPS * float(condition.min()) > _UNTRUSTED
-    if unresolved or float(terms) ** 2 * max(n, terms) <= _SMALL_SURFACE:
-        triangle = triangle_of_features(basis, data, scaled, root, scaling, threads)
-        condition = np.sqrt(n * condition)
-    error = np.minimum(4.0 * EPS * condition, 1.0)
+    losses, error = np.full((values.size, sizes.size), np.inf), factors.error.copy()
     for g, alpha in enumerate(values):
         if error[g] == 1.0:
             continue
-        if triangle is not None:
-            penalty = np.zeros((terms, terms + n_outputs))
-            penalty[penalized, penalized] = np.sqrt(alpha)
-            whole = stack_triangles([triangle, penalty])
-            factor = np.asfortranarray(whole[:terms, :terms].T)
-            z = np.asfortranarray(whole[:terms, terms:])
-        else:
-            factor = square.copy(order="F")
-            factor[penalized, penalized] += alpha
-            try:
-                core.cholesky_in_place(factor, threads)
-            except np.linalg.LinAlgError:
-                error[g] = 1.0
-                continue
-            z = cross.copy(order="F")
-            core.solve_lower(factor, z, threads)
+        try:
+            L, z = factors.of(alpha)
+        except np.linalg.LinAlgError:
+            error[g] = 1.0
+            continue
         Q = np.array(features, order="F")
-        core.solve_lower(factor, Q, threads)
+        core.solve_lower(L, Q, threads)
         losses[g] = _running_losses(
             Q, z, sizes, scaled if left_out else None, share, root,
             lambda found: loss(found + means),
         )  # fmt: skip
     return PrefixSurface(values, sizes, losses, error)
+
+
+class _Factors:
+    """``alpha I + G'G = L L'`` and ``L^-1 G'Y``, for one alpha after another.
+
+    From products of features, or from the features themselves where the basis is small or the
+    products resolve none of the penalties: of these, singular values are resolved, not their
+    squares.
+
+    Parameters
+    ----------
+    basis, X, scaled, root, box, free, n_threads
+        The terms; the samples, their targets and the square roots of their weights, by which the
+        targets are multiplied; the scaling, whether the constant is free, and threads.
+    alphas : ndarray, shape (n_alphas,)
+        The penalties that will be requested.
+
+    Attributes
+    ----------
+    error : ndarray, shape (n_alphas,)
+        See `PrefixSurface`.
+    """
+
+    def __init__(
+        self,
+        basis: TensorBasis,
+        X: npt.NDArray[Any],
+        scaled: Doubles,
+        root: Doubles,
+        alphas: Doubles,
+        *,
+        box: InputScaling | None,
+        free: bool,
+        n_threads: int,
+    ) -> None:
+        n, terms = X.shape[0], basis.n_terms
+        mapped = check_scaling(box, basis.n_features, "basis")
+        gram = gram_matrix(basis._plan, (X, mapped, scaled, root), False, n_threads)
+        self._cross = np.asfortranarray(gram[terms:, :terms].T)
+        self._square = np.asfortranarray(gram[:terms, :terms])
+        self._penalized = np.arange(int(free), terms)
+        self._n_threads = n_threads
+        self._triangle = None
+        condition = 1.0 + float(np.trace(self._square)) / alphas
+        unresolved = 4.0 * EPS * float(condition.min()) > _UNTRUSTED
+        if unresolved or float(terms) ** 2 * max(n, terms) <= _SMALL_SURFACE:
+            self._triangle = triangle_of_features(basis, X, scaled, root, box, n_threads)
+            condition = np.sqrt(n * condition)
+        self.error = np.minimum(4.0 * EPS * condition, 1.0)
+
+    def of(self, alpha: float) -> tuple[Doubles, Doubles]:
+        """Return L and ``L^-1 G'Y``; a LinAlgError where rounding leaves no L."""
+        at = self._penalized
+        if self._triangle is not None:
+            terms, n_outputs = self._cross.shape
+            penalty = np.zeros((terms, terms + n_outputs))
+            penalty[at, at] = np.sqrt(alpha)
+            whole = stack_triangles([self._triangle, penalty])
+            L, z = whole[:terms, :terms].T, whole[:terms, terms:]
+            return np.asfortranarray(L), np.asfortranarray(z)
+        L, z = self._square.copy(order="F"), self._cross.copy(order="F")
+        L[at, at] += alpha
+        core.cholesky_in_place(L, self._n_threads)
+        core.solve_lower(L, z, self._n_threads)
+        return L, z
 
 
 def _check_sizes(n_terms: npt.ArrayLike | None, most: int) -> npt.NDArray[np.intp]:

@@ -167,34 +167,31 @@ def kfold_predictions(
     others = np.setdiff1d(np.arange(n), np.concatenate(parts))
     groups = [*parts, others] if others.size else parts
 
-    def spectra(triangle: bool) -> list[PrimalSpectrum]:
-        def sums(rows: npt.NDArray[np.intp]) -> Doubles:
-            if triangle:
-                return triangle_of_features(
-                    basis, data[rows], scaled[rows], root[rows], scaling, threads
-                )
-            some = (data[rows], box, scaled[rows], root[rows])
-            return gram_matrix(basis._plan, some, by_moments, threads)
+    def by_sums(rows: npt.NDArray[np.intp]) -> Doubles:
+        some = (data[rows], box, scaled[rows], root[rows])
+        return gram_matrix(basis._plan, some, by_moments, threads)
 
-        by_moments = not triangle and moments_serve(
-            basis, n_outputs, n_samples=n // len(parts),
-            weight=float(root @ root), penalty=float(values.min()),
-        )  # fmt: skip
+    def by_triangles(rows: npt.NDArray[np.intp]) -> Doubles:
+        return triangle_of_features(basis, data[rows], scaled[rows], root[rows], scaling, threads)
+
+    def spectra(*, triangle: bool) -> tuple[list[PrimalSpectrum], Doubles]:
+        """Return those without each fold, and the rounding errors of each alpha."""
+        sums = [(by_triangles if triangle else by_sums)(rows) for rows in groups]
         add = (lambda one, other: stack_triangles([one, other])) if triangle else operator.add
-        rest = sums_of_others([sums(rows) for rows in groups], add)[: len(parts)]
-        return [
-            PrimalSpectrum(own, terms, free=free, means=means, triangle=triangle) for own in rest
+        found = [
+            PrimalSpectrum(own, terms, free=free, means=means, triangle=triangle)
+            for own in sums_of_others(sums, add)[: len(parts)]
         ]
-
-    def rounding(found: list[PrimalSpectrum], triangle: bool) -> Doubles:
         errors = [rounding_error(one, values, n, triangle=triangle) for one in found]
-        return np.asarray(np.max(errors, axis=0))
+        return found, np.asarray(np.max(errors, axis=0))
 
-    found = spectra(False)
-    error = rounding(found, False)
+    by_moments = moments_serve(
+        basis, n_outputs, n_samples=n // len(parts), weight=float(root @ root),
+        penalty=float(values.min()),
+    )  # fmt: skip
+    found, error = spectra(triangle=False)
     if error.max() > tolerance:
-        found = spectra(True)
-        error = rounding(found, True)
+        found, error = spectra(triangle=True)
     predictions = np.full((values.size, n, n_outputs), np.nan)
     for rows, spectrum in zip(parts, found, strict=True):
         outputs = predict(
@@ -204,11 +201,11 @@ def kfold_predictions(
     return KFoldPredictions(values, predictions, error)
 
 
-def _check_folds(folds: Sequence[npt.ArrayLike], n: int) -> list[npt.NDArray[np.intp]]:
+def _check_folds(folds: Any, n: int) -> list[npt.NDArray[np.intp]]:
     if not isinstance(folds, (Sequence, np.ndarray)) or isinstance(folds, (str, bytes)):
         raise TypeError(
-            "`folds` must be at least two sequences of sample indices, such as [[0, 2], [1, 3]]; got "
-            f"{folds!r}"
+            "`folds` must be at least two sequences of sample indices, such as [[0, 2], [1, 3]]; "
+            f"got {folds!r}"
         )
     for rows in folds:
         require_plain(rows, "folds", wanted="sequences of sample indices")

@@ -18,6 +18,8 @@ from gegenbauer.selection.candidates import NO_LOSS, TRUSTED, Candidate
 from gegenbauer.selection.spectrum_search import ALPHAS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
@@ -94,6 +96,41 @@ def _by_landmarks(
     return float(alphas[best]) if np.isfinite(losses[best]) else None
 
 
+def _by_splits(
+    kernel: SpectrumKernel,
+    data: npt.NDArray[Any],
+    targets: Doubles,
+    weights: Doubles | None,
+    alpha: float,
+    loss: Loss,
+    cv: Sequence[tuple[Any, Any]],
+    *,
+    pooled: bool,
+    scaling: InputScaling | None,
+    penalize_constant: bool,
+    n_threads: int | None,
+) -> FoundPenalty:
+    """Judge a penalty by a fit to the training part of each split."""
+    predictions = np.full(targets.shape, np.nan)
+    values = []
+    for train, test in cv:
+        fit = solve_kernel(
+            kernel, data[train], targets[train], alpha, scaling=scaling,
+            sample_weight=None if weights is None else weights[train],
+            penalize_constant=penalize_constant, n_threads=n_threads,
+        )  # fmt: skip
+        predictions[test] = predict_kernel(
+            kernel, data[test], data[train], fit.dual_coef, intercept=fit.intercept,
+            scaling=scaling, n_threads=n_threads,
+        )  # fmt: skip
+        values.append(predictions[test])
+    tests = [test for _, test in cv]
+    if pooled:
+        values, tests = [np.concatenate(values)], [np.concatenate(tests)]
+    losses = [loss(v[np.newaxis], rows)[0] for v, rows in zip(values, tests, strict=True)]
+    return FoundPenalty(alpha, float(np.mean(losses)), predictions, None)
+
+
 @refuse_old_names
 def search_alpha(
     kernel: SpectrumKernel,
@@ -160,7 +197,6 @@ def search_alpha(
         "scaling": scaling, "penalize_constant": penalize_constant, "n_threads": n_threads
     }  # fmt: skip
     n = data.shape[0]
-    everything = np.arange(n)
     squares = kernel.diagonal(data, scaling=scaling, n_threads=n_threads) - (not penalize_constant)
     trace = float(squares.sum() if weights is None else squares @ weights)
     least = _ROUNDING * trace / TRUSTED  # of the rounding of K alone
@@ -175,30 +211,16 @@ def search_alpha(
         single = _RESOLVED * _SINGLE * np.sqrt(n) * system.trace / n
 
     def left_out(alpha: float, *, quick: bool) -> FoundPenalty:
-        if system is not None:
-            found = system.leave_one_out(
-                targets, alpha, share, precision="float32" if quick else "float64"
+        if system is None:
+            assert cv is not None
+            return _by_splits(
+                kernel, data, targets, weights, alpha, loss, cv, pooled=pooled, **options
             )
-            value = float(loss(found.predictions, everything)[0])
-            return FoundPenalty(alpha, value, found.predictions[0], system.residual_dof)
-        assert cv is not None
-        predictions = np.full(targets.shape, np.nan)
-        values = []
-        for train, test in cv:
-            fit = solve_kernel(
-                kernel, data[train], targets[train], alpha,
-                sample_weight=None if weights is None else weights[train], **options,
-            )  # fmt: skip
-            predictions[test] = predict_kernel(
-                kernel, data[test], data[train], fit.dual_coef, intercept=fit.intercept,
-                scaling=scaling, n_threads=n_threads,
-            )  # fmt: skip
-            values.append(predictions[test])
-        tests = [test for _, test in cv]
-        if pooled:
-            values, tests = [np.concatenate(values)], [np.concatenate(tests)]
-        losses = [loss(v[np.newaxis], rows)[0] for v, rows in zip(values, tests, strict=True)]
-        return FoundPenalty(alpha, float(np.mean(losses)), predictions, None)
+        found = system.leave_one_out(
+            targets, alpha, share, precision="float32" if quick else "float64"
+        )
+        value = float(loss(found.predictions, np.arange(n))[0])
+        return FoundPenalty(alpha, value, found.predictions[0], system.residual_dof)
 
     def is_quick(alpha: float) -> bool:
         return system is not None and n >= _MANY and alpha >= single

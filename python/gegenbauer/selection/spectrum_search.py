@@ -184,28 +184,31 @@ def search_spectrum(
         penalty = np.log(q_grid * m) ** 2 / (2 * prior**2 * n_samples)
         return np.asarray(losses + penalty[:, np.newaxis])
 
+    def of(s: float, q: float) -> tuple[Candidate, float, dict[float, float]]:
+        """Return a spectrum, the unit of its penalties, and losses of those that were tried."""
+        if (s, q) not in tried:
+            kernel = SpectrumKernel(m, Spectrum(PowerDecay(q, s), levels))
+            diagonal = kernel.diagonal(data, scaling=scaling, n_threads=n_threads)
+            level = float(np.average(diagonal, weights=weights)) - (not penalize_constant)
+            level = unit * check_level(level, f"interaction {q:g}")
+            candidate = Candidate(
+                kernel, data, targets, weights, cv, left_out_share=share, pooled=pooled,
+                scaling=scaling, penalize_constant=penalize_constant, n_threads=n_threads,
+            )  # fmt: skip
+            tried[s, q] = (candidate, level, {})
+            if callback is not None:
+                callback(next(done))
+        return tried[s, q]
+
     def judge() -> Doubles:
         table = np.full((s_grid.size, q_grid.size, g_grid.size), np.nan)
-        for i, s in enumerate(s_grid):
-            for j, q in enumerate(q_grid):
-                key = (float(s), float(q))
-                if key not in tried:
-                    kernel = SpectrumKernel(m, Spectrum(PowerDecay(float(q), float(s)), levels))
-                    diagonal = kernel.diagonal(data, scaling=scaling, n_threads=n_threads)
-                    level = float(np.average(diagonal, weights=weights)) - (not penalize_constant)
-                    level = unit * check_level(level, f"interaction {q:g}")
-                    candidate = Candidate(
-                        kernel, data, targets, weights, cv, left_out_share=share,
-                        pooled=pooled, scaling=scaling, penalize_constant=penalize_constant,
-                        n_threads=n_threads,
-                    )  # fmt: skip
-                    tried[key] = (candidate, level, {})
-                    if callback is not None:
-                        callback(next(done))
-                candidate, level, known = tried[key]
-                new = np.array([g for g in g_grid.tolist() if g not in known])
-                known.update(zip(new.tolist(), candidate.losses(new * level, loss), strict=True))
-                table[i, j] = [known[g] for g in g_grid.tolist()]
+        for (i, s), (j, q) in itertools.product(
+            enumerate(s_grid.tolist()), enumerate(q_grid.tolist())
+        ):
+            candidate, level, known = of(s, q)
+            new = np.array([g for g in g_grid.tolist() if g not in known])
+            known.update(zip(new.tolist(), candidate.losses(new * level, loss), strict=True))
+            table[i, j] = [known[g] for g in g_grid.tolist()]
         return table
 
     losses = judge()
@@ -222,13 +225,12 @@ def search_spectrum(
         name for name, (at, grid) in ends.items() if grid.size > 1 and at in (0, grid.size - 1)
     )
     starts = []
-    for s, of_s in zip(s_grid, penalised(), strict=True):
+    for s, of_s in zip(s_grid.tolist(), penalised(), strict=True):
         if np.isfinite(of_s).any():
             j_s, g_s = _best(of_s)
-            q = float(q_grid[j_s])
-            spectrum = Spectrum(PowerDecay(q, float(s)), levels)
+            spectrum = Spectrum(PowerDecay(float(q_grid[j_s]), s), levels)
             starts.append((SpectrumKernel(m, spectrum), float(g_grid[g_s])))
-    candidate, level, _ = tried[(float(s_grid[i]), float(q_grid[j]))]
+    candidate, level, _ = of(float(s_grid[i]), float(q_grid[j]))
     assert isinstance(candidate.model, SpectrumKernel)
     return SpectrumSearch(
         candidate.model, float(g_grid[g]) * level, float(losses[i, j, g]), s_grid, q_grid, g_grid,
