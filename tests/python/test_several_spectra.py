@@ -287,7 +287,7 @@ class TestChoice:
         assert len(model.spectra_) == min(n, 5)
         mean, std = model.predict(X, return_std=True)
         assert np.isfinite(mean).all()
-        assert np.isfinite(std).all()
+        assert np.isfinite(std).all() == (n > 2)  # two leave less than a degree of freedom
 
     @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
     def test_a_target_that_only_one_sample_has(self):

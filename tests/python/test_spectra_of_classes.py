@@ -21,7 +21,12 @@ from gegenbauer.estimators._samples import Samples, deal_samples
 from gegenbauer.plotting import PathDisplay
 from gegenbauer.ridge import KernelExpansion, MeanExpansion
 from gegenbauer.selection import leave_one_out
-from gegenbauer.selection.calibration import best_temperatures, class_scores, fit_probabilities
+from gegenbauer.selection.calibration import (
+    ProbabilityMap,
+    best_temperatures,
+    class_scores,
+    fit_probabilities,
+)
 
 FIVE = {"n_spectra": 5}
 KINDS = ["binary", "classes", "labels"]
@@ -77,10 +82,14 @@ def solved(model, k, X, T, weights, Z):
 
 
 def logits(y, left_out, weights, outputs):
-    """Return those of outputs, by the maps that outputs of samples left out make."""
+    """Return those of outputs, by the maps that outputs of samples left out make.
+
+    They are linear: the reach of a map is of the probabilities of all spectra together.
+    """
     found = np.empty(outputs.shape)
     for columns, codes in targets_of(y):
         to = fit_probabilities(left_out[:, columns], codes, weights)
+        to = ProbabilityMap(to.scale, to.bias)
         own = np.log(to(outputs[:, columns]))
         single = found[:, columns].shape[1] == 1
         found[:, columns] = own[:, 1:] - own[:, :1] if single else own

@@ -65,7 +65,8 @@ def require_few_terms(n_terms: float, given: str) -> None:
         shown = f"{n_terms:d}" if isinstance(n_terms, int) else f"{n_terms:.3g}"
         raise TooLargeError(
             f"{given} makes {shown} terms ({8.0 * n_terms:.6g} bytes for one row of features), but "
-            f"at most {MOST_TERMS} can be handled: lower `degree`, `n_terms` or `max_interaction`"
+            f"at most {MOST_TERMS} can be handled: lower `degree`, `n_terms` or `max_interaction`, "
+            "or use fewer inputs (`n_features`)"
         )
 
 
