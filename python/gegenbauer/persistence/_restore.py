@@ -302,26 +302,14 @@ def _restore_search(
     n_bytes: int,
 ) -> None:
     """Restore an estimator that chose by itself, with a basis, or samples and all terms."""
-    finite = basis is not None
     m = estimator.n_features_in_
     estimator.engine_, estimator.solver_ = fitted["engine_"], fitted["solver_"]
     estimator.rcond_ = _rcond(fitted)
-    estimator._all_terms = not finite
+    estimator._all_terms = basis is None
     several = "spectra_" in fitted
-    if not several and fitted["spectrum_"] is None:
-        if not finite:
-            raise ModelFileError("spectrum_ is null, so fitted must have 'basis'.")
-        estimator.spectra_ = ()
-    else:
-        found = fitted["spectra_"] if several else [fitted["spectrum_"]]
-        for each in found:
-            require_valid(each, Entry((list,)), "one of spectra_")
-        spectra = [_restore_spectrum(each, "spectrum_") for each in found]
-        for spectrum in spectra:
-            _require_few_weights(spectrum, m, n_bytes)
-        if estimator._levels is not None:
-            spectra = [build_object(Spectrum, one.components, estimator._levels) for one in spectra]
-        estimator.spectra_ = tuple(spectra)
+    estimator.spectra_ = _restore_spectra(fitted, m, estimator._levels, n_bytes)
+    if basis is None and not estimator.spectra_:
+        raise ModelFileError("spectrum_ is null, so fitted must have 'basis'.")
     estimator._weighted = bool(estimator.spectra_)
     if basis is not None:
         estimator.lam_ = basis.lam
@@ -346,15 +334,10 @@ def _restore_search(
         raise ModelFileError(f"y_was_flat is true, and there are {n_outputs} outputs.")
     estimator.loo_predictions_ = arrays["loo_predictions"]
     estimator.n_clipped_ = arrays.get("n_clipped", np.zeros(m, dtype=np.int64)).astype(np.intp)
-    estimator.alternatives_ = {}
-    for key, numbers in fitted.get("alternatives_", {}).items():
-        what = f"fitted['alternatives_'][{key!r}]"
-        n = len(Comparison._fields)
-        if not isinstance(numbers, list) or len(numbers) != n:
-            raise ModelFileError(f"{what} must be {n} numbers; got {show(numbers)}.")
-        for each in numbers:
-            require_valid(each, OPEN_NUMBER, what)
-        estimator.alternatives_[key] = Comparison(*map(float, numbers))
+    estimator.alternatives_ = {
+        key: _restore_comparison(numbers, f"fitted['alternatives_'][{key!r}]")
+        for key, numbers in fitted.get("alternatives_", {}).items()
+    }
     estimator._range = None
     if "seen_lower" in arrays:
         seen = {"lower": arrays["seen_lower"], "upper": arrays["seen_upper"]}
@@ -365,6 +348,33 @@ def _restore_search(
         estimator.surface_ = {key: arrays[f"{RESULTS}{key}"] for key in (*axes, "score")}
     if isinstance(estimator, GegenbauerRegressorCV):
         _restore_uncertainty(estimator, fitted, arrays)
+
+
+def _restore_spectra(
+    fitted: dict[str, Any], n_features: int, levels: Any, n_bytes: int
+) -> tuple[Spectrum, ...]:
+    """Restore the spectra of an estimator; none of the paper's basis."""
+    several = "spectra_" in fitted
+    if not several and fitted["spectrum_"] is None:
+        return ()
+    found = fitted["spectra_"] if several else [fitted["spectrum_"]]
+    for each in found:
+        require_valid(each, Entry((list,)), "one of spectra_")
+    spectra = [_restore_spectrum(each, "spectrum_") for each in found]
+    for spectrum in spectra:
+        _require_few_weights(spectrum, n_features, n_bytes)
+    if levels is None:
+        return tuple(spectra)
+    return tuple(build_object(Spectrum, one.components, levels) for one in spectra)
+
+
+def _restore_comparison(numbers: Any, what: str) -> Comparison:
+    n = len(Comparison._fields)
+    if not isinstance(numbers, list) or len(numbers) != n:
+        raise ModelFileError(f"{what} must be {n} numbers; got {show(numbers)}.")
+    for each in numbers:
+        require_valid(each, OPEN_NUMBER, what)
+    return Comparison(*map(float, numbers))
 
 
 def _restore_mean(

@@ -139,8 +139,6 @@ def _learns_by_sums(estimator: Any) -> bool:
 
 
 def to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
-    from safetensors.numpy import save as to_safetensors
-
     name = type(estimator).__name__
     tensors: dict[str, NDArray[Any]] = {
         "lower": estimator.scaling_.lower,
@@ -194,6 +192,13 @@ def to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
         if wrong is not None:
             attribute = "term_coef_" if key == "coef" else f"{key}_"
             raise ValueError(f"{attribute} must be {wrong}: it cannot be saved.")
+    return _pack(estimator, tensors, fitted)
+
+
+def _pack(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[str, Any]) -> bytes:
+    """Return the bytes of a file that holds an estimator's parameters and what it has learned."""
+    from safetensors.numpy import save as to_safetensors
+
     parameters = {
         key: plain_parameter(key, value) for key, value in estimator.get_params(deep=False).items()
     }
@@ -201,7 +206,7 @@ def to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "library_version": __version__,
-        "estimator": name,
+        "estimator": type(estimator).__name__,
         "parameters": _to_json(parameters),
         "fitted": _to_json(fitted),
     }

@@ -181,10 +181,7 @@ def learn_spectrum(
 
     least = _LEAST_ALPHA * problem.n
     if alpha is None:
-        trials = [relative for relative in 10.0 ** np.arange(-9, 2, 2) if relative >= least]
-        values = [problem.judge(matrices, start, t, relative=True).value for t in trials]
-        alpha = trials[int(np.argmin(values))]
-
+        alpha = _first_alpha(problem, matrices, start, least)
     p_start = np.append(log_start.ravel(), np.log(max(alpha, least)))
 
     # The unknowns are log q and the log of alpha relative to the level of K: so alpha keeps its
@@ -214,6 +211,15 @@ def learn_spectrum(
         )
     q = np.exp(result.x[:-1].reshape(log_start.shape))
     return make(q), float(np.exp(result.x[-1])) * problem.level(matrices.matrix(q))
+
+
+def _first_alpha(
+    problem: SpectrumProblem, matrices: SpectrumMatrices, start: Doubles, least: float
+) -> float:
+    """Return the best of a few penalties, relative, for the first spectrum."""
+    trials = [relative for relative in 10.0 ** np.arange(-9, 2, 2) if relative >= least]
+    values = [problem.judge(matrices, start, t, relative=True).value for t in trials]
+    return float(trials[int(np.argmin(values))])
 
 
 def _penalty(departure: Doubles, prior: float) -> tuple[float, Doubles]:

@@ -268,6 +268,44 @@ def _log_shares(F: Doubles, scale: Doubles, bias: Doubles) -> Doubles:
     return _log_softmax(z, axis=1)
 
 
+def _first_scales(F: Doubles, w: Doubles, wT: Doubles) -> Doubles:
+    """Return two scales (2, G), powers of e, of which the better one is the best without biases.
+
+    The best temperature of classes that are separated without an error is no start: there the
+    targets are far away, the loss has no curvature, and Newton's step would lead anywhere. The
+    sign of its slope leads to the best of powers of e.
+    """
+    n_models, n_classes, _ = F.shape
+    bias = np.zeros((n_models, n_classes))
+    low, high = np.zeros(n_models, dtype=np.intp), np.full(n_models, _STARTS.size - 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        P = np.exp(_log_shares(F, np.exp(_STARTS[middle]), bias))
+        slope = np.einsum("gkn,gkn->g", w * P - wT, F)
+        low, high = np.where(slope < 0, middle + 1, low), np.where(slope < 0, high, middle)
+    return np.asarray(np.exp(_STARTS[[np.maximum(low - 1, 0), low]]))
+
+
+def _slope_and_curvature(
+    F: Doubles, scale: Doubles, bias: Doubles, w: Doubles, wT: Doubles
+) -> tuple[Doubles, Doubles]:
+    """Return the gradient (G, K + 1) of the loss by biases and, at the end, scale; its Hessian."""
+    n_models, n_classes, n = F.shape
+    diagonal = np.arange(n_classes)
+    P = np.exp(_log_shares(F, scale, bias))
+    wP = w * P
+    gradient = np.empty((n_models, n_classes + 1))
+    gradient[:, :-1] = (wP - wT).sum(axis=2) + bias
+    gradient[:, -1] = np.einsum("gkn,gkn->g", wP - wT, F)
+    mean_F = (P * F).sum(axis=1)
+    H = np.empty((n_models, n_classes + 1, n_classes + 1))
+    H[:, :-1, :-1] = -wP @ np.swapaxes(P, 1, 2)
+    H[:, diagonal, diagonal] += wP.sum(axis=2) + 1.0
+    H[:, :-1, -1] = H[:, -1, :-1] = (wP * (F - mean_F[:, np.newaxis])).sum(axis=2)
+    H[:, -1, -1] = (wP * F**2).sum(axis=(1, 2)) - mean_F**2 @ w + 1e-12 * n
+    return gradient, H
+
+
 def _best_maps(
     scores: Doubles, codes: npt.NDArray[np.intp], weights: Doubles | None
 ) -> tuple[Doubles, Doubles]:
@@ -289,36 +327,15 @@ def _best_maps(
         expected = np.einsum("kn,gkn->g", wT, _log_shares(F, scale, bias))
         return np.asarray(-expected + 0.5 * (bias**2).sum(axis=1))
 
-    # The best temperature of classes that are separated without an error is no start: there the
-    # targets are far away, the loss has no curvature, and Newton's step would lead anywhere. The
-    # sign of its slope leads to the best of powers of e.
     bias = np.zeros((n_models, n_classes))
-    low, high = np.zeros(n_models, dtype=np.intp), np.full(n_models, _STARTS.size - 1)
-    while (low < high).any():
-        middle = (low + high) // 2
-        P = np.exp(_log_shares(F, np.exp(_STARTS[middle]), bias))
-        slope = np.einsum("gkn,gkn->g", w * P - wT, F)
-        low, high = np.where(slope < 0, middle + 1, low), np.where(slope < 0, high, middle)
-    trials = np.exp(_STARTS[[np.maximum(low - 1, 0), low]])
+    trials = _first_scales(F, w, wT)
     values = np.array([loss(F, trial, bias) for trial in trials])
     best = values.argmin(axis=0)
     scale, value = (found[best, np.arange(n_models)] for found in (trials, values))
 
     going = np.arange(n_models)
-    diagonal = np.arange(n_classes)
     for _ in range(50):
-        some = F[going]
-        P = np.exp(_log_shares(some, scale[going], bias[going]))
-        wP = w * P
-        gradient = np.empty((going.size, n_classes + 1))
-        gradient[:, :-1] = (wP - wT).sum(axis=2) + bias[going]
-        gradient[:, -1] = np.einsum("gkn,gkn->g", wP - wT, some)
-        mean_F = (P * some).sum(axis=1)
-        H = np.empty((going.size, n_classes + 1, n_classes + 1))
-        H[:, :-1, :-1] = -wP @ np.swapaxes(P, 1, 2)
-        H[:, diagonal, diagonal] += wP.sum(axis=2) + 1.0
-        H[:, :-1, -1] = H[:, -1, :-1] = (wP * (some - mean_F[:, np.newaxis])).sum(axis=2)
-        H[:, -1, -1] = (wP * some**2).sum(axis=(1, 2)) - mean_F**2 @ w + 1e-12 * n
+        gradient, H = _slope_and_curvature(F[going], scale[going], bias[going], w, wT)
         # a scale at an end of its range, from where the loss leads out of it, stays
         outward = np.where(gradient[:, -1] > 0, scale[going] <= lowest, scale[going] >= highest)
         gradient[outward, -1] = H[outward, :-1, -1] = H[outward, -1, :-1] = 0.0

@@ -79,41 +79,18 @@ def run(
     with Steps(total=3) as steps:
         steps.begin(f"reading {printable(path.name)}")
         model = load_model(model_path, steps.warn)
-        if task_of(model) == "features":
-            raise UserError(
-                f"{printable(str(model_path), 200)} holds features, which predict nothing; give a "
-                "model that gegenbauer fit or tune wrote"
-            )
         maker = makers[isinstance(model, SearchEstimator)]
-        for wanted, option, kind, task in (
-            (probabilities, "--probabilities", GegenbauerClassifierCV, "classification"),
-            (interval is not None, "--interval", GegenbauerRegressorCV, "regression"),
-        ):
-            if wanted and not isinstance(model, kind):
-                raise UserError(
-                    f"{option} is not for {printable(str(model_path), 200)}, which holds a model "
-                    f"for {task_of(model)} as gegenbauer {maker.__name__} writes; it needs one for "
-                    f"{task} that gegenbauer tune wrote"
-                )
-        inputs_of_model = getattr(model, "feature_names_in_", None)
-        categories = model.categories_
-        texts = [] if inputs_of_model is None else [
-            name for name, values in zip(inputs_of_model, categories, strict=False)
-            if values is not None and isinstance(values[0], str)
-        ]  # fmt: skip
-        table = read_table(path, separator, as_text=texts)
-        with refusals(steps.warn):
-            inputs = select_inputs(
-                table, inputs_of_model, model.n_features_in_,
-                categories, missing=model._takes_missing,
-            )  # fmt: skip
-        X = inputs if inputs_of_model is not None else inputs.to_numpy()
+        _require_able(
+            model, model_path, maker.__name__, probabilities=probabilities,
+            interval=interval is not None,
+        )  # fmt: skip
+        table, columns, X = _read_inputs(model, path, separator, steps.warn)
         steps.begin("predicting")
         model.set_params(n_jobs=n_jobs)
         if out_of_range is not None:
             model.set_params(out_of_range=out_of_range)
         notes: list[str] = []  # not before an error, which alone is what to act on
-        _apply_range_policy(model, X, list(inputs.columns), table, notes.append)
+        _apply_range_policy(model, X, columns, table, notes.append)
         with naming_options_of(maker, also=True), refusals(steps.warn):
             predictions = _as_table(model, model.predict(X))
             if probabilities:
@@ -134,6 +111,45 @@ def run(
         predictions.to_csv(sys.stdout, index=False)
     else:
         print_pairs([("predicted", f"{count(len(predictions), 'row')}, written to {out}")])
+
+
+def _require_able(
+    model: Any, path: Path, maker: str, *, probabilities: bool, interval: bool
+) -> None:
+    """Refuse a model that cannot give what is requested."""
+    if task_of(model) == "features":
+        raise UserError(
+            f"{printable(str(path), 200)} holds features, which predict nothing; give a model that "
+            "gegenbauer fit or tune wrote"
+        )
+    for wanted, option, kind, task in (
+        (probabilities, "--probabilities", GegenbauerClassifierCV, "classification"),
+        (interval, "--interval", GegenbauerRegressorCV, "regression"),
+    ):
+        if wanted and not isinstance(model, kind):
+            raise UserError(
+                f"{option} is not for {printable(str(path), 200)}, which holds a model for "
+                f"{task_of(model)} as gegenbauer {maker} writes; it needs one for {task} that "
+                "gegenbauer tune wrote"
+            )
+
+
+def _read_inputs(
+    model: Any, path: Path, separator: str | None, warn: Callable[[str], None]
+) -> tuple[Table, list[str], Any]:
+    """Read a table; return it, which columns are inputs of the model, and X as that takes it."""
+    names = getattr(model, "feature_names_in_", None)
+    categories = model.categories_
+    texts = [] if names is None else [
+        name for name, values in zip(names, categories, strict=False)
+        if values is not None and isinstance(values[0], str)
+    ]  # fmt: skip
+    table = read_table(path, separator, as_text=texts)
+    with refusals(warn):
+        inputs = select_inputs(
+            table, names, model.n_features_in_, categories, missing=model._takes_missing
+        )
+    return table, list(inputs.columns), inputs.to_numpy() if names is None else inputs
 
 
 def load_model(path: Path, warn: Callable[[str], None]) -> Any:

@@ -115,16 +115,7 @@ def run(
         Anything is wrong with the tables, the target, the parameters or the places of the files.
     """
     require_tables(paths)
-    if out is not None:
-        check_output(out, "model", sources=paths)
-    if checkpoint is not None:
-        check_output(checkpoint, "checkpoint", sources=paths)
-        if out is not None and out.resolve() in (
-            checkpoint.resolve(), _of_held_out(checkpoint).resolve()
-        ):  # fmt: skip
-            raise UserError(
-                f"--out {out} is where --checkpoint keeps what was learned; give another file"
-            )
+    _check_outputs(out, checkpoint, paths)
     scores = validation_fraction > 0
     parts: list[_Part] = []
     n_steps = 3 + scores + (out is not None)
@@ -144,8 +135,8 @@ def run(
         split = _Split(validation_fraction, seed)
         parts += [_Part(estimator, rows, split) for rows in ("other", "held out")[: 1 + scores]]
         with refusals(steps.warn):
-            some = _Some(chosen.seen.n_rows, len(source.inputs), estimator._encoder)
-            earlier = _learn(parts, source, checkpoint, Pace(steps, chosen.seen.n_rows), some)
+            spread = _SpreadRows(chosen.seen.n_rows, len(source.inputs), estimator._encoder)
+            earlier = _learn(parts, source, checkpoint, Pace(steps, chosen.seen.n_rows), spread)
             for part in parts:
                 _require_enough(part, parts, validation_fraction)
         learning = time.perf_counter() - start
@@ -166,22 +157,10 @@ def run(
             model = sum(part.model for part in parts)
             model._warn_of_unseen()
             if not earlier:
-                some.warn_of_outliers(model)
+                spread.warn_of_outliers(model)
             model = model.choose_alpha() if choose_alpha else model.refit()
-        tried = model.alpha_results_["alpha"] if choose_alpha else None
-        if tried is not None and model.alpha == tried.max():
-            steps.warn(
-                "the penalty chosen is the largest of those tried, which leaves next to nothing of "
-                "the inputs: they may not separate the target from its noise"
-            )
-        if tried is not None and model.alpha == (
-            tried[np.isfinite(model.alpha_results_["score"])].min()
-        ):
-            steps.warn(
-                "the penalty chosen is the smallest of those tried that sums are exact enough for: "
-                "more --n-terms or a smaller --alpha may predict better; of a table that fits into "
-                "memory, gegenbauer tune tries smaller ones"
-            )
+        if choose_alpha:
+            _warn_of_ends(model, steps)
         solving = time.perf_counter() - start
         kept = keep(model, out, steps)
     n_rows = chosen.seen.n_rows
@@ -210,6 +189,36 @@ def run(
         ]
     )
     require_written(model=kept)
+
+
+def _check_outputs(out: Path | None, checkpoint: Path | None, sources: Sequence[Path]) -> None:
+    """Refuse places of files where others are, or which are the same."""
+    if out is not None:
+        check_output(out, "model", sources=sources)
+    if checkpoint is None:
+        return
+    check_output(checkpoint, "checkpoint", sources=sources)
+    kept = checkpoint.resolve(), _of_held_out(checkpoint).resolve()
+    if out is not None and out.resolve() in kept:
+        raise UserError(
+            f"--out {out} is where --checkpoint keeps what was learned; give another file"
+        )
+
+
+def _warn_of_ends(model: Any, steps: Steps) -> None:
+    """Warn of a penalty at an end of those that were tried."""
+    tried, scores = model.alpha_results_["alpha"], model.alpha_results_["score"]
+    if model.alpha == tried.max():
+        steps.warn(
+            "the penalty chosen is the largest of those tried, which leaves next to nothing of "
+            "the inputs: they may not separate the target from its noise"
+        )
+    if model.alpha == tried[np.isfinite(scores)].min():
+        steps.warn(
+            "the penalty chosen is the smallest of those tried that sums are exact enough for: "
+            "more --n-terms or a smaller --alpha may predict better; of a table that fits into "
+            "memory, gegenbauer tune tries smaller ones"
+        )
 
 
 # ---- learning ------------------------------------------------------------------------
@@ -287,7 +296,7 @@ class _Part:
 
 
 @dataclass
-class _Some:
+class _SpreadRows:
     """Rows, evenly spread, by which outliers are found as of a table in memory."""
 
     n_rows: int
@@ -316,7 +325,11 @@ class _Some:
 
 
 def _learn(
-    parts: list[_Part], source: TableBatches, checkpoint: Path | None, pace: Pace, some: _Some
+    parts: list[_Part],
+    source: TableBatches,
+    checkpoint: Path | None,
+    pace: Pace,
+    spread: _SpreadRows,
 ) -> int:
     """Learn what an earlier run has not; return the number of rows that it has."""
     for part in parts:
@@ -331,7 +344,7 @@ def _learn(
         for number, batch in enumerate(source.start(first), first):
             for part in parts:
                 part.learn(batch, number)
-            some.add(batch.X)
+            spread.add(batch.X)
             pace.advance(len(batch.y))
             if any(p.checkpoint is not None and p.checkpoint.is_due(p.model) for p in parts):
                 for part in parts:
