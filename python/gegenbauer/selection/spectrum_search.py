@@ -163,7 +163,7 @@ def search_spectrum(
     m = data.shape[1]
     s_grid = np.unique(_grid(smoothnesses, "smoothnesses"))
     q_grid = (
-        4.0 ** np.arange(-6, 3) / m
+        np.array(INTERACTIONS) / m
         if interactions is None
         else np.unique(_grid(interactions, "interactions"))
     )
