@@ -252,7 +252,7 @@ def test_sums_of_one_sample():
 # --- What few samples cannot tell -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_spectra", [1, 5])
+@pytest.mark.parametrize("n_spectra", [1, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("n_features", [1, 3])
 def test_no_probability_of_few_samples_is_sure(n_spectra, n_features):
     """Of two samples none is above Platt's 2/3, of more none above those of samples left out.
@@ -276,7 +276,9 @@ def test_no_probability_of_few_samples_is_sure(n_spectra, n_features):
             assert P.max() < most + 1e-5
 
 
-@pytest.mark.parametrize("intervals", ["auto", "one_spectrum"])
+@pytest.mark.parametrize(
+    "intervals", [pytest.param("auto", marks=pytest.mark.slow), "one_spectrum"]
+)
 def test_noise_that_few_samples_cannot_tell(intervals):
     """Some spectrum meets a few samples with next to no noise, whatever they are: then it is none.
 
