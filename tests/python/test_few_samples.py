@@ -249,7 +249,7 @@ def test_sums_of_one_sample():
     assert found[0, 0] == pytest.approx(2.0 * k / (k + 1.0), rel=1e-12)
 
 
-# --- What few samples cannot tell -----------------------------------------------------------------
+# --- What few samples do not show -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_spectra", [1, pytest.param(5, marks=pytest.mark.slow)])
@@ -279,7 +279,7 @@ def test_no_probability_of_few_samples_is_sure(n_spectra, n_features):
 @pytest.mark.parametrize(
     "intervals", [pytest.param("auto", marks=pytest.mark.slow), "one_spectrum"]
 )
-def test_noise_that_few_samples_cannot_tell(intervals):
+def test_noise_that_few_samples_do_not_show(intervals):
     """Some spectrum meets a few samples with next to no noise, whatever they are: then it is none.
 
     Samples of a noise of 0.5 had one of 1e-7 where there were three.

@@ -394,7 +394,7 @@ class Learner(Supervised):
         n_features = len(X.columns) if is_frame(X) else X.shape[1]
         if not np.isnan(n_features):
             model._make_basis(int(n_features))  # so that no task finds parameters in error
-        self._tell_levels(model, rows)
+        self._give_levels(model, rows)
         learned = gather(self.client, "learn", _learn, (model, classes, grow), rows, operator.add)
         if learned is None:
             raise ValueError(
@@ -414,7 +414,7 @@ class Learner(Supervised):
         if before._statistics is not None:
             self._become(before + self)
 
-    def _tell_levels(self, model: Any, rows: list[Partitions]) -> None:
+    def _give_levels(self, model: Any, rows: list[Partitions]) -> None:
         """Let the tasks know the levels: those that were learned, or those of all partitions."""
         if self._statistics is not None:
             if self._levels is not None:

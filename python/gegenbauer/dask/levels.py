@@ -45,14 +45,14 @@ class Known(NamedTuple):
     levels: tuple[Levels | None, ...] | None
     box: InputScaling
 
-    def tell(self, model: Any) -> None:
+    def give(self, model: Any) -> None:
         """Let an estimator know the levels."""
         model._encoder, model._levels = self.encoder, self.levels
 
     def fitted(self) -> Any:
         """Return the model as a transformer that is fitted to all samples."""
         model = copy.copy(self.model)
-        self.tell(model)
+        self.give(model)
         n_features = self.box.n_features
         model.basis_ = model._make_basis(n_features)
         model.n_terms_ = int(model.basis_.n_terms)

@@ -200,7 +200,7 @@ class SearchOnDask(Supervised, SumsSearch):
         known = find_levels(self.client, task, rows, (-1, 1))
         if known is None or known.levels is None:
             return task, None
-        known.tell(task)
+        known.give(task)
         return task, known
 
     def _predictor(self, *needs: str) -> Any:
