@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,31 @@ class Columns:
         for at, column in columns.items():
             array[:, at] = column
         return array
+
+    def require_distinct_names(self, name: str) -> None:
+        """Refuse columns of the same name, which nobody can distinguish.
+
+        Parameters
+        ----------
+        name : str
+            Of the table, for messages.
+
+        Raises
+        ------
+        ValueError
+            Two columns have the same name; the message names all of the first such name.
+        """
+        names = self.names
+        if names is None or len({*names}) == len(names):
+            return
+        several = [label for label, count in Counter(names).items() if count > 1]
+        at = [str(k) for k, label in enumerate(names) if label == several[0]]
+        more = f" ({len(several) - 1} more names are alike)" if len(several) > 1 else ""
+        raise ValueError(
+            f"{name} must have columns of different names, but columns "
+            f"{', '.join(at[:-1])} and {at[-1]} are all called {several[0]!r}{more}: rename or "
+            "drop them, or give an array without names"
+        )
 
     def name_of(self, at: int) -> str:
         """Name a column in messages."""

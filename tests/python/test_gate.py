@@ -460,6 +460,46 @@ def test_integers_beyond_float64():
             regressor().fit([[0], [1]], [0, 1], sample_weight=[weight, 1])
 
 
+# --- Names of columns -----------------------------------------------------------------------------
+
+
+TWICE = pd.DataFrame(np.random.default_rng(0).uniform(size=(30, 3)), columns=["a", "b", "a"])
+ONCE = TWICE.set_axis(["a", "b", "c"], axis=1)
+Y_TWICE = TWICE.iloc[:, 1]
+FITS = {
+    "regressor": lambda X: GegenbauerRegressor(n_terms=5).fit(X, Y_TWICE),
+    "classifier": lambda X: GegenbauerClassifier(n_terms=5).fit(X, Y_TWICE > 0.5),
+    "regressor_cv": lambda X: GegenbauerRegressorCV().fit(X, Y_TWICE),
+    "classifier_cv": lambda X: GegenbauerClassifierCV().fit(X, Y_TWICE > 0.5),
+    "features": lambda X: GegenbauerFeatures(degree=2).fit(X),
+    "partial_fit": lambda X: GegenbauerRegressor(n_terms=5).partial_fit(X, Y_TWICE),
+    "stream": lambda X: GegenbauerRegressor(n_terms=5).fit_stream([(X, Y_TWICE)]),
+    "predict": lambda X: GegenbauerRegressor(n_terms=5).fit(ONCE, Y_TWICE).predict(X),
+    "score": lambda X: GegenbauerRegressorCV(n_terms=5).fit(ONCE, Y_TWICE).score(X, Y_TWICE),
+}
+
+
+@pytest.mark.parametrize("way", FITS)
+def test_two_columns_of_the_same_name(way):
+    """Whichever is meant: the error names both, not the library that found them."""
+    message = (
+        "X must have columns of different names, but columns 0 and 2 are all called 'a': rename or "
+        "drop them, or give an array without names"
+    )
+    with pytest.raises(ValueError, match=message):
+        FITS[way](TWICE)
+    FITS[way](ONCE)
+
+
+def test_several_columns_of_the_same_name_and_tables_of_arrow():
+    four = pd.DataFrame(np.ones((9, 6)), columns=["p", "q", "q", "q", "r", "r"])
+    with pytest.raises(ValueError, match=r"columns 1, 2 and 3 are .* 'q' \(1 more names are alike"):
+        GegenbauerRegressor(n_terms=5).fit(four, np.arange(9.0))
+    arrow = pa.table([pa.array(np.arange(9.0))] * 2, names=["a", "a"])
+    with pytest.raises(ValueError, match="columns 0 and 1 are all called 'a'"):
+        GegenbauerRegressorCV().fit(arrow, np.arange(9.0))
+
+
 # --- Parameters -----------------------------------------------------------------------------------
 
 

@@ -253,7 +253,9 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _as_numbers(self, X: Any, *, reset: bool) -> Any:  # noqa: ARG002
         """Put numbers in the place of what is none, in estimators that take such columns."""
-        return columns_of(X).X  # what narwhals wraps, whose names scikit-learn does not read
+        table = columns_of(X)  # what narwhals wraps, whose names scikit-learn does not read
+        table.require_distinct_names("X")
+        return table.X
 
     @property
     def _text_advice(self) -> str | None:
