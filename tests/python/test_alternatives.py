@@ -20,6 +20,7 @@ from gegenbauer import (
     TensorBasis,
     load,
     save,
+    sobol_indices,
 )
 from gegenbauer.basis import SpectrumKernel
 from gegenbauer.estimators._alternatives import compare
@@ -320,6 +321,40 @@ class TestChoice:
         ]
         noise = 0.05**2
         assert errors[0] - noise < 0.6 * (errors[1] - noise)
+
+    def test_sobol_indices_are_those_over_half_ranks(self, regressor):
+        """By sums over a grid that is uniform in them, whose points the maps give by inversion."""
+        box = regressor.scaling_
+        m = box.n_features
+        nodes, weights = np.polynomial.legendre.leggauss(40)
+        nodes, weights = nodes / 1.02, weights / 2  # the margin is no part of the range
+        middle = 0.5 * (box.lower + box.upper)
+        columns = []
+        for t in range(m):
+            values = np.linspace(box.lower[t], box.upper[t], 200_001)
+            Z = np.tile(middle, (values.size, 1))
+            Z[:, t] = values
+            columns.append(np.interp(nodes, box.transform(Z)[:, t], values))
+        grid = np.stack(np.meshgrid(*columns, indexing="ij"), axis=-1).reshape(-1, m)
+        F = regressor.predict(grid).reshape((40,) * m)
+        share = np.ones(())
+        for _ in range(m):
+            share = np.multiply.outer(share, weights)
+        mean = (share * F).sum()
+        variance = (share * (F - mean) ** 2).sum()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = sobol_indices(regressor)
+        assert found.mean[0] == pytest.approx(mean, abs=2e-3 * variance**0.5)
+        assert found.variance[0] == pytest.approx(variance, rel=5e-3)
+        for t in range(m):
+            alone = np.tensordot(np.moveaxis(F, t, 0), share.sum(axis=t), axes=m - 1)
+            own = (weights * (alone - mean) ** 2).sum() / variance
+            assert found.first_order[0, t] == pytest.approx(own, abs=5e-3)
+            rest = np.tensordot(np.moveaxis(F, t, -1), weights, axes=1)
+            of_others = share.sum(axis=t)
+            without = (of_others * (rest - mean) ** 2).sum() / variance
+            assert found.total[0, t] == pytest.approx(1 - without, abs=5e-3)
 
     def test_half_ranks_of_classes(self, classifier):
         assert classifier.alternatives_["half_ranks"].is_clear

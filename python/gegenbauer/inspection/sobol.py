@@ -416,8 +416,9 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
     The inputs are taken as independent, of one distribution over the whole range seen in ``fit``,
     and constant inputs as fixed; the samples of the fit may be neither. Categories have the shares
     of their levels in the samples, and numbers are taken as given, not missing. Inputs of half
-    ranks (``scaling_.warping``) have the distribution in these: a uniform one there is half the
-    uniform one over the range and half that of the samples. Of inputs that depend on each other,
+    ranks (``scaling_.warping``) have the distribution in these: a uniform one there is about half
+    the uniform one over the range and half that of the samples. For the former alone fit with
+    ``bounds=None``, which takes no ranks. Of inputs that depend on each other,
     such as two measures of size, one may get the share of both, and the box has corners where there
     are no samples. For classifiers the outputs are those before calibration.
 
