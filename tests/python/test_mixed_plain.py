@@ -226,6 +226,8 @@ class TestDefinition:
     def test_moments_are_of_polynomials(self):
         X, y = table()
         with pytest.raises(ValueError, match=r"categories.* are not: .*`engine='primal'`"):
+            GegenbauerRegressor(20, engine="moments").fit(X.fillna({"z": 0.0}), y)
+        with pytest.raises(ValueError, match="NaN"):
             GegenbauerRegressor(20, engine="moments").fit(X, y)
 
     def test_in_float32_and_by_rows(self):

@@ -74,6 +74,10 @@ class GegenbauerEstimator(StreamEstimator):
 
     precision: str
 
+    @property
+    def _takes_missing(self) -> bool:
+        return super()._takes_missing and self.engine != "moments"  # sums of polynomials alone
+
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         given = checked_sample_weight(sample_weight, _num_samples(X))
         X, targets, weight, used = self._checked_rows(X, y, sample_weight)
