@@ -57,6 +57,15 @@ class TestReported:
         assert ("GroupKFold" in message) == ("spectrum" in options)
         assert ("`cv` holds them out" in message) == ("cv" in options)
 
+    def test_refits_that_are_singular_report_nothing(self, monkeypatch):
+        def singular(*_):
+            raise np.linalg.LinAlgError("singular")
+
+        monkeypatch.setattr(GegenbauerRegressorCV, "_refit", singular)
+        model = GegenbauerRegressorCV()
+        assert reported(model, *moved(*noisy(60), 1e-12)) == []
+        assert np.isfinite(model.predict(noisy(5)[0])).all()
+
     def test_rounded_targets(self):
         X, y = noisy(60)
         found = reported(GegenbauerRegressorCV(), np.vstack([X, X]), np.append(y, y.round(3)))

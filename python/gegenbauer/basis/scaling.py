@@ -179,6 +179,18 @@ class InputScaling:
         -------
         InputScaling
             Of the same domain, clipping and categories.
+
+        Raises
+        ------
+        ValueError
+            X is no matrix of as many columns, or holds infinities.
+
+        Examples
+        --------
+        >>> from gegenbauer import InputScaling
+        >>> box = InputScaling([0, 0], [1, 1]).around([[2, float("nan")], [4, float("nan")]])
+        >>> box.lower, box.upper
+        (array([2., 0.]), array([4., 1.]))
         """
         data = self._samples(X)
         found = InputScaling.fit(data, domain=self.domain, clip=self.clip)

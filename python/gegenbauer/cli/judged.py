@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["JudgedModel"]
+__all__ = ["UNKNOWN_NOISE", "JudgedModel"]
+
+UNKNOWN_NOISE = (
+    "unknown: the model leaves less than one degree of freedom, too little to estimate noise from"
+)
 
 _MAX_INPUTS_SHOWN = 10
 
@@ -134,7 +138,7 @@ class JudgedModel:
             scores,
             f"noise of standard deviation {noise**0.5:.4g}"
             if np.isfinite(noise)
-            else "unknown: the model leaves too few degrees of freedom to estimate noise from",
+            else UNKNOWN_NOISE,
             bool(r2_score(y, left_out) > 0),
         )
 

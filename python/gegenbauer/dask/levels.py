@@ -115,15 +115,8 @@ class _Counts:
             kept.append((t, category.only(used)))
             levels[t] = Levels(tuple((counts[used] / counts.sum()).tolist()))
         encoder = CategoryEncoder(tuple(kept))
-        lower, upper = self.box.lower.copy(), self.box.upper.copy()
-        flags = np.zeros(lower.size, dtype=bool)
-        for t, category in kept:
-            lower[t], upper[t], flags[t] = 0.0, max(category.n_levels - 1, 0), True
-        box = self.box.replace(
-            lower=lower, upper=upper, categories=flags, constant=self.box.is_constant & ~flags
-        )
         found = tuple(levels) if any(one is not None for one in levels) else None
-        return Known(self.model, encoder, found, box)
+        return Known(self.model, encoder, found, encoder.box_around_levels(self.box))
 
 
 def category_columns(X: Any, given: Any) -> list[int]:

@@ -186,13 +186,8 @@ class SearchOnDask(Supervised, SumsSearch):
 
         The paper's basis takes numbers alone.
         """
-        given = self.categorical_features
+        self._require_numbers_on_paper()
         if self._on_paper:
-            if not (given is None or isinstance(given, str)):
-                raise ValueError(
-                    "`spectrum=None` takes numbers alone, and `categorical_features` names others: "
-                    "leave `spectrum` out, or encode the columns"
-                )
             return self._for_a_task(categorical_features=None, missing="error"), None
         task = self._for_a_task(**self._category_params(X))
         if not self._may_have_levels(task):

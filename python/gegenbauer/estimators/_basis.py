@@ -19,7 +19,7 @@ from gegenbauer.estimators._mixed_inputs import MixedInputs, have_gaps
 from gegenbauer.inspection.correlation import largest_correlation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -132,6 +132,34 @@ class BasisEstimator(MixedInputs):
             if one is not None:
                 missing[:, t] = False
         return missing if missing.any() else None
+
+    def _with_means(
+        self,
+        X: NDArray[Any],
+        evaluate: Callable[[NDArray[Any]], NDArray[Any]],
+        average: Callable[[list[int], NDArray[Any], NDArray[Any]], NDArray[Any]],
+    ) -> NDArray[Any]:
+        """Evaluate samples, with means over numbers that they alone miss.
+
+        Parameters
+        ----------
+        X : ndarray, shape (n_samples, n_features)
+            The samples.
+        evaluate : callable
+            Of samples without such gaps.
+        average : callable
+            Of inputs, samples that miss these, with any value there, and what `evaluate` gave for
+            them.
+        """
+        missing = self._numbers_never_missing(X)
+        if missing is None:
+            return evaluate(X)
+        X = np.where(missing, self.scaling_.lower, X).astype(X.dtype)  # any value
+        found = evaluate(X)
+        for inputs in np.unique(missing[missing.any(axis=1)], axis=0):
+            own = (missing == inputs).all(axis=1)
+            found[own] = average(np.flatnonzero(inputs).tolist(), X[own], found[own])
+        return found
 
     def _warn_if_cut(self, n_features: int, n_terms: int) -> None:
         """Warn when ``n_terms`` leaves terms of the requested ``degree`` out."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._tables import Columns
     from gegenbauer._typing import Doubles
+    from gegenbauer.basis.scaling import InputScaling
 
 __all__ = ["Category", "CategoryEncoder", "find_categories", "without_missing_objects"]
 
@@ -99,6 +100,17 @@ class CategoryEncoder:
         for at, category in other.categories:
             found[at] = found[at].joined(category, at) if at in found else category
         return CategoryEncoder(tuple(sorted(found.items())))
+
+    def box_around_levels(self, box: InputScaling) -> InputScaling:
+        """Return a box in which each category goes from its first level to its last."""
+        if not self.categories:
+            return box
+        lower, upper = box.lower.copy(), box.upper.copy()
+        flags = np.zeros(box.n_features, dtype=bool)
+        for t, category in self.categories:
+            lower[t], upper[t], flags[t] = 0.0, max(category.n_levels - 1, 0), True
+        constant = box.is_constant & ~flags  # a category is if its ends are the same
+        return box.replace(lower=lower, upper=upper, constant=constant, categories=flags)
 
     @property
     def columns(self) -> NDArray[np.intp]:

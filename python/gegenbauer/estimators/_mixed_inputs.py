@@ -142,13 +142,7 @@ class MixedInputs(InputEstimator):
 
     def _with_levels(self, box: InputScaling) -> InputScaling:
         """Return a box in which the levels of categories lie from end to end."""
-        if not self._encoder.categories:
-            return box
-        lower, upper = box.lower.copy(), box.upper.copy()
-        flags = np.zeros(box.n_features, dtype=bool)
-        for t, category in self._encoder.categories:
-            lower[t], upper[t], flags[t] = 0.0, max(category.n_levels - 1, 0), True
-        return box.replace(lower=lower, upper=upper, categories=flags)
+        return self._encoder.box_around_levels(box)
 
     def _warn_of_outliers(self, X: NDArray[Any]) -> None:
         if self._levels is not None:

@@ -192,13 +192,9 @@ class GegenbauerEstimator(StreamEstimator):
     def _evaluate(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Return the outputs at checked samples; numbers that were never missing get means."""
         function = self._solved().expansion.with_scaling(self._current_scaling())
-        missing = self._numbers_never_missing(X)
-        if missing is None:
-            return function.evaluate(X, n_threads=self._n_threads())
-        X = np.where(missing, self.scaling_.lower, X)  # any value
-        found = function.evaluate(X, n_threads=self._n_threads())
-        for inputs in np.unique(missing[missing.any(axis=1)], axis=0):
-            own = (missing == inputs).all(axis=1)
-            averaged = function.averaged(np.flatnonzero(inputs).tolist())
-            found[own] = averaged.evaluate(X[own], n_threads=self._n_threads())
-        return found
+        threads = self._n_threads()
+        return self._with_means(
+            X,
+            lambda X: function.evaluate(X, n_threads=threads),
+            lambda inputs, X, _: function.averaged(inputs).evaluate(X, n_threads=threads),
+        )

@@ -9,7 +9,6 @@ in the span of landmarks, and for very many samples a finite set of the terms of
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -726,11 +725,14 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         agree = self._misses(data, data.Y[copies.second], copies.first)
         if not may_be_copies(agree):  # which takes no further fit
             return
-        with suppress(np.linalg.LinAlgError), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has warned
-            outputs = hold_out(copies, data.n, lambda *parts: self._refit(data, *parts))
-            apart = self._misses(data, outputs, copies.first)
-            alone = self._misses(data, left_out[copies.first], copies.first)
+            try:
+                outputs = hold_out(copies, data.n, lambda *parts: self._refit(data, *parts))
+            except np.linalg.LinAlgError:  # of the others, a penalty is too small
+                return
+        apart = self._misses(data, outputs, copies.first)
+        alone = self._misses(data, left_out[copies.first], copies.first)
         warn_of_near_copies(
             copies.share, agree, alone, apart, self._miss,
             [self._column_name(t) for t in copies.differ_in(data.X)], by_cv=splits is not None,

@@ -212,15 +212,7 @@ class StreamSearch(SumsSearch):
                 f"for a stream, `cv` must be a number of folds or None for {_FOLDS}, since samples "
                 f"are dealt to folds as they come; got {self.cv!r}"
             )
-        listed = not (
-            self.categorical_features is None or isinstance(self.categorical_features, str)
-        )
-        if listed and self._on_paper:
-            raise ValueError(
-                "`spectrum=None` takes numbers alone, and `categorical_features` names others: "
-                "leave `spectrum` out, or encode the columns, as "
-                "sklearn.preprocessing.OneHotEncoder does"
-            )
+        self._require_numbers_on_paper()
         if self._with_landmarks:
             self._require_all_terms()
         if self.scoring is not None:

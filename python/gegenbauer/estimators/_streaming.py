@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections import Counter
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -34,7 +36,7 @@ from gegenbauer.ridge.statistics.choice import choose_statistics
 from gegenbauer.selection._penalty_from_sums import penalty_from_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -73,7 +75,7 @@ class StreamEstimator(SolvedEstimator):
     _first_box: InputScaling | None = None
 
     # Samples of unknown levels since the last warning, by column
-    _unseen: dict[int, int] | None = None
+    _unseen: Mapping[int, int] = MappingProxyType({})
 
     # What a checkpoint was written behind: a number of batches and their fingerprint
     _position: list[Any] | None = None
@@ -275,16 +277,20 @@ class StreamEstimator(SolvedEstimator):
 
     def _note_unseen(self, X: NDArray[Any]) -> None:
         """Count the samples of levels that are not known."""
-        for t in self._encoder.columns.tolist():
-            n = int(np.count_nonzero(np.isnan(X[:, t])))
-            if n:
-                before = self._unseen or {}
-                self._unseen = {**before, t: before.get(t, 0) + n}
+        columns = self._encoder.columns
+        counts = np.count_nonzero(np.isnan(X[:, columns]), axis=0)
+        self._add_unseen(dict(zip(columns.tolist(), counts.tolist(), strict=True)))
+
+    def _add_unseen(self, counts: Mapping[int, int]) -> None:
+        """Add numbers of samples of unknown levels, by column."""
+        total = +(Counter(self._unseen) + Counter(counts))  # of those above 0
+        if total:
+            self._unseen = dict(total)
 
     def _warn_of_unseen(self) -> None:
         """Warn of levels that came after the first samples, once."""
         unseen = self._unseen
-        if unseen is None:
+        if not unseen:
             return
         del self._unseen
         parts = [f"{self._column_name(t)} in {n} of them" for t, n in sorted(unseen.items())]
@@ -434,9 +440,7 @@ class StreamEstimator(SolvedEstimator):
         mine, others = result._align(another)
         result._set_statistics(mine + others)
         result.n_out_of_range_ += another.n_out_of_range_
-        for t, n in (another._unseen or {}).items():
-            before = result._unseen or {}
-            result._unseen = {**before, t: before.get(t, 0) + n}
+        result._add_unseen(another._unseen)
         return result
 
     def __radd__(self, other: object) -> Self:

@@ -76,6 +76,15 @@ class SumsSearch(SearchEstimator):
     _sum_weights: Doubles  # of the features, for these targets
     _centres: NDArray[Any]  # unscaled, of landmarks
 
+    def _require_numbers_on_paper(self) -> None:
+        """Refuse a list of categories where the basis is the paper's, which takes none."""
+        given = self.categorical_features
+        if self._on_paper and not (given is None or isinstance(given, str)):
+            raise ValueError(
+                "`spectrum=None` takes numbers alone, and `categorical_features` names others: "
+                "leave `spectrum` out, or encode the columns"
+            )
+
     def _default_n_terms(self, data: Samples) -> int:
         """Of few samples, which are all in the draw, no more terms: sums have no dual way."""
         return min(super()._default_n_terms(data), data.n)

@@ -205,21 +205,16 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         X = self._validate_inputs(X, reset=False)
         self._apply_range_policy(X)
         with advising(f"{CLIP_ADVICE}, or pass X as float64, or lower `lam` or `degree`"):
-            missing = self._numbers_never_missing(X)
-            if missing is None:
-                return self._features(X)
-            G = self._features(np.where(missing, self.scaling_.lower, X).astype(X.dtype))
-            for inputs in np.unique(missing[missing.any(axis=1)], axis=0):
-                own = (missing == inputs).all(axis=1)
-                at = np.flatnonzero(inputs).tolist()
-                places, factors = averaged_terms(self.basis_, self.scaling_, at)
-                G[own] = G[own][:, places] * factors
-            return G
+            return self._with_means(X, self._features, self._averaged)
 
     def _features(self, X: NDArray[Any]) -> NDArray[Any]:
         return self.basis_.evaluate(
             X, scaling=self._current_scaling(), dtype=X.dtype, n_threads=self._n_threads()
         )
+
+    def _averaged(self, inputs: list[int], X: NDArray[Any], G: NDArray[Any]) -> NDArray[Any]:  # noqa: ARG002
+        places, factors = averaged_terms(self.basis_, self.scaling_, inputs)
+        return np.asarray(G[:, places] * factors)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return readable names of the terms, such as ``"C2(x0) C1(x3)"``.

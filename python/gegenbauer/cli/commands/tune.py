@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gegenbauer.cli.judged import JudgedModel
+from gegenbauer.cli.judged import UNKNOWN_NOISE, JudgedModel
 from gegenbauer.cli.messages import UserError, duration, number, refusals
 from gegenbauer.cli.output import Steps, print_pairs
 from gegenbauer.cli.report import (
@@ -161,10 +161,7 @@ def _coverage(model: GegenbauerRegressorCV, training: TrainingTable) -> str:
     if noise == 0:
         return "nothing to judge: there is no noise at all"
     if noise == math.inf:
-        return (
-            "unknown: the model leaves less than one degree of freedom, too little to estimate "
-            "noise from"
-        )
+        return UNKNOWN_NOISE
     if len(training.values) < _FEWEST:
         return (
             f"unknown: {_COVERAGE:.0%} intervals need {_FEWEST} rows or more; noise of standard "
