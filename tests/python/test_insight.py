@@ -208,6 +208,19 @@ def test_indices_of_estimators_with_a_constant_input():
         assert_allclose(found.first_order[:, 2], 12.25 / 13, atol=0.01)
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+def test_given_bounds_are_the_whole_range(streamed):
+    """Only a box of samples is wider than they are: x + z^3 on [-1, 1] has parts of 1/3 and 1/7."""
+    X = np.random.default_rng(0).uniform(-1, 1, size=(300, 2))
+    y = X[:, 0] + X[:, 1] ** 3
+    model = GegenbauerRegressorCV(bounds=[(-1, 1)] * 2, n_terms=40 if streamed else None)
+    if streamed:
+        model.fit_stream([(X[:150], y[:150]), (X[150:], y[150:])])
+    else:
+        model.fit(X, y)
+    assert_allclose(sobol_indices(model).total[0], [0.7, 0.3], atol=2e-3)
+
+
 def test_indices_of_classifiers():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(200, 3))

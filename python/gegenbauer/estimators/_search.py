@@ -501,7 +501,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
 
     @property
     def _margin(self) -> float:
-        return self._MARGIN if self.spectra_ else 0.0
+        return self._MARGIN if self.spectra_ and not self._has_given_bounds else 0.0
 
     def _standardised(self, data: Samples) -> Samples:
         return data
