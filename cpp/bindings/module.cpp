@@ -1,23 +1,38 @@
 #include <exception>
 #include <new>
 
+#include <pybind11/gil_safe_call_once.h>
+
 #include "bindings.hpp"
+
+namespace py = pybind11;
 
 namespace {
 
-void raise_too_large(const char* message) {
-  namespace py = pybind11;
-  py::set_error(py::module_::import("gegenbauer.errors").attr("TooLargeError"), message);
+// Raises an error of Python whose message has the same parts.
+void raise(const py::handle& type, const gegenbauer::Message& message) {
+  py::list ways;
+  for (const gegenbauer::Way& way : message.ways) ways.append(py::make_tuple(way.action, way.things));
+  py::set_error(type, py::module_::import("gegenbauer._messages").attr("of_core")(message.report, ways));
 }
 
-// Most work is refused before it begins; these are what was not foreseen.
+py::object too_large() { return py::module_::import("gegenbauer.errors").attr("TooLargeError"); }
+
+// The class of Python for NotPositiveDefinite
+PYBIND11_CONSTINIT py::gil_safe_call_once_and_store<py::object> not_positive_definite;
+
+// Most work is refused before it begins; what is too large here was not foreseen.
 void translate(std::exception_ptr pending) {
   try {
     std::rethrow_exception(std::move(pending));
   } catch (const gegenbauer::TooLarge& error) {
-    raise_too_large(error.what());
+    raise(too_large(), error.message);
+  } catch (const gegenbauer::NotPositiveDefinite& error) {
+    raise(not_positive_definite.get_stored(), error.message);
+  } catch (const gegenbauer::InvalidArgument& error) {
+    raise(PyExc_ValueError, error.message);
   } catch (const std::bad_alloc&) {
-    raise_too_large("the work needs more memory than can be had: fewer terms, rows or outputs need less");
+    raise(too_large(), {"the work needs more memory than can be had: fewer terms, rows or outputs need less"});
   }
 }
 
@@ -33,7 +48,7 @@ Index checked_product(std::initializer_list<Index> sizes, const char* what) {
     fits = !__builtin_mul_overflow(bytes, size, &bytes) && fits;
     if (size == 0) return 0;
   }
-  if (!fits) throw TooLarge(std::string(what) + " would be larger than any memory: request less");
+  if (!fits) throw TooLarge(Message{std::string(what) + " would be larger than any memory: request less"});
   return bytes / Index{sizeof(double)};
 }
 
@@ -50,12 +65,13 @@ Index room_for(std::initializer_list<Index> sizes, const char* what) {
 
 // The name differs between the ISA variants; everything else is the same.
 PYBIND11_MODULE(GEGENBAUER_MODULE_NAME, m, pybind11::mod_gil_not_used()) {
-  namespace py = pybind11;
   using namespace gegenbauer::bindings;
   m.doc() = "Compiled core of gegenbauer, " GEGENBAUER_ISA_NAME " variant. Private: use the functions of the package.";
   m.attr("isa") = GEGENBAUER_ISA_NAME;
-  py::register_local_exception<gegenbauer::NotPositiveDefinite>(
-      m, "NotPositiveDefinite", py::module_::import("numpy.linalg").attr("LinAlgError"));
+  not_positive_definite.call_once_and_store_result([&]() -> py::object {
+    return py::exception<gegenbauer::NotPositiveDefinite>(m, "NotPositiveDefinite",
+                                                          py::module_::import("numpy.linalg").attr("LinAlgError"));
+  });
   py::register_local_exception_translator(translate);
   bind_angle_grid(m);
   bind_basis(m);

@@ -147,7 +147,8 @@ ShiftedSolutions BandForm::solve(const Vector& gammas, const ConstMatrixRef& rig
           if (!factor.empty()) continue;
           if (found.failed(lane)) {
             shift(lane) = std::max({2 * shift(lane), rounding(), std::numeric_limits<double>::min()});
-            if (!std::isfinite(shift(lane))) throw NotPositiveDefinite("the matrix is not finite to working precision");
+            if (!std::isfinite(shift(lane)))
+              throw NotPositiveDefinite(Message{"the matrix is not finite to working precision"});
             continue;
           }
           factor.swap(found.rows(lane));

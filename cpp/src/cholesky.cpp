@@ -45,10 +45,10 @@ void factor_corner(double* corner, Index first_column) {
     double* column = corner + c * kPanel;
     const double pivot = column[c];
     if (!(pivot > 0) || !std::isfinite(pivot)) {
-      std::ostringstream message;
-      message << "the matrix is not positive definite to working precision (pivot " << pivot << " in column "
-              << first_column + c << "): raise `alpha`";
-      throw NotPositiveDefinite(message.str());
+      std::ostringstream report;
+      report << "the matrix is not positive definite to working precision (pivot " << pivot << " in column "
+             << first_column + c << ")";
+      throw NotPositiveDefinite(Message{report.str()}.with({Way{"raise `alpha`"}}));
     }
     column[c] = std::sqrt(pivot);
     for (Index i = c + 1; i < kColumns; ++i) column[i] /= column[c];

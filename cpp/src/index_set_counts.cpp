@@ -328,7 +328,7 @@ Index resolve_degree(const IndexSetSpec& spec) {
   while (high < most && !enough(high)) high = std::min(2 * high, most);
   if (most < kMaxDegree && !enough(high)) return most;  // all terms there are
   require(enough(high), "n_terms = ", *spec.n_terms, " needs a degree above ", kMaxDegree,
-          ": lower `n_terms` or raise `max_interaction`");
+          Advice{Way{"", {"lower `n_terms`", "raise `max_interaction`"}}});
   Index low = high / 2;
   while (high - low > 1) {
     const Index middle = (low + high) / 2;

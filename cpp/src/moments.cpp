@@ -52,11 +52,16 @@ MomentHalf::MomentHalf(const Half& half) : n_parts(half.size()), part_of_term(ha
   }
 }
 
+namespace {
+
+constexpr Advice kFeaturesInstead{Way{"sum the features instead (GramStatistics, `engine='primal'`)"}};
+
+}  // namespace
+
 void require_polynomials(const TensorBasis& basis) {
-  require(
-      !basis.functions().have_levels(),
-      "moments are sums of Chebyshev polynomials, which categories and numbers that may be missing are not: sum the "
-      "features instead (GramStatistics, `engine='primal'`)");
+  require(!basis.functions().have_levels(),
+          "moments are sums of Chebyshev polynomials, which categories and numbers that may be missing are not",
+          kFeaturesInstead);
 }
 
 namespace {
@@ -66,8 +71,7 @@ const Halves& checked_halves(const TensorBasis& basis) {
   const auto& halves = basis.plan<BasisHalves>();
   require(MomentPlan::exists(basis), "the moments of ", basis.n_terms(), " terms in ", basis.n_inputs(),
           " inputs need too large a plan (a work of ", halves.plan_work(), ", at most ", MomentPlan::kMostWork,
-          " is allowed): sum the features instead (GramStatistics, `engine='primal'`), or use fewer inputs or a lower "
-          "`degree`");
+          " is allowed)", Advice{kFeaturesInstead[0], Way{"use", {"fewer inputs", "a lower `degree`"}}});
   return halves;
 }
 

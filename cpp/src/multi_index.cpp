@@ -21,8 +21,9 @@ MultiIndexSet::MultiIndexSet(const IndexSetSpec& spec, const Control& control) :
     } else {
       size << "more than 1e308 terms (as many bytes for one row of features)";
     }
-    require(false, "the index set has ", size.str(), ", but at most ", kMaxTerms,
-            " can be handled: lower `degree`, `n_terms` or `max_interaction`, or use fewer inputs (`n_features`)");
+    require(
+        false, "the index set has ", size.str(), ", but at most ", kMaxTerms, " can be handled",
+        Advice{Way{"lower", {"`degree`", "`n_terms`", "`max_interaction`"}}, Way{"use fewer inputs (`n_features`)"}});
   }
   const auto size = static_cast<std::size_t>(count.exact);
   parent_.reserve(size);

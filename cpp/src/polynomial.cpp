@@ -69,11 +69,12 @@ Recurrence::Recurrence(double lam, Index degree, Normalization normalization, co
       bound_[i] = std::max(bound_[i], lam < 0 ? 2 * magnitude : magnitude);
     }
   }
+  static constexpr Advice kOfWeighted{Way{"lower", {"`lam`", "`degree`", "the spectrum's q"}}};
+  static constexpr Advice kOfPlain{Way{"lower", {"`lam`", "`degree`"}}, Way{"use the orthonormal normalization"}};
   for (std::size_t i = 0; i < size; ++i) {
     require(std::isfinite(bound_[i]), "lam = ", lam, " and degree = ", degree,
-            " give polynomial values beyond the range of float64 (from degree ", i,
-            " on): lower `lam` or `degree`, or ",
-            weights.empty() ? "use the orthonormal normalization" : "the spectrum's q");
+            " give polynomial values beyond the range of float64 (from degree ", i, " on)",
+            weights.empty() ? kOfPlain : kOfWeighted);
   }
 }
 

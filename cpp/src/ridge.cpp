@@ -21,8 +21,8 @@ bool wants_orthogonal(const RidgeOptions& options) {
 void validate(const RidgeOptions& options) {
   require(std::isfinite(options.gamma) && options.gamma >= 0, "`alpha` must be a finite number >= 0, got ",
           options.gamma);
-  require(options.gamma > 0 || options.solver != Solver::cholesky,
-          "alpha = 0 needs an orthogonal factorisation: use `solver='auto'` or 'orthogonal', or a positive `alpha`");
+  require(options.gamma > 0 || options.solver != Solver::cholesky, "alpha = 0 needs an orthogonal factorisation",
+          Advice{Way{"use `solver='auto'` or 'orthogonal'"}, Way{"use a positive `alpha`"}});
 }
 
 Engine choose_engine(const TensorBasis& basis, Index n_samples, Index n_outputs, const RidgeOptions& options) {

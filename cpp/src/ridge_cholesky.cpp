@@ -30,7 +30,7 @@ std::optional<SpectrumEstimate> factor_in_place(MatrixRef matrix, const Problem&
   try {
     cholesky_in_place(matrix, problem.control());
   } catch (const NotPositiveDefinite& error) {
-    if (forced) throw NotPositiveDefinite(std::string(error.what()) + ", or use `solver='auto'` or 'orthogonal'");
+    if (forced) throw NotPositiveDefinite(Message(error.message).with({Way{"use `solver='auto'` or 'orthogonal'"}}));
     return std::nullopt;
   }
   const SpectrumEstimate spectrum = estimate_spectrum(matrix, problem.control());

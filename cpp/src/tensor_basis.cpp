@@ -43,14 +43,14 @@ void TensorBasis::number_factors() {
   std::vector<double> bound(size, 1.0);
   parents_[0] = 0;
   factors_[0] = -1;
+  static constexpr Advice kMilder{Way{"lower", {"`lam`", "`degree`"}}, Way{"use a `spectrum` such as 'orthonormal'"}};
   for (std::size_t l = 1; l < size; ++l) {
     const auto i = static_cast<Index>(l);
     parents_[l] = indices_.parent(i);
     factors_[l] = static_cast<std::int32_t>(factor_start_[size_of(indices_.input(i))] + indices_.degree(i) - 1);
     bound[l] = bound[size_of(parents_[l])] * functions_.bound(indices_.input(i), indices_.degree(i));
     require(bound[l] < kLargestTerm, "lam = ", lam_, " and this index set give terms above ", kLargestTerm,
-            " (first at term ", l, "), whose squares leave the range of float64: lower `lam` or `degree`, or use a ",
-            "`spectrum` such as 'orthonormal'");
+            " (first at term ", l, "), whose squares leave the range of float64", kMilder);
     fits_float32_ = fits_float32_ && bound[l] <= kLargestFloatTerm && bound[l] * kLargestFloatTerm >= 1.0;
   }
 }

@@ -5,8 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from gegenbauer._messages import Message
 from gegenbauer.errors import TooLargeError
+
+if TYPE_CHECKING:
+    from gegenbauer._messages import Ways
 
 __all__ = ["available_memory", "memory_limit", "require_memory", "total_memory"]
 
@@ -103,7 +108,7 @@ def memory_limit(n_bytes: float) -> float:
     return available_memory() if n_bytes >= _WORTH_A_LOOK else float("inf")
 
 
-def require_memory(n_bytes: float, what: str, advice: str) -> None:
+def require_memory(n_bytes: float, what: str, advice: str | Ways) -> None:
     """Refuse work that cannot fit into memory.
 
     Raises
@@ -114,6 +119,11 @@ def require_memory(n_bytes: float, what: str, advice: str) -> None:
     limit = memory_limit(n_bytes)
     if n_bytes > limit:
         raise TooLargeError(
-            f"{what} needs {_readable(n_bytes)} of memory, but only {_readable(limit)} can be had: "
-            f"{advice}"
+            Message(
+                "{} needs {} of memory, but only {} can be had",
+                what,
+                _readable(n_bytes),
+                _readable(limit),
+                ways=advice,
+            )
         )

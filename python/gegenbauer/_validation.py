@@ -7,11 +7,12 @@ import datetime as dt
 import itertools
 import operator
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from gegenbauer._dispatch import default_threads
+from gegenbauer._messages import Message, Setting
 from gegenbauer._tables import columns_of
 from gegenbauer.errors import BeyondRangeError, NotNumbersError
 
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from gegenbauer._messages import Ways
     from gegenbauer._typing import Doubles
+
+    # Of what is checked; a str is that of an argument
+    Name: TypeAlias = "str | Setting | Message"
 
 __all__ = [
     "CLIP",
@@ -45,7 +50,7 @@ __all__ = [
     "shown",
 ]
 
-CLIP = "X lies too far out, clip it to the domain: `scaling=InputScaling(..., clip=True)`"
+CLIP = Message("X lies too far out, clip it to the domain: `scaling=InputScaling(..., clip=True)`")
 
 MAX_THREADS = 1024
 
@@ -67,70 +72,82 @@ def shown(value: object) -> str:
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
-def setting(name: str) -> str:
-    """Mark a name as that of a parameter, as every message does with what the caller can set.
-
-    By the marks other layers, such as the command line, find the parameters of a message and write
-    them in their own words. A name that holds marks stays: it is that of a part of a parameter.
+def setting(name: Name) -> Setting | Message:
+    """Return a name as that of a parameter; what names a part of one stays.
 
     Examples
     --------
-    >>> setting("alpha"), setting("the q of `spectrum`")
-    ('`alpha`', 'the q of `spectrum`')
+    >>> print(setting("alpha"), setting(Message("the q of `spectrum`")))
+    `alpha` the q of `spectrum`
     """
-    return name if "`" in name else f"`{name}`"
+    return name if isinstance(name, (Setting, Message)) else Setting(name)
 
 
-def check_integer(value: object, name: str, *, minimum: int) -> int:
+def check_integer(value: object, name: Name, *, minimum: int) -> int:
     """Return `value` as an int; it must be an integer from `minimum` up and no bool."""
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{setting(name)} must be an integer, got {value!r}")
+        raise TypeError(Message("{} must be an integer, got {!r}", setting(name), value))
     try:
         result = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"{setting(name)} must be an integer, got {shown(value)}") from None
+        raise TypeError(
+            Message("{} must be an integer, got {}", setting(name), shown(value))
+        ) from None
     if result < minimum:
-        raise ValueError(f"{setting(name)} must be at least {minimum}, got {shown(result)}")
+        raise ValueError(
+            Message("{} must be at least {}, got {}", setting(name), minimum, shown(result))
+        )
     if result > MAX_INTEGER:
-        raise ValueError(f"{setting(name)} must be at most {MAX_INTEGER}, got {shown(result)}")
+        raise ValueError(
+            Message("{} must be at most {}, got {}", setting(name), MAX_INTEGER, shown(result))
+        )
     return result
 
 
-def check_flag(value: object, name: str) -> bool:
+def check_flag(value: object, name: Name) -> bool:
     """Return `value` as a bool, which it must be (Python's or NumPy's)."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{setting(name)} must be True or False, got {value!r}")
+        raise TypeError(Message("{} must be True or False, got {!r}", setting(name), value))
     return bool(value)
 
 
-def check_number(value: object, name: str, *, minimum: float, open_below: bool = False) -> float:
+def check_number(value: object, name: Name, *, minimum: float, open_below: bool = False) -> float:
     """Return `value` as a float; it must be finite and not below (or at, if open) `minimum`.
 
     It may be any real number: a fraction, a decimal, an integer of any size within float64.
     """
     refused = (bool, np.bool_, str, bytes, complex, np.complexfloating, np.ma.MaskedArray, *_TIMES)
     if isinstance(value, refused) or getattr(getattr(value, "dtype", None), "kind", "") == "c":
-        raise TypeError(f"{setting(name)} must be a number, got {shown(value)}")
+        raise TypeError(Message("{} must be a number, got {}", setting(name), shown(value)))
     try:
         result = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise TypeError(f"{setting(name)} must be a number, got {shown(value)}") from None
+        raise TypeError(
+            Message("{} must be a number, got {}", setting(name), shown(value))
+        ) from None
     except OverflowError:
         raise ValueError(
-            f"{setting(name)} must be within the range of float64, got {shown(value)}"
+            Message("{} must be within the range of float64, got {}", setting(name), shown(value))
         ) from None
     low = result <= minimum if open_below else result < minimum
     if low or not np.isfinite(result):
         bound = f"greater than {minimum}" if open_below else f"of at least {minimum}"
-        raise ValueError(f"{setting(name)} must be a finite number {bound}, got {result}")
+        raise ValueError(
+            Message("{} must be a finite number {}, got {}", setting(name), bound, result)
+        )
     return result
 
 
-def check_choice(value: object, name: str, choices: Collection[str]) -> str:
+def check_choice(value: object, name: Name, choices: Collection[str]) -> str:
     """Return `value`; it must be one of the strings `choices`."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(
-            f"{setting(name)} must be one of {', '.join(map(repr, choices))}; got {value!r}"
+            Message(
+                "{} must be one of {}; got {!r}",
+                setting(name),
+                ", ".join(map(repr, choices)),
+                value,
+            )
         )
     return value
 
@@ -166,7 +183,7 @@ def check_threads(n_threads: int | None) -> int:
         return default_threads()
     result = check_integer(n_threads, "n_threads", minimum=1)
     if result > MAX_THREADS:  # each takes memory, and no machine has so many processors
-        raise ValueError(f"`n_threads` must be at most {MAX_THREADS}, got {result}")
+        raise ValueError(Message("`n_threads` must be at most {}, got {}", MAX_THREADS, result))
     return result
 
 
@@ -255,7 +272,7 @@ _REMEDIES = {
 
 
 def require_plain(
-    value: object, name: str, *, wanted: str = "real numbers", times: bool = False
+    value: object, name: Name, *, wanted: str = "real numbers", times: bool = False
 ) -> None:
     """Refuse what NumPy would take for numbers in silence: the gate for all that a caller gives.
 
@@ -284,13 +301,20 @@ def require_plain(
         return
     if isinstance(value, Mapping) and not hasattr(value, "toarray"):  # DOK matrices are, too
         raise TypeError(
-            f"{name} must be an array or a table, got {type(value).__name__}: make a table of it, "
-            "as pandas.DataFrame does"
+            Message(
+                "{} must be an array or a table, got {}: make a table of it, "
+                "as pandas.DataFrame does",
+                name,
+                type(value).__name__,
+            )
         )
     if hasattr(value, "collect_schema") and hasattr(value, "collect"):
         raise TypeError(
-            f"{name} must be an array or a table, got {type(value).__name__}, which has no values "
-            "yet: collect() them"
+            Message(
+                "{} must be an array or a table, got {}, which has no values yet: collect() them",
+                name,
+                type(value).__name__,
+            )
         )
     if hasattr(value, "iloc") and hasattr(value, "columns"):  # most columns need no look
         kinds = [getattr(dtype, "kind", "O") for dtype in value.dtypes]  # type: ignore[attr-defined]
@@ -306,7 +330,9 @@ def require_plain(
             if found == "masked entries":
                 where += _first_masked(values)
             raise NotNumbersError(
-                f"{name} must hold {wanted}, got {found}{where}: {_REMEDIES[found]}"
+                Message(
+                    "{} must hold {}, got {}{}: {}", name, wanted, found, where, _REMEDIES[found]
+                )
             )
 
 
@@ -332,7 +358,7 @@ def _unreadable(values: Any) -> tuple[int, Any, Exception] | None:
     return None
 
 
-def _advice(entry: object, text: str | None = None) -> str:
+def _advice(entry: object, text: str | Ways | None = None) -> str | Ways:
     if isinstance(entry, bytes):
         return "make text of bytes by .decode(), or leave the column out"
     if isinstance(entry, str):
@@ -346,7 +372,7 @@ def _advice(entry: object, text: str | None = None) -> str:
 
 
 @contextlib.contextmanager
-def naming_columns(value: Any, name: str, *, text: str | None = None) -> Iterator[None]:
+def naming_columns(value: Any, name: Name, *, text: str | Ways | None = None) -> Iterator[None]:
     """Let an error of a conversion to numbers name which column and entry it is, and what to do.
 
     Parameters
@@ -355,7 +381,7 @@ def naming_columns(value: Any, name: str, *, text: str | None = None) -> Iterato
         What is converted, with two dimensions (or one).
     name : str
         For messages.
-    text : str, optional
+    text : str or Ways, optional
         What to do about columns of text; by default to encode them.
 
     Raises
@@ -384,22 +410,33 @@ def naming_columns(value: Any, name: str, *, text: str | None = None) -> Iterato
         more = f" (and {len(found) - 1} more columns are alike)" if len(found) > 1 else ""
         kind = TypeError if isinstance(reason, TypeError) else ValueError
         raise kind(
-            f"{name} must hold real numbers, but column {column} does not, first in row {row}"
-            f"{more}: {what}; {_advice(entry, text)}"
+            Message(
+                "{} must hold real numbers, but column {} does not, first in row {}{}: {}",
+                name,
+                column,
+                row,
+                more,
+                what,
+                ways=_advice(entry, text),
+                joint="; ",
+            )
         ) from None
 
 
-def _describe_bad_entry(array: npt.NDArray[Any], bad: npt.NDArray[np.bool_], name: str) -> str:
+def _describe_bad_entry(array: npt.NDArray[Any], bad: npt.NDArray[np.bool_], name: Name) -> Message:
     row, column = np.argwhere(bad)[0]
     what = "NaN" if np.isnan(array[row, column]) else "infinity"
     count = int(bad.any(axis=0).sum())
     more = f" (and {count - 1} more columns hold such values)" if count > 1 else ""
-    return f"{name} must be finite, but column {column} holds {what}, first in row {row}{more}"
+    return Message(
+        "{} must be finite, but column {} holds {}, first in row {}{}",
+        name, column, what, row, more,
+    )  # fmt: skip
 
 
 def as_matrix(
     value: object,
-    name: str,
+    name: Name,
     *,
     n_columns: int | None = None,
     n_rows: int | None = None,
@@ -435,30 +472,36 @@ def as_matrix(
         When the shape is wrong, the array is empty or an entry is not finite.
     """
     if hasattr(value, "toarray"):
-        raise TypeError(f"{name} must be dense, got a sparse matrix: pass {name}.toarray()")
+        raise TypeError(
+            Message("{} must be dense, got a sparse matrix: pass {}.toarray()", name, name)
+        )
     require_plain(value, name)
     try:
         array = np.asarray(value)
     except ValueError:
-        raise ValueError(f"{name} must be rectangular, got rows of unequal length") from None
+        raise ValueError(
+            Message("{} must be rectangular, got rows of unequal length", name)
+        ) from None
     require_no_text(array, name)
     if array.dtype == object and array.ndim:
         with naming_columns(value, name):
             array = array.astype(np.float64)
     if array.dtype.kind not in "fiub" and array.ndim:
-        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
+        raise TypeError(Message("{} must hold real numbers, got dtype {}", name, array.dtype))
     if one_dimensional and array.ndim == 1:
         array = array[:, np.newaxis]
     if array.ndim != 2:
         hint = " (reshape it to (n_samples, n_features))" if array.ndim == 1 else ""
         wanted = "1 or 2 dimensions" if one_dimensional else "2 dimensions"
-        raise ValueError(f"{name} must have {wanted}, got {array.ndim}{hint}")
+        raise ValueError(Message("{} must have {}, got {}{}", name, wanted, array.ndim, hint))
     if array.shape[0] == 0 or array.shape[1] == 0:
-        raise ValueError(f"{name} must not be empty, got shape {array.shape}")
+        raise ValueError(Message("{} must not be empty, got shape {}", name, array.shape))
     if n_rows is not None and array.shape[0] != n_rows:
-        raise ValueError(f"{name} must have {n_rows} rows, got {array.shape[0]}")
+        raise ValueError(Message("{} must have {} rows, got {}", name, n_rows, array.shape[0]))
     if n_columns is not None and array.shape[1] != n_columns:
-        raise ValueError(f"{name} must have {n_columns} columns, got {array.shape[1]}")
+        raise ValueError(
+            Message("{} must have {} columns, got {}", name, n_columns, array.shape[1])
+        )
     dtype = np.dtype(np.float32 if keep_float32 and array.dtype == np.float32 else np.float64)
     aligned = array.flags.aligned and all(s % array.itemsize == 0 for s in array.strides)
     if array.dtype != dtype or not array.dtype.isnative or not aligned:
@@ -476,7 +519,7 @@ def as_matrix(
     return array
 
 
-def require_no_text(array: npt.NDArray[Any], name: str) -> None:
+def require_no_text(array: npt.NDArray[Any], name: Name) -> None:
     """Refuse text among the entries of an array, also that of digits.
 
     Raises
@@ -495,8 +538,14 @@ def require_no_text(array: npt.NDArray[Any], name: str) -> None:
     else:
         return
     raise NotNumbersError(
-        f"{name} must hold real numbers, got text such as {text!r}{place}: turn text that stands "
-        f"for numbers into them, {name}.astype(float)"
+        Message(
+            "{} must hold real numbers, got text such as {!r}{}: turn text that stands "
+            "for numbers into them, {}.astype(float)",
+            name,
+            text,
+            place,
+            name,
+        )
     )
 
 
@@ -536,7 +585,7 @@ def check_out(out: object, shape: tuple[int, int], dtypes: Collection[str]) -> n
 
 
 def require_finite(
-    array: npt.NDArray[Any], what: str, advice: str, *, name_row: bool = True
+    array: npt.NDArray[Any], what: str, advice: str | Ways, *, name_row: bool = True
 ) -> None:
     """Refuse a result that holds NaN or infinity; `name_row` where its rows are the caller's."""
     with np.errstate(all="ignore"):
@@ -549,8 +598,12 @@ def require_finite(
 def as_alphas(alphas: npt.ArrayLike) -> Doubles:
     if np.ndim(alphas) == 0 and not isinstance(alphas, (str, bytes)):
         raise TypeError(
-            "`alphas` must be a sequence of numbers, such as [0.1, 1.0]; got a single "
-            f"{type(alphas).__name__}"
+            Message(
+                "`alphas` must be a sequence of numbers, such as [0.1, 1.0]; got a single {}",
+                type(alphas).__name__,
+            )
         )
-    column = as_matrix(alphas, "`alphas`", n_columns=1, keep_float32=False, one_dimensional=True)
+    column = as_matrix(
+        alphas, Setting("alphas"), n_columns=1, keep_float32=False, one_dimensional=True
+    )
     return np.asarray(column[:, 0], dtype=np.float64)

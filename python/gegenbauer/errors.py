@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Self
 
+from gegenbauer._messages import Message, Setting, Ways
+
 __all__ = [
     "BeyondRangeError",
     "CorrelatedInputsWarning",
@@ -24,6 +26,7 @@ __all__ = [
     "TimeBudgetWarning",
     "TooLargeError",
     "UnderfittingWarning",
+    "parameters_of",
 ]
 
 
@@ -44,14 +47,21 @@ class BeyondRangeError(ValueError):
         The first of the caller's samples for which they are, counted from 0; None if it is none.
     """
 
-    def __init__(self, found: str, advice: str, row: int | None = None) -> None:
-        super().__init__(found, advice, row)
-        self.found, self.advice, self.row = found, advice, row
+    def __init__(self, found: str, advice: str | Ways, row: int | None = None) -> None:
+        parts = Message("", ways=advice, joint="") if isinstance(advice, Ways) else advice
+        super().__init__(found, parts, row)
+        self.found, self.advice, self.row = found, str(parts), row
 
     def __str__(self) -> str:
         """Return all of it."""
-        place = "" if self.row is None else f", first in row {self.row}"
-        return f"{self.found}{place}: {self.advice}"
+        return str(self.message())
+
+    def message(self, place: str = "row {}", start: int = 0) -> Message:
+        """Return all of it with its parts, where the rows of a place count from `start`."""
+        where = "" if self.row is None else ", first in " + place.format(self.row + start)
+        advice = self.args[1]
+        ways = advice if isinstance(advice, Message) else Message("{}", advice)
+        return Message("{}{}", self.found, where, ways=ways)
 
 
 class NotNumbersError(TypeError, ValueError):
@@ -137,9 +147,13 @@ class StreamError(ValueError):
 
     def __str__(self) -> str:
         """Return the place and what is wrong there."""
+        return str(self.message())
+
+    def message(self) -> Message:
+        """Return it with its parts."""
         counted = isinstance(self.where, Rows) and self.where.first is not None
-        note = " (counted from 0)" if counted else ""
-        return f"{self.where}{note}: {self.reason}" if self.where else self.reason
+        place = f"{self.where}{' (counted from 0)' if counted else ''}: " if self.where else ""
+        return Message("{}{}", place, self.reason)
 
 
 class OutOfRangeWarning(UserWarning):
@@ -213,3 +227,53 @@ class ModelFileError(ValueError):
 
 class ModelVersionWarning(UserWarning):
     """A file was written by another version of this library."""
+
+
+def parameters_of(error: BaseException) -> tuple[str, ...]:
+    """Return the names of the parameters that an error or a warning is about.
+
+    Parameters
+    ----------
+    error : BaseException
+        Of this library, or of scikit-learn's check of the parameters of an estimator; also one that
+        was raised from another one, if its text holds that of the former.
+
+    Returns
+    -------
+    tuple of str
+        Of those that the text marks, the ones that it reports on. If there are none, those that its
+        advice has. Empty where the error is about something else, such as the data.
+
+    Examples
+    --------
+    >>> from gegenbauer import GegenbauerRegressor
+    >>> from gegenbauer.errors import parameters_of
+    >>> try:
+    ...     GegenbauerRegressor(n_terms=3, alpha=-1.0).fit([[0.0], [1.0]], [0.0, 1.0])
+    ... except ValueError as error:
+    ...     parameters_of(error)
+    ('alpha',)
+    """
+    return message_of(error).parameters
+
+
+def message_of(error: BaseException) -> Message:
+    """Return the message of an error or a warning with its parts; of others' it is one text."""
+    if isinstance(error, (BeyondRangeError, StreamError)):
+        return error.message()
+    if len(error.args) == 1 and isinstance(error.args[0], Message):
+        return error.args[0]
+    if type(error).__name__ == "InvalidParameterError":
+        return _of_parameter_check(str(error))
+    return Message("{}", str(error))
+
+
+def _of_parameter_check(text: str) -> Message:
+    """Return the message of scikit-learn that a parameter of an estimator has a wrong value.
+
+    It begins "The 'alpha' parameter of Ridge must be", and the error has no other record of the
+    name: this is the only text that is read.
+    """
+    name = text.partition("'")[2].partition("'")[0]
+    whole, must, rest = text.partition(" must be ")
+    return Message("{}{}", Setting(name, words=whole), must + rest)

@@ -12,14 +12,17 @@ import hypothesis
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from sklearn.utils._param_validation import InvalidParameterError
 
 import gegenbauer
 from gegenbauer import GegenbauerClassifierCV, GegenbauerRegressor, GegenbauerRegressorCV
+from gegenbauer._messages import Message, Ways
 from gegenbauer.batches import TableBatches
 from gegenbauer.cli import main
 from gegenbauer.cli.app import fit, info, predict, tune
 from gegenbauer.cli.messages import UserError, refusals
 from gegenbauer.cli.parameters import _declared, in_options, naming_options_of
+from gegenbauer.errors import message_of
 
 PACKAGE = Path(gegenbauer.__file__).parent
 
@@ -92,8 +95,6 @@ class TestMarks:
     def test_of_the_package_are_parameters(self, known):
         marked = set()
         for path in PACKAGE.rglob("*.py"):
-            if path.name == "parameters.py":  # which looks for them
-                continue
             for message in messages_of(path):
                 assert message.count("`") % 2 == 0 or message == "`", (path.name, message)
                 marked |= {found[1] for found in MARKED.finditer(message)}
@@ -169,58 +170,83 @@ def wrong(parameter: str) -> object:
     return {"ignore": "a", "separator": "::", "target": 3}.get(parameter, object())
 
 
+def refused_by_scikit_learn(name: str, wanted: str) -> Message:
+    text = f"The {name!r} parameter of GegenbauerRegressor must be {wanted}"
+    return message_of(InvalidParameterError(text))
+
+
 @pytest.mark.parametrize(
     ("command", "message", "expected"),
     [
-        ("fit", "too large: lower `n_terms` or `degree`", "too large: lower --n-terms or --degree"),
-        ("fit", "one. Pass `n_terms=None`, or `degree=None`.",
+        ("fit", Message("too large", ways=Ways("lower", "`n_terms`", "`degree`")),
+         "too large: lower --n-terms or --degree"),
+        ("fit", Message("one", ways=Ways("pass", "`n_terms=None`", "`degree=None`", last=", or "),
+                        joint=". ", end="."),
          "one. Pass --n-terms all, or no --degree."),
-        ("fit", "`degree=(3, 2)` has 12 terms", "--degree 3,2 has 12 terms"),
-        ("fit", "use `penalize_constant=False`", "use --free-constant"),
-        ("fit", r"give `separator='\t'`", "give --separator tab"),
-        ("fit", "give `separator=';'`", "give --separator ';'"),
-        ("fit", "or `as_labels=False`", "or --task regression"),
-        ("fit", "use fewer inputs (`n_features`)", "use fewer inputs (--ignore)"),
-        ("predict", "`coverage` must be", "--interval must be"),
-        ("fit", "the mean of `y` is 3", "the mean of --target is 3"),
+        ("fit", Message("`degree={!r}` has {} terms", (3, 2), 12), "--degree 3,2 has 12 terms"),
+        ("fit", Message("use `penalize_constant=False`"), "use --free-constant"),
+        ("fit", Message("give `separator={!r}`", "\t"), "give --separator tab"),
+        ("fit", Message("give `separator={!r}`", ";"), "give --separator ';'"),
+        ("fit", Message("or `as_labels=False`"), "or --task regression"),
+        ("fit", Message("use fewer inputs (`n_features`)"), "use fewer inputs (--ignore)"),
+        ("predict", Message("`coverage` must be"), "--interval must be"),
+        ("fit", Message("the mean of `y` is {}", 3), "the mean of --target is 3"),
         # ways out to which no option leads are not there
-        ("tune", "it is infinite: fit with a larger `alpha`", "it is infinite"),
-        ("tune", "it is infinite. Fit with a larger `alpha`.", "it is infinite."),
-        ("fit", "far: clip it, pass `bounds`, or scale it", "far: clip it, or scale it"),
-        ("fit", "far: clip it, pass `bounds`, scale it, or go", "far: clip it, scale it, or go"),
-        ("fit", "many: use fewer samples, or another `engine`", "many: use fewer samples"),
-        ("fit", "many: lower `lam`, `degree` or `engine`", "many: lower --lam or --degree"),
-        ("tune", "many: lower `degree`, `n_terms` or `max_interaction`, or use fewer inputs",
+        ("tune", Message("it is infinite", ways="fit with a larger `alpha`"), "it is infinite"),
+        ("tune", Message("it is infinite", ways="fit with a larger `alpha`", joint=". ", end="."),
+         "it is infinite."),
+        ("fit", Message("far", ways=["clip it", "pass `bounds`", "scale it"]),
+         "far: clip it, or scale it"),
+        ("fit", Message("far", ways=["clip it", "pass `bounds`", "scale it", "go"]),
+         "far: clip it, scale it, or go"),
+        ("fit", Message("many", ways=Ways("use", "fewer samples", "another `engine`",
+                                          last=", or ")),
+         "many: use fewer samples"),
+        ("fit", Message("many", ways=Ways("lower", "`lam`", "`degree`", "`engine`")),
+         "many: lower --lam or --degree"),
+        ("tune", Message("many", ways=[Ways("lower", "`degree`", "`n_terms`", "`max_interaction`"),
+                                       "use fewer inputs"]),
          "many: lower --n-terms, or use fewer inputs"),
-        ("tune", "many: lower `degree` or `lam`, or end it; got 3", "many: end it; got 3"),
-        ("tune", "far. Use `penalize_constant=False`, or subtract the mean.",
+        ("tune", Message("many", ways=[Ways("lower", "`degree`", "`lam`"), "end it"],
+                         end="; got 3"),
+         "many: end it; got 3"),
+        ("tune", Message("far", ways=["use `penalize_constant=False`", "subtract the mean"],
+                         joint=". ", end="."),
          "far. Subtract the mean."),
-        ("fit", "it is 0: use `solver='auto'` or 'orthogonal', or a positive `alpha`",
+        ("fit", Message("it is 0", ways=Ways("use", "`solver='auto'` or 'orthogonal'",
+                                             "a positive `alpha`", last=", or ")),
          "it is 0: use a positive --alpha"),
-        ("tune", "many: raise `alpha` (now 0, or `lam`), or wait", "many: wait"),
-        ("tune", "many: wait, use a lower `degree`, a larger `n_terms` or fewer rows",
+        ("tune", Message("many", ways=["raise `alpha` (now 0, or `lam`)", "wait"]), "many: wait"),
+        ("tune", Message("many", ways=Ways("", "wait", Ways("use", "a lower `degree`",
+                         "a larger `n_terms`", "fewer rows"), last=", ")),
          "many: wait, use a larger --n-terms or fewer rows"),
         # of what is reported, they have their names
-        ("fit", "`engine='dual'` needs all samples: give another `engine`",
+        ("fit", Message("`engine='dual'` needs all samples", ways="give another `engine`"),
          "engine='dual' needs all samples"),
-        ("tune", "neither `degree` nor `n_terms` is given: give one of them",
+        ("tune", Message("neither `degree` nor `n_terms` is given", ways="give one of them"),
          "neither degree nor --n-terms is given: give one of them"),
         # calls, too
-        ("fit", "it is singular: raise `alpha`, by `refit()`, or choose it by `choose_alpha()`",
+        ("fit", Message("it is singular", ways=[Message("raise `alpha`", ways="by `refit()`",
+                        joint=", "), "choose it by `choose_alpha()`"]),
          "it is singular: raise --alpha, or choose it by --alpha auto"),
-        ("fit", "it is rough: use fewer terms, or `fit()` to refine it",
+        ("fit", Message("it is rough", ways=Ways("use", "fewer terms", "`fit()` to refine it",
+                        last=", or ")),
          "it is rough: use fewer terms, or no --stream to refine it"),
-        ("fit", "give `spectrum=(q, s)`, or so", "give --spectrum Q,S, or so"),
-        ("fit", "none: give `spectrum=Spectrum.paper(lam)`", "none"),
-        # in quotes stand names
-        ("fit", "it is 3, or '`x`' is bad", "it is 3, or '`x`' is bad"),
-        ("fit", "column 'a`b' is bad, or `lam` it", "column 'a`b' is bad, or --lam it"),
-        ("fit", "column '`x`' holds text, or `alpha`", "column '`x`' holds text, or --alpha"),
-        ("tune", "column 'a: `lam`, or (' is bad: wait", "column 'a: `lam`, or (' is bad: wait"),
-        ("tune", "Sobol' indices: 'it's' or `lam` or 5", "Sobol' indices: 'it's' or 5"),
-        ("fit", "The 'lam' parameter of GegenbauerRegressor must be a float",
-         "--lam must be a float"),
-        ("fit", "The 'engine' parameter of GegenbauerRegressor must be a str",
+        ("fit", Message("give `spectrum=(q, s)`, or so"), "give --spectrum Q,S, or so"),
+        ("fit", Message("none", ways="give `spectrum=Spectrum.paper(lam)`"), "none"),
+        # what is shown stays what it is
+        ("fit", Message("it is 3, or {!r} is bad", "`x`"), "it is 3, or '`x`' is bad"),
+        ("fit", Message("column {!r} is bad, or `lam` it", "a`b"),
+         "column 'a`b' is bad, or --lam it"),
+        ("fit", Message("column {!r} holds text, or `alpha`", "`x`"),
+         "column '`x`' holds text, or --alpha"),
+        ("tune", Message("column {!r} is bad", "a: `lam`, or (", ways="wait"),
+         "column 'a: `lam`, or (' is bad: wait"),
+        ("tune", Message("Sobol' indices", ways=Ways("", Message("'{}'", "it's"), "`lam`", "5")),
+         "Sobol' indices: 'it's' or 5"),
+        # of scikit-learn's checks
+        ("fit", refused_by_scikit_learn("lam", "a float"), "--lam must be a float"),
+        ("fit", refused_by_scikit_learn("engine", "a str"),
          "The 'engine' parameter of GegenbauerRegressor must be a str"),
     ],
 )  # fmt: skip
@@ -230,7 +256,8 @@ def test_one_rule(command, message, expected):
 
 
 def test_options_of_the_command_that_made_a_model():
-    message = "it is infinite: clip it by `out_of_range`, or fit with `alpha` or `n_terms=5`"
+    other = Ways("fit with", "`alpha`", "`n_terms=5`")
+    message = Message("it is infinite", ways=Ways("", "clip it by `out_of_range`", other))
     with naming_options_of(predict), naming_options_of(tune, also=True):
         assert in_options(message) == (
             "it is infinite: clip it by --out-of-range or fit with --n-terms 5 of gegenbauer tune"
@@ -245,7 +272,10 @@ def test_options_of_the_command_that_made_a_model():
 @hypothesis.example("it's, or `alpha`=")
 @hypothesis.example("\\'`\"`\0(; ")
 def test_names_of_columns_stay_what_they_are(name):
-    message = f"column {name!r} holds text (as {name!r}); make it numbers, or `ignore={[name]!r}`."
+    message = Message(
+        "column {!r} holds text (as {!r})", name, name, joint="; ", end=".",
+        ways=["make it numbers", Message("`ignore={!r}`", [name])],
+    )  # fmt: skip
     with naming_options_of(tune):
         text = in_options(message)
     assert text == (

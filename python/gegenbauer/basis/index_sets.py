@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._dispatch import core
+from gegenbauer._messages import Message, Ways
 from gegenbauer._validation import check_choice, check_integer
 from gegenbauer.basis.levels import core_levels
 from gegenbauer.basis.spectrum import Spectrum
@@ -15,6 +16,7 @@ from gegenbauer.errors import TooLargeError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gegenbauer._messages import Setting
     from gegenbauer.basis.levels import Levels
 
 __all__ = ["MOST_TERMS", "count_terms", "require_few_terms", "set_arguments"]
@@ -43,7 +45,9 @@ def set_arguments(
         if isinstance(degree, (list, tuple)) or (isinstance(degree, np.ndarray) and degree.ndim):
             degrees = [check_integer(d, "degree", minimum=0) for d in degree]
             if not degrees:
-                raise ValueError("`degree` must not be empty: give one degree for each input")
+                raise ValueError(
+                    Message("`degree` must not be empty", ways="give one degree for each input")
+                )
         else:
             single = check_integer(degree, "degree", minimum=0)
     return {
@@ -59,14 +63,23 @@ def set_arguments(
     }
 
 
-def require_few_terms(n_terms: float, given: str) -> None:
+def require_few_terms(n_terms: float, given: Setting) -> None:
     """Refuse a set of too many terms before it is made, with the parameter that requests it."""
     if n_terms > MOST_TERMS:
         shown = f"{n_terms:d}" if isinstance(n_terms, int) else f"{n_terms:.3g}"
         raise TooLargeError(
-            f"{given} makes {shown} terms ({8.0 * n_terms:.6g} bytes for one row of features), but "
-            f"at most {MOST_TERMS} can be handled: lower `degree`, `n_terms` or `max_interaction`, "
-            "or use fewer inputs (`n_features`)"
+            Message(
+                "{} makes {} terms ({:.6g} bytes for one row of features), but at most {} can be "
+                "handled",
+                given,
+                shown,
+                8.0 * n_terms,
+                MOST_TERMS,
+                ways=[
+                    Ways("lower", "`degree`", "`n_terms`", "`max_interaction`"),
+                    "use fewer inputs (`n_features`)",
+                ],
+            )
         )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message, Ways
 from gegenbauer._validation import (
     CLIP,
     as_matrix,
@@ -44,7 +45,7 @@ class _Kernel(ABC):
     spectrum: Spectrum
     _plan: Any
     _complete = False
-    _remedy: ClassVar[str]  # of values beyond float64
+    _remedy: ClassVar[Ways]  # of values beyond float64
 
     def __setattr__(self, name: str, value: object) -> None:
         if self._complete:
@@ -202,7 +203,7 @@ class TotalDegreeKernel(_Kernel):
     True
     """
 
-    _remedy = f"{CLIP}, or lower `degree`, `lam` or the q of the `spectrum`"
+    _remedy = Ways.of([CLIP, Ways("lower", "`degree`", "`lam`", "the q of the `spectrum`")])
 
     def __init__(
         self,
@@ -216,7 +217,7 @@ class TotalDegreeKernel(_Kernel):
         self.n_features: int = check_integer(n_features, "n_features", minimum=1)
         self.degree: int = check_integer(degree, "degree", minimum=0)
         if self.degree > 1000:
-            raise ValueError(f"`degree` must be at most 1000, got {self.degree}")
+            raise ValueError(Message("`degree` must be at most 1000, got {}", self.degree))
         self.lam: float = check_number(lam, "lam", minimum=-0.5, open_below=True)
         self.spectrum = as_spectrum(spectrum, self.lam)
         self.max_interaction: int | None = (
@@ -226,8 +227,10 @@ class TotalDegreeKernel(_Kernel):
         )
         if self.spectrum.levels is not None:
             raise ValueError(
-                "a TotalDegreeKernel takes numbers alone, and none that are missing: the "
-                "`spectrum` must have no `levels`, which TensorBasis and SpectrumKernel take"
+                Message(
+                    "a TotalDegreeKernel takes numbers alone, and none that are missing: the "
+                    "`spectrum` must have no `levels`, which TensorBasis and SpectrumKernel take"
+                )
             )
         self._plan = core.TotalDegreeKernel(
             self.n_features, self.degree, self.lam, max_inputs=self.max_interaction,
@@ -292,9 +295,10 @@ class SpectrumKernel(_Kernel):
     """
 
     # inputs in [-1, 1] are seen to by the core, so they are never the reason
-    _remedy = (
+    _remedy = Ways(
+        "",
         "the `spectrum` is too large, lower the interaction (q) of its components, whose factors "
-        "multiply over the inputs"
+        "multiply over the inputs",
     )
 
     def __init__(
@@ -312,7 +316,7 @@ class SpectrumKernel(_Kernel):
             None if max_degree is None else check_integer(max_degree, "max_degree", minimum=1)
         )
         if self.max_degree is not None and self.max_degree > 10_000:
-            raise ValueError(f"`max_degree` must be at most 10000, got {self.max_degree}")
+            raise ValueError(Message("`max_degree` must be at most 10000, got {}", self.max_degree))
         parts = self.spectrum._core(self.n_features)
         self._plan = core.SpectrumKernel(
             self.n_features, self.lam, parts, self.max_degree or 0,
@@ -389,6 +393,9 @@ def check_kernel(kernel: object) -> _Kernel:
     """Return the kernel, or refuse what is none."""
     if not isinstance(kernel, _Kernel):
         raise TypeError(
-            f"`kernel` must be a TotalDegreeKernel or SpectrumKernel, got {type(kernel).__name__}"
+            Message(
+                "`kernel` must be a TotalDegreeKernel or SpectrumKernel, got {}",
+                type(kernel).__name__,
+            )
         )
     return kernel

@@ -9,6 +9,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message
 from gegenbauer._validation import as_matrix, check_flag, check_integer, check_number
 
 if TYPE_CHECKING:
@@ -71,14 +72,17 @@ class Levels:
         found = tuple(check_number(p, "shares", minimum=0) for p in self.shares)
         total = sum(found)
         if not total > 0:
-            raise ValueError("`shares` must have a positive sum, one share a level")
+            raise ValueError(Message("`shares` must have a positive sum, one share a level"))
         if abs(total - 1.0) > _ROUNDING:  # so that shares of a file are those that were saved
             found = tuple(p / total for p in found)
         object.__setattr__(self, "shares", found)
         if not check_flag(self.category, "category") and len(found) != 2:
             raise ValueError(
-                f"`shares` of a number are two, of samples where it is given and where it is "
-                f"missing; got {len(found)}"
+                Message(
+                    "`shares` of a number are two, of samples where it is given and where it is "
+                    "missing; got {}",
+                    len(found),
+                )
             )
 
     @property
@@ -133,7 +137,7 @@ class Levels:
         most = self.n_contrasts
         n = most if n_contrasts is None else check_integer(n_contrasts, "n_contrasts", minimum=0)
         if n > most:
-            raise ValueError(f"`n_contrasts` must be at most {most}, got {n}")
+            raise ValueError(Message("`n_contrasts` must be at most {}, got {}", most, n))
         require_memory(16.0 * len(self.shares) * n, "the contrasts", "take fewer of them")
         found: Doubles = core.level_contrasts(self.shares, n)
         return found
@@ -190,10 +194,13 @@ def check_levels(levels: Iterable[Levels | None]) -> tuple[Levels | None, ...]:
     for entry in found:
         if entry is not None and not isinstance(entry, Levels):
             raise TypeError(
-                f"`levels` must hold a Levels or None for each input, got {type(entry).__name__}"
+                Message(
+                    "`levels` must hold a Levels or None for each input, got {}",
+                    type(entry).__name__,
+                )
             )
     if not found:
-        raise ValueError("`levels` must hold a Levels or None for each input, got none")
+        raise ValueError(Message("`levels` must hold a Levels or None for each input, got none"))
     return found
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._dispatch import core
+from gegenbauer._messages import Message
 from gegenbauer._validation import as_matrix, check_flag, require_plain, shown
 
 if TYPE_CHECKING:
@@ -98,12 +99,17 @@ class InputScaling:
         self.lower, self.upper = (np.array(side) for side in box)
         if self.lower.shape != self.upper.shape:
             raise ValueError(
-                f"`lower` and `upper` must have the same length, got {self.lower.size} and "
-                f"{self.upper.size}"
+                Message(
+                    "`lower` and `upper` must have the same length, got {} and {}",
+                    self.lower.size,
+                    self.upper.size,
+                )
             )
         if (self.lower > self.upper).any():
             column = int((self.lower > self.upper).argmax())
-            raise ValueError(f"`lower` must not exceed `upper`, but does in column {column}")
+            raise ValueError(
+                Message("`lower` must not exceed `upper`, but does in column {}", column)
+            )
         self.domain = _check_domain(domain)
         self.clip = check_flag(clip, "clip")
         half_range = 0.5 * self.upper - 0.5 * self.lower
@@ -319,7 +325,9 @@ class InputScaling:
         InputScaling
         """
         if not isinstance(other, InputScaling):
-            raise TypeError(f"`other` must be an InputScaling, got {type(other).__name__}")
+            raise TypeError(
+                Message("`other` must be an InputScaling, got {}", type(other).__name__)
+            )
         if self._kind() != other._kind():
             raise ValueError(
                 f"boxes can be joined only if number of columns, domain and clip are the same; got "
@@ -428,14 +436,16 @@ def _flags(given: npt.ArrayLike, name: str, n_columns: int) -> npt.NDArray[np.bo
     require_plain(given, name, wanted="one flag for each column")
     found = np.array(given, dtype=bool)
     if found.shape != (n_columns,):
-        raise ValueError(f"`{name}` must have one entry for each column")
+        raise ValueError(Message("`{}` must have one entry for each column", name))
     return found
 
 
 def _refuse_warping(*boxes: InputScaling) -> None:
     """Refuse boxes of which polynomials of one are none of the other."""
     if any(box != boxes[0] for box in boxes) and any(box.warping is not None for box in boxes):
-        raise ValueError("boxes can become one only if they have no `warping`, or are the same")
+        raise ValueError(
+            Message("boxes can become one only if they have no `warping`, or are the same")
+        )
 
 
 def _check_warping(
@@ -444,8 +454,11 @@ def _check_warping(
     """Return the maps of the columns, after checking them; None if no column has one."""
     if not hasattr(warping, "__len__") or len(warping) != n_features:
         raise ValueError(
-            f"`warping` must be a sequence of one entry for each column, {n_features}; got "
-            f"{shown(warping)}"
+            Message(
+                "`warping` must be a sequence of one entry for each column, {}; got {}",
+                n_features,
+                shown(warping),
+            )
         )
     found: list[tuple[Doubles, Doubles] | None] = []
     for t, each in enumerate(warping):
@@ -456,15 +469,23 @@ def _check_warping(
             shares, values = (np.array(part, dtype=np.float64) for part in each)
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"`warping` must hold pairs of arrays of numbers; those of column {t} are none: "
-                f"{error}"
+                Message(
+                    "`warping` must hold pairs of arrays of numbers; those of column {} are none: "
+                    "{}",
+                    t,
+                    error,
+                )
             ) from None
         right = shares.ndim == 1 and shares.shape == values.shape and shares.size >= 2
         ends = right and (shares[0], shares[-1], values[0], values[-1]) == (0, 1, 0, 1)
         if not ends or not all((np.diff(part) >= _CLOSEST).all() for part in (shares, values)):
             raise ValueError(
-                "`warping` must hold pairs of arrays of as many numbers, two or more, which "
-                f"increase from 0 to 1 by at least {_CLOSEST:g} each; those of column {t} do not"
+                Message(
+                    "`warping` must hold pairs of arrays of as many numbers, two or more, which "
+                    "increase from 0 to 1 by at least {:g} each; those of column {} do not",
+                    _CLOSEST,
+                    t,
+                )
             )
         for part in (shares, values):
             part.flags.writeable = False
@@ -486,7 +507,7 @@ def _check_domain(domain: object) -> tuple[float, float]:
     except (TypeError, ValueError, OverflowError):
         low, high = np.nan, np.nan
     if (low, high) not in DOMAINS:
-        raise ValueError(f"`domain` must be (0, 1) or (-1, 1), got {shown(domain)}")
+        raise ValueError(Message("`domain` must be (0, 1) or (-1, 1), got {}", shown(domain)))
     return low, high
 
 
@@ -495,9 +516,16 @@ def check_scaling(scaling: InputScaling | None, n_features: int, owner: str) -> 
     if scaling is None:
         return None
     if not isinstance(scaling, InputScaling):
-        raise TypeError(f"`scaling` must be an InputScaling, got {type(scaling).__name__}")
+        raise TypeError(
+            Message("`scaling` must be an InputScaling, got {}", type(scaling).__name__)
+        )
     if scaling.n_features != n_features:
         raise ValueError(
-            f"`scaling` is for {scaling.n_features} inputs, but the {owner} has {n_features}"
+            Message(
+                "`scaling` is for {} inputs, but the {} has {}",
+                scaling.n_features,
+                owner,
+                n_features,
+            )
         )
     return scaling._map

@@ -17,6 +17,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message
 from gegenbauer._validation import check_integer, check_number, require_plain
 from gegenbauer.basis.levels import check_levels
 
@@ -39,6 +40,12 @@ __all__ = [
     "as_spectrum",
     "core_spectrum",
 ]
+
+# How errors name parts of parameters
+_SMOOTHNESS, _RATIO = Message("`smoothness` (s)"), Message("`ratio` (r)")
+_INTERACTION = Message("`interaction` (q)")
+_Q_OF_SPECTRUM = Message("the interaction (q) of `spectrum`")
+_S_OF_SPECTRUM = Message("the smoothness (s) of `spectrum`")
 
 
 # --- Components -----------------------------------------------------------------------------------
@@ -72,7 +79,7 @@ class PowerDecay:
         _part(self)  # which refuses what describes no weights
 
     def _parameter(self) -> float:
-        return check_number(self.smoothness, "`smoothness` (s)", minimum=0)
+        return check_number(self.smoothness, _SMOOTHNESS, minimum=0)
 
 
 @dataclass(frozen=True)
@@ -103,9 +110,9 @@ class GeometricDecay:
         _part(self)  # which refuses what describes no weights
 
     def _parameter(self) -> float:
-        r = check_number(self.ratio, "`ratio` (r)", minimum=0, open_below=True)
+        r = check_number(self.ratio, _RATIO, minimum=0, open_below=True)
         if r >= 1:
-            raise ValueError(f"`ratio` (r) must lie between 0 and 1, got {r}")
+            raise ValueError(Message("`ratio` (r) must lie between 0 and 1, got {}", r))
         return r
 
 
@@ -238,8 +245,12 @@ class Spectrum:
             )
         if known is not None and sizes not in (set(), {len(known)}):
             raise ValueError(
-                f"`levels` must have one entry an input, as the interactions (q), of which there "
-                f"are {sizes.pop()}; got {len(known)}"
+                Message(
+                    "`levels` must have one entry an input, as the interactions (q), of which "
+                    "there are {}; got {}",
+                    sizes.pop(),
+                    len(known),
+                )
             )
         object.__setattr__(self, "components", found)
         object.__setattr__(self, "levels", known)
@@ -354,8 +365,12 @@ class Spectrum:
         table = np.asarray(indices)
         if table.ndim != 2 or table.dtype.kind not in "iu" or (table.size and table.min() < 0):
             raise ValueError(
-                "`indices` must be an array of integers >= 0 of shape (n_terms, n_features), got "
-                f"{table.dtype} of shape {table.shape}"
+                Message(
+                    "`indices` must be an array of integers >= 0 of shape (n_terms, n_features), "
+                    "got {} of shape {}",
+                    table.dtype,
+                    table.shape,
+                )
             )
         m = table.shape[1]
         weights = np.sqrt(self._function_weights(m, int(table.max(initial=0))))
@@ -439,7 +454,11 @@ class Spectrum:
         size = self.n_features
         if size not in (None, n_features):
             raise ValueError(
-                f"`interaction` (q) must be one number or {n_features}, one an input; got {size}"
+                Message(
+                    "`interaction` (q) must be one number or {}, one an input; got {}",
+                    n_features,
+                    size,
+                )
             )
         return self._parts
 
@@ -461,8 +480,8 @@ def _as_components(value: Any) -> tuple[Component, ...]:
     if isinstance(value, Iterable) and not isinstance(value, str):
         items = tuple(value)
         if len(items) == 2 and all(isinstance(item, Real) for item in items):
-            q = check_number(items[0], "the interaction (q) of `spectrum`", minimum=0)
-            s = check_number(items[1], "the smoothness (s) of `spectrum`", minimum=0)
+            q = check_number(items[0], _Q_OF_SPECTRUM, minimum=0)
+            s = check_number(items[1], _S_OF_SPECTRUM, minimum=0)
             return (PowerDecay(q, s),)
         if items and all(isinstance(item, COMPONENTS) for item in items):
             return items
@@ -472,8 +491,11 @@ def _as_components(value: Any) -> tuple[Component, ...]:
                 f"PowerDecay({items[0]!r}, {items[1]!r}), got {value!r}"
             )
     raise TypeError(
-        "the components of `spectrum` must be a pair (q, s), a PowerDecay, GeometricDecay or "
-        f"GegenbauerDecay, or a sequence of these three; got {value!r}"
+        Message(
+            "the components of `spectrum` must be a pair (q, s), a PowerDecay, GeometricDecay or "
+            "GegenbauerDecay, or a sequence of these three; got {!r}",
+            value,
+        )
     )
 
 
@@ -482,12 +504,12 @@ def _part(component: Component) -> _Part:
         component.interaction,
     )  # fmt: skip
     if not q:
-        raise ValueError("`interaction` (q) must be one number, or one an input; got none")
+        raise ValueError(Message("`interaction` (q) must be one number, or one an input; got none"))
     types = {*map(type, q)}
     if types <= {float, int} and all(0 <= value <= _LARGEST for value in q):
         checked = q if types == {float} else tuple(map(float, q))
     else:  # with an error, or numbers of another kind
-        checked = tuple(check_number(value, "`interaction` (q)", minimum=0) for value in q)
+        checked = tuple(check_number(value, _INTERACTION, minimum=0) for value in q)
     return component._kind, component._parameter(), checked
 
 
@@ -498,8 +520,11 @@ def as_spectrum(value: object, lam: float) -> Spectrum:
     if isinstance(value, str):
         if value != "orthonormal":
             raise ValueError(
-                "`spectrum` must be None, 'orthonormal', a pair (q, s), a Spectrum or what one is "
-                f"made from; got {value!r}"
+                Message(
+                    "`spectrum` must be None, 'orthonormal', a pair (q, s), a Spectrum or what one "
+                    "is made from; got {!r}",
+                    value,
+                )
             )
         return Spectrum.flat()
     return value if isinstance(value, Spectrum) else Spectrum(value)  # type: ignore[arg-type]

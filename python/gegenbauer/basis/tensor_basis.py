@@ -13,6 +13,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message, Setting, Ways
 from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import (
     CLIP,
@@ -31,6 +32,7 @@ from gegenbauer.basis.index_sets import (
 from gegenbauer.basis.levels import as_samples, core_levels
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.spectrum import Spectrum, as_spectrum, core_spectrum
+from gegenbauer.errors import message_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -62,7 +64,9 @@ def require_room(n_terms: int) -> None:
     """Refuse a basis whose table of terms cannot fit into memory."""
     if n_terms > MAX_TERMS:  # of which the core has an error of its own
         return
-    require_memory(32.0 * n_terms, f"a basis of {n_terms} terms", "lower `n_terms` or `degree`")
+    require_memory(
+        32.0 * n_terms, f"a basis of {n_terms} terms", Ways("lower", "`n_terms`", "`degree`")
+    )
 
 
 def _require_room_for_contrasts(levels: tuple[tuple[Any, bool], ...], n_terms: int) -> None:
@@ -71,7 +75,7 @@ def _require_room_for_contrasts(levels: tuple[tuple[Any, bool], ...], n_terms: i
     require_memory(
         16.0 * sum(size * min(size, n_terms) for size in sizes),
         f"the contrasts of up to {max(sizes, default=0)} levels",
-        "lower `n_terms` or `degree`, or join levels",
+        Ways.of([Ways("lower", "`n_terms`", "`degree`"), "join levels"]),
     )
 
 
@@ -84,7 +88,8 @@ def _require_few_terms(arguments: dict[str, Any]) -> None:
     exact, approximate = core.count_terms(**set_of)
     count = approximate if exact is None else exact
     whole = degree is None or count == n_terms  # so many are there, and not fewer
-    require_few_terms(count, f"`n_terms={n_terms}`" if whole else f"`degree={degree}`")
+    given = Setting("n_terms", str(n_terms)) if whole else Setting("degree", str(degree))
+    require_few_terms(count, given)
 
 
 def _core_basis(arguments: dict[str, Any], lam: float) -> core.TensorBasis:
@@ -109,7 +114,7 @@ def _kept_basis(arguments: tuple[tuple[str, Any], ...], lam: float) -> core.Tens
     return core.TensorBasis(**dict(arguments), lam=lam)
 
 
-def _ways_into_range(arguments: dict[str, Any], lam: float) -> str:
+def _ways_into_range(arguments: dict[str, Any], lam: float) -> Ways:
     """Advise how terms that float64 does not hold come into its range: what alone is enough."""
     raw = arguments["normalization"] == "raw"
     flat, mild = (
@@ -117,19 +122,19 @@ def _ways_into_range(arguments: dict[str, Any], lam: float) -> str:
         for one in (Spectrum.flat(), Spectrum.paper(_MILD_LAM))
     )
     number = "degree" if arguments["n_terms"] is None else "n_terms"
-    trials = [(f"`{number}`", {**arguments, "n_terms": 2}, lam)]
+    trials = [(Message("`{}`", number), {**arguments, "n_terms": 2}, lam)]
     if lam > _MILD_LAM:
-        trials.insert(0, ("`lam`", mild if raw else arguments, _MILD_LAM))
+        trials.insert(0, (Message("`lam`"), mild if raw else arguments, _MILD_LAM))
     if not raw:
-        trials.append(("the q of `spectrum`", flat, lam))
+        trials.append((Message("the q of `spectrum`"), flat, lam))
     lower = [what for what, changed, other in trials if _is_within_range(changed, other)]
     ways = (
-        f"lower {' or '.join(lower)}"
+        Ways("lower", *lower)
         if lower
-        else "lower all of " + ", ".join(what for what, *_ in trials)
+        else Ways("lower all of", *(what for what, *_ in trials), last=", ")
     )
     works = raw and _is_within_range(flat, lam)
-    return f"{ways}, or use `spectrum='orthonormal'`" if works else ways
+    return Ways.of([ways, "use `spectrum='orthonormal'`"]) if works else ways
 
 
 def _is_within_range(arguments: dict[str, Any], lam: float) -> bool:
@@ -221,8 +226,11 @@ class TensorBasis(FormerNames):
         )
         if arguments["index_set"] == "largest_weight" and spectrum is None:
             raise ValueError(
-                "`index_set='largest_weight'` needs a spectrum, the weights of the terms, such as "
-                "`spectrum=(q, s)` or `spectrum=Spectrum.paper(lam)`"
+                Message(
+                    "`index_set='largest_weight'` needs a spectrum, the weights of the terms",
+                    ways=Ways("", "`spectrum=(q, s)`", "`spectrum=Spectrum.paper(lam)`"),
+                    joint=", such as ",
+                )
             )
         arguments |= core_spectrum(self.spectrum, self.lam, arguments["n_inputs"])
         arguments["levels"] = core_levels(self.spectrum.levels)
@@ -230,10 +238,11 @@ class TensorBasis(FormerNames):
         try:
             self._plan = _core_basis(arguments, self.lam)
         except ValueError as error:  # the core advises as if it knew what brought the terms there
-            fact, beyond, _ = str(error).partition(": lower `lam` or `degree`")
-            if not beyond:
+            message = message_of(error)
+            if "lam" not in message.ways.parameters():
                 raise
-            raise ValueError(f"{fact}: {_ways_into_range(arguments, self.lam)}") from None
+            ways = _ways_into_range(arguments, self.lam)
+            raise ValueError(Message("{}", message.report, ways=ways)) from None
         self.n_features: int = arguments["n_inputs"]
         self.degree: int | tuple[int, ...] | None = arguments["degree"]
         if arguments["degrees"]:
@@ -345,7 +354,9 @@ class TensorBasis(FormerNames):
         if names is None:
             names = [f"x{t}" for t in range(self.n_features)]
         elif len(names) != self.n_features:
-            raise ValueError(f"`names` must have {self.n_features} entries, got {len(names)}")
+            raise ValueError(
+                Message("`names` must have {} entries, got {}", self.n_features, len(names))
+            )
         tables = self._plan.parents, self._plan.inputs, self._plan.degrees
         if terms is None:
             terms, tables = range(self.n_terms), tuple(table.tolist() for table in tables)
@@ -419,9 +430,11 @@ class TensorBasis(FormerNames):
             try:
                 kind = np.dtype(dtype)
             except TypeError:
-                raise TypeError(f"`dtype` must be float64 or float32, got {dtype!r}") from None
+                raise TypeError(
+                    Message("`dtype` must be float64 or float32, got {!r}", dtype)
+                ) from None
             if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
-                raise TypeError(f"`dtype` must be float64 or float32, got {kind}")
+                raise TypeError(Message("`dtype` must be float64 or float32, got {}", kind))
             require_memory(
                 float(kind.itemsize) * shape[0] * shape[1],
                 f"a feature matrix of shape {shape}",
@@ -440,7 +453,7 @@ class TensorBasis(FormerNames):
             require_finite(
                 out,
                 "some results are",
-                f"{CLIP}, or work in float64, or lower `lam` or `degree`",
+                Ways.of([CLIP, Ways.of(["work in float64", Ways("lower", "`lam`", "`degree`")])]),
             )
         return out
 
@@ -452,9 +465,13 @@ class TensorBasis(FormerNames):
         for t, one in enumerate(self.spectrum.levels or ()):
             if one is not None and one.category and scaling._ends[0][t] != -1.0:
                 raise ValueError(
-                    "the levels of categories lie at equal distances from -1 to 1: the scaling "
-                    f"must have `domain=(-1, 1)`, or column {t} among its `categories`; got "
-                    f"domain={scaling.domain}"
+                    Message(
+                        "the levels of categories lie at equal distances from -1 to 1: the scaling "
+                        "must have `domain=(-1, 1)`, or column {} among its `categories`; got "
+                        "domain={}",
+                        t,
+                        scaling.domain,
+                    )
                 )
         return box
 
@@ -530,5 +547,5 @@ def common_polynomials(basis: TensorBasis) -> tuple[TensorBasis, npt.NDArray[np.
 def check_basis(basis: object, name: str = "basis") -> TensorBasis:
     """Return the basis, or refuse what is none."""
     if not isinstance(basis, TensorBasis):
-        raise TypeError(f"`{name}` must be a TensorBasis, got {type(basis).__name__}")
+        raise TypeError(Message("`{}` must be a TensorBasis, got {}", name, type(basis).__name__))
     return basis

@@ -8,6 +8,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message, Ways
 from gegenbauer._validation import (
     check_choice,
     check_integer,
@@ -65,7 +66,7 @@ def gegenbauer_vander(
     """
     degree = check_integer(degree, "degree", minimum=0)
     if degree > 100_000:
-        raise ValueError(f"`degree` must be at most 100000, got {degree}")
+        raise ValueError(Message("`degree` must be at most 100000, got {}", degree))
     lam = check_number(lam, "lam", minimum=-0.5, open_below=True)
     check_choice(normalization, "normalization", ("raw", "orthonormal"))
     require_plain(x, "x")
@@ -79,7 +80,9 @@ def gegenbauer_vander(
     if points.dtype.kind not in "fiub":
         raise TypeError(f"x must hold real numbers, got dtype {points.dtype}")
     require_memory(
-        8.0 * points.size * (degree + 1), "the result", "lower `degree` or pass fewer points"
+        8.0 * points.size * (degree + 1),
+        "the result",
+        Ways("", "lower `degree`", "pass fewer points"),
     )
     flat = np.ascontiguousarray(points, dtype=np.float64).ravel()
     if not np.isfinite(flat).all():

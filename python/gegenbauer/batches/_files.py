@@ -122,7 +122,7 @@ class TableFile:
             raise
         except CsvError as fault:
             last = None if fault.to_the_end else fault.row
-            raise StreamError(str(fault), self.rows(fault.row, last)) from fault
+            raise StreamError(fault.args[0], self.rows(fault.row, last)) from fault
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(error, first) from error
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer.batches.column_types import (
     NOTHING,
     NUMBERS,
@@ -93,9 +94,9 @@ def require_column(
         return
     shown = ", ".join(map(repr, itertools.islice(names, _MOST_SHOWN)))
     more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
-    whose = f" as in {as_in}" if as_in else f" for `{parameter}`"
+    whose = Message(" as in {}", as_in) if as_in else Message(" for `{}`", parameter)
     advice = did_you_mean(name, names) or f"it has {shown}{more}"
-    raise StreamError(f"there is no column {name!r}{whose}; {advice}", where)
+    raise StreamError(Message("there is no column {!r}{}; {}", name, whose, advice), where)
 
 
 def choose_inputs(
@@ -133,14 +134,19 @@ def choose_inputs(
     )
     if not chosen:
         others = [name for name in names if name not in special.values()]
-        advice = (
-            "leave fewer out by `ignore`" if others else "the table must have at least one more"
-        )
         raise StreamError(
-            f"no column is left as an input beside the target {target!r}; {advice}", where
-        )
+            Message(
+                "no column is left as an input beside the target {!r}", target,
+                ways="leave fewer out by `ignore`" if others
+                else "the table must have at least one more",
+                joint="; ",
+            ),
+            where,
+        )  # fmt: skip
     if inputs is None and target in ignore:
-        raise StreamError(f"{target!r} is both `target` and in `ignore`; give it once", where)
+        raise StreamError(
+            Message("{!r} is both `target` and in `ignore`; give it once", target), where
+        )
     counts = Counter([*chosen, *special.values()])
     twice = [name for name, n in counts.items() if n > 1]
     if twice:
@@ -178,14 +184,27 @@ def require_numbers(
         more = len(foreign) - 1
         alike = f" ({more} more {'is' if more == 1 else 'are'} alike)" if more else ""
         raise StreamError(
-            f"column {foreign[0]!r} holds {kinds[foreign[0]]}{shown}, and an input must hold "
-            f"numbers{alike}; make it numbers, or {_leave_out(foreign)}",
+            Message(
+                "column {!r} holds {}{}, and an input must hold numbers{}",
+                foreign[0],
+                kinds[foreign[0]],
+                shown,
+                alike,
+                ways=["make it numbers", _leave_out(foreign)],
+                joint="; ",
+            ),
             row,
         )
     empty = [name for name, kind in kinds.items() if kind == NOTHING]
     if empty and not may_be_empty:
         raise StreamError(
-            f"column {empty[0]!r} has no values; fill it, or {_leave_out(empty)}", where
+            Message(
+                "column {!r} has no values",
+                empty[0],
+                ways=["fill it", _leave_out(empty)],
+                joint="; ",
+            ),
+            where,
         )
 
 
@@ -210,8 +229,18 @@ def require_category(name: str, column: Any, where: Rows) -> None:
         shown = str(column[row].as_py())[:_MOST_CHARACTERS]
         several = f", in {n_others} rows of {numbers.size}" if n_others > 1 else ""
         raise StreamError(
-            f"column {name!r} holds numbers but for {shown!r}{several}; leave the cell empty where "
-            f"there is no value, make all of them numbers, or {_leave_out([name])}",
+            Message(
+                "column {!r} holds numbers but for {!r}{}",
+                name,
+                shown,
+                several,
+                ways=[
+                    "leave the cell empty where there is no value",
+                    "make all of them numbers",
+                    _leave_out([name]),
+                ],
+                joint="; ",
+            ),
             where.row(row),
         )
 
@@ -263,9 +292,17 @@ class ValueFault(NamedTuple):
         several = self.n > 1 and n_rows is not None
         rows = f", in {self.n} rows of {n_rows}" if several else ""
         return StreamError(
-            f"column {name!r} holds {self.what}{rows}; repair or remove "
-            f"{'these rows' if several else 'the row'}"
-            + (f", or {_leave_out([name])}" if is_input else ""),
+            Message(
+                "column {!r} holds {}{}",
+                name,
+                self.what,
+                rows,
+                ways=[
+                    "repair or remove these rows" if several else "repair or remove the row",
+                    *([_leave_out([name])] if is_input else []),
+                ],
+                joint="; ",
+            ),
             where.row(self.row),
         )
 
@@ -281,7 +318,7 @@ def find_fault(values: NDArray[np.floating[Any]]) -> ValueFault | None:
     )
 
 
-def _leave_out(names: list[str]) -> str:
+def _leave_out(names: list[str]) -> Message:
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     what = "the column" if len(names) == 1 else "these columns"
-    return f"leave {what} out by `ignore={names[:_MOST_NAMED]!r}`{more}"
+    return Message("leave {} out by `ignore={!r}`{}", what, names[:_MOST_NAMED], more)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
+from gegenbauer._messages import Message, Ways
 from gegenbauer.batches._files import TableFile
 from gegenbauer.batches.column_types import (
     NUMBERS,
@@ -54,7 +55,12 @@ class CsvFile(TableFile):
         other = next((c for c in _OTHER_SEPARATORS if c != separator and c in header[0]), None)
         if len(header) == 1 and other is not None:
             raise StreamError(
-                f"the header is a single name, {header[0]!r}; give `separator={other!r}`",
+                Message(
+                    "the header is a single name, {!r}",
+                    header[0],
+                    ways=Message("give `separator={!r}`", other),
+                    joint="; ",
+                ),
                 self.rows(),
             )
 
@@ -130,9 +136,18 @@ class CsvFile(TableFile):
         found = known.clash(texts)
         if found is not None:
             raise StreamError(
-                f"column {name!r}, the target, holds {found[0]!r} and {found[1]!r}, which are one "
-                "number and would be one class; write them alike, or give `as_labels=False` for "
-                "numbers that are no classes",
+                Message(
+                    "column {!r}, the target, holds {!r} and {!r}, which are one number and would "
+                    "be one class",
+                    name,
+                    found[0],
+                    found[1],
+                    ways=[
+                        "write them alike",
+                        "give `as_labels=False` for numbers that are no classes",
+                    ],
+                    joint="; ",
+                ),
                 self.rows(),
             )
 
@@ -147,9 +162,20 @@ class CsvFile(TableFile):
         wanted = TRUTH if column_kind(type_) == TRUTH else NUMBERS
         whole = pa.types.is_integer(type_)
         raise StreamError(
-            f"column {name!r} holds {text[:40]!r}, but {'whole ' * whole}{wanted} in rows before; "
-            "give it one type in all rows"
-            + (", or `as_labels=False` for decimal numbers" if whole else ""),
+            Message(
+                "column {!r} holds {!r}, but {}{} in rows before",
+                name,
+                text[:40],
+                "whole " * whole,
+                wanted,
+                ways=Ways(
+                    "give it",
+                    "one type in all rows",
+                    *(["`as_labels=False` for decimal numbers"] if whole else []),
+                    last=", or ",
+                ),
+                joint="; ",
+            ),
             self.rows(first + row, first + row),
         )
 

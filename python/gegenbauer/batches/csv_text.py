@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer.batches.csv_cells import is_wide, split_columns
 
 if TYPE_CHECKING:
@@ -219,8 +220,16 @@ class CsvText:
         row, wanted, got = map(int, found.groups())
         return CsvError(
             n_rows + row - 1,
-            f"expected {wanted} columns, got {got}; repair that line, or give `separator` if it is "
-            f"not {self._separator!r}",
+            Message(
+                "expected {} columns, got {}",
+                wanted,
+                got,
+                ways=[
+                    "repair that line",
+                    Message("give `separator` if it is not {!r}", self._separator),
+                ],
+                joint="; ",
+            ),
         )
 
     # ---- pieces ----------------------------------------------------------------------

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gegenbauer._messages import Message
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -27,11 +29,14 @@ def find_files(paths: Any) -> list[tuple[str, Path, str]]:
         found = [file for path in paths for file in _files_below(Path(path), alone=False)]
     else:
         raise TypeError(
-            "`paths` must be a file, a folder, a sequence of these or a pyarrow.dataset.Dataset, "
-            f"got {type(paths).__name__}"
+            Message(
+                "`paths` must be a file, a folder, a sequence of these or a "
+                "pyarrow.dataset.Dataset, got {}",
+                type(paths).__name__,
+            )
         )
     if not found:
-        raise ValueError("`paths` is empty; give at least one .parquet, .csv or .tsv file")
+        raise ValueError(Message("`paths` is empty; give at least one .parquet, .csv or .tsv file"))
     formats = {ending == ".parquet": name for name, _, ending in found}
     if len(formats) > 1:
         raise ValueError(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import check_flag, check_integer
 from gegenbauer.batches.arrays import BATCH_SIZE, Batch, digest_of, witness_of
@@ -159,15 +160,21 @@ class TableBatches(FormerNames):
         for name, column in names.items():
             if not isinstance(column, str):
                 raise TypeError(
-                    f"`{name}` must be the name of a column, got {type(column).__name__}"
+                    Message(
+                        "`{}` must be the name of a column, got {}", name, type(column).__name__
+                    )
                 )
         if separator is not None and (
             len(separator) != 1 or separator in '"\r\n' or not separator.isascii()
         ):
-            raise ValueError(f"`separator` must be one character of ASCII, got {separator!r}")
+            raise ValueError(
+                Message("`separator` must be one character of ASCII, got {!r}", separator)
+            )
         for name, columns in (("inputs", inputs), ("ignore", ignore)):
             if isinstance(columns, str):
-                raise TypeError(f"`{name}` must be a sequence of names, got a str: [{columns!r}]")
+                raise TypeError(
+                    Message("`{}` must be a sequence of names, got a str: [{!r}]", name, columns)
+                )
         self.target, self.sample_weight = target, sample_weight
         self._as_labels = as_labels
         self._mixed = check_flag(mixed, "mixed")
@@ -221,8 +228,13 @@ class TableBatches(FormerNames):
             for name in file.columns:
                 if name not in first.columns and name not in left_out:
                     raise StreamError(
-                        f"there is no column {name!r} as in {file.name}; name it in `ignore`, "
-                        "or name the `inputs`",
+                        Message(
+                            "there is no column {!r} as in {}",
+                            name,
+                            file.name,
+                            ways=["name it in `ignore`", "name the `inputs`"],
+                            joint="; ",
+                        ),
                         first.rows(),
                     )
 
@@ -583,9 +595,16 @@ def _require_plain_schema(dataset: Any, file: TableFile) -> None:
     differ = sorted({*names} ^ {*file.columns})
     if differ and not {*differ} <= {*file.types} - {*file.columns}:  # but for an index of pandas
         raise ValueError(
-            f"the schema of the dataset and the columns of its files differ in {differ[0]!r}: what "
-            "is read are the columns of the files, without those of folders; name the `inputs`, or "
-            "pass an iterable of tuples (X, y) made from dataset.to_batches()"
+            Message(
+                "the schema of the dataset and the columns of its files differ in {!r}: what is "
+                "read are the columns of the files, without those of folders",
+                differ[0],
+                ways=[
+                    "name the `inputs`",
+                    "pass an iterable of tuples (X, y) made from dataset.to_batches()",
+                ],
+                joint="; ",
+            )
         )
 
 

@@ -89,6 +89,7 @@ def _run(arguments: list[str]) -> int:
 
     from gegenbauer.cli.app import app
     from gegenbauer.cli.parameters import in_options
+    from gegenbauer.errors import message_of
 
     command = typer.main.get_command(app)
     # Not command.main(): it prints errors in many lines, and hides Ctrl-C from us.
@@ -97,7 +98,7 @@ def _run(arguments: list[str]) -> int:
             try:
                 command.invoke(context)
             except MemoryError as error:  # as it may come from anywhere
-                raise MemoryError(in_options(str(error))) from error
+                raise MemoryError(in_options(message_of(error))) from error
     except typer.Exit as leaving:
         return leaving.exit_code
     return 0

@@ -7,8 +7,9 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from gegenbauer._messages import Message
 from gegenbauer.cli.parameters import in_options
-from gegenbauer.errors import BeyondRangeError, Rows, StreamError
+from gegenbauer.errors import BeyondRangeError, Rows, StreamError, message_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -136,11 +137,11 @@ def data_rows(where: Rows) -> str:
 def refused(error: Exception) -> UserError:
     """Return what the library refuses as an error of the user, in the words of the command line."""
     if isinstance(error, StreamError) and isinstance(error.where, Rows):
-        return UserError(f"{data_rows(error.where)}: {in_options(error.reason)}")
+        reason = Message("{}: {}", data_rows(error.where), error.reason)
+        return UserError(in_options(reason))
     if isinstance(error, BeyondRangeError) and error.row is not None:
-        place = Rows("", error.row, error.row).counted_from(1)
-        return UserError(f"{error.found}, first in data {place}: {in_options(error.advice)}")
-    return UserError(in_options(str(error)))
+        return UserError(in_options(error.message("data row {}", start=1)))
+    return UserError(in_options(message_of(error)))
 
 
 @contextmanager
@@ -152,5 +153,6 @@ def refusals(warn: Callable[[str], None]) -> Iterator[None]:
             yield
         except (ValueError, TypeError, MemoryError) as error:  # LinAlgError is a ValueError
             raise refused(error) from error
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
+    found = [one.message for one in caught if isinstance(one.message, Warning)]
+    for message in dict.fromkeys(map(message_of, found)):
         warn(in_options(message))

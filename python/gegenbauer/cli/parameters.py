@@ -1,15 +1,13 @@
 """Parameters of the library as options of the command line.
 
-Messages of the library put in backticks what the caller can set, a parameter or one with a value,
-or call. The command line, which has options instead, writes them by the declarations of the command
-that runs, and leaves out the advice that no option can follow. Nothing here needs more than Python
-until a command runs.
+Messages of the library keep what the caller can set, a parameter or one with a value, or call, as
+parts of their own. The command line, which has options instead, writes these by the declarations of
+the command that runs. Nothing here needs more than Python until a command runs.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 import shlex
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,6 +16,8 @@ from typing import TYPE_CHECKING, get_args, get_type_hints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from gegenbauer._messages import Message, Setting
 
 __all__ = ["Sets", "in_options", "naming_options_of"]
 
@@ -78,22 +78,6 @@ class _Option:
 # Of the command that runs, by the parameters that they set.
 _options: ContextVar[Mapping[str, _Option]] = ContextVar("_options")
 
-# What messages mark: a parameter, maybe with a value, or a call; in quotes stand names of columns
-_QUOTED = r"(?<!\w)(?:'(?:[^'\\]|\\.|'(?=\w))*+'|\"(?:[^\"\\]|\\.)*+\")(?!\w)"
-_VALUE = rf"(?:{_QUOTED}|[^`])*+"  # a name of a column in it may hold anything
-_MARK = re.compile(rf"{_QUOTED}|`(\w+(?:\(\))?)(?:=({_VALUE}))?`")
-_REFUSED = re.compile(r"The '(\w+)' parameter of \w+")  # by scikit-learn
-
-# Where no joint of clauses or ways is looked for: in quotes, in a mark with other values that would
-# do, and in brackets
-_MARKED = rf"`{_VALUE}`(?:(?:,| or) {_QUOTED})*"
-_WHOLE = re.compile(rf"{_QUOTED}|{_MARKED}|\((?:{_QUOTED}|`{_VALUE}`|[^()])*+\)")
-_CLAUSES = re.compile(r"([:;.] )")
-_WAYS = re.compile(r"(, or |, | or )")
-
-# A way out that begins so lacks its verb, which stands in the first one
-_NO_VERB = re.compile(r"[`'\"]|(?:an?|the|another|fewer|less|more) ")
-
 
 def _declared(command: Callable[..., None]) -> dict[str, _Option]:
     """Return the options of a command by the parameters that they set."""
@@ -136,17 +120,16 @@ def naming_options_of(command: Callable[..., None], *, also: bool = False) -> It
         _options.reset(token)
 
 
-def in_options(message: str) -> str:
-    """Write the parameters that a message of the library marks as options of this command.
+def in_options(message: Message) -> str:
+    """Write the parameters of a message of the library as options of this command.
 
-    A message is a report, and advice behind a colon, a semicolon or a full stop, of one or more
-    ways out with "or" before the last. Ways to which no option leads are left out, and advice of
-    which nothing remains; in a report, a parameter that no option sets has its name.
+    Ways out to which no option leads are left out. In a report, a parameter that no option sets has
+    its name.
 
     Parameters
     ----------
-    message : str
-        In which parameters stand in backticks, or that scikit-learn wrote.
+    message : Message
+        As `message_of` returns it.
 
     Returns
     -------
@@ -155,80 +138,22 @@ def in_options(message: str) -> str:
 
     Examples
     --------
+    >>> from gegenbauer._messages import Message, Ways
     >>> from gegenbauer.cli.options import FreeConstant, Terms
     >>> def fit(n_terms: Terms, free_constant: FreeConstant) -> None: ...
+    >>> lower = Ways("lower", "`n_terms`", "`degree`", "`max_interaction`")
     >>> with naming_options_of(fit):
-    ...     print(in_options("too many: lower `n_terms`, `degree` or `max_interaction`"))
-    ...     print(in_options("too much: use `n_terms=None`, fewer samples, or another `engine`"))
-    ...     print(in_options("far from zero. Use `penalize_constant=False`"))
-    ...     print(in_options("`engine='dual'` needs all samples at once: choose another `engine`"))
+    ...     print(in_options(Message("too many", ways=lower)))
+    ...     print(in_options(Message("far from zero", ways="use `penalize_constant=False`")))
+    ...     print(in_options(Message("`engine='dual'` is slow", ways="choose another `engine`")))
     too many: lower --n-terms
-    too much: use --n-terms all or fewer samples
-    far from zero. Use --free-constant
-    engine='dual' needs all samples at once
+    far from zero: use --free-constant
+    engine='dual' is slow
     """
-    wholes: list[str] = []
+    options = _options.get({})
 
-    def hide(found: re.Match[str]) -> str:
-        wholes.append(found[0])
-        return f"\0{len(wholes) - 1}\0"
+    def written(setting: Setting) -> str | None:
+        option = options.get(setting.name)
+        return None if option is None else option.with_value(setting.value)
 
-    def show(text: str) -> str:
-        return re.sub(r"\0(\d+)\0", lambda found: wholes[int(found[1])], text)
-
-    message = _REFUSED.sub(_accused, message.replace("\0", "\\0"))
-    body = message.removesuffix(".")
-    report, *rest = _CLAUSES.split(_WHOLE.sub(hide, body))
-    text = show(report)
-    for joint, clause in zip(rest[::2], rest[1::2], strict=True):
-        ways = _open_ways([show(piece) for piece in _WAYS.split(clause)])
-        if ways:
-            text += joint + (ways[0].upper() if joint == ". " else ways[0]) + ways[1:]
-    return _MARK.sub(_written, text) + message[len(body) :]
-
-
-def _open_ways(pieces: list[str]) -> str:
-    """Return those of several ways out to which options lead; joints stand between the ways."""
-    ways, joints = pieces[::2], ["", *pieces[1::2]]
-    if not any("or" in joint for joint in joints):  # commas within a single way
-        ways, joints = ["".join(pieces)], [""]
-    left = [at for at, way in enumerate(ways) if _is_open(way)]
-    text, verb, named = "", 0, -1
-    for at, way in enumerate(ways):
-        verb = verb if _NO_VERB.match(way) else at  # of which way it is the verb
-        if at not in left:
-            continue
-        joint = joints[at] if text else ""
-        if text and at == left[-1] and len(left) < len(ways) and "or" not in joint:
-            joint = ", or " if len(left) > 2 else " or "
-        text += joint + ("" if verb in (at, named) else _verb(ways[verb], way)) + way
-        named = verb
-    return text
-
-
-def _verb(whose: str, way: str) -> str:
-    """Return how a way out begins whose mark, or first word, another one has in its place."""
-    return whose.partition("`" if way.startswith("`") else " ")[0].rstrip() + " "
-
-
-def _is_open(way: str) -> bool:
-    """Return whether an option leads there, or none is needed."""
-    marks = [found for found in _MARK.finditer(way) if found[1]]
-    return not marks or any(_option(found) is not None for found in marks)
-
-
-def _option(found: re.Match[str]) -> str | None:
-    option = _options.get({}).get(found[1])
-    return None if option is None else option.with_value(found[2])
-
-
-def _accused(found: re.Match[str]) -> str:
-    """Mark the parameter that scikit-learn refuses, if an option sets it."""
-    return f"`{found[1]}`" if found[1] in _options.get({}) else found[0]
-
-
-def _written(found: re.Match[str]) -> str:
-    if found[1] is None:
-        return found[0]
-    option = _option(found)
-    return found[0].strip("`") if option is None else option
+    return message.in_words(written)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from gegenbauer import estimators
+from gegenbauer._messages import Message
 from gegenbauer.dask._base import Classes, Learner, with_client
 from gegenbauer.dask.partitions import gather
 from gegenbauer.estimators._labels import label_kind
@@ -129,8 +130,10 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
             return {}
         if self._statistics is not None:
             raise ValueError(
-                "`class_weight='balanced'` needs all samples at once: go on with to_local(), whose "
-                "class_weight is a dict"
+                Message(
+                    "`class_weight='balanced'` needs all samples at once: go on with to_local(), "
+                    "whose class_weight is a dict"
+                )
             )
         found = gather(
             self.client,
@@ -148,8 +151,10 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
     def _require_alike(self, other: Self) -> None:
         if self.class_weight == "balanced":
             raise ValueError(
-                "models with `class_weight='balanced'` cannot be merged: each has its own "
-                "weights of classes, from the numbers of its samples"
+                Message(
+                    "models with `class_weight='balanced'` cannot be merged: each has its own "
+                    "weights of classes, from the numbers of its samples"
+                )
             )
         super()._require_alike(other)
 
@@ -176,8 +181,10 @@ def _count_labels(model: Any, rows: Partitions) -> dict[Any, float]:
     y = np.asarray(model._prepare_y(rows.y))
     if label_kind(y, type(model).__name__) == "multilabel-indicator":
         raise ValueError(
-            "`class_weight` must be None for multilabel y in partitions, got 'balanced': pass "
-            "sample_weight instead"
+            Message(
+                "`class_weight` must be None for multilabel y in partitions, got 'balanced': pass "
+                "sample_weight instead"
+            )
         )
     labels, codes = np.unique(y.ravel(), return_inverse=True)
     weight = checked_sample_weight(rows.weight, y.size)

@@ -12,8 +12,9 @@ import numpy as np
 from dask.utils import is_dataframe_like, is_series_like
 from sklearn.utils.validation import _num_samples
 
+from gegenbauer._messages import Message
 from gegenbauer._validation import require_plain
-from gegenbauer.errors import StreamError
+from gegenbauer.errors import StreamError, message_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -167,7 +168,7 @@ def _naming(number: int) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        raise StreamError(str(error), f"partition {number}") from None
+        raise StreamError(message_of(error), f"partition {number}") from None
 
 
 def _on_partition(task: Callable[..., Any], common: Any, *rows: Any) -> Any:
@@ -215,7 +216,9 @@ def gather(
         None if no partition has samples.
     """
     if getattr(client, "asynchronous", False):
-        raise ValueError("`client` must not be asynchronous, since fit returns when it is done")
+        raise ValueError(
+            Message("`client` must not be asynchronous, since fit returns when it is done")
+        )
     keys = [part.X.key for part in rows] + [getattr(p, "key", p) for r in rows for p in r[2:]]
     token = dask.base.tokenize(name, common, keys)
     on_partition = dask.delayed(functools.partial(_on_partition, task), pure=True)

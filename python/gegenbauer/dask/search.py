@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.dask._base import Supervised
 from gegenbauer.dask.first_pass import Folds, first_pass
@@ -216,8 +217,12 @@ class SearchOnDask(Supervised, SumsSearch):
         grid = super()._basis_grid()
         if grid is not None and max(len(grid[0]), len(grid[1])) > 1:
             raise ValueError(
-                "on Dask collections, `lam` and `n_terms` must be single numbers, since the sums "
-                f"are of one basis; got {len(grid[0])} and {len(grid[1])} of them"
+                Message(
+                    "on Dask collections, `lam` and `n_terms` must be single numbers, since the "
+                    "sums are of one basis; got {} and {} of them",
+                    len(grid[0]),
+                    len(grid[1]),
+                )
             )
         return grid
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gegenbauer import estimators
+from gegenbauer._messages import Message
 from gegenbauer._validation import check_flag
 from gegenbauer.dask._base import Classes, with_client
 from gegenbauer.dask.first_pass import ClassCoding, RealCoding
@@ -261,8 +262,11 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
         if isinstance(self.class_weight, dict):
             if multilabel:
                 raise ValueError(
-                    f"`class_weight` of {name} must be None or 'balanced' for multilabel y, got a "
-                    "dict. Pass sample_weight instead."
+                    Message(
+                        "`class_weight` of {} must be None or 'balanced' for multilabel y, got a "
+                        "dict. Pass sample_weight instead.",
+                        name,
+                    )
                 )
             self._factors = class_factors(self._class_weight_of_rows, self.classes_)
         elif self.class_weight is not None:

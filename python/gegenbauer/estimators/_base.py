@@ -29,6 +29,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, va
 from gegenbauer._dispatch import processors
 from gegenbauer._locks import exclusive
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message, Ways
 from gegenbauer._renamed import NEW_NAMES, FormerNames
 from gegenbauer._tables import columns_of
 from gegenbauer._validation import (
@@ -73,8 +74,15 @@ MAX_LISTED = 5
 
 TARGETS_ADVICE = "the targets (or their weights) are too large, scale them down"
 
-CLIP_ADVICE = "samples lie too far outside of the range seen in fit, set `out_of_range='clip'`"
-RESULTS_ADVICE = f"{CLIP_ADVICE}, or the coefficients are too large, fit with a larger `alpha`"
+CLIP_ADVICE = Message(
+    "samples lie too far outside of the range seen in fit, set `out_of_range='clip'`"
+)
+RESULTS_ADVICE = Ways.of(
+    [
+        CLIP_ADVICE,
+        Message("the coefficients are too large", ways="fit with a larger `alpha`", joint=", "),
+    ]
+)
 
 
 class Range(Interval):  # type: ignore[misc]  # scikit-learn is untyped
@@ -258,7 +266,7 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
         return table.X
 
     @property
-    def _text_advice(self) -> str | None:
+    def _text_advice(self) -> str | Ways | None:
         """What to do about columns of text, if there is more than to encode them."""
         return None
 
@@ -338,16 +346,28 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
         n_outside = int(np.count_nonzero(outside))
         if n_outside == 0:
             return
-        message = (
+        report = (
             f"{n_outside} of {len(X)} samples lie outside of the range seen in fit: "
-            f"{self._describe_outside(X, outside)}."
+            f"{self._describe_outside(X, outside)}"
         )
         if self.out_of_range == "error":
             raise ValueError(
-                f"{message} Set `out_of_range` to 'clip', 'warn' or 'extrapolate' to accept them."
+                Message(
+                    "{}",
+                    report,
+                    ways="set `out_of_range` to 'clip', 'warn' or 'extrapolate' to accept them",
+                    joint=". ",
+                    end=".",
+                )
             )
         warnings.warn(
-            f"{message} They are clipped to it; `out_of_range='clip'` does so without a warning.",
+            Message(
+                "{}. They are clipped to it",
+                report,
+                ways="`out_of_range='clip'` does so without a warning",
+                joint="; ",
+                end=".",
+            ),
             OutOfRangeWarning,
             stacklevel=stacklevel(),
         )
@@ -403,11 +423,17 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
                 f"{100 * part:.2g} per cent of its range (they lie in [{texts[0]}, {texts[1]}] of "
                 f"[{texts[2]}, {texts[3]}])"
             )
-        given = " pass `bounds`," if "bounds" in self.get_params(deep=False) else ""
-        advice = (
-            "The polynomials, which span the range, hardly distinguish such samples: fill in what "
-            f"a code such as -999 stands for, clip what lies outside,{given} transform the column "
-            "by its logarithm, or by scikit-learn's `QuantileTransformer()`."
+        given = [Message("pass `bounds`")] if "bounds" in self.get_params(deep=False) else []
+        advice = Message(
+            "The polynomials, which span the range, hardly distinguish such samples",
+            ways=[
+                "fill in what a code such as -999 stands for",
+                "clip what lies outside",
+                *given,
+                "transform the column by its logarithm",
+                "by scikit-learn's `QuantileTransformer()`",
+            ],
+            end=".",
         )
         of_clipped = (
             "The others are clipped to the box of the polynomials, and stand for what is near its "
@@ -419,7 +445,7 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
             more = len(columns) - MAX_LISTED
             also = f"; and {more} more columns" if more > 0 else ""
             warnings.warn(
-                f"{'; '.join(columns[:MAX_LISTED])}{also}. {what_to_do}",
+                Message("{}{}. {}", "; ".join(columns[:MAX_LISTED]), also, what_to_do),
                 OutlierWarning,
                 stacklevel=stacklevel(),
             )
@@ -470,14 +496,18 @@ def box_of(
         np.isfinite(ends).all() and (ends[:, 0] < ends[:, 1]).all()
     ):
         raise ValueError(
-            f"`bounds` must hold a pair (lower, upper) of finite numbers for each of the "
-            f"{n_features} inputs, with lower < upper; got {shown(bounds)}"
+            Message(
+                "`bounds` must hold a pair (lower, upper) of finite numbers for each of the "
+                "{} inputs, with lower < upper; got {}",
+                n_features,
+                shown(bounds),
+            )
         )
     return InputScaling(ends[:, 0], ends[:, 1], domain=domain, clip=clip)
 
 
 @contextmanager
-def advising(advice: str) -> Iterator[None]:
+def advising(advice: str | Ways) -> Iterator[None]:
     """Advise in the words of the estimators where a function on arrays refuses its results."""
     try:
         yield

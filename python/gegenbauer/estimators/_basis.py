@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from gegenbauer._messages import Message, Ways
 from gegenbauer.basis.index_sets import count_terms
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum, as_spectrum
@@ -96,8 +97,11 @@ class BasisEstimator(MixedInputs):
     def _default_degree(self) -> int:
         """Degree of the basis when neither ``n_terms`` nor ``degree`` is given."""
         raise ValueError(
-            f"{type(self).__name__} needs `n_terms` (an int, the number of terms) or `degree` "
-            "(an int, the highest total degree), got None for both."
+            Message(
+                "{} needs `n_terms` (an int, the number of terms) or `degree` "
+                "(an int, the highest total degree), got None for both.",
+                type(self).__name__,
+            )
         )
 
     def _make_basis(self, n_features: int) -> TensorBasis:
@@ -174,9 +178,23 @@ class BasisEstimator(MixedInputs):
         )
         if n_complete > n_terms:
             warnings.warn(
-                f"`degree={self.degree!r}` has {n_complete} terms in {n_features} inputs, and "
-                f"`n_terms={n_terms}` keeps the first {n_terms} of them. Pass `n_terms=None` to "
-                "use them all, or `degree=None` if the cut is meant.",
+                Message(
+                    "`degree={!r}` has {} terms in {} inputs, and `n_terms={}` keeps the first {} "
+                    "of them",
+                    self.degree,
+                    n_complete,
+                    n_features,
+                    n_terms,
+                    n_terms,
+                    ways=Ways(
+                        "pass",
+                        "`n_terms=None` to use them all",
+                        "`degree=None` if the cut is meant",
+                        last=", or ",
+                    ),
+                    joint=". ",
+                    end=".",
+                ),
                 UserWarning,
                 stacklevel=stacklevel(),
             )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from scipy.sparse import issparse
 
+from gegenbauer._messages import Message
 from gegenbauer._tables import columns_of
 from gegenbauer._validation import shown
 from gegenbauer.batches.columns import did_you_mean
@@ -134,8 +135,12 @@ class CategoryEncoder:
             values, missing = _given(table, at)
             if missing.any() and not allow_missing:
                 raise ValueError(
-                    f"X must hold no missing values, but {table.name_of(at)} has one, first in row "
-                    f"{int(missing.argmax())}: fill them in, or set `missing='indicator'`"
+                    Message(
+                        "X must hold no missing values, but {} has one, first in row {}",
+                        table.name_of(at),
+                        int(missing.argmax()),
+                        ways=["fill them in", "set `missing='indicator'`"],
+                    )
                 )
             codes[at] = _codes(table.name_of(at), values, missing, category)
         return table.replaced(codes)
@@ -178,8 +183,11 @@ def find_categories(X: Any, given: Any) -> list[int]:
     if given is None or issparse(X):
         if given is not None and not isinstance(given, str):
             raise TypeError(
-                "`categorical_features` must be None or 'from_dtype' for a sparse X, whose columns "
-                f"are numbers; got {shown(given)}"
+                Message(
+                    "`categorical_features` must be None or 'from_dtype' for a sparse X, whose "
+                    "columns are numbers; got {}",
+                    shown(given),
+                )
             )
         return []
     table = columns_of(X)
@@ -191,39 +199,57 @@ def find_categories(X: Any, given: Any) -> list[int]:
     wanted = np.asarray(given)
     if wanted.ndim != 1:
         raise ValueError(
-            "`categorical_features` must have one dimension, as a mask or numbers or names of "
-            f"columns have; got {shown(given)}"
+            Message(
+                "`categorical_features` must have one dimension, as a mask or numbers or names of "
+                "columns have; got {}",
+                shown(given),
+            )
         )
     if wanted.size == 0:
         return []
     if wanted.dtype.kind == "b":
         if wanted.size != n_columns:
             raise ValueError(
-                f"`categorical_features` is a mask of {wanted.size} columns, but X has {n_columns}"
+                Message(
+                    "`categorical_features` is a mask of {} columns, but X has {}",
+                    wanted.size,
+                    n_columns,
+                )
             )
         return [int(at) for at in np.flatnonzero(wanted)]
     if wanted.dtype.kind in "iu":
         if wanted.min() < 0 or wanted.max() >= n_columns:
             raise ValueError(
-                f"`categorical_features` must hold numbers of columns from 0 to {n_columns - 1}; "
-                f"got {shown(given)}"
+                Message(
+                    "`categorical_features` must hold numbers of columns from 0 to {}; got {}",
+                    n_columns - 1,
+                    shown(given),
+                )
             )
         return [int(at) for at in np.unique(wanted)]
     if wanted.dtype.kind not in "UO" or not all(isinstance(name, str) for name in wanted.tolist()):
         raise TypeError(
-            "`categorical_features` must be None, 'from_dtype', a mask, or numbers or names of "
-            f"columns; got {shown(given)}"
+            Message(
+                "`categorical_features` must be None, 'from_dtype', a mask, or numbers or names of "
+                "columns; got {}",
+                shown(given),
+            )
         )
     if names is None:
         raise ValueError(
-            "`categorical_features` names columns, but those of X have no names: give their "
-            "numbers, or X as a table"
+            Message(
+                "`categorical_features` names columns, but those of X have no names: give their "
+                "numbers, or X as a table"
+            )
         )
     unknown = [name for name in wanted.tolist() if name not in names]
     if unknown:
         raise ValueError(
-            f"`categorical_features` names {shown(unknown[0])}, and X has no such column; "
-            f"{did_you_mean(unknown[0], map(str, names)) or f'its columns are {shown(names)}'}"
+            Message(
+                "`categorical_features` names {}, and X has no such column; {}",
+                shown(unknown[0]),
+                did_you_mean(unknown[0], map(str, names)) or f"its columns are {shown(names)}",
+            )
         )
     return sorted({names.index(name) for name in wanted.tolist()})
 

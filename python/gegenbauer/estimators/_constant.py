@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer._messages import Message, Ways
 from gegenbauer.errors import PenalizedConstantWarning, stacklevel
 from gegenbauer.ridge.expansions import predict
 from gegenbauer.ridge.solve import solve_ridge
@@ -36,7 +37,7 @@ _FAR_FROM_ZERO, _MOST_LOST = 10.0, 0.1
 # Targets that are the same everywhere have no deviation: share of them that may be lost
 _LEAST_SHARE_LOST = 1e-6
 
-_ADVICE = "Use `penalize_constant=False`, or subtract the mean from `y`."
+_ADVICE = Ways.of(["use `penalize_constant=False`", "subtract the mean from `y`"])
 
 # So many samples show what the penalty costs, or twice as many as there are terms
 _FEW = 1000
@@ -213,9 +214,17 @@ def warn_of_constant(far: float, column: int | None, lost: float) -> bool:
         return False
     which = "" if column is None else f" in column {column}"
     warnings.warn(
-        f"The mean of `y`{which} is {far:.3g} times its standard deviation, and the "
-        "constant term that has to carry it is penalised: for this alone predictions are off "
-        f"by some {lost:.2g} standard deviations. {_ADVICE}",
+        Message(
+            "The mean of `y`{} is {:.3g} times its standard deviation, and the "
+            "constant term that has to carry it is penalised: for this alone predictions are off "
+            "by some {:.2g} standard deviations",
+            which,
+            far,
+            lost,
+            ways=_ADVICE,
+            joint=". ",
+            end=".",
+        ),
         PenalizedConstantWarning,
         stacklevel=stacklevel(),
     )
@@ -228,8 +237,16 @@ def warn_of_same(value: float, column: int | None, missed: float) -> bool:
         return False
     which = "" if column is None else f" in column {column}"
     warnings.warn(
-        f"`y`{which} is {value:.6g} in all samples, and the constant term that has to carry it is "
-        f"penalised: predictions are off by some {abs(value) * missed:.2g}. {_ADVICE}",
+        Message(
+            "`y`{} is {:.6g} in all samples, and the constant term that has to carry it is "
+            "penalised: predictions are off by some {:.2g}",
+            which,
+            value,
+            abs(value) * missed,
+            ways=_ADVICE,
+            joint=". ",
+            end=".",
+        ),
         PenalizedConstantWarning,
         stacklevel=stacklevel(),
     )

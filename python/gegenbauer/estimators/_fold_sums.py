@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Ways
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.estimators._draw import SAMPLE_SIZE, Draw, folds_of_places, keys_of_places
 from gegenbauer.ridge.statistics.choice import choose_statistics
@@ -239,7 +240,7 @@ class FoldSums:
         if self.summed:
             n_bytes = sum(one.n_bytes(self.n_folds + 2, self.n_outputs) for one in self.summed)
             what = ", ".join(one.describe(self.n_folds, self.n_outputs) for one in self.summed)
-            require_memory(n_bytes, f"one pass with {what}", "lower `n_terms` or `cv`")
+            require_memory(n_bytes, f"one pass with {what}", Ways("lower", "`n_terms`", "`cv`"))
 
     def _add(self, batch: Draw, n_threads: int | None) -> None:
         fold_of = folds_of_places(batch.place, self.n_folds)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer._messages import Message
 from gegenbauer.estimators._base import RESULTS_ADVICE, advising
 from gegenbauer.estimators._mixed_inputs import MixedInputs
 from gegenbauer.estimators._targets import TargetEstimator
@@ -68,7 +69,10 @@ class FoundEstimator(MixedInputs, TargetEstimator):
         found = self.expansion_
         if isinstance(found, TermExpansion):
             return found
-        raise self._lacks(name, "it has all terms, and dual_coef_; give `n_terms` for a finite set")
+        why = Message(
+            "it has all terms, and dual_coef_", ways="give `n_terms` for a finite set", joint="; "
+        )
+        raise self._lacks(name, why)
 
     def _kernels(self, name: str) -> KernelExpansion:
         found = self.expansion_
@@ -81,8 +85,11 @@ class FoundEstimator(MixedInputs, TargetEstimator):
     def _of_several(self, name: str, instead: str) -> AttributeError:
         return self._lacks(
             name,
-            f"it is the mean of {len(self.spectra_)} models: see {instead}, or fit with "
-            f"`{self._ONE_SPECTRUM}`",
+            Message(
+                "it is the mean of {} models",
+                len(self.spectra_),
+                ways=[Message("see {}", instead), Message("fit with `{}`", self._ONE_SPECTRUM)],
+            ),
         )
 
     @property
@@ -138,8 +145,11 @@ class FoundEstimator(MixedInputs, TargetEstimator):
         if not self.spectra_:
             raise self._lacks(
                 "relevances_",
-                "it has no spectrum, of which they are the weights of the inputs; fit it otherwise "
-                "than with `spectrum=None`",
+                Message(
+                    "it has no spectrum, of which they are the weights of the inputs",
+                    ways="fit it otherwise than with `spectrum=None`",
+                    joint="; ",
+                ),
             )
         m = self.n_features_in_
         found = np.mean([each.interactions(m).sum(axis=1) for each in self.spectra_], axis=0)
@@ -185,8 +195,11 @@ class FoundEstimator(MixedInputs, TargetEstimator):
     def _require_a_value_outside(self) -> None:
         if self.out_of_range == "extrapolate":
             raise ValueError(
-                "`out_of_range='extrapolate'` needs a finite set of terms, since the sum of all "
-                "has no value outside of the range of the inputs: give `n_terms`"
+                Message(
+                    "`out_of_range='extrapolate'` needs a finite set of terms, since the sum of "
+                    "all has no value outside of the range of the inputs",
+                    ways="give `n_terms`",
+                )
             )
 
     def _evaluate(self, X: NDArray[Any]) -> Doubles:
@@ -243,7 +256,16 @@ class FoundEstimator(MixedInputs, TargetEstimator):
         one = self._levels[t]
         what = "is a category" if one is not None and one.category else "has missing values"
         raise ValueError(
-            f"`spectrum=None` takes numbers alone, but {self._column_name(t)} {what}: leave "
-            "`spectrum` out, or encode the column, as sklearn.preprocessing.OneHotEncoder and "
-            "sklearn.impute.SimpleImputer do"
+            Message(
+                "`spectrum=None` takes numbers alone, but {} {}",
+                self._column_name(t),
+                what,
+                ways=[
+                    "leave `spectrum` out",
+                    Message(
+                        "encode the column, as sklearn.preprocessing.OneHotEncoder and "
+                        "sklearn.impute.SimpleImputer do"
+                    ),
+                ],
+            )
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer._validation import require_plain
 from gegenbauer.estimators._base import MAX_LISTED
 from gegenbauer.estimators._labels import plain_labels
@@ -76,8 +77,11 @@ class LabelSet:
             _require_columns(given, self.names)
         elif not np.array_equal(given, self.classes):
             raise ValueError(
-                f"`classes` must be the same in all calls; they were {_listed(self.classes)} and "
-                f"are {_listed(given)} now"
+                Message(
+                    "`classes` must be the same in all calls; they were {} and are {} now",
+                    _listed(self.classes),
+                    _listed(given),
+                )
             )
 
     def with_columns(self, found: LabelSet) -> LabelSet:
@@ -154,7 +158,7 @@ def announced_classes(classes: Any, name: str) -> NDArray[Any]:
     require_plain(classes, "classes", wanted="labels (int, bool or str)")
     labels = np.asarray(classes)
     if labels.ndim != 1:
-        raise ValueError(f"`classes` must be a sequence of labels, got {classes!r}")
+        raise ValueError(Message("`classes` must be a sequence of labels, got {!r}", classes))
     if not isinstance(classes, np.ndarray):  # which might have turned numbers into text
         plain_labels(np.array([*classes], dtype=object), name)
     return np.unique(plain_labels(labels, name))

@@ -11,6 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
+from gegenbauer._messages import Message
 from gegenbauer._validation import shown
 from gegenbauer.errors import stacklevel
 from gegenbauer.estimators._base import MAX_LISTED
@@ -190,24 +191,35 @@ def class_factors(
     # all others, too. A key that stands for no label and labels without a key are an error.
     if complete and unknown and without:
         raise ValueError(
-            f"`class_weight` has the keys {unknown[:MAX_LISTED]}, which are not among the "
-            f"classes of y, {labels[:MAX_LISTED]}"
-            f"{'' if len(labels) <= MAX_LISTED else ', ...'} of dtype {classes.dtype}."
+            Message(
+                "`class_weight` has the keys {}, which are not among the classes of y, {}{} of "
+                "dtype {}.",
+                unknown[:MAX_LISTED],
+                labels[:MAX_LISTED],
+                "" if len(labels) <= MAX_LISTED else ", ...",
+                classes.dtype,
+            )
         )
     for label, value in class_weight.items():
         if isinstance(value, np.timedelta64) or not isinstance(value, Real):
-            raise TypeError(f"`class_weight` must hold numbers, got {shown(value)} for {label!r}")
+            raise TypeError(
+                Message("`class_weight` must hold numbers, got {} for {!r}", shown(value), label)
+            )
     try:
         factors = np.array([float(class_weight.get(label, 1.0)) for label in labels])
     except OverflowError:
         raise ValueError(
-            f"`class_weight` must be within the range of float64, got {shown(class_weight)}"
+            Message(
+                "`class_weight` must be within the range of float64, got {}", shown(class_weight)
+            )
         ) from None
     if not (
         np.isfinite(factors).all() and (factors >= 0).all() and (factors.any() or not complete)
     ):
         raise ValueError(
-            "`class_weight` must have finite weights of at least 0, not all of them 0; got "
-            f"{class_weight}."
+            Message(
+                "`class_weight` must have finite weights of at least 0, not all of them 0; got {}.",
+                class_weight,
+            )
         )
     return factors

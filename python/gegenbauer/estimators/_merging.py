@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from gegenbauer._messages import Message
+
 __all__ = ["require_mergeable", "same_values"]
 
 
@@ -33,8 +35,12 @@ def require_mergeable(one: Any, other: Any) -> None:
     kinds = [type(model.statistics_) for model in (one, other)]
     if kinds[0] is not kinds[1]:
         raise ValueError(
-            f"the one model holds {kinds[0].__name__} and the other {kinds[1].__name__}: give both "
-            "the same `engine`"
+            Message(
+                "the one model holds {} and the other {}",
+                kinds[0].__name__,
+                kinds[1].__name__,
+                ways="give both the same `engine`",
+            )
         )
     if one._y_was_flat != other._y_was_flat:
         raise ValueError("y has one dimension here and two there: give both models alike")

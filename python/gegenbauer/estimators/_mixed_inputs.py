@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
+from gegenbauer._messages import Message, Ways
 from gegenbauer.basis.levels import Levels
 from gegenbauer.errors import OutOfRangeWarning, stacklevel
 from gegenbauer.estimators._base import MAX_LISTED, InputEstimator
@@ -101,12 +102,17 @@ class MixedInputs(InputEstimator):
         self._encoder = CategoryEncoder.fit(X, find_categories(X, given))
 
     @property
-    def _text_advice(self) -> str | None:
+    def _text_advice(self) -> Ways | None:
         if self.categorical_features is None or not self._takes_levels:
             return None
-        return (
-            "list the column in `categorical_features` (columns of text of pandas, polars and "
-            "Arrow are categories by default), or leave it out"
+        return Ways.of(
+            [
+                Message(
+                    "list the column in `categorical_features` (columns of text of pandas, polars "
+                    "and Arrow are categories by default)"
+                ),
+                "leave it out",
+            ]
         )
 
     @property
@@ -173,15 +179,28 @@ class MixedInputs(InputEstimator):
                 f"{self._column_name(t)} has {what} in {count} of them (first in row {first})"
             )
         more = columns.size - MAX_LISTED
-        message = (
+        report = (
             f"{np.count_nonzero(unknown.any(axis=1))} of {len(X)} samples have what no sample of "
-            f"fit had: {', '.join(parts)}{f' and {more} more columns' if more > 0 else ''}."
+            f"fit had: {', '.join(parts)}{f' and {more} more columns' if more > 0 else ''}"
         )
         if self.out_of_range == "error":
-            raise ValueError(f"{message} Set `out_of_range` to 'clip' or 'warn' to accept them.")
+            raise ValueError(
+                Message(
+                    "{}",
+                    report,
+                    ways="set `out_of_range` to 'clip' or 'warn' to accept them",
+                    joint=". ",
+                    end=".",
+                )
+            )
         warnings.warn(
-            f"{message} They count as the mean there; `out_of_range='clip'` does so without a "
-            "warning.",
+            Message(
+                "{}. They count as the mean there",
+                report,
+                ways="`out_of_range='clip'` does so without a warning",
+                joint="; ",
+                end=".",
+            ),
             OutOfRangeWarning,
             stacklevel=stacklevel(),
         )

@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from gegenbauer._locks import exclusive
+from gegenbauer._messages import Message, Ways
 from gegenbauer.errors import IllConditionedWarning, stacklevel
 from gegenbauer.estimators._base import RESULTS_ADVICE, TARGETS_ADVICE, Range, advising
 from gegenbauer.estimators._constant import (
@@ -157,16 +158,28 @@ class GegenbauerEstimator(StreamEstimator):
         if error <= _LARGEST_ERROR or self.rcond_ >= _LEAST_ILL_CONDITIONED:
             return
         if self._statistics is not None:
-            way_out = "`fit()` to refine from the samples"
+            way_out = Message("`fit()` to refine from the samples")
         elif self.solver == "cholesky":
-            way_out = "`solver='auto'` to go on where Cholesky loses digits"
+            way_out = Message("`solver='auto'` to go on where Cholesky loses digits")
         else:
-            way_out = "leave out inputs that repeat others"
+            way_out = Message("leave out inputs that repeat others")
         warnings.warn(
-            f"The linear system of this fit is ill-conditioned: its reciprocal condition number is "
-            f"about {self.rcond_:.1e}, and rounding may change the weights by {min(error, 1):.0e} "
-            f"of their size. Use a larger `alpha` (now {float(self.alpha):g}), fewer terms "
-            f"(now {self.n_terms_}), or {way_out}.",
+            Message(
+                "The linear system of this fit is ill-conditioned: its reciprocal condition "
+                "number is about {:.1e}, and rounding may change the weights by {:.0e} of their "
+                "size",
+                self.rcond_,
+                min(error, 1),
+                ways=Ways(
+                    "use",
+                    Message("a larger `alpha` (now {:g})", float(self.alpha)),
+                    Message("fewer terms (now {})", self.n_terms_),
+                    way_out,
+                    last=", or ",
+                ),
+                joint=". ",
+                end=".",
+            ),
             IllConditionedWarning,
             stacklevel=stacklevel(),
         )

@@ -12,6 +12,8 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer
 
+from gegenbauer._messages import Message
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -87,34 +89,40 @@ def _checked_score(value: Any, scoring: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(
-            f"`scoring={scoring!r}` must return one number, the larger the better; got {value!r}"
+            Message(
+                "`scoring={!r}` must return one number, the larger the better; got {!r}",
+                scoring,
+                value,
+            )
         ) from None
 
 
-def _advice_on_scoring(classes: Any, reason: str) -> str:
+_DEFAULT_SCORING = Message("leave `scoring=None`")
+
+
+def _advice_on_scoring(classes: Any, reason: str) -> list[str]:
     """Name scorers that fit the targets: numbers (None), classes or labels."""
     if classes is None:
-        return (
-            ". For numbers take one such as 'r2' or 'neg_mean_absolute_error', or leave "
-            "`scoring=None`"
-        )
-    if np.ndim(classes) == 2:
-        return (
-            ". For multilabel y take one that knows several labels, such as 'f1_macro', "
+        one = "for numbers take one such as 'r2' or 'neg_mean_absolute_error'"
+    elif np.ndim(classes) == 2:
+        one = (
+            "for multilabel y take one that knows several labels, such as 'f1_macro', "
             "'f1_samples', 'jaccard_samples', 'accuracy', 'roc_auc', 'average_precision' or "
-            "'neg_brier_score', or leave `scoring=None`"
+            "'neg_brier_score'"
         )
-    if np.size(classes) > 2:
-        return (
-            ". For more than two classes take one that knows them, such as 'f1_macro', "
-            "'balanced_accuracy', 'roc_auc_ovr' or 'neg_log_loss', or leave `scoring=None`"
+    elif np.size(classes) > 2:
+        one = (
+            "for more than two classes take one that knows them, such as 'f1_macro', "
+            "'balanced_accuracy', 'roc_auc_ovr' or 'neg_log_loss'"
         )
-    if "pos_label" in reason:
-        return (
-            ". Code the positive class as 1 and the other as 0, or name it: "
-            "make_scorer(f1_score, pos_label=...)"
-        )
-    return ""
+    elif "pos_label" in reason:
+        return [
+            "code the positive class as 1 and the other as 0",
+            "name it: make_scorer(f1_score, pos_label=...)",
+        ]
+    else:
+        return []
+    return [one, _DEFAULT_SCORING]
 
 
 # Estimators for a scorer: of predictions, places of the original samples among these, and what
@@ -171,8 +179,11 @@ def scored_by(
             if not arguments or "sample_weight" not in str(error):
                 raise
             raise TypeError(
-                f"`scoring={scoring!r}` takes no sample_weight, but weights were given: choose a "
-                "scorer that takes them, or fit without weights"
+                Message(
+                    "`scoring={!r}` takes no sample_weight, but weights were given: choose a "
+                    "scorer that takes them, or fit without weights",
+                    scoring,
+                )
             ) from error
 
     ends = [] if splits is None else np.cumsum([test.size for _, test in splits])[:-1].tolist()
@@ -197,8 +208,13 @@ def scored_by(
                 raise
             reason = str(error).rstrip(".")
             raise ValueError(
-                f"`scoring={scoring!r}` cannot score these targets or their predictions: {reason}"
-                f"{_advice_on_scoring(classes, reason)}"
+                Message(
+                    "`scoring={!r}` cannot score these targets or their predictions: {}",
+                    scoring,
+                    reason,
+                    ways=_advice_on_scoring(classes, reason),
+                    joint=". ",
+                )
             ) from error
 
     return loss

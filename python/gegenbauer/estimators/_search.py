@@ -20,12 +20,14 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples
 
 from gegenbauer._locks import exclusive
+from gegenbauer._messages import Message, Setting
 from gegenbauer._validation import check_integer, check_number, shown
 from gegenbauer.basis.index_sets import require_few_terms
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.errors import message_of
 from gegenbauer.estimators._base import Range, box_of
 from gegenbauer.estimators._best_model import BestModel, LeftOut
 from gegenbauer.estimators._fences import find_fences
@@ -63,7 +65,7 @@ from gegenbauer.ridge.landmarks import choose_landmarks
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 from gegenbauer.ridge.solve import solve_ridge
 from gegenbauer.selection.basis_search import PAPER_ALPHAS, search_basis
-from gegenbauer.selection.candidates import NO_LOSS, Candidate
+from gegenbauer.selection.candidates import Candidate, no_finite_loss
 from gegenbauer.selection.objective import check_level
 from gegenbauer.selection.penalty import search_alpha
 from gegenbauer.selection.ridge_path import RidgePath
@@ -108,7 +110,7 @@ def _listed(values: Any, name: str) -> list[Any]:
     except TypeError:  # a number
         found = [values]
     if not found:
-        raise ValueError(f"`{name}` must not be empty: give values to choose from")
+        raise ValueError(Message("`{}` must not be empty: give values to choose from", name))
     return found
 
 
@@ -193,10 +195,14 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         self._validate_params()
         if checkpoint is not None:
             raise ValueError(
-                "`checkpoint` must be None where the model is chosen automatically, since sums "
-                "over folds and the draw of samples are not written to files. To go on after an "
-                "interrupt, choose on a part of the stream, and give what was chosen to "
-                f"{type(self).__name__.removesuffix('CV')}; got {shown(checkpoint)}"
+                Message(
+                    "`checkpoint` must be None where the model is chosen automatically, since sums "
+                    "over folds and the draw of samples are not written to files. To go on after "
+                    "an interrupt, choose on a part of the stream, and give what was chosen to {}; "
+                    "got {}",
+                    type(self).__name__.removesuffix("CV"),
+                    shown(checkpoint),
+                )
             )
         given = self.get_params(deep=False)
         names = kind._get_param_names()
@@ -333,8 +339,13 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
                 self.spectra_ = (spectrum,)
                 if not spectrum.interactions(data.X.shape[1]).any():
                     raise ValueError(
-                        "the spectrum gives no input a weight: set an interaction (q) above "
-                        f"zero, got `spectrum={self.spectrum!r}`"
+                        Message(
+                            "the spectrum gives no input a weight",
+                            ways=Message(
+                                "set an interaction (q) above zero, got `spectrum={!r}`",
+                                self.spectrum,
+                            ),
+                        )
                     )
                 alpha = self._first_alpha(few, few_splits) if n_landmarks == 0 else 0.0
         if n_landmarks:
@@ -426,22 +437,31 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         if not self._on_paper:
             if self.lam is not None:
                 raise ValueError(
-                    "`lam` is of the raw polynomials of the paper, which spectrum=None takes; got "
-                    f"lam={self.lam!r} with spectrum={self.spectrum!r}, whose polynomials are "
-                    "Chebyshev's: leave `lam` out, or set `spectrum=None`"
+                    Message(
+                        "`lam` is of the raw polynomials of the paper, which spectrum=None takes; "
+                        "got lam={!r} with spectrum={!r}, whose polynomials are Chebyshev's",
+                        self.lam,
+                        self.spectrum,
+                        ways=["leave `lam` out", "set `spectrum=None`"],
+                    )
                 )
             if several:
                 raise ValueError(
-                    f"several `n_terms` to choose from need the basis of the paper, spectrum=None; "
-                    f"got n_terms={self.n_terms!r} with spectrum={self.spectrum!r}: give one number"
+                    Message(
+                        "several `n_terms` to choose from need the basis of the paper, "
+                        "spectrum=None; got n_terms={!r} with spectrum={!r}: give one number",
+                        self.n_terms,
+                        self.spectrum,
+                    )
                 )
             if self.n_terms is not None:
-                require_few_terms(int(self.n_terms), f"`n_terms={self.n_terms}`")  # type: ignore[arg-type]
+                number = int(self.n_terms)  # type: ignore[arg-type]
+                require_few_terms(number, Setting("n_terms", str(self.n_terms)))
             return None
         lams = _listed(PAPER_LAM if self.lam is None else self.lam, "lam")
         sizes = _listed(PAPER_N_TERMS if self.n_terms is None else self.n_terms, "n_terms")
         sizes = [check_integer(size, "n_terms", minimum=1) for size in sizes]
-        require_few_terms(max(sizes), f"`n_terms={max(sizes)}`")
+        require_few_terms(max(sizes), Setting("n_terms", str(max(sizes))))
         return [check_number(lam, "lam", minimum=-0.5, open_below=True) for lam in lams], sizes
 
     def _make_scaling(self, X: NDArray[Any], data: Samples) -> InputScaling:
@@ -530,7 +550,14 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         try:
             return SpectrumKernel(data.X.shape[1], spectrum)
         except ValueError as error:
-            raise ValueError(f"{error}; here, give `n_terms` for a finite set of terms") from None
+            raise ValueError(
+                Message(
+                    "{}",
+                    message_of(error),
+                    ways="here, give `n_terms` for a finite set of terms",
+                    joint="; ",
+                )
+            ) from None
 
     def _first_alpha(self, data: Samples, splits: Splits) -> float:
         """Return the best of the usual alphas for the kernel of all terms, on few samples."""
@@ -671,7 +698,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         values = candidate.losses(alphas, loss)
         at = int(np.flatnonzero(values == values.min())[-1])
         if not np.isfinite(values[at]):
-            raise ValueError(NO_LOSS.format("alpha"))
+            raise ValueError(no_finite_loss("alpha"))
         return float(alphas[at]), float(values[at])
 
     def _level(self, basis: TensorBasis, data: Samples) -> float:
@@ -710,7 +737,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         measure, sign = self._own_loss, 1.0
         if self.scoring is not None:
             name = getattr(self.scoring, "__name__", self.scoring)  # of a function, or a scorer
-            measure, sign = f"the score by `scoring={name!r}`", -1.0
+            measure, sign = Message("the score by `scoring={!r}`", name), -1.0
         warn_of_underfitting(
             sign * best, sign * constant, data.n_samples, self.alpha_ if ran_away else None, measure
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gegenbauer._messages import Message, Ways
 from gegenbauer.errors import (
     GridEdgeWarning,
     RepeatedSamplesWarning,
@@ -59,9 +60,15 @@ def warn_at_edges(grids: Iterable[tuple[str, float, Sequence[float]]]) -> None:
         if len(set(values)) < 3 or best not in (min(values), max(values)):
             continue
         end, more = ("smallest", "smaller") if best == min(values) else ("largest", "larger")
-        free = ", or leave `alphas='auto'`" if name == "alphas" else ""
+        free = [Message("leave `alphas='auto'`")] if name == "alphas" else []
         warnings.warn(
-            f"{best:.6g} was the best of `{name}` and is the {end}: give {more} ones as well{free}",
+            Message(
+                "{:.6g} was the best of `{}` and is the {}",
+                best,
+                name,
+                end,
+                ways=[Message("give {} ones as well", more), *free],
+            ),
             GridEdgeWarning,
             stacklevel=stacklevel(),
         )
@@ -80,10 +87,20 @@ def warn_of_copies(data: Samples, splits: Splits) -> bool:
     if share < _MANY_COPIES:
         return False
     warnings.warn(
-        f"{share:.0%} of the samples that `cv` holds out have an equal one among those that it "
-        "trains with, so that no penalty seems too small: leave `cv=None`, which leaves out copies "
-        "together, or give each sample once with its `sample_weight`, or keep copies in one part, "
-        "as sklearn.model_selection.GroupKFold does",
+        Message(
+            "{:.0%} of the samples that `cv` holds out have an equal one among those that it "
+            "trains with, so that no penalty seems too small",
+            share,
+            ways=[
+                Ways.of(
+                    [
+                        "leave `cv=None`, which leaves out copies together",
+                        "give each sample once with its `sample_weight`",
+                    ]
+                ),
+                "keep copies in one part, as sklearn.model_selection.GroupKFold does",
+            ],
+        ),
         RepeatedSamplesWarning,
         stacklevel=stacklevel(),
     )
@@ -136,14 +153,28 @@ def warn_of_near_copies(
     if not (unseen > least and unseen > _AGREEMENT * twin and unseen > _BLINDNESS * seen):
         return
     which = f" (they differ in {' and '.join(columns)} alone)" if columns else ""
-    how = "`cv` holds them out" if by_cv else "each is left out by itself"
-    groups = ", or keep copies in one part, by `cv=GroupKFold()` of scikit-learn and `groups`"
+    how = Message("`cv` holds them out") if by_cv else "each is left out by itself"
+    groups = Message("keep copies in one part, by `cv=GroupKFold()` of scikit-learn and `groups`")
     warnings.warn(
-        f"{share:.0%} of the samples have near copies among the others{which}, by which they are "
-        f"predicted, so that no penalty seems too small: {measure} of these is {seen:.2g} where "
-        f"{how}, and {unseen:.2g} where their copies are left out as well. Leave out an input that "
-        "numbers the samples, and give each sample once, with its `sample_weight`"
-        f"{groups if has_groups else ''}",
+        Message(
+            "{:.0%} of the samples have near copies among the others{}, by which they are "
+            "predicted, so that no penalty seems too small: {} of these is {:.2g} where {}, and "
+            "{:.2g} where their copies are left out as well",
+            share,
+            which,
+            measure,
+            seen,
+            how,
+            unseen,
+            ways=[
+                Message(
+                    "leave out an input that numbers the samples, and give each sample once, with "
+                    "its `sample_weight`"
+                ),
+                *([groups] if has_groups else []),
+            ],
+            joint=". ",
+        ),
         RepeatedSamplesWarning,
         stacklevel=stacklevel(),
     )
@@ -163,11 +194,17 @@ def warn_of_underfitting(
         f"{1 / RUNAWAY:g} degrees of freedom. "
     )
     warnings.warn(
-        "the model is no better than a constant beyond what chance may give: of "
-        f"{n_samples:.6g} samples left out (equal ones may count as one) "
-        f"{measure} is {best:.4g}, and {constant:.4g} that of always predicting the "
-        f"same. {ran_away}Check that the inputs of each sample belong to its target, that "
-        "they are coded sensibly and hold what it depends on, or give more samples",
+        Message(
+            "the model is no better than a constant beyond what chance may give: of {:.6g} samples "
+            "left out (equal ones may count as one) {} is {:.4g}, and {:.4g} that of always "
+            "predicting the same. {}Check that the inputs of each sample belong to its target, "
+            "that they are coded sensibly and hold what it depends on, or give more samples",
+            n_samples,
+            measure,
+            best,
+            constant,
+            ran_away,
+        ),
         UnderfittingWarning,
         stacklevel=stacklevel(),
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer._validation import shown
 from gegenbauer.estimators._best_model import LeftOut
 from gegenbauer.estimators._samples import deal_samples, search_places
@@ -60,15 +61,23 @@ class SeveralSpectraEstimator(SearchEstimator):
         if wrong is not None:
             given, why, name = wrong
             raise ValueError(
-                f"`{self._SEVERAL}` {why}; got {given}: leave `{name}` out, or give "
-                f"`{self._NOT_SEVERAL}`"
+                Message(
+                    "`{}` {}; got {}",
+                    self._SEVERAL,
+                    why,
+                    given,
+                    ways=[Message("leave `{}` out", name), Message("give `{}`", self._NOT_SEVERAL)],
+                )
             )
 
     def _fit_by_stream(self, kind: type[Any], batches: Any, checkpoint: Any, **how: Any) -> Self:
         if self._wants_several:
             raise ValueError(
-                f"`{self._SEVERAL}` leaves out one sample at a time, and a stream is known by its "
-                f"sums: give `{self._NOT_SEVERAL}`"
+                Message(
+                    "`{}` leaves out one sample at a time, and a stream is known by its sums",
+                    self._SEVERAL,
+                    ways=Message("give `{}`", self._NOT_SEVERAL),
+                )
             )
         return super()._fit_by_stream(kind, batches, checkpoint, **how)
 
@@ -106,9 +115,14 @@ class SeveralSpectraEstimator(SearchEstimator):
             return few and not self.scaling_.is_constant.all()  # then there is nothing to learn
         if n_landmarks != 0:
             raise ValueError(
-                f"`{self._SEVERAL}` needs a coefficient for each sample, but the "
-                f"{data.n} samples are more than `kernel_samples={self.kernel_samples!r}` allows: "
-                f"raise `kernel_samples`, or give `{self._NOT_SEVERAL}`"
+                Message(
+                    "`{}` needs a coefficient for each sample, but the {} samples are more than "
+                    "`kernel_samples={!r}` allows",
+                    self._SEVERAL,
+                    data.n,
+                    self.kernel_samples,
+                    ways=["raise `kernel_samples`", Message("give `{}`", self._NOT_SEVERAL)],
+                )
             )
         return True
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.model_selection import check_cv
 
+from gegenbauer._messages import Message
 from gegenbauer._validation import require_plain
 
 if TYPE_CHECKING:
@@ -46,12 +47,15 @@ def make_splits(cv: Any, X: Any, y: Any, used: Places, groups: Any, *, classifie
     if cv is None:
         if groups is not None:
             raise ValueError(
-                "groups are samples that are left out together, but `cv=None` leaves out "
-                "single ones: give `cv`, such as GroupKFold(5)"
+                Message(
+                    "groups are samples that are left out together, but `cv=None` leaves out "
+                    "single ones",
+                    ways="give `cv`, such as GroupKFold(5)",
+                )
             )
         return None
     if isinstance(cv, type):
-        raise TypeError(f"`cv` must be a splitter, not a class: write {cv.__name__}(...)")
+        raise TypeError(Message("`cv` must be a splitter, not a class: write {}(...)", cv.__name__))
     pairs = cv
     try:
         if isinstance(cv, Integral) or hasattr(cv, "split"):
@@ -66,11 +70,13 @@ def make_splits(cv: Any, X: Any, y: Any, used: Places, groups: Any, *, classifie
             "fit(X, y, groups=...)"
         ) from error
     if not pairs:
-        raise ValueError(f"`cv` must have at least one split, got cv={cv!r}")
+        raise ValueError(Message("`cv` must have at least one split, got cv={!r}", cv))
     checked = [_checked_split(pair, k, n) for k, pair in enumerate(pairs)]
     splits = restrict_splits(checked, used, n)
     if not splits:
-        raise ValueError("`cv` leaves no split with samples of positive weight on both sides")
+        raise ValueError(
+            Message("`cv` leaves no split with samples of positive weight on both sides")
+        )
     return splits
 
 
@@ -106,7 +112,11 @@ def _checked_split(pair: Any, k: int, n: int) -> tuple[Places, Places]:
         train, test = pair
     except (TypeError, ValueError):
         raise TypeError(
-            f"`cv` must yield pairs (training samples, test samples); its split {k} is {pair!r}"
+            Message(
+                "`cv` must yield pairs (training samples, test samples); its split {} is {!r}",
+                k,
+                pair,
+            )
         ) from None
     parts = []
     for part, name in ((train, "training"), (test, "test")):
@@ -116,18 +126,31 @@ def _checked_split(pair: Any, k: int, n: int) -> tuple[Places, Places]:
             rows = np.flatnonzero(rows)
         if rows.size == 0:
             raise ValueError(
-                f"split {k} of `cv` has no {name} samples: give each split some of both"
+                Message("split {} of `cv` has no {} samples: give each split some of both", k, name)
             )
         if rows.ndim != 1 or rows.dtype.kind not in "iu":
             raise TypeError(
-                f"split {k} of `cv` must hold places of {name} samples (integers), or a mask of "
-                f"all {n} rows; got dtype {rows.dtype} and shape {rows.shape}"
+                Message(
+                    "split {} of `cv` must hold places of {} samples (integers), or a mask of "
+                    "all {} rows; got dtype {} and shape {}",
+                    k,
+                    name,
+                    n,
+                    rows.dtype,
+                    rows.shape,
+                )
             )
         beyond = rows[(rows < -n) | (rows >= n)]
         if beyond.size:
             raise ValueError(
-                f"split {k} of `cv` has the {name} row {beyond[0]}, but there are {n} rows, 0 to "
-                f"{n - 1}"
+                Message(
+                    "split {} of `cv` has the {} row {}, but there are {} rows, 0 to {}",
+                    k,
+                    name,
+                    beyond[0],
+                    n,
+                    n - 1,
+                )
             )
         parts.append(rows.astype(np.intp))
     return parts[0], parts[1]

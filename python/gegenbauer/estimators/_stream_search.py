@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message, Ways
 from gegenbauer._validation import check_flag
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.spectrum import Spectrum
@@ -209,16 +210,23 @@ class StreamSearch(SumsSearch):
         """Refuse parameters that need all samples at once."""
         if not (self.cv is None or isinstance(self.cv, Integral)):
             raise ValueError(
-                f"for a stream, `cv` must be a number of folds or None for {_FOLDS}, since samples "
-                f"are dealt to folds as they come; got {self.cv!r}"
+                Message(
+                    "for a stream, `cv` must be a number of folds or None for {}, since samples "
+                    "are dealt to folds as they come; got {!r}",
+                    _FOLDS,
+                    self.cv,
+                )
             )
         self._require_numbers_on_paper()
         if self._with_landmarks:
             self._require_all_terms()
         if self.scoring is not None:
             raise ValueError(
-                "for a stream, `scoring` must be None, since the samples are gone when models are "
-                f"judged: regression by squared errors, classes by log-loss; got {self.scoring!r}"
+                Message(
+                    "for a stream, `scoring` must be None, since the samples are gone when models "
+                    "are judged: regression by squared errors, classes by log-loss; got {!r}",
+                    self.scoring,
+                )
             )
 
     def _require_all_terms(self) -> None:
@@ -230,7 +238,9 @@ class StreamSearch(SumsSearch):
             wrong = "n_terms", repr(self.n_terms), "they are of all terms: leave it out"
         if wrong is not None:
             name, given, why = wrong
-            raise ValueError(f"with `landmarks=True`, `{name}` must not be {given}: {why}")
+            raise ValueError(
+                Message("with `landmarks=True`, `{}` must not be {}: {}", name, given, why)
+            )
 
     def _folds_to_be(self, report: Callable[[str], None]) -> _FoldStream:
         given = self.get_params(deep=False)
@@ -278,8 +288,12 @@ class StreamSearch(SumsSearch):
         spectrum = Spectrum(given.components, self._levels)
         if not spectrum.interactions(n_features).any():
             raise ValueError(
-                "the spectrum gives no input a weight: set an interaction (q) above zero, got "
-                f"`spectrum={self.spectrum!r}`"
+                Message(
+                    "the spectrum gives no input a weight",
+                    ways=Message(
+                        "set an interaction (q) above zero, got `spectrum={!r}`", self.spectrum
+                    ),
+                )
             )
         return spectrum
 
@@ -318,7 +332,7 @@ class StreamSearch(SumsSearch):
         size = most + K
         # matrices of all folds, of all others, of all the terms that were summed, and of a solve
         n_bytes = self._bytes_to_choose(
-            size, f"{size} terms and outputs", "lower `n_terms` or `cv`"
+            size, f"{size} terms and outputs", Ways("lower", "`n_terms`", "`cv`")
         )
         if grid is not None:
             bases = [TensorBasis(m, n_terms=max(grid[1]), lam=lam) for lam in np.unique(grid[0])]
@@ -331,7 +345,7 @@ class StreamSearch(SumsSearch):
             return summed_terms([twice], K), n_bytes
         return summed_terms([self._largest(m, spectrum, most)], K), n_bytes
 
-    def _bytes_to_choose(self, size: int, what: str, advice: str) -> float:
+    def _bytes_to_choose(self, size: int, what: str, advice: Ways) -> float:
         """Return the memory of the choice by matrices of some size; refuse what does not fit."""
         n_bytes = 8.0 * size * size * (3 * self.n_folds + 4)
         what = f"the choice by the normal equations of {what} in {self.n_folds} folds"
@@ -347,7 +361,7 @@ class StreamSearch(SumsSearch):
         n_landmarks = min(default_landmarks(n), n)
         n_bytes = self._bytes_to_choose(
             n_landmarks + 1 + first.n_outputs,
-            f"{n_landmarks} landmarks and {first.n_outputs} outputs", "lower `cv`",
+            f"{n_landmarks} landmarks and {first.n_outputs} outputs", Ways("lower", "`cv`"),
         )  # fmt: skip
         landmarks, places = choose_landmarks(
             SpectrumKernel(m, spectrum), first.X, n_landmarks, sample_weight=first.weight,
@@ -419,8 +433,13 @@ class StreamSearch(SumsSearch):
         n_folds, n_threads = self.n_folds, self._n_threads()
         if sums.n_samples < n_folds:
             raise ValueError(
-                f"cv={n_folds} folds need at least {n_folds} samples of positive weight, got "
-                f"{sums.n_samples}: give more, or a smaller `cv`"
+                Message(
+                    "cv={} folds need at least {} samples of positive weight, got {}",
+                    n_folds,
+                    n_folds,
+                    sums.n_samples,
+                    ways=Ways("give", "more", "a smaller `cv`", last=", or "),
+                )
             )
         sums.begin(n_threads)
         draw = sums.draw
@@ -473,9 +492,13 @@ class StreamSearch(SumsSearch):
         if self._has_given_bounds or share < _MANY_CLIPPED:
             return
         warnings.warn(
-            f"{share:.1%} of the values of {self._column_name(column)} lie beyond the range of the "
-            "first samples, from which landmarks have their box, and count as its nearest end: "
-            "shuffle the stream, or leave out `landmarks`",
+            Message(
+                "{:.1%} of the values of {} lie beyond the range of the first samples, from which "
+                "landmarks have their box, and count as its nearest end",
+                share,
+                self._column_name(column),
+                ways=["shuffle the stream", "leave out `landmarks`"],
+            ),
             StreamOrderWarning,
             stacklevel=stacklevel(),
         )
@@ -582,9 +605,13 @@ def _warn_of_order(basis: TensorBasis, summed: TensorBasis) -> None:
     share = float(squares[1:][there[1:]].sum() / squares[1:].sum())
     if share < _LEAST_SHARE:
         warnings.warn(
-            f"the terms that were summed hold {share:.0%} of the weight that the spectrum of all "
-            "samples gives to its terms, since the first samples of the stream are unlike the "
-            "others: shuffle the stream, or give `spectrum`",
+            Message(
+                "the terms that were summed hold {:.0%} of the weight that the spectrum of all "
+                "samples gives to its terms, since the first samples of the stream are unlike the "
+                "others",
+                share,
+                ways=["shuffle the stream", "give `spectrum`"],
+            ),
             StreamOrderWarning,
             stacklevel=stacklevel(),
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.sparse import issparse
 
+from gegenbauer._messages import Message
 from gegenbauer.estimators._label_set import LabelSet, announced_classes
 from gegenbauer.estimators._labels import (
     class_factors,
@@ -56,8 +57,10 @@ class ClassStream(ClassTargets, StreamEstimator):
     def _require_sums_to_do(self) -> bool:
         if self.class_weight == "balanced":
             raise ValueError(
-                "`class_weight='balanced'` needs the number of rows of every class before the "
-                "first one is learned; for batches, pass a dict {label: weight}"
+                Message(
+                    "`class_weight='balanced'` needs the number of rows of every class before the "
+                    "first one is learned; for batches, pass a dict {{label: weight}}"
+                )
             )
         return super()._require_sums_to_do()
 
@@ -66,8 +69,11 @@ class ClassStream(ClassTargets, StreamEstimator):
         if classes is None:
             if not grow and self._label_set is None:
                 raise ValueError(
-                    f"{name}: the first call of partial_fit needs `classes`, all labels that may "
-                    "come, since a batch may lack some"
+                    Message(
+                        "{}: the first call of partial_fit needs `classes`, all labels that may "
+                        "come, since a batch may lack some",
+                        name,
+                    )
                 )
             return
         given = announced_classes(classes, name)
@@ -75,7 +81,9 @@ class ClassStream(ClassTargets, StreamEstimator):
             self._label_set.require_announced(given)
             return
         if given.size < 2:
-            raise ValueError(f"`classes` must hold at least two labels, got {given.tolist()}")
+            raise ValueError(
+                Message("`classes` must hold at least two labels, got {}", given.tolist())
+            )
         self._label_set = LabelSet(given)
         if isinstance(self.class_weight, dict):
             class_factors(self.class_weight, given)
@@ -94,7 +102,10 @@ class ClassStream(ClassTargets, StreamEstimator):
         if multilabel:
             if isinstance(self.class_weight, dict):
                 raise ValueError(
-                    f"`class_weight` of {name} must be None for multilabel y in batches, got a dict"
+                    Message(
+                        "`class_weight` of {} must be None for multilabel y in batches, got a dict",
+                        name,
+                    )
                 )
             columns = indicator_columns(y, name)
             found = LabelSet.of_columns(columns.shape[1], names)

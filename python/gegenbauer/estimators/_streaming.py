@@ -20,10 +20,11 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from gegenbauer._locks import exclusive
+from gegenbauer._messages import Message
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_number
 from gegenbauer.batches.iterables import as_batches
-from gegenbauer.errors import StreamError, StreamOrderWarning, stacklevel
+from gegenbauer.errors import StreamError, StreamOrderWarning, message_of, stacklevel
 from gegenbauer.estimators._base import MAX_LISTED, TARGETS_ADVICE, InputEstimator, advising
 from gegenbauer.estimators._categories import CategoryEncoder
 from gegenbauer.estimators._labels import column_names
@@ -118,7 +119,8 @@ class StreamEstimator(SolvedEstimator):
             try:
                 self._can_go_on()
             except ValueError as error:
-                raise AttributeError(f"no partial_fit here: {error}", name=name) from None
+                text = Message("no partial_fit here: {}", message_of(error))
+                raise AttributeError(text, name=name) from None
         return super().__getattr__(name)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -153,8 +155,19 @@ class StreamEstimator(SolvedEstimator):
                 )
             except np.linalg.LinAlgError as error:
                 raise np.linalg.LinAlgError(
-                    f"{error} (now {float(self.alpha):g}), by `refit()` since the samples are "
-                    "gone, or choose it by `choose_alpha()`"
+                    Message(
+                        "{}",
+                        message_of(error).report,
+                        ways=[
+                            Message(
+                                "raise `alpha` (now {:g})",
+                                float(self.alpha),
+                                ways="by `refit()` since the samples are gone",
+                                joint=", ",
+                            ),
+                            "choose it by `choose_alpha()`",
+                        ],
+                    )
                 ) from None
         flat = self._y_was_flat and solution.weights.shape[1] == 1
         self._keep_solution(solution, flat=flat)
@@ -164,13 +177,18 @@ class StreamEstimator(SolvedEstimator):
         """Refuse parameters that need all samples at once."""
         if self.engine in ("dual", "kernel"):
             raise ValueError(
-                f"`engine={self.engine!r}` needs all samples at once; for batches it must be "
-                "'auto', 'primal' or 'moments'"
+                Message(
+                    "`engine={!r}` needs all samples at once; for batches it must be "
+                    "'auto', 'primal' or 'moments'",
+                    self.engine,
+                )
             )
         if self.solver == "orthogonal":
             raise ValueError(
-                "`solver='orthogonal'` needs all samples at once; for batches it must be 'auto' or "
-                "'cholesky'"
+                Message(
+                    "`solver='orthogonal'` needs all samples at once; for batches it must be "
+                    "'auto' or 'cholesky'"
+                )
             )
         return True
 
@@ -394,8 +412,11 @@ class StreamEstimator(SolvedEstimator):
         self._require_sums_to_do()
         if not (checkpoint is None or hasattr(checkpoint, "is_due")):
             raise TypeError(
-                "`checkpoint` must be a gegenbauer.Checkpoint, such as Checkpoint(path), got "
-                f"{type(checkpoint).__name__}"
+                Message(
+                    "`checkpoint` must be a gegenbauer.Checkpoint, such as Checkpoint(path), got "
+                    "{}",
+                    type(checkpoint).__name__,
+                )
             )
         run = StreamRun(self._unfitted(), batches, classes, checkpoint)
         with RowProgress(
@@ -422,7 +443,8 @@ class StreamEstimator(SolvedEstimator):
             raise
         except (ValueError, TypeError) as error:
             counted = "; rows count from the first of these" if " row " in str(error) else ""
-            raise StreamError(f"{error}{counted}", batch.where) from error
+            reason = Message("{}{}", message_of(error), counted)
+            raise StreamError(reason, batch.where) from error
         return work, n_rows
 
     # ---- merging -----------------------------------------------------------------
@@ -542,7 +564,7 @@ class StreamEstimator(SolvedEstimator):
                     targets, weight = judge._encode_batch(y, weight, names, grow=False)
                     empty.update(X, targets, sample_weight=weight, n_threads=self._n_threads())
                 except (ValueError, TypeError) as error:
-                    raise StreamError(str(error), f"held_out, {batch.where}") from error
+                    raise StreamError(message_of(error), f"held_out, {batch.where}") from error
         if empty.n_samples == 0:
             raise ValueError("held_out has no samples")
         return empty

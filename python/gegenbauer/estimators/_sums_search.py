@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message, Ways
 from gegenbauer._validation import check_threads
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.estimators._best_model import LeftOut
@@ -81,8 +82,10 @@ class SumsSearch(SearchEstimator):
         given = self.categorical_features
         if self._on_paper and not (given is None or isinstance(given, str)):
             raise ValueError(
-                "`spectrum=None` takes numbers alone, and `categorical_features` names others: "
-                "leave `spectrum` out, or encode the columns"
+                Message(
+                    "`spectrum=None` takes numbers alone, and `categorical_features` names others",
+                    ways=["leave `spectrum` out", "encode the columns"],
+                )
             )
 
     def _default_n_terms(self, data: Samples) -> int:
@@ -95,7 +98,7 @@ class SumsSearch(SearchEstimator):
         require_memory(
             8.0 * n_alphas * data.Y.size + 8.0 * n_alphas * n_terms * K,
             f"outputs of {data.n} samples for {n_alphas} alphas",
-            "give fewer `alphas` or outputs",
+            Ways("give fewer", "`alphas`", "outputs"),
         )
 
     def _usual_landmarks(self, data: Samples, basis: TensorBasis, n_samples: int) -> int:

@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message
 from gegenbauer._validation import (
     check_number,
     naming_columns,
@@ -99,7 +100,7 @@ class TargetEstimator(InputEstimator):
         """Return the error of an attribute that this model does not have, once it is fitted."""
         check_is_fitted(self)  # raises a kind of AttributeError, too
         return AttributeError(
-            f"this {type(self).__name__} has no {name}: {why}", name=name, obj=self
+            Message("this {} has no {}: {}", type(self).__name__, name, why), name=name, obj=self
         )
 
     @property
@@ -352,9 +353,12 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
             known = LabelSet.of_columns(columns.shape[1], names)
             if isinstance(self.class_weight, dict):
                 raise ValueError(
-                    f"`class_weight` of {name} must be None or 'balanced' for multilabel y, "
-                    "whose columns share the weights of the samples; got a dict. Pass "
-                    "sample_weight instead."
+                    Message(
+                        "`class_weight` of {} must be None or 'balanced' for multilabel y, "
+                        "whose columns share the weights of the samples; got a dict. Pass "
+                        "sample_weight instead.",
+                        name,
+                    )
                 )
             targets = np.where(columns, 1.0, -1.0)
             coded = list(columns.T.astype(np.intp))

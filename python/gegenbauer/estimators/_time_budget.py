@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer.errors import TimeBudgetWarning, stacklevel
 from gegenbauer.selection._leave_one_out import leave_one_out
 
@@ -193,8 +194,12 @@ def warn_of_cheaper(
         found.append("no other models are tried")
     if found:
         warnings.warn(
-            f"`max_seconds={seconds:g}` makes the fit cheaper, which would take some "
-            f"{expected:.2g} s: {'; '.join(found)}",
+            Message(
+                "`max_seconds={:g}` makes the fit cheaper, which would take some {:.2g} s: {}",
+                seconds,
+                expected,
+                "; ".join(found),
+            ),
             TimeBudgetWarning,
             stacklevel=stacklevel(),
         )

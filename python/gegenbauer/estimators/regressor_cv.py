@@ -18,6 +18,7 @@ from sklearn.metrics import (
 )
 from sklearn.utils._param_validation import StrOptions
 
+from gegenbauer._messages import Message
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
     CLIP,
@@ -801,8 +802,11 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
             coverage = 1.0
         if coverage >= 1:
             raise ValueError(
-                "`coverage` must be greater than 0 and less than 1, the share of new samples that "
-                f"the intervals are to hold, such as 0.9; got {shown(given)}"
+                Message(
+                    "`coverage` must be greater than 0 and less than 1, the share of new samples "
+                    "that the intervals are to hold, such as 0.9; got {}",
+                    shown(given),
+                )
             )
         outputs = self._raw_outputs(X)
         X = self._validate_inputs(X, reset=False)

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer._messages import Ways
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer.basis.averages import averaged_terms
 from gegenbauer.estimators._base import CLIP_ADVICE, advising
@@ -24,6 +25,8 @@ __all__ = ["GegenbauerFeatures"]
 
 # Degree of GegenbauerFeatures when neither n_terms nor degree is given.
 _DEFAULT_FEATURES_DEGREE = 2
+
+_ADVICE = Ways.of([CLIP_ADVICE, Ways.of(["pass X as float64", Ways("lower", "`lam`", "`degree`")])])
 
 
 class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc]
@@ -204,7 +207,7 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         check_is_fitted(self)
         X = self._validate_inputs(X, reset=False)
         self._apply_range_policy(X)
-        with advising(f"{CLIP_ADVICE}, or pass X as float64, or lower `lam` or `degree`"):
+        with advising(_ADVICE):
             return self._with_means(X, self._features, self._averaged)
 
     def _features(self, X: NDArray[Any]) -> NDArray[Any]:

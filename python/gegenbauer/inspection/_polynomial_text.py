@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer._validation import check_integer, shortest
 from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
@@ -27,7 +28,7 @@ def _terms_of(estimator: Any, output: int) -> tuple[TensorBasis, Doubles, float]
     coef = function.coef_2d
     output = check_integer(output, "output", minimum=0)
     if output >= coef.shape[1]:
-        raise ValueError(f"`output` must be below {coef.shape[1]}, got {output}")
+        raise ValueError(Message("`output` must be below {}, got {}", coef.shape[1], output))
     shift = 0.0 if function.intercept is None else function.intercept[output]
     return function.basis, coef[:, output], float(shift)
 
@@ -38,13 +39,18 @@ def input_names(estimator: Any, names: Sequence[str] | None) -> list[str]:
     if names is None:
         names = getattr(estimator, "feature_names_in_", [f"x{t}" for t in range(m)])
     if len(names) != m:
-        raise ValueError(f"`names` must have {m} entries, got {len(names)}")
+        raise ValueError(Message("`names` must have {} entries, got {}", m, len(names)))
     found = [str(name) for name in names]
     twice = [name for name, count in Counter(found).items() if count > 1]
     if twice:
         raise ValueError(
-            f"names of inputs must differ, but {twice[0]!r} names {found.count(twice[0])} of them, "
-            "which a polynomial could not distinguish: give `names=[...]`"
+            Message(
+                "names of inputs must differ, but {!r} names {} of them, which a polynomial could "
+                "not distinguish",
+                twice[0],
+                found.count(twice[0]),
+                ways="give `names=[...]`",
+            )
         )
     return found
 

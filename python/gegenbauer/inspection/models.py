@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gegenbauer._messages import Message
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 
@@ -25,8 +26,10 @@ def expansion_of(estimator: Any) -> TermExpansion | KernelExpansion | MeanExpans
     if isinstance(found, (TermExpansion, KernelExpansion, MeanExpansion)):
         return found
     raise TypeError(
-        "`estimator` must be a regressor or classifier of this library, got "
-        f"{type(estimator).__name__}"
+        Message(
+            "`estimator` must be a regressor or classifier of this library, got {}",
+            type(estimator).__name__,
+        )
     )
 
 
@@ -35,7 +38,9 @@ def terms_of(estimator: Any) -> TermExpansion:
     found = expansion_of(estimator)
     if not isinstance(found, TermExpansion):
         raise TypeError(
-            "this model has infinitely many terms and no finite polynomial: fit with `n_terms` to "
-            "get one"
+            Message(
+                "this model has infinitely many terms and no finite polynomial",
+                ways="fit with `n_terms` to get one",
+            )
         )
     return found

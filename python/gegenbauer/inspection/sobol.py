@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer._validation import (
     as_matrix,
     check_choice,
@@ -132,10 +133,10 @@ def term_sobol_indices(
     (array([5.]), array([1.6667]), array([0.2, 0.8]))
     """
     if not isinstance(basis, TensorBasis):
-        raise TypeError(f"`basis` must be a TensorBasis, got {type(basis).__name__}")
+        raise TypeError(Message("`basis` must be a TensorBasis, got {}", type(basis).__name__))
     check_choice(distribution, "distribution", DISTRIBUTIONS)
     if tuple(domain) not in ((0, 1), (-1, 1)):
-        raise ValueError(f"`domain` must be (0, 1) or (-1, 1), got {domain!r}")
+        raise ValueError(Message("`domain` must be (0, 1) or (-1, 1), got {!r}", domain))
     W = as_matrix(
         weights, "weights", n_rows=basis.n_terms, keep_float32=False, one_dimensional=True
     )  # fmt: skip
@@ -189,7 +190,7 @@ def _decompose(
 def _check_extent(extent: float) -> float:
     value = check_number(extent, "extent", minimum=0, open_below=True)
     if value > 1:
-        raise ValueError(f"`extent` must be at most 1, got {value}")
+        raise ValueError(Message("`extent` must be at most 1, got {}", value))
     return value
 
 
@@ -312,7 +313,7 @@ def kernel_sobol_indices(
     [0.2, 0.8]
     """
     if not isinstance(kernel, SpectrumKernel):
-        raise TypeError(f"`kernel` must be a SpectrumKernel, got {type(kernel).__name__}")
+        raise TypeError(Message("`kernel` must be a SpectrumKernel, got {}", type(kernel).__name__))
     check_choice(distribution, "distribution", DISTRIBUTIONS)
     m = kernel.n_features
     data = as_samples(X_train, "X_train", kernel)

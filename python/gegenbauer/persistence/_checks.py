@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from gegenbauer.errors import ModelFileError
+from gegenbauer._messages import Message
+from gegenbauer.errors import ModelFileError, message_of
 from gegenbauer.persistence._format import (
     ALPHA_RESULTS,
     ALTERNATIVES,
@@ -329,7 +330,8 @@ def build_object(function: Any, *args: Any, **kwargs: Any) -> Any:
     try:
         return function(*args, **kwargs)
     except (TypeError, ValueError, OverflowError, MemoryError) as error:
-        raise ModelFileError(f"{function.__name__} refuses what it holds: {error}") from error
+        text = Message("{} refuses what it holds: {}", function.__name__, message_of(error))
+        raise ModelFileError(text) from error
 
 
 def require_keys(mapping: dict[str, Any], expected: set[str], name: str) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gegenbauer.errors import ModelFileError
+from gegenbauer._messages import Message
+from gegenbauer.errors import ModelFileError, message_of
 from gegenbauer.persistence._format import import_safetensors
 from gegenbauer.persistence._read import read_file, read_tensors
 from gegenbauer.persistence._restore import from_parts
@@ -68,7 +69,7 @@ def load_as(path: Path, name: Path) -> Any:
         header, data = read_file(path)
         return from_parts(header, read_tensors(header, data))
     except ModelFileError as error:
-        raise ModelFileError(f"{name}: {error}") from error.__cause__
+        raise ModelFileError(Message("{}: {}", name, message_of(error))) from error.__cause__
 
 
 def library_version(path: Any) -> str:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.metrics import get_scorer_names
 
+from gegenbauer._messages import Message
 from gegenbauer.basis.index_sets import count_terms
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import Spectrum, as_spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
-from gegenbauer.errors import ModelFileError
+from gegenbauer.errors import ModelFileError, message_of
 from gegenbauer.estimators._alternatives import Comparison
 from gegenbauer.estimators._label_set import LabelSet
 from gegenbauer.estimators._solution import Solution
@@ -175,7 +176,7 @@ def _restore_parameters(name: str, parameters: dict[str, Any]) -> Any:
     try:
         estimator._validate_params()
     except (TypeError, ValueError, OverflowError) as error:
-        raise ModelFileError(f"parameters: {error}") from error
+        raise ModelFileError(Message("parameters: {}", message_of(error))) from error
     return estimator
 
 

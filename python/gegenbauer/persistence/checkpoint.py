@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from gegenbauer._messages import Message
 from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import check_integer, check_number
 from gegenbauer.errors import ModelFileError
@@ -118,9 +119,14 @@ class Checkpoint(FormerNames):
         if differ:
             name = differ[0]
             raise ValueError(
-                f"{self.path} is the checkpoint of a model with `{name}="
-                f"{getattr(model, name)!r}`, and here it is {getattr(blank, name)!r}: give the "
-                "same, or remove the file to begin anew"
+                Message(
+                    "{} is the checkpoint of a model with `{}={!r}`, and here it is {!r}: give the "
+                    "same, or remove the file to begin anew",
+                    self.path,
+                    name,
+                    getattr(model, name),
+                    getattr(blank, name),
+                )
             )
         del model._position
         model.set_params(**blank.get_params(deep=False))

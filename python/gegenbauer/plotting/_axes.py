@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from gegenbauer._messages import Message
+
 if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
 
@@ -20,7 +22,7 @@ def get_axes(ax: Any, *, height: float | None = None) -> Any:
             some = f"{type(ax).__name__}"
             if np.ndim(ax):
                 some = f"some of shape {np.shape(ax)}: pass one of them, such as axes.flat[0]"
-            raise TypeError(f"`ax` must be the matplotlib Axes to draw into, got {some}")
+            raise TypeError(Message("`ax` must be the matplotlib Axes to draw into, got {}", some))
         return ax
     try:
         import matplotlib.pyplot as plt

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer._validation import check_integer
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.plotting._axes import get_axes
@@ -68,11 +69,13 @@ class BasisDisplay:
         BasisDisplay
         """
         if not isinstance(basis, TensorBasis):
-            raise TypeError(f"`basis` must be a TensorBasis, got {type(basis).__name__}")
+            raise TypeError(Message("`basis` must be a TensorBasis, got {}", type(basis).__name__))
         degree = check_integer(degree, "degree", minimum=0)
         feature = check_integer(feature, "feature", minimum=0)
         if feature >= basis.n_features:
-            raise ValueError(f"`feature` must be below {basis.n_features}, got {feature}")
+            raise ValueError(
+                Message("`feature` must be below {}, got {}", basis.n_features, feature)
+            )
         x = np.linspace(*domain, 401)
         spectrum = basis.spectrum._of_input(feature)
         one = TensorBasis(1, degree=degree, lam=basis.lam, spectrum=spectrum)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer._messages import Message
 from gegenbauer._validation import check_integer
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.inspection.sobol import SobolIndices, sobol_indices
@@ -80,13 +81,13 @@ class InputDisplay:
         n_outputs, m = indices.total.shape
         output = check_integer(output, "output", minimum=0)
         if output >= n_outputs:
-            raise ValueError(f"`output` must be below {n_outputs}, got {output}")
+            raise ValueError(Message("`output` must be below {}, got {}", n_outputs, output))
         values = {
             "first order": indices.first_order[output], "total": indices.total[output]
         }  # fmt: skip
         labels = [f"x{t}" for t in range(m)] if names is None else names
         if len(labels) != m:
-            raise ValueError(f"`names` must have {m} entries, got {len(labels)}")
+            raise ValueError(Message("`names` must have {} entries, got {}", m, len(labels)))
         return cls(labels, values, xlabel=xlabel).plot(ax=ax)
 
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from gegenbauer._messages import Message
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_integer
 from gegenbauer.plotting._axes import get_axes
@@ -110,7 +111,7 @@ class LeverageDisplay:
         found = path.leave_one_out([alpha])
         output = check_integer(output, "output", minimum=0)
         if output >= path.n_outputs:
-            raise ValueError(f"`output` must be below {path.n_outputs}, got {output}")
+            raise ValueError(Message("`output` must be below {}, got {}", path.n_outputs, output))
         residuals = path.targets[:, output] - found.predictions[0, :, output]
         leverages = found.leverages[0]
         return cls(leverages, residuals, float(leverages.mean()))

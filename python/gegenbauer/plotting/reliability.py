@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.calibration import CalibrationDisplay, calibration_curve
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer._messages import Message
 from gegenbauer._validation import check_choice, check_integer, require_plain
 from gegenbauer.estimators.classifier_cv import GegenbauerClassifierCV
 from gegenbauer.plotting._axes import get_axes
@@ -58,9 +59,12 @@ def left_out_outcomes(
     check_is_fitted(estimator)
     if not isinstance(estimator, GegenbauerClassifierCV):
         raise TypeError(
-            "`estimator` must be a GegenbauerClassifierCV, whose probabilities leave samples out; "
-            f"got {type(estimator).__name__}. scikit-learn's CalibrationDisplay takes any "
-            "classifier and other samples"
+            Message(
+                "`estimator` must be a GegenbauerClassifierCV, whose probabilities leave samples "
+                "out; got {}. scikit-learn's CalibrationDisplay takes any classifier and other "
+                "samples",
+                type(estimator).__name__,
+            )
         )
     P = estimator.loo_probabilities_
     require_plain(y, "y", wanted="labels")
@@ -78,9 +82,13 @@ def left_out_outcomes(
             f"got {unknown[0]!r}"
         )
     if pos_label is None and estimator.multilabel_:
-        raise ValueError(f"give `pos_label`, the column of y to look at: one of {classes}")
+        raise ValueError(
+            Message("give `pos_label`, the column of y to look at: one of {}", classes)
+        )
     if pos_label is not None and pos_label not in classes:
-        raise ValueError(f"`pos_label` must be one of the classes, {classes}; got {pos_label!r}")
+        raise ValueError(
+            Message("`pos_label` must be one of the classes, {}; got {!r}", classes, pos_label)
+        )
     if pos_label is None and len(classes) > 2:
         outcomes, found = estimator.classes_[P.argmax(axis=1)] == labels, P.max(axis=1)
     else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer._messages import Message
 from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.plotting._axes import error_name, errors_of, get_axes
@@ -123,13 +124,18 @@ class SensitivityDisplay(FormerNames):
         results = estimator.surface_ if isinstance(estimator, SearchEstimator) else {}
         if "n_terms" not in results:
             raise TypeError(
-                f"this {type(estimator).__name__} has tried no numbers of terms: fit it with "
-                "`spectrum=None` and several `n_terms`"
+                Message(
+                    "this {} has tried no numbers of terms",
+                    type(estimator).__name__,
+                    ways="fit it with `spectrum=None` and several `n_terms`",
+                )
             )
         tried = results["lam"].tolist()
         value = estimator.lam_ if lam is None else float(lam)
         if value not in tried:
-            raise ValueError(f"`lam` must be one of those that were tried, {tried}; got {lam!r}")
+            raise ValueError(
+                Message("`lam` must be one of those that were tried, {}; got {!r}", tried, lam)
+            )
         errors = errors_of(estimator)[tried.index(value)].T
         known = np.isfinite(errors).any(axis=1)  # beyond the grid, only the best lam was tried
         return cls(

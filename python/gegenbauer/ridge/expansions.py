@@ -11,6 +11,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Ways
 from gegenbauer._validation import CLIP, as_matrix, check_out, check_threads, require_finite
 from gegenbauer.basis.averages import averaged_terms
 from gegenbauer.basis.derivatives import derivative_coefficients
@@ -36,6 +37,8 @@ _Posterior = TypeVar("_Posterior")
 
 # Coefficients of derivatives, or values of terms, that are held at once
 _MOST_COEFFICIENTS = 2**23
+
+_REMEDY = Ways("", CLIP, "weights are too large", last="; or ")
 
 __all__ = [
     "Expansion",
@@ -109,7 +112,7 @@ def predict(
         if np.may_share_memory(out, data) or np.may_share_memory(out, coefficients):
             raise ValueError("out must not share memory with X or weights")
     core.predict(basis._plan, data, box, coefficients, out, threads)
-    require_finite(out, "some predictions are", f"{CLIP}; or weights are too large")
+    require_finite(out, "some predictions are", _REMEDY)
     return out
 
 
@@ -286,7 +289,7 @@ class LinearExpansion(Expansion):
         """Turn derivatives by scaled inputs, (n_samples, n_features, n_outputs), into others."""
         with np.errstate(over="ignore", invalid="ignore"):
             found *= self.scaling.slopes(X)[:, :, np.newaxis]
-        require_finite(found, "some derivatives are", f"{CLIP}; or weights are too large")
+        require_finite(found, "some derivatives are", _REMEDY)
         return found[:, :, 0] if self.coef.ndim == 1 else found
 
     @staticmethod

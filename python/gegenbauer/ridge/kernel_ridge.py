@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gegenbauer._memory import memory_limit, require_memory
+from gegenbauer._messages import Ways
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
     as_matrix,
@@ -175,7 +176,7 @@ def solve_kernel(
     require_finite(
         result["dual_coef"],
         "the dual coefficients are",
-        f"{kernel_._remedy}; or Y or sample_weight is too large",
+        Ways("", kernel_._remedy, "Y or sample_weight is too large", last="; or "),
     )
     return KernelSolution(**result)
 
@@ -255,5 +256,9 @@ def predict_kernel(
     kernel_._plan.apply(data, train, box, coefficients, out, threads)
     if shift is not None:
         out += shift
-    require_finite(out, "some predictions are", f"{kernel_._remedy}; or dual_coef is too large")
+    require_finite(
+        out,
+        "some predictions are",
+        Ways("", kernel_._remedy, "dual_coef is too large", last="; or "),
+    )
     return out

@@ -14,6 +14,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import memory_limit, require_memory
+from gegenbauer._messages import Ways
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
     as_matrix,
@@ -188,8 +189,13 @@ def solve_ridge(
             basis._plan, n_samples, n_outputs, alpha, penalize_constant, engine, solver
         ),
         f"the solve for {n_samples} samples, {n_terms} terms and {n_outputs} outputs",
-        "lower `n_terms` or `degree`, fit fewer samples or outputs at once, or choose another "
-        "`engine`",
+        Ways.of(
+            [
+                Ways("lower", "`n_terms`", "`degree`"),
+                "fit fewer samples or outputs at once",
+                "choose another `engine`",
+            ]
+        ),
     )
     # no orthogonal factorisation needs more
     most_bytes = 32.0 * (n_samples + n_terms + n_outputs) ** 2

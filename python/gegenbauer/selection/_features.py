@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._dispatch import core
+from gegenbauer._messages import Message, Ways
 from gegenbauer._validation import CLIP, require_finite
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.ridge.expansions import predict
@@ -48,7 +49,9 @@ EPS = float(np.finfo(np.float64).eps)
 
 def check_tolerance(tolerance: object) -> float:
     if not isinstance(tolerance, Real) or not float(tolerance) >= 0:
-        raise ValueError(f"`tolerance` must be a number >= 0, or infinity, got {tolerance!r}")
+        raise ValueError(
+            Message("`tolerance` must be a number >= 0, or infinity, got {!r}", tolerance)
+        )
     return float(tolerance)
 
 
@@ -77,7 +80,10 @@ def gram_matrix(
 def finite_sums(sums: Doubles) -> Doubles:
     """Return sums that are finite; refuse others."""
     require_finite(
-        sums, "the sums are", f"{CLIP}; or Y or sample_weight is too large", name_row=False
+        sums,
+        "the sums are",
+        Ways("", CLIP, "Y or sample_weight is too large", last="; or "),
+        name_row=False,
     )
     return sums
 

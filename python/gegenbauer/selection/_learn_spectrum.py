@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gegenbauer._dispatch import one_blas_thread
+from gegenbauer._messages import Message
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_integer, check_number
 from gegenbauer.basis.kernels import SpectrumKernel
@@ -153,7 +154,7 @@ def learn_spectrum(
     kinds = first.spectrum.components
     start = first.spectrum.interactions(m)
     if (start <= 0).any():
-        raise ValueError("`components` must start with positive interactions (q)")
+        raise ValueError(Message("`components` must start with positive interactions (q)"))
     log_start = np.log(start)
 
     def make(q: Doubles) -> SpectrumKernel:

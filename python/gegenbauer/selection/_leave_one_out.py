@@ -9,6 +9,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message, Ways
 from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import (
     CLIP,
@@ -124,7 +125,10 @@ def leave_one_out(
     """
     if not isinstance(kernel, (TotalDegreeKernel, SpectrumKernel)):
         raise TypeError(
-            f"`kernel` must be a TotalDegreeKernel or SpectrumKernel, got {type(kernel).__name__}"
+            Message(
+                "`kernel` must be a TotalDegreeKernel or SpectrumKernel, got {}",
+                type(kernel).__name__,
+            )
         )
     alpha = check_number(alpha, "alpha", minimum=0, open_below=True)
     free = not check_flag(penalize_constant, "penalize_constant")
@@ -284,8 +288,12 @@ def check_share(left_out_share: npt.ArrayLike | None, n_rows: int) -> Doubles | 
     )[:, 0]  # fmt: skip
     if share.min() <= 0 or share.max() > 1:
         raise ValueError(
-            "`left_out_share` must lie above 0 and up to 1, all of a sample's weight; "
-            f"got {share.min():.6g} to {share.max():.6g}"
+            Message(
+                "`left_out_share` must lie above 0 and up to 1, all of a sample's weight; "
+                "got {:.6g} to {:.6g}",
+                share.min(),
+                share.max(),
+            )
         )
     return np.asarray(share, dtype=np.float64)
 
@@ -312,6 +320,6 @@ def require_finite_kernel(K: Doubles) -> None:
     require_finite(
         K,
         "some values of the kernel are",
-        f"{CLIP}; or sample_weight or the spectrum is too large",
+        Ways("", CLIP, "sample_weight or the spectrum is too large", last="; or "),
         name_row=False,
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer._messages import Message, Setting
 from gegenbauer._validation import as_matrix, require_plain
 from gegenbauer.errors import BeyondRangeError
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
@@ -63,7 +64,7 @@ def penalty_from_sums(
     """
     require_plain(alphas, "alphas")
     given = PAPER_ALPHAS if alphas is None else np.atleast_1d(alphas)
-    values = as_matrix(given, "`alphas`", one_dimensional=True, keep_float32=False)[:, 0]
+    values = as_matrix(given, Setting("alphas"), one_dimensional=True, keep_float32=False)[:, 0]
     coding, unit = statistics._in_units(coding)
     scores, weights, accurate = statistics._gcv(values, coding, penalize_constant, n_threads)
     if held_out is not None:
@@ -71,8 +72,11 @@ def penalty_from_sums(
         scores = judge._squared_errors(weights, coding, rounded=True) / judge.weight_sum
     if not accurate.any():
         raise ValueError(
-            f"all of `alphas` are too small for the accuracy of sums, the largest being "
-            f"{values.max():g}: give larger ones"
+            Message(
+                "all of `alphas` are too small for the accuracy of sums, the largest being {:g}: "
+                "give larger ones",
+                values.max(),
+            )
         )
     losses = np.where(accurate, scores.sum(axis=1), np.inf)
     losses = np.where(np.isnan(losses), np.inf, losses)

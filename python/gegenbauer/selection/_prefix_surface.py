@@ -9,6 +9,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message
 from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import (
     as_alphas,
@@ -151,7 +152,7 @@ def prefix_surface(
     ((10, 28), (1e-09, 5))
     """
     if not isinstance(basis, TensorBasis):
-        raise TypeError(f"`basis` must be a TensorBasis, got {type(basis).__name__}")
+        raise TypeError(Message("`basis` must be a TensorBasis, got {}", type(basis).__name__))
     free = not check_flag(penalize_constant, "penalize_constant")
     threads = check_threads(n_threads)
     data = as_samples(X, "X", basis)
@@ -163,7 +164,7 @@ def prefix_surface(
     share = check_share(left_out_share, n)
     values = as_alphas(alphas)
     if values.min() <= 0:
-        raise ValueError(f"`alphas` must be positive, got {values.min()}")
+        raise ValueError(Message("`alphas` must be positive, got {}", values.min()))
     sizes = _check_sizes(n_terms, basis.n_terms)
     check_scaling(scaling, basis.n_features, "basis")
     root = np.ones(n) if weights is None else np.sqrt(weights)
@@ -287,11 +288,16 @@ def _check_sizes(n_terms: npt.ArrayLike | None, most: int) -> npt.NDArray[np.int
     require_plain(n_terms, "n_terms", wanted="whole numbers")
     values = np.atleast_1d(np.asarray(n_terms))
     if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "iu":
-        raise TypeError(f"`n_terms` must be a sequence of whole numbers, got {n_terms!r}")
+        raise TypeError(Message("`n_terms` must be a sequence of whole numbers, got {!r}", n_terms))
     if values.min() < 1 or values.max() > most:
         raise ValueError(
-            f"`n_terms` must lie between 1 and {most}, the number of terms of the basis; got "
-            f"{values.min()} to {values.max()}"
+            Message(
+                "`n_terms` must lie between 1 and {}, the number of terms of the basis; got "
+                "{} to {}",
+                most,
+                values.min(),
+                values.max(),
+            )
         )
     return np.unique(values).astype(np.intp)
 

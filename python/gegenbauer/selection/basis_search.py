@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import as_matrix, as_weights, check_integer, check_number
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.selection._leave_one_out import check_share
 from gegenbauer.selection._prefix_surface import prefix_surface
-from gegenbauer.selection.candidates import NO_LOSS, TRUSTED, Candidate, cut_off, widened
+from gegenbauer.selection.candidates import TRUSTED, Candidate, cut_off, no_finite_loss, widened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -163,7 +164,7 @@ def search_basis(
     )  # fmt: skip
     for name, values in (("lams", lam_grid), ("n_terms", sizes), ("alphas", grid)):
         if values.size == 0:
-            raise ValueError(f"`{name}` must not be empty")
+            raise ValueError(Message("`{}` must not be empty", name))
     problem = _BasisProblem(
         data, targets, weights, share, loss, sizes, cv, pooled, itertools.count(1), callback,
         {"scaling": scaling, "penalize_constant": penalize_constant, "n_threads": n_threads},
@@ -192,7 +193,7 @@ def _best(losses: Doubles) -> tuple[int, int, int]:
     """Return the place of the smallest loss: with equal ones, of fewest terms, largest alpha."""
     best = np.nanmin(losses)
     if not np.isfinite(best):
-        raise ValueError(NO_LOSS.format("candidate"))
+        raise ValueError(no_finite_loss("candidate"))
     places = [tuple(place) for place in np.argwhere(losses == best).tolist()]
     i, size, g = min(places, key=lambda place: (place[1], -place[2], place[0]))
     return i, size, g

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from gegenbauer._messages import Message, Ways
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.selection._factorisations import cheapest_method
 from gegenbauer.selection.kfold import kfold_predictions
@@ -20,12 +21,22 @@ if TYPE_CHECKING:
     from gegenbauer.basis.kernels import SpectrumKernel
     from gegenbauer.ridge.landmarks import Landmarks
 
-__all__ = ["NO_LOSS", "TRUSTED", "Candidate", "Loss", "Splits", "cut_off", "widened"]
+__all__ = ["TRUSTED", "Candidate", "Loss", "Splits", "cut_off", "no_finite_loss", "widened"]
 
-NO_LOSS = (
-    "no {} has a finite loss: does the scorer return NaN, are `alphas` too small beside rounding "
-    "(give larger ones), or are `sample_weight` or the targets extreme?"
-)
+
+def no_finite_loss(what: str) -> Message:
+    """Return the message that no penalty, or no other candidate, has a finite loss."""
+    return Message(
+        "no {} has a finite loss",
+        what,
+        ways=[
+            "does the scorer return NaN",
+            "are `alphas` too small beside rounding (give larger ones)",
+            Ways("are", "`sample_weight`", "the targets", end=" extreme"),
+        ],
+        end="?",
+    )
+
 
 # Predictions whose estimated relative error is above this are not trusted; the estimate is a bound
 # that is mostly some hundred times too high

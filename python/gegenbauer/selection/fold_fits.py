@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gegenbauer.selection._features import rounding_error, sum_of_features
-from gegenbauer.selection.candidates import NO_LOSS, TRUSTED
+from gegenbauer.selection.candidates import TRUSTED, no_finite_loss
 from gegenbauer.selection.kfold import sums_of_others
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def best_of_equals(losses: Doubles, alphas: Doubles, name: str = "alpha") -> int
     equal = np.flatnonzero(losses == losses.min())
     at = int(equal[np.argmax(alphas[equal])])
     if not np.isfinite(losses[at]):
-        raise ValueError(NO_LOSS.format(name))
+        raise ValueError(no_finite_loss(name))
     return at
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message, Ways
 from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import (
     as_alphas,
@@ -136,7 +137,7 @@ def kfold_predictions(
     array([ True,  True])
     """
     if not isinstance(basis, TensorBasis):
-        raise TypeError(f"`basis` must be a TensorBasis, got {type(basis).__name__}")
+        raise TypeError(Message("`basis` must be a TensorBasis, got {}", type(basis).__name__))
     free = not check_flag(penalize_constant, "penalize_constant")
     threads = check_threads(n_threads)
     data = as_samples(X, "X", basis)
@@ -145,7 +146,7 @@ def kfold_predictions(
     weights = as_weights(sample_weight, n)
     values = as_alphas(alphas)
     if values.min() <= 0:
-        raise ValueError(f"`alphas` must be positive, got {values.min()}")
+        raise ValueError(Message("`alphas` must be positive, got {}", values.min()))
     parts = _check_folds(folds, n)
     tolerance = check_tolerance(tolerance)
     n_outputs = targets.shape[1]
@@ -154,7 +155,7 @@ def kfold_predictions(
         + 8.0 * values.size * targets.size
         + 24.0 * terms * terms,
         f"the normal equations of {terms} terms and {len(parts)} folds",
-        "use fewer terms, `folds` or `alphas`",
+        Ways("use fewer", "terms", "`folds`", "`alphas`"),
     )
     box = check_scaling(scaling, basis.n_features, "basis")
     root = np.ones(n) if weights is None else np.sqrt(weights)
@@ -204,24 +205,33 @@ def kfold_predictions(
 def _check_folds(folds: Any, n: int) -> list[npt.NDArray[np.intp]]:
     if not isinstance(folds, (Sequence, np.ndarray)) or isinstance(folds, (str, bytes)):
         raise TypeError(
-            "`folds` must be at least two sequences of sample indices, such as [[0, 2], [1, 3]]; "
-            f"got {folds!r}"
+            Message(
+                "`folds` must be at least two sequences of sample indices, such as "
+                "[[0, 2], [1, 3]]; got {!r}",
+                folds,
+            )
         )
     for rows in folds:
         require_plain(rows, "folds", wanted="sequences of sample indices")
     parts = [np.asarray(rows) for rows in folds]
     if len(parts) < 2:
         raise ValueError(
-            f"`folds` must be at least two sequences of sample indices, got {len(parts)}"
+            Message("`folds` must be at least two sequences of sample indices, got {}", len(parts))
         )
     for rows in parts:
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size == 0:
             raise ValueError(
-                "each of `folds` must be sample indices, a sequence that is not empty; got an "
-                f"array of shape {rows.shape} and dtype {rows.dtype}"
+                Message(
+                    "each of `folds` must be sample indices, a sequence that is not empty; got an "
+                    "array of shape {} and dtype {}",
+                    rows.shape,
+                    rows.dtype,
+                )
             )
         if rows.min() < 0 or rows.max() >= n:
-            raise ValueError(f"sample indices in `folds` must lie between 0 and {n - 1}")
+            raise ValueError(Message("sample indices in `folds` must lie between 0 and {}", n - 1))
     if np.unique(np.concatenate(parts)).size < sum(rows.size for rows in parts):
-        raise ValueError("`folds` must not share samples: each sample is left out once at most")
+        raise ValueError(
+            Message("`folds` must not share samples: each sample is left out once at most")
+        )
     return [rows.astype(np.intp) for rows in parts]

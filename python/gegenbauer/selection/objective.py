@@ -28,6 +28,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
     as_matrix,
@@ -153,7 +154,7 @@ def spectrum_objective(
     True
     """
     if not isinstance(kernel, SpectrumKernel):
-        raise TypeError(f"`kernel` must be a SpectrumKernel, got {type(kernel).__name__}")
+        raise TypeError(Message("`kernel` must be a SpectrumKernel, got {}", type(kernel).__name__))
     alpha = check_number(alpha, "alpha", minimum=0, open_below=True)
     problem = SpectrumProblem(
         X, Y, kernel.n_features, kernel.spectrum.levels is not None, objective, sample_weight,
@@ -286,7 +287,11 @@ def check_level(level: float, what: str) -> float:
     """Return the mean diagonal of a kernel matrix; refuse a spectrum of which nothing is left."""
     if not level > _LEAST_LEVEL:
         raise ValueError(
-            f"{what} gives the inputs such small weights that float64 loses them beside the "
-            "constant term: give a larger `interaction` (q)"
+            Message(
+                "{} gives the inputs such small weights that float64 loses them beside the "
+                "constant term",
+                what,
+                ways="give a larger `interaction` (q)",
+            )
         )
     return level

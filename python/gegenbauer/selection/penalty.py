@@ -14,7 +14,7 @@ from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.ridge.kernel_ridge import predict_kernel, solve_kernel
 from gegenbauer.ridge.landmarks import choose_landmarks
 from gegenbauer.selection._leave_one_out import KernelSystem, check_share
-from gegenbauer.selection.candidates import NO_LOSS, TRUSTED, Candidate
+from gegenbauer.selection.candidates import TRUSTED, Candidate, no_finite_loss
 from gegenbauer.selection.spectrum_search import ALPHAS
 
 if TYPE_CHECKING:
@@ -249,5 +249,5 @@ def search_alpha(
             at += direction
     value, found = known[at]
     if not np.isfinite(value):
-        raise ValueError(NO_LOSS.format("alpha"))
+        raise ValueError(no_finite_loss("alpha"))
     return left_out(found.alpha, quick=False) if is_quick(found.alpha) else found

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message, Ways
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
     as_alphas,
@@ -136,8 +137,10 @@ class RidgePath:
     ) -> None:
         if not isinstance(model, (TensorBasis, Landmarks, TotalDegreeKernel, SpectrumKernel)):
             raise TypeError(
-                "`model` must be a TensorBasis, TotalDegreeKernel or SpectrumKernel, got "
-                f"{type(model).__name__}"
+                Message(
+                    "`model` must be a TensorBasis, TotalDegreeKernel or SpectrumKernel, got {}",
+                    type(model).__name__,
+                )
             )
         self.model = model
         check_scaling(scaling, model.n_features, "model")
@@ -180,14 +183,19 @@ class RidgePath:
     def _check_alphas(self, alphas: npt.ArrayLike) -> Doubles:
         values = as_alphas(alphas)
         if values.min() < 0:
-            raise ValueError(f"`alphas` must not be negative, got {values.min()}")
+            raise ValueError(Message("`alphas` must not be negative, got {}", values.min()))
         self._resolve(values)
         if values.min() == 0:
             rank, size = self._factorisation.rank(), self.eigenvalues.size
             if rank < size:
                 raise ValueError(
-                    "alpha = 0 has a leave-one-out solution only where the terms have full rank "
-                    f"at these samples, and here {rank} of {size} are left: use positive `alphas`"
+                    Message(
+                        "alpha = 0 has a leave-one-out solution only where the terms have full "
+                        "rank at these samples, and here {} of {} are left",
+                        rank,
+                        size,
+                        ways="use positive `alphas`",
+                    )
                 )
         return values
 
@@ -260,7 +268,7 @@ class RidgePath:
         require_memory(
             8.0 * values.size * self.n_samples * (2 * self.n_outputs + 1),
             f"leave-one-out predictions of shape {shape}",
-            "query fewer `alphas` at once",
+            Ways("query fewer", "`alphas` at once"),
         )
         predictions = np.empty(shape)
         leverages = np.zeros(shape[:2])
@@ -383,7 +391,10 @@ class RidgePath:
         values = self._check_alphas(alphas)
         if values.min() == 0 and not self._factorisation.leaves_residuals:
             raise ValueError(
-                "alpha = 0 leaves no residual with as many terms as samples: use positive `alphas`"
+                Message(
+                    "alpha = 0 leaves no residual with as many terms as samples",
+                    ways="use positive `alphas`",
+                )
             )
         self._problem.require_squares()
         squared, _ = self._factorisation.quadratic_forms(values)
@@ -415,7 +426,7 @@ class RidgePath:
         """
         values = self._check_alphas(alphas)
         if values.min() <= 0:
-            raise ValueError("`alphas` must be positive for a likelihood, got 0")
+            raise ValueError(Message("`alphas` must be positive for a likelihood, got 0"))
         self._problem.require_squares()
         n = self._problem.n_contrasts
         _, quadratic = self._factorisation.quadratic_forms(values)

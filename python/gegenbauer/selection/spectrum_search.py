@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import as_matrix, as_weights, check_number
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.spectrum import PowerDecay, Spectrum
 from gegenbauer.selection._leave_one_out import check_share
-from gegenbauer.selection.candidates import NO_LOSS, Candidate, widened
+from gegenbauer.selection.candidates import Candidate, no_finite_loss, widened
 from gegenbauer.selection.objective import check_level
 
 if TYPE_CHECKING:
@@ -241,7 +242,7 @@ def search_spectrum(
 def _grid(values: Sequence[float], name: str) -> Doubles:
     grid = as_matrix(values, name, n_columns=1, keep_float32=False, one_dimensional=True)[:, 0]
     if grid.min() <= 0:
-        raise ValueError(f"`{name}` must be positive, got {grid.min()}")
+        raise ValueError(Message("`{}` must be positive, got {}", name, grid.min()))
     return grid
 
 
@@ -249,6 +250,6 @@ def _best(losses: Doubles) -> tuple[int, ...]:
     """Return the place of the smallest loss: with equal ones, of the larger alpha."""
     best = np.nanmin(losses)
     if not np.isfinite(best):
-        raise ValueError(NO_LOSS.format("candidate"))
+        raise ValueError(no_finite_loss("candidate"))
     place = np.argwhere(losses == best)[-1]
     return tuple(int(at) for at in place)

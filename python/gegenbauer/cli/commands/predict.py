@@ -13,10 +13,10 @@ from gegenbauer._validation import apart
 from gegenbauer.cli.columns import select_inputs
 from gegenbauer.cli.messages import UserError, count, data_rows, listed, printable, quoted, refusals
 from gegenbauer.cli.output import Steps, print_pairs
-from gegenbauer.cli.parameters import naming_options_of
+from gegenbauer.cli.parameters import in_options, naming_options_of
 from gegenbauer.cli.report import task_of
 from gegenbauer.cli.tables import check_output, read_table, require_file, write_table
-from gegenbauer.errors import ModelFileError
+from gegenbauer.errors import ModelFileError, message_of
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.estimators.classifier_cv import GegenbauerClassifierCV
 from gegenbauer.estimators.regressor_cv import GegenbauerRegressorCV
@@ -165,7 +165,7 @@ def load_model(path: Path, warn: Callable[[str], None]) -> Any:
         try:
             return load(path)
         except ModelFileError as error:
-            reason = printable(str(error), _MAX_REASON).rstrip(".")
+            reason = printable(in_options(message_of(error)), _MAX_REASON).rstrip(".")
             advice = "give a whole file that gegenbauer fit or tune --out wrote"
             raise UserError(f"{reason}; {advice}") from error
 

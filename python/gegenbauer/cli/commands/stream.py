@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from gegenbauer._messages import Message
 from gegenbauer.batches.arrays import Batch
 from gegenbauer.cli.foresight import announce
 from gegenbauer.cli.messages import UserError, count, duration, listed, refusals
@@ -352,7 +353,7 @@ def _learn(
     except StreamError as error:
         if checkpoint is None:
             raise
-        reason = f"{error.reason}. What was learned before is kept in {checkpoint}"
+        reason = Message("{}. What was learned before is kept in {}", error.reason, checkpoint)
         raise StreamError(reason, error.where) from error
     finally:  # also after an error or an interrupt: what was learned is not lost
         for part in parts:

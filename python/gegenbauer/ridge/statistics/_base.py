@@ -16,6 +16,7 @@ import numpy as np
 from gegenbauer._dispatch import core
 from gegenbauer._locks import exclusive
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message, Ways
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import (
     as_alphas,
@@ -63,7 +64,7 @@ LEAST_RCOND = 1e-13
 def _positive(alphas: npt.ArrayLike) -> npt.NDArray[np.float64]:
     values = as_alphas(alphas)
     if values.min() <= 0:
-        raise ValueError(f"`alphas` must be positive, got {values.min()}")
+        raise ValueError(Message("`alphas` must be positive, got {}", values.min()))
     return values
 
 
@@ -95,7 +96,7 @@ class AdditiveStatistics:
     @staticmethod
     def _check_basis(basis: Any, scaling: InputScaling | None) -> None:
         if not isinstance(basis, TensorBasis):
-            raise TypeError(f"`basis` must be a TensorBasis, got {type(basis).__name__}")
+            raise TypeError(Message("`basis` must be a TensorBasis, got {}", type(basis).__name__))
         basis._box(scaling)
 
     def _require_matrices(self, number: float, what: str) -> None:
@@ -104,7 +105,7 @@ class AdditiveStatistics:
         require_memory(
             8.0 * number * size * size,
             f"{what} of {size} x {size} numbers",
-            "lower `n_terms` or `degree`",
+            Ways("lower", "`n_terms`", "`degree`"),
         )
 
     def _zeros(self) -> npt.NDArray[np.float64]:
@@ -271,7 +272,9 @@ class AdditiveStatistics:
         start = self
         if check_flag(widen, "widen"):
             if self.scaling is None:
-                raise ValueError("`widen=True` needs statistics with a scaling, whose box can grow")
+                raise ValueError(
+                    Message("`widen=True` needs statistics with a scaling, whose box can grow")
+                )
             here = self.scaling.around(data)
             start = self.rescaled(self.scaling.union(here, resolution=resolution))
         targets = as_matrix(
@@ -332,8 +335,11 @@ class AdditiveStatistics:
             raise TypeError("both statistics and argument need an InputScaling")
         if self.scaling._kind() != scaling._kind():
             raise ValueError(
-                f"number of columns, `domain` and `clip` must stay; got {self.scaling!r} and "
-                f"{scaling!r}"
+                Message(
+                    "number of columns, `domain` and `clip` must stay; got {!r} and {!r}",
+                    self.scaling,
+                    scaling,
+                )
             )
         result = copy.copy(self)
         result.scaling = scaling
@@ -369,8 +375,12 @@ class AdditiveStatistics:
             or at.max() >= n_outputs
         ):
             raise ValueError(
-                f"`places` must hold {self.n_outputs} different numbers from 0 to {n_outputs - 1}, "
-                f"got {places!r}"
+                Message(
+                    "`places` must hold {} different numbers from 0 to {}, got {!r}",
+                    self.n_outputs,
+                    n_outputs - 1,
+                    places,
+                )
             )
         result = copy.copy(self)
         result.n_outputs = n_outputs
@@ -673,7 +683,7 @@ class AdditiveStatistics:
         if lost.any():
             raise BeyondRangeError(
                 f"the squares of target {int(lost.argmax())} are below the range of float64",
-                "`y` is too small, scale it up",
+                Message("`y` is too small, scale it up"),
             )
         # what is left of centred targets by the weights c in the eigenvectors
         c = spectrum.coordinates(values)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Ways
 from gegenbauer.ridge.cost import MANY_SAMPLES, fit_cost, moments_serve
 from gegenbauer.ridge.statistics.gram import GramStatistics
 from gegenbauer.ridge.statistics.moments import MomentStatistics
@@ -42,7 +43,7 @@ def choose_statistics(
     require_memory(
         8.0 * size * size,
         f"the normal matrix of {size} x {size} numbers",
-        "lower `n_terms` or `degree`",
+        Ways("lower", "`n_terms`", "`degree`"),
     )
     if engine == "moments":
         by_moments = bool(np.isfinite(fit_cost(basis, MANY_SAMPLES)["moments"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gegenbauer._messages import Message
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.ridge.landmarks import Landmarks
 from gegenbauer.ridge.statistics.gram import GramStatistics
@@ -53,7 +54,7 @@ class LandmarkStatistics(GramStatistics):
     @staticmethod
     def _check_basis(basis: Any, scaling: InputScaling | None) -> None:
         if not isinstance(basis, Landmarks):
-            raise TypeError(f"`basis` must be Landmarks, got {type(basis).__name__}")
+            raise TypeError(Message("`basis` must be Landmarks, got {}", type(basis).__name__))
         check_scaling(scaling, basis.n_features, "basis")
 
     @property

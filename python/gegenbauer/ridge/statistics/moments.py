@@ -8,6 +8,7 @@ import numpy as np
 
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Ways
 from gegenbauer.ridge.statistics._base import AdditiveStatistics
 
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ class MomentStatistics(AdditiveStatistics):
 
     def _zeros(self) -> npt.NDArray[np.float64]:
         size = core.count_moments(self.basis._plan, self.n_outputs)
-        require_memory(16.0 * size, f"a statistic of {size} moments", "lower `n_terms` or `degree`")
+        require_memory(
+            16.0 * size, f"a statistic of {size} moments", Ways("lower", "`n_terms`", "`degree`")
+        )
         return np.zeros(size)
 
     def _accumulate(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer._validation import check_threads
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.ridge.statistics.gram import GramStatistics
@@ -112,8 +113,13 @@ def _of_lam(statistics: Statistics, lam: float) -> MomentStatistics:
     summed = statistics.basis
     if not isinstance(statistics, MomentStatistics) or summed.index_set == "largest_weight":
         raise ValueError(
-            f"sums of {type(statistics).__name__} with lam={summed.lam:g} have no other `lam`, got "
-            f"{lam:g}: sum moments of a set of terms that no spectrum defines, or sum each lam"
+            Message(
+                "sums of {} with lam={:g} have no other `lam`, got {:g}: sum moments of a set of "
+                "terms that no spectrum defines, or sum each lam",
+                type(statistics).__name__,
+                summed.lam,
+                lam,
+            )
         )
     result = copy.copy(statistics)
     # where moments lie depends on the set of the terms alone

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gegenbauer._messages import Message
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.ridge.landmarks import Landmarks
 from gegenbauer.selection._factorisations.band import Band
@@ -49,12 +50,17 @@ def factorise(problem: RidgeProblem, method: str) -> Factorisation:
         if method == "auto":  # as many samples as features at least
             method = "primal"
         elif method == "dual":
-            raise ValueError("`method='dual'` needs a kernel or a TensorBasis, got Landmarks")
+            raise ValueError(
+                Message("`method='dual'` needs a kernel or a TensorBasis, got Landmarks")
+            )
     elif method == "auto":
         method = "dual"
     elif method != "dual":
         raise ValueError(
-            f"`method={method!r}` needs a TensorBasis, whose terms can be enumerated; use "
-            "'dual' for a kernel"
+            Message(
+                "`method={!r}` needs a TensorBasis, whose terms can be enumerated; use "
+                "'dual' for a kernel",
+                method,
+            )
         )
     return METHODS[method](problem)

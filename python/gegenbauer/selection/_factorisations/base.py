@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer.selection._features import EPS
 
 if TYPE_CHECKING:
@@ -153,7 +154,9 @@ class Factorisation(ABC):
 
     def posterior(self, alpha: float) -> tuple[Doubles, Doubles, float]:  # noqa: ARG002
         """Return what `RidgePath.posterior` does."""
-        raise ValueError(f"posterior needs `method='primal'` or 'svd', got {self.method!r}")
+        raise ValueError(
+            Message("posterior needs `method='primal'` or 'svd', got {!r}", self.method)
+        )
 
     # --- Parts ------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Ways
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.ridge._eigen import PrimalSpectrum
 from gegenbauer.ridge.cost import moments_serve
@@ -58,7 +59,7 @@ class NormalEquations(SpectralFactorisation):
         require_memory(
             (64.0 if by_triangle else 32.0) * basis.n_terms**2 + 24 * BLOCK_SIZE,
             f"the eigenvectors of {basis.n_terms} terms",
-            "lower `n_terms` or `degree`",
+            Ways("lower", "`n_terms`", "`degree`"),
         )
         self.knows_roots = by_triangle
         # by a triangle, polynomials of moments would round like the sums

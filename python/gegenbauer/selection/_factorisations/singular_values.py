@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._memory import require_memory
+from gegenbauer._messages import Ways
 from gegenbauer.selection._factorisations.base import LeftOut, Rounding, SpectralFactorisation
 from gegenbauer.selection._features import EPS
 from gegenbauer.selection._leave_one_out import without_share
@@ -89,7 +90,7 @@ class SingularValues(SpectralFactorisation):
         require_memory(
             8.0 * (3 * rows * terms + 2 * min(rows, terms) ** 2),
             f"the decomposition of {rows} x {terms} features",
-            "choose `method='dual'` or 'primal'",
+            Ways("choose", "`method='dual'` or 'primal'"),
         )
         share = squares / mass[group]
         targets = problem.Y - problem.means
@@ -235,7 +236,7 @@ class SingularValues(SpectralFactorisation):
         require_memory(
             16.0 * size * size,
             f"the matrix of {size} terms behind standard deviations",
-            "lower `n_terms`",
+            Ways("lower", "`n_terms`"),
         )
         beyond = alpha**-0.5
         root = (self._V * (1.0 / np.sqrt(self.eigenvalues + alpha) - beyond)) @ self._V.T
