@@ -30,7 +30,7 @@ from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import message_of
 from gegenbauer.estimators._base import Range, box_of
 from gegenbauer.estimators._best_model import BestModel, LeftOut
-from gegenbauer.estimators._fences import find_fences
+from gegenbauer.estimators._input_box import with_fences, with_margin
 from gegenbauer.estimators._near_copies import (
     equal_but_for_one,
     hold_out,
@@ -474,23 +474,12 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         else:
             whole = tight = InputScaling.fit(X, domain=domain, clip=clip)
             if isinstance(self.bounds, str) and not self._on_paper and clip:
-                tight = self._fenced(whole, data)
+                tight = with_fences(whole, data.X, data.weight, self._category_columns)
             box = self._with_levels(self._with_margin(tight))
             if tight is not whole:
                 self._range = self._with_levels(self._with_margin(whole))
         self.n_clipped_ = np.count_nonzero(box.beyond(X), axis=0)
         return box
-
-    def _fenced(self, whole: InputScaling, data: Samples) -> InputScaling:
-        """Return a box with fences where the range is far wider than nearly all samples."""
-        lower, upper = whole.lower.copy(), whole.upper.copy()
-        categories = {*self._encoder.columns.tolist()}
-        for t in np.flatnonzero(~whole.is_constant).tolist():
-            if t not in categories:
-                lower[t], upper[t] = find_fences(data.X[:, t], data.weight)
-        if (lower == whole.lower).all() and (upper == whole.upper).all():
-            return whole
-        return whole.replace(lower=lower, upper=upper)
 
     @property
     def _has_given_bounds(self) -> bool:
@@ -501,14 +490,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         return self.scaling_ if self._range is None else self._range
 
     def _with_margin(self, tight: InputScaling) -> InputScaling:
-        if self._on_paper or self._MARGIN == 0:
-            return tight
-        room = self._MARGIN * tight.upper - self._MARGIN * tight.lower
-        largest = np.finfo(np.float64).max
-        return tight.replace(
-            lower=np.maximum(tight.lower, room - largest) - room,
-            upper=np.minimum(tight.upper, largest - room) + room,
-        )
+        return with_margin(tight, 0.0 if self._on_paper else self._MARGIN)
 
     @property
     def _may_have_all_terms(self) -> bool:
