@@ -20,9 +20,8 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples
 
 from gegenbauer._locks import exclusive
-from gegenbauer._messages import Message, Setting
+from gegenbauer._messages import Message
 from gegenbauer._validation import check_integer, check_number, shown
-from gegenbauer.basis.index_sets import require_few_terms
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
@@ -30,6 +29,7 @@ from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import message_of
 from gegenbauer.estimators._base import Range, box_of
 from gegenbauer.estimators._best_model import BestModel, LeftOut
+from gegenbauer.estimators._grids import alpha_grid, basis_grid, given_spectrum
 from gegenbauer.estimators._input_box import with_fences, with_margin
 from gegenbauer.estimators._near_copies import (
     equal_but_for_one,
@@ -38,7 +38,6 @@ from gegenbauer.estimators._near_copies import (
     worth_a_look,
 )
 from gegenbauer.estimators._progress import CallbackSupportMixin, Progress, with_callbacks
-from gegenbauer.estimators._ridge import PAPER_LAM, PAPER_N_TERMS
 from gegenbauer.estimators._samples import Samples, search_places, spread_places
 from gegenbauer.estimators._search_warnings import (
     RUNAWAY,
@@ -101,17 +100,6 @@ MOST_FOR_A_MEAN = 1000
 
 # Weights count samples; where the largest is smaller, what is divided by them overflows
 _LEAST_WEIGHT = 1e-50
-
-
-def _listed(values: Any, name: str) -> list[Any]:
-    """Return one value, or some to choose from, as a list."""
-    try:
-        found = list(values)
-    except TypeError:  # a number
-        found = [values]
-    if not found:
-        raise ValueError(Message("`{}` must not be empty: give values to choose from", name))
-    return found
 
 
 class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
@@ -333,20 +321,8 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
                 spectrum, alpha = self._learn(few, few_splits, progress)
                 self.spectra_ = (spectrum,)
             else:
-                # levels are those of these samples
-                given = Spectrum(self.spectrum)  # type: ignore[arg-type]  # not None
-                spectrum = Spectrum(given.components, self._levels)
+                spectrum = given_spectrum(self.spectrum, data.X.shape[1], self._levels)
                 self.spectra_ = (spectrum,)
-                if not spectrum.interactions(data.X.shape[1]).any():
-                    raise ValueError(
-                        Message(
-                            "the spectrum gives no input a weight",
-                            ways=Message(
-                                "set an interaction (q) above zero, got `spectrum={!r}`",
-                                self.spectrum,
-                            ),
-                        )
-                    )
                 alpha = self._first_alpha(few, few_splits) if n_landmarks == 0 else 0.0
         if n_landmarks:
             with progress.stage(f"alpha by up to {min(n_landmarks, data.n)} landmarks"):
@@ -433,36 +409,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
 
     def _basis_grid(self) -> tuple[list[float], list[int]] | None:
         """Return lams and numbers of terms to choose from with the paper's basis; None without."""
-        several = self.n_terms is not None and not isinstance(self.n_terms, Integral)
-        if not self._on_paper:
-            if self.lam is not None:
-                raise ValueError(
-                    Message(
-                        "`lam` is of the raw polynomials of the paper, which spectrum=None takes; "
-                        "got lam={!r} with spectrum={!r}, whose polynomials are Chebyshev's",
-                        self.lam,
-                        self.spectrum,
-                        ways=["leave `lam` out", "set `spectrum=None`"],
-                    )
-                )
-            if several:
-                raise ValueError(
-                    Message(
-                        "several `n_terms` to choose from need the basis of the paper, "
-                        "spectrum=None; got n_terms={!r} with spectrum={!r}: give one number",
-                        self.n_terms,
-                        self.spectrum,
-                    )
-                )
-            if self.n_terms is not None:
-                number = int(self.n_terms)  # type: ignore[arg-type]
-                require_few_terms(number, Setting("n_terms", str(self.n_terms)))
-            return None
-        lams = _listed(PAPER_LAM if self.lam is None else self.lam, "lam")
-        sizes = _listed(PAPER_N_TERMS if self.n_terms is None else self.n_terms, "n_terms")
-        sizes = [check_integer(size, "n_terms", minimum=1) for size in sizes]
-        require_few_terms(max(sizes), Setting("n_terms", str(max(sizes))))
-        return [check_number(lam, "lam", minimum=-0.5, open_below=True) for lam in lams], sizes
+        return basis_grid(self.spectrum, self.lam, self.n_terms)
 
     def _make_scaling(self, X: NDArray[Any], data: Samples) -> InputScaling:
         """Return the box of the inputs, and keep the range of the samples if it is wider."""
@@ -514,11 +461,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
 
     def _alpha_grid(self) -> Doubles | None:
         """Return the requested alphas, absolute; None if the search is free."""
-        if isinstance(self.alphas, str):
-            return None
-        alphas = _listed(self.alphas, "alphas")
-        found = [check_number(alpha, "alphas", minimum=0, open_below=True) for alpha in alphas]
-        return np.unique(found)
+        return alpha_grid(self.alphas)
 
     def _options(self) -> dict[str, Any]:
         return {

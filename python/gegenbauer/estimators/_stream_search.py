@@ -26,6 +26,7 @@ from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import StreamOrderWarning, stacklevel
 from gegenbauer.estimators._draw import folds_of_places
 from gegenbauer.estimators._fold_sums import FoldSums, Summed, summed_terms
+from gegenbauer.estimators._grids import given_spectrum
 from gegenbauer.estimators._label_set import LabelSet
 from gegenbauer.estimators._progress import Progress, RowProgress
 from gegenbauer.estimators._samples import Samples, search_places
@@ -283,19 +284,7 @@ class StreamSearch(SumsSearch):
         """Return the spectrum that is given, or what serves while nothing is known."""
         if isinstance(self.spectrum, str):
             return Spectrum((1.0 / n_features, 2.0), self._levels)
-        # levels are those of these samples
-        given = Spectrum(self.spectrum)  # type: ignore[arg-type]  # not None
-        spectrum = Spectrum(given.components, self._levels)
-        if not spectrum.interactions(n_features).any():
-            raise ValueError(
-                Message(
-                    "the spectrum gives no input a weight",
-                    ways=Message(
-                        "set an interaction (q) above zero, got `spectrum={!r}`", self.spectrum
-                    ),
-                )
-            )
-        return spectrum
+        return given_spectrum(self.spectrum, n_features, self._levels)
 
     def _n_terms_of(self, n_samples: int | None) -> int:
         """Return the largest number of terms; of few samples not more than they are."""
