@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.dask.first_pass import ClassCoding, FirstPass, RealCoding
     from gegenbauer.dask.levels import Known
-    from gegenbauer.estimators._best_model import LeftOut
+    from gegenbauer.estimators._final_fit import LeftOut
     from gegenbauer.estimators._progress import Progress
     from gegenbauer.ridge.landmarks import Landmarks
     from gegenbauer.ridge.statistics.choice import Statistics

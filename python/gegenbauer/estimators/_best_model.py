@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from gegenbauer.estimators._alternatives import (
     compare,
     count_effective,
 )
+from gegenbauer.estimators._final_fit import LeftOut, kernel_of_all_terms
 from gegenbauer.estimators._found import FoundEstimator
 from gegenbauer.estimators._half_ranks import half_ranks
 from gegenbauer.estimators._samples import search_places
@@ -26,28 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gegenbauer._typing import Doubles, Places
-    from gegenbauer.basis.kernels import SpectrumKernel
-    from gegenbauer.basis.spectrum import Spectrum
     from gegenbauer.estimators._progress import Progress
     from gegenbauer.estimators._samples import Samples
     from gegenbauer.selection.candidates import Loss, Splits
 
-__all__ = ["BestModel", "LeftOut"]
-
-
-class LeftOut(NamedTuple):
-    """What a final fit finds of samples left out.
-
-    Attributes
-    ----------
-    outputs : ndarray, shape (n_samples, n_outputs)
-        Their predictions, NaN for those that no split tests.
-    residual_dof : float or None
-        Sum of one minus the leverages, where the fit has found it.
-    """
-
-    outputs: Doubles
-    residual_dof: float | None = None
+__all__ = ["BestModel"]
 
 
 class BestModel(FoundEstimator):
@@ -90,11 +74,6 @@ class BestModel(FoundEstimator):
 
     def _options(self) -> dict[str, Any]:
         """Return what all fits have in common."""
-        raise NotImplementedError
-
-    @staticmethod
-    def _kernel_of_all_terms(data: Samples, spectrum: Spectrum) -> SpectrumKernel:
-        """Return the kernel of a spectrum for these inputs."""
         raise NotImplementedError
 
     # ---- the choice ----------------------------------------------------------------
@@ -161,7 +140,8 @@ class BestModel(FoundEstimator):
         """Return what of a choice `max_seconds` allows, and warn of what it does not."""
         assert self.max_seconds is not None
         seconds = float(self.max_seconds)
-        kernel = self._kernel_of_all_terms(data, first_spectrum(data.X.shape[1], self._levels))
+        m = data.X.shape[1]
+        kernel = kernel_of_all_terms(m, first_spectrum(m, self._levels))
         found = measure(kernel, data, best.n_search, self._options())
         searches = n_models if isinstance(self.spectrum, str) else 0
         speed = Speed(searches * found.search, n_models * found.unit)

@@ -22,13 +22,23 @@ from sklearn.utils.validation import _num_samples
 from gegenbauer._locks import exclusive
 from gegenbauer._messages import Message
 from gegenbauer._validation import check_integer, check_number, shown
-from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import message_of
 from gegenbauer.estimators._base import Range, box_of
-from gegenbauer.estimators._best_model import BestModel, LeftOut
+from gegenbauer.estimators._best_model import BestModel
+from gegenbauer.estimators._final_fit import (
+    FitProblem,
+    FittedModel,
+    LeftOut,
+    fit_again,
+    fit_kernel,
+    fit_landmarks,
+    fit_terms,
+    kernel_of_all_terms,
+    landmarks_among,
+)
 from gegenbauer.estimators._grids import alpha_grid, basis_grid, given_spectrum
 from gegenbauer.estimators._input_box import with_fences, with_margin
 from gegenbauer.estimators._near_copies import (
@@ -37,8 +47,9 @@ from gegenbauer.estimators._near_copies import (
     near_in_box,
     worth_a_look,
 )
+from gegenbauer.estimators._penalty_levels import mean_diagonal, mean_squared_length
 from gegenbauer.estimators._progress import CallbackSupportMixin, Progress, with_callbacks
-from gegenbauer.estimators._samples import Samples, search_places, spread_places
+from gegenbauer.estimators._samples import Samples, search_places
 from gegenbauer.estimators._search_warnings import (
     RUNAWAY,
     chance_of_scorer,
@@ -52,22 +63,9 @@ from gegenbauer.estimators._search_warnings import (
 from gegenbauer.estimators._splits import make_splits, restrict_splits
 from gegenbauer.estimators._targets import checked_sample_weight, warn_of_light
 from gegenbauer.ridge.cost import default_landmarks
-from gegenbauer.ridge.expansions import (
-    KernelExpansion,
-    KernelPosterior,
-    LandmarkPosterior,
-    TermExpansion,
-    predict,
-)
-from gegenbauer.ridge.kernel_ridge import predict_kernel, solve_kernel
-from gegenbauer.ridge.landmarks import choose_landmarks
 from gegenbauer.ridge.mean_expansion import MeanExpansion
-from gegenbauer.ridge.solve import solve_ridge
 from gegenbauer.selection.basis_search import PAPER_ALPHAS, search_basis
-from gegenbauer.selection.candidates import Candidate, no_finite_loss
 from gegenbauer.selection.objective import check_level
-from gegenbauer.selection.penalty import search_alpha
-from gegenbauer.selection.ridge_path import RidgePath
 from gegenbauer.selection.spectrum_search import ALPHAS
 
 if TYPE_CHECKING:
@@ -76,16 +74,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles, Places
-    from gegenbauer.basis.kernels import TotalDegreeKernel
+    from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
     from gegenbauer.basis.spectrum import ComponentsLike
     from gegenbauer.estimators._time_budget import Choice
     from gegenbauer.ridge.landmarks import Landmarks
     from gegenbauer.selection.candidates import Loss, Splits
 
-__all__ = ["MOST_FOR_A_MEAN", "SearchEstimator"]
-
-# Samples of which landmarks are chosen
-_MOST_TO_CHOOSE_FROM = 20_000
+__all__ = ["SearchEstimator"]
 
 # Terms of the finite set that is used where samples are too many for a kernel
 _DEFAULT_N_TERMS = 2000
@@ -94,9 +89,6 @@ _DEFAULT_N_TERMS = 2000
 # the logarithm of their number, and what it gains where the penalty alone is chosen; a loss of less
 # than half is never taken for that
 _LUCK, _LUCK_OF_ONE = 6.0, 2.0
-
-# Samples over which the kernel, or the squared lengths of a basis, are averaged
-MOST_FOR_A_MEAN = 1000
 
 # Weights count samples; where the largest is smaller, what is divided by them overflows
 _LEAST_WEIGHT = 1e-50
@@ -470,100 +462,63 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
             "n_threads": self._n_threads(),
         }
 
-    @staticmethod
-    def _kernel_of_all_terms(data: Samples, spectrum: Spectrum) -> SpectrumKernel:
-        try:
-            return SpectrumKernel(data.X.shape[1], spectrum)
-        except ValueError as error:
-            raise ValueError(
-                Message(
-                    "{}",
-                    message_of(error),
-                    ways="here, give `n_terms` for a finite set of terms",
-                    joint="; ",
-                )
-            ) from None
+    def _kernel_level(self, kernel: SpectrumKernel | TotalDegreeKernel, data: Samples) -> float:
+        """Return the mean of the diagonal of the weighted kernel matrix, of penalised terms."""
+        level = mean_diagonal(kernel, data, self.scaling_, self.penalize_constant)
+        return data.unit * check_level(level, f"spectrum={self.spectrum!r}")
+
+    def _level(self, basis: TensorBasis, data: Samples) -> float:
+        """Return the mean squared length of the penalised terms, times the weight of a sample."""
+        level = mean_squared_length(basis, data, self.scaling_, self.penalize_constant)
+        return level if level > 0 else 1.0  # a free constant alone has no penalty
+
+    def _problem(self, data: Samples, loss: Loss, splits: Splits) -> FitProblem:
+        return FitProblem(
+            data, loss, splits, pooled=self._pooled, options=self._options(),
+            has_variance=not is_classifier(self),
+        )  # fmt: skip
+
+    def _take(self, found: FittedModel) -> LeftOut:
+        """Hold a fitted model; return what it finds of samples left out."""
+        self.expansion_, self.alpha_, self.best_score_ = found.expansion, found.alpha, -found.loss
+        self.engine_, self.solver_, self.rcond_ = found.engine, found.solver, found.rcond
+        self.n_terms_ = found.n_terms
+        return found.left_out
 
     def _first_alpha(self, data: Samples, splits: Splits) -> float:
         """Return the best of the usual alphas for the kernel of all terms, on few samples."""
-        kernel = self._kernel_of_all_terms(data, self.spectra_[0])
-        options = {"sample_weight": data.weight, **self._options()}
+        kernel = kernel_of_all_terms(data.X.shape[1], self.spectra_[0])
         alphas = np.array(ALPHAS) * self._kernel_level(kernel, data)
-        loss = self._make_loss(data, splits)
-        return self._best_of(kernel, data, alphas, loss, splits, options)[0]
-
-    def _kernel_level(self, kernel: SpectrumKernel | TotalDegreeKernel, data: Samples) -> float:
-        """Return the mean of the diagonal of the weighted kernel matrix, of penalised terms."""
-        values = kernel.diagonal(data.X, scaling=self.scaling_)
-        level = float(np.average(values, weights=data.weight)) - (not self.penalize_constant)
-        return data.unit * check_level(level, f"spectrum={self.spectrum!r}")
+        problem = self._problem(data, self._make_loss(data, splits), splits)
+        return problem.best_of(kernel, alphas)[0]
 
     def _fit_kernel(
         self, data: Samples, spectrum: Spectrum, alpha: float, loss: Loss, splits: Splits
     ) -> LeftOut:
         """Fit all terms with dual coefficients; return the predictions of samples left out."""
-        kernel = self._kernel_of_all_terms(data, spectrum)
-        options = {"sample_weight": data.weight, **self._options()}
-        grid = self._alpha_grid()
-        if grid is None:
-            alpha, best, predictions, residual_dof = search_alpha(
-                kernel, data.X, data.Y, loss, alpha, cv=splits, pooled=self._pooled,
-                left_out_share=data.share, **options,
-            )  # fmt: skip
-            left_out = LeftOut(predictions, residual_dof)
-        else:
-            alpha, best, predictions = self._best_of(kernel, data, grid, loss, splits, options)
-            left_out = LeftOut(predictions)
-        fit = solve_kernel(kernel, data.X, data.Y, alpha, **options)
-        self.alpha_ = float(alpha)
-        self.best_score_ = -float(best)
-        posterior = None
-        if not is_classifier(self):  # which has no standard deviations
-            posterior = KernelPosterior(
-                self.alpha_, data.weight, free_constant=not self.penalize_constant
-            )
-        self.expansion_ = KernelExpansion(
-            kernel, data.X, fit.dual_coef, self.scaling_, fit.intercept, posterior
-        )
-        self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), "kernel"
-        self.n_terms_ = np.inf
-        return left_out
+        kernel = kernel_of_all_terms(data.X.shape[1], spectrum)
+        problem = self._problem(data, loss, splits)
+        return self._take(fit_kernel(problem, kernel, alpha, self._alpha_grid()))
 
     def _fit_landmarks(
         self, data: Samples, loss: Loss, splits: Splits, n_landmarks: int
     ) -> LeftOut:
         """Fit all terms in the span of their kernel at few samples."""
         landmarks, places = self._landmarks_of(data, n_landmarks)
-        grid = self._alphas_of_landmarks(landmarks, data)
-        options = {"sample_weight": data.weight, **self._options()}
-        candidate = self._candidate(landmarks, data, splits, options)
-        self.alpha_, best = self._best_alpha(candidate, grid, loss)
-        self.best_score_ = -best
-        path = candidate.path()
-        coef, intercept = landmarks.coefficients(path.weights([self.alpha_])[0])
-        posterior = None
-        if not is_classifier(self):  # which has no standard deviations
-            posterior = LandmarkPosterior(
-                self.alpha_, landmarks.factor, *path.posterior(self.alpha_),
-                free_constant=not self.penalize_constant,
-            )  # fmt: skip
-        self.expansion_ = KernelExpansion(
-            landmarks.kernel, data.X[places], coef, self.scaling_, intercept, posterior
-        )
-        self.engine_, self.solver_, self.rcond_ = "landmarks", "eigenvectors", np.nan
-        self.n_terms_ = np.inf
-        left = data.n - float(path.effective_dof([self.alpha_])[0])
-        return LeftOut(candidate.predictions(self.alpha_), left)
+        alphas = self._alphas_of_landmarks(landmarks, data)
+        problem = self._problem(data, loss, splits)
+        return self._take(fit_landmarks(problem, landmarks, places, alphas))
+
+    def _fit_terms(
+        self, data: Samples, basis: TensorBasis, alphas: Doubles, loss: Loss, splits: Splits
+    ) -> LeftOut:
+        """Fit a finite set of terms; return the predictions of samples left out."""
+        return self._take(fit_terms(self._problem(data, loss, splits), basis, alphas))
 
     def _landmarks_of(self, data: Samples, n_landmarks: int) -> tuple[Landmarks, Places]:
         """Choose landmarks among samples; return which of these they are, too."""
-        some = spread_places(data.n, _MOST_TO_CHOOSE_FROM)
-        landmarks, places = choose_landmarks(
-            self._kernel_of_all_terms(data, self.spectra_[0]), data.X[some], n_landmarks,
-            sample_weight=None if data.weight is None else data.weight[some],
-            scaling=self.scaling_, n_threads=self._n_threads(),
-        )  # fmt: skip
-        return landmarks, some[places]
+        kernel = kernel_of_all_terms(data.X.shape[1], self.spectra_[0])
+        return landmarks_among(data, kernel, n_landmarks, self.scaling_, self._n_threads())
 
     def _alphas_of_landmarks(self, landmarks: Landmarks, data: Samples) -> Doubles:
         """Return the alphas to choose from."""
@@ -572,73 +527,6 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
             level = self._kernel_level(landmarks.kernel, data)
             grid = np.outer(ALPHAS, [1.0, 2.0]).ravel() * level
         return grid
-
-    def _fit_terms(
-        self, data: Samples, basis: TensorBasis, alphas: Doubles, loss: Loss, splits: Splits
-    ) -> LeftOut:
-        """Fit a finite set of terms; return the predictions of samples left out."""
-        options = {"sample_weight": data.weight, **self._options()}
-        alpha, best, left_out = self._best_of(basis, data, alphas, loss, splits, options)
-        fit = solve_ridge(basis, data.X, data.Y, alpha, **options)
-        self.alpha_ = float(alpha)
-        self.best_score_ = -float(best)
-        self.expansion_ = TermExpansion(
-            basis, fit.weights, self.scaling_, np.zeros(data.Y.shape[1])
-        )
-        self.solver_, self.rcond_, self.engine_ = fit.solver, float(fit.rcond), fit.engine
-        self.n_terms_ = basis.n_terms
-        return LeftOut(left_out)
-
-    def _best_of(
-        self,
-        model: SpectrumKernel | TensorBasis,
-        data: Samples,
-        alphas: Doubles,
-        loss: Loss,
-        splits: Splits,
-        options: dict[str, Any],
-    ) -> tuple[float, float, Doubles]:
-        """Return the best of given alphas, its score and predictions of samples left out."""
-        candidate = self._candidate(model, data, splits, options)
-        alpha, value = self._best_alpha(candidate, alphas, loss)
-        return alpha, value, candidate.predictions(alpha)
-
-    def _candidate(
-        self,
-        model: SpectrumKernel | TensorBasis | Landmarks,
-        data: Samples,
-        splits: Splits,
-        options: dict[str, Any],
-    ) -> Candidate:
-        """Return a model to be judged by samples left out."""
-        others = {key: value for key, value in options.items() if key != "sample_weight"}
-        return Candidate(
-            model, data.X, data.Y, options["sample_weight"], splits, left_out_share=data.share,
-            pooled=self._pooled, **others,
-        )  # fmt: skip
-
-    @staticmethod
-    def _best_alpha(candidate: Candidate, alphas: Doubles, loss: Loss) -> tuple[float, float]:
-        """Return the best of given alphas, of equal ones the largest, and its loss."""
-        values = candidate.losses(alphas, loss)
-        at = int(np.flatnonzero(values == values.min())[-1])
-        if not np.isfinite(values[at]):
-            raise ValueError(no_finite_loss("alpha"))
-        return float(alphas[at]), float(values[at])
-
-    def _level(self, basis: TensorBasis, data: Samples) -> float:
-        """Estimate the mean squared length of the penalised terms of a sample, times its weight."""
-        rows, weight = spread_places(data.n, MOST_FOR_A_MEAN), data.weight
-        if weight is not None:  # as from the samples that weights count
-            rows, counted = np.arange(data.n), np.cumsum(weight)
-            if counted[-1] > MOST_FOR_A_MEAN:
-                places = np.linspace(0.0, counted[-1] - 1.0, MOST_FOR_A_MEAN).round()
-                rows = np.searchsorted(counted, places, side="right").clip(max=data.n - 1)
-                weight = None
-        squares = basis.evaluate(data.X[rows], scaling=self.scaling_) ** 2
-        lengths = squares[:, 0 if self.penalize_constant else 1 :].sum(axis=1)
-        level = float(np.average(lengths, weights=weight)) * data.unit
-        return level if level > 0 else 1.0  # a free constant alone has no penalty
 
     # ---- what came of it ---------------------------------------------------------
 
@@ -698,26 +586,10 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
 
     def _refit(self, data: Samples, train: Places, test: Places) -> Doubles:
         """Return outputs for some samples, of the model that was chosen, fitted to others."""
-        function = self.expansion_
-        options = self._options()
-        if data.weight is not None:
-            options["sample_weight"] = data.weight[train]
-        few = data.X[train], data.Y[train]
-        how: dict[str, Any] = {"scaling": self.scaling_, "n_threads": self._n_threads()}
-        if isinstance(function, TermExpansion):
-            fit = solve_ridge(function.basis, *few, self.alpha_, **options)
-            return predict(function.basis, data.X[test], fit.weights, **how)
-        if self.engine_ == "landmarks":
-            landmarks, _ = self._landmarks_of(data, len(function.centres))
-            path = RidgePath(landmarks, *few, **options)
-            return np.asarray(path.predict(data.X[test], [self.alpha_])[0])
-        kernel, alpha = self._kernel_of_all_terms(data, self.spectra_[0]), self.alpha_
-        if isinstance(function, MeanExpansion):
-            alpha = float(function.alphas[0])
-        dual = solve_kernel(kernel, *few, alpha, **options)
-        return predict_kernel(
-            kernel, data.X[test], data.X[train], dual.dual_coef, intercept=dual.intercept, **how
-        )
+        return fit_again(
+            self.expansion_, self.alpha_, data, train, test, self._options(),
+            at_landmarks=self.engine_ == "landmarks",
+        )  # fmt: skip
 
     @property
     def _luck(self) -> float:

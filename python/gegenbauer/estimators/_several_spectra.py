@@ -14,7 +14,7 @@ import numpy as np
 
 from gegenbauer._messages import Message
 from gegenbauer._validation import shown
-from gegenbauer.estimators._best_model import LeftOut
+from gegenbauer.estimators._final_fit import LeftOut
 from gegenbauer.estimators._samples import deal_samples, search_places
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.ridge.expansions import KernelExpansion, KernelPosterior

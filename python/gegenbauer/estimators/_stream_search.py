@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.levels import Levels
     from gegenbauer.basis.scaling import InputScaling
-    from gegenbauer.estimators._best_model import LeftOut
     from gegenbauer.estimators._categories import CategoryEncoder
+    from gegenbauer.estimators._final_fit import LeftOut
     from gegenbauer.ridge.landmarks import Landmarks
     from gegenbauer.ridge.statistics._base import Coding
     from gegenbauer.ridge.statistics.gram import GramStatistics

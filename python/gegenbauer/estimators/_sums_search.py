@@ -17,7 +17,7 @@ from gegenbauer._memory import require_memory
 from gegenbauer._messages import Message, Ways
 from gegenbauer._validation import check_threads
 from gegenbauer.basis.kernels import SpectrumKernel
-from gegenbauer.estimators._best_model import LeftOut
+from gegenbauer.estimators._final_fit import LeftOut
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.estimators._uncertainty import estimate_noise_variance
 from gegenbauer.ridge.cost import default_landmarks

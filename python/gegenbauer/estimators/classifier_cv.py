@@ -13,6 +13,7 @@ from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_integer, require_finite
 from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.estimators._base import CLIP_ADVICE
+from gegenbauer.estimators._final_fit import kernel_of_all_terms
 from gegenbauer.estimators._samples import spread_places
 from gegenbauer.estimators._scores import Judged, score_at_once
 from gegenbauer.estimators._scoring import IdentityClassifier, scored_by
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.basis.spectrum import ComponentsLike
-    from gegenbauer.estimators._best_model import LeftOut
+    from gegenbauer.estimators._final_fit import LeftOut
     from gegenbauer.estimators._progress import Progress
     from gegenbauer.estimators._samples import Samples
     from gegenbauer.ridge.expansions import KernelExpansion
@@ -643,7 +644,7 @@ class GegenbauerClassifierCV(ClassTargets, SeveralSpectraEstimator):
     def _learn(self, data: Samples, splits: Splits, progress: Progress) -> tuple[Spectrum, float]:
         if not np.ptp(data.Y, axis=0).any():  # without a part that has all samples of a class
             usual = Spectrum((1.0 / data.X.shape[1], 2.0), self._levels)
-            return usual, self._kernel_level(self._kernel_of_all_terms(data, usual), data)
+            return usual, self._kernel_level(kernel_of_all_terms(data.X.shape[1], usual), data)
         found = search_spectrum(
             data.X, data.Y, self._make_loss(data, splits), cv=splits, levels=self._levels,
             **data.leaving_out,

@@ -30,9 +30,9 @@ from gegenbauer._validation import (
 from gegenbauer.basis.spectrum import PowerDecay, Spectrum
 from gegenbauer.estimators._base import RESULTS_ADVICE
 from gegenbauer.estimators._constant import warn_if_constant_is_dear
+from gegenbauer.estimators._penalty_levels import MOST_FOR_A_MEAN
 from gegenbauer.estimators._samples import Samples, spread_places
 from gegenbauer.estimators._scoring import IdentityRegressor, scored_by
-from gegenbauer.estimators._search import MOST_FOR_A_MEAN
 from gegenbauer.estimators._several_spectra import SeveralSpectraEstimator, relative_noise
 from gegenbauer.estimators._stream_search import StreamRegression
 from gegenbauer.estimators._targets import RealTargets
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.basis.spectrum import ComponentsLike
-    from gegenbauer.estimators._best_model import LeftOut
+    from gegenbauer.estimators._final_fit import LeftOut
     from gegenbauer.estimators._progress import Progress
     from gegenbauer.selection.candidates import Loss, Splits
 
