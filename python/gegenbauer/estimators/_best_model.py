@@ -14,10 +14,10 @@ from gegenbauer.estimators._alternatives import (
     compare,
     count_effective,
 )
-from gegenbauer.estimators._final_fit import LeftOut, kernel_of_all_terms
-from gegenbauer.estimators._found import FoundEstimator
+from gegenbauer.estimators._final_fit import kernel_of_all_terms
 from gegenbauer.estimators._half_ranks import half_ranks
 from gegenbauer.estimators._samples import search_places
+from gegenbauer.estimators._single_model import SingleModel
 from gegenbauer.estimators._splits import restrict_splits
 from gegenbauer.estimators._time_budget import Choice, Speed, expect, measure, plan, warn_of_cheaper
 from gegenbauer.ridge.cost import default_kernel_samples
@@ -26,7 +26,8 @@ from gegenbauer.selection._learn_spectrum import first_spectrum
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gegenbauer._typing import Doubles, Places
+    from gegenbauer._typing import Doubles
+    from gegenbauer.estimators._final_fit import LeftOut
     from gegenbauer.estimators._progress import Progress
     from gegenbauer.estimators._samples import Samples
     from gegenbauer.selection.candidates import Loss, Splits
@@ -34,49 +35,19 @@ if TYPE_CHECKING:
 __all__ = ["BestModel"]
 
 
-class BestModel(FoundEstimator):
+class BestModel(SingleModel):
     """Fits a model and others beside it, and keeps the best."""
 
     # Parameters of those that take them; on clusters there are none
     bounds: Any = None
     max_seconds: float | None = None
 
-    spectrum: Any
-    scoring: Any
-    search_samples: int
     kernel_samples: int | str
     alternatives_: dict[str, Comparison]
-
-    # ---- what subclasses define -----------------------------------------------------
-
-    def _make_loss(self, data: Samples, splits: Splits) -> Loss:
-        """Return what is to be made small: a function of predictions and their samples."""
-        raise NotImplementedError
-
-    def _stratified(self, data: Samples, most: int) -> Places:
-        """Return at most so many samples that stand for all, the same ones each time."""
-        raise NotImplementedError
-
-    def _fit_spectrum(
-        self,
-        data: Samples,
-        loss: Loss,
-        splits: Splits,
-        progress: Progress,
-        choice: Choice | None = None,
-    ) -> LeftOut:
-        """Choose a spectrum on few samples, and fit all terms or those of largest weight."""
-        raise NotImplementedError
 
     def _sample_losses(self, data: Samples, left_out: Doubles) -> Doubles:
         """Return the loss of each sample by its prediction, NaN where there is none, (n,)."""
         raise NotImplementedError
-
-    def _options(self) -> dict[str, Any]:
-        """Return what all fits have in common."""
-        raise NotImplementedError
-
-    # ---- the choice ----------------------------------------------------------------
 
     def _fit_best(
         self,

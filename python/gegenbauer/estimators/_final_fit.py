@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer.basis.kernels import SpectrumKernel
+from gegenbauer.errors import message_of
 from gegenbauer.estimators._samples import spread_places
 from gegenbauer.ridge.expansions import (
     KernelExpansion,
@@ -20,7 +22,7 @@ from gegenbauer.ridge.kernel_ridge import predict_kernel, solve_kernel
 from gegenbauer.ridge.landmarks import choose_landmarks
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 from gegenbauer.ridge.solve import solve_ridge
-from gegenbauer.selection.candidates import NO_LOSS, Candidate
+from gegenbauer.selection.candidates import Candidate, no_finite_loss
 from gegenbauer.selection.penalty import search_alpha
 from gegenbauer.selection.ridge_path import RidgePath
 
@@ -127,7 +129,7 @@ class FitProblem:
         values = candidate.losses(alphas, self.loss)
         at = int(np.flatnonzero(values == values.min())[-1])
         if not np.isfinite(values[at]):
-            raise ValueError(NO_LOSS.format("alpha"))
+            raise ValueError(no_finite_loss("alpha"))
         return float(alphas[at]), float(values[at])
 
     def best_of(
@@ -144,7 +146,14 @@ def kernel_of_all_terms(n_features: int, spectrum: Spectrum) -> SpectrumKernel:
     try:
         return SpectrumKernel(n_features, spectrum)
     except ValueError as error:
-        raise ValueError(f"{error}; here, give `n_terms` for a finite set of terms") from None
+        raise ValueError(
+            Message(
+                "{}",
+                message_of(error),
+                ways="here, give `n_terms` for a finite set of terms",
+                joint="; ",
+            )
+        ) from None
 
 
 def landmarks_among(
