@@ -66,7 +66,8 @@ class Columns:
             array = self._array
         except ValueError:  # of rows of different lengths, which the checks of X refuse
             return []
-        return list(range(array.shape[1])) if array.ndim == 2 and array.dtype.kind == "O" else []
+        mixed = array.ndim == 2 and array.dtype.kind in "OU"  # of numbers beside text it makes text
+        return list(range(array.shape[1])) if mixed else []
 
     def replaced(self, columns: Mapping[int, Any]) -> Any:
         """Return a copy of the same library with some columns replaced."""
@@ -195,4 +196,15 @@ def columns_of(X: Any) -> Columns:
         return Columns(X)
     if not hasattr(X, "to_batches"):  # a batch of Arrow, whose names scikit-learn does not read
         X = type(X.schema.empty_table()).from_batches([X])
-    return _Arrow(X)
+    return _Arrow(_without_empty_dictionaries(X))
+
+
+def _without_empty_dictionaries(X: Any) -> Any:
+    """Return a table of Arrow whose dictionaries hold something, as Arrow's arrays must."""
+    for at, kind in enumerate(X.schema.types):
+        if not str(kind).startswith("dictionary"):
+            continue
+        column = X.column(at)
+        if len(column) and all(len(chunk.dictionary) == 0 for chunk in column.chunks):
+            X = X.set_column(at, X.schema.names[at], column.cast(kind.value_type))
+    return X

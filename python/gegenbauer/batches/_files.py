@@ -37,6 +37,8 @@ class TableFile:
         Number of rows, once it is known.
     n_seen : int
         Rows that have been read so far.
+    without_values : set of str
+        Columns without a value in the rows that were looked at.
     ambiguous : set of str
         Columns of numbers of which some are written in several ways, as far as it is known.
     classes : tuple of str and OneText, or None
@@ -53,6 +55,7 @@ class TableFile:
         self.name, self.path = name, path
         self.types: dict[str, Any] = {}
         self.n_seen = 0
+        self.without_values: set[str] = set()
         self.ambiguous: set[str] = set()
         self.classes: tuple[str, OneText] | None = None
 

@@ -78,6 +78,7 @@ class CsvFile(TableFile):
                 self.types[name] = (
                     pa.float64()
                 )  # values may follow; that some lack is reported then
+                self.without_values.add(name)
                 continue
             if numbers is not None and name != target:  # of inputs, what kind of numbers is one
                 self.types[name] = pa.float64()
@@ -159,6 +160,13 @@ class CsvFile(TableFile):
             return read_as(texts, type_)
         except pa.ArrowInvalid:
             row, text = _first_of_another_kind(texts, type_)
+        where = self.rows(first + row, first + row)
+        if name in self.without_values:
+            raise StreamError(
+                f"column {name!r} holds {text[:40]!r}, but had no value in its first rows, which "
+                "show its type; begin with rows that have one, or leave the column out",
+                where,
+            )
         wanted = TRUTH if column_kind(type_) == TRUTH else NUMBERS
         whole = pa.types.is_integer(type_)
         raise StreamError(
@@ -176,7 +184,7 @@ class CsvFile(TableFile):
                 ),
                 joint="; ",
             ),
-            self.rows(first + row, first + row),
+            where,
         )
 
     def count(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer.batches._files import TableFile
+from gegenbauer.batches.column_types import NOTHING, column_kind
 from gegenbauer.batches.columns import example_of
 from gegenbauer.errors import StreamError
 
@@ -37,6 +38,8 @@ class ParquetFile(TableFile):
         index = _index_columns(schema)
         self._set_columns([name for name in schema.names if name not in index])
         self.types = {field.name: field.type for field in schema}
+        nothing = [name for name, type_ in self.types.items() if column_kind(type_) == NOTHING]
+        self.without_values = {*nothing}
 
     def _open(self) -> Any:
         import pyarrow.parquet as pq

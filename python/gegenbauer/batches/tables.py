@@ -95,8 +95,9 @@ class TableBatches(FormerNames):
         also 1 and 1.0) is text, unless it is False.
     mixed : bool, default=False
         Whether inputs may be categories, columns of text or of true and false, and values of
-        inputs missing. Text that is mostly numbers in a batch is refused. False
-        takes true and false as 1 and 0, and refuses text and what is missing.
+        inputs missing. Text that is mostly numbers in a batch is refused. A
+        column without any value in one file is of the type that it has in others. False takes true
+        and false as 1 and 0, and refuses text and what is missing.
 
     Attributes
     ----------
@@ -249,6 +250,8 @@ class TableBatches(FormerNames):
                 self._files[0].rows(),
             )
         files[0].look(self._used, self.target)
+        if self._mixed:
+            self._settle_empty(files)
         kinds = {name: column_kind(files[0].types[name]) for name in self.inputs}
         self._categories = {
             name for name, kind in kinds.items() if self._mixed and kind in (TEXT, TRUTH)
@@ -266,7 +269,7 @@ class TableBatches(FormerNames):
             if (types, role) not in sound:
                 self._require_one_kind(name, files, numeric=name in numeric)
                 sound.add((types, role))
-        known = {file.types[name] for file in files if file.types for name in numbers}
+        known = {file.types[name] for file in files for name in numbers if name in file.types}
         single = all(str(type_) == "float" for type_ in known)
         self._dtype = np.dtype(np.float32 if single else np.float64)
         # What the columns of a CSV file are read as.
@@ -280,6 +283,27 @@ class TableBatches(FormerNames):
             for name, type_ in files[0].types.items()
         }
         self._set_target(self._choose_target_dtype(files))
+
+    def _settle_empty(self, files: list[TableFile]) -> None:
+        """Let inputs without a value in some files be of the type that they have in others.
+
+        Without any they are numbers, all of them missing.
+        """
+        import pyarrow as pa
+
+        missing = [name for name in self.inputs if name in files[0].without_values]
+        for file in files[1:]:
+            unseen = [name for name in missing if name not in file.types]
+            if unseen and file.n_rows != 0:
+                file.look(unseen, self.target)
+            missing = [name for name in missing if name in file.without_values]
+        for name in self.inputs:
+            empty = [file for file in files if name in file.without_values]
+            others = [file for file in files if name in file.types and file not in empty]
+            for file in empty:
+                file.types[name] = others[0].types[name] if others else pa.float64()
+            if empty and others and column_kind(others[0].types[name]) == TEXT:
+                others[0].require_category(name)
 
     def _require_one_kind(self, name: str, files: list[TableFile], *, numeric: bool) -> None:
         """Refuse a column without values, or that holds different things in different files."""
@@ -302,7 +326,7 @@ class TableBatches(FormerNames):
             require_numbers({name: kinds[0]}, files[0].rows(), files[0].example)
 
     def _choose_target_dtype(self, files: list[TableFile]) -> np.dtype[Any]:
-        types = [file.types[self.target] for file in files if file.types]
+        types = [file.types[self.target] for file in files if self.target in file.types]
         kind = column_kind(types[0])
         if kind == TEXT and self._as_labels is False:
             example, where = files[0].example(self.target)
@@ -417,6 +441,10 @@ class TableBatches(FormerNames):
         import pyarrow as pa
 
         columns = [decoded(piece.column(piece.schema.get_field_index(name))) for piece in pieces]
+        columns = [
+            column.cast(self._types[name]) if pa.types.is_null(column.type) else column
+            for column in columns
+        ]
         column = pa.chunked_array(columns)
         if column_kind(column.type) == TEXT:
             require_category(name, column, file.rows(first, first + len(column) - 1))

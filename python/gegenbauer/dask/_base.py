@@ -117,9 +117,10 @@ class OnDask(MixedInputs):
         local.n_jobs = 1 if self.n_jobs is None else self.n_jobs
         return local
 
-    def _category_params(self, X: Any) -> dict[str, Any]:
+    def _category_params(self, X: Any, rows: list[Partitions]) -> dict[str, Any]:
         """Return what the tasks have for ``categorical_features``: numbers of columns."""
-        return {"categorical_features": category_columns(X, self.categorical_features) or None}
+        found = category_columns(self.client, X, self.categorical_features, rows)
+        return {"categorical_features": found or None}
 
     @staticmethod
     def _may_have_levels(model: Any) -> bool:
@@ -386,7 +387,7 @@ class Learner(Supervised):
         rows = Partitions.of(X, self._targets(y), sample_weight)
         if classes is None and not grow:
             classes = None if self._label_set is None else self._label_set.answers
-        model = self._for_a_task(**self._task_params(rows), **self._category_params(X))
+        model = self._for_a_task(**self._task_params(rows), **self._category_params(X, rows))
         model._validate_params()
         model._require_sums_to_do()
         if not grow:

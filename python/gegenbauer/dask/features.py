@@ -84,7 +84,7 @@ class GegenbauerFeatures(OnDask, estimators.GegenbauerFeatures):
 
     def _fit_partitions(self, X: Any) -> None:
         rows = Partitions.of(X)
-        task = self._for_a_task(**self._category_params(X))
+        task = self._for_a_task(**self._category_params(X, rows))
         if self._may_have_levels(task):
             known = find_levels(self.client, task, rows, self.domain)
             model = None if known is None else known.fitted()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gegenbauer._tables import columns_of
 from gegenbauer.basis.levels import Levels
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.dask.partitions import gather, is_frame
@@ -119,15 +120,43 @@ class _Counts:
         return Known(self.model, encoder, found, encoder.box_around_levels(self.box))
 
 
-def category_columns(X: Any, given: Any) -> list[int]:
-    """Return which columns of a collection are categories, by its types or by request."""
+def category_columns(client: Any, X: Any, given: Any, rows: Sequence[Partitions]) -> list[int]:
+    """Return which columns of a collection are categories, by its types or by request.
+
+    Columns of objects are those that hold text or truth values in any partition, which takes a pass
+    over these: in one where all is missing they look like numbers.
+
+    Parameters
+    ----------
+    client : distributed.Client or None
+        As for `gather`.
+    X : Dask array or dataframe
+        The collection.
+    given : object
+        ``categorical_features``.
+    rows : sequence of Partitions
+        Those of X.
+    """
     if given is None:
         return []
     if is_frame(X):
-        return find_categories(X._meta_nonempty, given)
+        if not isinstance(given, str):
+            return find_categories(X._meta_nonempty, given)
+        objects = frozenset(columns_of(X._meta).objects())
+        found = frozenset(find_categories(X._meta, given))
+        if objects:
+            inputs = [part._replace(y=None, weight=None) for part in rows]
+            shown = gather(client, "kinds", _find_text, objects, inputs, frozenset.union)
+            found |= shown or frozenset()
+        return sorted(found)
     if isinstance(given, str):  # arrays have no types of columns
         return []
     return find_categories(np.empty((1, X.shape[1])), given)
+
+
+def _find_text(columns: frozenset[int], rows: Partitions) -> frozenset[int]:
+    """Return which of some columns hold text or truth values in a partition."""
+    return columns & frozenset(find_categories(rows.X, "from_dtype"))
 
 
 def find_levels(

@@ -190,7 +190,7 @@ class SearchOnDask(Supervised, SumsSearch):
         self._require_numbers_on_paper()
         if self._on_paper:
             return self._for_a_task(categorical_features=None, missing="error"), None
-        task = self._for_a_task(**self._category_params(X))
+        task = self._for_a_task(**self._category_params(X, rows))
         if not self._may_have_levels(task):
             return task, None
         known = find_levels(self.client, task, rows, (-1, 1))

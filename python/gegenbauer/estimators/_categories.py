@@ -23,7 +23,17 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
 
-__all__ = ["Category", "CategoryEncoder", "find_categories", "without_missing_objects"]
+__all__ = [
+    "Category",
+    "CategoryEncoder",
+    "find_categories",
+    "without_missing_objects",
+    "without_types",
+]
+
+
+# Of values of pandas that are missing
+_MISSING_TYPES = ("NAType", "NaTType")
 
 
 class Category(NamedTuple):
@@ -255,13 +265,23 @@ def find_categories(X: Any, given: Any) -> list[int]:
 
 
 def without_missing_objects(X: Any) -> Any:
-    """Return a table of pandas with NaN for pandas' NA in columns of objects, as others have."""
+    """Return a table of pandas with NaN for NA and NaT in columns of objects, as others have."""
     table, gone = columns_of(X), {}
     for at in table.objects():
         entries = table.entries(at)
-        if any(type(entry).__name__ == "NAType" for entry in entries):
+        if any(type(entry).__name__ in _MISSING_TYPES for entry in entries):
             gone[at] = [np.nan if _is_missing(entry) else entry for entry in entries]
     return table.replaced(gone) if gone else X
+
+
+def without_types(X: Any, columns: Sequence[int]) -> Any:
+    """Return a table with 0 for what some columns hold, if it need not be numbers, NaN for gaps."""
+    table = columns_of(X)
+    shown = {*columns} & {*table.categories(), *table.objects()}
+    gaps = {at: _given(table, at)[1] for at in sorted(shown)}
+    return (
+        table.replaced({at: np.where(gap, np.nan, 0.0) for at, gap in gaps.items()}) if gaps else X
+    )
 
 
 # ---- the values of a column ----------------------------------------------------------------------
@@ -297,7 +317,7 @@ def _given(columns: Columns, at: int) -> tuple[list[Any], NDArray[np.bool_]]:
 def _is_missing(value: Any) -> bool:
     if value is None or isinstance(value, (str, bool)):
         return value is None
-    if type(value).__name__ in ("NAType", "NaTType"):
+    if type(value).__name__ in _MISSING_TYPES:
         return True
     return isinstance(value, Real) and value != value
 

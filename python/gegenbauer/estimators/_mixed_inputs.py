@@ -18,6 +18,7 @@ from gegenbauer.estimators._categories import (
     CategoryEncoder,
     find_categories,
     without_missing_objects,
+    without_types,
 )
 
 if TYPE_CHECKING:
@@ -72,6 +73,12 @@ class MixedInputs(InputEstimator):
         return found
 
     @property
+    def _never_given(self) -> list[int]:
+        """Columns without any value in the fit: they are ignored, and have no type yet."""
+        levels = enumerate(self._levels or ())
+        return [t for t, one in levels if one is not None and not (one.category or one.varies)]
+
+    @property
     def _takes_levels(self) -> bool:
         """Whether inputs may have levels: by the fit, or else by the parameters."""
         return False
@@ -89,6 +96,8 @@ class MixedInputs(InputEstimator):
                     "X must be a table as in fit, which had categories; got a sparse matrix"
                 )
             validate_data(self, X, reset=False, skip_check_array=True)  # the columns are the same
+        if not reset and not issparse(X):
+            X = without_types(X, self._never_given)
         allowed = self.missing == "indicator"
         return without_missing_objects(self._encoder.encode(X, allow_missing=allowed))
 

@@ -71,8 +71,9 @@ class GegenbauerRegressor(RealStream, GegenbauerEstimator):
         What to do with missing values: NaN, None and the like. "indicator": in a category they are
         a level; a number has a contrast of given and missing, of the same weight, which counts as
         degree 1, and its polynomials follow it and are 0 where it is missing. A number that was
-        never missing in the fit, and is missing later, counts as the mean over its box. "error"
-        refuses them.
+        never missing in the fit, and is missing later, counts as the mean over its box. A
+        column without any value in the fit is ignored, whatever comes in it later. "error" refuses
+        missing values.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: clip them
         to it in silence ("clip") or with one warning ("warn"), raise an error, or evaluate the

@@ -162,8 +162,9 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         What to do with values that are missing (NaN, None, NA). "indicator" learns what it means
         that a value is missing, and where it is nothing else from that input: in numbers it is a
         level beside the polynomials, in categories one level more. What is missing in prediction,
-        but never was in ``fit``, counts as the mean. The raw polynomials of ``spectrum=None`` take
-        neither categories nor missing values.
+        but never was in ``fit``, counts as the mean. A column without any value in ``fit`` is
+        ignored, whatever comes in it later. The raw polynomials of ``spectrum=None`` take neither
+        categories nor missing values.
     bounds : "auto", array-like of shape (n_features, 2) or None, default="auto"
         The box of the inputs, (lower, upper) of each, which is mapped to [-1, 1]; values beyond it
         are clipped to it. What is given for a category counts for nothing, but has to be such a
