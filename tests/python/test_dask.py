@@ -223,7 +223,9 @@ class TestRegressor:
     def test_rows_out_of_a_given_range(self, rows):
         options = {"n_terms": 10, "bounds": [[-2, 2], [90, 110], [-1, 1]]}
         outside = int(((np.abs(rows[0] - [0, 100, 0]) > [2, 10, 1]).any(axis=1)).sum())
-        with pytest.warns(OutOfRangeWarning, match=f"{outside} samples lie outside of bounds"):
+        with pytest.warns(
+            OutOfRangeWarning, match=f"{outside} of {len(rows[0])} samples lie outside"
+        ):
             model = GegenbauerRegressor(**options).fit(*chunked(*rows))
         assert model.n_out_of_range_ == outside > 0
         with pytest.raises(StreamError, match=r"partition .: .* samples lie outside"):

@@ -288,11 +288,14 @@ class InputScaling:
     def beyond(self, X: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Return which entries of X lie outside of the box, (n_samples, n_features).
 
-        Constant columns have no box and nothing beyond it; NaN, a missing number, is not outside.
+        Constant columns have no box and nothing beyond it; NaN, a missing number, is not outside,
+        and neither is an entry that is at an end of the box once both are float32: samples inside
+        are so when they come in the other precision.
         `outside` is the same for whole samples, in less memory.
         """
         data = self._samples(X)
-        found: npt.NDArray[np.bool_] = (data < self.lower) | (data > self.upper)
+        lower, upper = self._reach(data.dtype)
+        found: npt.NDArray[np.bool_] = (data < lower) | (data > upper)
         found &= ~self.is_constant
         return found
 
@@ -302,11 +305,32 @@ class InputScaling:
         They have an entry that is `beyond` it. Column by column: no mask of all entries is made.
         """
         data = self._samples(X)
+        lower, upper = self._reach(data.dtype)
         out = np.zeros(data.shape[0], dtype=bool)
         for column in np.flatnonzero(~self.is_constant):
             values = data[:, column]
-            out |= (values < self.lower[column]) | (values > self.upper[column])
+            out |= (values < lower[column]) | (values > upper[column])
         return out
+
+    def _reach(self, dtype: np.dtype[Any]) -> tuple[Doubles, Doubles]:
+        """Return the least and the largest numbers of a type that are not outside.
+
+        Samples of float32 may be of a box of float64, whose ends are rounded as they are. Those of
+        float64 may be of a box of float32: that is one whose ends are such numbers, and which is no
+        point among them. They lie up to half a step beyond an end.
+        """
+        with np.errstate(over="ignore"):
+            coarse = [end.astype(np.float32) for end in (self.lower, self.upper)]
+            if dtype == np.float32:
+                lower, upper = (end.astype(np.float64) for end in coarse)
+                return lower, upper
+            narrow = _is_constant(self.lower, self.upper, _COARSEST)
+            reach = []
+            for end, near, way in zip((self.lower, self.upper), coarse, (-1, 1), strict=True):
+                beyond = np.nextafter(near, np.float32(way * np.inf)).astype(np.float64)
+                of_float32 = (near == end) & ~narrow
+                reach.append(np.where(of_float32, 0.5 * end + 0.5 * beyond, end))
+        return reach[0], reach[1]
 
     def union(self, other: InputScaling, *, resolution: float | None = None) -> InputScaling:
         """Return the smallest box around two boxes of the same domain and clipping.

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from gegenbauer.dask.levels import category_columns, find_levels
 from gegenbauer.dask.partitions import Partitions, gather, is_frame, is_ours, require_inputs
-from gegenbauer.errors import OutOfRangeWarning, stacklevel
+from gegenbauer.errors import stacklevel
 from gegenbauer.estimators._mixed_inputs import MixedInputs
 from gegenbauer.estimators._targets import checked_sample_weight
 
@@ -401,17 +401,11 @@ class Learner(Supervised):
             raise ValueError(
                 f"X holds no samples (of positive weight) in any of its {len(rows)} partitions"
             )
-        n_outside = learned.n_out_of_range_
-        if n_outside and self.out_of_range == "warn":
-            warnings.warn(
-                f"{n_outside} samples lie outside of bounds. They are clipped to it.",
-                OutOfRangeWarning,
-                stacklevel=stacklevel(),
-            )
         before = copy.copy(self)
         self._learn_from(learned)
         self._summed_with = {**self._summed_with, "categorical_features": self.categorical_features}
         self._warn_of_unseen()
+        self._warn_of_outside()
         if before._statistics is not None:
             self._become(before + self)
 

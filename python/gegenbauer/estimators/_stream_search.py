@@ -198,6 +198,7 @@ class StreamSearch(SumsSearch):
         with RowProgress(run.n_samples, verbose=verbose, callback=callback) as rows:
             learned = run.learn(rows)
         learned._warn_of_unseen()
+        learned._warn_of_outside()
         with Progress(None, 2, verbose=verbose) as progress:
             self._choose(learned, progress)
         return self

@@ -30,6 +30,7 @@ from gegenbauer.estimators._categories import CategoryEncoder
 from gegenbauer.estimators._labels import column_names
 from gegenbauer.estimators._merging import require_mergeable, same_values
 from gegenbauer.estimators._mixed_inputs import have_gaps
+from gegenbauer.estimators._outside import Outside
 from gegenbauer.estimators._progress import RowProgress
 from gegenbauer.estimators._solution import SolvedEstimator
 from gegenbauer.estimators._stream_run import StreamRun
@@ -77,6 +78,9 @@ class StreamEstimator(SolvedEstimator):
 
     # Samples of unknown levels since the last warning, by column
     _unseen: Mapping[int, int] = MappingProxyType({})
+
+    # What lay outside of bounds since the last warning
+    _outside: Outside = Outside({})
 
     # What a checkpoint was written behind: a number of batches and their fingerprint
     _position: list[Any] | None = None
@@ -206,8 +210,10 @@ class StreamEstimator(SolvedEstimator):
 
     def _take_in_one(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> None:
         """Add a batch that comes by itself to the sums."""
+        outside, seen = self._n_outside_and_seen()
         self._take_in(X, y, sample_weight, classes)
         self._warn_of_unseen()
+        self._warn_of_outside(since=(outside, seen))
 
     def _take_in(
         self, X: Any, y: Any, sample_weight: Any, classes: Any, grow: bool = False
@@ -244,14 +250,37 @@ class StreamEstimator(SolvedEstimator):
             statistics = copy.copy(self.statistics_)
         if box is not None:
             self.scaling_ = box
-            InputEstimator._apply_range_policy(self, X)
-            self.n_out_of_range_ += int(np.count_nonzero(box.outside(X)))
+            self._note_outside(X, box)
         grow_box = box is None and (known or not first)  # the first rows have made it
         with advising(TARGETS_ADVICE):
             statistics.update(
                 X, targets, sample_weight=weight, widen=grow_box, n_threads=self._n_threads()
             )
         self._set_statistics(statistics)
+
+    def _note_outside(self, X: NDArray[Any], box: InputScaling) -> None:
+        """Count the samples outside of bounds, or refuse them if the policy requires it."""
+        if self.out_of_range == "error":
+            InputEstimator._apply_range_policy(self, X)
+        n_outside = int(np.count_nonzero(box.outside(X)))
+        if n_outside and self.out_of_range == "warn":
+            self._outside = self._outside.joined(Outside.of(X, box))
+        self.n_out_of_range_ += n_outside
+
+    def _n_outside_and_seen(self) -> tuple[int, int]:
+        """Return how many samples were outside of bounds, and how many there were."""
+        if self._statistics is None:
+            return 0, 0
+        return self.n_out_of_range_, self.n_samples_seen_
+
+    def _warn_of_outside(self, since: tuple[int, int] = (0, 0)) -> None:
+        """Warn of samples outside of bounds, once, without those that there were before."""
+        n_outside, n_samples = (
+            now - before for now, before in zip(self._n_outside_and_seen(), since, strict=True)
+        )
+        if n_outside and self.out_of_range == "warn":
+            self._outside.warn(n_outside, n_samples, self.scaling_, self._column_name, MAX_LISTED)
+        self.__dict__.pop("_outside", None)
 
     def _set_basis(self, n_features: int) -> None:
         self.basis_ = self._make_basis(n_features)
@@ -424,6 +453,7 @@ class StreamEstimator(SolvedEstimator):
         ) as progress:
             learned = run.learn(progress)
         learned._warn_of_unseen()
+        learned._warn_of_outside()
         with exclusive(self):
             self._become(learned)
         return self
@@ -463,6 +493,7 @@ class StreamEstimator(SolvedEstimator):
         result._set_statistics(mine + others)
         result.n_out_of_range_ += another.n_out_of_range_
         result._add_unseen(another._unseen)
+        result._outside = result._outside.joined(another._outside)
         return result
 
     def __radd__(self, other: object) -> Self:
