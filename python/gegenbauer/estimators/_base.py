@@ -44,6 +44,8 @@ from gegenbauer._validation import (
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.errors import BeyondRangeError, OutlierWarning, OutOfRangeWarning, stacklevel
 from gegenbauer.estimators._outliers import find_bulk
+from gegenbauer.estimators._outside import Outside
+from gegenbauer.estimators._sparse import in_blocks
 from gegenbauer.inspection.correlation import FEWEST_LOOKED_AT, MOST_LOOKED_AT, largest_correlation
 
 if TYPE_CHECKING:
@@ -340,15 +342,33 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _apply_range_policy(self, X: NDArray[Any]) -> None:
         """Warn or raise for samples outside of the fitted box, if the policy requires it."""
-        if self.out_of_range not in ("warn", "error"):
+        if self._has_range_policy:
+            self._report_outside(self._find_outside(X))
+
+    @property
+    def _has_range_policy(self) -> bool:
+        return self.out_of_range in ("warn", "error")
+
+    def _find_outside(self, X: NDArray[Any]) -> tuple[Outside, ...]:
+        """Return what the fit did not see, by kinds: here of samples outside of the box."""
+        return (Outside.of(X, self._seen.outside(X), self._seen.beyond),)
+
+    def _report_outside(self, found: tuple[Outside, ...]) -> None:
+        """Warn or raise for what `_find_outside` has found in all samples."""
+        outside, lower, upper = found[0], self._seen.lower, self._seen.upper
+        if outside.n_outside == 0:
             return
-        outside = self._seen.outside(X)
-        n_outside = int(np.count_nonzero(outside))
-        if n_outside == 0:
-            return
+
+        def describe(t: int, count: int, first: int, example: Any) -> str:
+            value, low, high = apart(example, lower[t], upper[t])
+            return (
+                f"{self._column_name(t)} in {count} of them (first in row {first}, where it is "
+                f"{value} and the range is [{low}, {high}])"
+            )
+
         report = (
-            f"{n_outside} of {len(X)} samples lie outside of the range seen in fit: "
-            f"{self._describe_outside(X, outside)}"
+            f"{outside.n_outside} of {outside.n_samples} samples lie outside of the range seen in "
+            f"fit: {outside.listed(describe)}"
         )
         if self.out_of_range == "error":
             raise ValueError(
@@ -371,24 +391,6 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
             OutOfRangeWarning,
             stacklevel=stacklevel(),
         )
-
-    def _describe_outside(self, X: NDArray[Any], outside: NDArray[np.bool_]) -> str:
-        """Name the columns of samples outside of the box, with one example each."""
-        places = np.flatnonzero(outside)
-        lower, upper = self._seen.lower, self._seen.upper
-        beyond = self._seen.beyond(X[places])
-        columns = np.flatnonzero(beyond.any(axis=0))
-        parts = []
-        for column in columns[:MAX_LISTED].tolist():
-            first = int(places[int(beyond[:, column].argmax())])
-            value, low, high = apart(X[first, column], lower[column], upper[column])
-            n = np.count_nonzero(beyond[:, column])
-            parts.append(
-                f"{self._column_name(column)} in {n} of them (first in row {first}, where it is "
-                f"{value} and the range is [{low}, {high}])"
-            )
-        more = columns.size - MAX_LISTED
-        return ", ".join(parts) + (f" and {more} more columns" if more > 0 else "")
 
     @property
     def _category_columns(self) -> Sequence[int]:
@@ -457,6 +459,7 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
         n_jobs = check_integer(self.n_jobs, "n_jobs", minimum=-MAX_INTEGER)
         return n_jobs if n_jobs > 0 else max(1, processors() + 1 + n_jobs)
 
+    @in_blocks(sum)
     def count_out_of_range(self, X: Any) -> int:
         """Count the samples with at least one value outside of the range seen in ``fit``.
 

@@ -185,12 +185,22 @@ class FoundEstimator(MixedInputs, TargetEstimator):
 
     def _raw_outputs(self, X: Any) -> Doubles:
         """Return the outputs (S, K) of the fitted polynomial."""
+        return self._evaluate(self._samples_to_predict(X))
+
+    def _samples_to_predict(self, X: Any) -> NDArray[Any]:
+        """Return checked samples, once the policy for those outside of the box is kept to."""
         check_is_fitted(self)
         X = self._validate_inputs(X, reset=False)
         if not isinstance(self.expansion_, TermExpansion):  # the policy may have been set since
             self._require_a_value_outside()
         self._apply_range_policy(X)
-        return self._evaluate(X)
+        return np.asarray(X)
+
+    def _derivatives(self, X: Any) -> tuple[NDArray[Any], Doubles]:
+        """Return checked samples (S, m), and the derivatives of the outputs there (S, m, K)."""
+        X = self._samples_to_predict(X)
+        with advising(RESULTS_ADVICE):
+            return X, self._function(X).gradient(X, n_threads=self._n_threads())
 
     def _require_a_value_outside(self) -> None:
         if self.out_of_range == "extrapolate":

@@ -13,13 +13,14 @@ from sklearn.utils.validation import validate_data
 from gegenbauer._messages import Message, Ways
 from gegenbauer.basis.levels import Levels
 from gegenbauer.errors import OutOfRangeWarning, stacklevel
-from gegenbauer.estimators._base import MAX_LISTED, InputEstimator
+from gegenbauer.estimators._base import InputEstimator
 from gegenbauer.estimators._categories import (
     CategoryEncoder,
     find_categories,
     without_missing_objects,
     without_types,
 )
+from gegenbauer.estimators._outside import Outside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,27 +171,26 @@ class MixedInputs(InputEstimator):
                     X[gone, t] = 0.0 if gone.all() else np.median(X[~gone, t])
         super()._warn_of_outliers(X)
 
-    def _apply_range_policy(self, X: NDArray[Any]) -> None:
-        """Warn or raise for values that no sample of the fit had, if the policy requires it."""
-        super()._apply_range_policy(X)
-        if self.out_of_range not in ("warn", "error"):
-            return
+    def _find_outside(self, X: NDArray[Any]) -> tuple[Outside, ...]:
+        """Return what is outside of the box, and values that no sample of the fit had."""
         unknown = self._unknown(X)
-        columns = np.flatnonzero(unknown.any(axis=0))
-        if columns.size == 0:
+        places: NDArray[np.bool_] = np.asarray(unknown.any(axis=1))
+        return (*super()._find_outside(X), Outside.of(X, places, lambda _: unknown[places]))
+
+    def _report_outside(self, found: tuple[Outside, ...]) -> None:
+        """Warn or raise for all samples that have what the fit did not see."""
+        super()._report_outside(found)
+        unknown, categories = found[1], {int(t) for t in self._encoder.columns}
+        if unknown.n_outside == 0:
             return
-        categories = {int(t) for t in self._encoder.columns}
-        parts = []
-        for t in columns[:MAX_LISTED].tolist():
+
+        def describe(t: int, count: int, first: int, _: Any) -> str:
             what = "a level that is not known" if t in categories else "no value"
-            count, first = np.count_nonzero(unknown[:, t]), int(unknown[:, t].argmax())
-            parts.append(
-                f"{self._column_name(t)} has {what} in {count} of them (first in row {first})"
-            )
-        more = columns.size - MAX_LISTED
+            return f"{self._column_name(t)} has {what} in {count} of them (first in row {first})"
+
         report = (
-            f"{np.count_nonzero(unknown.any(axis=1))} of {len(X)} samples have what no sample of "
-            f"fit had: {', '.join(parts)}{f' and {more} more columns' if more > 0 else ''}"
+            f"{unknown.n_outside} of {unknown.n_samples} samples have what no sample of fit had: "
+            f"{unknown.listed(describe)}"
         )
         if self.out_of_range == "error":
             raise ValueError(

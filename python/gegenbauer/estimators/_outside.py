@@ -1,4 +1,4 @@
-"""Samples of batches that lie outside of a box that is given, counted for one warning."""
+"""Samples that have what the fit did not see, gathered from blocks or batches for one report."""
 
 from __future__ import annotations
 
@@ -19,67 +19,82 @@ if TYPE_CHECKING:
 
 __all__ = ["Outside"]
 
+# Longest list of columns
+_MAX_LISTED = 5
+
 
 class Outside(NamedTuple):
-    """Columns whose values lie outside of a box: how many do, and the first that does.
+    """How many samples are outside, of how many, and in which columns.
 
     Attributes
     ----------
-    columns : dict of int to (int, float)
-        By column.
+    n_samples, n_outside : int
+        All samples, and those that are outside.
+    columns : dict of int to (int, int, float)
+        By column, how many of them have what is outside there, the row of the first, and its value.
     """
 
-    columns: dict[int, tuple[int, float]]
+    n_samples: int = 0
+    n_outside: int = 0
+    columns: dict[int, tuple[int, int, Any]] = {}  # noqa: RUF012  # it is never changed
 
     @classmethod
-    def of(cls, X: NDArray[Any], box: InputScaling) -> Self:
-        """Look at some samples, of shape (n_samples, n_features)."""
-        places = np.flatnonzero(box.outside(X))
-        beyond = box.beyond(X[places])
-        found = {}
-        for t in np.flatnonzero(beyond.any(axis=0)).tolist():
-            first = places[int(beyond[:, t].argmax())]
-            found[t] = int(np.count_nonzero(beyond[:, t])), float(X[first, t])
-        return cls(found)
+    def of(
+        cls, X: NDArray[Any], outside: NDArray[np.bool_], beyond: Callable[[Any], NDArray[np.bool_]]
+    ) -> Self:
+        """Look at some samples.
+
+        Parameters
+        ----------
+        X : ndarray, shape (n_samples, n_features)
+            The samples.
+        outside : ndarray of bool, shape (n_samples,)
+            Which are outside.
+        beyond : callable
+            Returns which entries of these are.
+        """
+        places = np.flatnonzero(outside)
+        found = beyond(X[places]) if places.size else np.zeros((0, X.shape[1]), dtype=bool)
+        columns = {}
+        for t in np.flatnonzero(found.any(axis=0)).tolist():
+            row = int(places[int(found[:, t].argmax())])
+            columns[t] = int(np.count_nonzero(found[:, t])), row, X[row, t]
+        return cls(len(X), places.size, columns)
 
     def joined(self, other: Outside) -> Outside:
-        """Return what is outside of those and these samples."""
-        found = dict(self.columns)
-        for t, (count, value) in other.columns.items():
-            before, first = found.get(t, (0, value))
-            found[t] = before + count, first
-        return Outside(found)
+        """Return what is outside of these samples and those that follow them."""
+        columns = dict(self.columns)
+        for t, (count, row, value) in other.columns.items():
+            before, first, example = columns.get(t, (0, self.n_samples + row, value))
+            columns[t] = before + count, first, example
+        return Outside(self.n_samples + other.n_samples, self.n_outside + other.n_outside, columns)
 
-    def warn(
-        self,
-        n_outside: int,
-        n_samples: int,
-        box: InputScaling,
-        name: Callable[[int], str],
-        most: int,
+    def listed(self, describe: Callable[[int, int, int, Any], str]) -> str:
+        """List the columns, each as `describe` does by itself, its count, row and value."""
+        parts = [describe(t, *found) for t, found in sorted(self.columns.items())[:_MAX_LISTED]]
+        more = len(self.columns) - len(parts)
+        return ", ".join(parts) + (f" and {more} more columns" if more > 0 else "")
+
+    def warn_of_stream(
+        self, n_outside: int, n_samples: int, box: InputScaling, name: Callable[[int], str]
     ) -> None:
-        """Warn of all of them.
+        """Warn of all samples of a stream that are outside of a box, in which columns these are.
 
         Parameters
         ----------
         n_outside, n_samples : int
-            How many samples lie outside, of how many.
+            How many samples lie outside, of how many; earlier runs may have seen more than these.
         box : InputScaling
             The box.
         name : callable
             Names a column.
-        most : int
-            How many columns to list.
         """
-        parts = []
-        for t, (count, first) in sorted(self.columns.items())[:most]:
+
+        def describe(t: int, count: int, _: int, first: Any) -> str:
             value, low, high = apart(first, box.lower[t], box.upper[t])
-            parts.append(
-                f"{name(t)} in {count} of them (first {value}, the range is [{low}, {high}])"
-            )
-        more = len(self.columns) - most
-        also = f" and {more} more columns" if more > 0 else ""
-        found = f": {', '.join(parts)}{also}" if parts else ""
+            return f"{name(t)} in {count} of them (first {value}, the range is [{low}, {high}])"
+
+        found = f": {self.listed(describe)}" if self.columns else ""
         warnings.warn(
             f"{n_outside} of {n_samples} samples lie outside of `bounds`{found}. They are clipped "
             "to it; `out_of_range='clip'` does so without a warning.",

@@ -38,8 +38,11 @@ from gegenbauer.ridge.solve import solve_ridge
 from gegenbauer.ridge.statistics._base import LEAST_RCOND
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
+    from gegenbauer._typing import Doubles
     from gegenbauer.ridge.solve import RidgeSolution
 
 __all__ = ["PAPER_ALPHA", "PAPER_LAM", "PAPER_N_TERMS", "GegenbauerEstimator"]
@@ -195,19 +198,28 @@ class GegenbauerEstimator(StreamEstimator):
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         """Return the outputs (S, K), or (S,) where ``term_coef_`` is one-dimensional."""
+        return self._of_samples(X, TermExpansion.evaluate)[1]
+
+    def _derivatives(self, X: Any) -> tuple[NDArray[Any], Doubles]:
+        """Return checked samples (S, m), and the derivatives of the outputs there."""
+        return self._of_samples(X, TermExpansion.gradient)
+
+    def _of_samples(
+        self, X: Any, evaluate: Callable[..., Doubles]
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return checked samples, and what a method of the fitted function gives there.
+
+        Numbers that were never missing get means.
+        """
         check_is_fitted(self)
         model = self._as_it_is()
         X = model._validate_inputs(X, reset=False)
         model._apply_range_policy(X)
+        function = model._solved().expansion.with_scaling(model._current_scaling())
+        threads = model._n_threads()
         with advising(RESULTS_ADVICE):
-            return model._evaluate(X)
-
-    def _evaluate(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the outputs at checked samples; numbers that were never missing get means."""
-        function = self._solved().expansion.with_scaling(self._current_scaling())
-        threads = self._n_threads()
-        return self._with_means(
-            X,
-            lambda X: function.evaluate(X, n_threads=threads),
-            lambda inputs, X, _: function.averaged(inputs).evaluate(X, n_threads=threads),
-        )
+            return X, model._with_means(
+                X,
+                lambda X: evaluate(function, X, n_threads=threads),
+                lambda inputs, X, _: evaluate(function.averaged(inputs), X, n_threads=threads),
+            )

@@ -80,7 +80,7 @@ class StreamEstimator(SolvedEstimator):
     _unseen: Mapping[int, int] = MappingProxyType({})
 
     # What lay outside of bounds since the last warning
-    _outside: Outside = Outside({})
+    _outside: Outside = Outside()
 
     # What a checkpoint was written behind: a number of batches and their fingerprint
     _position: list[Any] | None = None
@@ -262,10 +262,10 @@ class StreamEstimator(SolvedEstimator):
         """Count the samples outside of bounds, or refuse them if the policy requires it."""
         if self.out_of_range == "error":
             InputEstimator._apply_range_policy(self, X)
-        n_outside = int(np.count_nonzero(box.outside(X)))
-        if n_outside and self.out_of_range == "warn":
-            self._outside = self._outside.joined(Outside.of(X, box))
-        self.n_out_of_range_ += n_outside
+        found = Outside.of(X, box.outside(X), box.beyond)
+        if self.out_of_range == "warn":
+            self._outside = self._outside.joined(found)
+        self.n_out_of_range_ += found.n_outside
 
     def _n_outside_and_seen(self) -> tuple[int, int]:
         """Return how many samples were outside of bounds, and how many there were."""
@@ -279,7 +279,7 @@ class StreamEstimator(SolvedEstimator):
             now - before for now, before in zip(self._n_outside_and_seen(), since, strict=True)
         )
         if n_outside and self.out_of_range == "warn":
-            self._outside.warn(n_outside, n_samples, self.scaling_, self._column_name, MAX_LISTED)
+            self._outside.warn_of_stream(n_outside, n_samples, self.scaling_, self._column_name)
         self.__dict__.pop("_outside", None)
 
     def _set_basis(self, n_features: int) -> None:

@@ -42,6 +42,7 @@ from gegenbauer.estimators._labels import (
     places_of,
     plain_labels,
 )
+from gegenbauer.estimators._sparse import in_blocks, joined
 from gegenbauer.inspection import sobol_indices
 
 if TYPE_CHECKING:
@@ -242,6 +243,7 @@ class RealTargets(MultiOutputMixin, RegressorMixin, TargetEstimator):  # type: i
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         return np.asarray(y, dtype=np.float64), weight
 
+    @in_blocks(joined)
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict the targets (``eq.network_output_equation``).
 
@@ -404,6 +406,7 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
             return self.class_weight
         return {label: value for label, value in self.class_weight.items() if value != 0}
 
+    @in_blocks(joined)
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the outputs of the network (``eq.network_output_equation``).
 
@@ -426,6 +429,7 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
         """
         return self._outputs(X)
 
+    @in_blocks(joined)
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels.
 

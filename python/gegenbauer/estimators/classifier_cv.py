@@ -18,6 +18,7 @@ from gegenbauer.estimators._samples import spread_places
 from gegenbauer.estimators._scores import Judged, score_at_once
 from gegenbauer.estimators._scoring import IdentityClassifier, scored_by
 from gegenbauer.estimators._several_spectra import N_SPECTRA, SeveralSpectraEstimator
+from gegenbauer.estimators._sparse import in_blocks, joined
 from gegenbauer.estimators._stream_search import StreamClassification
 from gegenbauer.estimators._targets import ClassTargets
 from gegenbauer.selection._learn_spectrum import learn_spectrum
@@ -758,6 +759,7 @@ class GegenbauerClassifierCV(ClassTargets, SeveralSpectraEstimator):
         require_finite(found, "some logits are", CLIP_ADVICE)
         return found[:, 0] if outputs.shape[1] == 1 and not self.multilabel_ else found
 
+    @in_blocks(joined)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of the classes.
 

@@ -34,6 +34,7 @@ from gegenbauer.estimators._penalty_levels import MOST_FOR_A_MEAN
 from gegenbauer.estimators._samples import Samples, spread_places
 from gegenbauer.estimators._scoring import IdentityRegressor, scored_by
 from gegenbauer.estimators._several_spectra import SeveralSpectraEstimator, relative_noise
+from gegenbauer.estimators._sparse import in_blocks, joined
 from gegenbauer.estimators._stream_search import StreamRegression
 from gegenbauer.estimators._targets import RealTargets
 from gegenbauer.estimators._uncertainty import estimate_noise_variance, upper_quantile
@@ -714,6 +715,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         outputs = self._raw_outputs(X)
         return outputs[:, 0] if self._y_was_flat else outputs
 
+    @in_blocks(joined)
     def predict(self, X: Any, return_std: bool = False) -> Any:
         r"""Predict the targets, and how far off they may be.
 
@@ -764,6 +766,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         )
         return outputs, std[:, 0] if self._y_was_flat else std
 
+    @in_blocks(joined)
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
         r"""Predict intervals that hold a new target with a given probability.
 

@@ -1,7 +1,8 @@
-"""What a model contains: Sobol' indices, and its polynomial as text and as SymPy."""
+"""What a model contains: derivatives, Sobol' indices, its polynomial as text and as SymPy."""
 
 from __future__ import annotations
 
+from gegenbauer.inspection._gradient import gradient
 from gegenbauer.inspection._polynomial_text import polynomial_text
 from gegenbauer.inspection._to_sympy import to_sympy
 from gegenbauer.inspection.sobol import (
@@ -13,6 +14,7 @@ from gegenbauer.inspection.sobol import (
 
 __all__ = [
     "SobolIndices",
+    "gradient",
     "kernel_sobol_indices",
     "polynomial_text",
     "sobol_indices",
