@@ -14,6 +14,7 @@ import numpy as np
 from gegenbauer._dispatch import default_threads
 from gegenbauer._messages import Message, Setting
 from gegenbauer._tables import columns_of
+from gegenbauer._tensors import on_cpu
 from gegenbauer.errors import BeyondRangeError, NotNumbersError
 
 if TYPE_CHECKING:
@@ -273,11 +274,11 @@ _REMEDIES = {
 
 def require_plain(
     value: object, name: Name, *, wanted: str = "real numbers", times: bool = False
-) -> None:
+) -> Any:
     """Refuse what NumPy would take for numbers in silence: the gate for all that a caller gives.
 
     Masked arrays pass if no entry is masked. The columns of tables are looked at one by one, by
-    their types where these suffice.
+    their types where these suffice. Tensors come out as arrays, on whatever device they were.
 
     Parameters
     ----------
@@ -290,15 +291,28 @@ def require_plain(
     times : bool
         Let dates and times pass, where entries are only compared.
 
+    Returns
+    -------
+    object
+        The value itself; of a tensor of another library, or an array on another device, an array
+        of NumPy.
+
     Raises
     ------
     NotNumbersError
         When there are masked entries, dates, times, complex numbers or records.
     TypeError
-        When it is a dictionary, or a lazy table, which has no values yet.
+        When it is a dictionary, or a lazy table, which has no values yet; or a tensor that requires
+        gradients.
     """
     if value is None or isinstance(value, (str, bytes)):
-        return
+        return value
+    value = on_cpu(value, name)
+    _refuse_what_is_no_number(value, name, wanted, times=times)
+    return value
+
+
+def _refuse_what_is_no_number(value: object, name: Name, wanted: str, *, times: bool) -> None:
     if isinstance(value, Mapping) and not hasattr(value, "toarray"):  # DOK matrices are, too
         raise TypeError(
             Message(
@@ -475,7 +489,7 @@ def as_matrix(
         raise TypeError(
             Message("{} must be dense, got a sparse matrix: pass {}.toarray()", name, name)
         )
-    require_plain(value, name)
+    value = require_plain(value, name)
     try:
         array = np.asarray(value)
     except ValueError:

@@ -39,6 +39,7 @@ FREE = [
     "_locks",
     "_memory",
     "_tables",
+    "_tensors",
     "_validation",
     "_renamed",
 ]

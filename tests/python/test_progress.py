@@ -1,10 +1,12 @@
-"""Progress of long fits: scikit-learn's callbacks, a line on request, and silence."""
+"""Progress of long fits: scikit-learn's callbacks, a log, a line on request, and silence."""
 
 from __future__ import annotations
 
 import importlib
+import logging
 import pickle
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from gegenbauer import GegenbauerClassifierCV, GegenbauerRegressorCV
+from gegenbauer import GegenbauerClassifierCV, GegenbauerRegressor, GegenbauerRegressorCV
 from gegenbauer.estimators import _progress as progress
 
 RNG = np.random.default_rng(0)
@@ -174,6 +176,71 @@ class TestLine:
     def test_silent_in_pipelines(self, capsys, estimator, y, first, last, tqdm):
         make_pipeline(StandardScaler(), clone(estimator)).fit(X, y)
         assert capsys.readouterr() == ("", "")
+
+
+class TestLog:
+    """The logger "gegenbauer", which gets all that `verbose` shows, and shows it without."""
+
+    def test_stages_are_information_and_steps_are_details(self, caplog):
+        model = GegenbauerRegressorCV(intervals="one_spectrum")
+        with caplog.at_level(logging.INFO, "gegenbauer"):
+            model.fit(X, Y)
+        stages = [record.getMessage() for record in caplog.records]
+        assert stages == ["spectrum", "alpha on all samples"]
+        caplog.clear()
+        with caplog.at_level(logging.DEBUG, "gegenbauer"):
+            model.fit(X, Y)
+        assert {record.name for record in caplog.records} == {"gegenbauer"}
+        levels = [record.levelno for record in caplog.records]
+        assert [r.getMessage() for r in caplog.records if r.levelno == logging.INFO] == stages
+        assert levels.count(logging.DEBUG) > 2
+
+    def test_nothing_without_a_request(self, caplog, capsys):
+        GegenbauerRegressorCV(spectrum=(0.5, 2.0)).fit(X, Y)
+        assert caplog.records == []
+        assert capsys.readouterr() == ("", "")
+
+    def test_streams(self, caplog):
+        with caplog.at_level(logging.INFO, "gegenbauer"):
+            GegenbauerRegressor(3).fit_stream([(X[:30], Y[:30]), (X[30:], Y[30:])])
+            GegenbauerRegressorCV(spectrum=(0.5, 2.0), n_terms=5).fit_stream([(X, Y)])
+        lines = [record.getMessage() for record in caplog.records]
+        counts = [line for line in lines if line.startswith("40 samples, ")]
+        assert len(counts) == 2  # streams
+        assert all(line.endswith(" samples/s") for line in counts)
+        others = [line for line in lines if line not in counts]
+        assert others[0].startswith("5 folds of ")
+        assert others[1:] == ["terms and alpha"]
+
+    def test_verbose_leaves_the_logger_as_it_was(self, monkeypatch, caplog, capsys):
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+        logger = logging.getLogger("gegenbauer")
+        before = logger.level, [*logger.handlers], logger.propagate
+        GegenbauerRegressorCV(spectrum=(0.5, 2.0), verbose=1).fit(X, Y)
+        assert (logger.level, logger.handlers, logger.propagate) == before
+        assert caplog.records == []
+        assert "gegenbauer: alpha on all samples\n" in capsys.readouterr().out
+
+    def test_nothing_comes_twice(self, monkeypatch, caplog, capsys):
+        """Where others show all of it, `verbose` has nothing to add."""
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+        with caplog.at_level(logging.DEBUG, "gegenbauer"):
+            GegenbauerRegressorCV(verbose=1).fit(X, Y)
+        assert len(caplog.records) > 2
+        assert capsys.readouterr().out == ""
+
+    def test_fits_side_by_side_show_their_own(self, monkeypatch, capsys):
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+        silent = [GegenbauerRegressorCV(spectrum=(0.5, 2.0), n_terms=9) for _ in range(3)]
+        shown = GegenbauerRegressorCV(spectrum=(0.5, 2.0), verbose=1)
+        threads = [threading.Thread(target=m.fit, args=(X, Y)) for m in [*silent, shown, *silent]]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        lines = capsys.readouterr().out
+        assert lines.count("gegenbauer: alpha on all samples\n") == 1
+        assert "alpha of 9 terms" not in lines
 
 
 def test_without_the_interface(monkeypatch, capsys):

@@ -457,8 +457,7 @@ def _is_constant(
 
 def _flags(given: npt.ArrayLike, name: str, n_columns: int) -> npt.NDArray[np.bool_]:
     """Return one flag for each column, a copy."""
-    require_plain(given, name, wanted="one flag for each column")
-    found = np.array(given, dtype=bool)
+    found = np.array(require_plain(given, name, wanted="one flag for each column"), dtype=bool)
     if found.shape != (n_columns,):
         raise ValueError(Message("`{}` must have one entry for each column", name))
     return found

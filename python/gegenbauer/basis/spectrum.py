@@ -361,8 +361,7 @@ class Spectrum:
         ValueError, TypeError
             When the spectrum is one for another number of inputs, or indices are no multi-indices.
         """
-        require_plain(indices, "indices", wanted="integers")
-        table = np.asarray(indices)
+        table = np.asarray(require_plain(indices, "indices", wanted="integers"))
         if table.ndim != 2 or table.dtype.kind not in "iu" or (table.size and table.min() < 0):
             raise ValueError(
                 Message(

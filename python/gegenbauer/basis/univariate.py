@@ -69,7 +69,7 @@ def gegenbauer_vander(
         raise ValueError(Message("`degree` must be at most 100000, got {}", degree))
     lam = check_number(lam, "lam", minimum=-0.5, open_below=True)
     check_choice(normalization, "normalization", ("raw", "orthonormal"))
-    require_plain(x, "x")
+    x = require_plain(x, "x")
     try:
         points = np.asarray(x)
     except ValueError:

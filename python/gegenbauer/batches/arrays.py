@@ -105,7 +105,8 @@ class ArrayBatches(FormerNames):
         self.batch_size = check_integer(batch_size, "batch_size", minimum=1)
         arrays = {"X": X, "y": y, "sample_weight": sample_weight}
         for name, values in arrays.items():
-            require_plain(values, name, wanted="numbers" if name != "y" else "numbers or labels")
+            wanted = "numbers" if name != "y" else "numbers or labels"
+            arrays[name] = require_plain(values, name, wanted=wanted)
         self._arrays = {
             name: values if hasattr(values, "shape") else np.asarray(values)
             for name, values in arrays.items()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer._tensors import on_cpu
 from gegenbauer._validation import check_integer
 from gegenbauer.batches.arrays import ArrayBatches, Batch, digest_of, length_of, witness_of
 from gegenbauer.batches.paths import is_dataset
@@ -68,7 +69,12 @@ class _IterableBatches:
                 f"batch {number} must be a tuple (X, y) or (X, y, sample_weight), got "
                 f"{type(item).__name__}{size}"
             )
-        X, y, weight = (*item, None)[:3]
+        names = ("X", "y", "sample_weight")
+        try:
+            # a loader of tensors, too
+            X, y, weight = map(on_cpu, (*item, None)[:3], names)
+        except TypeError as error:
+            raise StreamError(str(error), f"batch {number}") from error
         self._lengths[number : number + 1] = [length_of(X)]
         try:
             witness = witness_of(X, y, weight)

@@ -88,8 +88,7 @@ def _beside(X: Any, other: Any, name: str) -> Any:
                 f"is not known, got {type(other).__name__}: pass {how} for X, or {name} as a "
                 "column of the same dataframe"
             )
-        require_plain(other, name)
-        values = np.asarray(other)
+        values = np.asarray(require_plain(other, name))
         if values.ndim == 0 or len(values) != sum(sizes):
             raise ValueError(
                 f"{name} must have a row for each of the {sum(sizes)} rows of X, got shape "

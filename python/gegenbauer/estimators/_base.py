@@ -254,8 +254,7 @@ class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # sciki
         """Return X (S, m) as finite float64 or float32, without a copy where possible."""
         if not reset:
             self._validate_params()  # they may have been set after the fit
-        require_plain(X, "X")
-        X = self._as_numbers(X, reset=reset)
+        X = self._as_numbers(require_plain(X, "X"), reset=reset)
         with naming_columns(X, "X", text=self._text_advice):
             X = self._validated(X, reset=reset)
         self._require_finite(X)
@@ -490,7 +489,7 @@ def box_of(
     bounds: Any, n_features: int, *, domain: tuple[float, float], clip: bool
 ) -> InputScaling:
     """Return the box of bounds that a user gives."""
-    require_plain(bounds, "bounds")
+    bounds = require_plain(bounds, "bounds")
     try:
         ends = np.asarray(bounds, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -155,7 +155,7 @@ class LabelSet:
 
 def announced_classes(classes: Any, name: str) -> NDArray[Any]:
     """Return the classes that an estimator of this name is given, sorted."""
-    require_plain(classes, "classes", wanted="labels (int, bool or str)")
+    classes = require_plain(classes, "classes", wanted="labels (int, bool or str)")
     labels = np.asarray(classes)
     if labels.ndim != 1:
         raise ValueError(Message("`classes` must be a sequence of labels, got {!r}", classes))

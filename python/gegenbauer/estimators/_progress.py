@@ -1,14 +1,17 @@
-"""Progress of long fits: scikit-learn's callbacks where it has them, and a line by tqdm if verbose.
+"""Progress of long fits: scikit-learn's callbacks where it has them, a log, and a line if verbose.
 
 `Progress` reports the stages of a fit, `RowProgress` the samples of a stream.
 
 A fit is a task of some stages, and a stage may have steps. scikit-learn from 1.9 on calls its
-callbacks (``set_callbacks``, as with ``sklearn.callback.ProgressBar``) when each begins and ends;
-``verbose`` shows the same as a line. Without either a fit is silent.
+callbacks (``set_callbacks``, as with ``sklearn.callback.ProgressBar``) when each begins and ends.
+The logger "gegenbauer" gets the stages and the samples of streams at the level INFO, and the steps
+at DEBUG; ``verbose`` shows all of them, whatever is logged. Without any of these a fit is silent.
 """
 
 from __future__ import annotations
 
+import logging
+import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
@@ -16,7 +19,9 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["CallbackSupportMixin", "Progress", "RowProgress", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Log", "Progress", "RowProgress", "with_callbacks"]
+
+LOGGER = logging.getLogger("gegenbauer")
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -28,6 +33,40 @@ except ImportError:  # before 1.9: there is nothing to support
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
         """Return the method as it is."""
         return method
+
+
+class Log:
+    """What one fit, or one stream, logs; with ``verbose`` by a handler of its own, too.
+
+    That handler gets the records of this fit alone, at all levels, and what the logger is set to
+    stays as it is: other fits, in other threads, are shown or not by their own ``verbose``.
+
+    Parameters
+    ----------
+    verbose : bool or int
+        Whether to write lines to the standard output, unless handlers of the logger, or of those
+        above it, get them anyhow.
+
+    Examples
+    --------
+    >>> from gegenbauer.estimators._progress import Log
+    >>> Log(verbose=True)("a stage")
+    gegenbauer: a stage
+    """
+
+    def __init__(self, *, verbose: bool | int) -> None:
+        self._handler: logging.Handler | None = None
+        if verbose and not (LOGGER.hasHandlers() and LOGGER.isEnabledFor(logging.DEBUG)):
+            self._handler = logging.StreamHandler(sys.stdout)
+            self._handler.setFormatter(logging.Formatter("gegenbauer: %(message)s"))
+
+    def __call__(self, text: str, level: int = logging.INFO) -> None:
+        """Log a line."""
+        if LOGGER.isEnabledFor(level):
+            LOGGER.log(level, "%s", text)
+        if self._handler is not None:
+            place = ("gegenbauer", level, __file__, 0, "%s", (text,), None)
+            self._handler.handle(LOGGER.makeRecord(*place))
 
 
 class Progress:
@@ -50,7 +89,7 @@ class Progress:
     ) -> None:
         self._estimator = estimator
         self._data = data
-        self._line = _Line() if verbose else None
+        self._line = _Line(verbose=verbose)
         self._root: Any = None
         self._stage: Any = None
         self._open: Any = None  # the task of the step that is being done
@@ -62,8 +101,7 @@ class Progress:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if self._line is not None:
-            self._line.close()
+        self._line.close()
         if kind is None and self._root is not None:
             # by now the estimator is fitted: nothing is to be added to it
             self._end(self._root, reconstruction_attributes={})
@@ -79,8 +117,7 @@ class Progress:
         n_steps : int or None, default=0
             Number of steps; None if it is not known.
         """
-        if self._line is not None and n_steps == 0:
-            self._line.show(name)
+        self._line.begin(name, has_steps=n_steps != 0)
         if self._root is not None:
             self._stage = self._root.subcontext(task_name=name, max_subtasks=n_steps)
             self._begin(self._stage)
@@ -99,8 +136,7 @@ class Progress:
         what : str
             Which one, for the line.
         """
-        if self._line is not None:
-            self._line.show(what)
+        self._line.step(what)
         if self._open is not None:
             self._end(self._open)
             self._open = self._next_step()
@@ -122,20 +158,23 @@ class Progress:
 
 
 class _Line:
-    """A line that names what is done, by tqdm, or else one line for each."""
+    """What names the stages and steps of a fit: the log, and if verbose tqdm's bar or lines."""
 
-    def __init__(self) -> None:
-        self._bar: Any = None
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            return
-        self._bar = tqdm(unit="step")
+    def __init__(self, *, verbose: bool | int) -> None:
+        self._bar = _bar(unit="step") if verbose else None
+        self._log = Log(verbose=verbose and self._bar is None)
 
-    def show(self, what: str) -> None:
-        if self._bar is None:
-            print(f"gegenbauer: {what}", flush=True)
-        else:
+    def begin(self, stage: str, *, has_steps: bool) -> None:
+        self._log(stage)
+        if not has_steps:  # else the steps move the bar
+            self._move(stage)
+
+    def step(self, what: str) -> None:
+        self._log(what, logging.DEBUG)
+        self._move(what)
+
+    def _move(self, what: str) -> None:
+        if self._bar is not None:
             self._bar.set_description(what)
             self._bar.update()
 
@@ -144,7 +183,16 @@ class _Line:
             self._bar.close()
 
 
-# Seconds between lines where there is no bar
+def _bar(**options: Any) -> Any:
+    """Return a bar of tqdm, None where that is not installed."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm(**options)
+
+
+# Seconds between lines of the log
 _PAUSE = 5.0
 
 
@@ -173,15 +221,10 @@ class RowProgress:
     ) -> None:
         self._total, self._done, self._start = total, done, done
         self._callback = callback
-        self._verbose, self._bar = bool(verbose), None
         self._began = self._reported = time.monotonic()
-        if not verbose:
-            return
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            return
-        self._bar = tqdm(total=total, initial=done, unit=" samples", unit_scale=True)
+        options = {"total": total, "initial": done, "unit": " samples", "unit_scale": True}
+        self._bar = _bar(**options) if verbose else None
+        self._log = Log(verbose=verbose and self._bar is None)
 
     def __enter__(self) -> Self:
         return self
@@ -189,8 +232,7 @@ class RowProgress:
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
-        elif self._verbose:
-            self._report()
+        self._report()
 
     def advance(self, n_rows: int) -> None:
         """Note that so many more samples are learned."""
@@ -199,11 +241,11 @@ class RowProgress:
             self._callback(self._done, self._total)
         if self._bar is not None:
             self._bar.update(n_rows)
-        elif self._verbose and time.monotonic() > self._reported + _PAUSE:
+        if time.monotonic() > self._reported + _PAUSE:
             self._report()
 
     def _report(self) -> None:
         self._reported = time.monotonic()
         rate = (self._done - self._start) / max(self._reported - self._began, 1e-9)
         of = "" if self._total is None else f" of {self._total}"
-        print(f"gegenbauer: {self._done}{of} samples, {rate:.3g} samples/s", flush=True)
+        self._log(f"{self._done}{of} samples, {rate:.3g} samples/s")

@@ -28,7 +28,7 @@ from gegenbauer.estimators._draw import folds_of_places
 from gegenbauer.estimators._fold_sums import FoldSums, Summed, summed_terms
 from gegenbauer.estimators._grids import given_spectrum
 from gegenbauer.estimators._label_set import LabelSet
-from gegenbauer.estimators._progress import Progress, RowProgress
+from gegenbauer.estimators._progress import Log, Progress, RowProgress
 from gegenbauer.estimators._samples import Samples, search_places
 from gegenbauer.estimators._stream_run import StreamRun
 from gegenbauer.estimators._streaming import StreamEstimator
@@ -188,11 +188,12 @@ class StreamSearch(SumsSearch):
         self._with_landmarks = check_flag(landmarks, "landmarks")
         self._require_sums_to_do()
 
+        log = Log(verbose=verbose)
+
         def report(text: str) -> None:
             if announce is not None:
                 announce(text)
-            if verbose:
-                print(f"gegenbauer: {text}", flush=True)
+            log(text)
 
         run = StreamRun(self._folds_to_be(report), batches, classes, None)
         with RowProgress(run.n_samples, verbose=verbose, callback=callback) as rows:

@@ -140,7 +140,7 @@ class TargetEstimator(InputEstimator):
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None, NDArray[np.intp]]:
         """Return X and y, checked, weights and places of the samples of positive weight."""
-        require_plain(X, "X")
+        X = require_plain(X, "X")
         y = self._prepare_y(y)
         X = self._as_numbers(X, reset=reset)
         try:
@@ -212,7 +212,7 @@ class RealTargets(MultiOutputMixin, RegressorMixin, TargetEstimator):  # type: i
     def _prepare_y(self, y: Any) -> Any:
         if issparse(y):
             raise TypeError("y must be dense, got a sparse matrix: pass y.toarray()")
-        require_plain(y, "y")
+        y = require_plain(y, "y")
         values = np.asarray(y) if y is not None else np.empty(0)
         if values.dtype.kind in "OUSTmM":
             try:
@@ -287,8 +287,8 @@ class RealTargets(MultiOutputMixin, RegressorMixin, TargetEstimator):  # type: i
         ValueError
             As :meth:`predict`; or y or sample_weight holds masked entries, dates or times.
         """
-        require_plain(y, "y")
-        require_plain(sample_weight, "sample_weight")
+        y = require_plain(y, "y")
+        sample_weight = require_plain(sample_weight, "sample_weight")
         return float(super().score(X, y, sample_weight))
 
 
@@ -342,7 +342,7 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
     def _prepare_y(self, y: Any) -> Any:
         if y is None or issparse(y):
             return y
-        require_plain(y, "y", wanted="labels (int, bool or str)")
+        y = require_plain(y, "y", wanted="labels (int, bool or str)")
         return plain_labels(np.asarray(y), type(self).__name__)
 
     def _encode_targets(
@@ -479,8 +479,8 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
         ValueError
             As :meth:`predict`; or y or sample_weight holds masked entries, dates or times.
         """
-        require_plain(y, "y", wanted="labels (int, bool or str)")
-        require_plain(sample_weight, "sample_weight")
+        y = require_plain(y, "y", wanted="labels (int, bool or str)")
+        sample_weight = require_plain(sample_weight, "sample_weight")
         return float(super().score(X, y, sample_weight))
 
     def __sklearn_tags__(self) -> Any:
@@ -496,7 +496,7 @@ def checked_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.floa
     if isinstance(sample_weight, Real):
         weight_of_all = check_number(sample_weight, "sample_weight", minimum=0)
         sample_weight = np.full(n_samples, weight_of_all)
-    require_plain(sample_weight, "sample_weight")
+    sample_weight = require_plain(sample_weight, "sample_weight")
     require_no_text(np.asarray(sample_weight), "sample_weight")
     try:
         sample_weight = np.asarray(sample_weight, dtype=np.float64)

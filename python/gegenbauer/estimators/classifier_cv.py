@@ -161,7 +161,8 @@ class GegenbauerClassifierCV(ClassTargets, SeveralSpectraEstimator):
         take no part, as with ``sample_weight`` zero, and it is not among ``classes_``.
     verbose : bool or int, default=False
         Show progress as a line (by tqdm where it is installed). Callbacks of scikit-learn from 1.9
-        on, such as ``set_callbacks(sklearn.callback.ProgressBar())``, work without it.
+        on, such as ``set_callbacks(sklearn.callback.ProgressBar())``, work without it, and so does
+        the logger "gegenbauer": stages are of the level INFO, their steps of DEBUG.
     n_jobs : int or None, default=None
         Number of threads, as in :class:`GegenbauerClassifier`.
 

@@ -188,7 +188,8 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         "extrapolate" is for finite sets of terms only.
     verbose : bool or int, default=False
         Show progress as a line (by tqdm where it is installed). Callbacks of scikit-learn from 1.9
-        on, such as ``set_callbacks(sklearn.callback.ProgressBar())``, work without it.
+        on, such as ``set_callbacks(sklearn.callback.ProgressBar())``, work without it, and so does
+        the logger "gegenbauer": stages are of the level INFO, their steps of DEBUG.
     n_jobs : int or None, default=None
         Number of threads, as in :class:`GegenbauerRegressor`.
 

@@ -195,7 +195,7 @@ def _check_extent(extent: float) -> float:
 
 
 def _check_fixed(fixed: npt.ArrayLike | None, n_features: int) -> npt.NDArray[np.bool_]:
-    require_plain(fixed, "fixed", wanted="one flag for each input")
+    fixed = require_plain(fixed, "fixed", wanted="one flag for each input")
     still = np.zeros(n_features, bool) if fixed is None else np.asarray(fixed, dtype=bool)
     if still.shape != (n_features,):
         raise ValueError(f"fixed must have one entry for each of {n_features} inputs")

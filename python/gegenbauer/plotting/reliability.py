@@ -67,8 +67,7 @@ def left_out_outcomes(
             )
         )
     P = estimator.loo_probabilities_
-    require_plain(y, "y", wanted="labels")
-    labels = np.asarray(y)
+    labels = np.asarray(require_plain(y, "y", wanted="labels"))
     if labels.shape[:1] != P.shape[:1] or (labels.ndim == 2) != estimator.multilabel_:
         kind = f"({len(P)}, {P.shape[1]})" if estimator.multilabel_ else f"({len(P)},)"
         raise ValueError(f"y must be the labels of fit, of shape {kind}; got {labels.shape}")
@@ -286,8 +285,8 @@ class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-le
         """
         n_bins = check_integer(n_bins, "n_bins", minimum=1)
         check_choice(strategy, "strategy", ("uniform", "quantile"))
-        require_plain(y_true, "y_true", wanted="outcomes")
-        require_plain(y_prob, "y_prob")
+        y_true = require_plain(y_true, "y_true", wanted="outcomes")
+        y_prob = require_plain(y_prob, "y_prob")
         outcomes, found = np.asarray(y_true, dtype=bool), np.asarray(y_prob, dtype=np.float64)
         edges = np.linspace(0, 1, n_bins + 1)
         if strategy == "quantile":
