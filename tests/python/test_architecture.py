@@ -38,6 +38,7 @@ FREE = [
     "_dispatch",
     "_locks",
     "_memory",
+    "_html",
     "_tables",
     "_tensors",
     "_validation",

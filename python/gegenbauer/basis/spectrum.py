@@ -20,6 +20,7 @@ from gegenbauer._memory import require_memory
 from gegenbauer._messages import Message
 from gegenbauer._validation import check_integer, check_number, require_plain
 from gegenbauer.basis.levels import check_levels
+from gegenbauer.basis.notebook import spectrum_html
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -401,6 +402,10 @@ class Spectrum:
         if isinstance(only, GegenbauerDecay) and self == Spectrum.paper(only.lam):
             return f"Spectrum.paper(lam={only.lam!r})"
         return f"Spectrum({self._pair() or only!r})"
+
+    def _repr_html_(self) -> str:
+        """Return a table of the weights, for notebooks."""
+        return spectrum_html(self)
 
     def _of_input(self, t: int) -> Spectrum:
         """Return the spectrum of one input, for a basis or kernel of that alone."""

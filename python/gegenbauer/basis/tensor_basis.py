@@ -30,6 +30,7 @@ from gegenbauer.basis.index_sets import (
     set_arguments,
 )
 from gegenbauer.basis.levels import as_samples, core_levels
+from gegenbauer.basis.notebook import basis_html
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.basis.spectrum import Spectrum, as_spectrum, core_spectrum
 from gegenbauer.errors import message_of
@@ -307,6 +308,27 @@ class TensorBasis(FormerNames):
         degrees = self._plan.degrees[1:] - np.array(contrasts)[self._plan.inputs[1:]]
         return int(degrees.max(initial=0))
 
+    def count_by_degree(self) -> npt.NDArray[np.intp]:
+        """Count the terms by their total degree and by how many inputs they have.
+
+        Returns
+        -------
+        ndarray of int, shape (largest total degree + 1, largest number of inputs + 1)
+
+        Examples
+        --------
+        >>> from gegenbauer import TensorBasis
+        >>> TensorBasis(2, degree=2).count_by_degree().tolist()  # 1; x, y; x^2, y^2 and xy
+        [[1, 0, 0], [0, 2, 0], [0, 2, 1]]
+        """
+        totals, n_inputs = np.zeros((2, self.n_terms), dtype=np.int64)
+        for terms, _, degrees in self._factors():
+            totals[terms] += degrees
+            n_inputs[terms] += 1
+        shape = int(totals.max()) + 1, int(n_inputs.max()) + 1
+        places = totals * shape[1] + n_inputs
+        return np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
+
     def complete_degree(self) -> tuple[int, int]:
         """Find the last total degree whose terms are all there.
 
@@ -318,10 +340,7 @@ class TensorBasis(FormerNames):
         n_beyond : int
             Number of further terms.
         """
-        totals = np.zeros(self.n_terms, dtype=np.int64)
-        for terms, _, degrees in self._factors():
-            totals[terms] += degrees
-        cumulative = np.cumsum(np.bincount(totals))
+        cumulative = np.cumsum(self.count_by_degree().sum(axis=1))
         complete = 0
         for degree, count in enumerate(cumulative.tolist()):
             if count < count_terms(
@@ -525,6 +544,10 @@ class TensorBasis(FormerNames):
         n_features = shown.pop("n_features")
         rest = "".join(f", {key}={value!r}" for key, value in shown.items())
         return f"TensorBasis({n_features}{rest})"
+
+    def _repr_html_(self) -> str:
+        """Return a table of how many terms there are of each total degree, for notebooks."""
+        return basis_html(self)
 
 
 def common_polynomials(basis: TensorBasis) -> tuple[TensorBasis, npt.NDArray[np.float64]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from gegenbauer.inspection._gradient import gradient
 from gegenbauer.inspection._polynomial_text import polynomial_text
 from gegenbauer.inspection._to_sympy import to_sympy
+from gegenbauer.inspection.indices import SobolIndices
 from gegenbauer.inspection.sobol import (
-    SobolIndices,
     kernel_sobol_indices,
     sobol_indices,
     term_sobol_indices,

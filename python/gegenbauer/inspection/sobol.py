@@ -14,7 +14,7 @@ the dual coefficients, but these are so large for a tiny alpha that nothing of s
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,7 @@ from gegenbauer.basis.univariate import gegenbauer_vander
 from gegenbauer.errors import CorrelatedInputsWarning, stacklevel
 from gegenbauer.inspection._level_terms import expand_with_levels, separate_levels
 from gegenbauer.inspection.correlation import largest_correlation
+from gegenbauer.inspection.indices import SobolIndices
 from gegenbauer.inspection.models import expansion_of
 from gegenbauer.ridge.expansions import KernelExpansion
 from gegenbauer.ridge.mean_expansion import MeanExpansion
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.ridge.expansions import Expansion
 
-__all__ = ["SobolIndices", "kernel_sobol_indices", "sobol_indices", "term_sobol_indices"]
+__all__ = ["kernel_sobol_indices", "sobol_indices", "term_sobol_indices"]
 
 DISTRIBUTIONS = ("uniform", "chebyshev")
 
@@ -60,28 +61,6 @@ _N_TERMS = 10_000
 
 # Largest degree of one input that is taken of a kernel of all terms
 _MOST_DEGREES = 1000
-
-
-@dataclass(frozen=True, eq=False)
-class SobolIndices:
-    """Parts of the variance of a function of independent inputs.
-
-    The shapes are those of `scipy.stats.sobol_indices`.
-
-    Attributes
-    ----------
-    mean, variance : ndarray, shape (n_outputs,)
-        Of the function.
-    first_order : ndarray, shape (n_outputs, n_features)
-        Share of the variance that an input explains by itself, 0 to 1 (0 for a constant function).
-    total : ndarray, shape (n_outputs, n_features)
-        Share in which an input takes part, by itself or with others.
-    """
-
-    mean: Doubles
-    variance: Doubles
-    first_order: Doubles
-    total: Doubles
 
 
 def term_sobol_indices(
@@ -475,9 +454,9 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
             distribution=distribution, extent=extent, fixed=constant,
         )  # fmt: skip
         shift = 0.0 if function.intercept is None else function.intercept
-        found = SobolIndices(found.mean + shift, found.variance, found.first_order, found.total)
+        found = replace(found, mean=found.mean + shift)
     _warn_if_correlated(estimator, function)
-    return found
+    return replace(found, names=getattr(estimator, "feature_names_in_", None))
 
 
 def _warn_if_correlated(estimator: Any, function: Expansion) -> None:

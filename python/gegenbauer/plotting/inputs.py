@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from gegenbauer._messages import Message
 from gegenbauer._validation import check_integer
 from gegenbauer.estimators._search import SearchEstimator
-from gegenbauer.inspection.sobol import SobolIndices, sobol_indices
+from gegenbauer.inspection.indices import SobolIndices
+from gegenbauer.inspection.sobol import sobol_indices
 from gegenbauer.plotting._axes import get_axes
 
 if TYPE_CHECKING:
