@@ -95,6 +95,7 @@ _ELSEWHERE = {
     "Batch": "batches",
     "as_batches": "batches",
     "library_version": "persistence",
+    "TRUSTED_TYPES": "persistence",
     "BasisDisplay": "plotting",
     "InputDisplay": "plotting",
     "LeverageDisplay": "plotting",

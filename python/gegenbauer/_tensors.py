@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from gegenbauer._messages import Message
+
+if TYPE_CHECKING:
+    from gegenbauer._validation import Name
 
 __all__ = ["on_cpu"]
 
 
-def on_cpu(value: Any, name: str) -> Any:
+def on_cpu(value: Any, name: Name) -> Any:
     """Return a tensor or an array of another library as an array of NumPy; all else as it is.
 
     Known are the tensors of PyTorch, the arrays of CuPy, and those of all libraries of the Python
@@ -50,8 +55,13 @@ def on_cpu(value: Any, name: str) -> Any:
     if hasattr(kind, "requires_grad") and hasattr(kind, "numpy"):
         if value.requires_grad:
             raise TypeError(
-                f"{name} must not require gradients, got a {kind.__name__} that does: they do not "
-                f"pass through this library; pass {name}.detach()"
+                Message(
+                    "{} must not require gradients, got a {} that does: they do not pass through "
+                    "this library; pass {}.detach()",
+                    name,
+                    kind.__name__,
+                    name,
+                )
             )
         return value.numpy(force=True)  # from any device
     if hasattr(kind, "__cuda_array_interface__") and hasattr(kind, "get"):
@@ -59,15 +69,15 @@ def on_cpu(value: Any, name: str) -> Any:
     return _of_array_api(value, name) if hasattr(kind, "__array_namespace__") else value
 
 
-def _of_array_api(value: Any, name: str) -> Any:
+def _of_array_api(value: Any, name: Name) -> Any:
     try:
         return np.asarray(value)
-    except (TypeError, ValueError, RuntimeError):  # most libraries refuse other devices
-        pass
+    except (TypeError, ValueError, RuntimeError) as error:  # most libraries refuse other devices
+        why = str(error).partition("\n")[0]
     try:
         return np.from_dlpack(value, device="cpu")  # from NumPy 2.1 on
-    except (AttributeError, TypeError, ValueError, RuntimeError, BufferError) as error:
+    except (AttributeError, TypeError, ValueError, RuntimeError, BufferError):
         raise TypeError(
-            f"{name} must be in the memory of the CPU, got a {type(value).__name__} on the device "
-            f"{getattr(value, 'device', 'of its own')}: move it there, as its library does"
-        ) from error
+            f"{name} must be an array in the memory of the CPU, or one that comes there by itself, "
+            f"got a {type(value).__name__}: {why}"
+        ) from None

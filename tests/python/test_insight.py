@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
+import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_selection import SelectFromModel
+from sklearn.feature_selection import RFE, SelectFromModel
 
 from gegenbauer import (
     GegenbauerClassifier,
@@ -532,3 +533,30 @@ class TestImportances:
         X = rng.uniform(size=(200, 4))
         selector = SelectFromModel(kind(), max_features=1, threshold=-np.inf)
         assert selector.fit(X, X[:, 2] > 0.5).get_support().tolist() == [False, False, True, False]
+
+    def test_choose_among_ten_inputs(self):
+        """By as many terms as there are inputs, whose coefficients are none of inputs."""
+        X = np.random.default_rng(2).uniform(size=(200, 10))
+        y = X[:, 4] + 0.5 * X[:, 8]
+        chosen = (
+            SelectFromModel(GegenbauerRegressor(n_terms=10)).fit(X, y).get_support(indices=True)
+        )
+        # terms of degree 1 are those of inputs 0 to 8, and term l is of input l - 1
+        assert chosen.tolist() == [4, 8]
+        selector = RFE(GegenbauerRegressor(n_terms=11), n_features_to_select=2).fit(X, y)
+        assert selector.get_support(indices=True).tolist() == [4, 8]
+
+    @pytest.mark.parametrize(
+        "kind", [GegenbauerRegressor, GegenbauerRegressorCV, GegenbauerClassifier]
+    )
+    def test_shap_takes_no_model_for_a_linear_one(self, kind):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            shap = pytest.importorskip("shap")
+        X = np.random.default_rng(3).uniform(size=(80, 3))
+        model = kind().fit(X, np.sin(6 * X[:, 0]) > 0)
+        with pytest.raises(TypeError, match="The passed model is not callable"):
+            shap.Explainer(model, X)
+        found = shap.Explainer(model.predict, X)(X[:5])
+        whole = found.values.sum(axis=1) + found.base_values
+        assert_allclose(whole, model.predict(X[:5]), atol=1e-9)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
+import os
 import re
 import shlex
 import subprocess
@@ -26,6 +28,7 @@ PAGES = {
     "README.md": {"sh": 3, "python": 1, "": 1},  # the commands of its installation: .ci/run
     "docs/guide.md": {"python": 6, "": 1, "sh": 0},
     "docs/streams.md": {"python": 2, "": 0, "sh": 0},
+    "docs/interoperability.md": {"python": 6, "": 0, "sh": 0},
     "docs/command-line.md": {"python": 0, "": 0, "sh": 1},
     "docs/replication.md": {"python": 0, "": 0, "sh": 0},
 }
@@ -159,6 +162,36 @@ def test_example_of_streams(tmp_path):
     assert float(accuracy.split()[1]) > 0.9
     assert whole == "200000 True"
     assert [path.name for path in tmp_path.iterdir()] == ["run.safetensors"]
+
+
+@pytest.mark.parametrize(
+    ("block", "needed", "printed"),
+    [
+        (0, "polars", "['1', 'C1(width)', 'C1(depth)']\n"),
+        (1, "sklearn", "[3 7]\n"),
+        (2, "shap", "True\n"),
+        (3, "skops", "True\n"),
+        (4, "mlflow", "True\n"),
+        (5, "logging", "gegenbauer: spectrum\ngegenbauer: alpha on all samples\n"),
+    ],
+)
+def test_examples_of_other_libraries(tmp_path, block, needed, printed):
+    """Each with what it needs; SHAP and MLflow are not installed for the tests."""
+    code = blocks("docs/interoperability.md", "python")[block]
+    assert f"import {needed}" in code or f"from {needed}" in code
+    if importlib.util.find_spec(needed) is None:
+        pytest.skip(f"needs {needed}")
+    if needed in ("shap", "mlflow"):  # whose own warnings are not ours
+        code = f"import warnings\nwarnings.simplefilter('ignore')\n{code}"
+    environment = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == printed
+    if needed not in ("shap", "mlflow"):
+        assert not done.stderr
 
 
 def test_commands_run(tmp_path, monkeypatch, capsys):

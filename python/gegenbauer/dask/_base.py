@@ -127,6 +127,11 @@ class OnDask(MixedInputs):
         """Whether a pass over the partitions may find levels."""
         return model.categorical_features is not None or model.missing == "indicator"
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False  # a matrix in memory is no collection
+        return tags
+
     # ---- no collection is brought here unasked ------------------------------------
 
     def _validate_inputs(self, X: Any, *, reset: bool) -> NDArray[Any]:

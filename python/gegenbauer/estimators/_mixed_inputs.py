@@ -64,7 +64,7 @@ class MixedInputs(InputEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._takes_missing
-        tags.input_tags.categorical = self.categorical_features is not None
+        tags.input_tags.categorical = self._takes_categories
         return tags
 
     @property
@@ -113,7 +113,7 @@ class MixedInputs(InputEstimator):
 
     @property
     def _text_advice(self) -> Ways | None:
-        if self.categorical_features is None or not self._takes_levels:
+        if not self._takes_categories:
             return None
         return Ways.of(
             [
@@ -124,6 +124,10 @@ class MixedInputs(InputEstimator):
                 "leave it out",
             ]
         )
+
+    @property
+    def _takes_categories(self) -> bool:
+        return self.categorical_features is not None and self._takes_levels
 
     @property
     def _takes_missing(self) -> bool:

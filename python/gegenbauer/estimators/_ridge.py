@@ -78,9 +78,14 @@ class GegenbauerEstimator(StreamEstimator):
 
     precision: str
 
+    # moments are sums of polynomials alone
+    @property
+    def _takes_categories(self) -> bool:
+        return super()._takes_categories and self.engine != "moments"
+
     @property
     def _takes_missing(self) -> bool:
-        return super()._takes_missing and self.engine != "moments"  # sums of polynomials alone
+        return super()._takes_missing and self.engine != "moments"
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         given = checked_sample_weight(sample_weight, _num_samples(X))

@@ -6,5 +6,14 @@ from gegenbauer.errors import ModelFileError, ModelVersionWarning
 from gegenbauer.persistence._load import library_version, load
 from gegenbauer.persistence._save import save
 from gegenbauer.persistence.checkpoint import Checkpoint
+from gegenbauer.persistence.trusted_types import TRUSTED_TYPES
 
-__all__ = ["Checkpoint", "ModelFileError", "ModelVersionWarning", "library_version", "load", "save"]
+__all__ = [
+    "TRUSTED_TYPES",
+    "Checkpoint",
+    "ModelFileError",
+    "ModelVersionWarning",
+    "library_version",
+    "load",
+    "save",
+]
