@@ -95,7 +95,7 @@ _ELSEWHERE = {
     "Batch": "batches",
     "as_batches": "batches",
     "library_version": "persistence",
-    "TRUSTED_TYPES": "persistence",
+    "trusted_types": "persistence",
     "BasisDisplay": "plotting",
     "InputDisplay": "plotting",
     "LeverageDisplay": "plotting",

@@ -28,7 +28,7 @@ from gegenbauer import (
     GegenbauerRegressor,
     GegenbauerRegressorCV,
 )
-from gegenbauer.persistence import TRUSTED_TYPES
+from gegenbauer.persistence import trusted_types
 
 pytestmark = pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
 
@@ -141,12 +141,12 @@ class TestSkops:
     @pytest.mark.parametrize("name", MODELS)
     def test_round_trip_of_trusted_types(self, skops_io, name):
         data = skops_io.dumps(fitted(name))
-        assert {*skops_io.get_untrusted_types(data=data)} <= {*TRUSTED_TYPES}
-        check_same(skops_io.loads(data, trusted=TRUSTED_TYPES), fitted(name))
+        assert {*skops_io.get_untrusted_types(data=data)} <= {*trusted_types()}
+        check_same(skops_io.loads(data, trusted=trusted_types()), fitted(name))
 
     def test_no_type_is_trusted_without_need(self, skops_io):
         held = (skops_io.get_untrusted_types(data=skops_io.dumps(fitted(one))) for one in MODELS)
-        assert {kind for kinds in held for kind in kinds} == {*TRUSTED_TYPES}
+        assert {kind for kinds in held for kind in kinds} == {*trusted_types()}
 
     def test_nothing_is_trusted_without_a_request(self, skops_io):
         with pytest.raises(TypeError, match="Untrusted types found"):
@@ -157,8 +157,8 @@ def test_trusted_types_are_those_of_the_page():
     """And they exist: each in the module that its name gives."""
     text = PAGE.read_text(encoding="utf-8")
     listed = re.findall(r"`(gegenbauer\.[a-z_.]+\.[A-Z]\w+)`", text)
-    assert sorted(listed) == sorted(TRUSTED_TYPES) == list(TRUSTED_TYPES)
-    for name in TRUSTED_TYPES:
+    assert sorted(listed) == sorted(trusted_types()) == trusted_types()
+    for name in trusted_types():
         module, _, kind = name.rpartition(".")
         assert inspect.isclass(getattr(importlib.import_module(module), kind))
 
@@ -185,7 +185,7 @@ class TestMlflow:
         if form == "skops":
             if "skops_trusted_types" not in inspect.signature(formats.save_model).parameters:
                 pytest.skip("this MLflow writes no skops")
-            options["skops_trusted_types"] = [*TRUSTED_TYPES]
+            options["skops_trusted_types"] = trusted_types()
         model = fitted(name)
         formats.save_model(model, "model", **options)
         check_same(formats.load_model("model"), model)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["TRUSTED_TYPES"]
+__all__ = ["trusted_types"]
 
 # All that estimators hold beside types of Python and NumPy, in whatever way they were fitted.
-TRUSTED_TYPES = (
+_TYPES = (
     "gegenbauer.basis.kernels.SpectrumKernel",
     "gegenbauer.basis.levels.Levels",
     "gegenbauer.basis.scaling.InputScaling",
@@ -33,3 +33,24 @@ TRUSTED_TYPES = (
     "gegenbauer.ridge.statistics.moments.MomentStatistics",
     "gegenbauer.selection.calibration.ProbabilityMap",
 )
+
+
+def trusted_types() -> list[str]:
+    """Return the types of this library that fitted estimators hold.
+
+    For skops, which makes again what it is allowed to, and MLflow, which writes by it. None of them
+    runs what a file holds; but what is in it is not checked, as :func:`load` does with the files of
+    :func:`save`.
+
+    Returns
+    -------
+    list of str
+        Their names, with the modules.
+
+    Examples
+    --------
+    >>> from gegenbauer.persistence import trusted_types
+    >>> [name.rpartition(".")[2] for name in trusted_types()][:3]
+    ['SpectrumKernel', 'Levels', 'InputScaling']
+    """
+    return [*_TYPES]
