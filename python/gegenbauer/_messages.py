@@ -291,4 +291,6 @@ def _read(pieces: Iterable[tuple[str, object]]) -> Parts:
             parts.append(behind)  # type: ignore[arg-type]
         else:
             mark += str(behind)
+    if mark is not None:  # there is no other backtick
+        parts.append("`" + mark)
     return tuple(part for part in parts if part != "")

@@ -37,7 +37,7 @@ using Advice = std::array<Way, 2>;
 /// backticks. That package writes the text, and leaves out the ways that its own callers do not have.
 struct Message {
   std::string report;
-  std::vector<Way> ways = {};
+  std::vector<Way> ways = {};  // NOLINT(readability-redundant-member-init): GCC misses it otherwise
 
   [[nodiscard]] Message with(const Advice& advice) && {
     for (const Way& way : advice)

@@ -1,0 +1,302 @@
+"""Messages of errors and warnings keep their parts: what a caller can set, and ways out."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import pickle
+import string
+import warnings
+from pathlib import Path
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+
+import gegenbauer
+from gegenbauer import (
+    GegenbauerClassifier,
+    GegenbauerRegressor,
+    GegenbauerRegressorCV,
+    InputScaling,
+    TensorBasis,
+    solve_ridge,
+)
+from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message, Setting, Ways, of_core
+from gegenbauer._validation import check_integer
+from gegenbauer.batches import TableBatches
+from gegenbauer.errors import (
+    BeyondRangeError,
+    PenalizedConstantWarning,
+    Rows,
+    StreamError,
+    TooLargeError,
+    message_of,
+    parameters_of,
+)
+
+PACKAGE = Path(gegenbauer.__file__).parent
+
+
+def of_options(*names: str):
+    """Return how a command writes settings that has options of these names alone."""
+    return lambda setting: f"--{setting.name}" if setting.name in names else None
+
+
+class TestMessage:
+    def test_is_its_text(self):
+        message = Message("`a` must be {}, got {!r} of {:.2f}", 1, "x", 0.126)
+        assert message == "`a` must be 1, got 'x' of 0.13"
+        assert isinstance(message, str)
+        assert str(ValueError(message)) == message
+        assert message.parts[0] == Setting("a")
+
+    @pytest.mark.parametrize(
+        ("names", "expected"),
+        [
+            ("abcd", "no: lower --a, --b or --c, raise --d by --a, or go"),
+            ("ab", "no: lower --a or --b, raise d by --a, or go"),
+            ("c", "no: lower --c, or go"),
+            ("d", "no: raise --d by a, or go"),
+            ("", "no: go"),
+        ],
+    )
+    def test_ways_that_are_there(self, names, expected):
+        ways = [Ways("lower", "`a`", "`b`", "`c`"), "raise `d` by `a`", "go"]
+        message = Message("no", ways=ways)
+        assert message == "no: lower `a`, `b` or `c`, raise `d` by `a`, or go"
+        assert message.in_words(of_options(*names)) == expected
+
+    @pytest.mark.parametrize(
+        ("last", "expected"), [(" or ", "use a, b or c"), (", or ", "use a, b, or c")]
+    )
+    def test_of_several_ways_the_last_has_a_joint_of_its_own(self, last, expected):
+        assert str(Ways("use", "a", "b", "c", last=last)) == expected
+        assert str(Ways("use", "a", last=last)) == "use a"
+        assert str(Ways("use", last=last)) == ""
+
+    def test_a_sentence_of_ways_begins_with_a_capital(self):
+        message = Message("it is far", ways=["use `a`", "wait"], joint=". ", end=".")
+        assert message == "it is far. Use `a`, or wait."
+        assert message.in_words(of_options()) == "it is far. Wait."
+
+    def test_a_way_may_have_ways(self):
+        way = Message("raise `a`", ways="by `b()`", joint=", ")
+        message = Message("no", ways=[way, "go"])
+        assert message == "no: raise `a`, by `b()`, or go"
+        assert message.in_words(of_options("a")) == "no: raise --a, or go"
+        assert message.in_words(of_options("b()")) == "no: go"
+
+    def test_a_message_in_another_keeps_its_parts(self):
+        inner = Message("`a` is {}", 3, ways=["lower `b`", "go"])
+        outer = Message("row {}: {}", 7, inner)
+        assert outer == "row 7: `a` is 3: lower `b`, or go"
+        assert outer.parameters == ("a",)
+        assert outer.in_words(of_options("a")) == "row 7: --a is 3: go"
+        assert Message("{}", inner.report, ways="stop") == "`a` is 3: stop"
+
+    def test_values_of_settings(self):
+        message = Message("`a={!r}` and `b=None`", "x=`y`")
+        assert message.parts == (Setting("a", "'x=`y`'"), " and ", Setting("b", "None"))
+        assert message.in_words(of_options()) == "a='x=`y`' and b=None"
+
+    @hypothesis.given(st.text())
+    @hypothesis.example("`c`")
+    @hypothesis.example("{} or `c`: lower `d`")
+    def test_what_is_shown_is_no_setting(self, text):
+        message = Message("{} and `a` of {!r}", text, [text], ways=Message("give `b={!r}`", text))
+        assert message == f"{text} and `a` of {[text]!r}: give `b={text!r}`"
+        assert message.parameters == ("a",)
+        assert message.in_words(of_options("a")) == f"{text} and --a of {[text]!r}"
+
+    def test_parameters(self):
+        ways = [Ways("lower", "`b`", "`a`"), "choose it by `c()`", Message("set `d={}`", 1)]
+        assert Message("it is `x`, not `y=1` or `x`", ways=ways).parameters == ("x", "y")
+        assert Message("it is not", ways=ways).parameters == ("b", "a", "d")
+        assert Message("it is not").parameters == ()
+
+    def test_of_the_core(self):
+        found = of_core(
+            "{1} `a` is 2", [("lower", ["`b`", "`c`", ""]), ("go", ["", ""]), ("", ["u", "`v`"])]
+        )
+        assert found == "{1} `a` is 2: lower `b` or `c`, go, or u or `v`"
+        assert found.in_words(of_options("c")) == "{1} a is 2: lower --c, go, or u"
+
+    def test_a_backtick_without_another_is_kept(self):
+        assert of_core("a ` b", []) == "a ` b"
+
+
+def copies_of(thing):
+    return [pickle.loads(pickle.dumps(thing)), copy.copy(thing), copy.deepcopy(thing)]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError(Message("`a` is {}", 1, ways=[Ways("lower", "`b`"), "go"], joint=". ", end=".")),
+        TooLargeError(Message("it is much", ways="lower `a`")),
+        BeyondRangeError("some are", Ways.of([Message("give `a={}`", 1), "go"]), 3),
+        BeyondRangeError("some are", "scale {} down"),
+        StreamError(Message("`a` is {}", 1), Rows("t.csv", 3, 4)),
+        StreamError("no", "batch 3"),
+    ],
+)
+def test_errors_survive_copies_with_their_parts(error):
+    for again in copies_of(error):
+        assert type(again) is type(error)
+        assert str(again) == str(error)
+        assert parameters_of(again) == parameters_of(error)
+        for words in (of_options(), of_options("a"), of_options("b")):
+            assert message_of(again).in_words(words) == message_of(error).in_words(words)
+
+
+def test_texts_of_errors_with_places():
+    far = BeyondRangeError("some are", Ways.of(["scale them", "set `a`"]), 3)
+    assert str(far) == "some are, first in row 3: scale them, or set `a`"
+    assert far.advice == "scale them, or set `a`"
+    assert far.message("data row {}", start=1) == "some are, first in data row 4: " + far.advice
+    assert str(StreamError("no", Rows("t.csv", 3, 3))) == "row 3 of t.csv (counted from 0): no"
+
+
+X, y = np.linspace(-1, 1, 40).reshape(20, 2), np.linspace(0, 1, 20)
+
+
+def too_far():
+    return TensorBasis(2, degree=30).evaluate(
+        np.full((1, 2), 1e300), scaling=InputScaling([0, 0], [1, 1], clip=False)
+    )
+
+
+def beyond_the_range():
+    return GegenbauerRegressor(n_terms=3, out_of_range="error").fit(X, y).predict([[5.0, 0.0]])
+
+
+def table(tmp_path, text: str, **parameters):
+    (tmp_path / "t.csv").write_text(text)
+    return list(TableBatches(tmp_path / "t.csv", "y", **parameters).start())
+
+
+class TestParameters:
+    @pytest.mark.parametrize(
+        ("call", "expected"),
+        [
+            (lambda: check_integer(0, "n_jobs", minimum=1), ("n_jobs",)),
+            (lambda: TensorBasis(2, degree=-1), ("degree",)),
+            (lambda: TensorBasis(2, degree=1, spectrum=(-1.0, 2.0)), ("spectrum",)),
+            (lambda: TensorBasis(50, degree=50), ("degree",)),
+            (lambda: require_memory(1e30, "it", Ways("lower", "`a`")), ("a",)),
+            (too_far, ("scaling", "lam", "degree")),
+            (lambda: GegenbauerRegressor(n_terms=3, lam="x").fit(X, y), ("lam",)),
+            (lambda: GegenbauerRegressor(n_terms=None).fit(X, y), ("n_terms", "degree")),
+            (lambda: GegenbauerRegressorCV(alphas=[-1.0]).fit(X, y), ("alphas",)),
+            (
+                lambda: GegenbauerClassifier(n_terms=3, class_weight={"u": 1.0}).fit(X, y > 0.5),
+                ("class_weight",),
+            ),
+            (beyond_the_range, ("out_of_range",)),
+            # of the compiled core
+            (lambda: TensorBasis(2, n_terms=10**9, max_interaction=1),
+             ("n_terms", "max_interaction")),
+            (lambda: TensorBasis(2, n_terms=3, index_set="tensor", degree=[1]), ("degree",)),
+            (lambda: TensorBasis(3, degree=40, lam=1e40), ("lam", "degree")),
+            (lambda: solve_ridge(TensorBasis(2, n_terms=3), X, y, alpha=0.0, solver="cholesky"),
+             ("solver", "alpha")),
+            (lambda: solve_ridge(TensorBasis(2, n_terms=9), 0 * X, y, alpha=1e-300,
+                                 engine="primal", solver="cholesky"), ("alpha", "solver")),
+            # of data
+            (lambda: GegenbauerRegressor(n_terms=3).fit(X, y[1:]), ()),
+        ],
+    )  # fmt: skip
+    def test_of_errors(self, call, expected):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            call()
+        assert parameters_of(caught.value) == expected
+
+    def test_of_tables(self, tmp_path):
+        for text, parameters, expected in [
+            ("a,y\n1,2\n", {"ignore": ["b"]}, ("ignore",)),
+            ("a;y\n1;2\n", {}, ("separator",)),
+            ("a,y\nx,2\n1,2\n1,2\n", {}, ("ignore",)),
+        ]:
+            with pytest.raises(StreamError) as caught:
+                table(tmp_path, text, **parameters)
+            assert parameters_of(caught.value) == expected
+
+    def test_of_warnings(self):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            GegenbauerRegressor(n_terms=3, alpha=1.0).fit(X, 1e3 + y)
+        (one,) = [each.message for each in found if each.category is PenalizedConstantWarning]
+        assert parameters_of(one) == ("y",)
+        assert [*message_of(one).ways.parameters()] == ["penalize_constant", "y"]
+
+    def test_of_none(self):
+        assert parameters_of(ValueError()) == ()
+        assert parameters_of(ValueError("`a` is bad")) == ()
+        assert parameters_of(KeyError("a")) == ()
+
+
+def mechanism_of(node: ast.AST) -> str:
+    """Return the name of the call that makes a message or ways, or ""."""
+    if not isinstance(node, ast.Call):
+        return ""
+    name = ast.unparse(node.func)
+    return name if name in ("Message", "Ways", "Ways.of") else ""
+
+
+def texts_of(call: ast.Call) -> list[ast.expr]:
+    """Return the arguments of such a call that are templates, or ways."""
+    given = call.args[:1] if mechanism_of(call) == "Message" else call.args
+    return [*given, *(word.value for word in call.keywords)]
+
+
+def literals_in(node: ast.expr) -> list[ast.Constant]:
+    """Return the texts of an expression that are written there, in lists and conditions too."""
+    if isinstance(node, ast.Constant):
+        return [node]
+    inner: list[ast.expr] = []
+    if isinstance(node, ast.List):
+        inner = node.elts
+    elif isinstance(node, ast.Starred):
+        inner = [node.value]
+    elif isinstance(node, ast.IfExp):
+        inner = [node.body, node.orelse]
+    return [literal for part in inner for literal in literals_in(part)]
+
+
+SOURCES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "_messages.py")
+
+
+class TestSources:
+    """Nobody falls back to texts."""
+
+    @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+    def test_settings_stand_in_messages(self, path):
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        docstrings = {
+            id(node.value) for node in nodes
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        }  # fmt: skip
+        within = {
+            id(literal)
+            for node in nodes if mechanism_of(node)
+            for text in texts_of(node) for literal in literals_in(text)
+        }  # fmt: skip
+        outside = [
+            f"{path.name}:{node.lineno}: {node.value!r}" for node in nodes
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            and "`" in node.value and id(node) not in docstrings | within
+        ]  # fmt: skip
+        assert outside == []
+
+    @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+    def test_templates_are_literals_with_a_field_for_each_value(self, path):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if mechanism_of(node) != "Message":
+                continue
+            (template,) = literals_in(node.args[0])
+            fields = [field for _, field, _, _ in string.Formatter().parse(template.value)]
+            named = [field for field in fields if field is not None]
+            assert named == [""] * (len(node.args) - 1), (path.name, node.lineno)
