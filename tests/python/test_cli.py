@@ -44,6 +44,7 @@ from gegenbauer import (
     save,
     sobol_indices,
 )
+from gegenbauer._messages import Message
 from gegenbauer.cli import choices, main, messages, options, output
 from gegenbauer.cli.commands import demo
 from gegenbauer.cli.commands import stream as streaming
@@ -2119,7 +2120,8 @@ class TestErrors:
         assert "not enough memory: use fewer rows" in fail("fit", iris_csv, "--target", "species")
 
         def too_large(*_, **__):
-            raise TooLargeError("it needs 1 TB: lower `n_terms`, or choose another `engine`")
+            ways = ["lower `n_terms`", "choose another `engine`"]
+            raise TooLargeError(Message("it needs 1 TB", ways=ways))
 
         monkeypatch.setattr("gegenbauer.cli.commands.fit.read_training_table", too_large)
         assert fail("fit", iris_csv, "--target", "species") == (
