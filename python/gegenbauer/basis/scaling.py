@@ -241,6 +241,18 @@ class InputScaling:
         """
         return InputScaling(**{**self.__getstate__(), **changes})
 
+    def some(self, columns: npt.NDArray[np.bool_]) -> InputScaling:
+        """Return the scaling of some columns, by a flag for each."""
+        flags = _flags(columns, "columns", self.n_features)
+        pairs = zip(self.warping or (), flags, strict=self.warping is not None)
+        return self.replace(
+            lower=self.lower[flags],
+            upper=self.upper[flags],
+            constant=self.is_constant[flags],
+            warping=None if self.warping is None else [one for one, kept in pairs if kept],
+            categories=None if self.categories is None else self.categories[flags],
+        )
+
     def transform(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Map the rows of X, shape (n_samples, n_features), to the domain; NaN stays what it is."""
         data = self._samples(X).astype(np.float64)

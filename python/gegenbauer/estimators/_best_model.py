@@ -19,7 +19,17 @@ from gegenbauer.estimators._half_ranks import half_ranks
 from gegenbauer.estimators._samples import search_places
 from gegenbauer.estimators._single_model import SingleModel
 from gegenbauer.estimators._splits import restrict_splits
-from gegenbauer.estimators._time_budget import Choice, Speed, expect, measure, plan, warn_of_cheaper
+from gegenbauer.estimators._time_budget import (
+    MOST_INPUTS,
+    Choice,
+    Clock,
+    Speed,
+    expect,
+    measure,
+    of_wide,
+    plan,
+    warn_of_cheaper,
+)
 from gegenbauer.ridge.cost import default_kernel_samples
 from gegenbauer.selection._learn_spectrum import first_spectrum
 
@@ -42,6 +52,9 @@ class BestModel(SingleModel):
     bounds: Any = None
     max_seconds: float | None = None
 
+    # While it is being fitted
+    _clock: Clock | None = None
+
     kernel_samples: int | str
     alternatives_: dict[str, Comparison]
 
@@ -59,11 +72,26 @@ class BestModel(SingleModel):
     ) -> LeftOut:
         """Fit the first model, or one that predicts samples left out clearly better.
 
-        Each alternative is tried on the best so far. Of more than some thousand samples they are
-        judged by as many, and the best is fitted to all in the end.
+        With a budget, the searches among many inputs end when most of it is spent.
         """
         if n_landmarks is None:
             return self._fit_spectrum(data, loss, splits, progress)
+        if self.max_seconds is None or data.X.shape[1] <= MOST_INPUTS:
+            return self._fit_alternatives(data, loss, splits, progress, n_landmarks)
+        clock = self._clock = Clock(float(self.max_seconds))
+        left_out = self._fit_alternatives(data, loss, splits, progress, n_landmarks)
+        clock.warn_if_stopped()
+        del self._clock
+        return left_out
+
+    def _fit_alternatives(
+        self, data: Samples, loss: Loss, splits: Splits, progress: Progress, n_landmarks: int
+    ) -> LeftOut:
+        """Fit the first model, and try each alternative on the best so far.
+
+        Of more than some thousand samples they are judged by as many, and the best is fitted to all
+        in the end.
+        """
         most = min(MOST_TO_JUDGE, self._most_for_kernel)
         judged = min(data.n, most)
         several = self._may_have_alternatives and judged >= FEWEST_TO_JUDGE
@@ -114,10 +142,21 @@ class BestModel(SingleModel):
         m = data.X.shape[1]
         kernel = kernel_of_all_terms(m, first_spectrum(m, self._levels))
         found = measure(kernel, data, best.n_search, self._options())
-        searches = n_models if isinstance(self.spectrum, str) else 0
-        speed = Speed(searches * found.search, n_models * found.unit)
-        choice = plan(seconds, best, data.n, n_judged, speed, all_samples=self._needs_all_samples)
-        expected = expect(best, data.n, n_judged, best.n_search, speed)
+        n_features, searches = data.X.shape[1], isinstance(self.spectrum, str)
+        found = of_wide(found, n_features)
+
+        def speed_of(n_models: int) -> Speed:
+            return Speed(searches * n_models * found.search, n_models * found.unit)
+
+        expected = expect(best, data.n, n_judged, best.n_search, speed_of(n_models))
+        cheaper, wide = best, n_features > MOST_INPUTS
+        if expected > seconds and n_models > 1 and wide and not self._needs_all_samples:
+            n_models, cheaper = 1, best._replace(one_spectrum=True)
+        choice = plan(
+            seconds, cheaper, data.n, n_judged, speed_of(n_models),
+            all_samples=self._needs_all_samples,
+        )  # fmt: skip
+        choice = choice._replace(one_spectrum=cheaper.one_spectrum)
         warn_of_cheaper(seconds, best, choice, data.n, expected)
         return choice
 

@@ -134,7 +134,10 @@ def equal_but_for_one(X: NDArray[Any]) -> NearCopies | None:
         if n > _MOST_SORTED:  # those that are equal are all among these, or none of them is
             some = np.flatnonzero(key < np.uint64(2**64 / n * _MOST_SORTED))
         order = some[np.argsort(key[some], kind="stable")]
-        groups = np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
+        differs = np.diff(key[order]) != 0
+        if differs.all():  # as of nearly every input
+            continue
+        groups = np.split(order, np.flatnonzero(differs) + 1)
         several = [group for group in groups if group.size > 1]
         share = sum(group.size for group in several) / max(order.size, 1)
         if share < _LEAST_SHARE or (best is not None and share <= best.share):

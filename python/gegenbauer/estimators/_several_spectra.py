@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gegenbauer.estimators._time_budget import Choice
     from gegenbauer.selection.candidates import Loss, Splits
 
-__all__ = ["SeveralSpectraEstimator", "relative_noise"]
+__all__ = ["N_SPECTRA", "SeveralSpectraEstimator", "relative_noise"]
 
 N_SPECTRA = 5
 
@@ -136,7 +136,8 @@ class SeveralSpectraEstimator(SearchEstimator):
     ) -> LeftOut:
         """Choose a spectrum, or several, and fit."""
         n_landmarks = None if choice is None else choice.n_landmarks
-        if not self._learns_several(data, splits, n_landmarks):
+        given_up = choice is not None and choice.one_spectrum
+        if given_up or not self._learns_several(data, splits, n_landmarks):
             return super()._fit_spectrum(data, loss, splits, progress, choice)
         assert choice is not None
         part = deal_samples(data, min(N_SPECTRA, data.n), self._strata(data))

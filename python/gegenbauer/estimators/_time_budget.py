@@ -16,7 +16,20 @@ if TYPE_CHECKING:
     from gegenbauer.basis.kernels import SpectrumKernel
     from gegenbauer.estimators._samples import Samples
 
-__all__ = ["Choice", "Speed", "expect", "measure", "plan", "warn_of_cheaper"]
+__all__ = [
+    "MOST_INPUTS",
+    "Choice",
+    "Clock",
+    "Speed",
+    "expect",
+    "measure",
+    "of_wide",
+    "plan",
+    "warn_of_cheaper",
+]
+
+# Most inputs that get weights of their own in a regression: a search among more takes minutes
+MOST_INPUTS = 1000
 
 # Samples that are measured, in a tenth of a second, and how often; larger kernels are somewhat
 # faster for their size, so that what is expected of them is rather too long
@@ -25,8 +38,12 @@ _MEASURED, _REPEATS = 1500, 3
 # Seconds from which on a measurement is not repeated, nor are more samples taken
 _LONG = 0.1
 
-# Searches of a spectrum and fits of all samples, in fits of one penalty and its leverages
-_SEARCH, _FIT = 200.0, 3.0
+# Searches of a spectrum, looks at all inputs before one, and fits of all samples, in fits of one
+# penalty and its leverages
+_SEARCH, _LOOK, _FIT = 200.0, 4.0, 3.0
+
+# Share of a budget after which a search of a spectrum goes no further
+_FOR_SEARCH = 0.7
 
 # Landmarks L of n samples take n L (a + b L) of what n^3 takes
 _BY_LANDMARK, _BY_PAIR = 16_000.0, 2.5
@@ -46,11 +63,46 @@ class Choice(NamedTuple):
         0 for a coefficient of each sample.
     n_alternatives : int
         Models that are tried beside the first.
+    one_spectrum : bool
+        Whether there is one where there would be several.
     """
 
     n_search: int
     n_landmarks: int
     n_alternatives: int
+    one_spectrum: bool = False
+
+
+class Clock:
+    """Ends searches by gradients when most of a budget is spent.
+
+    Parameters
+    ----------
+    seconds : float
+        The budget, which begins now.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._end = seconds, time.perf_counter() + _FOR_SEARCH * seconds
+        self._has_stopped = False
+
+    def check(self) -> None:
+        """Raise StopIteration if it is time to."""
+        if time.perf_counter() > self._end:
+            self._has_stopped = True
+            raise StopIteration
+
+    def warn_if_stopped(self) -> None:
+        """Warn of a search that was ended."""
+        if self._has_stopped:
+            warnings.warn(
+                Message(
+                    "`max_seconds={:g}` ended the search of a spectrum before its best",
+                    self._seconds,
+                ),
+                TimeBudgetWarning,
+                stacklevel=stacklevel(),
+            )
 
 
 class Speed(NamedTuple):
@@ -101,6 +153,13 @@ def measure(kernel: SpectrumKernel, data: Samples, n_search: int, options: Any) 
     n, few = min(data.n, _MEASURED), min(data.n, n_search)
     search = seconds(few)
     return Speed(search, search / few**3 if search > _LONG else seconds(n) / n**3)
+
+
+def of_wide(speed: Speed, n_inputs: int) -> Speed:
+    """Return the speed where a search is among some of many inputs, once all were looked at."""
+    if n_inputs <= MOST_INPUTS:
+        return speed
+    return speed._replace(search=speed.search * (MOST_INPUTS / n_inputs + _LOOK / _SEARCH))
 
 
 def expect(choice: Choice, n_samples: int, n_judged: int, n_search: int, speed: Speed) -> float:
@@ -190,6 +249,8 @@ def warn_of_cheaper(
     if taken.n_landmarks != best.n_landmarks:
         instead = f"{best.n_landmarks}" if best.n_landmarks else f"all {n_samples} samples"
         found.append(f"{taken.n_landmarks} landmarks take the place of {instead}")
+    if taken.one_spectrum:
+        found.append("one spectrum is learned, not several")
     if taken.n_alternatives < best.n_alternatives:
         found.append("no other models are tried")
     if found:

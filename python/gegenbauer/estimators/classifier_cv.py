@@ -149,9 +149,10 @@ class GegenbauerClassifierCV(ClassTargets, SeveralSpectraEstimator):
     max_seconds : float or None, default=None
         A time budget of ``fit``, in seconds, for models of all terms. Where the choice would take
         longer, by a short measurement, other models are not tried, landmarks take the place of all
-        samples, and, where that is not enough, spectra are learned on fewer; a warning reports it.
-        It is soft: no fit is cut short, and what is expected is right to a factor of two. What is
-        chosen then depends on the speed of the machine. Nothing changes with ``n_terms``,
+        samples, and, where that is not enough, spectra are learned on fewer; with more than 1,000
+        inputs one spectrum takes the place of five, and its search may end early. A warning reports
+        it. It is soft: nothing else is cut short, and what is expected is right to a factor of two.
+        What is chosen then depends on the speed of the machine. Nothing changes with ``n_terms``,
         ``spectrum=None`` and in ``fit_stream``.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``: see

@@ -37,6 +37,7 @@ from gegenbauer.estimators._several_spectra import SeveralSpectraEstimator, rela
 from gegenbauer.estimators._sparse import in_blocks, joined
 from gegenbauer.estimators._stream_search import StreamRegression
 from gegenbauer.estimators._targets import RealTargets
+from gegenbauer.estimators._time_budget import MOST_INPUTS
 from gegenbauer.estimators._uncertainty import estimate_noise_variance, upper_quantile
 from gegenbauer.ridge.expansions import (
     KernelExpansion,
@@ -178,9 +179,10 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
     max_seconds : float or None, default=None
         A time budget of ``fit``, in seconds, for models of all terms. Where the choice would take
         longer, by a short measurement, other models are not tried, landmarks take the place of all
-        samples, and, where that is not enough, spectra are learned on fewer; a warning reports it.
-        It is soft: no fit is cut short, and what is expected is right to a factor of two. What is
-        chosen then depends on the speed of the machine. Nothing changes with ``n_terms``,
+        samples, and, where that is not enough, spectra are learned on fewer; with more than 1,000
+        inputs one spectrum takes the place of five, and its search may end early. A warning reports
+        it. It is soft: nothing else is cut short, and what is expected is right to a factor of two.
+        What is chosen then depends on the speed of the machine. Nothing changes with ``n_terms``,
         ``spectrum=None`` and in ``fit_stream``.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``, which is
@@ -597,11 +599,15 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         data, _ = Samples.merge(data.X, data.Y, data.weight)  # where splits parted equal samples
         m = data.X.shape[1]
 
+        def step(k: int) -> None:
+            progress.step(f"spectrum, step {k}")
+            if self._clock is not None:
+                self._clock.check()
+
         def learn(first: Spectrum, n_steps: int) -> tuple[Spectrum, float]:
             kernel, alpha = learn_spectrum(
                 data.X, data.Y, components=first, objective=self.search, **data.leaving_out,
-                max_iter=n_steps, callback=lambda k: progress.step(f"spectrum, step {k}"),
-                **self._options(),
+                max_iter=n_steps, n_inputs=MOST_INPUTS, callback=step, **self._options(),
             )  # fmt: skip
             return kernel.spectrum, alpha
 

@@ -80,6 +80,7 @@ def learn_spectrum(
     penalize_constant: bool = True,
     prior: float | None = None,
     max_iter: int = 100,
+    n_inputs: int | None = None,
     callback: Callable[[int], None] | None = None,
     n_threads: int | None = None,
 ) -> tuple[SpectrumKernel, float]:
@@ -114,8 +115,12 @@ def learn_spectrum(
         the number of samples, is added to the objective. By default there is none.
     max_iter : int
         Most steps of L-BFGS.
+    n_inputs : int, optional
+        Most inputs that get a weight: those whose weights, at the start, change the objective most
+        for the better. Others have none, and take part in nothing but this look at them. By default
+        all have one. Inputs that have none in `components` keep none.
     callback : callable, optional
-        Called with the number of each step.
+        Called with the number of each step; it may end the search by a StopIteration.
 
     Returns
     -------
@@ -153,8 +158,28 @@ def learn_spectrum(
     first = SpectrumKernel(m, components)
     kinds = first.spectrum.components
     start = first.spectrum.interactions(m)
-    if (start <= 0).any():
+    used: npt.NDArray[np.bool_] = np.asarray(start.any(axis=1))
+    if (start[used] <= 0).any() or not used.any():
         raise ValueError(Message("`components` must start with positive interactions (q)"))
+    most = m if n_inputs is None else check_integer(n_inputs, "n_inputs", minimum=1)
+    if np.count_nonzero(used) > most:
+        used = _most_promising(problem, first, used, most)
+    if not used.all():
+        # as much weight in all, which decides on interactions
+        start[used] *= start.sum() / start[used].sum()
+        parts = [replace(part, interaction=start[used, j].tolist()) for j, part in enumerate(kinds)]
+        kernel, best_alpha = learn_spectrum(
+            problem.X[:, used], problem.Y,
+            components=Spectrum(parts, None if levels is None else _some(levels, used)),
+            alpha=alpha, objective=objective, sample_weight=problem.weights,
+            left_out_share=problem.left_out, penalize_constant=penalize_constant, prior=prior,
+            scaling=None if scaling is None else scaling.some(used), max_iter=max_iter,
+            callback=callback, n_threads=n_threads,
+        )  # fmt: skip
+        start[:] = 0.0
+        start[used] = kernel.spectrum.interactions(int(np.count_nonzero(used)))
+        parts = [replace(part, interaction=start[:, j].tolist()) for j, part in enumerate(kinds)]
+        return SpectrumKernel(m, Spectrum(parts, levels)), best_alpha
     log_start = np.log(start)
 
     def make(q: Doubles) -> SpectrumKernel:
@@ -212,6 +237,43 @@ def learn_spectrum(
         )
     q = np.exp(result.x[:-1].reshape(log_start.shape))
     return make(q), float(np.exp(result.x[-1])) * problem.level(matrices.matrix(q))
+
+
+def _some(levels: Sequence[Levels | None], used: npt.NDArray[np.bool_]) -> list[Levels | None]:
+    """Return the levels of some inputs."""
+    return [one for one, there in zip(levels, used, strict=True) if there]
+
+
+def _most_promising(
+    problem: SpectrumProblem, first: SpectrumKernel, used: npt.NDArray[np.bool_], most: int
+) -> npt.NDArray[np.bool_]:
+    """Return which inputs' weights change the objective most for the better, at the start."""
+    start = first.spectrum.interactions(problem.n_features)
+    matrices = SpectrumMatrices(problem.samples, lambda _: first)
+    known = _OneMatrix(matrices, start)
+    least = _LEAST_ALPHA * problem.n
+    alpha = _first_alpha(problem, known, start, least)
+    known.with_gradient = True
+    by_weight = problem.judge(known, start, alpha, relative=True).by_log_interaction
+    slopes = np.where(used, by_weight.min(axis=1), np.inf)
+    found = np.zeros(slopes.size, dtype=bool)
+    found[np.argsort(slopes, kind="stable")[:most]] = True
+    return found
+
+
+class _OneMatrix(SpectrumMatrices):
+    """The matrix of a single spectrum, which several penalties have in common."""
+
+    def __init__(self, matrices: SpectrumMatrices, q: Doubles) -> None:
+        self._matrices, self._matrix = matrices, matrices.matrix(q)
+        self.with_gradient = False
+
+    def matrix(self, q: Doubles) -> Doubles:  # noqa: ARG002  # it is the same
+        return self._matrix.copy(order="F")
+
+    def log_gradient(self, q: Doubles, M: Doubles) -> Doubles:
+        """Return the derivatives, where they are wanted."""
+        return self._matrices.log_gradient(q, M) if self.with_gradient else np.zeros(q.shape)
 
 
 def _first_alpha(

@@ -195,7 +195,7 @@ class SpectrumProblem:
             used = weights > 0
             data, targets, weights = data[used], targets[used], weights[used]
             share = None if share is None else share[used]
-        self.X, self.Y, self.left_out = data, targets, share
+        self.X, self.Y, self.weights, self.left_out = data, targets, weights, share
         self.n_features = data.shape[1]
         self.box = check_scaling(scaling, self.n_features, "kernel")
         self.n = data.shape[0]
