@@ -263,7 +263,7 @@ class StreamEstimator(SolvedEstimator):
         if self.out_of_range == "error":
             InputEstimator._apply_range_policy(self, X)
         found = Outside.of(X, box.outside(X), box.beyond)
-        if self.out_of_range == "warn":
+        if found.n_outside and self.out_of_range == "warn":
             self._outside = self._outside.joined(found)
         self.n_out_of_range_ += found.n_outside
 
@@ -280,7 +280,8 @@ class StreamEstimator(SolvedEstimator):
         )
         if n_outside and self.out_of_range == "warn":
             self._outside.warn_of_stream(n_outside, n_samples, self.scaling_, self._column_name)
-        self.__dict__.pop("_outside", None)
+        if self._outside.n_outside:
+            del self._outside
 
     def _set_basis(self, n_features: int) -> None:
         self.basis_ = self._make_basis(n_features)
