@@ -201,6 +201,7 @@ class _BlasLimit:
                 from threadpoolctl import threadpool_limits
 
                 self._limit = threadpool_limits(1, user_api="blas")
+                _leave_control()
             self._users += 1
 
     def give_back(self) -> None:
@@ -209,6 +210,21 @@ class _BlasLimit:
             if self._users == 0 and self._limit is not None:
                 self._limit.restore_original_limits()
                 self._limit = None
+                _leave_control()
+
+
+def _leave_control() -> None:
+    """Let any thread set the limits of OpenBLAS next.
+
+    In later versions of threadpoolctl, such as 3.8, the first thread that sets a limit is in
+    control until it leaves a context, and what others set is ignored in silence. Here another
+    thread may be the one that lifts the limit, or that takes the next one.
+    """
+    import threadpoolctl
+
+    openblas: Any = getattr(threadpoolctl, "OpenBLASController", None)
+    if hasattr(openblas, "clear_controlling_thread"):  # if it is this thread
+        openblas.clear_controlling_thread()
 
 
 _blas_limit: Final = _BlasLimit()

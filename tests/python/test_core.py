@@ -208,6 +208,7 @@ scaling = g.InputScaling([0.0] * 3, [1.0] * 3)
 jobs = {{
     "fit": lambda: g.GegenbauerRegressor(n_terms=200, engine="primal").fit(X, y),
     "predict": lambda: model.predict(X),
+    "choose": lambda: g.GegenbauerRegressorCV(n_terms=20).fit(X[:100], y[:100]),
     "evaluate": lambda: basis.evaluate(X[:64]),
     "kernel": lambda: kernel(X[:200], scaling=scaling),
     "fit_cost": lambda: core.fit_cost(basis._plan, 1000, 1),
@@ -234,6 +235,7 @@ while min(rounds.values()) < 4 and all(thread.is_alive() for thread in threads):
     "names",
     [
         "fit predict kernel",
+        "choose",
         *(
             pytest.param(name, marks=pytest.mark.slow)
             for name in ("evaluate", "fit_cost", "count_moments", "eval", "cholesky")

@@ -173,6 +173,50 @@ class TestOneBlasThread:
         second.close()
         assert self.numbers() == before
 
+    def test_in_any_thread(self):
+        """The first may be one and the next another; and who lifts it need not have taken it.
+
+        In a process of its own: here a limit that holds for all tests is in control.
+        """
+        program = """
+import threading
+import scipy.linalg
+from contextlib import ExitStack
+from threadpoolctl import threadpool_info, threadpool_limits
+from gegenbauer._dispatch import one_blas_thread
+
+def numbers():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+def in_thread(call):
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+
+def limited():
+    with one_blas_thread():
+        print(numbers(), end=" ")
+
+with threadpool_limits(2, user_api="blas"):
+    pass
+before = numbers()
+limited()
+in_thread(limited)
+limited()
+stack = ExitStack()
+in_thread(lambda: stack.enter_context(one_blas_thread()))
+print(numbers(), end=" ")
+stack.close()
+print(numbers() == before)
+"""
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "2"},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.stderr == ""
+        assert done.stdout == "{1} {1} {1} {1} True\n"
+
     def test_while_a_spectrum_is_learned(self, monkeypatch):
         seen, before = [], self.numbers()
         minimize = scipy.optimize.minimize

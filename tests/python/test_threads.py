@@ -17,8 +17,10 @@ from sklearn.base import clone
 
 from gegenbauer import (
     GegenbauerClassifier,
+    GegenbauerClassifierCV,
     GegenbauerFeatures,
     GegenbauerRegressor,
+    GegenbauerRegressorCV,
     GramStatistics,
     MomentStatistics,
     TensorBasis,
@@ -271,3 +273,81 @@ def test_limit_of_loky_that_is_no_number():
     assert len(lines) == 2
     message = "the environment variable LOKY_MAX_CPU_COUNT must be a number of processors, got 'x'"
     assert all(line.startswith(message) for line in lines)
+
+
+# --- Many threads at once -------------------------------------------------------------------------
+
+INPUTS = np.random.default_rng(0).uniform(size=(120, 3))
+OUTCOMES = np.sin(3 * INPUTS[:, 0]) + INPUTS[:, 1] ** 2
+CLASSES = np.digitize(OUTCOMES, [0.6, 1.2])
+HALVES = [(INPUTS[rows], OUTCOMES[rows]) for rows in (slice(0, 70), slice(70, 120))]
+FITS = {
+    "features": lambda: GegenbauerFeatures(degree=3).fit(INPUTS),
+    "terms": lambda: GegenbauerRegressor(n_terms=60).fit(INPUTS, OUTCOMES),
+    "dual": lambda: GegenbauerRegressor(n_terms=300, engine="dual", solver="orthogonal").fit(
+        INPUTS, OUTCOMES
+    ),
+    "classes": lambda: GegenbauerClassifier(n_terms=60, engine="primal").fit(INPUTS, CLASSES),
+    "batches": lambda: GegenbauerRegressor(n_terms=40).fit_stream(HALVES),
+    "five spectra": lambda: GegenbauerRegressorCV().fit(INPUTS, OUTCOMES),
+    "landmarks": lambda: GegenbauerRegressorCV(kernel_samples=0).fit(INPUTS, OUTCOMES),
+    "chosen terms": lambda: GegenbauerRegressorCV(n_terms=30).fit(INPUTS, OUTCOMES),
+    "chosen for classes": lambda: GegenbauerClassifierCV().fit(INPUTS, CLASSES),
+    "paper": lambda: GegenbauerClassifierCV(spectrum=None, n_terms=[10, 30]).fit(INPUTS, CLASSES),
+    "chosen from a stream": lambda: GegenbauerRegressorCV(
+        spectrum=(0.5, 2.0), n_terms=20
+    ).fit_stream(HALVES),
+}
+
+
+def outputs(model):
+    """Return all that a model makes of new samples."""
+    new = np.random.default_rng(1).uniform(size=(200, 3)) * 0.9 + 0.05
+    calls = ("transform", "predict", "predict_proba", "decision_function", "predict_interval")
+    return [getattr(model, name)(new) for name in calls if hasattr(model, name)]
+
+
+def check_equal(found, expected):
+    assert len(found) == len(expected) > 0
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.filterwarnings("ignore::gegenbauer.errors.OutOfRangeWarning")
+@pytest.mark.parametrize("kind", FITS)
+def test_eight_threads_predict_by_one_estimator(kind):
+    """Bitwise what one alone does; the first of them solve for what batches have left to do."""
+    model = FITS[kind]()
+    expected = outputs(pickle.loads(pickle.dumps(model)))
+    found = [[] for _ in range(N_THREADS)]
+    in_threads(*[lambda mine=mine: mine.extend(outputs(model)) for mine in found])
+    for mine in found:
+        check_equal(mine, expected)
+
+
+@pytest.mark.filterwarnings("ignore::gegenbauer.errors.OutOfRangeWarning")
+def test_different_estimators_learn_at_once():
+    """Bitwise what they learn one after the other, where the threads of BLAS are as many."""
+    expected = {kind: outputs(fit()) for kind, fit in FITS.items()}
+    found = {}
+
+    def learn(kind):
+        found[kind] = outputs(FITS[kind]())
+
+    in_threads(*[lambda kind=kind: learn(kind) for kind in FITS])
+    assert found.keys() == FITS.keys()
+    for kind, mine in found.items():
+        check_equal(mine, expected[kind])
+
+
+def test_equal_bases_are_made_at_once():
+    """They share what the core keeps of the last few."""
+    expected = [TensorBasis(3, n_terms=k).evaluate(INPUTS) for k in range(1, 20)]
+    found = [[] for _ in range(N_THREADS)]
+
+    def make(mine):
+        mine.extend(TensorBasis(3, n_terms=k).evaluate(INPUTS) for k in range(1, 20))
+
+    in_threads(*[lambda mine=mine: make(mine) for mine in found])
+    for mine in found:
+        check_equal(mine, expected)
