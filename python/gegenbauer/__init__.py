@@ -3,8 +3,9 @@
 The names here are those that most programs need; each package holds the others, and documents
 all of its own: :mod:`~gegenbauer.basis`, :mod:`~gegenbauer.ridge`,
 :mod:`~gegenbauer.selection`, :mod:`~gegenbauer.inspection`, :mod:`~gegenbauer.batches`,
-:mod:`~gegenbauer.estimators`, :mod:`~gegenbauer.persistence`, :mod:`~gegenbauer.plotting`,
-:mod:`~gegenbauer.dask`, and :mod:`~gegenbauer.errors` for warnings and errors.
+:mod:`~gegenbauer.estimators`, :mod:`~gegenbauer.export`, :mod:`~gegenbauer.persistence`,
+:mod:`~gegenbauer.plotting`, :mod:`~gegenbauer.dask`, and :mod:`~gegenbauer.errors` for warnings
+and errors.
 
 The functions on arrays are imported at once, together with the compiled core that suits the
 processor. What needs scikit-learn or an optional package is imported when it is first used.
@@ -88,12 +89,17 @@ _LAZY = {
 }
 
 # Packages that are imported when they are first looked up; dask and cli need packages of their own.
-_PACKAGES = {"batches", "estimators", "persistence", "plotting"}
+_PACKAGES = {"batches", "estimators", "export", "persistence", "plotting"}
 
 # Public names of these packages that are not here; an error names the package, and imports nothing.
 _ELSEWHERE = {
     "Batch": "batches",
     "as_batches": "batches",
+    "register_skl2onnx": "export",
+    "to_c": "export",
+    "to_numpy_source": "export",
+    "to_onnx": "export",
+    "to_sql": "export",
     "library_version": "persistence",
     "trusted_types": "persistence",
     "BasisDisplay": "plotting",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.spectrum import Component
 
-__all__ = ["kernel_gradient"]
+__all__ = ["is_closed", "kernel_gradient"]
 
 # Values of a factor that are held at once, few enough for a cache
 _MOST_VALUES = 2**15
@@ -103,7 +103,7 @@ class _Factor:
         for part in spectrum.components:
             if part.interaction == 0 or self._category:
                 continue
-            if finite or not _is_closed(part):
+            if finite or not is_closed(part):
                 summed.append(part)
             elif isinstance(part, GeometricDecay):
                 self._geometric.append(part)
@@ -141,7 +141,7 @@ class _Factor:
         return found
 
 
-def _is_closed(part: Component) -> bool:
+def is_closed(part: Component) -> bool:
     """Whether the core has a closed form of a component, for Chebyshev polynomials."""
     if isinstance(part, PowerDecay):
         return part.smoothness in (1.0, 2.0, 3.0)

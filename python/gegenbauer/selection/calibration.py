@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
 
 __all__ = [
+    "ORDER",
     "ProbabilityMap",
     "best_temperatures",
     "calibrated_probabilities",
@@ -36,7 +37,7 @@ _LOWEST, _HIGHEST = -6.0, 12.0
 _STARTS = np.arange(_LOWEST, _HIGHEST + 0.5)
 
 # By what share scores beyond the reach of a map still differ, of which the order is kept
-_ORDER = 1e-6
+ORDER = 1e-6
 
 # Halvings of that range, then Newton steps, which end where the loss is flat to rounding
 _N_BISECTIONS, _N_NEWTON = 8, 4
@@ -181,7 +182,7 @@ class ProbabilityMap:
         far = below > self.reach
         if not far.any():
             return scores
-        limit = self.reach * (1.0 + _ORDER * (1.0 - self.reach / np.where(far, below, np.inf)))
+        limit = self.reach * (1.0 + ORDER * (1.0 - self.reach / np.where(far, below, np.inf)))
         near = 0.5 * self.reach - np.where(far, limit, below)
         return np.asarray(np.where(far.any(axis=-1, keepdims=True), near, scores))
 

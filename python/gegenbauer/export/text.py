@@ -1,0 +1,116 @@
+"""What targets that are text share: numbers, wrapped lists and descriptions of inputs."""
+
+from __future__ import annotations
+
+import textwrap
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer.export.description import Category
+from gegenbauer.export.term_sum import TermSum
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gegenbauer.export.description import Model
+
+__all__ = [
+    "MOST_NUMBERS",
+    "describe_inputs",
+    "listing",
+    "n_numbers",
+    "require_few_numbers",
+    "shown_value",
+    "title",
+    "wrapped",
+]
+
+# Numbers in a source file that compilers and interpreters read in seconds: some 10 MB of text
+MOST_NUMBERS = 500_000
+
+_WIDTH = 98
+
+# Longest name that a comment shows
+_LONGEST = 60
+
+
+def n_numbers(model: Model) -> int:
+    """Return how many numbers the tables of a model hold."""
+    function = model.function
+    if isinstance(function, TermSum):
+        return function.coef.size + function.n_terms * (1 + function.interaction)
+    tables = 1 + 2 * int(function.has_geometric)
+    return function.centres.size * tables + sum(part.coef.size for part in function.parts)
+
+
+def require_few_numbers(model: Model, most: int, target: str) -> None:
+    """Refuse a model of more numbers than a target bears."""
+    found = n_numbers(model)
+    if found <= most:
+        return
+    if isinstance(model.function, TermSum):
+        what = f"{model.function.n_terms} terms"
+        way_out = "fit with fewer `n_terms`"
+    else:
+        what = f"{len(model.function.centres)} centres of kernels"
+        way_out = "fit with `n_terms` for a finite set of terms, or with a lower `kernel_samples`"
+    raise ValueError(
+        f"`model` has {what}, whose tables hold {found} numbers, and {target} holds at most "
+        f"{most}: {way_out}"
+    )
+
+
+def title(model: Model) -> str:
+    """Describe a model in a line."""
+    function, m = model.function, len(model.inputs)
+    what = (
+        f"{function.n_terms} term{'s' * (function.n_terms != 1)}"
+        if isinstance(function, TermSum)
+        else f"kernels at {len(function.centres)} centres"
+    )
+    version = metadata.version("gegenbauer")
+    return (
+        f"{model.estimator} of {m} input{'s' * (m != 1)}, {what}; exported by gegenbauer {version}"
+    )
+
+
+def shown_value(value: Any) -> str:
+    """Return a level or label as Python writes it, in ASCII and not too long."""
+    text = ascii(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def describe_inputs(model: Model) -> list[str]:
+    """Describe each input in a line: its place, name, and codes if it is a category."""
+    lines = []
+    numbers = [one for one in model.inputs if not isinstance(one, Category)]
+    all_take_gaps = all(one.takes_gaps for one in numbers)
+    for t, one in enumerate(model.inputs):
+        line = f"{t}: {shown_value(one.name)}"
+        if isinstance(one, Category):
+            codes = [f"{k} {shown_value(value)}" for k, value in enumerate(one.values)]
+            codes += [f"{len(codes)} missing"] * one.has_missing
+            line += f", a category of the codes {', '.join(codes) or 'none'}"
+            line += "" if one.takes_gaps else "; others are refused"
+        elif one.takes_gaps and not all_take_gaps:
+            line += ", may be missing"
+        lines.append(line)
+    if numbers and all_take_gaps:
+        lines.append("numbers may be missing, NaN")
+    return lines
+
+
+def wrapped(text: str, indent: str, *, first: str | None = None) -> list[str]:
+    """Break a line into some that fit, without breaking words."""
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=indent if first is None else first, subsequent_indent=indent,
+        break_long_words=False, break_on_hyphens=False,
+    ) or [indent.rstrip()]  # fmt: skip
+
+
+def listing(values: Iterable[Any], indent: str = "    ") -> str:
+    """Write numbers in lines of commas, each number such that it is read back as it is."""
+    flat = np.asarray(values).ravel().tolist()
+    return "\n".join(wrapped(", ".join(repr(value) for value in flat), indent))
