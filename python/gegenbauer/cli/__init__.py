@@ -1,4 +1,4 @@
-"""The command line: ``gegenbauer fit``, ``tune``, ``predict``, ``info`` and ``demo``.
+"""The command line: ``gegenbauer fit``, ``tune``, ``predict``, ``export``, ``info``, ``demo``.
 
 :func:`main` is the entry point. It needs nothing but Python to report that the extra ``cli`` is
 missing, and turns whatever goes wrong into one line on stderr. ``app`` declares the commands, and

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from gegenbauer.cli import options as opt
-from gegenbauer.cli.choices import OutOfRange, Task
+from gegenbauer.cli.choices import OutOfRange, Target, Task
 from gegenbauer.cli.parameters import naming_options_of
 
 __all__ = ["app"]
@@ -253,6 +253,50 @@ def predict(
         n_jobs=n_jobs,
         separator=separator,
         makers=(fit, tune),
+    )
+
+
+@app.command()
+def export(
+    model: opt.ModelArgument,
+    to: Annotated[
+        Target,
+        typer.Option(
+            metavar="TARGET", help="What to write: onnx, c (C99), numpy (a Python module) or sql "
+            "(PostgreSQL and DuckDB).",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", readable=False, help="Write it here; ONNX, which is no text, needs it.",
+            show_default="text to stdout",
+        ),
+    ] = None,
+    out_of_range: Annotated[
+        OutOfRange | None,
+        typer.Option(
+            metavar="POLICY", help="What to do with values beyond those seen in fit: clip, warn, "
+            "error or extrapolate.",
+            show_default="as in fit",
+        ),
+    ] = None,
+    float32: Annotated[
+        bool, typer.Option("--float32", help="With --to onnx, numbers of float32.")
+    ] = False,
+) -> None:  # fmt: skip
+    """Write a model for other places, where gegenbauer is not installed.
+
+    [dim]gegenbauer export model.safetensors --to c --out model.c[/]
+    """
+    from gegenbauer.cli.commands.export import run
+
+    run(
+        model,
+        target=to,
+        out=out,
+        out_of_range=out_of_range and out_of_range.value,
+        float32=float32,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["Domain", "IndexSet", "OutOfRange", "Task"]
+__all__ = ["Domain", "IndexSet", "OutOfRange", "Target", "Task"]
 
 
 class Task(StrEnum):
@@ -29,6 +29,15 @@ class Domain(StrEnum):
 
     unit = "0,1"
     symmetric = "-1,1"
+
+
+class Target(StrEnum):
+    """What a model is exported to."""
+
+    onnx = "onnx"
+    c = "c"
+    numpy = "numpy"
+    sql = "sql"
 
 
 class OutOfRange(StrEnum):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
     from gegenbauer.selection.calibration import ProbabilityMap
 
-__all__ = ["Answers", "Category", "Input", "Model", "Number", "describe"]
+__all__ = ["Answers", "Category", "Input", "Model", "Number", "describe", "require_no_errors"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,6 +205,16 @@ def describe(estimator: Any) -> Model:
         np.zeros(n_outputs) if shift is None else np.array(np.broadcast_to(shift, n_outputs)),
         _answers(estimator),
     )
+
+
+def require_no_errors(model: Model, target: str) -> None:
+    """Refuse a policy of errors for a target that has none."""
+    if model.out_of_range == "error":
+        raise ValueError(
+            f"`out_of_range='error'` cannot be exported to {target}: set `out_of_range='clip'`, "
+            "`out_of_range='warn'` (which clips there) or, for terms alone, "
+            "`out_of_range='extrapolate'`"
+        )
 
 
 def _inputs(estimator: Any, box: Any) -> tuple[Number | Category, ...]:

@@ -1,0 +1,261 @@
+"""A fitted polynomial as an expression of SQL, for PostgreSQL and DuckDB."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gegenbauer._validation import check_choice
+from gegenbauer.export.description import Category, describe, require_no_errors
+from gegenbauer.export.sql_answers import Answer, answers_of
+from gegenbauer.export.sql_text import NAME, double, literal, number, quoted, total
+from gegenbauer.export.term_sum import TermSum
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.export.description import Model, Number
+
+__all__ = ["to_sql"]
+
+# Of more terms the text is slow to plan; each degree is a query within another
+_MOST_TERMS, _MOST_DEGREE = 500, 50
+
+# Without it PostgreSQL puts the text of each query into the one around it, wherever a column of it
+# occurs, which doubles the text with each degree
+_FENCE = "OFFSET 0"
+
+_METHODS = ("predict", "decision_function", "predict_proba")
+
+
+def to_sql(model: Any, *, method: str = "predict", names: Sequence[str] | None = None) -> str:
+    """Write a fitted polynomial as columns of a SELECT, for PostgreSQL and DuckDB.
+
+    Parameters
+    ----------
+    model : fitted estimator of this library
+        A regressor or classifier with a finite set of at most 500 terms, of degrees up to 50.
+    method : {"predict", "decision_function", "predict_proba"}
+        What to write, by the method that returns it.
+    names : sequence of n_features str, optional
+        Names of the columns that are the inputs; by default those seen in ``fit``, or x0, x1, ...
+
+    Returns
+    -------
+    str
+        ``expression AS "prediction"``, or ``"decision"``, or ``"probability_b"`` for the label b;
+        of several outputs ``"prediction_0"`` and so on, separated by commas. Put it behind SELECT.
+        Each expression is a scalar subquery over the columns alone, which stands for itself.
+        Categories are columns of values as in ``fit``, text, numbers or truth values. NULL and NaN
+        are missing. Where the model refuses a sample, as it does infinities, and missing numbers
+        where there were none, the result is NULL. ``out_of_range="warn"`` clips.
+
+    Raises
+    ------
+    TypeError
+        The model is no regressor or classifier of this library.
+    sklearn.exceptions.NotFittedError
+        It is not fitted.
+    ValueError
+        The model has infinitely many terms, more than 500 or a degree above 50;
+        ``out_of_range="error"``; ``names`` are not as many as the inputs; the model does not have
+        the ``method``.
+
+    See Also
+    --------
+    to_c, to_numpy_source, to_onnx : Other targets.
+
+    Notes
+    -----
+    The order of rows is up to the database, and DuckDB may change it: select a key beside the
+    result. A product too small for a double is an error in PostgreSQL, where other targets have 0.
+
+    Examples
+    --------
+    >>> from gegenbauer import GegenbauerRegressor
+    >>> from gegenbauer.export import to_sql
+    >>> model = GegenbauerRegressor(degree=1, n_terms=None, lam=0.5)
+    >>> text = to_sql(model.fit([[0.0], [1.0]], [1.0, 2.0]), names=["length"])
+    >>> text.splitlines()[-1]
+    ') AS "prediction"'
+    """
+    method = check_choice(method, "method", _METHODS)
+    found = describe(model)
+    _require_short(found)
+    if method not in _methods(found):
+        raise ValueError(
+            f"`method={method!r}` is not for this {found.estimator}, which has "
+            f"{' and '.join(_methods(found))}"
+        )
+    columns = [one.name for one in found.inputs] if names is None else [str(one) for one in names]
+    if len(columns) != len(found.inputs):
+        raise ValueError(f"`names` must have {len(found.inputs)} entries, got {len(columns)}")
+    inner = _Inner(found, [quoted(one, NAME) for one in columns])
+    return ",\n".join(
+        f"{inner.around(one)} AS {quoted(one.name, NAME)}" for one in answers_of(found, method)
+    )
+
+
+def _methods(model: Model) -> tuple[str, ...]:
+    if not model.answers.is_classifier:
+        return _METHODS[:1]
+    return _METHODS if model.answers.maps else _METHODS[:2]
+
+
+def _require_short(model: Model) -> None:
+    function = model.function
+    if not isinstance(function, TermSum):
+        raise ValueError(
+            "`model` has infinitely many terms, and SQL is for short polynomials: fit with "
+            "`n_terms`, such as `n_terms=50`, or export it to C, NumPy or ONNX"
+        )
+    if function.n_terms > _MOST_TERMS:
+        raise ValueError(
+            f"`model` has {function.n_terms} terms, and SQL is for at most {_MOST_TERMS}: fit with "
+            "fewer `n_terms`, or export it to C, NumPy or ONNX"
+        )
+    if function.degree > _MOST_DEGREE:
+        raise ValueError(
+            f"`model` has polynomials of degree {function.degree}, and SQL is for at most "
+            f"{_MOST_DEGREE}: fit with a lower `degree`, or export it to C, NumPy or ONNX"
+        )
+    require_no_errors(model, "SQL, whose expressions have no errors")
+
+
+class _Inner:
+    """The nested queries from the columns to the outputs, as far as an answer needs them."""
+
+    def __init__(self, model: Model, columns: list[str]) -> None:
+        assert isinstance(model.function, TermSum)
+        self._model, self._columns, self._function = model, columns, model.function
+        # DuckDB takes a name for the alias beside it, if there is one, and no column is to be it
+        self._v = "v"
+        while any(one[1:].casefold().startswith(self._v) for one in columns):
+            self._v += "v"
+
+    def around(self, answer: Answer) -> str:
+        """Return a scalar subquery of an answer."""
+        model, function = self._model, self._function
+        kept = [row for row in range(function.n_terms) if function.coef[row, answer.outputs].any()]
+        used = sorted({factor for row in kept for factor in function.factors[row]})
+        sums = []
+        for k in answer.outputs:
+            products = [
+                " * ".join(
+                    [
+                        number(function.coef[row, k]),
+                        *(f"f{t}_{n}" for t, n in function.factors[row]),
+                    ]
+                )
+                for row in kept
+                if function.coef[row, k]
+            ]
+            shift = float(model.intercept[k])
+            sums.append(total([*products, *[number(shift)] * bool(shift)]) + f" AS o{k}")
+        numbers = [t for t, one in enumerate(model.inputs) if not isinstance(one, Category)]
+        values = [f"{self._given(t)} AS {self._v}{t}" for t in range(len(model.inputs))]
+        own = function.functions
+        varies = sorted({t for t, n in used if own[t].degree and n >= own[t].contrasts.shape[1]})
+        shares = [f"{self._share(t)} AS u{t}" for t in varies]
+        scaled = [f"{self._scaled(t)} AS z{t}" for t in varies]
+        functions = [f"{self._value_of(t, n)} AS f{t}_{n}" for t, n in used]
+        refused = f"({self._refused(numbers)}) AS bad"
+        levels = [
+            [*values],
+            ["*", refused, *shares],
+            ["*", *scaled] if scaled else [],
+            *self._polynomials(used),
+            ["*", *functions] if functions else [],
+            ["bad", *sums],
+            *answer.levels,
+            [f"CASE WHEN bad THEN NULL ELSE {answer.text} END"],
+        ]
+        text = ""
+        for depth, level in enumerate(level for level in levels if level):
+            query = ",\n  ".join(level)
+            inner = f"\nFROM (\n{text}\n{_FENCE}) AS q{depth}" if text else ""
+            text = f"SELECT {query}{inner}"
+        return f"(\n{text}\n)"
+
+    def _number_input(self, t: int) -> Number:
+        one = self._model.inputs[t]
+        assert not isinstance(one, Category)
+        return one
+
+    def _given(self, t: int) -> str:
+        if isinstance(self._model.inputs[t], Category):
+            return self._columns[t]
+        nan = double("'NaN'")
+        return f"NULLIF({double(self._columns[t])}, {nan})"
+
+    def _refused(self, numbers: list[int]) -> str:
+        infinite = double("'Infinity'")
+        tests = []
+        for t in numbers:
+            gone = [] if self._number_input(t).takes_gaps else [f"{self._v}{t} IS NULL"]
+            tests.append(" OR ".join([*gone, f"ABS({self._v}{t}) = {infinite}"]))
+        return " OR ".join(tests) or "FALSE"
+
+    def _share(self, t: int) -> str:
+        one = self._number_input(t)
+        u = f"(0.5e0 * {self._v}{t} - {number(one.half_lower)}) / {number(one.half_range)}"
+        if not self._model.clips:
+            return u
+        # NULL, which is missing, stays what it is
+        return f"CASE WHEN {u} < 0e0 THEN 0e0 WHEN {u} > 1e0 THEN 1e0 ELSE {u} END"
+
+    def _scaled(self, t: int) -> str:
+        one = self._number_input(t)
+        u = f"u{t}"
+        if one.pieces is not None:
+            starts, values, slopes = one.pieces
+            lines = [
+                f"{number(value)} + {number(slope)} * (u{t} - {number(start)})"
+                for start, value, slope in zip(starts, values, slopes, strict=True)
+            ]
+            tests = [f"WHEN u{t} < {number(start)} THEN " for start in starts[1:]]
+            cases = " ".join(test + line for test, line in zip(tests, lines, strict=False))
+            u = f"(CASE {cases} ELSE {lines[-1]} END)" if cases else f"({lines[-1]})"
+        return f"{number(one.offset)} + {number(one.span)} * {u}"
+
+    def _value_of(self, t: int, n: int) -> str:
+        """Write function n of input t."""
+        own = self._function.functions[t]
+        n_contrasts = own.contrasts.shape[1]
+        one = self._model.inputs[t]
+        if isinstance(one, Category):
+            return self._contrast(t, one, own.contrasts[:, n])
+        if n < n_contrasts:
+            given, missing = (number(value) for value in own.contrasts[:, n])
+            return double(f"CASE WHEN {self._v}{t} IS NULL THEN {missing} ELSE {given} END")
+        degree = n - n_contrasts + 1
+        if not one.takes_gaps:
+            return f"p{t}_{degree}"
+        return f"COALESCE(p{t}_{degree}, {number(own.absent[degree - 1])})"
+
+    def _polynomials(self, used: list[tuple[int, int]]) -> list[list[str]]:
+        """Write the polynomials of numbers, a query a degree, by their recurrence."""
+        own, a, b = self._function.functions, self._function.a, self._function.b
+        degrees = {
+            t: n - own[t].contrasts.shape[1] + 1 for t, n in used if own[t].degree
+        }  # the last one is the largest
+        levels = []
+        for n in range(1, max(degrees.values(), default=0) + 1):
+            level = ["*"]
+            for t in (t for t, degree in degrees.items() if degree >= n):
+                value = f"{number(a[n])} * z{t}"
+                value += f" * p{t}_{n - 1}" if n > 1 else ""
+                if n > 1:
+                    drop = number(b[n])
+                    value += f" - {drop} * p{t}_{n - 2}" if n > 2 else f" - {drop}"
+                level.append(f"{value} AS p{t}_{n}")
+            levels.append(level)
+        return levels
+
+    def _contrast(self, t: int, one: Category, values: Doubles) -> str:
+        column, cases = f"{self._v}{t}", []
+        if one.has_missing:
+            cases.append(f"WHEN {column} IS NULL THEN {number(values[-1])}")
+        for level, own in zip(one.values, values.tolist(), strict=False):
+            cases.append(f"WHEN {column} = {literal(level)} THEN {number(own)}")
+        return double(f"CASE {' '.join(cases)} ELSE 0e0 END")
