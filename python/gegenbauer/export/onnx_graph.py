@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["OPSET", "Graph", "import_onnx"]
 
@@ -75,6 +78,16 @@ class Graph:
             tensor = self._onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
         self.constants.append(tensor)
         return name
+
+    def keep_only(self, results: Iterable[str]) -> None:
+        """Leave out what does not lead to some results."""
+        needed, kept = set(results), []
+        for node in reversed(self.nodes):
+            if needed.intersection(node.output):
+                kept.append(node)
+                needed.update(node.input)
+        self.nodes = kept[::-1]
+        self.constants = [tensor for tensor in self.constants if tensor.name in needed]
 
     # ---- arithmetic, whose operands are names or numbers ---------------------------------------
 

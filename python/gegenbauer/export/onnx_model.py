@@ -190,7 +190,9 @@ def add_answers(model: Model, graph: Graph, x: str) -> dict[str, str]:
     answers, g = model.answers, graph
     outputs = outputs_of(model, g, x)
     if not answers.is_classifier:
-        return {"prediction": _flat(g, outputs) if answers.flat else outputs}
+        outputs = _flat(g, outputs) if answers.flat else outputs
+        g.keep_only([outputs])
+        return {"prediction": outputs}
     found = {}
     if answers.maps:
         decision, probabilities = _calibrated(model, g, outputs)
@@ -205,6 +207,7 @@ def add_answers(model: Model, graph: Graph, x: str) -> dict[str, str]:
     if answers.classes is not None:
         code = g.node("Gather", _label_constant(g, _labels(model)), code, axis=0)
     found["label"] = code
+    g.keep_only(found.values())
     return {one.name: found[one.name] for one in answer_types(model)}
 
 
