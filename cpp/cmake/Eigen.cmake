@@ -2,12 +2,21 @@
 # git-ignored cpp/third_party/eigen. They are copied because pip deletes its build environment, and the source
 # distribution carries the copy. The pins stand in pyproject.toml.
 #
-# GEGENBAUER_EIGEN_DIR uses other headers instead.
+# GEGENBAUER_EIGEN_DIR uses the headers of a folder instead, GEGENBAUER_SYSTEM_EIGEN those that find_package(Eigen3)
+# finds, as distributions want it. Neither is used unless it is set: what happens to lie on a machine changes no build.
 
 set(GEGENBAUER_EIGEN_DIR "" CACHE PATH "Folder that holds Eigen/Core; empty: the staged headers")
+option(GEGENBAUER_SYSTEM_EIGEN "Use the Eigen that CMake finds, 3.4 or newer" OFF)
 
 if(GEGENBAUER_EIGEN_DIR)
   set(eigen_dir ${GEGENBAUER_EIGEN_DIR})
+elseif(GEGENBAUER_SYSTEM_EIGEN)
+  find_package(Eigen3 CONFIG REQUIRED)
+  if(Eigen3_VERSION VERSION_LESS 3.4)
+    message(FATAL_ERROR "Eigen 3.4 or newer is needed, found ${Eigen3_VERSION} in ${Eigen3_DIR}")
+  endif()
+  get_target_property(eigen_dir Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
+  message(STATUS "Eigen: ${Eigen3_VERSION} in ${eigen_dir}")
 else()
   set(eigen_dir ${PROJECT_SOURCE_DIR}/cpp/third_party/eigen)
   set(stage_script ${CMAKE_CURRENT_LIST_DIR}/stage_eigen.py)

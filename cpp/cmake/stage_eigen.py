@@ -6,12 +6,17 @@ The pins are the ``build.requires`` of the overrides in PYPROJECT, and nowhere e
 them that is installed is copied, unless DESTINATION already holds that version. Without any, as in
 a build from the source distribution, what DESTINATION holds must be one of the pins.
 
+Only the files that the modules of the core include are copied, in whichever branch of a condition:
+a third of the headers of Eigen are of its sparse solvers, geometry and bindings of other libraries.
+
 The package is looked up through ``importlib.metadata``, which sees the build environments of every
 installer; a search of ``CMAKE_PREFIX_PATH`` does not find it under pip's build isolation.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import sys
 import tempfile
@@ -24,6 +29,8 @@ HEADERS = {
     "eigency": "eigency/eigen",
     "cmeel-eigen": "cmeel.prefix/include/eigen3",
 }
+# What the sources include as <Eigen/NAME>.
+MODULES = ("Core", "Householder", "LU", "QR")
 STAMP = "STAGED_FROM"
 
 
@@ -49,13 +56,33 @@ def installed_version(package: str) -> str | None:
         return None
 
 
+def included_headers(root: Path) -> set[Path]:
+    """Return the files below `root`, relative to it, that `MODULES` include, and these include."""
+    waiting = [Path("Eigen", module) for module in MODULES]
+    found: set[Path] = set()
+    while waiting:
+        header = waiting.pop()
+        if header in found:
+            continue
+        found.add(header)
+        text = (root / header).read_text("utf-8")
+        for name in re.findall(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', text, re.MULTILINE):
+            for folder in (root / header.parent, root):
+                path = Path(os.path.normpath(folder / name))
+                if path.is_relative_to(root) and path.is_file():
+                    waiting.append(path.relative_to(root))
+    return found
+
+
 def copy_headers(package: str, stamp: str, destination: Path) -> None:
     """Replace `destination` by the headers and licence texts of `package`, whole or not at all."""
     source = Path(str(metadata.distribution(package).locate_file(HEADERS[package])))
     destination.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=destination.parent) as temporary:
         fresh = Path(temporary, "fresh")
-        shutil.copytree(source / "Eigen", fresh / "Eigen")
+        for header in sorted(included_headers(source)):
+            (fresh / header).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source / header, fresh / header)
         for text in source.glob("COPYING*"):
             shutil.copy2(text, fresh)
         (fresh / STAMP).write_text(stamp + "\n", "utf-8")

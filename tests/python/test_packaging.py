@@ -19,6 +19,7 @@ import gegenbauer
 
 ROOT = Path(__file__).parents[2]
 EIGEN_PACKAGES = {"eigency", "cmeel-eigen"}
+MODULES = ("Core", "Householder", "LU", "QR")  # of Eigen, that the core uses
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +131,8 @@ class TestEigenPin:
             ("linux", "aarch64", "cmeel-eigen"),
             ("darwin", "arm64", "eigency"),
             ("darwin", "x86_64", "cmeel-eigen"),
+            ("win32", "AMD64", "eigency"),
+            ("win32", "ARM64", "cmeel-eigen"),
         ],
     )
     def test_one_package_serves(self, pyproject, platform, machine, package, abi_flags):
@@ -183,9 +186,12 @@ class TestStaging:
                 f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n"
             )
             folder = site / headers
-            (folder / "Eigen").mkdir(parents=True)
+            (folder / "Eigen" / "src").mkdir(parents=True)
+            for module in MODULES:
+                (folder / "Eigen" / module).write_text("")
             (folder / "Eigen" / "Core").write_text(text)
             (folder / "COPYING.MPL2").write_text("terms")
+            return folder
 
         return install
 
@@ -226,8 +232,35 @@ class TestStaging:
         (target / "Eigen" / "Leftover").write_text("")
         site("eigency", "0.0.2", "eigency/eigen", "two")
         assert stage.main(project("eigency==0.0.2"), target) == "eigency==0.0.2"
-        assert [p.name for p in (target / "Eigen").iterdir()] == ["Core"]
+        assert {p.name for p in (target / "Eigen").iterdir()} == set(MODULES)
         assert (target / "Eigen" / "Core").read_text() == "two"
+
+    def test_copies_what_is_included_and_nothing_else(self, stage, site, project, tmp_path):
+        text = '#include "src/used.h"\n#include <cmath>'
+        source = site("eigency", "0.0.1", "eigency/eigen", text)
+        (source / "Eigen" / "src" / "used.h").write_text('#ifdef X\n# include "./deeper.h"\n#endif')
+        for name in ("deeper", "unused"):
+            (source / "Eigen" / "src" / f"{name}.h").write_text("// #include <Eigen/Other>")
+        (source / "Eigen" / "Other").write_text("")
+        target = tmp_path / "eigen"
+        stage.main(project("eigency==0.0.1"), target)
+        files = {p.relative_to(target).as_posix() for p in target.rglob("*") if p.is_file()}
+        assert files == {
+            "COPYING.MPL2",
+            "STAGED_FROM",
+            "Eigen/src/deeper.h",
+            "Eigen/src/used.h",
+            *(f"Eigen/{module}" for module in MODULES),
+        }
+
+    def test_modules_are_those_that_the_sources_include(self):
+        sources = [*(ROOT / "cpp").glob("[!t]*/**/*.?pp"), *(ROOT / "tests" / "cpp").glob("*.?pp")]
+        included = {
+            module
+            for source in sources
+            for module in re.findall(r"#include <Eigen/(\w+)>", source.read_text("utf-8"))
+        }
+        assert included == set(MODULES)
 
     def test_other_package_serves(self, stage, site, project, tmp_path):
         site("cmeel-eigen", "0.0.3", "cmeel.prefix/include/eigen3", "three")
