@@ -120,7 +120,7 @@ def _require_matplotlib() -> None:
         import_module("matplotlib")
     except ModuleNotFoundError as error:
         raise ImportError(
-            "the plots need the package matplotlib: pip install '.[bench]'"
+            "the plots need the package matplotlib: pip install --group bench"
         ) from error
 
 

@@ -138,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except ModuleNotFoundError as error:
-        print(f"python -m experiments.paper: {error}: pip install '.[bench]'", file=sys.stderr)
+        print(f"python -m experiments.paper: {error}: pip install --group bench", file=sys.stderr)
         return 2
     except (OSError, OtherRunError, FormatError) as error:
         print(f"python -m experiments.paper: {error}", file=sys.stderr)

@@ -104,7 +104,7 @@ def evaluate_forms(
     n_threads: int,
 ) -> None: ...
 
-class KernelResult(TypedDict):
+class _KernelResult(TypedDict):
     dual_coef: _Doubles
     intercept: _Doubles
     solver: str
@@ -154,7 +154,7 @@ class ProductKernel:
         penalize_constant: bool,
         max_bytes: float,
         n_threads: int,
-    ) -> KernelResult: ...
+    ) -> _KernelResult: ...
 
 class TotalDegreeKernel(ProductKernel):
     def __init__(
@@ -191,7 +191,7 @@ class SpectrumParts:
 
 def complete_part(basis: TensorBasis) -> tuple[int, int]: ...
 
-class RidgeResult(TypedDict):
+class _RidgeResult(TypedDict):
     weights: _Doubles
     engine: str
     solver: str
@@ -229,10 +229,10 @@ def solve_ridge(
     float64_products: bool,
     max_bytes: float,
     n_threads: int,
-) -> RidgeResult: ...
+) -> _RidgeResult: ...
 def solve_gram(
     gram: _Doubles, n_terms: int, gamma: float, penalize_constant: bool, n_threads: int
-) -> RidgeResult: ...
+) -> _RidgeResult: ...
 def estimate_bytes(
     basis: TensorBasis,
     n_samples: int,

@@ -541,7 +541,7 @@ class TestCommand:
     def test_without_matplotlib(self, monkeypatch, tmp_path, capsys):
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         assert command.main([str(tmp_path / "report"), "--read"]) == 2
-        assert "matplotlib: pip install '.[bench]'" in capsys.readouterr().err
+        assert "matplotlib: pip install --group bench" in capsys.readouterr().err
         assert not (tmp_path / "report").exists()
 
     def test_wrong_files(self, tmp_path, capsys):

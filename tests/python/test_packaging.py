@@ -74,6 +74,13 @@ class TestWheel:
         theirs = {Requirement(text).name for text in metadata.requires("scikit-learn") or []}
         assert needed - {"scikit-learn"} <= theirs
 
+    def test_extras_are_those_that_users_need(self, pyproject):
+        """What only a checkout needs is a dependency group, which no wheel carries."""
+        extras = set(pyproject["project"]["optional-dependencies"])
+        assert {"cli", "dask", "io", "plot", "sympy", "table"} <= extras
+        assert extras.isdisjoint(pyproject["dependency-groups"])
+        assert {"test", "bench", "lint", "dev"} <= set(pyproject["dependency-groups"])
+
     def test_command_is_registered(self):
         (script,) = metadata.distribution("gegenbauer").entry_points.select(group="console_scripts")
         assert (script.name, script.value) == ("gegenbauer", "gegenbauer.cli:main")
@@ -104,6 +111,33 @@ class TestWheel:
             [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
         )
         assert done.stdout.strip() == "[]"
+
+
+class TestRelease:
+    def test_wheels_are_built_for_every_python_that_is_declared(self, pyproject):
+        project = pyproject["project"]
+        declared = {
+            name.rpartition(" ")[2]
+            for name in project["classifiers"]
+            if re.fullmatch(r".*Python :: 3\.\d+", name)
+        }
+        built = {f"3.{name[3:5]}" for name in pyproject["tool"]["cibuildwheel"]["build"]}
+        assert built == declared
+        assert f">={min(declared)}" == project["requires-python"]
+
+    def test_workflows_run_nothing_that_can_move(self):
+        """Actions are pinned by hashes; the tag beside them is for the reader."""
+        for workflow in (ROOT / ".github" / "workflows").iterdir():
+            used = re.findall(r"uses: (.*)", workflow.read_text("utf-8"))
+            assert used
+            assert [u for u in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", u)] == []
+
+    def test_make_knows_the_words_that_contributors_are_given(self):
+        text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+        words = re.findall(r"^\| `make (\w+)` \|", text, re.MULTILINE)
+        assert len(words) == 5
+        targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+        assert targets == words
 
 
 class TestEigenPin:

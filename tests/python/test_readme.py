@@ -37,6 +37,8 @@ TEXTS = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
+    ROOT / "CODE_OF_CONDUCT.md",
+    ROOT / "SECURITY.md",
     ROOT / "bench" / "README.md",
     ROOT / "cpp" / "README.md",
     ROOT / "experiments" / "paper" / "README.md",

@@ -95,4 +95,5 @@ def test_ignored_files_are_not_read(check):
 def test_is_one_of_the_linters():
     script = (CHECK.parent / "run").read_text("utf-8")
     linters = script.partition('section "Formatters and linters"')[2].partition("section ")[0]
-    assert "check_words.py" in linters
+    assert ".ci/lint" in linters
+    assert "check_words.py" in (CHECK.parent / "lint").read_text("utf-8")

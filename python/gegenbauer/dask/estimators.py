@@ -29,8 +29,9 @@ class GegenbauerRegressor(Learner, estimators.GegenbauerRegressor):
 
     Parameters
     ----------
-    n_terms, degree, lam, alpha, index_set, max_interaction, term_order, spectrum, domain, \
-            bounds, out_of_range, penalize_constant, engine, solver, precision
+    n_terms, degree, lam, alpha, index_set, max_interaction, term_order, spectrum, domain
+        As in :class:`gegenbauer.GegenbauerRegressor`.
+    bounds, out_of_range, penalize_constant, engine, solver, precision
         As in :class:`gegenbauer.GegenbauerRegressor`; ``engine`` and ``solver`` must not need all
         samples at once.
     categorical_features, missing : default="from_dtype", default="error"
@@ -81,8 +82,9 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
 
     Parameters
     ----------
-    n_terms, degree, lam, alpha, index_set, max_interaction, term_order, spectrum, domain, \
-            bounds, out_of_range, penalize_constant, engine, solver, precision
+    n_terms, degree, lam, alpha, index_set, max_interaction, term_order, spectrum, domain
+        As in :class:`gegenbauer.GegenbauerClassifier`.
+    bounds, out_of_range, penalize_constant, engine, solver, precision
         As in :class:`gegenbauer.GegenbauerClassifier`; ``engine`` and ``solver`` must not need all
         samples at once.
     class_weight : dict, "balanced" or None, default=None

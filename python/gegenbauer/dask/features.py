@@ -20,8 +20,9 @@ class GegenbauerFeatures(OnDask, estimators.GegenbauerFeatures):
 
     Parameters
     ----------
-    n_terms, degree, lam, index_set, max_interaction, term_order, spectrum, domain, bounds, \
-            out_of_range
+    n_terms, degree, lam, index_set, max_interaction, term_order, spectrum, domain
+        As in :class:`gegenbauer.GegenbauerFeatures`.
+    bounds, out_of_range
         As in :class:`gegenbauer.GegenbauerFeatures`.
     categorical_features, missing : default="from_dtype", default="error"
         As in :class:`gegenbauer.GegenbauerFeatures`. Levels are those of all samples: where types

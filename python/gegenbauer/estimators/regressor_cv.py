@@ -798,8 +798,10 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
 
         Returns
         -------
-        lower, upper : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Infinite where the samples of ``fit`` are too few for so large a coverage.
+        lower : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The lower ends, -inf where the samples of ``fit`` are too few for so large a coverage.
+        upper : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The upper ends, inf there.
 
         Raises
         ------

@@ -1,0 +1,19 @@
+# Five words for daily work, in the environment .venv of CONTRIBUTING.md; `.ci/run` is the whole, from nothing.
+PYTHON ?= .venv/bin/python
+
+.PHONY: test lint docs bench wheel
+
+test: ## the Python tests, without the slow ones
+	$(PYTHON) -m pytest -n auto
+
+lint: ## formatters, linters, types, words, spelling, workflows
+	.ci/lint $(PYTHON)
+
+docs: ## the pages for the browser, into build/docs
+	$(PYTHON) -m sphinx -W --keep-going docs build/docs
+
+bench: ## every benchmark once, at tiny sizes
+	$(PYTHON) -m bench --quick
+
+wheel: ## a source distribution and a wheel for this machine, into dist
+	$(PYTHON) -m build --outdir dist
