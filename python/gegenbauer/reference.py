@@ -336,7 +336,7 @@ def graded_lexicographic(n_inputs: int, n_terms: int) -> IntArray:
 def elementary_function(X: npt.ArrayLike, index: Sequence[int], lam: float) -> FloatArray:
     r"""Evaluate one Gegenbauer elementary function (`Bernstein-product`).
 
-    .. math:: G_{k_1, \dots, k_m}^\lambda(x) = g_{k_1}^\lambda(x_1) \cdots g_{k_m}^\lambda(x_m)
+    .. math:: G_{k_1, \ldots, k_m}^\lambda(x) = g_{k_1}^\lambda(x_1) \cdots g_{k_m}^\lambda(x_m)
 
     Parameters
     ----------
@@ -549,7 +549,7 @@ def wdd(G: npt.ArrayLike, Phi: npt.ArrayLike) -> FloatArray:
     Returns
     -------
     ndarray of shape (L,) or (L, K)
-        The minimiser of |G w - Phi| of least norm.
+        The minimiser of ``|G w - Phi|`` of least norm.
 
     Raises
     ------

@@ -251,7 +251,7 @@ class TotalDegreeKernel(_Kernel):
 class SpectrumKernel(_Kernel):
     r"""The sum over all terms there are, each with its weight: a product over the inputs.
 
-    .. math:: K(x, z) = \prod_t \Big(1 + \sum_{n \ge 1} v_t(n) \phi_n(x_t) \phi_n(z_t)\Big)
+    .. math:: K(x, z) = \prod_t \Bigl(1 + \sum_{n \ge 1} v_t(n) \phi_n(x_t) \phi_n(z_t)\Bigr)
 
     with polynomials orthonormal on [-1, 1] and the squared weights v_t(n) of a `Spectrum`. It is
     the limit of the `TensorBasis` sets of largest weight when nothing is left out.

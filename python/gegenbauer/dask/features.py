@@ -106,7 +106,7 @@ class GegenbauerFeatures(OnDask, estimators.GegenbauerFeatures):
 
         Returns
         -------
-        Dask array or dataframe of shape (n_samples, n_terms_)
+        Dask array or dataframe of shape (n_samples, n_terms)
             Not yet computed, in the partitions of X; a dataframe has its index, and the names of
             the terms. A NumPy array if X is in memory.
         """

@@ -66,7 +66,7 @@ class SolvedEstimator(BasisEstimator, TargetEstimator):
 
     @property
     def term_coef_(self) -> Doubles:
-        """Coefficients of the terms, (n_terms_,) or (n_terms_, n_outputs)."""
+        """Coefficients of the terms, (n_terms,) or (n_terms, n_outputs)."""
         return self._solved().expansion.coef
 
     @property

@@ -59,8 +59,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         Smallest and largest value of each input, where they are known beforehand, as of a
         simulator; None for those of the samples of ``fit``. Samples beyond are treated by
         ``out_of_range``, in ``fit`` too.
-    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
-            default="from_dtype"
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which inputs are categories: those of tables whose type is one of text, truth values or
         categories; a mask, or numbers or names of columns; or none. A category of n levels has
         n - 1 functions in the place of polynomials, the contrasts of
@@ -84,7 +83,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
     engine : {"auto", "primal", "moments", "dual", "kernel"}, default="auto"
         The way to the normal equations: of the terms, from features ("primal") or from
         moments, or of the samples, from features ("dual") or from a product formula ("kernel").
-        "auto" takes the one that :func:`fit_cost` expects to be cheapest.
+        "auto" takes the one that :func:`gegenbauer.ridge.fit_cost` expects to be cheapest.
     solver : {"auto", "cholesky", "orthogonal"}, default="auto"
         How to solve. "cholesky" is fast, "orthogonal" works at any alpha; "auto" begins with
         the first and falls back to the second where it must.
@@ -120,7 +119,7 @@ class GegenbauerClassifier(ClassStream, GegenbauerEstimator):
         stands for what is missing.
     expansion_ : TermExpansion
         The fitted function, of which ``term_coef_`` is a part.
-    term_coef_ : ndarray of shape (n_terms_,) or (n_terms_, n_outputs)
+    term_coef_ : ndarray of shape (n_terms,) or (n_terms, n_outputs)
         Weights of the terms; one-dimensional for two classes.
     n_terms_ : int
         Number of terms in use.

@@ -153,8 +153,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         Most samples of which each has a dual coefficient. "auto" takes
         :func:`gegenbauer.ridge.default_kernel_samples`, about 15,000 on two processors with 24 GB:
         give a number for a choice that does not depend on the machine.
-    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
-            default="from_dtype"
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which inputs are categories: "from_dtype" those of tables of pandas, polars or Arrow whose
         type is one of categories, text or truth values; else a mask, or numbers or names of
         columns. Each is one input with one weight, whatever its number of levels: see

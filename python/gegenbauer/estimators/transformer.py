@@ -72,8 +72,7 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         Smallest and largest value of each input, where they are known beforehand, as of a
         simulator; None for those of the samples of ``fit``. Samples beyond are treated by
         ``out_of_range``, in ``fit`` too.
-    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
-            default="from_dtype"
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which inputs are categories: those of tables whose type is one of text, truth values or
         categories; a mask, or numbers or names of columns; or none. A category of n levels has
         n - 1 functions in the place of polynomials, the contrasts of
@@ -196,7 +195,7 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
 
         Returns
         -------
-        ndarray of shape (n_samples, n_terms_)
+        ndarray of shape (n_samples, n_terms)
             The feature matrix G; float32 if X is, else float64.
 
         Raises
@@ -230,7 +229,7 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
 
         Returns
         -------
-        ndarray of str objects, shape (n_terms_,)
+        ndarray of str objects, shape (n_terms,)
             Names in the order of the columns; the constant term is ``"1"``.
 
         Raises
