@@ -9,18 +9,18 @@ since leave-one-out predictions are exact and cost no refits.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import ListedColormap
-from sklearn.datasets import load_wine
+import pandas as pd
+from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import accuracy_score, log_loss
 
 from gegenbauer import GegenbauerClassifierCV
 from gegenbauer.plotting import ReliabilityDisplay
 
 # %%
-# Three growers of wine, by two of the thirteen measurements, so that the model can be drawn.
+# Tumours of two kinds, by two of thirty measurements, so that the model can be drawn.
 
-table = load_wine(as_frame=True)
-X = table.data[["flavanoids", "color_intensity"]]
+table = load_breast_cancer(as_frame=True)
+X = table.data[["mean texture", "mean concave points"]]
 y = table.target_names[table.target]
 model = GegenbauerClassifierCV().fit(X, y)
 
@@ -33,26 +33,21 @@ print(f"leave-one-out accuracy {accuracy_score(y, labels):.3f}")
 print(f"leave-one-out log-loss {log_loss(y, probabilities):.3f}")
 
 # %%
-# The colour is the most probable class, and the stronger the surer. Circles are samples that the
-# model without them takes for another class.
+# The colour is the probability, and the lines are those of 10, 50 and 90 per cent. Circles are
+# samples that the model without them takes for the other class.
 
-low, high = X.min().to_numpy(), X.max().to_numpy()
-first, second = (np.linspace(low[i], high[i], 200) for i in range(2))
-grid = np.stack(np.meshgrid(first, second), axis=-1)
-points = type(X)(grid.reshape(-1, 2), columns=X.columns)
-P = model.predict_proba(points).reshape(200, 200, 3)
-
-colours = np.array([[0.12, 0.47, 0.71], [1.0, 0.6, 0.1], [0.17, 0.63, 0.17]])
-strength = (P.max(axis=2, keepdims=True) - 1 / 3) * 1.5
-image = 1 - strength * (1 - colours[P.argmax(axis=2)])
+first, second = np.linspace(X.min(), X.max(), 200).T
+grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
+P = model.predict_proba(pd.DataFrame(grid, columns=X.columns))[:, 1].reshape(200, 200)
 
 figure, (left, right) = plt.subplots(ncols=2, figsize=(10, 4.2), layout="constrained")
-left.imshow(image, origin="lower", extent=(low[0], high[0], low[1], high[1]), aspect="auto")
-left.scatter(*X.to_numpy().T, c=table.target, cmap=ListedColormap(colours), ec="white", s=28)
-wrong = X[labels != y].to_numpy()
-left.scatter(*wrong.T, s=110, fc="none", ec="black", label="wrong when left out")
-left.set(title="Probabilities of three classes", xlabel="flavanoids", ylabel="colour intensity")
-left.legend(loc="upper right")
+image = left.pcolormesh(first, second, P, cmap="RdBu_r", vmin=-0.3, vmax=1.3, rasterized=True)
+left.contour(first, second, P, levels=[0.1, 0.5, 0.9], colors="k", linestyles=["--", "-", "--"])
+for name, colour in zip(model.classes_, ("navy", "darkred"), strict=True):
+    left.plot(*X[y == name].to_numpy().T, ".", color=colour, ms=4, label=name)
+left.plot(*X[labels != y].to_numpy().T, "o", ms=9, mfc="none", color="k", label="wrong, left out")
+left.set(title="Probability of a malignant tumour", xlabel=X.columns[0], ylabel=X.columns[1])
+left.legend(fontsize="small")
 
 ReliabilityDisplay.from_estimator(model, y, ax=right)
 right.set_title("Probability and how often it came true")

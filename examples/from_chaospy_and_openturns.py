@@ -58,8 +58,8 @@ X = qmc.scale(qmc.Sobol(3, rng=0).random(1024)[:600], *bounds.T)
 y = ishigami(X)
 basis = TensorBasis(3, degree=8, lam=0.5, spectrum="orthonormal")
 scaling = InputScaling(*bounds.T, domain=(-1, 1))
-solution = solve_ridge(basis, X, y, alpha=0.0, scaling=scaling)
-indices = term_sobol_indices(basis, solution.weights, domain=(-1, 1))
+expansion = solve_ridge(basis, X, y, alpha=0.0, scaling=scaling)
+indices = term_sobol_indices(basis, expansion.weights, domain=(-1, 1))
 print(f"{basis.n_terms} terms, total indices", indices.total[0].round(4))
 
 # %%
@@ -71,7 +71,7 @@ places = [index for index in product(range(9), repeat=3) if sum(index) <= 8]
 G = np.column_stack([one[0][:, i] * one[1][:, j] * one[2][:, k] for i, j, k in places])
 by_place = dict(zip(places, np.linalg.lstsq(G, y)[0], strict=True))
 plain = np.array([by_place[tuple(index)] for index in basis.indices.tolist()])
-print("largest difference below 1e-11:", np.abs(plain - solution.weights.ravel()).max() < 1e-11)
+print("largest difference below 1e-11:", np.abs(plain - expansion.weights.ravel()).max() < 1e-11)
 
 # %%
 # With fewer runs a full expansion has too many terms. Weights that are learned give each input, and

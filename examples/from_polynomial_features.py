@@ -13,7 +13,12 @@ from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures
 
-from gegenbauer import GegenbauerFeatures, GegenbauerRegressor, GegenbauerRegressorCV
+from gegenbauer import (
+    GegenbauerFeatures,
+    GegenbauerRegressor,
+    GegenbauerRegressorCV,
+    sobol_indices,
+)
 
 X, y = make_friedman1(2400, n_features=7, noise=1.0, random_state=0)  # two do not matter
 X, new, y, target = X[:400], X[400:], y[:400], y[400:]
@@ -41,7 +46,8 @@ for degree in degrees:
 
 model = GegenbauerRegressorCV(out_of_range="clip").fit(X, y)
 print(f"all polynomials: error {error(model):.3f}")
-print("weights of the inputs:", model.relevances_.round(3))
+total = sobol_indices(model).total[0]
+print("share of the variance:", total.round(3))
 
 # %%
 # To keep the pipeline, replace one step: `GegenbauerFeatures` is a transformer as well, with
@@ -63,7 +69,7 @@ conditions = [np.linalg.cond(G) for G in (powers, features.fit_transform(X))]
 print("condition numbers: powers {:.0f}, orthonormal {:.0f}".format(*conditions))
 
 # %%
-# The error by degree, and the weights of the inputs in the learned spectrum.
+# The error by degree, and what each input contributes to the variance.
 
 figure, (left, right) = plt.subplots(ncols=2, figsize=(10, 4), layout="constrained")
 left.plot(degrees, errors, "o-", label="PolynomialFeatures, RidgeCV")
@@ -72,6 +78,6 @@ left.axhline(1.0, color="k", ls=":", label="noise")
 left.set(title="Error on new samples", xlabel="degree", ylabel="root mean squared error")
 left.set_xticks(degrees)
 left.legend()
-right.bar(np.arange(7), model.relevances_)
-right.set(title="Weights that were learned", xlabel="input", ylabel="relevance")
+right.bar(np.arange(7), total)
+right.set(title="Share of the variance", xlabel="input", ylabel="total Sobol' index")
 plt.show()

@@ -33,7 +33,7 @@ model = GegenbauerRegressorCV(n_terms=10, bounds=bounds).fit(X, y)
 # The equation in orthonormal polynomials, with the ranges that they need, and in powers.
 
 print(polynomial_text(model, names=["temperature", "time"], digits=3))
-powers = to_sympy(model, names=["T", "t"]).expand().evalf(3)
+powers = to_sympy(model, names=["T", "t"]).expand().evalf(6)
 print("yield =", powers)
 
 # %%
@@ -54,10 +54,12 @@ T, t = np.meshgrid(*(np.linspace(*pair, 60) for pair in bounds))
 Z = model.predict(np.column_stack([T.ravel(), t.ravel()])).reshape(T.shape)
 
 figure = plt.figure(figsize=(8, 6), layout="constrained")
-ax = figure.add_subplot(projection="3d")
-ax.plot_surface(T, t, Z, cmap="viridis", alpha=0.8, lw=0)
-ax.scatter(*X.T, y, color="k", s=14, depthshade=False, label="measurements")
-ax.scatter(*best, model.predict(best[np.newaxis]), color="r", s=70, marker="*", label="optimum")
+ax = figure.add_subplot(projection="3d", computed_zorder=False)
+ax.plot_surface(T, t, Z, cmap="viridis", alpha=0.9, lw=0, zorder=1)
+ax.scatter(*X.T, y, color="k", s=14, depthshade=False, zorder=2, label="measurements")
+ax.scatter(
+    *best, model.predict(best[np.newaxis]), color="r", s=120, marker="*", zorder=3, label="optimum"
+)
 ax.set(xlabel="temperature T", ylabel="time t", zlabel="yield")
 ax.set_title("Response surface of ten terms")
 ax.legend()

@@ -24,7 +24,7 @@ def batches(interrupt_at=None):
         if number == interrupt_at:
             raise KeyboardInterrupt
         rng = np.random.default_rng(number)
-        x = rng.normal(loc=number / 10, size=(1000, 1))  # inputs that drift
+        x = number / 10 + rng.uniform(0, 3, size=(1000, 1))  # inputs that drift
         yield x, np.sin(2 * x[:, 0]) + rng.normal(scale=0.3, size=1000)
 
 
@@ -53,7 +53,7 @@ print(model.n_samples_seen_, "samples; bitwise identical to a run without interr
 # %%
 # The interrupted fit knows the inputs that had come by then; beyond, it is clipped.
 
-x = np.linspace(-3, 7, 400)[:, np.newaxis]
+x = np.linspace(0, 6.8, 400)[:, np.newaxis]
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 ax.plot(x, half.predict(x), label="at the interrupt, 12,000 samples")
 ax.plot(x, model.predict(x), label="resumed, 40,000 samples")

@@ -43,6 +43,7 @@ from gegenbauer._validation import (
 )
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.errors import BeyondRangeError, OutlierWarning, OutOfRangeWarning, stacklevel
+from gegenbauer.estimators._documentation import DocumentationLink
 from gegenbauer.estimators._outliers import find_bulk
 from gegenbauer.estimators._outside import Outside
 from gegenbauer.estimators._sparse import in_blocks
@@ -144,7 +145,7 @@ def _is_of_floats(X: Any) -> bool:
     return len(dtypes) <= 1 and all(dtype in FLOAT_DTYPES for dtype in dtypes)
 
 
-class InputEstimator(FormerNames, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Handling of the inputs, shared by all estimators.
 
     Subclasses implement ``_fit``, which works on a copy of the estimator: see
