@@ -25,10 +25,17 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
 def pages(root: Path) -> dict[str, str]:
-    """Return the places of all pages on the site, by their paths in the repository."""
+    """Return the places of all pages that are laid out, by their paths in the repository."""
     found = [*(root / "docs").rglob("*.md"), *(root / "docs" / "reference").glob("*.rst")]
     docs = (path.relative_to(root).as_posix() for path in sorted(found))
     return {path: path.removeprefix("docs/") for path in docs} | ELSEWHERE
+
+
+def gallery(root: Path) -> dict[str, str]:
+    """Return the places of the pages that sphinx-gallery makes of the examples."""
+    examples = {f"examples/{path.name}": path.stem for path in (root / "examples").glob("*.py")}
+    names = {"examples": "index"} | examples
+    return {path: f"gallery/{name}.rst" for path, name in names.items()}
 
 
 def rewrite_links(text: str, path: str, places: dict[str, str]) -> str:
@@ -41,7 +48,7 @@ def rewrite_links(text: str, path: str, places: dict[str, str]) -> str:
     path : str
         Where that is.
     places : dict
-        The places of all pages, as `pages` returns them.
+        The places of all pages.
 
     Returns
     -------
@@ -71,11 +78,12 @@ def outside_of_code(text: str, change: Callable[[str], str]) -> str:
 
 def stage(root: Path, source: Path) -> None:
     """Write all pages of the repository at `root`, and what they show, to a new folder."""
-    places = pages(root)
+    staged = pages(root)
+    places = staged | gallery(root)
     shutil.copytree(
         root / "docs", source, ignore=shutil.ignore_patterns("*.md", "*.py", "__pycache__", "_site")
     )
-    for path, place in places.items():
+    for path, place in staged.items():
         text = (root / path).read_text(encoding="utf-8")
         target = source / place
         target.parent.mkdir(parents=True, exist_ok=True)

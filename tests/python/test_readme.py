@@ -12,6 +12,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,12 @@ PAGES = {
     "docs/guide.md": {"python": 6, "": 1, "sh": 0},
     "docs/streams.md": {"python": 2, "": 0, "sh": 0},
     "docs/interoperability.md": {"python": 6, "": 0, "sh": 0},
+    "docs/simulators.md": {"python": 4, "": 0, "sh": 0},
+    "docs/deployment.md": {"python": 2, "": 0, "sh": 0},
+    "docs/mathematics.md": {"python": 7, "": 0, "sh": 0},
+    "docs/distributed.md": {"python": 1, "": 1, "sh": 0},
+    "docs/ray.md": {"python": 1, "": 1, "sh": 0},
+    "docs/spark.md": {"python": 1, "": 1, "sh": 0},
     "docs/command-line.md": {"python": 0, "": 0, "sh": 1},
     "docs/replication.md": {"python": 0, "": 0, "sh": 0},
 }
@@ -43,6 +50,7 @@ TEXTS = [
     ROOT / "cpp" / "README.md",
     ROOT / "experiments" / "paper" / "README.md",
     *sorted(DOCS.glob("*.md")),
+    DOCS / "reference" / "index.md",
 ]
 
 
@@ -196,6 +204,85 @@ def test_examples_of_other_libraries(tmp_path, block, needed, printed):
         assert not done.stderr
 
 
+def test_example_of_a_simulator(tmp_path):
+    code = "\n".join(blocks("docs/simulators.md", "python"))
+    code += "\ncenter = np.array([[7.5, 25.0, 0.3]])"
+    code += "\nprint(np.abs(model.predict(center) - simulate(center)).max() < 0.01)"
+    code += "\ncorner = simulate(np.array([[14.0, 40.0, 0.5]]))[0]"
+    code += "\nprint(abs(-best.fun - corner) < 0.05, (lower < upper).all())"
+    error, shares, where, text, *_, good, found = run(code, tmp_path).splitlines()
+    assert float(error.split()[1]) < 1e-3
+    assert shares.endswith("0.  ]")  # the paint
+    assert where.endswith("[14. 40.]")
+    assert text.count("C1") == 3
+    assert (good, found) == ("True", "True True")
+
+
+def test_example_of_deployment(tmp_path):
+    code = "\n".join(blocks("docs/deployment.md", "python"))
+    kind, terms = run(code, tmp_path).splitlines()
+    assert kind == "GegenbauerRegressorCV of 3 inputs"
+    assert terms.startswith("60 terms, R2 0.8")
+    assert [path.name for path in tmp_path.iterdir()] == ["model.safetensors"]
+
+
+def test_equations_hold(tmp_path):
+    """Each block of the page on the mathematics checks an equation of its own."""
+    first, *checks = blocks("docs/mathematics.md", "python")
+    for number in range(len(checks)):
+        code = "\n".join([first, *checks[: number + 1]])
+        printed = run(code, tmp_path).split()
+        assert len(printed) > number
+        assert set(printed) == {"True"}
+
+
+@pytest.mark.slow
+def test_example_of_dask_prints_what_is_shown(tmp_path):
+    """In processes, as the page has it."""
+    pytest.importorskip("distributed")
+    (code,), (output,) = blocks("docs/distributed.md", "python"), blocks("docs/distributed.md", "")
+    (tmp_path / "program.py").write_text(code, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == output
+
+
+def test_example_of_ray_prints_what_is_shown(tmp_path, monkeypatch):
+    """Its tasks run here, in their order."""
+
+    def remote(**options):
+        return lambda function: SimpleNamespace(remote=function)
+
+    ray = ModuleType("ray")
+    ray.remote, ray.get = remote, lambda result: result
+    ray.init = ray.shutdown = lambda **options: None
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    (code,), (output,) = blocks("docs/ray.md", "python"), blocks("docs/ray.md", "")
+    assert run(code, tmp_path) == output
+
+
+def test_example_of_spark_learns_partitions():
+    """What executors and the driver do with frames of pandas; Spark itself is not here."""
+    (code,) = blocks("docs/spark.md", "python")
+    functions, program = code.split("os.environ", 1)
+    names = {}
+    exec(functions.replace("from pyspark.sql import SparkSession\n", ""), names)
+    rng = np.random.default_rng(0)
+    tables = [pd.DataFrame(rng.uniform(size=(5_000, 2)), columns=["a", "b"]) for _ in range(4)]
+    tables = [table.assign(target=np.sin(3 * table.a) * table.b) for table in tables]
+    parts = [frame for table in tables for frame in names["learn"]([table[:2500], table[2500:]])]
+    assert list(names["learn"]([tables[0][:0]])) == []  # a partition without rows
+    (merge,) = re.findall(r"model = (sum\(.*\))\.choose_alpha\(\)", program)
+    frames = pd.concat(parts)
+    frame = SimpleNamespace(toLocalIterator=frames.itertuples)
+    model = eval(merge, names | {"parts": frame}).choose_alpha()
+    assert model.n_samples_seen_ == 20_000
+    new = pd.DataFrame({"a": [0.5], "b": [1.0]})
+    assert abs(model.predict(new)[0] - np.sin(1.5)) < 1e-3
+
+
 def test_commands_run(tmp_path, monkeypatch, capsys):
     """As they stand, on tables of these names."""
     pytest.importorskip("matplotlib")
@@ -219,14 +306,18 @@ def test_commands_run(tmp_path, monkeypatch, capsys):
 
 
 def test_docs_hold_text_and_plots_that_it_shows():
-    """Once each: no twins in another format, no records that nothing reads."""
+    """Once each: no twins in another format, no records that nothing reads.
+
+    Beside what makes the site of it, and the lists of public names.
+    """
     shown = {
         text.parent / target
         for text in DOCS.rglob("*.md")
         for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text.read_text(encoding="utf-8"))
     }
     assert len(shown) > 10
-    files = {path for path in DOCS.rglob("[!.]*") if path.is_file()}
+    site = {*DOCS.glob("*.py"), *(DOCS / "_site").rglob("*"), *(DOCS / "reference").glob("*.rst")}
+    files = {path for path in DOCS.rglob("[!.]*") if path.is_file()} - site
     assert {path for path in files if path.suffix != ".md"} == shown
 
 
