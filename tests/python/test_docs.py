@@ -43,7 +43,9 @@ def listed(path: Path) -> list[tuple[str, bool]]:
         for name in re.findall(r"^   (\w[\w.]*)$", rows, re.MULTILINE):
             full = name if name.startswith("gegenbauer.") else f"{package}.{name}"
             found.append((full, ":toctree:" in rows))
-        found += [(name, True) for name in re.findall(r"^\.\. py:data:: (\S+)$", block, re.MULTILINE)]
+        found += [
+            (name, True) for name in re.findall(r"^\.\. py:data:: (\S+)$", block, re.MULTILINE)
+        ]
     return found
 
 
@@ -85,7 +87,9 @@ class TestReference:
     def test_index_has_all_packages(self):
         text = (REFERENCE / "index.md").read_text(encoding="utf-8")
         linked = re.findall(r"\]\((\w+)\.rst\)", text)
-        (tree,) = re.findall(r"^:::\{toctree\}\n:hidden:\n\n(.*?)^:::$", text, re.MULTILINE | re.DOTALL)
+        (tree,) = re.findall(
+            r"^:::\{toctree\}\n:hidden:\n\n(.*?)^:::$", text, re.MULTILINE | re.DOTALL
+        )
         assert (
             sorted(linked)
             == sorted(tree.split())
@@ -98,7 +102,9 @@ class TestReference:
         seen = 0
         for full in self.PAGES:
             doc = inspect.getdoc(look_up(full)) or ""
-            for section in re.findall(r"^See Also\n-+\n(.*?)(?=^\w[^\n]*\n-+$|\Z)", doc, re.MULTILINE | re.DOTALL):
+            for section in re.findall(
+                r"^See Also\n-+\n(.*?)(?=^\w[^\n]*\n-+$|\Z)", doc, re.MULTILINE | re.DOTALL
+            ):
                 for name in re.findall(r"^([\w.]+)(?: :|,|$)", section, re.MULTILINE):
                     seen += 1
                     first = name.split(".")[0]
@@ -150,7 +156,9 @@ class TestPages:
         for name in reached:
             source = {place: path for path, place in self.PLACES.items()}.get(f"{name}.md")
             text = (ROOT / source).read_text(encoding="utf-8") if source else ""
-            for tree in re.findall(r"^:::\{toctree\}\n:hidden:\n\n(.*?)^:::$", text, re.MULTILINE | re.DOTALL):
+            for tree in re.findall(
+                r"^:::\{toctree\}\n:hidden:\n\n(.*?)^:::$", text, re.MULTILINE | re.DOTALL
+            ):
                 for entry in tree.split():
                     child = normpath((Path(name).parent / entry).as_posix())
                     assert child not in reached
