@@ -1,4 +1,5 @@
 #include <exception>
+#include <limits>
 #include <new>
 
 #include <pybind11/gil_safe_call_once.h>
@@ -45,8 +46,9 @@ Index checked_product(std::initializer_list<Index> sizes, const char* what) {
   bool fits = true;
   for (const Index size : sizes) {
     require(size >= 0, what, ": a size must not be negative, got ", size);
-    fits = !__builtin_mul_overflow(bytes, size, &bytes) && fits;
     if (size == 0) return 0;
+    fits = fits && size <= std::numeric_limits<Index>::max() / bytes;
+    if (fits) bytes *= size;
   }
   if (!fits) throw TooLarge(Message{std::string(what) + " would be larger than any memory: request less"});
   return bytes / Index{sizeof(double)};

@@ -9,7 +9,10 @@ include(CheckCXXSourceRuns)
 set(GEGENBAUER_ISA "all" CACHE STRING "ISA variants to build: all, or a list of baseline, avx2, avx512")
 
 # The compiler knows the target; CMAKE_SYSTEM_PROCESSOR only the host.
-check_cxx_source_compiles("int main() { return __x86_64__; }" GEGENBAUER_IS_X86_64)
+check_cxx_source_compiles(
+  "#if !defined(__x86_64__) && !defined(_M_X64)\n#error\n#endif\nint main() { return 0; }"
+  GEGENBAUER_IS_X86_64
+)
 
 set(known baseline)
 if(GEGENBAUER_IS_X86_64)
@@ -32,15 +35,20 @@ message(STATUS "ISA variants: ${GEGENBAUER_ISA_VARIANTS}")
 # Compiler flags of one ISA variant.
 function(gegenbauer_isa_flags isa result)
   set(flags "")
-  if(GEGENBAUER_IS_X86_64)
-    if(isa STREQUAL "baseline")
-      set(flags -march=x86-64-v2)
-    elseif(isa STREQUAL "avx2")
-      set(flags -march=x86-64-v3)
-    elseif(isa STREQUAL "avx512")
-      # Without the width, compilers vectorise for 256 bits only.
-      set(flags -march=x86-64-v4 -mprefer-vector-width=512)
-    endif()
+  if(NOT GEGENBAUER_IS_X86_64)
+    # one variant, without flags
+  elseif(CMAKE_CXX_COMPILER_ID STREQUAL "MSVC")
+    # It has no word for v2 that all of its releases know, and compiles the baseline for SSE2.
+    set(flags_of_avx2 /arch:AVX2)
+    set(flags_of_avx512 /arch:AVX512)
+    set(flags ${flags_of_${isa}})
+  else()
+    set(flags_of_baseline -march=x86-64-v2)
+    set(flags_of_avx2 -march=x86-64-v3)
+    # Without the width, compilers vectorise for 256 bits only.
+    set(flags_of_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+    set(flags ${flags_of_${isa}})
+    list(TRANSFORM flags PREPEND "${GEGENBAUER_CLANG_PREFIX}")
   endif()
   set(${result} ${flags} PARENT_SCOPE)
 endfunction()
@@ -52,11 +60,11 @@ function(gegenbauer_host_runs isa result)
   elseif(CMAKE_CROSSCOMPILING)
     set(${result} FALSE PARENT_SCOPE)
   else()
-    # One late feature stands for the level.
-    set(feature_of_avx2 bmi2)
-    set(feature_of_avx512 avx512vl)
+    set(level_of_avx2 3)
+    set(level_of_avx512 4)
+    set(CMAKE_REQUIRED_INCLUDES ${PROJECT_SOURCE_DIR}/cpp/bindings)
     check_cxx_source_runs(
-      "int main() { return !__builtin_cpu_supports(\"${feature_of_${isa}}\"); }"
+      "#include \"cpu_features.hpp\"\nint main() { return gegenbauer::cpu::level() < ${level_of_${isa}}; }"
       GEGENBAUER_HOST_RUNS_${isa}
     )
     set(${result} ${GEGENBAUER_HOST_RUNS_${isa}} PARENT_SCOPE)

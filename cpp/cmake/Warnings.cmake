@@ -1,6 +1,11 @@
 # Target gegenbauer_warnings. Eigen, pybind11 and Python are SYSTEM includes, so only our own code is judged.
 
 add_library(gegenbauer_warnings INTERFACE)
+if(MSVC) # clang-cl takes -Wall for all there are
+  target_compile_options(gegenbauer_warnings INTERFACE /W4 $<$<BOOL:${GEGENBAUER_WARNINGS_AS_ERRORS}>:/WX>)
+  return()
+endif()
+
 target_compile_options(
   gegenbauer_warnings
   INTERFACE

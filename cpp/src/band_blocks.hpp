@@ -6,6 +6,7 @@
 #include "gegenbauer/band_form.hpp"
 #include "gegenbauer/sizes.hpp"
 #include "gegenbauer/tiles.hpp"
+#include "gegenbauer/unroll.hpp"
 
 namespace gegenbauer::band {
 
@@ -40,7 +41,7 @@ inline Square product_of_blocks(const double* left, const double* right, Index r
   Square sum = Square::Zero();
   for (Index c = 0; c < rows; ++c) {
     const ConstRowMap row(right + c * kGroup);
-#pragma GCC unroll 8
+    GEGENBAUER_UNROLL(8)
     for (Index q = 0; q < kWidth; ++q) sum.col(q) += left[c * kGroup + q] * row;
   }
   return sum;
@@ -49,14 +50,15 @@ inline Square product_of_blocks(const double* left, const double* right, Index r
 // Columns j .. j + kColumns of a packed panel += or -= tile.
 template <bool subtract>
 EIGEN_ALWAYS_INLINE void update_panel(const RegisterTile& tile, double* panel, Index j) {
-#pragma GCC unroll 8
-  for (int c = 0; c < kColumns; ++c)
-#pragma GCC unroll 3
+  GEGENBAUER_UNROLL(8)
+  for (int c = 0; c < kColumns; ++c) {
+    GEGENBAUER_UNROLL(3)
     for (int l = 0; l < kVectors; ++l) {
       double* at = panel + (j + c) * kPanel + l * kPacket;
       const Packet old = packet::load(at);
       packet::store(at, subtract ? packet::sub(old, tile.acc[c][l]) : packet::add(old, tile.acc[c][l]));
     }
+  }
 }
 
 }  // namespace gegenbauer::band

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "gegenbauer/unroll.hpp"
+
 namespace gegenbauer::band {
 
 BandFactors::BandFactors(const std::vector<double>& band, Index size, const Row& gammas) {
@@ -74,39 +76,40 @@ void sum_rows(const double* q, Index rows, const double* factor, const double* r
   for (Index begin = 0; begin < rows; begin += kColumns) {
     const double* l = factor + begin * kRow;
     RegisterTile tile;
-#pragma GCC unroll 8
+    GEGENBAUER_UNROLL(8)
     for (int j = 0; j < kColumns; ++j) {
       const Packet inverse = packet::broadcast(l[j * kRow + kWidth]);
-#pragma GCC unroll 3
+      GEGENBAUER_UNROLL(3)
       for (int v = 0; v < kVectors; ++v)
         tile.acc[j][v] = packet::mul(packet::load(q + (begin + j) * kPanel + v * kPacket), inverse);
     }
-#pragma GCC unroll 8
+    GEGENBAUER_UNROLL(8)
     for (int d = 0; d < kWidth; ++d) {
       const double* old = z + (begin + kWidth + d) % held * kPanel;
       Packet before[kVectors];
-#pragma GCC unroll 3
+      GEGENBAUER_UNROLL(3)
       for (int v = 0; v < kVectors; ++v) before[v] = packet::load(old + v * kPacket);
-#pragma GCC unroll 8
+      GEGENBAUER_UNROLL(8)
       for (int j = 0; j < std::min(d + 1, kColumns); ++j) {
         const Packet entry = packet::broadcast(l[j * kRow + d - j]);
-#pragma GCC unroll 3
+        GEGENBAUER_UNROLL(3)
         for (int v = 0; v < kVectors; ++v) tile.acc[j][v] = packet::fma(entry, before[v], tile.acc[j][v]);
       }
     }
-#pragma GCC unroll 8
-    for (int j = 1; j < kColumns; ++j)
-#pragma GCC unroll 8
+    GEGENBAUER_UNROLL(8)
+    for (int j = 1; j < kColumns; ++j) {
+      GEGENBAUER_UNROLL(8)
       for (int i = 0; i < j; ++i) {
         const Packet entry = packet::broadcast(l[j * kRow + kWidth + i - j]);
-#pragma GCC unroll 3
+        GEGENBAUER_UNROLL(3)
         for (int v = 0; v < kVectors; ++v) tile.acc[j][v] = packet::fma(entry, tile.acc[i][v], tile.acc[j][v]);
       }
+    }
     double* now = z + begin % held * kPanel;
-#pragma GCC unroll 3
+    GEGENBAUER_UNROLL(3)
     for (int v = 0; v < kVectors; ++v) {
       Packet sum = packet::load(squares + v * kPacket);
-#pragma GCC unroll 8
+      GEGENBAUER_UNROLL(8)
       for (int j = 0; j < kColumns; ++j) {
         packet::store(now + j * kPanel + v * kPacket, tile.acc[j][v]);
         sum = packet::fma(tile.acc[j][v], tile.acc[j][v], sum);
@@ -115,11 +118,11 @@ void sum_rows(const double* q, Index rows, const double* factor, const double* r
     }
     for (Index k = 0; k < n_outputs; ++k) {
       const double* w = right + k * rows + begin;
-#pragma GCC unroll 3
+      GEGENBAUER_UNROLL(3)
       for (int v = 0; v < kVectors; ++v) {
         double* at = products + k * kPanel + v * kPacket;
         Packet sum = packet::load(at);
-#pragma GCC unroll 8
+        GEGENBAUER_UNROLL(8)
         for (int j = 0; j < kColumns; ++j)
           sum = packet::fma(packet::load(now + j * kPanel + v * kPacket), packet::broadcast(w[j]), sum);
         packet::store(at, sum);

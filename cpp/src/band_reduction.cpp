@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "gegenbauer/unroll.hpp"
+
 namespace gegenbauer::band {
 
 namespace {
@@ -20,26 +22,28 @@ constexpr Index kParts = 8;
 // sums[c] += A(rows, c) v for the rows of one panel and kColumns columns c
 EIGEN_ALWAYS_INLINE void multiply_transposed(const double* a, const double* v, double* sums) {
   Packet acc[kColumns][kLanes];
-#pragma GCC unroll 8
-  for (Index c = 0; c < kColumns; ++c)
-#pragma GCC unroll 4
+  GEGENBAUER_UNROLL(8)
+  for (Index c = 0; c < kColumns; ++c) {
+    GEGENBAUER_UNROLL(4)
     for (Index l = 0; l < kLanes; ++l) acc[c][l] = packet::load(sums + c * kWidth + l * kPacket);
-#pragma GCC unroll 2
+  }
+  GEGENBAUER_UNROLL(2)
   for (Index r = 0; r < kPanel; ++r) {
     Packet row[kLanes];
-#pragma GCC unroll 4
+    GEGENBAUER_UNROLL(4)
     for (Index l = 0; l < kLanes; ++l) row[l] = packet::load(v + r * kGroup + l * kPacket);
-#pragma GCC unroll 8
+    GEGENBAUER_UNROLL(8)
     for (Index c = 0; c < kColumns; ++c) {
       const Packet entry = packet::broadcast(a[c * kPanel + r]);
-#pragma GCC unroll 4
+      GEGENBAUER_UNROLL(4)
       for (Index l = 0; l < kLanes; ++l) acc[c][l] = packet::fma(entry, row[l], acc[c][l]);
     }
   }
-#pragma GCC unroll 8
-  for (Index c = 0; c < kColumns; ++c)
-#pragma GCC unroll 4
+  GEGENBAUER_UNROLL(8)
+  for (Index c = 0; c < kColumns; ++c) {
+    GEGENBAUER_UNROLL(4)
     for (Index l = 0; l < kLanes; ++l) packet::store(sums + c * kWidth + l * kPacket, acc[c][l]);
+  }
 }
 
 }  // namespace
@@ -91,7 +95,7 @@ void Reduction::take_rows(Index first, const Step& step, std::vector<double>& ba
     Row row;
     for (Index t = 0; t < kWidth; ++t) row(t) = source[t][c * kPanel];
     const double* other = u + c * 2 * kWidth;
-#pragma GCC unroll 8
+    GEGENBAUER_UNROLL(8)
     for (Index q = 0; q < kWidth; ++q) row -= v_here.col(q) * other[q] + w_here.col(q) * other[kWidth + q];
     return row;
   };
@@ -224,10 +228,10 @@ void Reduction::finish(const Step& step) {
   Square inner = Square::Zero();  // column q: row q of V'A V
   for (Index c = 0; c < step.rows; ++c) {
     Row y = Row::Zero();
-#pragma GCC unroll 8
+    GEGENBAUER_UNROLL(8)
     for (Index part = 0; part < kParts; ++part) y += ConstRowMap(parts_.get() + (part * padded_ + c) * kWidth);
     RowMap(y_.get() + c * kWidth) = y;
-#pragma GCC unroll 8
+    GEGENBAUER_UNROLL(8)
     for (Index q = 0; q < kWidth; ++q) inner.col(q) += step.v[c * kGroup + q] * y;
   }
   // half = T'(V'A V) T / 2; inner(., q) holds row q of V'AV
@@ -241,7 +245,7 @@ void Reduction::finish(const Step& step) {
     const double* v = step.v + c * kGroup;
     Row w = Row::Zero();
     Row less = Row::Zero();
-#pragma GCC unroll 8
+    GEGENBAUER_UNROLL(8)
     for (Index q = 0; q < kWidth; ++q) {
       w += y[q] * t_rows.col(q);
       less += v[q] * half_rows.col(q);

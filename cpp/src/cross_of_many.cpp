@@ -8,6 +8,7 @@
 
 #include "feature_blocks.hpp"
 #include "gegenbauer/sizes.hpp"
+#include "gegenbauer/unroll.hpp"
 
 namespace gegenbauer {
 
@@ -65,13 +66,14 @@ void pack_both_ways(const Design& design, Index begin, Index end, Index p, const
 template <int n_vectors>
 void subtract_columns(const double* a, const double* b, Index depth, double* panel, Index j) {
   const RegisterTileOf<n_vectors> tile = multiply_panels<n_vectors>(a, b, depth);
-#pragma GCC unroll 8
-  for (int c = 0; c < kColumns; ++c)
-#pragma GCC unroll 3
+  GEGENBAUER_UNROLL(8)
+  for (int c = 0; c < kColumns; ++c) {
+    GEGENBAUER_UNROLL(3)
     for (int v = 0; v < n_vectors; ++v) {
       double* out = panel + (j + c) * kPanel + v * kPacket;
       packet::store(out, packet::sub(packet::load(out), tile.acc[c][v]));
     }
+  }
 }
 
 // Panels [first, last) of targets, which `panels` holds from its own first on, -= W'G' for n_samples samples.

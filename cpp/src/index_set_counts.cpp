@@ -22,22 +22,19 @@ Index most_functions(const IndexSetSpec& spec, Index input) {
 namespace {
 
 constexpr Index kMaxInputs = 10'000'000;
-__extension__ using Wide = unsigned __int128;
-
 constexpr std::uint64_t kSaturated = std::uint64_t{1} << 63U;
 
 TermCount count_of(std::uint64_t value) { return {value, static_cast<double>(value)}; }
 
 TermCount operator+(const TermCount& a, const TermCount& b) {
-  std::uint64_t sum = 0;
-  if (__builtin_add_overflow(a.exact, b.exact, &sum)) sum = kSaturated;
-  return {std::min(kSaturated, sum), a.approximate + b.approximate};
+  // neither is larger than kSaturated
+  const std::uint64_t sum = a.exact > kSaturated - b.exact ? kSaturated : a.exact + b.exact;
+  return {sum, a.approximate + b.approximate};
 }
 
 TermCount operator*(const TermCount& a, const TermCount& b) {
-  std::uint64_t product = 0;
-  if (__builtin_mul_overflow(a.exact, b.exact, &product)) product = kSaturated;
-  return {std::min(kSaturated, product), a.approximate * b.approximate};
+  const bool fits = a.exact == 0 || b.exact <= kSaturated / a.exact;
+  return {fits ? a.exact * b.exact : kSaturated, a.approximate * b.approximate};
 }
 
 // n choose 0, n choose 1, ... Every value follows exactly from the one before.
@@ -48,12 +45,16 @@ class Binomials {
   void next() {
     ++k_;
     const auto factor = static_cast<std::uint64_t>(std::max<Index>(0, n_ - k_ + 1));
+    const auto divisor = static_cast<std::uint64_t>(k_);
+    const double approximate = value_.approximate * static_cast<double>(factor) / static_cast<double>(k_);
     if (value_.is_exact()) {
-      const auto wide = static_cast<Wide>(value_.exact) * factor / static_cast<std::uint64_t>(k_);
-      value_.exact = wide < kSaturated ? static_cast<std::uint64_t>(wide) : kSaturated;
+      // value * factor / divisor without a product that is larger than the result: without the common factor, what is
+      // left of the divisor has none with what is left of the other, so it divides the value
+      const std::uint64_t common = std::gcd(factor, divisor);
+      value_.exact /= divisor / common;
+      value_ = value_ * count_of(factor / common);
     }
-    value_.approximate = value_.is_exact() ? static_cast<double>(value_.exact)
-                                           : value_.approximate * static_cast<double>(factor) / static_cast<double>(k_);
+    value_.approximate = value_.is_exact() ? static_cast<double>(value_.exact) : approximate;
   }
 
  private:

@@ -1,11 +1,14 @@
 #include "gegenbauer/parallel.hpp"
 
-#ifdef __linux__
+#ifndef _WIN32
 #include <pthread.h>
+#endif
+#ifdef __linux__
 #include <sched.h>
 #endif
 
 #include <algorithm>
+#include <deque>
 #include <system_error>
 
 #include "gegenbauer/sizes.hpp"
@@ -29,9 +32,43 @@ void wait_while(const std::atomic<unsigned>& value, unsigned old) {
   }
 }
 
+#ifdef _WIN32
+using Thread = std::thread;  // Windows gives every thread 1 MiB
+#else
+// std::thread takes whatever stack the system gives: 128 KiB with musl, 512 KiB with macOS. Here it is at least 1 MiB.
+class Thread {
+ public:
+  // throws std::system_error when the system refuses the thread
+  explicit Thread(std::function<void()> body) : body_(std::move(body)) {
+    pthread_attr_t attributes;
+    std::size_t stack = 0;
+    pthread_attr_init(&attributes);
+    if (pthread_attr_getstacksize(&attributes, &stack) == 0 && stack < kLeastStack)
+      pthread_attr_setstacksize(&attributes, kLeastStack);
+    const int error = pthread_create(&handle_, &attributes, &Thread::run, this);
+    pthread_attr_destroy(&attributes);
+    if (error != 0) throw std::system_error(error, std::generic_category());
+  }
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+  ~Thread() = default;
+  void join() { pthread_join(handle_, nullptr); }
+  [[nodiscard]] pthread_t native_handle() const { return handle_; }
+
+ private:
+  static constexpr std::size_t kLeastStack = std::size_t{1} << 20U;
+  static void* run(void* self) {
+    static_cast<Thread*>(self)->body_();
+    return nullptr;
+  }
+  std::function<void()> body_;
+  pthread_t handle_{};
+};
+#endif
+
 // Moves a new thread to another processor than that of its maker, who goes on computing there: the system often puts it
 // into that queue, where it would wait for milliseconds. It stays free to run on any processor of its maker's.
-void send_away([[maybe_unused]] std::thread& thread) {
+void send_away([[maybe_unused]] Thread& thread) {
 #ifdef __linux__
   cpu_set_t all;
   const int here = sched_getcpu();
@@ -82,8 +119,7 @@ void Team::run(const Control& control, int size, const std::function<void(Team&,
   };
   // The members wait at the gate until it is known how many threads the system gave.
   std::atomic<unsigned> gate{0};
-  std::vector<std::thread> threads;
-  threads.reserve(size_of(size));
+  std::deque<Thread> threads;  // which a new one does not move
   for (int member = 1; member < size; ++member) {
     try {
       threads.emplace_back([&, member] {
@@ -91,15 +127,15 @@ void Team::run(const Control& control, int size, const std::function<void(Team&,
         member_body(member);
       });
       send_away(threads.back());
-    } catch (const std::system_error&) {
-      break;
+    } catch (const std::exception&) {
+      break;  // no thread, or no memory for one
     }
   }
   team.size_ = static_cast<int>(threads.size()) + 1;
   gate.store(1);
   gate.notify_all();
   member_body(0);
-  for (std::thread& thread : threads) thread.join();
+  for (Thread& thread : threads) thread.join();
   if (team.error_) std::rethrow_exception(team.error_);
 }
 

@@ -5,6 +5,7 @@
 
 #include "gegenbauer/packet.hpp"
 #include "gegenbauer/sizes.hpp"
+#include "gegenbauer/unroll.hpp"
 
 namespace gegenbauer {
 
@@ -41,10 +42,11 @@ double measure_flops(double seconds, const Control& control) {
       const Packet a = packet::broadcast(0.999);
       const Packet b = packet::broadcast(1e-9);
       for (Index i = 0; i < repeats; ++i) {
-#pragma GCC unroll 8
-        for (int j = 0; j < kColumns; ++j)
-#pragma GCC unroll 3
+        GEGENBAUER_UNROLL(8)
+        for (int j = 0; j < kColumns; ++j) {
+          GEGENBAUER_UNROLL(3)
           for (int v = 0; v < kVectors; ++v) acc[j][v] = packet::fma(acc[j][v], a, b);
+        }
       }
       Packet total = packet::zero();
       for (auto& column : acc)

@@ -9,6 +9,7 @@
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/sizes.hpp"
 #include "gegenbauer/tiles.hpp"
+#include "gegenbauer/unroll.hpp"
 
 namespace gegenbauer {
 
@@ -297,7 +298,7 @@ void SpectrumKernel::evaluate_closed(const double* left, const double* right, In
     Packet product[kVectors];
     for (int v = 0; v < kVectors; ++v) product[v] = packet::zero();
     for (Index t = 0; t < n_inputs_; ++t) {
-#pragma GCC unroll 3
+      GEGENBAUER_UNROLL(3)
       for (int v = 0; v < kVectors; ++v)
         product[v] = times_one_plus(product[v], closed_part<power, geometric, with_levels>(
                                                     left + t * step + v * kPacket, right + t * step + j, t));

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "gegenbauer/sizes.hpp"
+#include "gegenbauer/unroll.hpp"
 
 namespace gegenbauer {
 
@@ -50,13 +51,14 @@ EIGEN_ALWAYS_INLINE void update(const T* a, const T* b, Index depth, double sign
     if (whole) {
       const RegisterTileOf<vectors> tile = multiply_panels<vectors>(a, b, depth);
       const Packet factor = packet::broadcast(sign);
-#pragma GCC unroll 8
-      for (int j = 0; j < kColumns; ++j)
-#pragma GCC unroll 3
+      GEGENBAUER_UNROLL(8)
+      for (int j = 0; j < kColumns; ++j) {
+        GEGENBAUER_UNROLL(3)
         for (int v = 0; v < vectors; ++v) {
           double* out = corner + v * kPacket + j * target.stride;
           packet::store_unaligned(out, packet::fma(factor, tile.acc[j][v], packet::load_unaligned(out)));
         }
+      }
       return;
     }
   }

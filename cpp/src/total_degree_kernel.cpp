@@ -7,6 +7,7 @@
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/normal_equations.hpp"
 #include "gegenbauer/sizes.hpp"
+#include "gegenbauer/unroll.hpp"
 
 namespace gegenbauer {
 
@@ -42,20 +43,20 @@ EIGEN_ALWAYS_INLINE void evaluate_column(Index n_inputs, const double* left, con
     for (int v = 0; v < n_vectors; ++v) p[n][v] = packet::zero();
   for (Index t = 0; t < n_inputs; ++t, left += degree * kPanel, right += degree * kPanel) {
     Packet factor[degree + 1];
-#pragma GCC unroll 16
+    GEGENBAUER_UNROLL(16)
     for (int n = 1; n <= degree; ++n) factor[n] = packet::broadcast(right[(n - 1) * kPanel]);
-#pragma GCC unroll 3
+    GEGENBAUER_UNROLL(3)
     for (int v = 0; v < n_vectors; ++v) {
       Packet e[degree + 1];
-#pragma GCC unroll 16
+      GEGENBAUER_UNROLL(16)
       for (int n = 1; n < degree; ++n)
         e[n] = packet::mul(packet::load(left + (n - 1) * kPanel + v * kPacket), factor[n]);
       p[degree][v] =
           packet::fma(packet::load(left + (degree - 1) * kPanel + v * kPacket), factor[degree], p[degree][v]);
-#pragma GCC unroll 16
+      GEGENBAUER_UNROLL(16)
       for (int k = degree; k >= 1; --k) {
         if (k < degree) p[k][v] = packet::add(p[k][v], e[k]);
-#pragma GCC unroll 16
+        GEGENBAUER_UNROLL(16)
         for (int n = k - 1; n >= 1; --n) p[k][v] = packet::fma(e[n], p[k - n][v], p[k][v]);
       }
     }

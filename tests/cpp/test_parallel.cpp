@@ -1,4 +1,8 @@
 // Items are done once each, exceptions and interruptions reach the caller, nothing keeps running.
+#ifdef __linux__
+#include <pthread.h>
+#endif
+
 #include "check.hpp"
 #include "gegenbauer/parallel.hpp"
 
@@ -96,6 +100,39 @@ void test_interruption() {
   CHECK(polls == 3);
 }
 
+// Leaves a mark in every page of 15/16 of a MiB of the stack, and counts the marks.
+EIGEN_DONT_INLINE int use_stack() {
+  volatile char room[15 << 16];
+  constexpr std::size_t page = 4096;
+  int marks = 0;
+  for (std::size_t i = 0; i < sizeof room; i += page) room[i] = 1;
+  for (std::size_t i = 0; i < sizeof room; i += page) marks += room[i];
+  return marks;
+}
+
+// Threads have 1 MiB, however little the system would give them: 128 KiB with musl, and here with glibc.
+void test_stacks_are_large_enough() {
+#ifdef __GLIBC__
+  pthread_attr_t before;
+  pthread_attr_t small;
+  CHECK(pthread_getattr_default_np(&before) == 0 && pthread_attr_init(&small) == 0);
+  CHECK(pthread_attr_setstacksize(&small, std::size_t{128} << 10U) == 0 && pthread_setattr_default_np(&small) == 0);
+#endif
+  std::atomic<int> members{0};
+  const Control control(3);
+  Team::run(control, 3, [&](Team& team, int me) {
+    CHECK(use_stack() == 240);
+    members++;
+    team.for_each(me, 3, [](Index, int) {});
+  });
+  CHECK(members == 3);
+#ifdef __GLIBC__
+  CHECK(pthread_setattr_default_np(&before) == 0);
+  pthread_attr_destroy(&before);
+  pthread_attr_destroy(&small);
+#endif
+}
+
 void test_zeros() {
   const Matrix matrix = zeros(1500, 1401, Control(3));
   CHECK(matrix.rows() == 1500 && matrix.cols() == 1401 && matrix.isZero(0.0));
@@ -114,6 +151,7 @@ int main() {
   test_exceptions();
   test_failure_in_any_round();
   test_interruption();
+  test_stacks_are_large_enough();
   test_zeros();
   CHECK_THROWS(Control(0), std::invalid_argument, "n_threads");
   return check::report("parallel");

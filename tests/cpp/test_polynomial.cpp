@@ -1,4 +1,6 @@
 // Values of the recurrence, raw and orthonormal, and its refusals.
+#include <numbers>
+
 #include "check.hpp"
 #include "gegenbauer/polynomial.hpp"
 
@@ -44,7 +46,7 @@ void test_orthonormal() {
         double sum = 0;
         double mass = 0;
         for (Index i = 0; i < points; ++i) {
-          const double x = std::cos(M_PI * (static_cast<double>(i) + 0.5) / points);
+          const double x = std::cos(std::numbers::pi * (static_cast<double>(i) + 0.5) / points);
           const double weight = lam == 0.0 ? 1.0 : 1.0 - x * x;
           const std::vector<double> p = values(lam, 6, x, Normalization::orthonormal);
           sum += weight * p[static_cast<std::size_t>(a)] * p[static_cast<std::size_t>(b)];

@@ -79,7 +79,7 @@ FOREIGN = {
 PUBLIC = ["batches", "errors", *ORDER[:-1]]
 
 CPP_LAYERS = [
-    ["types", "error", "packet", "sizes"],
+    ["types", "error", "packet", "sizes", "unroll"],
     [
         "parallel",
         "tiles",
@@ -119,7 +119,7 @@ KNOWS_NO_BASIS = {
     "triangular", "cholesky", "orthogonal", "refine", "dual_system",
     "band_form", "band_blocks", "band_reduction", "band_reflectors", "band_factors",
 }  # fmt: skip
-BELOW_NO_BASIS = {"types", "error", "packet", "sizes", "parallel", "tiles"}
+BELOW_NO_BASIS = {"types", "error", "packet", "sizes", "unroll", "parallel", "tiles"}
 CPP_TOP = [  # join both sides
     "cost", "ridge_problem", "ridge_cholesky", "ridge_orthogonal", "ridge", "kernel_ridge",
 ]  # fmt: skip

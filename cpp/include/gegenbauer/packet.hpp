@@ -3,7 +3,7 @@
 /// set this translation unit is compiled for, and the shape of the register tile that suits it.
 
 #include <Eigen/Core>
-#include <cstdlib>
+#include <cstddef>
 #include <memory>
 #include <new>
 
@@ -119,7 +119,7 @@ void prefetch(const T* p) {
 inline constexpr std::size_t kAlignment = 64;
 
 struct AlignedFree {
-  void operator()(void* p) const { std::free(p); }
+  void operator()(void* p) const { ::operator delete(p, std::align_val_t{kAlignment}); }
 };
 
 /// Cache-line aligned, uninitialised storage.
@@ -130,9 +130,7 @@ using AlignedBuffer = AlignedArray<double>;
 template <class T = double>
 AlignedArray<T> make_aligned(std::size_t count) {
   const std::size_t bytes = (count * sizeof(T) + kAlignment) / kAlignment * kAlignment;
-  auto* p = static_cast<T*>(std::aligned_alloc(kAlignment, bytes));
-  if (p == nullptr) throw std::bad_alloc();
-  return AlignedArray<T>(p);
+  return AlignedArray<T>(static_cast<T*>(::operator new(bytes, std::align_val_t{kAlignment})));
 }
 
 }  // namespace gegenbauer

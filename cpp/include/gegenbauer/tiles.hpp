@@ -12,6 +12,7 @@
 #include "gegenbauer/packet.hpp"
 #include "gegenbauer/sizes.hpp"
 #include "gegenbauer/types.hpp"
+#include "gegenbauer/unroll.hpp"
 
 namespace gegenbauer {
 
@@ -60,19 +61,20 @@ template <int n_vectors = kVectors, Index depth_stride = 0, Index column_stride 
 EIGEN_ALWAYS_INLINE RegisterTileOf<n_vectors, T> multiply_panels(const T* a, const T* b, Index depth) {
   constexpr Index step = depth_stride == 0 ? Index{kPanelOf<T>} : depth_stride;
   RegisterTileOf<n_vectors, T> tile;
-#pragma GCC unroll 8
-  for (int j = 0; j < kColumns; ++j)
-#pragma GCC unroll 3
+  GEGENBAUER_UNROLL(8)
+  for (int j = 0; j < kColumns; ++j) {
+    GEGENBAUER_UNROLL(3)
     for (int v = 0; v < n_vectors; ++v) tile.acc[j][v] = packet::zero<T>();
-#pragma GCC unroll 2
+  }
+  GEGENBAUER_UNROLL(2)
   for (Index k = 0; k < depth; ++k) {
     PacketOf<T> left[n_vectors];
-#pragma GCC unroll 3
+    GEGENBAUER_UNROLL(3)
     for (int v = 0; v < n_vectors; ++v) left[v] = packet::load(a + k * kPanelOf<T> + v * kPacketOf<T>);
-#pragma GCC unroll 8
+    GEGENBAUER_UNROLL(8)
     for (int j = 0; j < kColumns; ++j) {
       const PacketOf<T> right = packet::broadcast(b[k * step + j * column_stride]);
-#pragma GCC unroll 3
+      GEGENBAUER_UNROLL(3)
       for (int v = 0; v < n_vectors; ++v) tile.acc[j][v] = packet::fma(left[v], right, tile.acc[j][v]);
     }
   }
@@ -84,10 +86,11 @@ EIGEN_ALWAYS_INLINE RegisterTileOf<n_vectors, T> multiply_panels(const T* a, con
 template <int vectors, class T>
 EIGEN_DONT_INLINE void multiply_into(const T* a, const T* b, Index depth, T* values) {
   const RegisterTileOf<vectors, T> tile = multiply_panels<vectors>(a, b, depth);
-#pragma GCC unroll 8
-  for (int j = 0; j < kColumns; ++j)
-#pragma GCC unroll 3
+  GEGENBAUER_UNROLL(8)
+  for (int j = 0; j < kColumns; ++j) {
+    GEGENBAUER_UNROLL(3)
     for (int v = 0; v < vectors; ++v) packet::store(values + (j * vectors + v) * kPacketOf<T>, tile.acc[j][v]);
+  }
 }
 
 /// Panels [row_begin, row_end) of the left side against [col_begin, col_end) of the right side.
