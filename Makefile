@@ -9,8 +9,8 @@ test: ## the Python tests, without the slow ones
 lint: ## formatters, linters, types, words, spelling, workflows
 	.ci/lint $(PYTHON)
 
-docs: ## the pages for the browser, into build/docs
-	$(PYTHON) -m sphinx -W --keep-going docs build/docs
+docs: ## the pages for the browser, into build/site
+	$(PYTHON) docs/build.py
 
 bench: ## every benchmark once, at tiny sizes
 	$(PYTHON) -m bench --quick

@@ -1,7 +1,7 @@
 """Build the documentation site: ``python docs/build.py [FOLDER]``, by default ``build/site``.
 
 The pages are laid out in ``FOLDER/source``, so that nothing is written beside their sources, and
-the site is made in ``FOLDER/html``. It needs the extra ``docs`` and no network; a warning of
+the site is made in ``FOLDER/html``. It needs the dependency group ``docs`` and no network; a warning of
 Sphinx is an error.
 """
 

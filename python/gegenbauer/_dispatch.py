@@ -131,6 +131,10 @@ def default_threads() -> int:
     int
         At least 1.
 
+    See Also
+    --------
+    show_versions : Everything about this installation.
+
     Examples
     --------
     >>> from gegenbauer._dispatch import default_threads
@@ -150,6 +154,10 @@ def show_versions() -> None:
 
     That is the versions of this package and of those it uses, the chosen ISA variant of the core,
     those that could be chosen, the number of threads, and the BLAS libraries that are loaded.
+
+    See Also
+    --------
+    default_threads : The number of threads of this process.
 
     Examples
     --------

@@ -114,6 +114,10 @@ def gegenbauer_explicit(x: npt.ArrayLike, degree: int, lam: float) -> FloatArray
     ValueError
         If lam is not positive and finite, the degree negative or a point not finite.
 
+    See Also
+    --------
+    gegenbauer_recurrence : The recurrence.
+
     Examples
     --------
     >>> round(float(gegenbauer_explicit(0.3, 2, lam=0.05)), 12)
@@ -167,6 +171,11 @@ def gegenbauer_recurrence(x: npt.ArrayLike, degree: int, lam: float) -> FloatArr
     ValueError
         If lam <= -1/2 or not finite, the degree is negative or a point is not finite.
 
+    See Also
+    --------
+    gegenbauer_explicit : The sum of powers.
+    orthonormal_gegenbauer : The same, orthonormal.
+
     Examples
     --------
     >>> gegenbauer_recurrence(0.3, 3, lam=0.5).round(12).tolist()
@@ -218,6 +227,10 @@ def orthonormal_gegenbauer(x: npt.ArrayLike, degree: int, lam: float) -> FloatAr
     ValueError
         As in :func:`gegenbauer_recurrence`.
 
+    See Also
+    --------
+    gegenbauer_recurrence : The recurrence.
+
     Examples
     --------
     >>> orthonormal_gegenbauer(1.0, 3, lam=0.5).round(6).tolist()  # sqrt(2 n + 1) for Legendre
@@ -257,6 +270,10 @@ def level_contrasts(shares: npt.ArrayLike) -> FloatArray:
     ------
     ValueError
         If shares are negative, or fewer than two are positive.
+
+    See Also
+    --------
+    activation_matrix : All terms at all samples.
 
     Examples
     --------
@@ -316,6 +333,10 @@ def graded_lexicographic(n_inputs: int, n_terms: int) -> IntArray:
     ValueError
         If one of the numbers is below 1.
 
+    See Also
+    --------
+    activation_matrix : All terms at all samples.
+
     Examples
     --------
     >>> [f"{a}{b}" for a, b in graded_lexicographic(2, 6)]
@@ -355,6 +376,11 @@ def elementary_function(X: npt.ArrayLike, index: Sequence[int], lam: float) -> F
     ------
     ValueError
         If the index does not have one degree an input, or as in :func:`gegenbauer_recurrence`.
+
+    See Also
+    --------
+    activation_matrix : All terms at all samples.
+    gegenbauer_recurrence : The recurrence.
 
     Examples
     --------
@@ -397,6 +423,11 @@ def activation_matrix(X: npt.ArrayLike, indices: npt.ArrayLike, lam: float) -> F
     ------
     ValueError
         If X or indices have the wrong shape or values, or as in :func:`gegenbauer_recurrence`.
+
+    See Also
+    --------
+    elementary_function : One term.
+    graded_lexicographic : The order of the terms.
 
     Examples
     --------
@@ -465,6 +496,10 @@ def minmax_scale(
     ValueError
         If the shapes do not fit, a value is not finite or the domain is another one.
 
+    See Also
+    --------
+    fit : The whole network.
+
     Examples
     --------
     >>> minmax_scale([[2.0, 7.0], [9.0, 8.0]], training=[[0.0, 7.0], [4.0, 7.0]]).tolist()
@@ -506,6 +541,10 @@ def class_targets(labels: npt.ArrayLike, classes: npt.ArrayLike) -> FloatArray:
     ------
     ValueError
         If a label is not among the classes.
+
+    See Also
+    --------
+    fit : The whole network.
 
     Examples
     --------
@@ -556,6 +595,10 @@ def wdd(G: npt.ArrayLike, Phi: npt.ArrayLike) -> FloatArray:
     ValueError
         If the rows do not match or a value is not finite.
 
+    See Also
+    --------
+    rwdd : The cheaper of both forms.
+
     Examples
     --------
     >>> wdd([[1.0, 1.0]], [2.0]).round(12).tolist()
@@ -593,6 +636,10 @@ def rwdd_objective(G: npt.ArrayLike, Phi: npt.ArrayLike, W: npt.ArrayLike, gamma
     ValueError
         If the rows do not match, a value is not finite or gamma is not positive.
 
+    See Also
+    --------
+    rwdd : The cheaper of both forms.
+
     Examples
     --------
     >>> rwdd_objective([[1.0], [1.0]], [1.0, 2.0], [1.0], gamma=4.0)
@@ -625,6 +672,11 @@ def rwdd_primal(G: npt.ArrayLike, Phi: npt.ArrayLike, gamma: float) -> FloatArra
     ------
     ValueError
         If the rows do not match, a value is not finite or gamma is not positive.
+
+    See Also
+    --------
+    rwdd_dual : The form of the samples.
+    rwdd : The cheaper of both forms.
 
     Examples
     --------
@@ -667,6 +719,10 @@ def multipliers(G: npt.ArrayLike, Phi: npt.ArrayLike, gamma: float) -> FloatArra
     ValueError
         If the rows do not match, a value is not finite or gamma is not positive.
 
+    See Also
+    --------
+    rwdd_dual : The form of the samples.
+
     Examples
     --------
     >>> multipliers([[1.0, 1.0]], [3.0], gamma=1.0).tolist()
@@ -703,6 +759,12 @@ def rwdd_dual(G: npt.ArrayLike, Phi: npt.ArrayLike, gamma: float) -> FloatArray:
     ValueError
         If the rows do not match, a value is not finite or gamma is not positive.
 
+    See Also
+    --------
+    rwdd_primal : The form of the terms.
+    rwdd : The cheaper of both forms.
+    multipliers : The multipliers of the constraint.
+
     Examples
     --------
     >>> rwdd_dual([[1.0, 1.0]], [3.0], gamma=1.0).tolist()
@@ -732,6 +794,12 @@ def rwdd(G: npt.ArrayLike, Phi: npt.ArrayLike, gamma: float) -> FloatArray:
     ------
     ValueError
         If the rows do not match, a value is not finite or gamma is not positive.
+
+    See Also
+    --------
+    rwdd_primal : The form of the terms.
+    rwdd_dual : The form of the samples.
+    wdd : Without a penalty.
 
     Examples
     --------
@@ -770,6 +838,11 @@ def kkt_residual(
     ------
     ValueError
         If the rows do not match, a value is not finite or gamma is not positive.
+
+    See Also
+    --------
+    rwdd_objective : What is minimised.
+    multipliers : The multipliers of the constraint.
 
     Examples
     --------
@@ -812,6 +885,11 @@ def network_output(
     ValueError
         If shapes or values do not fit.
 
+    See Also
+    --------
+    fit : The whole network.
+    predict_labels : The classes.
+
     Examples
     --------
     >>> network_output([[0.5]], [[0], [1]], 0.5, [1.0, 2.0]).tolist()
@@ -825,7 +903,12 @@ def network_output(
 
 
 class Network(NamedTuple):
-    """A trained classifier: all that :func:`predict_labels` needs."""
+    """A trained classifier: all that :func:`predict_labels` needs.
+
+    See Also
+    --------
+    fit : The whole network.
+    """
 
     indices: IntArray  #: (L, m) degrees of the terms
     lam: float  #: parameter of the polynomials
@@ -870,6 +953,11 @@ def fit(
     ValueError
         If shapes or values do not fit.
 
+    See Also
+    --------
+    network_output : The outputs of the network.
+    predict_labels : The classes.
+
     Examples
     --------
     >>> network = fit([[0.0], [1.0], [2.0], [3.0]], ["out", "in", "in", "out"], n_terms=3)
@@ -902,6 +990,11 @@ def predict_labels(network: Network, X: npt.ArrayLike) -> npt.NDArray[Any]:
     ------
     ValueError
         If shapes or values do not fit.
+
+    See Also
+    --------
+    fit : The whole network.
+    network_output : The outputs of the network.
 
     Examples
     --------

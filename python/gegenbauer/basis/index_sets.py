@@ -114,6 +114,11 @@ def count_terms(
     ValueError, TypeError
         For parameters that describe no set.
 
+    See Also
+    --------
+    TensorBasis : A finite set of terms.
+    fit_cost : The operations and memory of each engine.
+
     Examples
     --------
     >>> from gegenbauer.basis import count_terms

@@ -192,6 +192,12 @@ class TotalDegreeKernel(_Kernel):
     ValueError, TypeError
         For parameters that describe no kernel, and values beyond the range of float64.
 
+    See Also
+    --------
+    TensorBasis : A finite set of terms.
+    SpectrumKernel : All terms there are.
+    solve_kernel : A fit of all terms there are, by a kernel.
+
     Examples
     --------
     >>> import numpy as np
@@ -275,6 +281,12 @@ class SpectrumKernel(_Kernel):
         For parameters that describe no kernel: sums that diverge (s <= 1/2 + max(lam, 0)) or that
         need more than 1000 degrees, such as s = 1.5 for lam = 0, or the paper's spectrum. A
         smoother spectrum or `max_degree` helps.
+
+    See Also
+    --------
+    TensorBasis : A finite set of terms.
+    TotalDegreeKernel : All terms of a total degree.
+    solve_kernel : A fit of all terms there are, by a kernel.
 
     Notes
     -----

@@ -53,6 +53,12 @@ class Levels:
         where the level is none of these: the factor is 1 then, as for the mean of all levels. Else
         they are numbers, and NaN where they are missing.
 
+    See Also
+    --------
+    Spectrum : The weights of all degrees of all inputs.
+    InputScaling : The map of inputs to the domain of the polynomials.
+    gegenbauer.reference.level_contrasts : Functions of categories.
+
     Examples
     --------
     >>> from gegenbauer import InputScaling, PowerDecay, Spectrum

@@ -57,6 +57,11 @@ class InputScaling:
         Columns whose box is mapped to [-1, 1] whatever `domain` is: those of numbers of levels,
         from 0 to the last, which a basis looks for there.
 
+    See Also
+    --------
+    TensorBasis : A finite set of terms.
+    Levels : Inputs that are categories or have gaps.
+
     Examples
     --------
     >>> import numpy as np

@@ -63,6 +63,12 @@ class PowerDecay:
     smoothness : float
         s >= 0; at 0 all degrees have the same weight.
 
+    See Also
+    --------
+    GeometricDecay : Weights that fall by the same ratio at each degree.
+    GegenbauerDecay : The weights that the raw polynomials have.
+    Spectrum : The weights of all degrees of all inputs.
+
     Examples
     --------
     >>> from gegenbauer import PowerDecay
@@ -93,6 +99,12 @@ class GeometricDecay:
         q >= 0, for all inputs or for each; a sequence is kept as a tuple.
     ratio : float
         r, between 0 and 1.
+
+    See Also
+    --------
+    PowerDecay : Weights that fall as a power of the degree.
+    GegenbauerDecay : The weights that the raw polynomials have.
+    Spectrum : The weights of all degrees of all inputs.
 
     Examples
     --------
@@ -133,6 +145,12 @@ class GegenbauerDecay:
         q >= 0, for all inputs or for each; a sequence is kept as a tuple.
     lam : float
         Gegenbauer parameter of the raw polynomials, > -1/2.
+
+    See Also
+    --------
+    PowerDecay : Weights that fall as a power of the degree.
+    GeometricDecay : Weights that fall by the same ratio at each degree.
+    Spectrum : The weights of all degrees of all inputs.
 
     Examples
     --------
@@ -210,6 +228,13 @@ class Spectrum:
     ------
     ValueError, TypeError
         For parameters out of their ranges and components for different numbers of inputs.
+
+    See Also
+    --------
+    PowerDecay : Weights that fall as a power of the degree.
+    GeometricDecay : Weights that fall by the same ratio at each degree.
+    GegenbauerDecay : The weights that the raw polynomials have.
+    learn_spectrum : Weights of the inputs, by gradients.
 
     Examples
     --------

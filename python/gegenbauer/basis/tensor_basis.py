@@ -195,6 +195,12 @@ class TensorBasis(FormerNames):
         For parameters that describe no set, sets of more than 10^8 terms (counted, not made), and
         values beyond the range of float64.
 
+    See Also
+    --------
+    GegenbauerFeatures : The terms as a transformer.
+    SpectrumKernel : All terms there are.
+    solve_ridge : The fit itself, for one penalty.
+
     Examples
     --------
     >>> from gegenbauer import TensorBasis

@@ -58,6 +58,12 @@ def gegenbauer_vander(
         For lam <= -1/2, points that are not finite, or values beyond the range of float64 (raw
         polynomials of large lam and degree, points far outside of [-1, 1]).
 
+    See Also
+    --------
+    TensorBasis : A finite set of terms.
+    BasisDisplay : The polynomials of one input.
+    gegenbauer.reference.gegenbauer_recurrence : The recurrence.
+
     Examples
     --------
     >>> from gegenbauer.basis import gegenbauer_vander

@@ -44,6 +44,12 @@ class Batch(NamedTuple):
         Weights of the rows.
     where : str
         Which rows these are, counted from 0, for errors; of files they are ``errors.Rows``.
+
+    See Also
+    --------
+    as_batches : Batches of whatever yields pairs (X, y).
+    ArrayBatches : Batches of arrays and memory maps.
+    TableBatches : Batches of CSV and Parquet files.
     """
 
     X: Any
@@ -88,6 +94,11 @@ class ArrayBatches(FormerNames):
     ------
     ValueError
         X is no matrix, there are no rows, or their numbers differ.
+
+    See Also
+    --------
+    TableBatches : Batches of CSV and Parquet files.
+    as_batches : Batches of whatever yields pairs (X, y).
 
     Examples
     --------

@@ -122,6 +122,12 @@ def as_batches(value: Any) -> ArrayBatches | TableBatches | _IterableBatches:
     TypeError
         The value is neither; the message explains what to pass instead.
 
+    See Also
+    --------
+    ArrayBatches : Batches of arrays and memory maps.
+    TableBatches : Batches of CSV and Parquet files.
+    Batch : What is yielded.
+
     Examples
     --------
     >>> import numpy as np

@@ -122,6 +122,11 @@ class TableBatches(FormerNames):
     ImportError
         The extra ``table`` is not installed.
 
+    See Also
+    --------
+    ArrayBatches : Batches of arrays and memory maps.
+    Checkpoint : Go on after an interrupt.
+
     Examples
     --------
     >>> import tempfile

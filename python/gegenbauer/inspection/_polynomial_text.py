@@ -184,6 +184,11 @@ def polynomial_text(
     ValueError
         For names that are not as many as the inputs or do not differ, and outputs there are not.
 
+    See Also
+    --------
+    to_sympy : The polynomial of a model as an expression of SymPy.
+    sobol_indices : Shares of the inputs in the variance of a model.
+
     Examples
     --------
     >>> import numpy as np

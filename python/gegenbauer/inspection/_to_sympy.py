@@ -50,6 +50,10 @@ def to_sympy(estimator: Any, *, output: int = 0, names: Sequence[str] | None = N
     ValueError
         For names that are not as many as the inputs or do not differ, and outputs there are not.
 
+    See Also
+    --------
+    polynomial_text : The polynomial of a model as text.
+
     Examples
     --------
     >>> import numpy as np

@@ -38,6 +38,12 @@ class SobolIndices:
     names : ndarray of str, shape (n_features,), or None
         Of the inputs; None where they have none, as those of arrays.
 
+    See Also
+    --------
+    sobol_indices : Shares of the inputs in the variance of a model.
+    term_sobol_indices : The same of a basis and its coefficients.
+    kernel_sobol_indices : The same of a kernel and its dual coefficients.
+
     Examples
     --------
     >>> import numpy as np

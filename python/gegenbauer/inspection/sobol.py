@@ -102,6 +102,11 @@ def term_sobol_indices(
     ValueError, TypeError
         For arguments of wrong shape, type or content.
 
+    See Also
+    --------
+    sobol_indices : Shares of the inputs in the variance of a model.
+    kernel_sobol_indices : The same of a kernel and its dual coefficients.
+
     Examples
     --------
     >>> from gegenbauer import TensorBasis
@@ -278,6 +283,11 @@ def kernel_sobol_indices(
     ValueError, TypeError
         For arguments of wrong shape, type or content.
 
+    See Also
+    --------
+    sobol_indices : Shares of the inputs in the variance of a model.
+    term_sobol_indices : The same of a basis and its coefficients.
+
     Examples
     --------
     >>> import numpy as np
@@ -423,6 +433,12 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
     CorrelatedInputsWarning
         The correlation of two inputs in the samples of the fit (some 2000 of them, evenly spread)
         is 0.7 or more in absolute value. Models that were learned from batches do not know.
+
+    See Also
+    --------
+    InputDisplay : Which inputs matter.
+    term_sobol_indices : The same of a basis and its coefficients.
+    kernel_sobol_indices : The same of a kernel and its dual coefficients.
 
     Examples
     --------

@@ -47,6 +47,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     ModelVersionWarning
         The file was written by another version of this library.
 
+    See Also
+    --------
+    save : Write a model to a file.
+    library_version : Which version wrote a file.
+
     Examples
     --------
     >>> import tempfile
@@ -88,6 +93,10 @@ def library_version(path: Any) -> str:
     ------
     ImportError
         When safetensors is not installed (extra ``io``).
+
+    See Also
+    --------
+    load : Read a model from a file.
 
     Examples
     --------

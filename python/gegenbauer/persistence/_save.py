@@ -93,6 +93,11 @@ def save(estimator: Any, path: str | os.PathLike[str], *, statistics: bool = Tru
     ImportError
         The package safetensors is missing.
 
+    See Also
+    --------
+    load : Read a model from a file.
+    Checkpoint : Go on after an interrupt.
+
     Examples
     --------
     >>> import tempfile

@@ -39,6 +39,11 @@ class Checkpoint(FormerNames):
     every_seconds : float, default=60
         Most seconds between two writings, of which a batch may take longer.
 
+    See Also
+    --------
+    load : Read a model from a file.
+    TableBatches : Batches of CSV and Parquet files.
+
     Examples
     --------
     >>> import tempfile

@@ -33,6 +33,11 @@ class BasisDisplay:
         Where it was drawn.
     lines_ : list of matplotlib lines
         One for each degree.
+
+    See Also
+    --------
+    gegenbauer_vander : The polynomials of one input.
+    TensorBasis : A finite set of terms.
     """
 
     def __init__(self, x: Doubles, values: Doubles) -> None:

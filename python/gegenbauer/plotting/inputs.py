@@ -40,6 +40,10 @@ class InputDisplay:
         Where it was drawn.
     bars_ : dict of str to matplotlib BarContainer
         By what they are; the first input on top.
+
+    See Also
+    --------
+    sobol_indices : Shares of the inputs in the variance of a model.
     """
 
     def __init__(

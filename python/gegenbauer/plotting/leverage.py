@@ -37,6 +37,11 @@ class LeverageDisplay:
         The samples.
     mark_ : matplotlib line
         At the mean leverage.
+
+    See Also
+    --------
+    RidgePath : One factorisation for every penalty.
+    PathDisplay : The error for each penalty.
     """
 
     def __init__(self, leverages: Doubles, residuals: Doubles, mean_leverage: float) -> None:

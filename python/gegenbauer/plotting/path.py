@@ -110,6 +110,11 @@ class PathDisplay(FormerNames):
     mark_ : matplotlib line or None
         At the chosen penalty.
 
+    See Also
+    --------
+    SensitivityDisplay : The error for each penalty and number of terms.
+    RidgePath : One factorisation for every penalty.
+
     Examples
     --------
     >>> import numpy as np

@@ -44,6 +44,10 @@ def left_out_outcomes(
     probabilities : ndarray, shape (n,)
         Samples that were never left out are ignored.
 
+    See Also
+    --------
+    ReliabilityDisplay : Probabilities, and how often they came true.
+
     Examples
     --------
     >>> import numpy as np
@@ -134,6 +138,11 @@ class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-le
         Points of the bins, by their counts.
     labels_ : list of matplotlib Annotation
         The counts.
+
+    See Also
+    --------
+    left_out_outcomes : Outcomes and probabilities of samples left out.
+    GegenbauerClassifierCV : The estimator of classes that selects its model.
 
     Examples
     --------

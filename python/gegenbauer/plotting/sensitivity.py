@@ -72,6 +72,12 @@ class SensitivityDisplay(FormerNames):
         At the smallest error.
     colorbar_ : matplotlib colorbar
 
+    See Also
+    --------
+    PathDisplay : The error for each penalty.
+    prefix_surface : Every number of terms with every penalty.
+    search_basis : The best of the paper's bases.
+
     Examples
     --------
     >>> import numpy as np

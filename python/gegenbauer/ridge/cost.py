@@ -35,6 +35,10 @@ def default_kernel_samples() -> int:
     int
         A multiple of 100.
 
+    See Also
+    --------
+    default_landmarks : Samples in whose span the others are fitted.
+
     Examples
     --------
     >>> from gegenbauer.ridge import default_kernel_samples
@@ -62,6 +66,10 @@ def default_landmarks(n_samples: int) -> int:
     -------
     int
         0 for a finite set.
+
+    See Also
+    --------
+    default_kernel_samples : Most samples of which each has a dual coefficient.
 
     Examples
     --------
@@ -106,6 +114,11 @@ def fit_cost(
     ------
     ValueError, TypeError
         For arguments of wrong type or range.
+
+    See Also
+    --------
+    solve_ridge : The fit itself, for one penalty.
+    count_terms : How many terms an index set has.
 
     Examples
     --------

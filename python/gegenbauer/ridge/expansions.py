@@ -88,6 +88,11 @@ def predict(
     ValueError, TypeError
         For arguments of wrong shape, type or content.
 
+    See Also
+    --------
+    TermExpansion : A finite sum of terms.
+    solve_ridge : The fit itself, for one penalty.
+
     Examples
     --------
     >>> from gegenbauer import TensorBasis
@@ -341,6 +346,12 @@ class TermExpansion(LinearExpansion):
     posterior : TermPosterior, optional
         What variances are made of.
 
+    See Also
+    --------
+    KernelExpansion : A sum of kernels at the samples.
+    MeanExpansion : The mean of several functions.
+    predict : Evaluate a sum of terms.
+
     Examples
     --------
     >>> import numpy as np
@@ -515,6 +526,12 @@ class KernelExpansion(LinearExpansion):
         What is added.
     posterior : KernelPosterior or LandmarkPosterior, optional
         What variances are made of. Of the former, each call factorises the kernel matrix.
+
+    See Also
+    --------
+    TermExpansion : A finite sum of terms.
+    MeanExpansion : The mean of several functions.
+    predict_kernel : Evaluate a sum of kernels.
 
     Examples
     --------

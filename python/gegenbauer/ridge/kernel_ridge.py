@@ -64,6 +64,11 @@ class KernelSolution:
     rank : int
         n_samples, or the number of directions that ``"pivoted_cholesky"`` kept, the free constant
         included.
+
+    See Also
+    --------
+    solve_kernel : A fit of all terms there are, by a kernel.
+    predict_kernel : Evaluate a sum of kernels.
     """
 
     dual_coef: npt.NDArray[np.float64]
@@ -124,6 +129,12 @@ def solve_kernel(
     TooLargeError
         When the kernel matrix cannot fit into memory, or Cholesky would lose the answer and the
         three matrices of the decomposition in its place cannot.
+
+    See Also
+    --------
+    solve_ridge : The fit itself, for one penalty.
+    predict_kernel : Evaluate a sum of kernels.
+    leave_one_out : Each sample left out, for a kernel.
 
     Notes
     -----
@@ -221,6 +232,11 @@ def predict_kernel(
     ------
     ValueError, TypeError
         For arguments of wrong shape, type or content.
+
+    See Also
+    --------
+    solve_kernel : A fit of all terms there are, by a kernel.
+    KernelExpansion : A sum of kernels at the samples.
 
     Examples
     --------

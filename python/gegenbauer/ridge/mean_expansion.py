@@ -46,6 +46,11 @@ class MeanExpansion(Expansion):
     noise : ndarray, shape (n_parts,)
         How large the noise is by each part, divided by its mean over the parts.
 
+    See Also
+    --------
+    TermExpansion : A finite sum of terms.
+    KernelExpansion : A sum of kernels at the samples.
+
     Examples
     --------
     >>> import numpy as np

@@ -74,6 +74,11 @@ class RidgeSolution:
         1 / `rcond` as :math:`\kappa` and what is left of Y as r; less where QR was refined by exact
         features. At 1 and more nothing is certain. Predictions near the samples may be far
         more accurate than weights.
+
+    See Also
+    --------
+    solve_ridge : The fit itself, for one penalty.
+    predict : Evaluate a sum of terms.
     """
 
     weights: npt.NDArray[np.float64]
@@ -159,6 +164,14 @@ def solve_ridge(
     numpy.linalg.LinAlgError
         When ``solver="cholesky"`` was requested and fails.
 
+    See Also
+    --------
+    RidgePath : One factorisation for every penalty.
+    solve_kernel : A fit of all terms there are, by a kernel.
+    solve_primal : By the normal equations of the terms.
+    solve_dual : By those of the samples.
+    GramStatistics : Sums of which a fit is computed, for any number of inputs.
+
     Examples
     --------
     >>> import numpy as np
@@ -228,6 +241,11 @@ def solve_primal(
     -------
     RidgeSolution
 
+    See Also
+    --------
+    solve_ridge : The fit itself, for one penalty.
+    solve_dual : By those of the samples.
+
     Examples
     --------
     >>> import numpy as np
@@ -256,6 +274,11 @@ def solve_dual(
     Returns
     -------
     RidgeSolution
+
+    See Also
+    --------
+    solve_ridge : The fit itself, for one penalty.
+    solve_primal : By the normal equations of the terms.
 
     Examples
     --------

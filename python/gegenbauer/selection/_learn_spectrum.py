@@ -134,6 +134,12 @@ def learn_spectrum(
     ValueError, TypeError
         For arguments of wrong shape, type or content.
 
+    See Also
+    --------
+    spectrum_objective : How good a spectrum is, and its gradient.
+    search_spectrum : The best of a grid of spectra.
+    Spectrum : The weights of all degrees of all inputs.
+
     Examples
     --------
     >>> import numpy as np

@@ -62,6 +62,11 @@ class LeaveOneOutPredictions(FormerNames):
         order: mostly 30 to 1000 times too high, and no less than half of the truth in the tests
         against 80 digits. Above about 1e-3 an alpha is too small for float64 by this method; at 1
         nothing is known.
+
+    See Also
+    --------
+    leave_one_out : Each sample left out, for a kernel.
+    RidgePath : One factorisation for every penalty.
     """
 
     alphas: Doubles
@@ -113,6 +118,12 @@ def leave_one_out(
         When the kernel matrix cannot fit into memory.
     numpy.linalg.LinAlgError
         When alpha is too small for float64.
+
+    See Also
+    --------
+    RidgePath : One factorisation for every penalty.
+    kfold_predictions : Folds left out, exactly.
+    search_alpha : The best penalty.
 
     Examples
     --------

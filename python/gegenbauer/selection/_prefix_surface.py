@@ -64,6 +64,10 @@ class PrefixSurface(FormerNames):
     error : ndarray, shape (n_alphas,)
         Estimated size of rounding errors in the predictions behind the losses, relative to the
         targets; 1 where alpha is too small.
+
+    See Also
+    --------
+    prefix_surface : Every number of terms with every penalty.
     """
 
     alphas: Doubles
@@ -139,6 +143,11 @@ def prefix_surface(
         For arguments of wrong shape, type or content.
     TooLargeError
         When the matrices cannot fit into memory.
+
+    See Also
+    --------
+    search_basis : The best of the paper's bases.
+    SensitivityDisplay : The error for each penalty and number of terms.
 
     Examples
     --------

@@ -62,6 +62,10 @@ class BasisSearch(FormerNames):
         Infinite where rounding errors would count, NaN where nothing was tried.
     on_edge : tuple of str
         Which of "lams", "n_terms" and "alphas" have their best value at an end even so.
+
+    See Also
+    --------
+    search_basis : The best of the paper's bases.
     """
 
     basis: TensorBasis
@@ -140,6 +144,11 @@ def search_basis(
         For arguments of wrong shape, type or content, and when no loss is finite.
     TooLargeError
         When the matrices cannot fit into memory.
+
+    See Also
+    --------
+    prefix_surface : Every number of terms with every penalty.
+    SensitivityDisplay : The error for each penalty and number of terms.
 
     Examples
     --------

@@ -70,6 +70,10 @@ class KFoldPredictions(FormerNames):
         NaN for samples of no fold.
     error : ndarray, shape (n_alphas,)
         Estimated size of rounding errors in the predictions, relative to the targets.
+
+    See Also
+    --------
+    kfold_predictions : Folds left out, exactly.
     """
 
     alphas: Doubles
@@ -123,6 +127,11 @@ def kfold_predictions(
         For arguments of wrong shape, type or content.
     TooLargeError
         When the matrices cannot fit into memory.
+
+    See Also
+    --------
+    leave_one_out : Each sample left out, for a kernel.
+    RidgePath : One factorisation for every penalty.
 
     Examples
     --------

@@ -82,6 +82,10 @@ class SpectrumObjective:
         Derivatives by ``log q_tj``.
     by_log_alpha : float
         Derivative by ``log alpha``.
+
+    See Also
+    --------
+    spectrum_objective : How good a spectrum is, and its gradient.
     """
 
     value: float
@@ -141,6 +145,10 @@ def spectrum_objective(
     ------
     ValueError, TypeError
         For arguments of wrong shape, type or content.
+
+    See Also
+    --------
+    learn_spectrum : Weights of the inputs, by gradients.
 
     Examples
     --------

@@ -174,6 +174,11 @@ def search_alpha(
     ValueError, TypeError
         For arguments of wrong shape, type or content, and when no loss is finite.
 
+    See Also
+    --------
+    RidgePath : One factorisation for every penalty.
+    leave_one_out : Each sample left out, for a kernel.
+
     Examples
     --------
     >>> import numpy as np

@@ -110,6 +110,13 @@ class RidgePath:
     TooLargeError
         When the matrices cannot fit into memory.
 
+    See Also
+    --------
+    solve_ridge : The fit itself, for one penalty.
+    solve_kernel : A fit of all terms there are, by a kernel.
+    PathDisplay : The error for each penalty.
+    LeverageDisplay : Leverages beside residuals.
+
     Examples
     --------
     >>> import numpy as np

@@ -65,6 +65,10 @@ class SpectrumSearch(FormerNames):
         Which of "interactions" and "alphas" have their best value at an end even so.
     starts : tuple of (SpectrumKernel, float)
         The best spectrum of each s that has a finite loss, and its alpha, relative.
+
+    See Also
+    --------
+    search_spectrum : The best of a grid of spectra.
     """
 
     kernel: SpectrumKernel
@@ -148,6 +152,11 @@ def search_spectrum(
     ------
     ValueError, TypeError
         For arguments of wrong shape, type or content, and when no loss is finite.
+
+    See Also
+    --------
+    learn_spectrum : Weights of the inputs, by gradients.
+    search_basis : The best of the paper's bases.
 
     Examples
     --------
