@@ -1,8 +1,8 @@
 """Build the documentation site: ``python docs/build.py [FOLDER]``, by default ``build/site``.
 
 The pages are laid out in ``FOLDER/source``, so that nothing is written beside their sources, and
-the site is made in ``FOLDER/html``. It needs the dependency group ``docs`` and no network; a warning of
-Sphinx is an error.
+the site is made in ``FOLDER/html``. It needs the dependency group ``docs`` and no network; a
+warning of Sphinx is an error.
 """
 
 from __future__ import annotations
