@@ -25,7 +25,7 @@ class Page(HTMLParser):
         super().__init__()
         self.links: list[str] = []
         self.loaded: list[str] = []
-        self.pictures: list[dict[str, str | None]] = []
+        self.images: list[dict[str, str | None]] = []
         self.anchors: set[str | None] = set()
         self.equations = 0
         self.feed(path.read_text(encoding="utf-8"))
@@ -41,7 +41,7 @@ class Page(HTMLParser):
         if tag == "link" and found.get("href"):
             self.loaded.append(str(found["href"]))
         if tag == "img":
-            self.pictures.append(found)
+            self.images.append(found)
 
 
 read = functools.cache(Page)
@@ -86,8 +86,8 @@ def test_nothing_is_loaded_from_elsewhere(pages):
         assert "url(http" not in text.replace('"', "").replace("'", ""), path.name
 
 
-def test_pictures_have_alternative_text(pages):
-    shown = [(path.name, picture) for path in pages for picture in read(path).pictures]
+def test_images_have_alternative_text(pages):
+    shown = [(path.name, image) for path in pages for image in read(path).images]
     assert len(shown) > 40
     # small copies of plots stand beside the titles of their examples, which links read out
     shown = [one for one in shown if not str(one[1]["src"]).endswith("_thumb.png")]
@@ -102,7 +102,7 @@ def test_every_example_has_run_and_has_a_plot():
     index = read(SITE / "gallery" / "index.html")
     for name in names:
         page = read(SITE / "gallery" / f"{name}.html")
-        assert any(f"sphx_glr_{name}_001" in str(one["src"]) for one in page.pictures), name
+        assert any(f"sphx_glr_{name}_001" in str(one["src"]) for one in page.images), name
         assert any(link.startswith(f"{name}.html") for link in index.links), name
 
 
