@@ -41,6 +41,7 @@ templates_path = [str(ROOT / "docs" / "_site")]
 autodoc_typehints = "none"  # docstrings name types, shapes and ranges
 autodoc_member_order = "bysource"
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 
 # Gallery

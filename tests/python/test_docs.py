@@ -50,7 +50,8 @@ def listed(path: Path) -> list[tuple[str, bool]]:
 def entries(text: str) -> list[str]:
     """Return what stands in the navigation of a page."""
     tree = re.compile(r"^:::\{toctree\}\n:hidden:\n\n(.*?)^:::$", re.MULTILINE | re.DOTALL)
-    return " ".join(tree.findall(text)).split()
+    lines = "\n".join(tree.findall(text)).splitlines()
+    return [re.sub(r".*<(.*)>$", r"\1", line) for line in lines if line]
 
 
 def see_also(doc: str) -> list[str]:
