@@ -159,7 +159,7 @@ class TestEntryPoint:
     def test_without_arguments_it_helps(self):
         code, out, err = self.run()
         assert (code, err) == (0, "")
-        for command in ("fit", "tune", "predict", "info", "demo"):
+        for command in ("fit", "tune", "predict", "export", "info", "demo"):
             assert re.search(rf"^\W*{command} ", out, re.MULTILINE)
 
     def test_fit_then_predict(self, iris_csv):

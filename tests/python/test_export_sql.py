@@ -28,7 +28,8 @@ def run(text, samples):
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect() as connection:
         connection.execute("SET threads = 1")
-        connection.register("samples", samples)
+        texts = [name for name in samples if samples[name].dtype.kind not in "fib"]
+        connection.register("samples", samples.astype(dict.fromkeys(texts, object)))
         return connection.execute(text).fetchall()
 
 
@@ -116,12 +117,13 @@ def test_text_does_not_double_with_degrees():
     """Neither it nor, in PostgreSQL, its plan: queries are kept apart."""
     x = np.linspace(-1.0, 1.0, 80)[:, np.newaxis]
     sizes = []
-    for degree in (10, 20, 40):
+    for degree in (8, 16, 30):
         model = GegenbauerRegressor(degree=degree, n_terms=None, spectrum="orthonormal")
         text = to_sql(model.fit(x, np.sin(9 * x[:, 0])))
         assert text.count("OFFSET 0") == text.count("FROM (")
         sizes.append(len(text))
-    assert sizes[2] < 4.5 * sizes[0]
+    assert sizes[2] < 4 * sizes[0]
+    assert text.count("FROM (") <= 14
     found = run(f"SELECT {text} FROM samples ORDER BY key",
                 pd.DataFrame({"x0": x[:, 0], "key": range(80)}))  # fmt: skip
     np.testing.assert_allclose(np.array(found)[:, 0], model.predict(x), rtol=0, atol=1e-12)
@@ -134,8 +136,8 @@ def test_refuses_what_is_not_short():
         ValueError, match=r"has 501 terms, and SQL is for at most 500: fit with fewer"
     ):
         to_sql(GegenbauerRegressor(n_terms=501).fit(X, y))
-    high = GegenbauerRegressor(degree=51, n_terms=None).fit(X[:, :1], y)
-    with pytest.raises(ValueError, match=r"degree 51, and SQL is for at most 50: fit with a lower"):
+    high = GegenbauerRegressor(degree=31, n_terms=None).fit(X[:, :1], y)
+    with pytest.raises(ValueError, match=r"degree 31, and SQL is for at most 30: fit with a lower"):
         to_sql(high)
     with pytest.raises(ValueError, match=r"infinitely many terms, .*: fit with `n_terms`"):
         to_sql(case("five_kernels").model)

@@ -37,6 +37,7 @@ PAGES = {
     "docs/ray.md": {"python": 1, "": 1, "sh": 0},
     "docs/spark.md": {"python": 1, "": 1, "sh": 0},
     "docs/command-line.md": {"python": 0, "": 0, "sh": 1},
+    "docs/export.md": {"python": 2, "": 0, "sh": 0},
     "docs/replication.md": {"python": 0, "": 0, "sh": 0},
 }
 # Pages that people read; reports are written by programs
@@ -113,6 +114,15 @@ def test_readme_is_short():
 def test_example_prints_what_is_shown(tmp_path):
     code, (output,) = blocks("docs/guide.md", "python")[3], blocks("docs/guide.md", "")
     assert run(code, tmp_path) == output
+
+
+def test_export_runs(tmp_path):
+    code, of_pipelines = blocks("docs/export.md", "python")
+    code += "\nprint(source.count('#include'), module.count('def predict'), query[:10])"
+    assert run(code, tmp_path) == "1 1 SELECT id,\n"
+    pytest.importorskip("skl2onnx")
+    made = run_afresh(f"{code}\n{of_pipelines}\nprint(made.graph.output[0].name)", tmp_path)
+    assert made.splitlines()[-1] == "prediction"
 
 
 def test_array_example_runs(tmp_path):
@@ -301,7 +311,7 @@ def test_commands_run(tmp_path, monkeypatch, capsys):
         assert capsys.readouterr().out, line
     made = {path.name for path in tmp_path.iterdir()}
     checkpoints = {"run.safetensors", "run.safetensors.held-out"}
-    models = {"model.safetensors", "model.svg", "prices.csv"}
+    models = {"model.safetensors", "model.svg", "model.c", "prices.csv"}
     assert made == {"folder", "table.csv", "new.csv"} | models | checkpoints
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OPSET", "Graph", "import_onnx"]
 
-# Of the operators, all of which onnxruntime has in float64 from 1.16 on; the arc sine it lacks
+# Of the operators, all of which onnxruntime has in float64; the arc sine it lacks
 OPSET = 17
 
 
@@ -166,7 +166,8 @@ class Graph:
         c = self.node("Sqrt", self.mul(self.add(z, 1.0), 0.5))
         single = self._onnx.TensorProto.FLOAT
         t = self.cast(self.node("Asin", self.cast(s, single)))
-        d = self.sub(self.mul(s, self.node("Cos", t)), self.mul(c, self.node("Sin", t)))
+        cosine = self.node("Sin", self.sub(np.pi / 2.0, t))  # Cos came to float64 late
+        d = self.sub(self.mul(s, cosine), self.mul(c, self.node("Sin", t)))
         square = self.mul(d, d)
         series = self.add(self.mul(self.add(self.mul(square, 3.0 / 40.0), 1.0 / 6.0), square), 1.0)
         return self.sub(np.pi / 2.0, self.mul(self.add(t, self.mul(d, series)), 2.0))

@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["to_sql"]
 
-# Of more terms the text is slow to plan; each degree is a query within another
-_MOST_TERMS, _MOST_DEGREE = 500, 50
+# Of more terms, and of more queries within another, which higher degrees need, the text is slow to
+# plan: 20 of these take DuckDB 1.4 a second
+_MOST_TERMS, _MOST_DEGREE = 500, 30
+
+# Degrees that a query finds: within it the text grows by the half with each
+_DEGREES = 4
 
 # Without it PostgreSQL puts the text of each query into the one around it, wherever a column of it
 # occurs, which doubles the text with each degree
@@ -34,7 +38,7 @@ def to_sql(model: Any, *, method: str = "predict", names: Sequence[str] | None =
     Parameters
     ----------
     model : fitted estimator of this library
-        A regressor or classifier with a finite set of at most 500 terms, of degrees up to 50.
+        A regressor or classifier with a finite set of at most 500 terms, of degrees up to 30.
     method : {"predict", "decision_function", "predict_proba"}
         What to write, by the method that returns it.
     names : sequence of n_features str, optional
@@ -57,7 +61,7 @@ def to_sql(model: Any, *, method: str = "predict", names: Sequence[str] | None =
     sklearn.exceptions.NotFittedError
         It is not fitted.
     ValueError
-        The model has infinitely many terms, more than 500 or a degree above 50;
+        The model has infinitely many terms, more than 500 or a degree above 30;
         ``out_of_range="error"``; ``names`` are not as many as the inputs; the model does not have
         the ``method``.
 
@@ -234,23 +238,35 @@ class _Inner:
         return f"COALESCE(p{t}_{degree}, {number(own.absent[degree - 1])})"
 
     def _polynomials(self, used: list[tuple[int, int]]) -> list[list[str]]:
-        """Write the polynomials of numbers, a query a degree, by their recurrence."""
-        own, a, b = self._function.functions, self._function.a, self._function.b
+        """Write the polynomials of numbers by their recurrence, some degrees a query."""
+        own = self._function.functions
         degrees = {
             t: n - own[t].contrasts.shape[1] + 1 for t, n in used if own[t].degree
         }  # the last one is the largest
-        levels = []
-        for n in range(1, max(degrees.values(), default=0) + 1):
-            level = ["*"]
-            for t in (t for t, degree in degrees.items() if degree >= n):
-                value = f"{number(a[n])} * z{t}"
-                value += f" * p{t}_{n - 1}" if n > 1 else ""
-                if n > 1:
-                    drop = number(b[n])
-                    value += f" - {drop} * p{t}_{n - 2}" if n > 2 else f" - {drop}"
-                level.append(f"{value} AS p{t}_{n}")
-            levels.append(level)
-        return levels
+        last = max(degrees.values(), default=0)
+        return [
+            [
+                "*",
+                *(
+                    f"{self._by_recurrence(t, n, known)} AS p{t}_{n}"
+                    for t, degree in degrees.items()
+                    for n in range(known + 1, min(known + _DEGREES, degree) + 1)
+                ),
+            ]
+            for known in range(0, last, _DEGREES)
+        ]
+
+    def _by_recurrence(self, t: int, n: int, known: int) -> str:
+        """Write the polynomial of degree n by those up to a degree, which are columns."""
+        if n == 0:
+            return "1e0"
+        if n <= known:
+            return f"p{t}_{n}"
+        text = f"{number(self._function.a[n])} * z{t}"
+        if n == 1:
+            return text
+        lower, lowest = (self._by_recurrence(t, n - k, known) for k in (1, 2))
+        return f"({text} * {lower} - {number(self._function.b[n])} * {lowest})"
 
     def _contrast(self, t: int, one: Category, values: Doubles) -> str:
         column, cases = f"{self._v}{t}", []
