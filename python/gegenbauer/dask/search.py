@@ -274,5 +274,9 @@ class SearchOnDask(Supervised, SumsSearch):
             self._task_model, self._coding(), kind, features, self.scaling_, K, self._folds
         )
         folds = gather(self.client, "sum", _sum_folds, common, self._partitions, _add_folds)
-        fits = self._fold_fits(folds, alphas)
+        fits = (
+            self._fits_of_landmarks(folds, alphas, data, loss)
+            if n_landmarks
+            else self._fold_fits(folds, alphas)
+        )
         return self._keep_best(fits, self._losses(fits, data, loss), data)

@@ -513,7 +513,13 @@ class StreamSearch(SumsSearch):
             basis, alphas = candidate.basis, candidate.alphas
             progress.step(f"{basis.n_terms} terms")
             self._require_outputs(data, alphas.size, basis.n_terms)
-            fits = self._fold_fits(candidate.folds, alphas, coding)
+            if self._with_landmarks:
+                assert candidate.spectrum is not None
+                self.spectra_ = (candidate.spectrum,)
+                fits = self._fits_of_landmarks(candidate.folds, alphas, data, loss, coding)
+                alphas = fits.alphas
+            else:
+                fits = self._fold_fits(candidate.folds, alphas, coding)
             losses = self._losses(fits, data, loss)
             at = int(np.argmin(losses))
             row = (basis.lam, basis.n_terms, candidate.of_first, alphas[at], -losses[at])

@@ -20,6 +20,7 @@ from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.estimators._final_fit import LeftOut
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.estimators._uncertainty import estimate_noise_variance
+from gegenbauer.ridge._eigen import PrimalInverse
 from gegenbauer.ridge.cost import default_landmarks
 from gegenbauer.ridge.expansions import (
     KernelExpansion,
@@ -30,7 +31,7 @@ from gegenbauer.ridge.expansions import (
 from gegenbauer.ridge.landmarks import Landmarks
 from gegenbauer.ridge.statistics.landmarks import LandmarkStatistics
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
-from gegenbauer.selection.fold_fits import FoldFits, best_of_equals
+from gegenbauer.selection.fold_fits import FoldFits, TrialFits, best_of_equals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +51,16 @@ __all__ = ["WIDE_ALPHAS", "SumsRegression", "SumsSearch", "splits_of_folds"]
 WIDE_ALPHAS = np.concatenate([
     2.0 ** np.arange(-45.0, -30.0), PAPER_ALPHAS, 2.0 ** np.arange(31.0, 41.0),
 ])  # fmt: skip
+
+# Penalties that are tried before all of a grid, the largest first, and every how many of it
+_TRIALS, _APART = 5, 4
+
+# Share of the best penalty's gain over a constant that one of these has at least: the best is at
+# most four times as large or as small
+_SHARE_OF_BEST = 0.5
+
+# A sum of eigenvalues that is no larger, in penalties, lets Cholesky keep all digits that count
+_EASY = 1e8
 
 # Share of the weight of all terms, over the samples, from which on a finite set of them serves
 _NEARLY_ALL = 0.99
@@ -120,12 +131,54 @@ class SumsSearch(SearchEstimator):
             del self._centres
 
     def _fold_fits(
-        self, folds: Sequence[Statistics], alphas: Doubles, coding: Coding | None = None
-    ) -> FoldFits:
-        return FoldFits(
+        self, folds: Sequence[Statistics], alphas: Doubles, coding: Coding | None = None,
+        kind: type[FoldFits] = FoldFits,
+    ) -> FoldFits:  # fmt: skip
+        return kind(
             folds, alphas, coding=coding, penalize_constant=bool(self.penalize_constant),
             n_threads=check_threads(self._n_threads()),
         )  # fmt: skip
+
+    def _fits_of_landmarks(
+        self,
+        folds: Sequence[Statistics],
+        alphas: Doubles,
+        data: Samples,
+        loss: Loss,
+        coding: Coding | None = None,
+    ) -> FoldFits:
+        """Return the fits for all alphas, or for the largest where none is worth more.
+
+        Eigenvectors of thousands of features in each fold take most of the time. Where a few
+        penalties, by Cholesky's factor, are no better than the constant beyond what chance may
+        give, no other is by much.
+        """
+        if self._alpha_grid() is None:
+            trials = np.sort(alphas)[::-1][: _TRIALS * _APART : _APART]
+            middle = trials[[trials.size // 2]]
+            for some in (middle, np.setdiff1d(trials, middle)):
+                if self._beat_constants(folds, some, data, loss, coding):
+                    break
+            else:
+                return self._fold_fits(folds, trials[:1], coding, TrialFits)
+        return self._fold_fits(folds, alphas, coding)
+
+    def _beat_constants(
+        self,
+        folds: Sequence[Statistics],
+        alphas: Doubles,
+        data: Samples,
+        loss: Loss,
+        coding: Coding | None,
+    ) -> bool:
+        """Whether one of some penalties is better than a constant beyond what chance may give."""
+        try:
+            fits = self._fold_fits(folds, np.append(alphas, np.inf), coding, TrialFits)
+        except np.linalg.LinAlgError:
+            return True
+        *losses, constant = self._losses(fits, data, loss).tolist()
+        chance = self._chance(constant, data)
+        return chance is None or not min(losses) >= constant - _SHARE_OF_BEST * chance
 
     def _losses(self, fits: FoldFits, data: Samples, loss: Loss) -> Doubles:
         """Return the loss of each alpha: squared errors of all samples, or that of the draw."""
@@ -177,14 +230,7 @@ class SumsRegression(SumsSearch):
         left: float | None,  # known of sums
     ) -> None:
         free, total = not self.penalize_constant, self._sum
-        spectrum, _ = total._spectrum(
-            self._sum_coding, free=free, n_threads=check_threads(self._n_threads())
-        )
-        kept = spectrum.eigenvalues + self.alpha_
-        known = (
-            spectrum.vectors / np.sqrt(kept), spectrum.mean_features,
-            1.0 / total.weight_sum if free else 0.0, free,
-        )  # fmt: skip
+        known, dof = self._posterior_of_sums(total, free)
         if isinstance(self.expansion_, KernelExpansion):
             assert isinstance(total, LandmarkStatistics)
             of_centres = LandmarkPosterior(self.alpha_, total.basis.factor, *known)
@@ -192,9 +238,25 @@ class SumsRegression(SumsSearch):
         else:
             assert isinstance(self.expansion_, TermExpansion)  # there is one model
             self.expansion_ = replace(self.expansion_, posterior=TermPosterior(*known))
-        self.effective_dof_ = float((spectrum.eigenvalues / kept).sum() + free)
+        self.effective_dof_ = dof + free
         squares = total._squared_errors(self._sum_weights, self._sum_coding)[0] * self._unit**2
         left = total.weight_sum - self.effective_dof_
         self.noise_variance_ = estimate_noise_variance(
             squares, left, total.weight_sum, total.n_samples, self.effective_dof_
         )
+
+    def _posterior_of_sums(
+        self, total: Statistics, free: bool
+    ) -> tuple[tuple[Doubles, Doubles, float, bool], float]:
+        """Return what a posterior holds of the coefficients, and their degrees of freedom."""
+        threads = check_threads(self._n_threads())
+        if np.trace(total.gram) <= _EASY * self.alpha_:
+            system, _ = total._system(self._sum_coding, threads)
+            found = PrimalInverse(system, total.basis.n_terms, self.alpha_, free=free)
+            root, means, dof = found.root, found.mean_features, found.dof
+        else:
+            spectrum, _ = total._spectrum(self._sum_coding, free=free, n_threads=threads)
+            kept = spectrum.eigenvalues + self.alpha_
+            root, means = spectrum.vectors / np.sqrt(kept), spectrum.mean_features
+            dof = float((spectrum.eigenvalues / kept).sum())
+        return (root, means, 1.0 / total.weight_sum if free else 0.0, free), dof

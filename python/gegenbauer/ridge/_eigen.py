@@ -11,7 +11,7 @@ from gegenbauer._dispatch import one_blas_thread
 if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
 
-__all__ = ["PrimalSpectrum", "graded_svd"]
+__all__ = ["PrimalInverse", "PrimalSpectrum", "graded_svd"]
 
 
 def graded_svd(A: Doubles) -> tuple[Doubles, Doubles, Doubles]:
@@ -27,6 +27,58 @@ def graded_svd(A: Doubles) -> tuple[Doubles, Doubles, Doubles]:
     if info != 0:
         raise np.linalg.LinAlgError("the singular values of the features did not converge")
     return U, sigma * (scale[0] / scale[1]), V
+
+
+class PrimalInverse:
+    """The inverse of normal equations with one penalty, in a tenth of the time of eigenvectors.
+
+    Without the constant where that is free.
+
+    Parameters
+    ----------
+    sums : ndarray, shape (n_terms or more, n_terms or more)
+        Their lower triangle.
+    n_terms : int
+        Number of terms.
+    alpha : float
+        The penalty, well above the rounding of the sums.
+    free : bool
+        Whether the constant is.
+
+    Attributes
+    ----------
+    root : ndarray, shape (r, r)
+        ``root @ root.T`` is the inverse.
+    mean_features : ndarray, shape (r,) or (0,)
+        Means of the features, where the constant is free.
+    dof : float
+        Degrees of freedom, without a free constant.
+    """
+
+    def __init__(self, sums: Doubles, n_terms: int, alpha: float, *, free: bool) -> None:
+        from scipy.linalg.lapack import dpotrf, dtrtri
+
+        self.mean_features = np.zeros(0)
+        C = np.asfortranarray(sums[:n_terms, :n_terms])
+        if free:
+            C, self.mean_features = _without_constant(C)
+        C[np.diag_indices(len(C))] += alpha
+        factor, failed = dpotrf(C, lower=1, overwrite_a=1)
+        if failed:
+            raise np.linalg.LinAlgError(f"alpha = {alpha:g} is too small for float64")
+        inverse, _ = dtrtri(factor, lower=1, overwrite_c=1)
+        self.root = inverse.T
+        self.dof = float(len(C) - alpha * (inverse**2).sum())
+
+
+def _without_constant(C: Doubles) -> tuple[Doubles, Doubles]:
+    """Return the sums of features about their means, the lower triangle, and these means.
+
+    Term 0 is the constant, so its row of the Gram matrix sums the others.
+    """
+    weight = C[0, 0]
+    means = C[1:, 0] / weight
+    return np.asfortranarray(C[1:, 1:] - weight * np.outer(means, means)), means
 
 
 class PrimalSpectrum:
@@ -76,12 +128,10 @@ class PrimalSpectrum:
         cross = gram[n_terms:, :n_terms].T.copy()
         C = gram[:n_terms, :n_terms]
         if self._free:
-            # term 0 is the constant, so its row of the Gram matrix sums the others
             weight = C[0, 0]
-            self.mean_features = C[1:, 0] / weight
+            C, self.mean_features = _without_constant(C)
             self.mean_left = cross[0] / weight
             self._of_mean = float(weight * (self.mean_features @ self.mean_features))
-            C = C[1:, 1:] - weight * np.outer(self.mean_features, self.mean_features)
             cross = cross[1:] - weight * np.outer(self.mean_features, self.mean_left)
         eigenvalues, V = np.linalg.eigh(C, UPLO="L")
         # a copy, since NumPy before 2.3 multiplies reversed arrays without BLAS

@@ -589,6 +589,14 @@ class AdditiveStatistics:
         result["weights"][0] += means * (weight / whole)
         return replace(RidgeSolution(**result), engine=self._engine)
 
+    def _constant(self, coding: Coding | None, n_threads: int) -> Doubles:
+        """Return the weights of the mean of the targets, (n_terms, n_outputs)."""
+        system, means = self._system(coding, n_threads)
+        n = self.basis.n_terms
+        weights = np.zeros((n, means.size))
+        weights[0] = means + system[n:, 0] / system[0, 0]
+        return weights
+
     def _system(self, coding: Coding | None, n_threads: int) -> tuple[Doubles, Doubles]:
         """Return [G, T - t]'D[G, T - t] in Fortran order, lower triangle, and t of shape (K,).
 
