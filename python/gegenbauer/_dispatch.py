@@ -8,6 +8,7 @@ environment variable ``GEGENBAUER_ISA`` names another. Nothing here starts a thr
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import importlib.util
 import os
@@ -195,8 +196,19 @@ def _loaded_pools() -> list[dict[str, Any]]:
     return list(threadpool_info())
 
 
+@functools.cache
+def _pools() -> Any:
+    """Find the thread pools, once: each look at all that is loaded takes milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
 class _BlasLimit:
-    """The limit on BLAS threads of this process, which the last of its users lifts."""
+    """The limit on BLAS threads of this process, which the last of its users lifts.
+
+    Users have loaded NumPy's and SciPy's BLAS before; no other is limited.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -206,9 +218,7 @@ class _BlasLimit:
     def take(self) -> None:
         with self._lock:
             if self._users == 0 and importlib.util.find_spec("threadpoolctl") is not None:
-                from threadpoolctl import threadpool_limits
-
-                self._limit = threadpool_limits(1, user_api="blas")
+                self._limit = _pools().limit(limits=1, user_api="blas")
                 _leave_control()
             self._users += 1
 

@@ -41,6 +41,7 @@ from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel
 from gegenbauer.errors import ModelFileError
 from gegenbauer.inspection import kernel_sobol_indices, term_sobol_indices
 from gegenbauer.ridge import fit_cost
+from gegenbauer.selection._spectrum_matrices import SpectrumMatrices, WeightedSamples
 
 # of three inputs, the last of which counts for little, or not at all
 MIXED = Spectrum([PowerDecay((1.0, 0.3, 0.01), 1.5), GeometricDecay((0.0, 0.5, 0.05), 0.4)])
@@ -471,6 +472,29 @@ def test_gradient_by_the_interactions(rng):
         assert found[t, j] == pytest.approx(
             (values[0] - values[1]) / (2 * step), rel=1e-5, abs=1e-5
         )
+
+
+def test_a_matrix_and_its_derivatives_are_of_one_kernel():
+    """Which is made once for each q, also where the caller changes an array in place."""
+    rng = np.random.default_rng(0)
+    X, M = rng.uniform(-1, 1, size=(9, 2)), np.eye(9)
+    made = []
+
+    def kernel_of(q):
+        made.append(q.copy())
+        return SpectrumKernel(2, PowerDecay(q[:, 0].tolist(), 2.0))
+
+    box = InputScaling([-1, -1], [1, 1], domain=(-1, 1))
+    samples = WeightedSamples(X, box._map, np.ones(9), False, 1)
+    matrices, q = SpectrumMatrices(samples, kernel_of), np.array([[0.3], [0.2]])
+    for expected in (q.copy(), 2.0 * q):
+        q[:] = expected
+        kernel = SpectrumKernel(2, PowerDecay(expected[:, 0].tolist(), 2.0))
+        whole = np.tril(kernel(X, scaling=box) - 1.0)
+        assert_allclose(np.tril(matrices.matrix(q)), whole, atol=1e-14)
+        slopes = kernel.log_gradient(X, M, scaling=box)
+        assert_allclose(matrices.log_gradient(q, M), slopes, rtol=1e-13)
+    assert_array_equal(made, [[[0.3], [0.2]], [[0.6], [0.4]]])
 
 
 def test_sobol_indices_do_not_depend_on_the_spectrum(rng):

@@ -36,19 +36,26 @@ class SpectrumMatrices:
         self, samples: WeightedSamples, kernel_of: Callable[[Doubles], SpectrumKernel]
     ) -> None:
         self.samples, self._kernel_of = samples, kernel_of
+        self._last: tuple[Doubles, SpectrumKernel] | None = None
+
+    def _kernel(self, q: Doubles) -> SpectrumKernel:
+        """Return the kernel for q; where derivatives follow it is that of the matrix."""
+        if self._last is None or not np.array_equal(self._last[0], q):
+            self._last = q.copy(), self._kernel_of(q)
+        return self._last[1]
 
     def matrix(self, q: Doubles) -> Doubles:
         """Return the lower triangle of D K D for q, (n_features, n_components)."""
         X, box, root, with_constant, threads = self.samples
         matrix = np.zeros((root.size, root.size), order="F")
-        self._kernel_of(q)._plan.accumulate(X, box, root, with_constant, matrix, threads)
+        self._kernel(q)._plan.accumulate(X, box, root, with_constant, matrix, threads)
         return matrix
 
     def log_gradient(self, q: Doubles, M: Doubles) -> Doubles:
         """Differentiate the sum of the entries of M times D K D by log q, (*q.shape)."""
         X, box, root, _, threads = self.samples
         weights = np.asfortranarray(M * root[:, np.newaxis] * root)
-        found: Doubles = self._kernel_of(q)._plan.log_gradient(X, box, weights, threads)
+        found: Doubles = self._kernel(q)._plan.log_gradient(X, box, weights, threads)
         return found
 
 
