@@ -592,9 +592,10 @@ def test_quick_run_of_all_cases(tmp_path, capsys):
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read on Linux")
 class TestStreaming:
     def test_measures_in_a_process_of_its_own(self, monkeypatch):
-        ours, sgd, folds = (
-            streaming.measure(who, n, 6, 30, n_threads=1)
-            for who, n in ((streaming.OURS, 4000), (streaming.SGD, 500), (streaming.FOLDS, 4000))
+        ours = streaming.measure(streaming.OURS, 4000, 6, 30, n_threads=1)
+        sgd, folds = (
+            streaming.learn(who, n, 6, 30, 1)
+            for who, n in ((streaming.SGD, 500), (streaming.FOLDS, 4000))
         )
         assert folds["choosing"] > 0 == sgd["choosing"]
         for one in (ours, sgd, folds):

@@ -85,8 +85,8 @@ class TestReported:
 
     @pytest.mark.parametrize("options", [{}, {"n_spectra": 5}], ids=["one", "five"])
     def test_classes(self, options):
-        X, label = labelled(120)
-        places = np.random.default_rng(1).permutation(240)
+        X, label = labelled(60)
+        places = np.random.default_rng(1).permutation(120)
         for table in (moved(X, label, 1e-9), numbered(X, label, places)):
             (message,) = reported(GegenbauerClassifierCV(**options), *table)
             assert "the share of wrong labels of these is 0 where" in message

@@ -410,9 +410,9 @@ def share_inside(intervals, n_repeats):
 
 def test_coverage():
     """Of intervals, and of normal ones by the standard deviation."""
-    for share in share_inside("auto", 6):
+    for share in share_inside("auto", 3):
         assert 0.85 < share < 0.95
-    for share in share_inside("one_spectrum", 6):
+    for share in share_inside("one_spectrum", 3):
         assert share < 0.8
 
 
