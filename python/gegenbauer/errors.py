@@ -139,6 +139,16 @@ class StreamError(ValueError):
         What is wrong with them, and what to do.
     where : str
         Which rows they are, counted from 0 without a header; of files these are :class:`Rows`.
+
+    Examples
+    --------
+    >>> from gegenbauer import GegenbauerRegressor
+    >>> from gegenbauer.errors import StreamError
+    >>> try:
+    ...     GegenbauerRegressor().fit_stream([([[1.0], [2.0]], [1.0, 2.0]), ([[3.0]], [4.0, 5.0])])
+    ... except StreamError as error:
+    ...     print(error.where)
+    batch 1 (row 2)
     """
 
     def __init__(self, reason: str, where: str = "") -> None:

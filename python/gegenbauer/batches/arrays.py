@@ -50,6 +50,14 @@ class Batch(NamedTuple):
     as_batches : Batches of whatever yields pairs (X, y).
     ArrayBatches : Batches of arrays and memory maps.
     TableBatches : Batches of CSV and Parquet files.
+
+    Examples
+    --------
+    >>> from gegenbauer import ArrayBatches
+    >>> source = ArrayBatches([[1.0], [2.0], [3.0]], [4.0, 5.0, 6.0], batch_size=2)
+    >>> first, second = source.start()
+    >>> second.X.tolist(), second.y.tolist(), second.sample_weight, str(second.where)
+    ([[3.0]], [6.0], None, 'row 2')
     """
 
     X: Any

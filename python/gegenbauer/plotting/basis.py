@@ -38,6 +38,15 @@ class BasisDisplay:
     --------
     gegenbauer_vander : The polynomials of one input.
     TensorBasis : A finite set of terms.
+
+    Examples
+    --------
+    >>> from gegenbauer import TensorBasis
+    >>> from gegenbauer.plotting import BasisDisplay
+    >>> basis = TensorBasis(1, degree=3, lam=0.5)
+    >>> display = BasisDisplay.from_basis(basis, degree=2, domain=(-1, 1))
+    >>> display.values[-1].round(9).tolist()  # at the end of the domain
+    [1.0, 1.0, 1.0]
     """
 
     def __init__(self, x: Doubles, values: Doubles) -> None:

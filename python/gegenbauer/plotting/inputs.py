@@ -44,6 +44,17 @@ class InputDisplay:
     See Also
     --------
     sobol_indices : Shares of the inputs in the variance of a model.
+
+    Examples
+    --------
+    >>> from gegenbauer import TensorBasis
+    >>> from gegenbauer.inspection import term_sobol_indices
+    >>> from gegenbauer.plotting import InputDisplay
+    >>> basis = TensorBasis(2, degree=1, lam=0.5)
+    >>> found = term_sobol_indices(basis, [5.0, 1.0, 2.0], domain=(-1, 1))
+    >>> display = InputDisplay.from_sobol(found, names=["width", "height"])
+    >>> sorted(display.bars_)
+    ['first order', 'total']
     """
 
     def __init__(

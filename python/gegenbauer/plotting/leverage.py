@@ -42,6 +42,14 @@ class LeverageDisplay:
     --------
     RidgePath : One factorisation for every penalty.
     PathDisplay : The error for each penalty.
+
+    Examples
+    --------
+    >>> from gegenbauer import RidgePath, TensorBasis
+    >>> from gegenbauer.plotting import LeverageDisplay
+    >>> path = RidgePath(TensorBasis(1, degree=0), [[0.0], [0.5], [1.0]], [1.0, 3.0, 8.0])
+    >>> LeverageDisplay.from_path(path, 1.0).leverages.round(6).tolist()  # of a constant
+    [0.25, 0.25, 0.25]
     """
 
     def __init__(self, leverages: Doubles, residuals: Doubles, mean_leverage: float) -> None:

@@ -69,6 +69,15 @@ class KernelSolution:
     --------
     solve_kernel : A fit of all terms there are, by a kernel.
     predict_kernel : Evaluate a sum of kernels.
+
+    Examples
+    --------
+    >>> from gegenbauer import solve_kernel
+    >>> from gegenbauer.basis import TotalDegreeKernel
+    >>> kernel = TotalDegreeKernel(1, 1, lam=0.5)  # 1 + x z, for two samples 2 I
+    >>> found = solve_kernel(kernel, [[-1.0], [1.0]], [3.0, 6.0], alpha=1.0)
+    >>> found.dual_coef.round(9).tolist(), found.solver, found.rank
+    ([[1.0], [2.0]], 'cholesky', 2)
     """
 
     dual_coef: npt.NDArray[np.float64]

@@ -79,6 +79,16 @@ class RidgeSolution:
     --------
     solve_ridge : The fit itself, for one penalty.
     predict : Evaluate a sum of terms.
+
+    Examples
+    --------
+    >>> from gegenbauer import TensorBasis, solve_ridge
+    >>> basis = TensorBasis(1, n_terms=2, lam=0.5)  # 1, x
+    >>> found = solve_ridge(basis, [[-1.0], [1.0]], [1.0, 5.0], alpha=2.0)
+    >>> found.weights.round(9).tolist(), found.solver, found.rank
+    ([[1.5], [1.0]], 'cholesky', 2)
+    >>> found.error < 1e-14
+    True
     """
 
     weights: npt.NDArray[np.float64]

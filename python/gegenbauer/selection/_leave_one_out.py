@@ -67,6 +67,16 @@ class LeaveOneOutPredictions(FormerNames):
     --------
     leave_one_out : Each sample left out, for a kernel.
     RidgePath : One factorisation for every penalty.
+
+    Examples
+    --------
+    >>> from gegenbauer import RidgePath, TensorBasis
+    >>> path = RidgePath(TensorBasis(1, degree=0), [[0.0], [0.5], [1.0]], [1.0, 3.0, 8.0])
+    >>> found = path.leave_one_out([1.0, 3.0])  # of a constant: sums of two by 2 + alpha
+    >>> found.predictions[:, :, 0].round(6).tolist()
+    [[3.666667, 3.0, 1.333333], [2.2, 1.8, 0.8]]
+    >>> found.leverages[0].round(6).tolist()
+    [0.25, 0.25, 0.25]
     """
 
     alphas: Doubles

@@ -68,6 +68,16 @@ class PrefixSurface(FormerNames):
     See Also
     --------
     prefix_surface : Every number of terms with every penalty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import TensorBasis
+    >>> from gegenbauer.selection import prefix_surface
+    >>> x = np.linspace(0, 1, 20)[:, np.newaxis]
+    >>> surface = prefix_surface(TensorBasis(1, degree=4), x, x[:, 0] ** 2, [1e-9, 1.0])
+    >>> surface.n_terms.tolist(), surface.losses.shape, surface.best
+    ([1, 2, 3, 4, 5], (2, 5), (1e-09, 3))
     """
 
     alphas: Doubles

@@ -66,6 +66,19 @@ class BasisSearch(FormerNames):
     See Also
     --------
     search_basis : The best of the paper's bases.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer.selection import search_basis
+    >>> x = np.linspace(0, 1, 20)[:, np.newaxis]
+    >>> def squared_error(predictions, rows):
+    ...     return ((predictions - x[rows] ** 2) ** 2).mean(axis=(1, 2))
+    >>> found = search_basis(x, x**2, squared_error, n_terms=[1, 2, 3], alphas=[1e-6, 1.0])
+    >>> found.basis.n_terms, bool(found.loss == found.losses.min())
+    (3, True)
+    >>> bool(found.alphas.min() < 1e-6), found.losses.shape == (1, 3, found.alphas.size)  # wider
+    (True, True)
     """
 
     basis: TensorBasis

@@ -74,6 +74,15 @@ class KFoldPredictions(FormerNames):
     See Also
     --------
     kfold_predictions : Folds left out, exactly.
+
+    Examples
+    --------
+    >>> from gegenbauer import TensorBasis
+    >>> from gegenbauer.selection import kfold_predictions
+    >>> constant = TensorBasis(1, degree=0)
+    >>> found = kfold_predictions(constant, [[0.0], [0.5], [1.0]], [1, 3, 8], [[0], [1, 2]], [1.0])
+    >>> found.predictions[0, :, 0].round(6).tolist()  # 11 / (2 + 1), and 1 / (1 + 1)
+    [3.666667, 0.5, 0.5]
     """
 
     alphas: Doubles

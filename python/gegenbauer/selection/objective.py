@@ -86,6 +86,16 @@ class SpectrumObjective:
     See Also
     --------
     spectrum_objective : How good a spectrum is, and its gradient.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer.basis import SpectrumKernel
+    >>> from gegenbauer.selection import spectrum_objective
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(20, 2))
+    >>> found = spectrum_objective(SpectrumKernel(2, (0.5, 2.0)), X, X[:, 0] ** 2, 1e-3)
+    >>> found.by_log_interaction.shape, bool(found.by_log_interaction[0, 0] < 0)  # more
+    ((2, 1), True)
     """
 
     value: float

@@ -69,6 +69,18 @@ class SpectrumSearch(FormerNames):
     See Also
     --------
     search_spectrum : The best of a grid of spectra.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer.selection import search_spectrum
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (30, 1))
+    >>> squared_error = lambda left_out, rows: ((left_out - X[rows]) ** 2).mean(axis=(1, 2))
+    >>> found = search_spectrum(X, X, squared_error, smoothnesses=[2.0])
+    >>> found.losses.shape[:2] == (found.smoothnesses.size, found.interactions.size)
+    True
+    >>> bool(found.loss == np.nanmin(found.losses)), len(found.starts)
+    (True, 1)
     """
 
     kernel: SpectrumKernel
