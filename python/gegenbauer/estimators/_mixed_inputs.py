@@ -42,6 +42,17 @@ def have_gaps(X: NDArray[Any]) -> bool:
         return bool(np.isnan(X.sum()))
 
 
+_ADVICE_ON_TEXT = Ways.of(
+    [
+        Message(
+            "list the column in `categorical_features` (columns of text of pandas, polars and "
+            "Arrow are categories by default)"
+        ),
+        "leave it out",
+    ]
+)
+
+
 class MixedInputs(InputEstimator):
     """Columns of categories become numbers of levels, and missing numbers are NaN, in the core.
 
@@ -115,15 +126,7 @@ class MixedInputs(InputEstimator):
     def _text_advice(self) -> Ways | None:
         if not self._takes_categories:
             return None
-        return Ways.of(
-            [
-                Message(
-                    "list the column in `categorical_features` (columns of text of pandas, polars "
-                    "and Arrow are categories by default)"
-                ),
-                "leave it out",
-            ]
-        )
+        return _ADVICE_ON_TEXT
 
     @property
     def _takes_categories(self) -> bool:
