@@ -459,7 +459,7 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
         n_jobs = check_integer(self.n_jobs, "n_jobs", minimum=-MAX_INTEGER)
         return n_jobs if n_jobs > 0 else max(1, processors() + 1 + n_jobs)
 
-    @in_blocks(sum)
+    @in_blocks(sum, reports=False)
     def count_out_of_range(self, X: Any) -> int:
         """Count the samples with at least one value outside of the range seen in ``fit``.
 

@@ -44,15 +44,18 @@ def joined(parts: list[Any]) -> Any:
     return np.concatenate(parts)
 
 
-def in_blocks(join: Callable[[list[Any]], Any]) -> Callable[[_Method], _Method]:
+def in_blocks(
+    join: Callable[[list[Any]], Any], *, reports: bool = True
+) -> Callable[[_Method], _Method]:
     """Let a method of a fitted estimator take a sparse X in blocks of samples.
-
-    The policy for samples outside of the range is kept to once, for all of them, before.
 
     Parameters
     ----------
     join : callable
         Makes one result of those of the blocks.
+    reports : bool
+        Whether the method keeps to the policy for samples outside of the range, which is then done
+        once, for all of them, before.
 
     Returns
     -------
@@ -66,7 +69,7 @@ def in_blocks(join: Callable[[list[Any]], Any]) -> Callable[[_Method], _Method]:
             if not issparse(X) or X.shape[0] <= (n_rows := _n_rows(X.shape[1])):
                 return method(self, X, *args, **options)
             check_is_fitted(self)
-            model = _once_for_all(self, X, n_rows)
+            model = _once_for_all(self, X, n_rows) if reports else self
             return join(
                 [
                     _with_rows(first, partial(method, model, block, *args, **options))
