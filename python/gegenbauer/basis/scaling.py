@@ -302,27 +302,38 @@ class InputScaling:
         slopes[np.isnan(data)] = 0.0
         return slopes
 
-    def beyond(self, X: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    def beyond(self, X: npt.ArrayLike, *, rounded: bool = False) -> npt.NDArray[np.bool_]:
         """Return which entries of X lie outside of the box, (n_samples, n_features).
 
-        Constant columns have no box and nothing beyond it; NaN, a missing number, is not outside,
-        and neither is an entry that is at an end of the box once both are float32: samples inside
-        are so when they come in the other precision.
+        Constant columns have no box and nothing beyond it; NaN, a missing number, is not outside.
         `outside` is the same for whole samples, in less memory.
+
+        Parameters
+        ----------
+        X : array_like, shape (n_samples, n_features)
+            Samples.
+        rounded : bool, default=False
+            Whether an entry is inside as well that is at an end of the box once both are float32:
+            samples that made the box are so when they come in the other precision.
+
+        Returns
+        -------
+        ndarray of bool
         """
         data = self._samples(X)
-        lower, upper = self._reach(data.dtype)
+        lower, upper = self._reach(data.dtype) if rounded else (self.lower, self.upper)
         found: npt.NDArray[np.bool_] = (data < lower) | (data > upper)
         found &= ~self.is_constant
         return found
 
-    def outside(self, X: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    def outside(self, X: npt.ArrayLike, *, rounded: bool = False) -> npt.NDArray[np.bool_]:
         """Return which samples of X, shape (n_samples, n_features), lie outside of the box.
 
-        They have an entry that is `beyond` it. Column by column: no mask of all entries is made.
+        They have an entry that is `beyond` it, where ``rounded`` is explained. Column by column: no
+        mask of all entries is made.
         """
         data = self._samples(X)
-        lower, upper = self._reach(data.dtype)
+        lower, upper = self._reach(data.dtype) if rounded else (self.lower, self.upper)
         out = np.zeros(data.shape[0], dtype=bool)
         for column in np.flatnonzero(~self.is_constant):
             values = data[:, column]

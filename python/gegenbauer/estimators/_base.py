@@ -351,7 +351,7 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
 
     def _find_outside(self, X: NDArray[Any]) -> tuple[Outside, ...]:
         """Return what the fit did not see, by kinds: here of samples outside of the box."""
-        return (Outside.of(X, self._seen.outside(X), self._seen.beyond),)
+        return (Outside.of(X, self._seen),)
 
     def _report_outside(self, found: tuple[Outside, ...]) -> None:
         """Warn or raise for what `_find_outside` has found in all samples."""
@@ -483,7 +483,7 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
 
     def _is_outside(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which samples have at least one value that is outside of what the fit saw."""
-        return self._seen.outside(X)
+        return self._seen.outside(X, rounded=True)
 
 
 def box_of(

@@ -249,7 +249,7 @@ class FoldSums:
         X, Y, weight = batch.X[order], batch.y[order], batch.weight[order]
         if not self._grows:
             box = self.scaling
-            beyond = box.beyond(X)
+            beyond = box.beyond(X, rounded=True)
             if self._margin is not None:  # the range of the first samples may be a point
                 beyond |= box.is_constant & ((box.lower > X) | (box.upper < X))
             self.n_clipped = self.n_clipped + np.count_nonzero(beyond, axis=0)

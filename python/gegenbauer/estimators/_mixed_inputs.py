@@ -182,7 +182,7 @@ class MixedInputs(InputEstimator):
         """Return what is outside of the box, and values that no sample of the fit had."""
         unknown = self._unknown(X)
         places: NDArray[np.bool_] = np.asarray(unknown.any(axis=1))
-        return (*super()._find_outside(X), Outside.of(X, places, lambda _: unknown[places]))
+        return (*super()._find_outside(X), Outside.where(X, places, lambda _: unknown[places]))
 
     def _report_outside(self, found: tuple[Outside, ...]) -> None:
         """Warn or raise for all samples that have what the fit did not see."""

@@ -39,7 +39,13 @@ class Outside(NamedTuple):
     columns: dict[int, tuple[int, int, Any]] = {}  # noqa: RUF012  # it is never changed
 
     @classmethod
-    def of(
+    def of(cls, X: NDArray[Any], box: InputScaling) -> Self:
+        """Look at some samples, of shape (n_samples, n_features): which are outside of a box."""
+        outside = box.outside(X, rounded=True)
+        return cls.where(X, outside, lambda some: box.beyond(some, rounded=True))
+
+    @classmethod
+    def where(
         cls, X: NDArray[Any], outside: NDArray[np.bool_], beyond: Callable[[Any], NDArray[np.bool_]]
     ) -> Self:
         """Look at some samples.

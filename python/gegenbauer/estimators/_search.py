@@ -288,7 +288,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
             box = self._with_levels(self._with_margin(tight))
             if tight is not whole:
                 self._range = self._with_levels(self._with_margin(whole))
-        self.n_clipped_ = np.count_nonzero(box.beyond(X), axis=0)
+        self.n_clipped_ = np.count_nonzero(box.beyond(X, rounded=True), axis=0)
         return box
 
     @property

@@ -262,7 +262,7 @@ class StreamEstimator(SolvedEstimator):
         """Count the samples outside of bounds, or refuse them if the policy requires it."""
         if self.out_of_range == "error":
             InputEstimator._apply_range_policy(self, X)
-        found = Outside.of(X, box.outside(X), box.beyond)
+        found = Outside.of(X, box)
         if found.n_outside and self.out_of_range == "warn":
             self._outside = self._outside.joined(found)
         self.n_out_of_range_ += found.n_outside
@@ -382,7 +382,7 @@ class StreamEstimator(SolvedEstimator):
         X, y, weight, places = self._rows_of_batch(X, y, sample_weight, reset=False)
         if places.size == 0:
             return
-        outside = self.scaling_.outside(X)
+        outside = self.scaling_.outside(X, rounded=True)
         if self.bounds is None and outside.any():
             row = int(places[int(outside.argmax())])
             raise ValueError(

@@ -871,7 +871,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         """
         added = self._variance_of_unknown(X)
         box = self._current_scaling()
-        outside = np.flatnonzero(self._seen.outside(X))
+        outside = np.flatnonzero(self._seen.outside(X, rounded=True))
         if not box.clip or outside.size == 0:
             return added
         free = box.replace(clip=False)

@@ -203,10 +203,10 @@ def _apply_range_policy(
     policy = model.out_of_range
     X = _report_unknown(model, X, names, table, warn)
     values, scaling = np.asarray(X), model._seen
-    n_outside = int(np.count_nonzero(scaling.outside(values)))
+    n_outside = int(np.count_nonzero(scaling.outside(values, rounded=True)))
     if n_outside == 0:
         return
-    beyond = scaling.beyond(values)
+    beyond = scaling.beyond(values, rounded=True)
     row, column = (int(place) for place in np.argwhere(beyond)[0])
     value, low, high = apart(values[row, column], scaling.lower[column], scaling.upper[column])
     message = (
