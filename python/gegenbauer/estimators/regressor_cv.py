@@ -29,6 +29,7 @@ from gegenbauer._validation import (
 )
 from gegenbauer.basis.spectrum import PowerDecay, Spectrum
 from gegenbauer.estimators._base import RESULTS_ADVICE
+from gegenbauer.estimators._beyond_box import variance_beyond
 from gegenbauer.estimators._constant import warn_if_constant_is_dear
 from gegenbauer.estimators._penalty_levels import MOST_FOR_A_MEAN
 from gegenbauer.estimators._samples import Samples, spread_places
@@ -43,7 +44,6 @@ from gegenbauer.ridge.expansions import (
     KernelExpansion,
     KernelPosterior,
     LandmarkPosterior,
-    TermExpansion,
     TermPosterior,
 )
 from gegenbauer.ridge.mean_expansion import MeanExpansion
@@ -87,9 +87,6 @@ _ROUGH, _ROUGH_SHARE, _LEAST_ROUGH = 1.0, 0.1, 1e-3
 
 # Most steps of the search for a spectrum, and from one that was learned on
 _STEPS, _STEPS_OF_ROUGH = 100, 30
-
-# Points on the way from the wall of the box inwards at which increments are evaluated
-_N_INWARD = 32
 
 
 class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
@@ -862,65 +859,20 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         return lower, upper
 
     def _variance_outside(self, X: NDArray[Any]) -> Doubles:
-        r"""Return how much variance leaving the box adds, (n_samples, n_outputs), 0 inside of it.
+        """Return how much variance leaving the box adds, (n_samples, n_outputs), 0 inside of it.
 
-        A clipped prediction is that of the wall, w, and its further error the increment of the
-        function from there, of which nothing was seen: it is taken to be as large as increments
-        inside. It is 0 at the wall and grows with the distance. Inputs of which nothing is known
-        add what outputs vary with them over samples of the fit.
+        Inputs of which nothing is known add what outputs vary with them over samples of the fit.
         """
         added = self._variance_of_unknown(X)
         box = self._current_scaling()
         outside = np.flatnonzero(self._seen.outside(X, rounded=True))
         if not box.clip or outside.size == 0:
             return added
-        free = box.replace(clip=False)
-        low, high = box.domain
-        with np.errstate(over="ignore"):  # infinitely far is far
-            at = free.transform(X[outside])
-        wall = at.clip(low, high)
-        inward = (wall - at).clip(low - high, high - low)
-        inward[np.isnan(inward)] = 0.0  # what is missing stays so on the way
         function = self._function(X).with_scaling(self.expansion_.scaling)
-        for i, start, way in zip(outside.tolist(), wall, inward, strict=True):
-            far = float(np.abs(way).max()) / (high - low)
-            if isinstance(function, TermExpansion) and _is_raw(function):
-                if far > 0:
-                    added[i] += self._usual_increment(function, start, way / far, far)
-            else:
-                added[i] += self._prior_increment(function, start, way)
-        return added
-
-    def _prior_increment(
-        self, function: TermExpansion | KernelExpansion | MeanExpansion, wall: Doubles, way: Doubles
-    ) -> Doubles:
-        """Return the variance of increments inside by the prior, (n_outputs,).
-
-        From the wall to a point r as far inside as x is outside, K(r, r) + K(w, w) - 2 K(r, w) in
-        units of the prior variance, of which the largest up to that distance is taken. It is that
-        of the inputs that are outside alone, and ends above their part of the prior variance.
-        """
-        steps = np.sin(np.linspace(0.0, 0.5 * np.pi, _N_INWARD + 1)) ** 2  # dense at both ends
-        largest = float(function.prior_increments(wall + np.outer(steps, way)).max())
-        return (
-            largest * self._prior_variance if largest > 0 else np.zeros(self._prior_variance.size)
+        added[outside] += variance_beyond(
+            function, box, X[outside], self._prior_variance, self.noise_variance_
         )
-
-    def _usual_increment(
-        self, function: TermExpansion, wall: Doubles, across: Doubles, far: float
-    ) -> Doubles:
-        """Return the mean square of increments inside as the data suggest them, (n_outputs,).
-
-        The largest between any two points no further apart than x is from the wall, on the line
-        from there across the box; `far` is that distance as a share of the line.
-        """
-        path = wall + np.outer(np.linspace(0.0, 1.0, _N_INWARD + 1), across)
-        squares = function.expected_increments(path, self.noise_variance_)
-        at = [squares.diagonal(lag).max(axis=1) for lag in range(_N_INWARD + 1)]
-        largest = np.maximum.accumulate(at)
-        lags = np.linspace(0.0, 1.0, _N_INWARD + 1)
-        found = np.array([np.interp(far, lags, column) for column in largest.T])
-        return np.where(np.isnan(found), np.inf, found)  # between infinities, of unknown noise
+        return added
 
 
 class _OfStream(StreamRegression, GegenbauerRegressorCV):
@@ -936,11 +888,6 @@ def _weighted_squares(function: KernelExpansion, weight: Doubles) -> Doubles:
     assert isinstance(posterior, KernelPosterior)
     # scaled residuals are alpha times dual coefficients
     return np.asarray((posterior.alpha * function.coef / np.sqrt(weight)[:, np.newaxis]) ** 2)
-
-
-def _is_raw(function: TermExpansion) -> bool:
-    """Return whether terms are the paper's, of which no data have chosen the weights."""
-    return function.basis.spectrum == Spectrum.paper(function.basis.lam)
 
 
 def _wider(reach: Doubles, more: Doubles) -> Doubles:
