@@ -1,4 +1,4 @@
-"""Noise and quantiles of residuals."""
+"""The noise that residuals show."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gegenbauer.errors import LightWeightsWarning, stacklevel
 if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
 
-__all__ = ["FEWEST_TO_JUDGE", "estimate_noise_variance", "upper_quantile"]
+__all__ = ["FEWEST_TO_JUDGE", "estimate_noise_variance"]
 
 # Samples from which on a model that leaves less than one degree of freedom may be right: fewer are
 # met by some spectrum with next to no noise, whatever they are
@@ -54,18 +54,3 @@ def estimate_noise_variance(
             stacklevel=stacklevel(),
         )
     return np.full(squares.shape, np.inf)
-
-
-def upper_quantile(values: Doubles, sizes: Doubles, coverage: float) -> Doubles:
-    """Return the value that ``coverage`` of n + 1 samples are not above, for each column.
-
-    Samples count by their sizes, and a further one, of size one, is infinite.
-    """
-    order = np.argsort(values, axis=0)
-    counted = np.cumsum(sizes[order], axis=0)
-    need = coverage * (sizes.sum() + 1.0)
-    place = (counted < need * (1 - 1e-12)).sum(axis=0)
-    columns = np.arange(values.shape[1])
-    inside = np.minimum(place, len(values) - 1)
-    found = values[order[inside, columns], columns]
-    return np.asarray(np.where(place < len(values), found, np.inf))

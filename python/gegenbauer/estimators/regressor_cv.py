@@ -31,6 +31,7 @@ from gegenbauer.basis.spectrum import PowerDecay, Spectrum
 from gegenbauer.estimators._base import RESULTS_ADVICE
 from gegenbauer.estimators._beyond_box import variance_beyond
 from gegenbauer.estimators._constant import warn_if_constant_is_dear
+from gegenbauer.estimators._intervals import left_out_intervals
 from gegenbauer.estimators._penalty_levels import MOST_FOR_A_MEAN
 from gegenbauer.estimators._samples import Samples, spread_places
 from gegenbauer.estimators._scoring import IdentityRegressor, scored_by
@@ -39,7 +40,7 @@ from gegenbauer.estimators._sparse import in_blocks, joined
 from gegenbauer.estimators._stream_search import StreamRegression
 from gegenbauer.estimators._targets import RealTargets
 from gegenbauer.estimators._time_budget import MOST_INPUTS
-from gegenbauer.estimators._uncertainty import estimate_noise_variance, upper_quantile
+from gegenbauer.estimators._uncertainty import estimate_noise_variance
 from gegenbauer.ridge.expansions import (
     KernelExpansion,
     KernelPosterior,
@@ -66,9 +67,6 @@ __all__ = ["GegenbauerRegressorCV"]
 
 # Targets whose standard deviation is further from one have variances beyond float64
 _MOST_EXTREME = 1e140
-
-# Leave-one-out predictions (doubles) that are held at once
-_MAX_CACHED_PREDICTIONS = 2e7
 
 # Scorers of scikit-learn whose metric has a value for each output, of which it takes the mean
 _METRICS_BY_OUTPUT: dict[Any, Any] = {
@@ -819,29 +817,10 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
             )
         outputs = self._raw_outputs(X)
         X = self._validate_inputs(X, reset=False)
-        residuals = self._left_out_residuals
-        sizes = np.ones(len(residuals)) if self._row_weight is None else self._row_weight
-        tested = np.isfinite(residuals).all(axis=1)
-        function, size, sizes = self._function(X), np.abs(residuals[tested]), sizes[tested]
-        if isinstance(function, MeanExpansion) or (
-            isinstance(function, KernelExpansion)
-            and isinstance(function.posterior, KernelPosterior)
-        ):
-            lower, upper = np.empty_like(outputs), np.empty_like(outputs)
-            block = max(1, int(_MAX_CACHED_PREDICTIONS / residuals.size))
-            for first in range(0, len(outputs), block):
-                rows = slice(first, first + block)
-                # (samples of the fit, samples here, outputs)
-                without = function.without_each(
-                    X[rows], residuals, share=self._left_out_share, n_threads=self._n_threads()
-                )[tested]
-                for k in range(outputs.shape[1]):
-                    e, at = size[:, k : k + 1], without[:, :, k]
-                    lower[rows, k] = -upper_quantile(e - at, sizes, coverage)
-                    upper[rows, k] = upper_quantile(e + at, sizes, coverage)
-        else:  # the same width everywhere
-            reach = upper_quantile(size, sizes, coverage)
-            lower, upper = outputs - reach, outputs + reach
+        lower, upper = left_out_intervals(
+            self._function(X), X, outputs, self._left_out_residuals, self._row_weight,
+            self._left_out_share, coverage, n_threads=self._n_threads(),
+        )  # fmt: skip
         with np.errstate(over="ignore", invalid="ignore"):
             beyond = self._variance_outside(X)
         require_finite(
