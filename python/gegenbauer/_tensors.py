@@ -9,12 +9,12 @@ import numpy as np
 from gegenbauer._messages import Message
 
 if TYPE_CHECKING:
-    from gegenbauer._validation import Name
+    from gegenbauer._messages import Setting
 
 __all__ = ["on_cpu"]
 
 
-def on_cpu(value: Any, name: Name) -> Any:
+def on_cpu(value: Any, name: str | Setting) -> Any:
     """Return a tensor or an array of another library as an array of NumPy; all else as it is.
 
     Known are the tensors of PyTorch, the arrays of CuPy, and those of all libraries of the Python
@@ -69,7 +69,7 @@ def on_cpu(value: Any, name: Name) -> Any:
     return _of_array_api(value, name) if hasattr(kind, "__array_namespace__") else value
 
 
-def _of_array_api(value: Any, name: Name) -> Any:
+def _of_array_api(value: Any, name: str | Setting) -> Any:
     try:
         return np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:  # most libraries refuse other devices

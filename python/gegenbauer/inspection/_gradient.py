@@ -51,6 +51,10 @@ def gradient(estimator: Any, X: Any) -> Doubles:
     BeyondRangeError
         Derivatives are beyond the range of float64.
 
+    See Also
+    --------
+    sobol_indices : Shares of the inputs in the variance of a model.
+
     Examples
     --------
     >>> import numpy as np

@@ -47,6 +47,11 @@ def trusted_types() -> list[str]:
     list of str
         Their names, with the modules.
 
+    See Also
+    --------
+    load : Read an estimator from a model file, whose content is checked.
+    save : Write an estimator to a model file.
+
     Examples
     --------
     >>> from gegenbauer.persistence import trusted_types
