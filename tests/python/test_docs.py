@@ -57,7 +57,8 @@ def entries(text: str) -> list[str]:
 def see_also(doc: str) -> list[str]:
     """Return the names in a section of a docstring, which ends where the next one begins."""
     section = re.compile(r"^See Also\n-+\n(.*?)(?=^\w[^\n]*\n-+$|\Z)", re.MULTILINE | re.DOTALL)
-    return re.findall(r"^([\w.]+) :", "\n".join(section.findall(doc)), re.MULTILINE)
+    lines = re.findall(r"^([\w., ]+) :", "\n".join(section.findall(doc)), re.MULTILINE)
+    return [name for line in lines for name in line.split(", ")]
 
 
 def look_up(full: str) -> object:

@@ -187,7 +187,8 @@ def read_training_table(
     reading = time.perf_counter() - start
     with refusals(steps.warn):
         categories = categories_of(table, table.inputs) if mixed else {}
-        require_inputs(table, [name for name in table.inputs if name not in categories])
+        numbers = [name for name in table.inputs if name not in categories]
+        require_inputs(table, numbers, may_be_empty=mixed)
         chosen = read_target(table, target, task)
         inputs = read_inputs(table, table.inputs, categories, missing=mixed)
     warn_of_unnamed(inputs.columns, steps)
