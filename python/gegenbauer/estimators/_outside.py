@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer._validation import apart
 from gegenbauer.errors import OutOfRangeWarning, stacklevel
 
@@ -102,8 +103,15 @@ class Outside(NamedTuple):
 
         found = f": {self.listed(describe)}" if self.columns else ""
         warnings.warn(
-            f"{n_outside} of {n_samples} samples lie outside of `bounds`{found}. They are clipped "
-            "to it; `out_of_range='clip'` does so without a warning.",
+            Message(
+                "{} of {} samples lie outside of `bounds`{}. They are clipped to it",
+                n_outside,
+                n_samples,
+                found,
+                ways="`out_of_range='clip'` does so without a warning",
+                joint="; ",
+                end=".",
+            ),
             OutOfRangeWarning,
             stacklevel=stacklevel(),
         )

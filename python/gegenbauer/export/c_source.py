@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer.export.c_functions import kernel_lines, term_lines
 from gegenbauer.export.c_text import array, numbers_of, strided
 from gegenbauer.export.description import Category, describe
@@ -94,9 +95,11 @@ def to_c(model: Any, *, name: str = "predict") -> str:
     int predict(const double *x, double *y)
     """
     if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", str(name)):
-        raise ValueError(f"`name` must be an identifier of C, such as 'predict'; got {name!r}")
+        raise ValueError(
+            Message("`name` must be an identifier of C, such as 'predict'; got {!r}", name)
+        )
     if name in _KEYWORDS.split():
-        raise ValueError(f"`name` must be no word of the language C, got {name!r}")
+        raise ValueError(Message("`name` must be no word of the language C, got {!r}", name))
     found = describe(model)
     require_few_numbers(found, MOST_NUMBERS, "a C function")
     function = found.function

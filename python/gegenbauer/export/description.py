@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer._messages import Message, Ways
 from gegenbauer.estimators._found import FoundEstimator
 from gegenbauer.estimators._solution import SolvedEstimator
 from gegenbauer.export.kernel_sum import KernelSum, kernel_sum
@@ -176,8 +177,11 @@ def describe(estimator: Any) -> Model:
                 " after gegenbauer.export.register_skl2onnx()"
             )
         raise TypeError(
-            "`model` must be a fitted regressor or classifier of this library, got "
-            f"{type(estimator).__name__}{hint}"
+            Message(
+                "`model` must be a fitted regressor or classifier of this library, got {}{}",
+                type(estimator).__name__,
+                hint,
+            )
         )
     check_is_fitted(estimator)
     estimator = copy.copy(estimator)  # as it is now, whatever other threads learn
@@ -211,9 +215,17 @@ def require_no_errors(model: Model, target: str) -> None:
     """Refuse a policy of errors for a target that has none."""
     if model.out_of_range == "error":
         raise ValueError(
-            f"`out_of_range='error'` cannot be exported to {target}: set `out_of_range='clip'`, "
-            "`out_of_range='warn'` (which clips there) or, for terms alone, "
-            "`out_of_range='extrapolate'`"
+            Message(
+                "`out_of_range='error'` cannot be exported to {}",
+                target,
+                ways=Ways(
+                    "set",
+                    "`out_of_range='clip'`",
+                    "`out_of_range='warn'` (which clips there)",
+                    "for terms alone, `out_of_range='extrapolate'`",
+                    last=" or, ",
+                ),
+            )
         )
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer.basis.kernel_derivatives import is_closed
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.spectrum import GeometricDecay, Spectrum
@@ -116,7 +117,9 @@ def kernel_sum(expansion: KernelExpansion | MeanExpansion) -> tuple[KernelSum, D
     first = expansions[0]
     kernel = first.kernel
     if not isinstance(kernel, SpectrumKernel):
-        raise TypeError(f"`model` has a {type(kernel).__name__}, which no target can write")
+        raise TypeError(
+            Message("`model` has a {}, which no target can write", type(kernel).__name__)
+        )
     m, levels = kernel.n_features, kernel.spectrum.levels
     category = np.array([one is not None and one.category for one in levels or (None,) * m])
     centres = first.scaling.transform(first.centres).clip(-1.0, 1.0)

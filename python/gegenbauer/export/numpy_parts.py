@@ -164,7 +164,7 @@ def _outputs(X):
 
 CALIBRATION = '''
 def _scores(outputs, reach):
-    """Return scores of classes, of which none is further below the largest than `reach`."""
+    """Return scores of classes, of which none is further below the largest than reach."""
     if outputs.shape[1] == 1:
         outputs = np.hstack([-0.5 * outputs, 0.5 * outputs])
     below = outputs.max(axis=1, keepdims=True) - outputs

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer._validation import shown
 from gegenbauer.export.description import Category, describe, require_no_errors
 from gegenbauer.export.onnx_functions import outputs_of
@@ -90,9 +91,11 @@ def to_onnx(model: Any, *, dtype: npt.DTypeLike = np.float64) -> Any:
     try:
         kind = np.dtype(dtype)
     except TypeError:
-        raise TypeError(f"`dtype` must be float64 or float32, got {shown(dtype)}") from None
+        raise TypeError(
+            Message("`dtype` must be float64 or float32, got {}", shown(dtype))
+        ) from None
     if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
-        raise TypeError(f"`dtype` must be float64 or float32, got {kind}")
+        raise TypeError(Message("`dtype` must be float64 or float32, got {}", kind))
     found = describe(model)
     require_no_errors(found, WITHOUT_ERRORS)
     require_few_numbers(found, _MOST_NUMBERS, "a model of ONNX")
@@ -180,7 +183,9 @@ def _labels(model: Model) -> Any:
         return np.array([str(label) for label in classes.tolist()], dtype=object)
     if classes.dtype.kind in "iu":
         if max(abs(int(label)) for label in classes.tolist()) >= 2**63:
-            raise ValueError("`model` has labels beyond int64, which ONNX has no place for")
+            raise ValueError(
+                Message("`model` has labels beyond int64, which ONNX has no place for")
+            )
         return classes.astype(np.int64)
     return classes if classes.dtype.kind == "b" else classes.astype(np.float64)
 

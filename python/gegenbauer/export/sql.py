@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gegenbauer._messages import Message
 from gegenbauer._validation import check_choice
 from gegenbauer.export.description import Category, describe, require_no_errors
 from gegenbauer.export.sql_answers import Answer, answers_of
@@ -88,12 +89,18 @@ def to_sql(model: Any, *, method: str = "predict", names: Sequence[str] | None =
     _require_short(found)
     if method not in _methods(found):
         raise ValueError(
-            f"`method={method!r}` is not for this {found.estimator}, which has "
-            f"{' and '.join(_methods(found))}"
+            Message(
+                "`method={!r}` is not for this {}, which has {}",
+                method,
+                found.estimator,
+                " and ".join(_methods(found)),
+            )
         )
     columns = [one.name for one in found.inputs] if names is None else [str(one) for one in names]
     if len(columns) != len(found.inputs):
-        raise ValueError(f"`names` must have {len(found.inputs)} entries, got {len(columns)}")
+        raise ValueError(
+            Message("`names` must have {} entries, got {}", len(found.inputs), len(columns))
+        )
     inner = _Inner(found, [quoted(one, NAME) for one in columns])
     return ",\n".join(
         f"{inner.around(one)} AS {quoted(one.name, NAME)}" for one in answers_of(found, method)
@@ -106,22 +113,35 @@ def _methods(model: Model) -> tuple[str, ...]:
     return _METHODS if model.answers.maps else _METHODS[:2]
 
 
+_ELSEWHERE = "export it to C, NumPy or ONNX"
+
+
 def _require_short(model: Model) -> None:
     function = model.function
     if not isinstance(function, TermSum):
         raise ValueError(
-            "`model` has infinitely many terms, and SQL is for short polynomials: fit with "
-            "`n_terms`, such as `n_terms=50`, or export it to C, NumPy or ONNX"
+            Message(
+                "`model` has infinitely many terms, and SQL is for short polynomials",
+                ways=["fit with `n_terms`, such as `n_terms=50`", _ELSEWHERE],
+            )
         )
     if function.n_terms > _MOST_TERMS:
         raise ValueError(
-            f"`model` has {function.n_terms} terms, and SQL is for at most {_MOST_TERMS}: fit with "
-            "fewer `n_terms`, or export it to C, NumPy or ONNX"
+            Message(
+                "`model` has {} terms, and SQL is for at most {}",
+                function.n_terms,
+                _MOST_TERMS,
+                ways=["fit with fewer `n_terms`", _ELSEWHERE],
+            )
         )
     if function.degree > _MOST_DEGREE:
         raise ValueError(
-            f"`model` has polynomials of degree {function.degree}, and SQL is for at most "
-            f"{_MOST_DEGREE}: fit with a lower `degree`, or export it to C, NumPy or ONNX"
+            Message(
+                "`model` has polynomials of degree {}, and SQL is for at most {}",
+                function.degree,
+                _MOST_DEGREE,
+                ways=["fit with a lower `degree`", _ELSEWHERE],
+            )
         )
     require_no_errors(model, "SQL, whose expressions have no errors")
 

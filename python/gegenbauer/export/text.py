@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer._messages import Message, Ways
 from gegenbauer.export.description import Category
 from gegenbauer.export.term_sum import TermSum
 
@@ -52,13 +53,24 @@ def require_few_numbers(model: Model, most: int, target: str) -> None:
         return
     if isinstance(model.function, TermSum):
         what = f"{model.function.n_terms} terms"
-        way_out = "fit with fewer `n_terms`"
+        ways = Ways("", "fit with fewer `n_terms`")
     else:
         what = f"{len(model.function.centres)} centres of kernels"
-        way_out = "fit with `n_terms` for a finite set of terms, or with a lower `kernel_samples`"
+        ways = Ways(
+            "fit with",
+            "`n_terms` for a finite set of terms",
+            "a lower `kernel_samples`",
+            last=", or with ",
+        )
     raise ValueError(
-        f"`model` has {what}, whose tables hold {found} numbers, and {target} holds at most "
-        f"{most}: {way_out}"
+        Message(
+            "`model` has {}, whose tables hold {} numbers, and {} holds at most {}",
+            what,
+            found,
+            target,
+            most,
+            ways=ways,
+        )
     )
 
 
