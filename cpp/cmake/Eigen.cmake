@@ -44,4 +44,8 @@ endif()
 
 add_library(gegenbauer_eigen INTERFACE)
 target_include_directories(gegenbauer_eigen SYSTEM INTERFACE ${eigen_dir})
-target_compile_definitions(gegenbauer_eigen INTERFACE EIGEN_MPL2_ONLY)
+# Eigen's products and solves are in no hot path, and its kernels for AVX-512 alone would be a tenth of a module.
+target_compile_definitions(
+  gegenbauer_eigen
+  INTERFACE EIGEN_MPL2_ONLY EIGEN_USE_AVX512_GEMM_KERNELS=0 EIGEN_USE_AVX512_TRSM_KERNELS=0
+)

@@ -1389,8 +1389,7 @@ class TestTune:
         found = pd.read_parquet("p.parquet")
         assert found.columns.tolist() == ["prediction", "lower", "upper"]
         model = load("m.st")
-        X = pd.read_csv("t.csv")[["a", "b"]]
-        lower, upper = model.predict_interval(X, 0.8)
+        lower, upper = model.predict_interval(X, 0.8)  # of the numbers themselves
         assert np.array_equal(found["lower"], lower)
         assert np.array_equal(found["upper"], upper)
         assert (found["lower"] < found["prediction"]).all()

@@ -491,7 +491,6 @@ LABELS = {
     "object": np.array(["", "b\0"], dtype=object),
     "text of numpy": np.array([np.str_("a"), np.str_("b c")], dtype=object),
     "half a pair": np.array(["\ud800", "\U0001f600"], dtype=object),
-    "strings": np.array(["a", "b"]).astype(np.dtypes.StringDType()),
     "pandas": pd.Series(["a", "bbb"]),
     "category": pd.Series(["a", "bbb"]).astype("category"),
     "Int64": pd.Series([3, 7]).astype("Int64"),
@@ -503,6 +502,8 @@ LABELS = {
     "float16": np.array([0, 2048], dtype=np.float16),
     "integers": np.array([0, 1], dtype=object),
 }
+if hasattr(np.dtypes, "StringDType"):  # from NumPy 2 on
+    LABELS["strings"] = np.array(["a", "b"]).astype(np.dtypes.StringDType())
 
 
 @st.composite

@@ -157,7 +157,7 @@ def tolerant(test):
 
 
 @tolerant
-@parametrize_with_checks(QUICK, xfail_strict=True)
+@parametrize_with_checks(QUICK)  # strict by the settings of pytest
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
