@@ -588,8 +588,8 @@ def test_missing_methods_name_the_estimator_that_has_them():
 def test_tab_completion_offers_public_names():
     packages = set(dir(gegenbauer)) - set(gegenbauer.__all__)
     assert packages == {
-        "basis", "batches", "errors", "estimators", "inspection", "persistence", "plotting",
-        "ridge", "selection",
+        "basis", "batches", "errors", "estimators", "export", "inspection", "persistence",
+        "plotting", "ridge", "selection",
     }  # fmt: skip
     for name in dir(gegenbauer):
         assert getattr(gegenbauer, name) is not None

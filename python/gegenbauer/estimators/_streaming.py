@@ -494,7 +494,9 @@ class StreamEstimator(SolvedEstimator):
         result._set_statistics(mine + others)
         result.n_out_of_range_ += another.n_out_of_range_
         result._add_unseen(another._unseen)
-        result._outside = result._outside.joined(another._outside)
+        outside = result._outside.joined(another._outside)
+        if outside.n_outside:  # of workers, which leave the warning to who merges them
+            result._outside = outside
         return result
 
     def __radd__(self, other: object) -> Self:
