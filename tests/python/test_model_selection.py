@@ -43,6 +43,7 @@ from gegenbauer import (
 )
 from gegenbauer.basis import SpectrumKernel
 from gegenbauer.errors import LightWeightsWarning, OutOfRangeWarning, UnderfittingWarning
+from gegenbauer.estimators._uncertainty import estimate_noise_variance
 from gegenbauer.ridge import predict_kernel
 
 
@@ -741,6 +742,16 @@ class TestScorers:
         paper = {"spectrum": None, "n_terms": 6, "alphas": 4.0 ** np.arange(-12, 6)}
         first, second = (kind(**paper, cv=cv).fit(X, y) for cv in (None, LeaveOneOut()))
         assert_allclose(first.surface_["score"], second.surface_["score"], rtol=1e-8, atol=1e-12)
+
+
+def test_noise_is_unknown_without_degrees_of_freedom():
+    """Weights are to blame only where they are light."""
+    squares = np.array([1.0, 2.0])
+    for left in (0.0, -1e-8):
+        assert_array_equal(estimate_noise_variance(squares, left, 11.0, 11, 11.0), [np.inf] * 2)
+    with pytest.warns(LightWeightsWarning, match="11 count as 10, of which"):
+        estimate_noise_variance(squares, 0.0, 10.0, 11, 10.0)
+    assert_array_equal(estimate_noise_variance(squares, 0.5, 11.0, 11, 10.5), [2.0, 4.0])
 
 
 def test_weights_that_leave_nothing_to_judge_noise_by():

@@ -44,7 +44,8 @@ def estimate_noise_variance(
     """
     if left >= 1 or (left > 0 and total >= FEWEST_TO_JUDGE):
         return np.asarray(squares / left)
-    if left <= 0 and total >= 0.1 * n:  # else it was reported before, or is of few samples
+    # Below a tenth it was reported before; and where weights are not light, scaling is no way out
+    if left <= 0 and 0.1 * n <= total < n:
         warnings.warn(
             f"sample_weight counts samples, and {n} count as {total:.3g}, of which the "
             f"model takes {dof:.3g} degrees of freedom: none is left to judge the noise by, so "
