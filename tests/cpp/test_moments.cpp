@@ -87,7 +87,7 @@ void test_forms() {
     Matrix bound(c.n_samples, n_forms);
     Matrix coefficients(plan.size(0), n_forms);
     for (Index f = 0; f < n_forms; ++f) {
-      const Matrix half = check::uniform(n, n, -1, 1, 10 + static_cast<int>(f));
+      const Matrix half = check::uniform(n, n, -1, 1, 10U + static_cast<unsigned>(f));
       Matrix form = half + half.transpose();
       expected.col(f) = ((g * form).array() * g.array()).rowwise().sum();
       bound.col(f) = ((g.cwiseAbs() * form.cwiseAbs()).array() * g.cwiseAbs().array()).rowwise().sum();
