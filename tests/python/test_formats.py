@@ -71,7 +71,9 @@ MODELS = {
     "paper": lambda: GegenbauerRegressor(n_terms=10).fit(numbers(), targets()),
     "decays": lambda: GegenbauerRegressor(n_terms=10, spectrum=SPECTRUM).fit(table(), targets()),
     "classifier": lambda: GegenbauerClassifier(n_terms=10).fit(table(), labels()),
-    "moments": lambda: GegenbauerRegressor(n_terms=6).partial_fit(numbers(), targets()),
+    "moments": lambda: GegenbauerRegressor(n_terms=6, engine="moments").partial_fit(
+        numbers(), targets()
+    ),
     "Gram": lambda: GegenbauerClassifier(n_terms=6, engine="primal").partial_fit(
         numbers(), labels(), classes=["high", "low"]
     ),

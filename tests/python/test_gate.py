@@ -543,7 +543,7 @@ def test_integers_beyond_64_bits(name, value):
 
 
 @pytest.mark.parametrize(
-    "value", [np.timedelta64(3), np.timedelta64(3, "D"), DAYS[0], np.ma.masked]
+    "value", [np.timedelta64(3, "s"), np.timedelta64(3, "D"), DAYS[0], np.ma.masked]
 )
 @pytest.mark.parametrize("name", ["alpha", "lam", "n_terms", "degree", "n_jobs"])
 def test_parameters_that_are_no_numbers(name, value):
