@@ -217,14 +217,7 @@ def predict(
             show_default="CSV to stdout",
         ),
     ] = None,
-    out_of_range: Annotated[
-        OutOfRange | None,
-        typer.Option(
-            metavar="POLICY", help="What to do with values beyond those seen in fit: clip, warn, "
-            "error or extrapolate.",
-            show_default="as in fit",
-        ),
-    ] = None,
+    out_of_range: opt.OutOfRangeOfModel = None,
     probabilities: Annotated[
         bool,
         typer.Option(
@@ -273,14 +266,7 @@ def export(
             show_default="text to stdout",
         ),
     ] = None,
-    out_of_range: Annotated[
-        OutOfRange | None,
-        typer.Option(
-            metavar="POLICY", help="What to do with values beyond those seen in fit: clip, warn, "
-            "error or extrapolate.",
-            show_default="as in fit",
-        ),
-    ] = None,
+    out_of_range: opt.OutOfRangeOfModel = None,
     float32: Annotated[
         bool, typer.Option("--float32", help="With --to onnx, numbers of float32.")
     ] = False,

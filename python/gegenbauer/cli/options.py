@@ -37,6 +37,7 @@ __all__ = [
     "MaxInteraction",
     "ModelArgument",
     "ModelOutput",
+    "OutOfRangeOfModel",
     "OutOfRangeOption",
     "Seed",
     "Separator",
@@ -382,6 +383,15 @@ OutOfRangeOption = Annotated[
         metavar="POLICY", help="What predictions do with values beyond those seen here: "
         "clip, warn, error or extrapolate.",
         show_default="warn", rich_help_panel=_MODEL_PANEL,
+    ),
+]  # fmt: skip
+
+OutOfRangeOfModel = Annotated[
+    OutOfRange | None,
+    typer.Option(
+        metavar="POLICY", help="What to do with values beyond those seen in fit: clip, warn, "
+        "error or extrapolate.",
+        show_default="as in fit",
     ),
 ]  # fmt: skip
 
