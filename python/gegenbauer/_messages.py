@@ -1,8 +1,9 @@
 """Messages of errors and warnings: texts that keep what they are made of.
 
-A message is a report and ways out of it. What a caller can set, which stands in backticks, is a
-part of its own, so that a layer above, such as the command line, can write the same message in its
-own words and leave out the ways that it does not have.
+A message is a report and ways out of it. What a caller can set, which stands in backticks, and the
+rows that it is about are parts of their own, so that a layer above, such as a stream or the command
+line, can write the same message in its own words, count rows as it does, and leave out the ways
+that it does not have.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+from gegenbauer._rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -119,7 +122,7 @@ class Message(str):
         A literal in the form of :meth:`str.format`, with a field ``{}`` for each of the values.
         What the caller can set stands in backticks, with or without a value.
     *values : object
-        What is shown. Settings and messages stay what they are.
+        What is shown. Settings, messages and rows stay what they are.
     ways : str, Message, Ways or sequence of these
         Ways out, of which any will do.
     joint, end : str
@@ -127,7 +130,7 @@ class Message(str):
 
     Attributes
     ----------
-    parts : tuple of str, Setting and Message
+    parts : tuple of str, Setting, Message and Rows, which are str
         The report.
     ways : Ways
         The ways out, maybe none.
@@ -171,6 +174,14 @@ class Message(str):
         message.parts, message.ways, message.joint, message.end = parts, ways, joint, end
         return message
 
+    @classmethod
+    def listed(cls, entries: Iterable[Message], joint: str = ", ") -> Self:
+        """Return one message of several, one behind the other."""
+        parts: list[str | Setting | Message] = []
+        for entry in entries:
+            parts += [joint, entry] if parts else [entry]
+        return cls.of_parts(tuple(parts), Ways(""))
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what another process makes the same message of."""
         return type(self).of_parts, (self.parts, self.ways, self.joint, self.end)
@@ -190,6 +201,27 @@ class Message(str):
             The text.
         """
         return _in_words(self.parts, self.ways, self.joint, self.end, words)
+
+    def with_rows(self, name: Callable[[Rows], str]) -> Message:
+        """Return the message in which other rows, or words for them, stand for those it has.
+
+        Parameters
+        ----------
+        name : callable
+            Returns what stands for rows.
+
+        Returns
+        -------
+        Message
+            With the same ways out.
+        """
+
+        def changed(part: str | Setting | Message) -> str | Setting | Message:
+            if isinstance(part, Message):
+                return part.with_rows(name)
+            return name(part) if isinstance(part, Rows) else part
+
+        return self.of_parts(tuple(map(changed, self.parts)), self.ways, self.joint, self.end)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -265,7 +297,7 @@ def _filled(template: str, values: tuple[object, ...]) -> Iterator[tuple[str, ob
             yield text, ""
             continue
         value = next(left)
-        if isinstance(value, (Setting, Message)) and not conversion:
+        if isinstance(value, (Setting, Message, Rows)) and not conversion:
             yield text, value
         else:
             yield text, format(formatter.convert_field(value, conversion), form or "")

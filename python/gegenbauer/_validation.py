@@ -13,6 +13,7 @@ import numpy as np
 
 from gegenbauer._dispatch import default_threads
 from gegenbauer._messages import Message, Setting
+from gegenbauer._rows import row
 from gegenbauer._tables import columns_of
 from gegenbauer._tensors import on_cpu
 from gegenbauer.errors import BeyondRangeError, NotNumbersError
@@ -32,6 +33,7 @@ __all__ = [
     "CLIP",
     "MAX_INTEGER",
     "MAX_THREADS",
+    "and_more",
     "apart",
     "as_alphas",
     "as_matrix",
@@ -71,6 +73,19 @@ def shown(value: object) -> str:
     except ValueError:  # Python refuses to write integers of more than some thousand digits
         return f"{type(value).__name__} of more digits than can be shown"
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
+
+
+def and_more(number: int, noun: str = "") -> str:
+    """Return what a list ends with that leaves some of its entries out.
+
+    Examples
+    --------
+    >>> and_more(2, "column"), and_more(1, "column"), and_more(2), and_more(0)
+    (' and 2 more columns', ' and 1 more column', ' and 2 more', '')
+    """
+    if number <= 0:
+        return ""
+    return f" and {number} more" + (f" {noun}{'s' if number > 1 else ''}" if noun else "")
 
 
 def setting(name: Name) -> Setting | Message:
@@ -238,14 +253,14 @@ def _has_masked(values: Any) -> bool:
     )
 
 
-def _mask_of(row: Any) -> Any:
+def _mask_of(entries: Any) -> Any:
     """Return which entries of a row are masked, or whether a single one is."""
-    if isinstance(row, (list, tuple)):
-        return np.array([_is_masked(entry) for entry in row])
-    return np.ma.getmaskarray(row).reshape(-1)
+    if isinstance(entries, (list, tuple)):
+        return np.array([_is_masked(entry) for entry in entries])
+    return np.ma.getmaskarray(entries).reshape(-1)
 
 
-def _first_masked(values: Any) -> str:
+def _first_masked(values: Any) -> Message | str:
     """Name the first masked entry of what holds some."""
     mask: Any
     if _is_masked(values):
@@ -259,9 +274,9 @@ def _first_masked(values: Any) -> str:
     place = np.argwhere(mask)
     if place.size == 0:
         return ""
-    row, *column = place[0].tolist()
+    first, *column = place[0].tolist()
     named = column and np.shape(mask)[1] > 1
-    return f", first in row {row}" + (f", column {column[0]}" if named else "")
+    return Message(", first in {}{}", row(first), f", column {column[0]}" if named else "")
 
 
 _REMEDIES = {
@@ -341,13 +356,13 @@ def _refuse_what_is_no_number(value: object, name: Name, wanted: str, *, times: 
         found = _holds(values)
         if found is not None and not (times and found == "dates or times"):
             where = "" if column is None else f" in column {column!r}"
-            if found == "masked entries":
-                where += _first_masked(values)
+            first = _first_masked(values) if found == "masked entries" else ""
             raise NotNumbersError(
                 Message(
-                    "{} must hold {}, got {}{}: {}", name, wanted, found, where, _REMEDIES[found]
+                    "{} must hold {}, got {}{}{}: {}",
+                    name, wanted, found, where, first, _REMEDIES[found],
                 )
-            )
+            )  # fmt: skip
 
 
 def _as_float(entry: object) -> None:
@@ -364,11 +379,11 @@ def _unreadable(values: Any) -> tuple[int, Any, Exception] | None:
     try:
         array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        for row, entry in enumerate(array.tolist()):
+        for at, entry in enumerate(array.tolist()):
             try:
                 _as_float(entry)
             except (TypeError, ValueError, OverflowError) as error:
-                return row, entry, error
+                return at, entry, error
     return None
 
 
@@ -419,16 +434,17 @@ def naming_columns(value: Any, name: Name, *, text: str | Ways | None = None) ->
         found = [(column, *problem) for column, problem in problems if problem is not None]
         if not found:
             raise
-        column, row, entry, reason = found[0]
+        column, at, entry, reason = found[0]
         what = "an integer beyond float64" if isinstance(reason, OverflowError) else reason
-        more = f" (and {len(found) - 1} more columns are alike)" if len(found) > 1 else ""
+        others = and_more(len(found) - 1, "column").removeprefix(" and ")
+        more = f" (the same holds of {others})" if others else ""
         kind = TypeError if isinstance(reason, TypeError) else ValueError
         raise kind(
             Message(
-                "{} must hold real numbers, but column {} does not, first in row {}{}: {}",
+                "{} must hold real numbers, but column {} does not, first in {}{}: {}",
                 name,
                 column,
-                row,
+                row(at),
                 more,
                 what,
                 ways=_advice(entry, text),
@@ -438,13 +454,13 @@ def naming_columns(value: Any, name: Name, *, text: str | Ways | None = None) ->
 
 
 def _describe_bad_entry(array: npt.NDArray[Any], bad: npt.NDArray[np.bool_], name: Name) -> Message:
-    row, column = np.argwhere(bad)[0]
-    what = "NaN" if np.isnan(array[row, column]) else "infinity"
-    count = int(bad.any(axis=0).sum())
-    more = f" (and {count - 1} more columns hold such values)" if count > 1 else ""
+    first, column = np.argwhere(bad)[0].tolist()
+    what = "NaN" if np.isnan(array[first, column]) else "infinity"
+    others = and_more(int(bad.any(axis=0).sum()) - 1, "column").removeprefix(" and ")
+    more = f" (the same holds of {others})" if others else ""
     return Message(
-        "{} must be finite, but column {} holds {}, first in row {}{}",
-        name, column, what, row, more,
+        "{} must be finite, but column {} holds {}, first in {}{}",
+        name, column, what, row(first), more,
     )  # fmt: skip
 
 
@@ -545,10 +561,10 @@ def require_no_text(array: npt.NDArray[Any], name: Name) -> None:
         at = next((i for i, v in enumerate(array.flat) if isinstance(v, (str, bytes))), None)
         if at is None:
             return
-        place = f", first in row {at // (array.size // len(array))}" if array.ndim else ""
+        first = row(at // (array.size // len(array))) if array.ndim else None
         text = array.flat[at]
     elif array.dtype.kind in "SU" and array.size:
-        place, text = "", array.flat[0].item()  # whose repr has no np.str_
+        first, text = None, array.flat[0].item()  # whose repr has no np.str_
     else:
         return
     raise NotNumbersError(
@@ -557,7 +573,7 @@ def require_no_text(array: npt.NDArray[Any], name: Name) -> None:
             "for numbers into them, {}.astype(float)",
             name,
             text,
-            place,
+            "" if first is None else Message(", first in {}", first),
             name,
         )
     )
@@ -572,8 +588,10 @@ def as_weights(sample_weight: object, n_samples: int) -> npt.NDArray[np.float64]
         keep_float32=False, one_dimensional=True,
     )[:, 0]  # fmt: skip
     if weights.min() < 0:
-        row = int(weights.argmin())
-        raise ValueError(f"sample_weight must not be negative, got {weights[row]} in row {row}")
+        at = int(weights.argmin())
+        raise ValueError(
+            Message("sample_weight must not be negative, got {} in {}", weights[at], row(at))
+        )
     if not weights.any():
         raise ValueError("sample_weight must not be zero everywhere")
     return weights
@@ -605,8 +623,8 @@ def require_finite(
     with np.errstate(all="ignore"):
         suspicious = not np.isfinite(array.sum(dtype=np.float64))
     if suspicious and not np.isfinite(array).all():
-        row = int(np.argwhere(~np.isfinite(array))[0, 0]) if name_row else None
-        raise BeyondRangeError(f"{what} beyond the range of {array.dtype}", advice, row)
+        at = int(np.argwhere(~np.isfinite(array))[0, 0]) if name_row else None
+        raise BeyondRangeError(f"{what} beyond the range of {array.dtype}", advice, at)
 
 
 def as_alphas(alphas: npt.ArrayLike) -> Doubles:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Self
+from typing import TYPE_CHECKING
 
 from gegenbauer._messages import Message, Setting, Ways
+from gegenbauer._rows import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = [
     "BeyondRangeError",
@@ -72,60 +76,6 @@ class CorrelatedInputsWarning(UserWarning):
     """Inputs depend on each other, which Sobol' indices take to be independent."""
 
 
-class Rows(str):
-    """Which rows something is about, in words: those of a file, or of a batch.
-
-    Parameters
-    ----------
-    source : str
-        Name of the file; "" where there is but one source.
-    first, last : int or None, default=None
-        The rows, counted from 0 without a header. None for both means the source as a whole, and
-        for the last one all rows from the first on.
-
-    Examples
-    --------
-    >>> from gegenbauer.errors import Rows
-    >>> Rows("t.csv", 3, 3), Rows("", 3, 5), Rows("t.csv", 3), Rows("t.csv")
-    ('row 3 of t.csv', 'rows 3 to 5', 'rows 3 on of t.csv', 't.csv')
-    >>> Rows("t.csv", 3, 3).counted_from(1)
-    'row 4 of t.csv'
-    """
-
-    __slots__ = ("first", "last", "source")
-
-    source: str
-    first: int | None
-    last: int | None
-
-    def __new__(cls, source: str, first: int | None = None, last: int | None = None) -> Self:
-        """Write the words."""
-        if first is None:
-            text = source
-        else:
-            one, more = f"row {first}", f"rows {first} {'on' if last is None else f'to {last}'}"
-            text = (one if first == last else more) + (f" of {source}" if source else "")
-        rows = super().__new__(cls, text)
-        rows.source, rows.first, rows.last = source, first, last
-        return rows
-
-    def __getnewargs__(self) -> tuple[str, int | None, int | None]:  # type: ignore[override]
-        """Return what another process makes the same rows of."""
-        return self.source, self.first, self.last
-
-    def row(self, number: int) -> Rows:
-        """Return one of these rows, of which the first has the number 0."""
-        row = (self.first or 0) + number
-        return Rows(self.source, row, row)
-
-    def counted_from(self, start: int) -> Rows:
-        """Return the same rows in words, where the first row has the number `start`."""
-        if self.first is None:
-            return self
-        last = None if self.last is None else self.last + start
-        return Rows(self.source, self.first + start, last)
-
-
 class RepeatedSamplesWarning(UserWarning):
     """Many samples left out are equal, or nearly, to some that are not: they judge nothing."""
 
@@ -159,8 +109,13 @@ class StreamError(ValueError):
         """Return the place and what is wrong there."""
         return str(self.message())
 
-    def message(self) -> Message:
-        """Return it with its parts."""
+    def message(self, name: Callable[[Rows], str] | None = None) -> Message:
+        """Return it with its parts, with rows of files as `name` writes them."""
+        if name is not None and isinstance(self.where, Rows):
+            reason = self.reason
+            if isinstance(reason, Message):
+                reason = reason.with_rows(name)
+            return Message("{}: {}", name(self.where), reason)
         counted = isinstance(self.where, Rows) and self.where.first is not None
         place = f"{self.where}{' (counted from 0)' if counted else ''}: " if self.where else ""
         return Message("{}{}", place, self.reason)

@@ -32,6 +32,7 @@ for name in ORDER[ORDER.index("estimators") :]:
 FREE = [
     "_cpu",
     "_core",
+    "_rows",
     "_messages",
     "errors",
     "_typing",

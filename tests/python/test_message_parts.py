@@ -26,9 +26,10 @@ from gegenbauer import (
 from gegenbauer._memory import require_memory
 from gegenbauer._messages import Message, Setting, Ways, of_core
 from gegenbauer._validation import check_integer
-from gegenbauer.batches import TableBatches
+from gegenbauer.batches import ArrayBatches, TableBatches
 from gegenbauer.errors import (
     BeyondRangeError,
+    OutOfRangeWarning,
     PenalizedConstantWarning,
     Rows,
     StreamError,
@@ -97,6 +98,23 @@ class TestMessage:
         assert outer.in_words(of_options("a")) == "row 7: --a is 3: go"
         assert Message("{}", inner.report, ways="stop") == "`a` is 3: stop"
 
+    def test_rows_are_parts(self):
+        inner = Message("`a` is bad, first in {}", Rows("", 3, 3), ways="go")
+        outer = Message("it is {} of {}: {}", 2, Rows("", 0, 5), inner)
+        assert outer == "it is 2 of rows 0 to 5: `a` is bad, first in row 3: go"
+        moved = outer.with_rows(lambda rows: rows.counted_from(1))
+        assert moved == "it is 2 of rows 1 to 6: `a` is bad, first in row 4: go"
+        assert moved.parameters == ("a",)
+        (again, *_) = copies_of(moved)
+        assert again.with_rows(lambda rows: rows.counted_from(1)).endswith("row 5: go")
+        assert moved.with_rows(lambda _: "here") == "it is 2 of here: `a` is bad, first in here: go"
+
+    def test_a_list_of_messages(self):
+        parts = [Message("`a` is {}", 1), Message("{}", Rows("", 2, 2))]
+        assert Message.listed(parts) == "`a` is 1, row 2"
+        assert Message.listed(parts).parameters == ("a",)
+        assert Message.listed([]) == ""
+
     def test_values_of_settings(self):
         message = Message("`a={!r}` and `b=None`", "x=`y`")
         assert message.parts == (Setting("a", "'x=`y`'"), " and ", Setting("b", "None"))
@@ -158,6 +176,17 @@ def test_texts_of_errors_with_places():
     assert far.advice == "scale them, or set `a`"
     assert far.message("data row {}", start=1) == "some are, first in data row 4: " + far.advice
     assert str(StreamError("no", Rows("t.csv", 3, 3))) == "row 3 of t.csv (counted from 0): no"
+
+
+def test_rows_of_files_in_other_words():
+    reason = Message("it is bad, first in {}", Rows("t.csv", 7, 7))
+    error = StreamError(reason, Rows("t.csv", 5, 9))
+    assert str(error) == "rows 5 to 9 of t.csv (counted from 0): it is bad, first in row 7 of t.csv"
+    assert error.message(lambda rows: rows.counted_from(1)) == (
+        "rows 6 to 10 of t.csv: it is bad, first in row 8 of t.csv"
+    )
+    plain = StreamError("no", "batch 3")
+    assert plain.message(lambda rows: rows.counted_from(1)) == "batch 3: no"
 
 
 X, y = np.linspace(-1, 1, 40).reshape(20, 2), np.linspace(0, 1, 20)
@@ -223,6 +252,40 @@ class TestParameters:
             with pytest.raises(StreamError) as caught:
                 table(tmp_path, text, **parameters)
             assert parameters_of(caught.value) == expected
+
+    @pytest.mark.parametrize("change", ["X", "y", "w"])
+    def test_rows_of_batches(self, change):
+        """They count as the source of the batches does, whatever is wrong with them."""
+        inputs, targets, weights = X.copy(), y.copy(), np.ones(20)
+        {"X": inputs[:, 0], "y": targets, "w": weights}[change][13] = -np.inf
+        if change == "w":
+            weights[13] = -1.0
+        model = GegenbauerRegressor(n_terms=3)
+        arrays = ArrayBatches(inputs, targets, weights, batch_size=10)
+        with pytest.raises(StreamError, match=r"rows 10 to 19 .*\brow 13\b"):
+            model.fit_stream(arrays)
+        halves = [(inputs[k : k + 10], targets[k : k + 10], weights[k : k + 10]) for k in (0, 10)]
+        with pytest.raises(StreamError, match=r"batch 1 \(rows 10 to 19\): .*\brow 3 of these\b"):
+            model.fit_stream(halves)
+
+    def test_a_box_that_is_given_is_named(self):
+        given = {"n_terms": 3, "bounds": [(-1.0, 0.0)] * 2}
+        with pytest.raises(ValueError, match="lie outside of `bounds`: column 0") as caught:
+            GegenbauerRegressor(**given, out_of_range="error").fit(X, y)
+        assert parameters_of(caught.value) == ("bounds",)
+        assert [*message_of(caught.value).ways.parameters()] == ["out_of_range"]
+        halves = [(X[:5], y[:5]), (X[5:], y[5:])]
+        with pytest.raises(StreamError, match=r"in row 5 of these.*Set `out_of_range`"):
+            GegenbauerRegressor(**given, out_of_range="error").fit_stream(halves)
+        for model in (GegenbauerRegressor(**given), GegenbauerRegressorCV(**given)):
+            model.fit(X[:10], y[:10])
+            with pytest.warns(OutOfRangeWarning, match="lie outside of `bounds`") as found:
+                model.predict(X)
+            assert parameters_of(found[0].message) == ("bounds",)
+        few = given | {"n_terms": None, "degree": 30}
+        far = GegenbauerRegressor(**few, out_of_range="extrapolate").fit(X[:10], y[:10])
+        with pytest.raises(BeyondRangeError, match="too far outside of `bounds`, set"):
+            far.predict([[1e200, 1e200]])
 
     def test_of_warnings(self):
         with warnings.catch_warnings(record=True) as found:

@@ -266,14 +266,14 @@ class TestFirstSamples:
     def test_later_gaps_are_errors(self):
         X, y = table()
         X.loc[300, "x"] = np.nan
-        message = r"column 0 \('x'\) has no value in row 50, but of the first.*all of them had one"
+        message = r"column 0 \('x'\) has no value in row 50 of these, but .*all of them had one"
         with pytest.raises(StreamError, match=message):
             GegenbauerRegressor(**GIVEN).fit_stream(cut(X, y, 250))
         numbers = X[["x"]]  # which no category makes one of levels
         with pytest.raises(StreamError, match=r"column 0 \('x'\) has no value in row 50"):
             GegenbauerRegressor(**GIVEN).fit_stream(cut(numbers, y, 250))
         gone = X.assign(x=1.0, z=np.where(np.arange(400) < 130, np.nan, 2.0))
-        message = r"column 2 \('z'\) has a value in row 30, but of the first.*none of them had one"
+        message = r"column 2 \('z'\) has a value in row 30 of these, but .*none of them had one"
         with pytest.raises(StreamError, match=message):
             GegenbauerRegressor(**GIVEN).fit_stream(cut(gone, y, 100))
 

@@ -633,7 +633,7 @@ class TestModel:
         model = estimator(GIVEN, n_terms=20)
         bad = X.copy()
         bad[150, 1] = np.inf
-        with pytest.raises(StreamError, match=r"rows 150 to 199 .*infinity.*first in row 0"):
+        with pytest.raises(StreamError, match=r"rows 150 to 199 .*infinity.*first in row 150"):
             model.fit_stream(ArrayBatches(bad, y, batch_size=50))
         assert not any(name.endswith("_") for name in vars(model))
         model.fit(X, y)

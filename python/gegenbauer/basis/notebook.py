@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._html import MAX_SHOWN_INPUTS, html_table
+from gegenbauer._validation import and_more
 
 if TYPE_CHECKING:
     from gegenbauer.basis.levels import Levels
@@ -50,7 +51,7 @@ def spectrum_html(spectrum: Any) -> str:
         rows.append(row)
     more = (n or 1) - len(rows)
     title = f"Spectrum of {'any number of inputs' if n is None else f'{n} inputs'}"
-    return html_table(title, header, rows, f"and {more} more inputs" if more else "")
+    return html_table(title, header, rows, and_more(more, "input").strip())
 
 
 def _describe(one: Levels | None) -> str:

@@ -7,7 +7,6 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from gegenbauer._messages import Message
 from gegenbauer.cli.parameters import in_options
 from gegenbauer.errors import BeyondRangeError, Rows, StreamError, message_of
 
@@ -137,8 +136,7 @@ def data_rows(where: Rows) -> str:
 def refused(error: Exception) -> UserError:
     """Return what the library refuses as an error of the user, in the words of the command line."""
     if isinstance(error, StreamError) and isinstance(error.where, Rows):
-        reason = Message("{}: {}", data_rows(error.where), error.reason)
-        return UserError(in_options(reason))
+        return UserError(in_options(error.message(data_rows)))
     if isinstance(error, BeyondRangeError) and error.row is not None:
         return UserError(in_options(error.message("data row {}", start=1)))
     return UserError(in_options(message_of(error)))

@@ -31,10 +31,12 @@ from gegenbauer._locks import exclusive
 from gegenbauer._memory import require_memory
 from gegenbauer._messages import Message, Ways
 from gegenbauer._renamed import NEW_NAMES, FormerNames
+from gegenbauer._rows import row
 from gegenbauer._tables import columns_of
 from gegenbauer._validation import (
     MAX_INTEGER,
     MAX_THREADS,
+    and_more,
     apart,
     check_integer,
     naming_columns,
@@ -50,17 +52,15 @@ from gegenbauer.estimators._sparse import in_blocks
 from gegenbauer.inspection.correlation import FEWEST_LOOKED_AT, MOST_LOOKED_AT, largest_correlation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
 
 
 __all__ = [
-    "CLIP_ADVICE",
     "FLOAT_DTYPES",
     "MAX_LISTED",
-    "RESULTS_ADVICE",
     "TARGETS_ADVICE",
     "InputEstimator",
     "Pairs",
@@ -76,16 +76,6 @@ FLOAT_DTYPES = [np.float64, np.float32]
 MAX_LISTED = 5
 
 TARGETS_ADVICE = "the targets (or their weights) are too large, scale them down"
-
-CLIP_ADVICE = Message(
-    "samples lie too far outside of the range seen in fit, set `out_of_range='clip'`"
-)
-RESULTS_ADVICE = Ways.of(
-    [
-        CLIP_ADVICE,
-        Message("the coefficients are too large", ways="fit with a larger `alpha`", joint=", "),
-    ]
-)
 
 
 class Range(Interval):  # type: ignore[misc]  # scikit-learn is untyped
@@ -305,15 +295,18 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
         except ValueError as error:
             bad = ~np.isfinite(X)
             columns = np.flatnonzero(bad.any(axis=0))
-            listed = ", ".join(
-                f"{self._column_name(j)} (first in row {int(bad[:, j].argmax())})"
+            listed = Message.listed(
+                Message("{} (first in {})", self._column_name(j), row(int(bad[:, j].argmax())))
                 for j in columns[:MAX_LISTED].tolist()
             )
-            more = "" if columns.size <= MAX_LISTED else f" and {columns.size - MAX_LISTED} more"
-            what = str(error).partition("\n")[0]  # what follows advises other estimators
             raise ValueError(
-                f"{what} Found in {listed}{more}. Remove these rows or columns, or fill them in, "
-                "as sklearn.impute.SimpleImputer does for NaN."
+                Message(
+                    "{} Found in {}{}. Remove these rows or columns, or fill them in, as "
+                    "sklearn.impute.SimpleImputer does for NaN.",
+                    str(error).partition("\n")[0],  # what follows advises other estimators
+                    listed,
+                    and_more(columns.size - MAX_LISTED),
+                )
             ) from None
 
     def _column_name(self, column: int) -> str:
@@ -328,6 +321,28 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
     @property
     def _clips(self) -> bool:
         return self.out_of_range != "extrapolate"
+
+    @property
+    def _has_given_bounds(self) -> bool:
+        """Whether the caller gave the box."""
+        return False
+
+    @property
+    def _box_in_words(self) -> Message:
+        """What samples are outside of, in words."""
+        return Message("`bounds`") if self._has_given_bounds else Message("the range seen in fit")
+
+    def _clip_advice(self) -> Message:
+        """Advise on results beyond float64 of samples that are far outside."""
+        return Message(
+            "samples lie too far outside of {}, set `out_of_range='clip'`", self._box_in_words
+        )
+
+    def _results_advice(self) -> Ways:
+        """Advise on predictions beyond float64."""
+        large = Message("the coefficients are too large", ways="fit with a larger `alpha`",
+                        joint=", ")  # fmt: skip
+        return Ways.of([self._clip_advice(), large])
 
     @property
     def _seen(self) -> InputScaling:
@@ -359,16 +374,19 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
         if outside.n_outside == 0:
             return
 
-        def describe(t: int, count: int, first: int, example: Any) -> str:
+        def describe(t: int, count: int, first: int, example: Any) -> Message:
             value, low, high = apart(example, lower[t], upper[t])
-            return (
-                f"{self._column_name(t)} in {count} of them (first in row {first}, where it is "
-                f"{value} and the range is [{low}, {high}])"
-            )
+            return Message(
+                "{} in {} of them (first in {}, where it is {} and the range is [{}, {}])",
+                self._column_name(t), count, row(first), value, low, high,
+            )  # fmt: skip
 
-        report = (
-            f"{outside.n_outside} of {outside.n_samples} samples lie outside of the range seen in "
-            f"fit: {outside.listed(describe)}"
+        report = Message(
+            "{} of {} samples lie outside of {}: {}",
+            outside.n_outside,
+            outside.n_samples,
+            self._box_in_words,
+            outside.listed(describe),
         )
         if self.out_of_range == "error":
             raise ValueError(
@@ -444,10 +462,10 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
         for columns, what_to_do in ((found, advice), (clipped, of_clipped)):
             if not columns:
                 continue
-            more = len(columns) - MAX_LISTED
-            also = f"; and {more} more columns" if more > 0 else ""
+            more = and_more(len(columns) - MAX_LISTED, "column")
+            listed = "; ".join([*columns[:MAX_LISTED], *([more.lstrip()] if more else [])])
             warnings.warn(
-                Message("{}{}. {}", "; ".join(columns[:MAX_LISTED]), also, what_to_do),
+                Message("{}. {}", listed, what_to_do),
                 OutlierWarning,
                 stacklevel=stacklevel(),
             )
@@ -510,9 +528,10 @@ def box_of(
 
 
 @contextmanager
-def advising(advice: str | Ways) -> Iterator[None]:
+def advising(advice: str | Callable[[], Ways]) -> Iterator[None]:
     """Advise in the words of the estimators where a function on arrays refuses its results."""
     try:
         yield
     except BeyondRangeError as error:
-        raise BeyondRangeError(error.found, advice, error.row) from None
+        ways = advice if isinstance(advice, str) else advice()
+        raise BeyondRangeError(error.found, ways, error.row) from None

@@ -87,6 +87,10 @@ class BasisEstimator(MixedInputs):
         """Return the smallest box around samples."""
         return self._with_levels(InputScaling.fit(X, domain=self.domain, clip=self._clips))
 
+    @property
+    def _has_given_bounds(self) -> bool:
+        return self.bounds is not None
+
     def _given_box(self, n_features: int) -> InputScaling | None:
         """Return the box of ``bounds``, None without one."""
         if self.bounds is None:

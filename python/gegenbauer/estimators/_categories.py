@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from gegenbauer._messages import Message
+from gegenbauer._rows import row
 from gegenbauer._tables import columns_of
 from gegenbauer._validation import shown
 from gegenbauer.batches.columns import did_you_mean
@@ -146,9 +147,9 @@ class CategoryEncoder:
             if missing.any() and not allow_missing:
                 raise ValueError(
                     Message(
-                        "X must hold no missing values, but {} has one, first in row {}",
+                        "X must hold no missing values, but {} has one, first in {}",
                         table.name_of(at),
-                        int(missing.argmax()),
+                        row(int(missing.argmax())),
                         ways=["fill them in", "set `missing='indicator'`"],
                     )
                 )

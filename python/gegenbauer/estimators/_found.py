@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._messages import Message
-from gegenbauer.estimators._base import RESULTS_ADVICE, advising
+from gegenbauer.estimators._base import advising
 from gegenbauer.estimators._mixed_inputs import MixedInputs
 from gegenbauer.estimators._targets import TargetEstimator
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
@@ -199,7 +199,7 @@ class FoundEstimator(MixedInputs, TargetEstimator):
     def _derivatives(self, X: Any) -> tuple[NDArray[Any], Doubles]:
         """Return checked samples (S, m), and the derivatives of the outputs there (S, m, K)."""
         X = self._samples_to_predict(X)
-        with advising(RESULTS_ADVICE):
+        with advising(self._results_advice):
             return X, self._function(X).gradient(X, n_threads=self._n_threads())
 
     def _require_a_value_outside(self) -> None:
@@ -214,7 +214,7 @@ class FoundEstimator(MixedInputs, TargetEstimator):
 
     def _evaluate(self, X: NDArray[Any]) -> Doubles:
         """Return the outputs (S, K) at checked samples, inside of the box or not."""
-        with advising(RESULTS_ADVICE):
+        with advising(self._results_advice):
             return self._function(X).evaluate(X, n_threads=self._n_threads())
 
     def _function(self, X: NDArray[Any]) -> TermExpansion | KernelExpansion | MeanExpansion:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from gegenbauer._messages import Message
+from gegenbauer._rows import row
 from gegenbauer._validation import require_plain
 from gegenbauer.estimators._base import MAX_LISTED
 from gegenbauer.estimators._labels import plain_labels
@@ -105,10 +106,14 @@ class LabelSet:
         if new.size == 0:
             return self
         if not grow:
-            row = int(np.isin(y, new).argmax())
             raise ValueError(
-                f"y holds the label {new.tolist()[0]!r} (first in row {row}), which is not among "
-                f"the classes announced, {_listed(self.classes)}: name all in the first call"
+                Message(
+                    "y holds the label {!r} (first in {}), which is not among the classes "
+                    "announced, {}: name all in the first call",
+                    new.tolist()[0],
+                    row(int(np.isin(y, new).argmax())),
+                    _listed(self.classes),
+                )
             )
         return LabelSet(np.union1d(self.classes, new))
 

@@ -12,6 +12,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 from gegenbauer._messages import Message
+from gegenbauer._rows import row
 from gegenbauer._validation import shown
 from gegenbauer.errors import stacklevel
 from gegenbauer.estimators._base import MAX_LISTED
@@ -46,8 +47,12 @@ def plain_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
     missing = np.array([_is_missing(value) for value in values], dtype=bool).reshape(y.shape)
     if missing.any():
         raise ValueError(
-            f"Unknown label type: missing labels, {places_of(missing)} are missing. Remove these "
-            f"samples, or fill them in. {_expected_labels(y, name)}"
+            Message(
+                "Unknown label type: missing labels, {} are missing. Remove these samples, or fill "
+                "them in. {}",
+                places_of(missing),
+                _expected_labels(y, name),
+            )
         )
     if all(isinstance(value, str) for value in values):
         return y.astype(object)
@@ -61,11 +66,16 @@ def plain_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
     )
 
 
-def places_of(bad: NDArray[np.bool_]) -> str:
+def places_of(bad: NDArray[np.bool_]) -> Message:
     """Describe where the first of some entries is, and of how many, for an error."""
-    row, *column = np.argwhere(bad)[0].tolist()
-    where = f"row {row}" + (f", column {column[0]}" if column and bad.shape[1] > 1 else "")
-    return f"first in {where}; {int(np.count_nonzero(bad))} of its {bad.size} entries"
+    first, *column = np.argwhere(bad)[0].tolist()
+    return Message(
+        "first in {}{}; {} of its {} entries",
+        row(first),
+        f", column {column[0]}" if column and bad.shape[1] > 1 else "",
+        int(np.count_nonzero(bad)),
+        bad.size,
+    )
 
 
 def flat_labels(y: NDArray[Any]) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
 from gegenbauer._messages import Message, Ways
+from gegenbauer._rows import row
 from gegenbauer.basis.levels import Levels
 from gegenbauer.errors import OutOfRangeWarning, stacklevel
 from gegenbauer.estimators._base import InputEstimator
@@ -191,13 +192,20 @@ class MixedInputs(InputEstimator):
         if unknown.n_outside == 0:
             return
 
-        def describe(t: int, count: int, first: int, _: Any) -> str:
-            what = "a level that is not known" if t in categories else "no value"
-            return f"{self._column_name(t)} has {what} in {count} of them (first in row {first})"
+        def describe(t: int, count: int, first: int, _: Any) -> Message:
+            return Message(
+                "{} has {} in {} of them (first in {})",
+                self._column_name(t),
+                "a level that is not known" if t in categories else "no value",
+                count,
+                row(first),
+            )
 
-        report = (
-            f"{unknown.n_outside} of {unknown.n_samples} samples have what no sample of fit had: "
-            f"{unknown.listed(describe)}"
+        report = Message(
+            "{} of {} samples have what no sample of fit had: {}",
+            unknown.n_outside,
+            unknown.n_samples,
+            unknown.listed(describe),
         )
         if self.out_of_range == "error":
             raise ValueError(

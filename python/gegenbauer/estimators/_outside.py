@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from gegenbauer._messages import Message
-from gegenbauer._validation import apart
+from gegenbauer._validation import and_more, apart
 from gegenbauer.errors import OutOfRangeWarning, stacklevel
 
 if TYPE_CHECKING:
@@ -76,11 +76,11 @@ class Outside(NamedTuple):
             columns[t] = before + count, first, example
         return Outside(self.n_samples + other.n_samples, self.n_outside + other.n_outside, columns)
 
-    def listed(self, describe: Callable[[int, int, int, Any], str]) -> str:
+    def listed(self, describe: Callable[[int, int, int, Any], Message]) -> Message:
         """List the columns, each as `describe` does by itself, its count, row and value."""
         parts = [describe(t, *found) for t, found in sorted(self.columns.items())[:_MAX_LISTED]]
-        more = len(self.columns) - len(parts)
-        return ", ".join(parts) + (f" and {more} more columns" if more > 0 else "")
+        more = and_more(len(self.columns) - len(parts), "column")
+        return Message("{}{}", Message.listed(parts), more)
 
     def warn_of_stream(
         self, n_outside: int, n_samples: int, box: InputScaling, name: Callable[[int], str]
@@ -97,11 +97,14 @@ class Outside(NamedTuple):
             Names a column.
         """
 
-        def describe(t: int, count: int, _: int, first: Any) -> str:
+        def describe(t: int, count: int, _: int, first: Any) -> Message:
             value, low, high = apart(first, box.lower[t], box.upper[t])
-            return f"{name(t)} in {count} of them (first {value}, the range is [{low}, {high}])"
+            return Message(
+                "{} in {} of them (first {}, the range is [{}, {}])",
+                name(t), count, value, low, high,
+            )  # fmt: skip
 
-        found = f": {self.listed(describe)}" if self.columns else ""
+        found = Message(": {}", self.listed(describe)) if self.columns else ""
         warnings.warn(
             Message(
                 "{} of {} samples lie outside of `bounds`{}. They are clipped to it",

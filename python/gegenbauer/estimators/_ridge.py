@@ -21,7 +21,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from gegenbauer._locks import exclusive
 from gegenbauer._messages import Message, Ways
 from gegenbauer.errors import IllConditionedWarning, stacklevel
-from gegenbauer.estimators._base import RESULTS_ADVICE, TARGETS_ADVICE, Range, advising
+from gegenbauer.estimators._base import TARGETS_ADVICE, Range, advising
 from gegenbauer.estimators._constant import (
     distances,
     least_distance,
@@ -222,7 +222,7 @@ class GegenbauerEstimator(StreamEstimator):
         model._apply_range_policy(X)
         function = model._solved().expansion.with_scaling(model._current_scaling())
         threads = model._n_threads()
-        with advising(RESULTS_ADVICE):
+        with advising(model._results_advice):
             return X, model._with_means(
                 X,
                 lambda X: evaluate(function, X, n_threads=threads),

@@ -22,7 +22,8 @@ from sklearn.utils.validation import _num_samples
 from gegenbauer._locks import exclusive
 from gegenbauer._messages import Message
 from gegenbauer._renamed import refuse_old_names
-from gegenbauer._validation import check_number
+from gegenbauer._rows import Rows, row
+from gegenbauer._validation import and_more, check_number
 from gegenbauer.batches.iterables import as_batches
 from gegenbauer.errors import StreamError, StreamOrderWarning, message_of, stacklevel
 from gegenbauer.estimators._base import MAX_LISTED, TARGETS_ADVICE, InputEstimator, advising
@@ -309,17 +310,20 @@ class StreamEstimator(SolvedEstimator):
         missing = np.isnan(X)
         for t, one in enumerate(self._levels or (None,) * X.shape[1]):
             if one is None and missing[:, t].any():
-                wrong, what = missing[:, t], "has no value"
+                wrong, what, others = missing[:, t], "has no value", "all of them had one"
             elif one is not None and not one.category and not (one.varies or missing[:, t].all()):
-                wrong, what = ~missing[:, t], "has a value"
+                wrong, what, others = ~missing[:, t], "has a value", "none of them had one"
             else:
                 continue
-            row = int(places[int(wrong.argmax())])
-            others = "all of them had one" if what == "has no value" else "none of them had one"
             raise ValueError(
-                f"{self._column_name(t)} {what} in row {row}, but of the first samples, which show "
-                f"where numbers are missing, {others}: shuffle the stream, or fill in what is "
-                "missing"
+                Message(
+                    "{} {} in {}, but of the first samples, which show where numbers are missing, "
+                    "{}: shuffle the stream, or fill in what is missing",
+                    self._column_name(t),
+                    what,
+                    row(int(places[int(wrong.argmax())])),
+                    others,
+                )
             )
         return X, y, weight, places
 
@@ -342,8 +346,7 @@ class StreamEstimator(SolvedEstimator):
             return
         del self._unseen
         parts = [f"{self._column_name(t)} in {n} of them" for t, n in sorted(unseen.items())]
-        more = len(parts) - MAX_LISTED
-        found = ", ".join(parts[:MAX_LISTED]) + (f" and {more} more columns" if more > 0 else "")
+        found = ", ".join(parts[:MAX_LISTED]) + and_more(len(parts) - MAX_LISTED, "column")
         warnings.warn(
             "some samples have levels that none of the first samples had, which show what levels "
             f"there are: {found}. They count as the mean of all levels: shuffle the stream",
@@ -384,10 +387,12 @@ class StreamEstimator(SolvedEstimator):
             return
         outside = self.scaling_.outside(X, rounded=True)
         if self.bounds is None and outside.any():
-            row = int(places[int(outside.argmax())])
             raise ValueError(
-                f"row {row} lies outside of the range of all rows seen, so that it cannot be one "
-                "of them; forget takes samples that were learned before"
+                Message(
+                    "{} lies outside of the range of all rows seen, so that it cannot be one of "
+                    "them; forget takes samples that were learned before",
+                    row(int(places[int(outside.argmax())])),
+                )
             )
         targets, weight = self._encode_batch(y, weight, names, grow=False)
         if weight is not None and not weight.any():
@@ -473,9 +478,7 @@ class StreamEstimator(SolvedEstimator):
         except MemoryError:  # which is no fault of theirs, either
             raise
         except (ValueError, TypeError) as error:
-            counted = "; rows count from the first of these" if " row " in str(error) else ""
-            reason = Message("{}{}", message_of(error), counted)
-            raise StreamError(reason, batch.where) from error
+            raise StreamError(_placed(error, batch.where), batch.where) from error
         return work, n_rows
 
     # ---- merging -----------------------------------------------------------------
@@ -598,7 +601,18 @@ class StreamEstimator(SolvedEstimator):
                     targets, weight = judge._encode_batch(y, weight, names, grow=False)
                     empty.update(X, targets, sample_weight=weight, n_threads=self._n_threads())
                 except (ValueError, TypeError) as error:
-                    raise StreamError(message_of(error), f"held_out, {batch.where}") from error
+                    reason = _placed(error, batch.where)
+                    raise StreamError(reason, f"held_out, {batch.where}") from error
         if empty.n_samples == 0:
             raise ValueError("held_out has no samples")
         return empty
+
+
+def _placed(error: Exception, where: str) -> Message:
+    """Return what is wrong with a batch, with its rows counted as those of its source are."""
+
+    def place(rows: Rows) -> Rows:
+        first = 0 if rows.first is None else rows.first
+        return where.row(first) if isinstance(where, Rows) else Rows("these", first, rows.last)
+
+    return message_of(error).with_rows(place)

@@ -20,6 +20,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from gegenbauer._memory import require_memory
 from gegenbauer._messages import Message
+from gegenbauer._rows import row
 from gegenbauer._validation import (
     check_number,
     naming_columns,
@@ -515,8 +516,10 @@ def checked_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.floa
             f"shape {weight.shape}."
         )
     if (weight < 0).any():
-        row = int((weight < 0).argmax())
-        raise ValueError(f"sample_weight must not be negative; got {weight[row]:g} in row {row}.")
+        at = int((weight < 0).argmax())
+        raise ValueError(
+            Message("sample_weight must not be negative; got {:g} in {}.", weight[at], row(at))
+        )
     return weight
 
 
@@ -532,6 +535,10 @@ def _require_present(values: Any, name: str) -> None:
         return
     what = "NaN" if np.isnan(values[bad][0]) else "infinity"
     raise ValueError(
-        f"Input {name} contains {what}, {places_of(bad)} are not finite. Remove these "
-        "samples, or fill them in."
+        Message(
+            "Input {} contains {}, {} are not finite. Remove these samples, or fill them in.",
+            name,
+            what,
+            places_of(bad),
+        )
     )

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_integer, require_finite
 from gegenbauer.basis.spectrum import Spectrum
-from gegenbauer.estimators._base import CLIP_ADVICE
 from gegenbauer.estimators._final_fit import kernel_of_all_terms
 from gegenbauer.estimators._samples import spread_places
 from gegenbauer.estimators._scores import Judged, score_at_once
@@ -757,7 +756,7 @@ class GegenbauerClassifierCV(ClassTargets, SeveralSpectraEstimator):
                 found = logits[0][:, 1:] - logits[0][:, :1]
             else:
                 found = logits[0]
-        require_finite(found, "some logits are", CLIP_ADVICE)
+        require_finite(found, "some logits are", self._clip_advice())
         return found[:, 0] if outputs.shape[1] == 1 and not self.multilabel_ else found
 
     @in_blocks(joined)

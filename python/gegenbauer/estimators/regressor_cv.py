@@ -28,7 +28,6 @@ from gegenbauer._validation import (
     shown,
 )
 from gegenbauer.basis.spectrum import PowerDecay, Spectrum
-from gegenbauer.estimators._base import RESULTS_ADVICE
 from gegenbauer.estimators._beyond_box import variance_beyond
 from gegenbauer.estimators._constant import warn_if_constant_is_dear
 from gegenbauer.estimators._intervals import left_out_intervals
@@ -763,7 +762,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         require_finite(
             std[:, np.isfinite(self.noise_variance_)],
             "some standard deviations are",
-            RESULTS_ADVICE,
+            self._results_advice(),
         )
         return outputs, std[:, 0] if self._y_was_flat else std
 
@@ -826,7 +825,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         require_finite(
             beyond[:, np.isfinite(self.noise_variance_)],
             "the variances of some samples are",
-            RESULTS_ADVICE,
+            self._results_advice(),
         )
         out = beyond.any(axis=1)
         if out.any():

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from gegenbauer._messages import Ways
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer.basis.averages import averaged_terms
-from gegenbauer.estimators._base import CLIP_ADVICE, advising
+from gegenbauer.estimators._base import advising
 from gegenbauer.estimators._basis import BasisEstimator
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ __all__ = ["GegenbauerFeatures"]
 
 # Degree of GegenbauerFeatures when neither n_terms nor degree is given.
 _DEFAULT_FEATURES_DEGREE = 2
-
-_ADVICE = Ways.of([CLIP_ADVICE, Ways.of(["pass X as float64", Ways("lower", "`lam`", "`degree`")])])
 
 
 class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc]
@@ -207,7 +205,7 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
         check_is_fitted(self)
         X = self._validate_inputs(X, reset=False)
         self._apply_range_policy(X)
-        with advising(_ADVICE):
+        with advising(self._features_advice):
             return self._with_means(X, self._features, self._averaged)
 
     def _features(self, X: NDArray[Any]) -> NDArray[Any]:
@@ -218,6 +216,11 @@ class GegenbauerFeatures(TransformerMixin, BasisEstimator):  # type: ignore[misc
     def _averaged(self, inputs: list[int], X: NDArray[Any], G: NDArray[Any]) -> NDArray[Any]:  # noqa: ARG002
         places, factors = averaged_terms(self.basis_, self.scaling_, inputs)
         return np.asarray(G[:, places] * factors)
+
+    def _features_advice(self) -> Ways:
+        """Advise on features beyond float64."""
+        lower = Ways.of(["pass X as float64", Ways("lower", "`lam`", "`degree`")])
+        return Ways.of([self._clip_advice(), lower])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return readable names of the terms, such as ``"C2(x0) C1(x3)"``.
