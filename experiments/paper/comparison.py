@@ -346,7 +346,7 @@ def _gammas(outcomes: dict[str, Outcome], exponents: tuple[int, ...]) -> Iterato
         can do better with this basis and these rows."""
     )
     yield Plot(
-        "gammas",
+        "penalties",
         "Accuracy of GNN against gamma; dotted the published accuracy, a line at the "
         "published gamma",
         plots.gammas({name: o.gammas for name, o in outcomes.items()}, exponents),

@@ -7,6 +7,8 @@ import inspect
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gegenbauer._messages import Message
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -69,8 +71,11 @@ def refuse_old_names(function: Function) -> Function:
         for name in kwargs.keys() & changed.keys():
             whose = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
             raise TypeError(
-                f"{whose}() has no argument {name!r} any more: it is called {changed[name]!r}"
-            )
+                Message(
+                    "{}() has no argument {!r} any more: it is called `{}`",
+                    whose, name, changed[name],
+                )
+            )  # fmt: skip
         return function(*args, **kwargs)
 
     return checked  # type: ignore[return-value]

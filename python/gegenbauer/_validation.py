@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gegenbauer._dispatch import default_threads
-from gegenbauer._messages import Message, Setting
+from gegenbauer._messages import Message, Setting, Ways
 from gegenbauer._rows import row
 from gegenbauer._tables import columns_of
 from gegenbauer._tensors import on_cpu
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from gegenbauer._messages import Ways
     from gegenbauer._typing import Doubles
 
     # Of what is checked; a str is that of an argument
@@ -33,6 +32,7 @@ __all__ = [
     "CLIP",
     "MAX_INTEGER",
     "MAX_THREADS",
+    "TEXT_ADVICE",
     "and_more",
     "apart",
     "as_alphas",
@@ -58,6 +58,12 @@ CLIP = Message("X lies too far out, clip it to the domain: `scaling=InputScaling
 MAX_THREADS = 1024
 
 MAX_INTEGER = 2**62
+
+# What to do about columns of text
+TEXT_ADVICE = (
+    "encode text, for example by sklearn.preprocessing.OneHotEncoder in a ColumnTransformer",
+    "leave the column out",
+)
 
 # Longest text of a value that an error shows
 _MAX_SHOWN = 60
@@ -391,10 +397,7 @@ def _advice(entry: object, text: str | Ways | None = None) -> str | Ways:
     if isinstance(entry, bytes):
         return "make text of bytes by .decode(), or leave the column out"
     if isinstance(entry, str):
-        return text or (
-            "encode text, for example by sklearn.preprocessing.OneHotEncoder in a "
-            "ColumnTransformer, or leave the column out"
-        )
+        return text or Ways.of(TEXT_ADVICE)
     if type(entry).__name__ in ("NAType", "NaTType"):
         return "fill missing values, as sklearn.impute.SimpleImputer does, or remove the rows"
     return "turn it into numbers, or leave the column out"
@@ -635,6 +638,8 @@ def as_alphas(alphas: npt.ArrayLike) -> Doubles:
                 type(alphas).__name__,
             )
         )
+    if np.size(alphas) == 0:
+        raise ValueError(Message("`alphas` must not be empty: give values to choose from"))
     column = as_matrix(
         alphas, Setting("alphas"), n_columns=1, keep_float32=False, one_dimensional=True
     )

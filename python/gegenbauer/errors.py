@@ -19,6 +19,7 @@ __all__ = [
     "LightWeightsWarning",
     "ModelFileError",
     "ModelVersionWarning",
+    "NoFiniteLossError",
     "NotNumbersError",
     "OutOfRangeWarning",
     "OutlierWarning",
@@ -36,6 +37,10 @@ __all__ = [
 
 class TooLargeError(MemoryError, ValueError):
     """A request that cannot fit into the memory of this machine, refused before the work."""
+
+
+class NoFiniteLossError(ValueError):
+    """No model of those that were to be compared has a loss, or score, that is a finite number."""
 
 
 class BeyondRangeError(ValueError):

@@ -374,10 +374,10 @@ class TestEstimators:
         [
             (
                 {"lam": 0.5},
-                "`lam` is of the raw polynomials .* spectrum='auto'.* set `spectrum=None`",
+                "`lam` is of the raw polynomials .*`spectrum='auto'`, .* set `spectrum=None`",
             ),
             ({"lam": 0.5, "spectrum": (1.0, 1.0)}, r"spectrum=\(1.0, 1.0\)"),
-            ({"n_terms": [3, 5]}, "several `n_terms` .* spectrum=None; got n_terms=.3, 5."),
+            ({"n_terms": [3, 5]}, "several `n_terms` .* spectrum=None; got `n_terms=.3, 5.`"),
             ({"spectrum": None, "lam": -0.5}, "lam"),
             ({"spectrum": None, "lam": [0.5, -1.0]}, "lam"),
             ({"spectrum": None, "lam": []}, "`lam` must not be empty"),

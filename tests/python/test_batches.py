@@ -556,7 +556,8 @@ class TestTables:
         write(table(4).assign(day=["Monday"] * 4), f"t.{ending}")
         assert refused(f"t.{ending}", "y", read=False) == (
             f"row 0 of t.{ending} (counted from 0): column 'day' holds text, such as 'Monday', and "
-            "an input must hold numbers; make it numbers, or leave the column out by "
+            "an input must hold numbers; make it numbers, take text for categories by "
+            "`mixed=True`, or leave the column out by "
             "`ignore=['day']`"
         )
 
@@ -923,3 +924,16 @@ class TestCsv:
         else:
             message = "fuzzed"
         assert "fuzzed" in message
+
+
+def test_a_part_of_a_batch_counts_its_rows_as_the_whole_does():
+    values = np.arange(12.0)
+    source = ArrayBatches(values[:, np.newaxis], values, 1.0 + values, batch_size=6)
+    _, last = source.start()
+    part = last.part(np.array([True, False, False, True, False, True]))
+    assert part.X[:, 0].tolist() == part.y.tolist() == [6.0, 9.0, 11.0]
+    assert part.sample_weight.tolist() == [7.0, 10.0, 12.0]
+    assert part.where == last.where == "rows 6 to 11"
+    assert [str(part.where.row(k)) for k in range(3)] == ["row 6", "row 9", "row 11"]
+    assert str(part.where.counted_from(1).row(2)) == "row 12"
+    assert str(pickle.loads(pickle.dumps(part.where)).row(1)) == "row 9"

@@ -283,10 +283,16 @@ def test_ways_out_of_predictions_beyond_range(models, monkeypatch, capsys):
     ("options", "expected"),
     [
         ("--alpha 0", "raise --alpha (now 0), or choose it by --alpha auto\n"),
-        ("--lam 1e308", "(from degree 1 on): lower --lam\n"),
-        ("--lam 1e40", "(from degree 8 on): lower --lam or --n-terms\n"),
-        ("--lam 1e40 --n-terms 15", ": lower --lam or --n-terms, or use --spectrum orthonormal\n"),
-        ("--lam 1e40 --degree 4", ": lower --lam or --degree, or use --spectrum orthonormal\n"),
+        ("--lam 1e308", "(from degree 1 on): lower --lam (to 10000 or less)\n"),
+        ("--lam 1e40", "(from degree 8 on): lower --lam (to 10000 or less) or --n-terms\n"),
+        (
+            "--lam 1e40 --n-terms 15",
+            ": lower --lam (to 1e+36 or less) or --n-terms, or use --spectrum ortho",
+        ),
+        (
+            "--lam 1e40 --degree 4",
+            ": lower --lam (to 1e+36 or less) or --degree, or use --spectrum ortho",
+        ),
         ("--spectrum 1e300,1", "leave the range of float64: lower the q of --spectrum\n"),
         (
             "--spectrum 1e200,1",
@@ -408,7 +414,7 @@ def test_a_checkpoint_has_the_name_that_was_given(models, monkeypatch, capsys):
     options = ("fit", "t.csv", "--target=y", "--stream", "--n-terms=5")
     assert run(capsys, *options, "--checkpoint=c.st")[0] == 0
     assert run(capsys, *options, "--lam=0.3", "--checkpoint=c.st")[1].startswith(
-        "error: c.st is the checkpoint of a model with --lam 0.05, and here it is 0.3: give"
+        "error: c.st is the checkpoint of a model with --lam 0.05, and this one has --lam 0.3: give"
     )
     assert run(capsys, *options, "--checkpoint=fit.st")[1].startswith(
         "error: fit.st is a model, but no checkpoint of a stream"

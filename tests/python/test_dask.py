@@ -641,7 +641,7 @@ class TestSearch:
         dX, dy, dl = unequal(X, y, labels)
         with pytest.raises(ValueError, match="must be single numbers"):
             GegenbauerRegressorCV(spectrum=None, lam=[0.1, 0.5]).fit(dX, dy)
-        with pytest.raises(ValueError, match="fall into one of cv=5 folds"):
+        with pytest.raises(ValueError, match="fall into one of the folds of `cv=5`"):
             GegenbauerRegressorCV(n_terms=3).fit(
                 da.from_array(X[:2], chunks=((1, 0, 0, 0, 0, 1), 3)),
                 da.from_array(y[:2], chunks=((1, 0, 0, 0, 0, 1),)),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import copy
+import inspect
 import pickle
+import re
 import string
 import warnings
 from pathlib import Path
@@ -13,19 +15,27 @@ import hypothesis
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from sklearn.model_selection import GroupKFold
 
 import gegenbauer
 from gegenbauer import (
+    Checkpoint,
     GegenbauerClassifier,
+    GegenbauerClassifierCV,
+    GegenbauerFeatures,
     GegenbauerRegressor,
     GegenbauerRegressorCV,
     InputScaling,
+    Spectrum,
     TensorBasis,
+    load,
+    save,
     solve_ridge,
 )
 from gegenbauer._memory import require_memory
 from gegenbauer._messages import Message, Setting, Ways, of_core
 from gegenbauer._validation import check_integer
+from gegenbauer.basis import Levels, PowerDecay, count_terms
 from gegenbauer.batches import ArrayBatches, TableBatches
 from gegenbauer.errors import (
     BeyondRangeError,
@@ -192,6 +202,25 @@ def test_rows_of_files_in_other_words():
 X, y = np.linspace(-1, 1, 40).reshape(20, 2), np.linspace(0, 1, 20)
 
 
+GAPS = np.where(np.arange(40).reshape(20, 2) == 7, np.nan, X)
+
+
+def learned(**parameters):
+    return GegenbauerRegressor(**{"n_terms": 3, **parameters}).partial_fit(X, y)
+
+
+def changed(**parameters):
+    return learned().set_params(**parameters)
+
+
+def learn(model, inputs=X, **how):
+    return model.fit_stream([(inputs, y)], **how)
+
+
+def no_score(*_):
+    return np.nan
+
+
 def too_far():
     return TensorBasis(2, degree=30).evaluate(
         np.full((1, 2), 1e300), scaling=InputScaling([0, 0], [1, 1], clip=False)
@@ -234,6 +263,40 @@ class TestParameters:
              ("solver", "alpha")),
             (lambda: solve_ridge(TensorBasis(2, n_terms=9), 0 * X, y, alpha=1e-300,
                                  engine="primal", solver="cholesky"), ("alpha", "solver")),
+            (lambda: TensorBasis(1, n_terms=10**6), ("n_terms",)),
+            # of parameters that changed, or differ
+            (lambda: changed(lam=0.5).partial_fit(X, y), ("lam",)),
+            (lambda: changed(n_terms=4).partial_fit(X, y), ("n_terms",)),
+            (lambda: learned() + learned(n_terms=4), ("n_terms",)),
+            (lambda: GegenbauerRegressor(gamma=1.0), ("alpha",)),
+            (lambda: GegenbauerRegressor().set_params(gamma=1.0), ("alpha",)),
+            (lambda: TensorBasis(2, n_terms=3, spectrum=([1, 2], 2.0)), ("spectrum",)),
+            (lambda: Spectrum([PowerDecay([1, 2], 2.0), PowerDecay([1, 2, 3], 2.0)]),
+             ("spectrum",)),
+            # of the automatic estimators
+            (lambda: GegenbauerRegressorCV(cv=GroupKFold(4)).fit(X, y), ("cv",)),
+            (lambda: GegenbauerRegressorCV(cv=100).fit(X, y), ("cv",)),
+            (lambda: GegenbauerClassifierCV(cv=100).fit(X, y > 0.5), ("cv",)),
+            (lambda: GegenbauerRegressorCV(scoring=no_score).fit(X, y), ("scoring",)),
+            (lambda: GegenbauerRegressorCV(scoring="max_error").fit(X, y, np.ones(20)),
+             ("scoring",)),
+            (lambda: GegenbauerRegressorCV(lam=0.5).fit(X, y), ("lam", "spectrum")),
+            (lambda: GegenbauerClassifierCV(n_spectra=5, n_terms=9).fit(X, y > 0.5),
+             ("n_spectra", "n_terms")),
+            (lambda: GegenbauerRegressorCV(spectrum=None).fit(GAPS, y), ("spectrum",)),
+            (lambda: GegenbauerRegressor(n_terms=3, missing="error").fit(GAPS, y), ("missing",)),
+            # of streams
+            (lambda: learn(GegenbauerRegressorCV(out_of_range="extrapolate"), landmarks=True),
+             ("landmarks", "out_of_range")),
+            (lambda: learn(GegenbauerRegressorCV(n_terms=3), landmarks=True),
+             ("landmarks", "n_terms")),
+            (lambda: learn(GegenbauerRegressorCV(max_seconds=1.0)), ("max_seconds",)),
+            (lambda: learn(GegenbauerRegressorCV(spectrum=None), GAPS), ("spectrum",)),
+            (lambda: learn(GegenbauerRegressor(n_terms=3), callback=3), ("callback",)),
+            (lambda: learned().choose_alpha([]), ("alphas",)),
+            (lambda: save(learned(), 3), ("path",)),
+            (lambda: load(3), ("path",)),
+            (lambda: Checkpoint(b"run"), ("path",)),
             # of data
             (lambda: GegenbauerRegressor(n_terms=3).fit(X, y[1:]), ()),
         ],
@@ -247,7 +310,9 @@ class TestParameters:
         for text, parameters, expected in [
             ("a,y\n1,2\n", {"ignore": ["b"]}, ("ignore",)),
             ("a;y\n1;2\n", {}, ("separator",)),
-            ("a,y\nx,2\n1,2\n1,2\n", {}, ("ignore",)),
+            ("a,y\n1,2\n", {"inputs": ["a", "a"]}, ("inputs",)),
+            ("a,y\n1,2\n", {"sample_weight": "y"}, ("target", "sample_weight")),
+            ("a,y\nx,2\n1,2\n1,2\n", {}, ("mixed", "ignore")),
         ]:
             with pytest.raises(StreamError) as caught:
                 table(tmp_path, text, **parameters)
@@ -292,8 +357,86 @@ class TestParameters:
             warnings.simplefilter("always")
             GegenbauerRegressor(n_terms=3, alpha=1.0).fit(X, 1e3 + y)
         (one,) = [each.message for each in found if each.category is PenalizedConstantWarning]
-        assert parameters_of(one) == ("y",)
-        assert [*message_of(one).ways.parameters()] == ["penalize_constant", "y"]
+        assert parameters_of(one) == ("penalize_constant",)
+        assert [*message_of(one).ways.parameters()] == ["penalize_constant"]
+
+    def test_classes_that_no_batch_had(self):
+        """As in memory, a weight of a class that there is not is refused before anything else."""
+        weights = {"u": 2.0}
+        for model in (GegenbauerClassifier(n_terms=3, class_weight=weights),
+                      GegenbauerClassifierCV(class_weight=weights)):  # fmt: skip
+            for call in (lambda one=model: one.fit(X, y > 0.5),
+                         lambda one=model: one.fit_stream([(X, y > 0.5)])):  # fmt: skip
+                with pytest.raises(ValueError, match="has the keys \\['u'\\]") as caught:
+                    call()
+                assert parameters_of(caught.value) == ("class_weight",)
+        partly = GegenbauerClassifier(n_terms=3, class_weight={True: 2.0})
+        assert partly.fit_stream([(X, y > 0.5)]).n_samples_seen_ == 20
+
+    def test_advice_that_will_work(self):
+        """Of 10^9 terms it is not to use all of them."""
+        with pytest.warns(UserWarning, match=r"has 5\.\d\de\+25 terms .* Lower `degree`") as found:
+            GegenbauerRegressor(n_terms=3, degree=9).fit(np.ones((4, 3000)), np.arange(4.0))
+        assert [*message_of(found[0].message).ways.parameters()] == ["degree", "degree"]
+        with pytest.warns(UserWarning, match="Pass `n_terms=None` to use them all, or `degree=N"):
+            GegenbauerRegressor(n_terms=3, degree=9).fit(X, y)
+        with pytest.raises(TooLargeError, match=r"or use fewer inputs$") as caught:
+            GegenbauerRegressor(n_terms=None, degree=9).fit(np.ones((4, 3000)), np.arange(4.0))
+        message = message_of(caught.value)
+        assert [*message.ways.parameters()] == [
+            "degree", "max_interaction", "n_terms", "n_features",
+        ]  # fmt: skip
+        assert message.in_words(of_options("n_features")).endswith(": use --n_features")
+
+    @pytest.mark.parametrize("lam", [1e40, 1e300])
+    @pytest.mark.parametrize("spectrum", [None, (0.5, 1.0)])
+    def test_the_largest_lam(self, lam, spectrum):
+        """What the message allows works, and ten times as much does not."""
+        with pytest.raises(ValueError, match="range of float64") as caught:
+            TensorBasis(3, degree=40, lam=lam, spectrum=spectrum)
+        allowed = float(re.search(r"`lam` \(to (\S+) or less\)", str(caught.value))[1])
+        assert TensorBasis(3, degree=40, lam=allowed, spectrum=spectrum).lam == allowed
+        with pytest.raises(ValueError, match="range of float64"):
+            TensorBasis(3, degree=40, lam=10 * allowed, spectrum=spectrum)
+
+    @pytest.mark.parametrize(("n_inputs", "most"), [(1, 100_001), (2, 200_001)])
+    def test_the_largest_number_of_terms(self, n_inputs, most):
+        single = {"max_interaction": 1} if n_inputs > 1 else {}
+        with pytest.raises(ValueError, match=f"must be at most {most}, the terms of degrees up to"):
+            TensorBasis(n_inputs, n_terms=most + 1, **single)
+        assert count_terms(n_inputs, n_terms=most, **single) == most
+        with pytest.raises(ValueError, match=f"must be at most {most}"):
+            count_terms(n_inputs, n_terms=most + 1, **single)
+        levels = [Levels([0.5, 0.5])] * n_inputs  # of which there are no more
+        assert count_terms(n_inputs, n_terms=10**6, levels=levels) == 2**n_inputs
+
+    def test_text_in_files(self, tmp_path):
+        (tmp_path / "t.csv").write_text("a,t,y\n" + "".join(f"{k},u{k},{k}\n" for k in range(9)))
+        with pytest.raises(StreamError, match="take text for categories by `mixed=True`"):
+            TableBatches(tmp_path / "t.csv", "y")
+        model = GegenbauerRegressor(n_terms=3)
+        assert model.fit_stream(TableBatches(tmp_path / "t.csv", "y", mixed=True))
+        table = TableBatches(tmp_path / "t.csv", "t", inputs=["a", "y"])
+        with pytest.raises(
+            StreamError, match="the target, holds text, such as 'u0', and regression"
+        ):
+            model.fit_stream(table)
+        assert GegenbauerClassifier(n_terms=3).fit_stream(table).classes_.size == 9
+
+    def test_checkpoints_of_other_models(self, tmp_path):
+        learn(GegenbauerRegressor(n_terms=3), checkpoint=Checkpoint(tmp_path / "run"))
+        with pytest.raises(
+            ValueError, match=r"of a GegenbauerRegressor, not of a .*: give another"
+        ):
+            GegenbauerClassifier(n_terms=3).fit_stream(
+                [(X, y > 0.5)], checkpoint=Checkpoint(tmp_path / "run")
+            )
+        with pytest.raises(
+            ValueError, match=r"`n_terms=3`, and this one has `n_terms=4`"
+        ) as caught:
+            learn(GegenbauerRegressor(n_terms=4), checkpoint=Checkpoint(tmp_path / "run"))
+        settings = [*message_of(caught.value).settings()]
+        assert settings == [Setting("n_terms", "3"), Setting("n_terms", "4")]
 
     def test_of_none(self):
         assert parameters_of(ValueError()) == ()
@@ -329,6 +472,23 @@ def literals_in(node: ast.expr) -> list[ast.Constant]:
     return [literal for part in inner for literal in literals_in(part)]
 
 
+def names_of_parameters() -> str:
+    """Return a pattern of the parameters of the main classes whose names are no words."""
+    kinds = (
+        GegenbauerClassifier, GegenbauerClassifierCV, GegenbauerFeatures, GegenbauerRegressor,
+        GegenbauerRegressorCV, TensorBasis, TableBatches, Checkpoint,
+    )  # fmt: skip
+    names = {name for kind in kinds for name in inspect.signature(kind).parameters}
+    found = {name for name in names if "_" in name} | {"lam", "alphas", "cv"}
+    return "|".join(sorted(found - {"sample_weight"}))  # which is data
+
+
+# What names settings, or sizes
+MARKED = r"`[^`]*`|shape \([^)]*\)"
+
+# Outside of code, and of an equation of a quantity
+BARE = re.compile(rf"(?<![\w.'(])({names_of_parameters()})(?![\w(]| =)")
+
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "_messages.py")
 
 
@@ -353,6 +513,19 @@ class TestSources:
             and "`" in node.value and id(node) not in docstrings | within
         ]  # fmt: skip
         assert outside == []
+
+    @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+    def test_parameters_of_messages_are_settings(self, path):
+        """Of errors that are raised, but for those of files, whose entries have these names."""
+        if path.parent.name in ("persistence", "cli", "commands") or path.stem == "reference":
+            return
+        raised = [node for node in ast.walk(ast.parse(path.read_text("utf-8")))
+                  if isinstance(node, ast.Raise) or mechanism_of(node)]  # fmt: skip
+        texts = [node for one in raised for node in ast.walk(one)
+                 if isinstance(node, ast.Constant) and isinstance(node.value, str)]  # fmt: skip
+        plain = {node.lineno: re.sub(MARKED, "", node.value) for node in texts if " " in node.value}
+        bare = {line: text for line, text in plain.items() if BARE.search(text)}
+        assert bare == {}
 
     @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
     def test_templates_are_literals_with_a_field_for_each_value(self, path):

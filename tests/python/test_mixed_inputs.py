@@ -590,7 +590,8 @@ class TestWhatATrialFound:
     def test_text_without_levels_gets_advice_that_can_be_followed(self):
         """The paper's basis takes no categories: to list the column would be refused as well."""
         X = pd.DataFrame({"city": ["a", "b"] * 20, "x": np.arange(40.0)})
-        with pytest.raises(ValueError, match=r"column 0 \('city'\) .*; encode text, for example"):
+        message = r"column 0 \('city'\) .*; leave `spectrum=None` out, .*, encode text"
+        with pytest.raises(ValueError, match=message):
             GegenbauerRegressorCV(spectrum=None).fit(X, X["x"])
 
 

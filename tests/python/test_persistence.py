@@ -851,8 +851,8 @@ class TestSave:
         [
             ({"n_terms": 10**309}, ValueError, "n_terms is an int of more than 309 digits"),
             ({"degree": [object()]}, TypeError, "degree must be None, .* it holds <object"),
-            ({"bounds": [["a", "b"]]}, TypeError, "bounds must hold a pair"),
-            ({"bounds": [[0, 10**400]]}, TypeError, "bounds must hold a pair"),
+            ({"bounds": [["a", "b"]]}, TypeError, "`bounds` must hold a pair"),
+            ({"bounds": [[0, 10**400]]}, TypeError, "`bounds` must hold a pair"),
         ],
     )
     def test_parameters_without_a_place_in_the_format(self, tmp_path, parameters, error, message):

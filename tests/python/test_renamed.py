@@ -97,8 +97,25 @@ def loss(predictions, rows):
     ],
 )  # fmt: skip
 def test_arguments(call, old, new):
-    with pytest.raises(TypeError, match=f"no argument '{old}' any more: it is called '{new}'"):
+    with pytest.raises(TypeError, match=f"no argument '{old}' any more: it is called `{new}`"):
         call(**{old: 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("GegenbauerRegressor", "gamma", "alpha"),
+        ("GegenbauerClassifier", "feature_range", "bounds"),
+        ("GegenbauerFeatures", "order", "term_order"),
+        ("GegenbauerRegressorCV", "gammas", "alphas"),
+        ("GegenbauerClassifierCV", "search_rows", "search_samples"),
+    ],
+)
+def test_arguments_on_clusters(name, old, new):
+    kind = getattr(pytest.importorskip("gegenbauer.dask"), name)
+    message = rf"^{name}\(\) has no argument '{old}' any more: it is called `{new}`$"
+    with pytest.raises(TypeError, match=message):
+        kind(**{old: 1})
 
 
 @pytest.mark.parametrize(
@@ -111,7 +128,7 @@ def test_arguments(call, old, new):
 )
 def test_parameters(model, old, new):
     before = model.get_params()
-    with pytest.raises(ValueError, match=f"no parameter '{old}' any more: it is called '{new}'"):
+    with pytest.raises(ValueError, match=f"no parameter '{old}' any more: it is called `{new}`"):
         model.set_params(**{old: 1.0}, n_terms=7)
     assert model.get_params() == before
     with pytest.raises(ValueError, match="Invalid parameter"):
@@ -218,7 +235,7 @@ def test_every_renamed_argument_is_refused():
             continue
         for old, new in {**NEW_NAMES, "score": "loss"}.items():
             if new in known and old not in known:
-                with pytest.raises(TypeError, match=f"'{old}' any more: it is called '{new}'"):
+                with pytest.raises(TypeError, match=f"'{old}' any more: it is called `{new}`"):
                     function(**{old: 1})
                 n_tried += 1
                 assert name

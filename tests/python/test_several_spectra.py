@@ -245,9 +245,9 @@ class TestChoice:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"n_terms": 12}, "is of models of all terms; got n_terms=12: leave `n_terms` out"),
-            ({"cv": 3}, "leaves out one sample at a time; got cv=3: leave `cv` out"),
-            ({"spectrum": None}, "the paper's basis has none; got spectrum=None: leave `spectrum`"),
+            ({"n_terms": 12}, "is of models of all terms; got `n_terms=12`: leave `n_terms` out"),
+            ({"cv": 3}, "leaves out one sample at a time; got `cv=3`: leave `cv` out"),
+            ({"spectrum": None}, "the paper's basis has none; got `spectrum=None`: leave `spe"),
             ({"kernel_samples": 20}, "the 30 samples are more than `kernel_samples=20` allows"),
         ],
     )

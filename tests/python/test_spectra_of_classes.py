@@ -337,12 +337,12 @@ class TestChoice:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"n_terms": 12}, "is of models of all terms; got n_terms=12: leave `n_terms` out"),
-            ({"cv": 3}, "leaves out one sample at a time; got cv=3: leave `cv` out"),
-            ({"spectrum": None}, "the paper's basis has none; got spectrum=None: leave `spectrum`"),
+            ({"n_terms": 12}, "is of models of all terms; got `n_terms=12`: leave `n_terms` out"),
+            ({"cv": 3}, "leaves out one sample at a time; got `cv=3`: leave `cv` out"),
+            ({"spectrum": None}, "the paper's basis has none; got `spectrum=None`: leave `spe"),
             (
                 {"cv": [(np.arange(40), np.arange(40))] * 9},
-                r"one sample at a time; got cv=\[.{59}\.\.\.: leave `cv` out",
+                r"one sample at a time; got `cv=\[.{59}\.\.\.`: leave `cv` out",
             ),
             ({"kernel_samples": 20}, "40 samples are more than `kernel_samples=20` allows: raise"),
         ],

@@ -316,7 +316,7 @@ class TestState:
             model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y).set_params(**{name: value})
             for call in (model.partial_fit, model.forget):
                 with pytest.raises(
-                    ValueError, match=rf"{name} was .* and\s+is .* now: set it back"
+                    ValueError, match=rf"`{name}` was .* and\s+is .* now: set it back"
                 ):
                     call(X, y)
         model = GegenbauerRegressor(**OPTIONS).partial_fit(X, y).set_params(alpha=2.0, n_jobs=1)
@@ -575,8 +575,8 @@ class TestMerge:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"lam": 0.1}, "lam is 0.05 here and 0.1 there"),
-            ({"bounds": [(-1e3, 1e3)] * 3}, "bounds is None here"),
+            ({"lam": 0.1}, "`lam` is 0.05 here and 0.1 there"),
+            ({"bounds": [(-1e3, 1e3)] * 3}, "`bounds` is None here"),
             ({"engine": "primal"}, "MomentStatistics and the other GramStatistics"),
         ],
     )
@@ -928,7 +928,7 @@ class TestCheckpoint:
         with pytest.raises(ValueError, match="`classes` must be the same in all calls"):
             model.fit_stream(batches, classes=["a", "b"], checkpoint=Checkpoint(tmp_path / "run"))
         model.set_params(engine="primal")
-        with pytest.raises(ValueError, match="`engine='auto'`, and here it is 'primal'"):
+        with pytest.raises(ValueError, match="`engine='auto'`, and this one has `engine='primal'`"):
             model.fit_stream(batches, checkpoint=Checkpoint(tmp_path / "run"))
 
     def test_an_iterator_that_was_begun(self, tmp_path):
@@ -959,7 +959,7 @@ class TestCheckpoint:
         path = tmp_path / "run"
         clone(model).fit_stream(batches[:4], checkpoint=Checkpoint(path))
         before = path.read_bytes()
-        with pytest.raises(ValueError, match=r"`lam=0\.05`, and here it is 0\.1"):
+        with pytest.raises(ValueError, match=r"`lam=0\.05`, and this one has `lam=0\.1`: give"):
             clone(model).set_params(lam=0.1).fit_stream(batches, checkpoint=Checkpoint(path))
         with pytest.raises(ValueError, match="checkpoint of a GegenbauerRegressor"):
             GegenbauerClassifier().fit_stream([(X, y > 0)], checkpoint=Checkpoint(path))

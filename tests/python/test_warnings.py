@@ -464,8 +464,9 @@ class TestPenalizedConstant:
             (warning,) = [one for one in caught if one.category is PenalizedConstantWarning]
         message = str(warning.message)
         where = "" if shape == "flat" else " in column 2"
-        assert message.startswith(f"`y`{where} is -1e+06 in all samples")
-        assert message.endswith("Use `penalize_constant=False`, or subtract the mean from `y`.")
+        assert message.startswith(f"The targets{where} are -1e+06 in all samples")
+        advice = "Use `penalize_constant=False`, or subtract the mean from the targets."
+        assert message.endswith(advice)
         G = model.basis_.evaluate(self.X, scaling=model.scaling_)
         ridge = Ridge(alpha=1.0, fit_intercept=False).fit(G, np.full(200, -1e6))
         off = np.sqrt(np.mean((ridge.predict(G) + 1e6) ** 2))
@@ -493,7 +494,7 @@ class TestPenalizedConstant:
             spectrum=None, penalize_constant=True, n_terms=10, alphas=[1.0, 2.0, 4.0]
         )
         (warning,) = self.caught(constant, np.full(200, 1e6))
-        assert "`y` is 1e+06 in all samples" in str(warning.message)
+        assert "The targets are 1e+06 in all samples" in str(warning.message)
 
     @pytest.mark.filterwarnings("ignore::gegenbauer.errors.PenalizedConstantWarning")
     @pytest.mark.parametrize("n_terms", [200, 300, 600])
@@ -577,7 +578,7 @@ class TestPenalizedConstant:
         assert self.caught(GegenbauerRegressor(n_terms=10), Y, X) == []
         assert seen == [(100, 100)]
         Y[:, [3, 5]] += 1e6
-        with pytest.warns(PenalizedConstantWarning, match="`y` in column"):
+        with pytest.warns(PenalizedConstantWarning, match="targets in column"):
             GegenbauerRegressor(n_terms=10).fit(X, Y)
         assert seen[1:] == [(100, 100), (1600, 2)]
 
@@ -651,7 +652,7 @@ class TestPenalizedConstant:
     def test_of_the_outputs_the_one(self):
         Y = np.column_stack([self.y, self.y - 1e5])
         (warning,) = self.caught(GegenbauerRegressor(n_terms=50), Y)
-        assert "The mean of `y` in column 1" in str(warning.message)
+        assert "The mean of the targets in column 1" in str(warning.message)
 
     @pytest.mark.parametrize("order", ["C", "F"])
     @pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
@@ -666,7 +667,7 @@ class TestPenalizedConstant:
         (warning,) = self.caught(GegenbauerRegressor(n_terms=50), Y, **weights)
         alone = self.caught(GegenbauerRegressor(n_terms=50), Y[:, 250], **weights)[0]
         assert str(warning.message) == str(alone.message).replace(
-            "of `y` is", "of `y` in column 250 is"
+            "targets is", "targets in column 250 is"
         )
 
     @pytest.mark.parametrize("weighted", [False, True])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._dispatch import core
-from gegenbauer._messages import Message, Ways
+from gegenbauer._messages import Message, Setting, Ways
 from gegenbauer._validation import check_choice, check_integer
 from gegenbauer.basis.levels import core_levels
 from gegenbauer.basis.spectrum import Spectrum
@@ -16,10 +16,19 @@ from gegenbauer.errors import TooLargeError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gegenbauer._messages import Setting
     from gegenbauer.basis.levels import Levels
 
-__all__ = ["MOST_TERMS", "count_terms", "require_few_terms", "set_arguments"]
+__all__ = [
+    "MOST_DEGREE",
+    "MOST_TERMS",
+    "count_terms",
+    "require_degree",
+    "require_few_terms",
+    "set_arguments",
+]
+
+# What the core takes at most
+MOST_DEGREE = 100_000
 
 # More terms than any fit has memory or time for; to list so many takes a second
 MOST_TERMS = 10_000_000
@@ -63,6 +72,62 @@ def set_arguments(
     }
 
 
+def require_degree(arguments: dict[str, Any]) -> None:
+    """Refuse more terms than there are up to the largest degree, where more of them follow.
+
+    Parameters
+    ----------
+    arguments : dict
+        What the core counts terms by.
+    """
+    n_terms = arguments["n_terms"]
+    given = arguments["degree"] is not None or arguments["degrees"]
+    if given or n_terms is None or n_terms <= MOST_DEGREE:
+        return
+    if arguments["index_set"] == "largest_weight":  # whose terms have a bound of their own
+        return
+    whole = arguments | {"n_terms": None}
+    most, before = (
+        core.count_terms(**{**whole, "degree": degree})[0]
+        for degree in (MOST_DEGREE, MOST_DEGREE - 1)
+    )
+    if most is None or most >= n_terms or before == most:
+        return
+    raise ValueError(
+        Message(
+            "`n_terms` must be at most {}, the terms of degrees up to {}{}; got {}",
+            most,
+            MOST_DEGREE,
+            _with_few_inputs(arguments),
+            n_terms,
+            ways=Ways(
+                "",
+                "lower `n_terms`",
+                *([] if arguments["max_inputs"] is None else ["raise `max_interaction`"]),
+            ),
+        )
+    )
+
+
+def _with_few_inputs(arguments: dict[str, Any]) -> Message | str:
+    if arguments["max_inputs"] is None:
+        return ""
+    return Message(" with `max_interaction={}`", arguments["max_inputs"])
+
+
+# Ways to fewer terms, by what brings them there
+_FEWER_TERMS = {
+    "n_terms": Ways("lower", "`n_terms`"),
+    "degree": Ways.of(
+        [
+            Ways("lower", "`degree`", "`max_interaction`"),
+            "keep the first of them by `n_terms`",
+            Message("use {}", Setting("n_features", words="fewer inputs")),
+        ]
+    ),
+}
+
+
 def require_few_terms(n_terms: float, given: Setting) -> None:
     """Refuse a set of too many terms before it is made, with the parameter that requests it."""
     if n_terms > MOST_TERMS:
@@ -75,10 +140,7 @@ def require_few_terms(n_terms: float, given: Setting) -> None:
                 shown,
                 8.0 * n_terms,
                 MOST_TERMS,
-                ways=[
-                    Ways("lower", "`degree`", "`n_terms`", "`max_interaction`"),
-                    "use fewer inputs (`n_features`)",
-                ],
+                ways=_FEWER_TERMS[given.name],
             )
         )
 
@@ -129,10 +191,10 @@ def count_terms(
     """
     arguments = set_arguments(n_features, n_terms, degree, index_set, max_interaction, "grlex")
     flat = Spectrum(Spectrum.flat(), levels)  # any weights but zero make as many terms
-    parts = flat._core(arguments["n_inputs"])
-    exact, approximate = core.count_terms(
-        **arguments, spectrum=parts, levels=core_levels(flat.levels)
-    )
+    arguments["spectrum"] = flat._core(arguments["n_inputs"])
+    arguments["levels"] = core_levels(flat.levels)
+    require_degree(arguments)
+    exact, approximate = core.count_terms(**arguments)
     if exact is not None:
         return exact
     return int(approximate) if np.isfinite(approximate) else 2**1024

@@ -266,8 +266,11 @@ class Spectrum:
         sizes = {len(c.interaction) for c in found if isinstance(c.interaction, tuple)}
         if len(sizes) > 1:
             raise ValueError(
-                "the components of a spectrum must have as many interactions (q) as each other, "
-                f"one an input; got {' and '.join(map(str, sorted(sizes)))}"
+                Message(
+                    "the components of `spectrum` must have as many interactions (q) as each "
+                    "other, one an input; got {}",
+                    " and ".join(map(str, sorted(sizes))),
+                )
             )
         if known is not None and sizes not in (set(), {len(known)}):
             raise ValueError(
@@ -516,8 +519,13 @@ def _as_components(value: Any) -> tuple[Component, ...]:
             return items
         if len(items) == 2 and isinstance(items[0], Iterable) and isinstance(items[1], Real):
             raise TypeError(
-                "the q of a pair (q, s) is one number, for all inputs; for one an input write "
-                f"PowerDecay({items[0]!r}, {items[1]!r}), got {value!r}"
+                Message(
+                    "the q of a pair (q, s) as `spectrum` is one number, for all inputs; for one "
+                    "an input write PowerDecay({!r}, {!r}), got {!r}",
+                    items[0],
+                    items[1],
+                    value,
+                )
             )
     raise TypeError(
         Message(

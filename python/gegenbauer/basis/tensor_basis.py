@@ -6,6 +6,7 @@ here arguments are checked and the compiled core is called.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from gegenbauer._validation import (
 from gegenbauer.basis.index_sets import (
     MOST_TERMS,
     count_terms,
+    require_degree,
     require_few_terms,
     set_arguments,
 )
@@ -85,8 +87,7 @@ def _require_few_terms(arguments: dict[str, Any]) -> None:
     n_terms, degree = arguments["n_terms"], arguments["degrees"] or arguments["degree"]
     if n_terms is not None and n_terms <= MOST_TERMS:
         return
-    set_of = {key: value for key, value in arguments.items() if key != "normalization"}
-    exact, approximate = core.count_terms(**set_of)
+    exact, approximate = core.count_terms(**arguments)
     count = approximate if exact is None else exact
     whole = degree is None or count == n_terms  # so many are there, and not fewer
     given = Setting("n_terms", str(n_terms)) if whole else Setting("degree", str(degree))
@@ -129,6 +130,8 @@ def _ways_into_range(arguments: dict[str, Any], lam: float) -> Ways:
     if not raw:
         trials.append((Message("the q of `spectrum`"), flat, lam))
     lower = [what for what, changed, other in trials if _is_within_range(changed, other)]
+    if lower and lower[0].parameters == ("lam",):
+        lower[0] = Message("`lam` (to {:g} or less)", _largest_lam(arguments, lam))
     ways = (
         Ways("lower", *lower)
         if lower
@@ -136,6 +139,22 @@ def _ways_into_range(arguments: dict[str, Any], lam: float) -> Ways:
     )
     works = raw and _is_within_range(flat, lam)
     return Ways.of([ways, "use `spectrum='orthonormal'`"]) if works else ways
+
+
+def _largest_lam(arguments: dict[str, Any], lam: float) -> float:
+    """Return a power of ten that is as far as `lam` may go, if the spectrum stays."""
+    raw = arguments["normalization"] == "raw"
+
+    def is_within_range(exponent: int) -> bool:
+        other = 10.0**exponent
+        spectrum = core_spectrum(Spectrum.paper(other), other, arguments["n_inputs"])
+        return _is_within_range(arguments | spectrum if raw else arguments, other)
+
+    low, high = math.floor(math.log10(_MILD_LAM)), math.ceil(math.log10(lam))
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if is_within_range(middle) else (low, middle)
+    return 10.0**low
 
 
 def _is_within_range(arguments: dict[str, Any], lam: float) -> bool:
@@ -241,7 +260,9 @@ class TensorBasis(FormerNames):
             )
         arguments |= core_spectrum(self.spectrum, self.lam, arguments["n_inputs"])
         arguments["levels"] = core_levels(self.spectrum.levels)
-        _require_few_terms(arguments)
+        counted = {key: value for key, value in arguments.items() if key != "normalization"}
+        require_degree(counted)
+        _require_few_terms(counted)
         try:
             self._plan = _core_basis(arguments, self.lam)
         except ValueError as error:  # the core advises as if it knew what brought the terms there

@@ -17,6 +17,7 @@ from gegenbauer._validation import (
     require_finite,
     require_plain,
 )
+from gegenbauer.basis.index_sets import MOST_DEGREE
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -71,8 +72,8 @@ def gegenbauer_vander(
     array([ 1.    ,  0.3   , -0.365 , -0.3825])
     """
     degree = check_integer(degree, "degree", minimum=0)
-    if degree > 100_000:
-        raise ValueError(Message("`degree` must be at most 100000, got {}", degree))
+    if degree > MOST_DEGREE:
+        raise ValueError(Message("`degree` must be at most {}, got {}", MOST_DEGREE, degree))
     lam = check_number(lam, "lam", minimum=-0.5, open_below=True)
     check_choice(normalization, "normalization", ("raw", "orthonormal"))
     x = require_plain(x, "x")

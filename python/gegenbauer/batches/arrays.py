@@ -23,6 +23,8 @@ from gegenbauer.errors import Rows
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
 __all__ = ["BATCH_SIZE", "ArrayBatches", "Batch", "digest_of", "length_of", "witness_of"]
 
 BATCH_SIZE = 65536
@@ -64,6 +66,20 @@ class Batch(NamedTuple):
     y: Any
     sample_weight: Any
     where: str
+
+    def part(self, mask: NDArray[np.bool_]) -> Batch:
+        """Return some of the rows, of which errors count the same.
+
+        Parameters
+        ----------
+        mask : ndarray of bool, shape (n_rows,)
+            Which of them.
+        """
+        where, weight = self.where, self.sample_weight
+        if isinstance(where, Rows):
+            where = Rows(where.source, where.first, where.last, np.flatnonzero(mask).tolist())
+        some = None if weight is None else weight[mask]
+        return Batch(self.X[mask], self.y[mask], some, where)
 
 
 def witness_of(X: Any, y: Any, sample_weight: Any) -> str:

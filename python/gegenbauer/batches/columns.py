@@ -150,9 +150,15 @@ def choose_inputs(
     counts = Counter([*chosen, *special.values()])
     twice = [name for name, n in counts.items() if n > 1]
     if twice:
+        uses = [name for name, column in special.items() if column == twice[0]]
+        uses += ["inputs"] if twice[0] in chosen else []
         raise StreamError(
-            f"column {twice[0]!r} is used twice: a column is an input, the target or the weight, "
-            "and an input once",
+            Message(
+                "column {!r} is used twice, by {}: a column is an input, the target or the weight, "
+                "and an input once",
+                twice[0],
+                Message.listed((Message("`{}`", use) for use in uses), " and "),
+            ),
             where,
         )
     return chosen
@@ -164,6 +170,7 @@ def require_numbers(
     example: Callable[[str], tuple[str, Rows]],
     *,
     may_be_empty: bool = False,
+    text: Sequence[Message] = (),
 ) -> None:
     """Refuse inputs that hold something else than numbers, or nothing.
 
@@ -177,6 +184,8 @@ def require_numbers(
         Gives a value that is no number, as `example_of` shows it, and its row.
     may_be_empty : bool
         Let columns pass that hold nothing.
+    text : sequence of Message
+        What else to do about text than to make it numbers.
     """
     foreign = [name for name, kind in kinds.items() if kind not in (NUMBERS, TRUTH, NOTHING)]
     if foreign:
@@ -190,7 +199,11 @@ def require_numbers(
                 kinds[foreign[0]],
                 shown,
                 alike,
-                ways=["make it numbers", _leave_out(foreign)],
+                ways=[
+                    "make it numbers",
+                    *(text if kinds[foreign[0]] == TEXT else ()),
+                    _leave_out(foreign),
+                ],
                 joint="; ",
             ),
             row,

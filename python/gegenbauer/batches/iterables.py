@@ -13,7 +13,7 @@ from gegenbauer._validation import check_integer
 from gegenbauer.batches.arrays import ArrayBatches, Batch, digest_of, length_of, witness_of
 from gegenbauer.batches.paths import is_dataset
 from gegenbauer.batches.tables import TableBatches
-from gegenbauer.errors import Rows, StreamError
+from gegenbauer.errors import Rows, StreamError, message_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ class _IterableBatches:
             # a loader of tensors, too
             X, y, weight = map(on_cpu, (*item, None)[:3], names)
         except TypeError as error:
-            raise StreamError(str(error), f"batch {number}") from error
+            raise StreamError(message_of(error), f"batch {number}") from error
         self._lengths[number : number + 1] = [length_of(X)]
         try:
             witness = witness_of(X, y, weight)

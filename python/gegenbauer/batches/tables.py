@@ -54,6 +54,9 @@ _BATCH_NUMBERS = 2_000_000
 # the batch.
 _DECODED_ROWS, _DECODED_NUMBERS = 16384, 500_000
 
+# What text may be taken for
+_TAKE_CATEGORIES = [Message("take text for categories by `mixed=True`")]
+
 # What stands between columns, unless it is given
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
@@ -265,7 +268,10 @@ class TableBatches(FormerNames):
             if name in self._categories:
                 files[0].require_category(name)
         numbers = [name for name in self.inputs if name not in self._categories]
-        require_numbers({name: kinds[name] for name in numbers}, files[0].rows(), files[0].example)
+        require_numbers(
+            {name: kinds[name] for name in numbers}, files[0].rows(), files[0].example,
+            text=_TAKE_CATEGORIES,
+        )  # fmt: skip
         numeric = {*numbers, *filter(None, [self.sample_weight])}
         sound = set()  # of thousands of columns, nearly all are of the same types
         for name in self._used:
@@ -330,16 +336,31 @@ class TableBatches(FormerNames):
         if numeric and kinds[0] != NUMBERS:
             require_numbers({name: kinds[0]}, files[0].rows(), files[0].example)
 
+    def require_real_target(self) -> None:
+        """Refuse a target that is text, which no regression takes.
+
+        Raises
+        ------
+        StreamError
+            It is.
+        """
+        if self._target_dtype.kind == "O":
+            raise self._no_number_in(next(file for file in self._files if file.n_rows != 0))
+
+    def _no_number_in(self, file: TableFile) -> StreamError:
+        """Return the error that the target of a file is text."""
+        example, where = file.example(self.target)
+        return StreamError(
+            f"column {self.target!r}, the target, holds text{example}, and regression needs "
+            "numbers; a classifier takes text",
+            where,
+        )
+
     def _choose_target_dtype(self, files: list[TableFile]) -> np.dtype[Any]:
         types = [file.types[self.target] for file in files if self.target in file.types]
         kind = column_kind(types[0])
         if kind == TEXT and self._as_labels is False:
-            example, where = files[0].example(self.target)
-            raise StreamError(
-                f"column {self.target!r}, the target, holds text{example}, and regression needs "
-                "numbers; a classifier takes text",
-                where,
-            )
+            raise self._no_number_in(files[0])
         if self._as_labels is False:
             return np.dtype(np.float64)
         if kind == TEXT:

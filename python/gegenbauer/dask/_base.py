@@ -15,6 +15,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+from gegenbauer._renamed import refuse_old_names
 from gegenbauer.dask.levels import category_columns, find_levels
 from gegenbauer.dask.partitions import Partitions, gather, is_frame, is_ours, require_inputs
 from gegenbauer.errors import stacklevel
@@ -62,7 +63,8 @@ def with_client(
         plain_init(self, **params, **fixed)
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
-    return __init__
+    __init__.__qualname__ = plain_init.__qualname__  # for errors
+    return refuse_old_names(__init__)
 
 
 class OnDask(MixedInputs):

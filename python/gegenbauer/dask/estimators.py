@@ -134,7 +134,7 @@ class GegenbauerClassifier(Classes, Learner, estimators.GegenbauerClassifier):
             raise ValueError(
                 Message(
                     "`class_weight='balanced'` needs all samples at once: go on with to_local(), "
-                    "whose class_weight is a dict"
+                    "where it is a dict"
                 )
             )
         found = gather(

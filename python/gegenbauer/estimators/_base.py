@@ -181,8 +181,12 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
         for name in params.keys() - known.keys():
             if NEW_NAMES.get(name) in known:
                 raise ValueError(
-                    f"{type(self).__name__} has no parameter {name!r} any more: it is called "
-                    f"{NEW_NAMES[name]!r}"
+                    Message(
+                        "{} has no parameter {!r} any more: it is called `{}`",
+                        type(self).__name__,
+                        name,
+                        NEW_NAMES[name],
+                    )
                 )
         super().set_params(**params)
         return self
@@ -262,6 +266,11 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
         """What to do about columns of text, if there is more than to encode them."""
         return None
 
+    @property
+    def _gaps_advice(self) -> list[str | Message]:
+        """What else to do where inputs are NaN than to remove it or to fill it in."""
+        return []
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -301,11 +310,17 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
             )
             raise ValueError(
                 Message(
-                    "{} Found in {}{}. Remove these rows or columns, or fill them in, as "
-                    "sklearn.impute.SimpleImputer does for NaN.",
+                    "{} Found in {}{}",
                     str(error).partition("\n")[0],  # what follows advises other estimators
                     listed,
                     and_more(columns.size - MAX_LISTED),
+                    ways=[
+                        "remove these rows or columns",
+                        "fill them in, as sklearn.impute.SimpleImputer does for NaN",
+                        *([] if np.isinf(X).any() else self._gaps_advice),
+                    ],
+                    joint=". ",
+                    end=".",
                 )
             ) from None
 

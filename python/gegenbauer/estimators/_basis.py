@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from gegenbauer._messages import Message, Ways
-from gegenbauer.basis.index_sets import count_terms
+from gegenbauer.basis.index_sets import MOST_TERMS, count_terms
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum, as_spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
@@ -181,24 +181,27 @@ class BasisEstimator(MixedInputs):
             levels=self._levels,
         )
         if n_complete > n_terms:
+            all_fit, cut = n_complete <= MOST_TERMS, Message("`degree=None` if the cut is meant")
             warnings.warn(
                 Message(
                     "`degree={!r}` has {} terms in {} inputs, and `n_terms={}` keeps the first {} "
                     "of them",
                     self.degree,
-                    n_complete,
+                    n_complete if all_fit else _rounded(n_complete),
                     n_features,
                     n_terms,
                     n_terms,
-                    ways=Ways(
-                        "pass",
-                        "`n_terms=None` to use them all",
-                        "`degree=None` if the cut is meant",
-                        last=", or ",
-                    ),
+                    ways=Ways("pass", "`n_terms=None` to use them all", cut, last=", or ")
+                    if all_fit
+                    else Ways.of(["lower `degree` to use all of a smaller set", Ways("pass", cut)]),
                     joint=". ",
                     end=".",
                 ),
                 UserWarning,
                 stacklevel=stacklevel(),
             )
+
+
+def _rounded(number: int) -> str:
+    """Return a number of any size in a few digits."""
+    return f"{number:.3g}" if number < 10**300 else "more than 1e+300"

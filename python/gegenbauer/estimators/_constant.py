@@ -37,7 +37,7 @@ _FAR_FROM_ZERO, _MOST_LOST = 10.0, 0.1
 # Targets that are the same everywhere have no deviation: share of them that may be lost
 _LEAST_SHARE_LOST = 1e-6
 
-_ADVICE = Ways.of(["use `penalize_constant=False`", "subtract the mean from `y`"])
+_ADVICE = Ways.of(["use `penalize_constant=False`", "subtract the mean from the targets"])
 
 # So many samples show what the penalty costs, or twice as many as there are terms
 _FEW = 1000
@@ -215,7 +215,7 @@ def warn_of_constant(far: float, column: int | None, lost: float) -> bool:
     which = "" if column is None else f" in column {column}"
     warnings.warn(
         Message(
-            "The mean of `y`{} is {:.3g} times its standard deviation, and the "
+            "The mean of the targets{} is {:.3g} times their standard deviation, and the "
             "constant term that has to carry it is penalised: for this alone predictions are off "
             "by some {:.2g} standard deviations",
             which,
@@ -238,8 +238,8 @@ def warn_of_same(value: float, column: int | None, missed: float) -> bool:
     which = "" if column is None else f" in column {column}"
     warnings.warn(
         Message(
-            "`y`{} is {:.6g} in all samples, and the constant term that has to carry it is "
-            "penalised: predictions are off by some {:.2g}",
+            "The targets{} are {:.6g} in all samples, and the constant term that has to carry that "
+            "is penalised: predictions are off by some {:.2g}",
             which,
             value,
             abs(value) * missed,

@@ -129,7 +129,7 @@ class FitProblem:
         values = candidate.losses(alphas, self.loss)
         at = int(np.flatnonzero(values == values.min())[-1])
         if not np.isfinite(values[at]):
-            raise ValueError(no_finite_loss("alpha"))
+            raise no_finite_loss("alpha")
         return float(alphas[at]), float(values[at])
 
     def best_of(

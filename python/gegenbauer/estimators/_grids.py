@@ -52,7 +52,7 @@ def basis_grid(spectrum: Any, lam: Any, n_terms: Any) -> tuple[list[float], list
             raise ValueError(
                 Message(
                     "`lam` is of the raw polynomials of the paper, which spectrum=None takes; got "
-                    "lam={!r} with spectrum={!r}, whose polynomials are Chebyshev's",
+                    "`lam={!r}` with `spectrum={!r}`, whose polynomials are Chebyshev's",
                     lam,
                     spectrum,
                     ways=["leave `lam` out", "set `spectrum=None`"],
@@ -62,9 +62,10 @@ def basis_grid(spectrum: Any, lam: Any, n_terms: Any) -> tuple[list[float], list
             raise ValueError(
                 Message(
                     "several `n_terms` to choose from need the basis of the paper, spectrum=None; "
-                    "got n_terms={!r} with spectrum={!r}: give one number",
+                    "got `n_terms={!r}` with `spectrum={!r}`",
                     n_terms,
                     spectrum,
+                    ways=["give one number", "set `spectrum=None`"],
                 )
             )
         if n_terms is not None:

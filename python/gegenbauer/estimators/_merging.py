@@ -17,8 +17,13 @@ def require_mergeable(one: Any, other: Any) -> None:
     for name in mine:
         if name in others and not same_values(mine[name], others[name]):
             raise ValueError(
-                "partially fitted models can be merged only if their parameters are the same; "
-                f"{name} is {mine[name]!r} here and {others[name]!r} there"
+                Message(
+                    "partially fitted models can be merged only if their parameters are the same; "
+                    "`{}` is {!r} here and {!r} there",
+                    name,
+                    mine[name],
+                    others[name],
+                )
             )
     names = [getattr(model, "feature_names_in_", None) for model in (one, other)]
     if one.n_features_in_ != other.n_features_in_ or not same_values(*names):

@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from gegenbauer._messages import Message, Ways
 from gegenbauer._rows import row
+from gegenbauer._validation import TEXT_ADVICE
 from gegenbauer.basis.levels import Levels
 from gegenbauer.errors import OutOfRangeWarning, stacklevel
 from gegenbauer.estimators._base import InputEstimator
@@ -124,10 +125,23 @@ class MixedInputs(InputEstimator):
         self._encoder = CategoryEncoder.fit(X, find_categories(X, given))
 
     @property
+    def _way_to_levels(self) -> Message | None:
+        """What to do for inputs that have levels, where a parameter forbids any."""
+        return None
+
+    @property
     def _text_advice(self) -> Ways | None:
-        if not self._takes_categories:
-            return None
-        return _ADVICE_ON_TEXT
+        if self._way_to_levels is not None:
+            return Ways.of([self._way_to_levels, *TEXT_ADVICE])
+        return _ADVICE_ON_TEXT if self._takes_categories else None
+
+    @property
+    def _gaps_advice(self) -> list[str | Message]:
+        if self._way_to_levels is not None:
+            return [self._way_to_levels]
+        if self.missing == "error" and self._takes_levels:
+            return [Message("set `missing='indicator'`")]
+        return []
 
     @property
     def _takes_categories(self) -> bool:

@@ -16,6 +16,9 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
+from gegenbauer._messages import Message
+from gegenbauer._validation import shown
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -219,6 +222,14 @@ class RowProgress:
         verbose: bool | int = False,
         callback: Callable[[int, int | None], None] | None = None,
     ) -> None:
+        if not (callback is None or callable(callback)):
+            raise TypeError(
+                Message(
+                    "`callback` must be a function of the numbers of samples that are done and "
+                    "that there are, or None; got {}",
+                    shown(callback),
+                )
+            )
         self._total, self._done, self._start = total, done, done
         self._callback = callback
         self._began = self._reported = time.monotonic()

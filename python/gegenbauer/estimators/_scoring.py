@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gegenbauer.selection.candidates import Loss, Splits
 
 __all__ = [
+    "DEFAULT_SCORING",
     "IdentityClassifier",
     "IdentityEstimator",
     "IdentityRegressor",
@@ -33,6 +34,10 @@ __all__ = [
 
 # What scikit-learn reports of the probabilities of labels, which need not sum to one
 _NO_SUM_OF_ONE = r"The y_\w+ values do not sum to one"
+
+
+class _TakesNoWeightsError(TypeError):
+    """A scorer that takes no weights was given some."""
 
 
 class IdentityEstimator(BaseEstimator):  # type: ignore[misc]
@@ -97,10 +102,10 @@ def _checked_score(value: Any, scoring: Any) -> float:
         ) from None
 
 
-_DEFAULT_SCORING = Message("leave `scoring=None`")
+DEFAULT_SCORING = Message("leave `scoring=None`")
 
 
-def _advice_on_scoring(classes: Any, reason: str) -> list[str]:
+def _advice_on_scoring(classes: Any) -> list[str]:
     """Name scorers that fit the targets: numbers (None), classes or labels."""
     if classes is None:
         one = "for numbers take one such as 'r2' or 'neg_mean_absolute_error'"
@@ -115,14 +120,14 @@ def _advice_on_scoring(classes: Any, reason: str) -> list[str]:
             "for more than two classes take one that knows them, such as 'f1_macro', "
             "'balanced_accuracy', 'roc_auc_ovr' or 'neg_log_loss'"
         )
-    elif "pos_label" in reason:
+    elif 1 not in np.asarray(classes).tolist():  # which scorers take for the positive class
         return [
             "code the positive class as 1 and the other as 0",
             "name it: make_scorer(f1_score, pos_label=...)",
         ]
     else:
         return []
-    return [one, _DEFAULT_SCORING]
+    return [one, DEFAULT_SCORING]
 
 
 # Estimators for a scorer: of predictions, places of the original samples among these, and what
@@ -167,7 +172,8 @@ def scored_by(
         arguments = {} if given is None else {"sample_weight": given}
         # of what a scorer of scikit-learn would check anew each time, all is known
         quick = {"assume_finite": True, "skip_parameter_validation": True}
-        try:
+
+        def scores(arguments: dict[str, Doubles]) -> list[Any]:
             with config_context(**(quick if by_name else {})), warnings.catch_warnings():
                 if np.ndim(classes) == 2:  # each label has a probability of its own
                     warnings.filterwarnings("ignore", _NO_SUM_OF_ONE)
@@ -175,16 +181,14 @@ def scored_by(
                     scorer(known, data.X[merged], labels[merged], **arguments)
                     for known in shells(predictions, at, probabilities)
                 ]
+
+        try:
+            return scores(arguments)
         except TypeError as error:
-            if not arguments or "sample_weight" not in str(error):
+            if not arguments:
                 raise
-            raise TypeError(
-                Message(
-                    "`scoring={!r}` takes no sample_weight, but weights were given: choose a "
-                    "scorer that takes them, or fit without weights",
-                    scoring,
-                )
-            ) from error
+            scores({})  # else something else is wrong
+            raise _TakesNoWeightsError from error
 
     ends = [] if splits is None else np.cumsum([test.size for _, test in splits])[:-1].tolist()
 
@@ -202,17 +206,23 @@ def scored_by(
         try:
             bounds = itertools.pairwise([0, *ends, rows.size])
             return np.asarray(np.mean([losses_of(*bound) for bound in bounds], axis=0))
+        except _TakesNoWeightsError as refusal:
+            raise TypeError(
+                Message(
+                    "`scoring={!r}` takes no sample_weight, but weights were given: choose a "
+                    "scorer that takes them, or fit without weights",
+                    scoring,
+                )
+            ) from refusal.__cause__
         except Exception as error:
-            # a scorer of the user's own has errors of its own
-            if not by_name or "takes no sample_weight, but weights" in str(error):
+            if not by_name:  # a scorer of the user's own has errors of its own
                 raise
-            reason = str(error).rstrip(".")
             raise ValueError(
                 Message(
                     "`scoring={!r}` cannot score these targets or their predictions: {}",
                     scoring,
-                    reason,
-                    ways=_advice_on_scoring(classes, reason),
+                    str(error).rstrip("."),
+                    ways=_advice_on_scoring(classes),
                     joint=". ",
                 )
             ) from error

@@ -8,6 +8,7 @@ is reported.
 from __future__ import annotations
 
 import warnings
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -23,6 +24,7 @@ from gegenbauer._messages import Message
 from gegenbauer._validation import check_integer, check_number, shown
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
+from gegenbauer.errors import NoFiniteLossError
 from gegenbauer.estimators._base import Range, box_of
 from gegenbauer.estimators._best_model import BestModel
 from gegenbauer.estimators._input_box import with_fences, with_margin
@@ -34,6 +36,7 @@ from gegenbauer.estimators._near_copies import (
 )
 from gegenbauer.estimators._progress import CallbackSupportMixin, Progress, with_callbacks
 from gegenbauer.estimators._samples import Samples
+from gegenbauer.estimators._scoring import DEFAULT_SCORING
 from gegenbauer.estimators._search_warnings import (
     RUNAWAY,
     chance_of_scorer,
@@ -49,7 +52,7 @@ from gegenbauer.estimators._targets import checked_sample_weight, warn_of_light
 from gegenbauer.ridge.cost import default_landmarks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -195,16 +198,34 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         self._all_terms, self._weighted = n_landmarks is not None, grid is None
         if self._all_terms:
             self._require_a_value_outside()
-        if grid is not None:
-            self._require_numbers()
-            left_out = self._fit_paper(data, grid, loss, splits, progress)
-        else:
-            left_out = self._fit_best(data, loss, splits, progress, n_landmarks)
+        with self._scoring_to_blame():
+            if grid is not None:
+                self._require_numbers()
+                left_out = self._fit_paper(data, grid, loss, splits, progress)
+            else:
+                left_out = self._fit_best(data, loss, splits, progress, n_landmarks)
         self._warn_of_choice(data, loss, splits, left_out.outputs, grid)
         if not has_copies:
             self._warn_of_near_copies(data, splits, left_out.outputs)
         self._finish(data, left_out)
         self._put_back(raw_X, used, n_rows)
+
+    @contextmanager
+    def _scoring_to_blame(self) -> Iterator[None]:
+        """Let the error that no model has a score name the scorer, where one is given."""
+        try:
+            yield
+        except NoFiniteLossError as error:
+            if self.scoring is None:
+                raise
+            raise NoFiniteLossError(
+                Message(
+                    "`scoring={!r}` gives no model a score that is a finite number, as the "
+                    "predictions of samples left out must have",
+                    self.scoring,
+                    ways=["give one that does", DEFAULT_SCORING],
+                )
+            ) from error
 
     def _warn_of_choice(
         self,
@@ -310,6 +331,12 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
     @property
     def _takes_levels(self) -> bool:
         return not self._on_paper if self._weighted is None else self._weighted
+
+    @property
+    def _way_to_levels(self) -> Message | None:
+        if self._takes_levels:
+            return None
+        return Message("leave `spectrum=None` out, which takes complete numbers alone")
 
     @property
     def _margin(self) -> float:

@@ -62,7 +62,7 @@ class SeveralSpectraEstimator(SearchEstimator):
             given, why, name = wrong
             raise ValueError(
                 Message(
-                    "`{}` {}; got {}",
+                    "`{}` {}; got `{}`",
                     self._SEVERAL,
                     why,
                     given,

@@ -10,6 +10,7 @@ from sklearn.model_selection import check_cv
 
 from gegenbauer._messages import Message
 from gegenbauer._validation import require_plain
+from gegenbauer.errors import message_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,20 +58,25 @@ def make_splits(cv: Any, X: Any, y: Any, used: Places, groups: Any, *, classifie
     if isinstance(cv, type):
         raise TypeError(Message("`cv` must be a splitter, not a class: write {}(...)", cv.__name__))
     pairs = cv
-    try:
-        if isinstance(cv, Integral) or hasattr(cv, "split"):
-            splitter = check_cv(cv, y, classifier=classifier)
-            pairs = splitter.split(X, y, groups)
-        pairs = [*pairs]
-    except ValueError as error:
-        if groups is not None or "'groups'" not in str(error):
-            raise
-        raise ValueError(
-            f"cv={cv!r} splits by groups, and none came: pass the group of each sample, "
-            "fit(X, y, groups=...)"
-        ) from error
+    if isinstance(cv, Integral) or hasattr(cv, "split"):
+        splitter = check_cv(cv, y, classifier=classifier)
+        if groups is None and _needs_groups(splitter):
+            raise ValueError(
+                Message(
+                    "`cv={!r}` splits by groups, and none came: pass the group of each sample, "
+                    "fit(X, y, groups=...)",
+                    cv,
+                )
+            )
+        try:
+            pairs = [*splitter.split(X, y, groups)]
+        except ValueError as error:
+            raise ValueError(
+                Message("`cv={!r}` cannot split these samples: {}", cv, message_of(error))
+            ) from error
+    pairs = [*pairs]
     if not pairs:
-        raise ValueError(Message("`cv` must have at least one split, got cv={!r}", cv))
+        raise ValueError(Message("`cv` must have at least one split, got {!r}", cv))
     checked = [_checked_split(pair, k, n) for k, pair in enumerate(pairs)]
     splits = restrict_splits(checked, used, n)
     if not splits:
@@ -92,6 +98,13 @@ def restrict_splits(splits: Splits, rows: Places, n: int) -> Splits:
     pairs = [(place[train], place[test]) for train, test in splits]
     kept = [(train[train >= 0], test[test >= 0]) for train, test in pairs]
     return [(train, test) for train, test in kept if train.size and test.size] or None
+
+
+def _needs_groups(splitter: Any) -> bool:
+    """Whether a splitter of scikit-learn has groups among what it requests."""
+    if not hasattr(splitter, "get_metadata_routing"):
+        return False
+    return bool(splitter.get_metadata_routing().split.requests.get("groups"))
 
 
 def _checked_groups(groups: Any, n: int) -> NDArray[Any] | None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from sklearn.base import is_regressor
+
 from gegenbauer.batches.iterables import as_batches
+from gegenbauer.batches.tables import TableBatches
 from gegenbauer.estimators._first_samples import look_at_first
 
 if TYPE_CHECKING:
@@ -34,6 +37,8 @@ class StreamRun:
 
     def __init__(self, blank: Any, batches: Any, classes: Any, checkpoint: Any) -> None:
         self._source = as_batches(batches)
+        if is_regressor(blank) and isinstance(self._source, TableBatches):
+            self._source.require_real_target()  # in the words of the table, not of arrays
         self._classes, self._checkpoint = classes, checkpoint
         self._work, self._n_batches, known = blank, 0, None
         if checkpoint is not None:
@@ -88,6 +93,7 @@ class StreamRun:
                 except (OSError, TypeError, ValueError) as another:
                     error.add_note(f"Beside that, {another}")
             raise
+        self._work._require_whole()
         if self._checkpoint is not None:
             self._save()
         if self._work._statistics is None:

@@ -92,6 +92,10 @@ class _FoldStream(StreamEstimator):
     def _takes_levels(self) -> bool:
         return self._search.takes_levels
 
+    @property
+    def _way_to_levels(self) -> Message | None:
+        return self._search._way_to_levels
+
     def _make_basis(self, n_features: int) -> TensorBasis:
         return self._search.usual_basis(n_features)
 
@@ -220,6 +224,15 @@ class StreamSearch(SumsSearch):
                     self.cv,
                 )
             )
+        if self.max_seconds is not None:
+            raise ValueError(
+                Message(
+                    "for a stream, `max_seconds` must be None, since it takes as long as one pass "
+                    "over the batches does; got {!r}",
+                    self.max_seconds,
+                    ways="leave `max_seconds` out",
+                )
+            )
         self._require_numbers_on_paper()
         if self._with_landmarks:
             self._require_all_terms()
@@ -236,13 +249,21 @@ class StreamSearch(SumsSearch):
         """Refuse parameters that landmarks do not have."""
         wrong = None
         if self._on_paper:
-            wrong = "spectrum", "None", "they are of a kernel of all terms: give a spectrum"
+            wrong = "spectrum", Message("give `spectrum`")
         elif self.n_terms is not None:
-            wrong = "n_terms", repr(self.n_terms), "they are of all terms: leave it out"
+            wrong = "n_terms", Message("leave `n_terms` out")
+        elif self.out_of_range == "extrapolate":  # where the sum of all terms has no value
+            wrong = "out_of_range", Message("set `out_of_range` to 'clip' or 'warn'")
         if wrong is not None:
-            name, given, why = wrong
+            name, way = wrong
             raise ValueError(
-                Message("with `landmarks=True`, `{}` must not be {}: {}", name, given, why)
+                Message(
+                    "with `landmarks=True`, `{}` must not be {!r}, since landmarks are of a kernel "
+                    "of all terms",
+                    name,
+                    getattr(self, name),
+                    ways=[way, "set `landmarks=False`"],
+                )
             )
 
     def _folds_to_be(self, report: Callable[[str], None]) -> _FoldStream:
@@ -425,7 +446,7 @@ class StreamSearch(SumsSearch):
         if sums.n_samples < n_folds:
             raise ValueError(
                 Message(
-                    "cv={} folds need at least {} samples of positive weight, got {}",
+                    "{} folds need at least {} samples of positive weight, got {}",
                     n_folds,
                     n_folds,
                     sums.n_samples,

@@ -138,9 +138,13 @@ class ClassStream(ClassTargets, StreamEstimator):
     def _coding(self) -> Coding:
         return self._known("classes_").coding(type(self).__name__)
 
+    def _require_whole(self) -> None:
+        known, weights = self._label_set, self.class_weight
+        if isinstance(weights, dict) and known is not None and not known.multilabel:
+            class_factors(self._class_weight_of_rows, known.classes)
+
     def _solve_statistics(self) -> None:
-        if isinstance(self.class_weight, dict) and not self.multilabel_:
-            class_factors(self._class_weight_of_rows, self.classes_)
+        self._require_whole()
         super()._solve_statistics()
 
 

@@ -114,6 +114,9 @@ class StreamEstimator(SolvedEstimator):
         """Set the attributes that the solve finds."""
         raise NotImplementedError
 
+    def _require_whole(self) -> None:
+        """Refuse what all batches together have shown to be wrong."""
+
     def _look_at_sums(self) -> None:
         """Warn of what the sums show of the targets, once weights are solved for."""
 
@@ -364,8 +367,13 @@ class StreamEstimator(SolvedEstimator):
         for name, before in self._summed_with.items():
             if not same_values(now[name], before):
                 raise ValueError(
-                    f"{name} was {before!r} when the first rows were learned and is {now[name]!r} "
-                    "now: set it back, or begin a new estimator (clone)"
+                    Message(
+                        "`{}` was {!r} when the first rows were learned and is {!r} now",
+                        name,
+                        before,
+                        now[name],
+                        ways=["set it back", "begin a new estimator (clone)"],
+                    )
                 )
 
     def _set_statistics(self, statistics: Statistics) -> None:

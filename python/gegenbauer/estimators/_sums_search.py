@@ -71,7 +71,11 @@ def splits_of_folds(folds: Places, n_folds: int) -> list[tuple[Places, Places]]:
     held_out = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
     if len(held_out) < 2:
         raise ValueError(
-            f"the {len(folds)} samples fall into one of cv={n_folds} folds: there are too few"
+            Message(
+                "the {} samples fall into one of the folds of `cv={}`: there are too few",
+                len(folds),
+                n_folds,
+            )
         )
     return [(np.setdiff1d(np.arange(len(folds)), test), test) for test in held_out]
 

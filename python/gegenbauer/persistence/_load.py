@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer._messages import Message
@@ -10,9 +9,11 @@ from gegenbauer.errors import ModelFileError, message_of
 from gegenbauer.persistence._format import import_safetensors
 from gegenbauer.persistence._read import read_file, read_tensors
 from gegenbauer.persistence._restore import from_parts
+from gegenbauer.persistence.atomic import as_path
 
 if TYPE_CHECKING:
     import os
+    from pathlib import Path
 
 __all__ = ["library_version", "load", "load_as"]
 
@@ -64,7 +65,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> (same.predict([[0.3]]) == model.predict([[0.3]])).all()
     np.True_
     """
-    return load_as(Path(path), Path(path))
+    return load_as(as_path(path), as_path(path))
 
 
 def load_as(path: Path, name: Path) -> Any:

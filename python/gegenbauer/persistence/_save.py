@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer import __version__
+from gegenbauer._messages import Message
 from gegenbauer._validation import check_flag
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
 from gegenbauer.errors import ModelFileError
@@ -45,7 +46,7 @@ from gegenbauer.persistence._format import (
 )
 from gegenbauer.persistence._read import read_file, read_tensors
 from gegenbauer.persistence._restore import from_parts
-from gegenbauer.persistence.atomic import write_atomically
+from gegenbauer.persistence.atomic import as_path, write_atomically
 from gegenbauer.ridge.expansions import KernelExpansion, KernelPosterior
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 
@@ -123,7 +124,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, statistics: bool = Tru
     check_is_fitted(estimator)
     estimator = copy.copy(estimator)  # as it is now, whatever other threads learn
     estimator._validate_params()  # they may have been set after the fit
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(as_path(path)))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to save the model in")
     if target.exists() and not target.is_file():
@@ -234,8 +235,13 @@ def plain_parameter(name: str, value: Any) -> Any:
     """Turn a parameter of an estimator into what a file has for it."""
     if name in ("cv", "scoring") and not isinstance(value, (str, Integral, type(None))):
         raise TypeError(
-            f"{name} is {value!r}, for which a model file has no place; what was fitted does "
-            f"not need it any more: save model.set_params({name}=None)"
+            Message(
+                "`{}` is {!r}, for which a model file has no place; what was fitted does not need "
+                "it any more: save model.set_params({}=None)",
+                name,
+                value,
+                name,
+            )
         )
     if name == "class_weight" and isinstance(value, dict):
         return [
@@ -247,7 +253,10 @@ def plain_parameter(name: str, value: Any) -> Any:
             return np.asarray(value, dtype=np.float64).tolist()
         except (TypeError, ValueError, OverflowError):
             raise TypeError(
-                f"bounds must hold a pair of numbers for each input to be saved; got {show(value)}."
+                Message(
+                    "`bounds` must hold a pair of numbers for each input to be saved; got {}.",
+                    show(value),
+                )
             ) from None
     return _plain(value, name)
 

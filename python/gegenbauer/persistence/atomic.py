@@ -9,17 +9,32 @@ import secrets
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from gegenbauer._messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["write_atomically"]
+__all__ = ["as_path", "write_atomically"]
 
 if sys.platform != "win32":
     import fcntl
 
 _BINARY: Final[int] = getattr(os, "O_BINARY", 0)
+
+
+def as_path(path: Any) -> Path:
+    """Return the name of a file as a path; refuse what is none."""
+    try:
+        return Path(os.fspath(path))
+    except TypeError:
+        raise TypeError(
+            Message(
+                "`path` must be the name of a file, a str or a path; got {}",
+                type(path).__name__,
+            )
+        ) from None
 
 
 def write_atomically(

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gegenbauer._messages import Message
+from gegenbauer._messages import Message, Setting
 from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import check_integer, check_number
 from gegenbauer.errors import ModelFileError
@@ -16,9 +16,11 @@ from gegenbauer.estimators._streaming import StreamEstimator
 from gegenbauer.persistence._format import import_safetensors
 from gegenbauer.persistence._load import load_as
 from gegenbauer.persistence._save import plain_parameter, require_same, to_bytes
-from gegenbauer.persistence.atomic import write_atomically
+from gegenbauer.persistence.atomic import as_path, write_atomically
 
 __all__ = ["Checkpoint"]
+
+_OTHER_PLACE = ["give another file", "remove this one to begin anew"]
 
 
 class Checkpoint(FormerNames):
@@ -69,8 +71,8 @@ class Checkpoint(FormerNames):
         every_seconds: float = 60.0,
     ) -> None:
         import_safetensors()
-        self.path = Path(path)
-        self._place = Path(os.path.realpath(path))  # wherever the process goes
+        self.path = as_path(path)
+        self._place = Path(os.path.realpath(self.path))  # wherever the process goes
         self.every_samples = check_integer(every_samples, "every_samples", minimum=1)
         self.every_seconds = check_number(every_seconds, "every_seconds", minimum=0)
         self._rows, self._time = 0, time.monotonic()  # of what is in the file
@@ -107,12 +109,19 @@ class Checkpoint(FormerNames):
         position = model._position if isinstance(model, StreamEstimator) else None
         if position is None:
             raise ModelFileError(
-                f"{self.path} is a model, but no checkpoint of a stream: give another name"
+                Message(
+                    "{} is a model, but no checkpoint of a stream: give another name", self.path
+                )
             )
         if type(model) is not type(blank):
             raise ValueError(
-                f"{self.path} is the checkpoint of a {type(model).__name__}, not of a "
-                f"{type(blank).__name__}"
+                Message(
+                    "{} is the checkpoint of a {}, not of a {}",
+                    self.path,
+                    type(model).__name__,
+                    type(blank).__name__,
+                    ways=_OTHER_PLACE,
+                )
             )
         kept = set(model._sum_parameters()) | {"engine"}
         differ = [
@@ -125,12 +134,11 @@ class Checkpoint(FormerNames):
             name = differ[0]
             raise ValueError(
                 Message(
-                    "{} is the checkpoint of a model with `{}={!r}`, and here it is {!r}: give the "
-                    "same, or remove the file to begin anew",
+                    "{} is the checkpoint of a model with {}, and this one has {}",
                     self.path,
-                    name,
-                    getattr(model, name),
-                    getattr(blank, name),
+                    Setting(name, repr(getattr(model, name))),
+                    Setting(name, repr(getattr(blank, name))),
+                    ways=["give the same", *_OTHER_PLACE],
                 )
             )
         del model._position

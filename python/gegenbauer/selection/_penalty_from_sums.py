@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gegenbauer._messages import Message, Setting
-from gegenbauer._validation import as_matrix, require_plain
+from gegenbauer._messages import Message
+from gegenbauer._validation import as_alphas, require_plain
 from gegenbauer.errors import BeyondRangeError
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
 
@@ -63,8 +63,7 @@ def penalty_from_sums(
         All scores leave float64.
     """
     require_plain(alphas, "alphas")
-    given = PAPER_ALPHAS if alphas is None else np.atleast_1d(alphas)
-    values = as_matrix(given, Setting("alphas"), one_dimensional=True, keep_float32=False)[:, 0]
+    values = as_alphas(PAPER_ALPHAS if alphas is None else np.atleast_1d(alphas))
     coding, unit = statistics._in_units(coding)
     scores, weights, accurate = statistics._gcv(values, coding, penalize_constant, n_threads)
     if held_out is not None:

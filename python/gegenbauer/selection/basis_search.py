@@ -215,7 +215,7 @@ def _best(losses: Doubles) -> tuple[int, int, int]:
     """Return the place of the smallest loss: with equal ones, of fewest terms, largest alpha."""
     best = np.nanmin(losses)
     if not np.isfinite(best):
-        raise ValueError(no_finite_loss("candidate"))
+        raise no_finite_loss("candidate")
     places = [tuple(place) for place in np.argwhere(losses == best).tolist()]
     i, size, g = min(places, key=lambda place: (place[1], -place[2], place[0]))
     return i, size, g

@@ -8,6 +8,7 @@ import numpy as np
 
 from gegenbauer._messages import Message, Ways
 from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.errors import NoFiniteLossError
 from gegenbauer.selection._factorisations import cheapest_method
 from gegenbauer.selection.kfold import kfold_predictions
 from gegenbauer.selection.ridge_path import RidgePath
@@ -21,20 +22,30 @@ if TYPE_CHECKING:
     from gegenbauer.basis.kernels import SpectrumKernel
     from gegenbauer.ridge.landmarks import Landmarks
 
-__all__ = ["TRUSTED", "Candidate", "Loss", "Splits", "cut_off", "no_finite_loss", "widened"]
+__all__ = [
+    "TRUSTED",
+    "Candidate",
+    "Loss",
+    "Splits",
+    "cut_off",
+    "no_finite_loss",
+    "widened",
+]
 
 
-def no_finite_loss(what: str) -> Message:
-    """Return the message that no penalty, or no other candidate, has a finite loss."""
-    return Message(
-        "no {} has a finite loss",
-        what,
-        ways=[
-            "does the scorer return NaN",
-            "are `alphas` too small beside rounding (give larger ones)",
-            Ways("are", "`sample_weight`", "the targets", end=" extreme"),
-        ],
-        end="?",
+def no_finite_loss(what: str) -> NoFiniteLossError:
+    """Return the error that no penalty, or no other candidate, has a finite loss."""
+    return NoFiniteLossError(
+        Message(
+            "no {} has a finite loss",
+            what,
+            ways=[
+                "does the loss return NaN",
+                "are `alphas` too small beside rounding (give larger ones)",
+                Ways("are", "`sample_weight`", "the targets", end=" extreme"),
+            ],
+            end="?",
+        )
     )
 
 

@@ -34,7 +34,7 @@ def best_of_equals(losses: Doubles, alphas: Doubles, name: str = "alpha") -> int
     equal = np.flatnonzero(losses == losses.min())
     at = int(equal[np.argmax(alphas[equal])])
     if not np.isfinite(losses[at]):
-        raise ValueError(no_finite_loss(name))
+        raise no_finite_loss(name)
     return at
 
 

@@ -254,5 +254,5 @@ def search_alpha(
             at += direction
     value, found = known[at]
     if not np.isfinite(value):
-        raise ValueError(no_finite_loss("alpha"))
+        raise no_finite_loss("alpha")
     return left_out(found.alpha, quick=False) if is_quick(found.alpha) else found

@@ -19,7 +19,6 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gegenbauer._messages import Message
-from gegenbauer.batches.arrays import Batch
 from gegenbauer.cli.foresight import announce
 from gegenbauer.cli.messages import UserError, count, duration, listed, refusals
 from gegenbauer.cli.output import Steps, print_pairs
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gegenbauer.batches.arrays import Batch
     from gegenbauer.batches.tables import TableBatches
     from gegenbauer.cli.choices import Task
     from gegenbauer.estimators._categories import CategoryEncoder
@@ -281,8 +281,7 @@ class _Part:
         mine = self.split.held_out(number, len(batch.y))
         mine = mine if self.rows == "held out" else ~mine
         if mine.any():
-            some = Batch(batch.X[mine], batch.y[mine], None, batch.where)
-            self.model, _ = self.model._with_batch(some, None)
+            self.model, _ = self.model._with_batch(batch.part(mine), None)
         self.n_done = number + 1
 
     def save(self, source: TableBatches) -> None:

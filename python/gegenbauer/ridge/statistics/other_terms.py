@@ -114,8 +114,8 @@ def _of_lam(statistics: Statistics, lam: float) -> MomentStatistics:
     if not isinstance(statistics, MomentStatistics) or summed.index_set == "largest_weight":
         raise ValueError(
             Message(
-                "sums of {} with lam={:g} have no other `lam`, got {:g}: sum moments of a set of "
-                "terms that no spectrum defines, or sum each lam",
+                "sums of {} with `lam={:g}` have no other `lam`, got {:g}: sum moments of a set of "
+                "terms that no spectrum defines, or sum each one",
                 type(statistics).__name__,
                 summed.lam,
                 lam,
