@@ -58,7 +58,7 @@ class Rows(str):
         rows.source, rows.first, rows.last, rows.places = source, first, last, places
         return rows
 
-    def __getnewargs__(self) -> tuple[Any, ...]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[Any, ...]:
         """Return what another process makes the same rows of."""
         return self.source, self.first, self.last, self.places
 

@@ -157,7 +157,15 @@ class CsvText:
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
-        parse = arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=True)
+        refused: list[Any] = []  # rows of more or fewer fields, of which the first is an error
+
+        def refuse(row: Any) -> str:
+            refused.append(row)
+            return "error"
+
+        parse = arrow_csv.ParseOptions(
+            delimiter=self._separator, newlines_in_values=True, invalid_row_handler=refuse
+        )
         convert = arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(wanted, pa.string()),
             include_columns=list(wanted),
@@ -188,7 +196,7 @@ class CsvText:
                 try:
                     table = arrow_csv.read_csv(pa.BufferReader(data), read, parse, convert)
                 except pa.ArrowInvalid as error:
-                    raise self._explained(error, n_rows) from error
+                    raise self._explained(error, n_rows, refused) from error
                 n_rows += table.num_rows
                 yield from table.combine_chunks().to_batches()
         except _FlawError as flaw:
@@ -211,19 +219,18 @@ class CsvText:
         row = place - 1 if n_rows is None else n_rows + place
         return CsvError(row if row >= 0 else None, flaw.reason)
 
-    def _explained(self, error: Exception, n_rows: int) -> CsvError:
+    def _explained(self, error: Exception, n_rows: int, refused: list[Any]) -> CsvError:
         """Name the row of what Arrow refuses, behind so many rows."""
-        text = " ".join(str(error).split())
-        found = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", text)
-        if found is None:
+        if not refused:
+            text = " ".join(str(error).split())
             return CsvError(n_rows, f"cannot be read: {text}", to_the_end=True)
-        row, wanted, got = map(int, found.groups())
+        row = refused[0]
         return CsvError(
-            n_rows + row - 1,
+            n_rows + row.number - 1,
             Message(
                 "expected {} columns, got {}",
-                wanted,
-                got,
+                row.expected_columns,
+                row.actual_columns,
                 ways=[
                     "repair that line",
                     Message("give `separator` if it is not {!r}", self._separator),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gegenbauer._messages import Message
+from gegenbauer._messages import Message, Ways
 from gegenbauer._validation import check_choice
 from gegenbauer.export.description import Category, describe, require_no_errors
 from gegenbauer.export.sql_answers import Answer, answers_of
@@ -90,10 +90,10 @@ def to_sql(model: Any, *, method: str = "predict", names: Sequence[str] | None =
     if method not in _methods(found):
         raise ValueError(
             Message(
-                "`method={!r}` is not for this {}, which has {}",
+                "`method={!r}` is not for this {}",
                 method,
                 found.estimator,
-                " and ".join(_methods(found)),
+                ways=Ways("give", *(Message("`method={!r}`", one) for one in _methods(found))),
             )
         )
     columns = [one.name for one in found.inputs] if names is None else [str(one) for one in names]
