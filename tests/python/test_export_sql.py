@@ -146,7 +146,7 @@ def test_refuses_what_is_not_short():
 def test_refuses_what_does_not_fit():
     X = np.random.default_rng(3).uniform(size=(40, 2))
     model = GegenbauerClassifier(n_terms=5).fit(X, X[:, 0] > 0.5)
-    with pytest.raises(ValueError, match="`method='predict_proba'` is not for this Gegenbauer"):
+    with pytest.raises(ValueError, match=r"is not for this .*: give `method='predict'` or"):
         to_sql(model, method="predict_proba")
     with pytest.raises(ValueError, match="`method` must be"):
         to_sql(model, method="score")

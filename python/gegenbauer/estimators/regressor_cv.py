@@ -175,8 +175,8 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
         samples, and, where that is not enough, spectra are learned on fewer; with more than 1,000
         inputs one spectrum takes the place of five, and its search may end early. A warning reports
         it. It is soft: nothing else is cut short, and what is expected is right to a factor of two.
-        What is chosen then depends on the speed of the machine. Nothing changes with ``n_terms``,
-        ``spectrum=None`` and in ``fit_stream``.
+        What is chosen then depends on the speed of the machine. Nothing changes with ``n_terms``
+        and ``spectrum=None``; ``fit_stream``, which takes one pass over the batches, refuses it.
     out_of_range : {"clip", "warn", "error", "extrapolate"}, default="warn"
         What to do in prediction with values outside of the range seen in ``fit``, which is
         taken to be one per cent wider on either side: see :class:`GegenbauerRegressor`.
@@ -463,7 +463,7 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
             ValueError.
         ValueError
             There are fewer samples than folds; a parameter needs all samples at once, such as
-            ``scoring``.
+            ``scoring``, or has no part in it, as ``max_seconds``.
         TooLargeError
             The sums of all folds do not fit into memory; it is raised before they begin.
 
