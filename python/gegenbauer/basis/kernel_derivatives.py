@@ -15,12 +15,13 @@ import numpy as np
 
 from gegenbauer._memory import require_memory
 from gegenbauer.basis.derivatives import derivative_coefficients
-from gegenbauer.basis.kernels import SpectrumKernel
+from gegenbauer.basis.kernels import input_kernel
 from gegenbauer.basis.spectrum import GeometricDecay, PowerDecay, Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
 
 if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
+    from gegenbauer.basis.kernels import SpectrumKernel
     from gegenbauer.basis.spectrum import Component
 
 __all__ = ["is_closed", "kernel_gradient"]
@@ -92,10 +93,10 @@ class _Factor:
     """The factor 1 + k(x, z) of one input in a kernel, for given z, and its derivative by x."""
 
     def __init__(self, kernel: SpectrumKernel, t: int, z: Doubles) -> None:
-        spectrum = kernel.spectrum._of_input(t)
+        self._kernel = input_kernel(kernel, t)
+        spectrum = self._kernel.spectrum
         levels = spectrum.levels[0] if spectrum.levels is not None else None
         self._z, self._category = z, levels is not None and levels.category
-        self._kernel = SpectrumKernel(1, spectrum, lam=kernel.lam, max_degree=kernel.max_degree)
         self._geometric: list[GeometricDecay] = []
         self._cubic = np.zeros(2)
         summed: list[Component] = []

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.basis.spectrum import ComponentsLike, SpectrumLike
 
-__all__ = ["SpectrumKernel", "TotalDegreeKernel", "check_kernel"]
+__all__ = ["SpectrumKernel", "TotalDegreeKernel", "check_kernel", "input_kernel"]
 
 
 class _Kernel(ABC):
@@ -399,6 +399,13 @@ class SpectrumKernel(_Kernel):
             "lam": self.lam,
             "max_degree": self.max_degree,
         }
+
+
+def input_kernel(kernel: SpectrumKernel, t: int) -> SpectrumKernel:
+    """Return the kernel of one input, which is its factor in that of all."""
+    return SpectrumKernel(
+        1, kernel.spectrum._of_input(t), lam=kernel.lam, max_degree=kernel.max_degree
+    )
 
 
 def check_kernel(kernel: object) -> _Kernel:

@@ -177,7 +177,7 @@ class SearchOnDask(Supervised, SumsSearch):
         else:
             left_out = self._fit_spectrum(data, loss, splits, progress)
         self._warn_of_choice(data, loss, splits, left_out.outputs, grid)
-        self._finish(data, left_out)
+        self._complete(data, left_out)
         self.loo_targets_ = sample.y
         del self._partitions, self._folds, self._fold_of, self._task_model, self._n_samples
         self._forget_sums()

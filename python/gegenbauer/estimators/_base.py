@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gegenbauer.inspection.marginals import Marginal
 
 __all__ = [
     "FLOAT_DTYPES",
@@ -159,6 +160,7 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     _correlation: tuple[float, int, int] | None = None
+    _marginals: tuple[Marginal, ...] | None = None  # of the samples of the fit
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, as every estimator of scikit-learn does.

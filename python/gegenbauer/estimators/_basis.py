@@ -77,10 +77,10 @@ class BasisEstimator(MixedInputs):
         if box is None:
             self.scaling_ = self._box_around(X)
             self._look_at_inputs(X)
-            return X
-        self.scaling_ = box
-        self._correlation = largest_correlation(X, self._category_columns)
-        self._apply_range_policy(X)
+        else:
+            self.scaling_ = box
+            self._correlation = largest_correlation(X, self._category_columns)
+            self._apply_range_policy(X)
         return X
 
     def _box_around(self, X: NDArray[Any]) -> InputScaling:

@@ -202,6 +202,17 @@ class FoundEstimator(MixedInputs, TargetEstimator):
         with advising(self._results_advice):
             return X, self._function(X).gradient(X, n_threads=self._n_threads())
 
+    def _evaluated(self, X: Any, make: Callable[[Any], Any]) -> tuple[NDArray[Any], Doubles]:
+        """Return checked samples, and the values there of what is made of the fitted function."""
+        X = self._samples_to_predict(X)
+        with advising(RESULTS_ADVICE):
+            return X, make(self._function(X)).evaluate(X, n_threads=self._n_threads())
+
+    def _samples_to_explain(self, X: Any) -> NDArray[Any]:
+        """Return checked samples, wherever they are."""
+        check_is_fitted(self)
+        return np.asarray(self._validate_inputs(X, reset=False))
+
     def _require_a_value_outside(self) -> None:
         if self.out_of_range == "extrapolate":
             raise ValueError(

@@ -23,6 +23,7 @@ from gegenbauer.estimators._categories import (
     without_types,
 )
 from gegenbauer.estimators._outside import Outside
+from gegenbauer.inspection.marginals import evenly_spread, sample_marginals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,6 +178,18 @@ class MixedInputs(InputEstimator):
         return X
 
     # ---- the box -----------------------------------------------------------------
+
+    def _keep_marginals(
+        self, X: NDArray[Any], weight: Doubles | None, n_nodes: Sequence[int]
+    ) -> None:
+        """Keep the marginals of the samples of a fit, by Gauss rules of so many nodes an input."""
+        some = evenly_spread(len(X))
+        self._marginals = sample_marginals(
+            self.scaling_.transform(X[some]),
+            None if weight is None else weight[some],
+            self._levels,
+            n_nodes,
+        )
 
     def _with_levels(self, box: InputScaling) -> InputScaling:
         """Return a box in which the levels of categories lie from end to end."""

@@ -33,6 +33,7 @@ from gegenbauer.estimators._constant import (
 from gegenbauer.estimators._solution import Solution
 from gegenbauer.estimators._streaming import StreamEstimator
 from gegenbauer.estimators._targets import checked_sample_weight, warn_of_light
+from gegenbauer.inspection.marginals import nodes_for
 from gegenbauer.ridge.expansions import TermExpansion
 from gegenbauer.ridge.solve import solve_ridge
 from gegenbauer.ridge.statistics._base import LEAST_RCOND
@@ -93,6 +94,7 @@ class GegenbauerEstimator(StreamEstimator):
         if given is not None:
             warn_of_light(given[used], used.size)
         X = self._fit_inputs(X, weight)
+        self._keep_marginals(X, weight, nodes_for(self.basis_))
         with advising(TARGETS_ADVICE):
             solution = solve_ridge(
                 self.basis_,
@@ -209,18 +211,34 @@ class GegenbauerEstimator(StreamEstimator):
         """Return checked samples (S, m), and the derivatives of the outputs there."""
         return self._of_samples(X, TermExpansion.gradient)
 
+    def _evaluated(
+        self, X: Any, make: Callable[[TermExpansion], TermExpansion]
+    ) -> tuple[NDArray[Any], Doubles]:
+        """Return checked samples, and the values there of what is made of the fitted function."""
+        return self._of_samples(X, TermExpansion.evaluate, make)
+
+    def _samples_to_explain(self, X: Any) -> NDArray[Any]:
+        """Return checked samples, wherever they are."""
+        check_is_fitted(self)
+        return np.asarray(self._as_it_is()._validate_inputs(X, reset=False))
+
     def _of_samples(
-        self, X: Any, evaluate: Callable[..., Doubles]
+        self,
+        X: Any,
+        evaluate: Callable[..., Doubles],
+        make: Callable[[TermExpansion], TermExpansion] | None = None,
     ) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Return checked samples, and what a method of the fitted function gives there.
 
-        Numbers that were never missing get means.
+        Or of what is made of that. Numbers that were never missing get means.
         """
         check_is_fitted(self)
         model = self._as_it_is()
         X = model._validate_inputs(X, reset=False)
         model._apply_range_policy(X)
         function = model._solved().expansion.with_scaling(model._current_scaling())
+        if make is not None:
+            function = make(function)
         threads = model._n_threads()
         with advising(model._results_advice):
             return X, model._with_means(

@@ -49,6 +49,7 @@ from gegenbauer.estimators._search_warnings import (
 )
 from gegenbauer.estimators._splits import make_splits
 from gegenbauer.estimators._targets import checked_sample_weight, warn_of_light
+from gegenbauer.inspection.marginals import nodes_of
 from gegenbauer.ridge.cost import default_landmarks
 
 if TYPE_CHECKING:
@@ -109,6 +110,13 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
     def _finish(self, data: Samples, left_out: LeftOut) -> None:
         """Make what the predictions of left-out samples are good for; set ``loo_predictions_``."""
         raise NotImplementedError
+
+    def _complete(self, data: Samples, left_out: LeftOut) -> None:
+        """Finish a fit; keep the marginals of its samples, unless the model keeps all of these."""
+        self._finish(data, left_out)
+        n_nodes = nodes_of(self.expansion_)
+        if n_nodes is not None:
+            self._keep_marginals(data.X, data.weight, n_nodes)
 
     # ---- fitting -----------------------------------------------------------------
 
@@ -207,7 +215,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
         self._warn_of_choice(data, loss, splits, left_out.outputs, grid)
         if not has_copies:
             self._warn_of_near_copies(data, splits, left_out.outputs)
-        self._finish(data, left_out)
+        self._complete(data, left_out)
         self._put_back(raw_X, used, n_rows)
 
     @contextmanager

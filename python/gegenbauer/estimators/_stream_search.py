@@ -486,7 +486,7 @@ class StreamSearch(SumsSearch):
         with progress.stage("terms and alpha", n_steps=None):
             left_out = self._best_of_all(sums, spectra, data, loss, progress)
         self._warn_of_choice(data, loss, splits, left_out.outputs, self._basis_grid())
-        self._finish(data, left_out)
+        self._complete(data, left_out)
         self.loo_targets_ = self._drawn_targets(draw.y)
         del self._fold_of
         self._forget_sums()

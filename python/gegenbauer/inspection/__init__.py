@@ -6,6 +6,7 @@ from gegenbauer.inspection._gradient import gradient
 from gegenbauer.inspection._polynomial_text import polynomial_text
 from gegenbauer.inspection._to_sympy import to_sympy
 from gegenbauer.inspection.indices import SobolIndices
+from gegenbauer.inspection.shapley import ShapleyValues, shapley_values
 from gegenbauer.inspection.sobol import (
     kernel_sobol_indices,
     sobol_indices,
@@ -13,10 +14,12 @@ from gegenbauer.inspection.sobol import (
 )
 
 __all__ = [
+    "ShapleyValues",
     "SobolIndices",
     "gradient",
     "kernel_sobol_indices",
     "polynomial_text",
+    "shapley_values",
     "sobol_indices",
     "term_sobol_indices",
     "to_sympy",

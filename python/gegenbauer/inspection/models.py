@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gegenbauer._messages import Message
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 
-__all__ = ["expansion_of", "terms_of"]
+if TYPE_CHECKING:
+    from gegenbauer.ridge.expansions import Expansion
+
+__all__ = ["expansion_of", "largest_indices", "spectrum_of", "terms_of"]
 
 
 def expansion_of(estimator: Any) -> TermExpansion | KernelExpansion | MeanExpansion:
@@ -43,4 +46,20 @@ def terms_of(estimator: Any) -> TermExpansion:
                 ways="fit with `n_terms` to get one",
             )
         )
+    return found
+
+
+def spectrum_of(function: Expansion) -> Any:
+    """Return the spectrum of a fitted function; those of a mean have the same levels."""
+    if isinstance(function, TermExpansion):
+        return function.basis.spectrum
+    part = function.parts[0] if isinstance(function, MeanExpansion) else function
+    return part.kernel.spectrum  # type: ignore[attr-defined]
+
+
+def largest_indices(function: Expansion) -> list[int] | None:
+    """Return the largest index of a function of each input, None for kernels."""
+    if not isinstance(function, TermExpansion):
+        return None
+    found: list[int] = function.basis.indices.max(axis=0, initial=0).tolist()
     return found

@@ -1,0 +1,127 @@
+"""Sums of terms as sums of centred products: each part of such a sum is a sum of the same terms.
+
+A term is a product of functions of single inputs. Written as its mean and what varies, each of
+these functions makes of a term those that lack some of its inputs, which a downward closed set
+holds as well. So whatever is linear in the parts of the functional ANOVA decomposition - a part, a
+conditional mean, a Shapley value - has coefficients of the terms that the model has already, and
+is evaluated as fast as the model.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gegenbauer.basis.tensor_basis import TensorBasis
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gegenbauer._typing import Doubles, Places
+    from gegenbauer.inspection.marginals import Marginal
+
+__all__ = ["CentredTerms", "function_values"]
+
+
+def function_values(basis: TensorBasis, t: int, nodes: Doubles) -> Doubles:
+    """Return the functions of an input that the terms are products of, (n_nodes, n_functions).
+
+    The first is 1. Nodes are scaled, NaN where a number is missing.
+    """
+    last = int(basis.indices[:, t].max(initial=0))
+    one = TensorBasis(1, degree=last, lam=basis.lam, spectrum=basis.spectrum._of_input(t))
+    return np.asarray(one.evaluate(nodes[:, np.newaxis]))
+
+
+class CentredTerms:
+    """The terms of a basis under a distribution of each input.
+
+    Parameters
+    ----------
+    basis : TensorBasis
+        The terms.
+    marginals : sequence of Marginal
+        The distributions of the inputs.
+    """
+
+    def __init__(self, basis: TensorBasis, marginals: Sequence[Marginal]) -> None:
+        self.basis = basis
+        self.indices = basis.indices
+        self.marginals = marginals
+        self._inputs = np.flatnonzero(self.indices.any(axis=0)).tolist()
+
+    @cached_property
+    def active(self) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+        """Which inputs each term has, (n_terms, n_features)."""
+        return np.asarray(self.indices > 0)
+
+    @cached_property
+    def n_inputs(self) -> Places:
+        """How many inputs each term has, (n_terms,)."""
+        return np.asarray(self.active.sum(axis=1))
+
+    @cached_property
+    def _means(self) -> list[Doubles]:
+        """Return the mean of the function of each input in each term, 1 where it has none."""
+        found = []
+        for t in self._inputs:
+            one = self.marginals[t]
+            found.append((one.weights @ function_values(self.basis, t, one.nodes)))
+            found[-1] = found[-1][self.indices[:, t]]
+        return found
+
+    @cached_property
+    def _without(self) -> list[tuple[Places, Places]]:
+        """For each input, which terms have it, and where those are that are like them without."""
+        top = int(self.indices.max(initial=0))
+        # terms by a number for each: a sum of random ones for each function of each input
+        numbers = np.random.default_rng(0).integers(
+            2**63, size=(self.indices.shape[1], top + 1), dtype=np.uint64
+        )
+        numbers[:, 0] = 0
+        columns = np.arange(self.indices.shape[1])
+        keys = numbers[columns, self.indices].sum(axis=1, dtype=np.uint64)
+        order = np.argsort(keys)
+        found = []
+        for t in self._inputs:
+            rows = np.flatnonzero(self.indices[:, t])
+            wanted = keys[rows] - numbers[t, self.indices[rows, t]]
+            places = order[np.searchsorted(keys, wanted, sorter=order)]
+            expected = self.indices[rows]
+            expected[:, t] = 0
+            if not (self.indices[places] == expected).all():
+                raise AssertionError("the terms of a basis are not downward closed")
+            found.append((rows, places))
+        return found
+
+    def centre(self, coef: Doubles) -> Doubles:
+        """Return coefficients of the products of centred functions that are the same sum.
+
+        Parameters
+        ----------
+        coef : ndarray, shape (n_terms, n_outputs)
+            Of the terms.
+        """
+        return self._moved(coef, 1.0)
+
+    def uncentre(self, coef: Doubles) -> Doubles:
+        """Return coefficients of the terms that are the same sum as centred products."""
+        return self._moved(coef, -1.0)
+
+    def _moved(self, coef: Doubles, sign: float) -> Doubles:
+        found = np.array(coef)
+        for means, (rows, places) in zip(self._means, self._without, strict=True):
+            np.add.at(found, places, sign * means[rows, np.newaxis] * found[rows])
+        return found
+
+    def averaged(self, coef: Doubles, inputs: Iterable[int]) -> Doubles:
+        """Return the coefficients of the mean over some inputs, (n_terms, n_outputs)."""
+        found = np.array(coef)
+        gone = {*inputs}
+        for t, means, (rows, places) in zip(self._inputs, self._means, self._without, strict=True):
+            if t in gone:
+                np.add.at(found, places, means[rows, np.newaxis] * found[rows])
+                found[rows] = 0.0
+        return found

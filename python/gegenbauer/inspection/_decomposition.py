@@ -1,0 +1,172 @@
+"""A fitted function under distributions of its inputs: parts of it as functions again."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from gegenbauer._memory import require_memory
+from gegenbauer.basis.levels import as_samples
+from gegenbauer.inspection._centred_terms import CentredTerms
+from gegenbauer.inspection._products import KernelProducts
+from gegenbauer.ridge.expansions import TermExpansion
+from gegenbauer.ridge.mean_expansion import MeanExpansion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.inspection.marginals import Marginal
+    from gegenbauer.ridge.expansions import Expansion, KernelExpansion
+
+__all__ = ["Decomposition", "Function", "decompose"]
+
+
+class Function(Protocol):
+    """What can be evaluated at samples."""
+
+    def evaluate(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
+        """Return the values at X, (n_samples, n_values)."""
+
+
+class Decomposition(ABC):
+    """The functional ANOVA decomposition of a fitted function.
+
+    f is the sum of one part for each set u of inputs,
+    :math:`f_u(x) = \\sum_{v \\subseteq u} (-1)^{|u| - |v|} E[f \\mid x_v]`, and the mean of a part
+    over any of its inputs is 0.
+    """
+
+    n_features: int
+    n_outputs: int
+
+    @property
+    @abstractmethod
+    def mean(self) -> Doubles:
+        """The mean of the function, (n_outputs,)."""
+
+    @abstractmethod
+    def shapley(self) -> Function:
+        """Return the Shapley values, (n_samples, n_features * n_outputs), inputs first."""
+
+    @abstractmethod
+    def component(self, inputs: Sequence[int]) -> Function:
+        """Return the part of a set of inputs, (n_samples, n_outputs)."""
+
+    @abstractmethod
+    def conditional_mean(self, inputs: Sequence[int]) -> Function:
+        """Return the mean given some inputs, (n_samples, n_outputs)."""
+
+
+def decompose(
+    function: Expansion, marginals: Sequence[Marginal], n_threads: int | None = None
+) -> Decomposition:
+    """Return the decomposition of a fitted function under distributions of its inputs.
+
+    Parameters
+    ----------
+    function : TermExpansion, KernelExpansion or MeanExpansion
+        The function.
+    marginals : sequence of Marginal
+        Of all inputs, which are taken as independent.
+    n_threads : int, optional
+        By default `gegenbauer.default_threads()`.
+    """
+    if isinstance(function, TermExpansion):
+        return _OfTerms(function, marginals)
+    return _OfKernels(function, marginals, n_threads)  # type: ignore[arg-type]
+
+
+class _OfTerms(Decomposition):
+    def __init__(self, function: TermExpansion, marginals: Sequence[Marginal]) -> None:
+        self.n_features = function.basis.n_features
+        self.n_outputs = function.n_outputs
+        self._function = function
+        self._terms = CentredTerms(function.basis, marginals)
+
+    @cached_property
+    def _centred(self) -> Doubles:
+        return self._terms.centre(self._function.coef_2d)
+
+    @property
+    def _shift(self) -> Doubles:
+        shift = self._function.intercept
+        return np.zeros(self.n_outputs) if shift is None else shift
+
+    @property
+    def mean(self) -> Doubles:
+        constant = self._terms.n_inputs == 0
+        return np.asarray(self._centred[constant].sum(axis=0) + self._shift)
+
+    def _with(self, coef: Doubles, intercept: Doubles | None = None) -> TermExpansion:
+        return replace(self._function, coef=coef, intercept=intercept, posterior=None)
+
+    def shapley(self) -> Function:
+        terms, m = self._terms, self.n_features
+        require_memory(
+            8.0 * terms.indices.shape[0] * m * self.n_outputs,
+            "the coefficients of Shapley values",
+            "fit with fewer terms",
+        )
+        shares = terms.active / np.maximum(terms.n_inputs, 1)[:, np.newaxis]
+        parts = shares[:, :, np.newaxis] * self._centred[:, np.newaxis]
+        return self._with(terms.uncentre(parts.reshape(len(parts), -1)))
+
+    def component(self, inputs: Sequence[int]) -> Function:
+        own = np.zeros(self.n_features, dtype=bool)
+        own[[*inputs]] = True
+        kept = (self._terms.active == own).all(axis=1)
+        return self._with(self._terms.uncentre(np.where(kept[:, np.newaxis], self._centred, 0.0)))
+
+    def conditional_mean(self, inputs: Sequence[int]) -> Function:
+        others = [t for t in range(self.n_features) if t not in {*inputs}]
+        return self._with(self._terms.averaged(self._function.coef_2d, others), self._shift)
+
+
+@dataclass(frozen=True, eq=False)
+class _KernelFunction:
+    """A function of scaled samples, as one of unscaled samples."""
+
+    products: KernelProducts
+    kernel: Any
+    of_scaled: Callable[[Doubles], Doubles]
+
+    def evaluate(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:  # noqa: ARG002
+        data = as_samples(X, "X", self.kernel)
+        found = self.of_scaled(self.products.scaling.transform(data).clip(-1.0, 1.0))
+        return found.reshape(len(data), -1)
+
+
+class _OfKernels(Decomposition):
+    def __init__(
+        self,
+        function: KernelExpansion | MeanExpansion,
+        marginals: Sequence[Marginal],
+        n_threads: int | None,
+    ) -> None:
+        self._products = KernelProducts(function, marginals, n_threads)
+        first = function.parts[0] if isinstance(function, MeanExpansion) else function
+        self._kernel = first.kernel
+        self.n_features, self.n_outputs = function.scaling.n_features, function.n_outputs
+
+    @property
+    def mean(self) -> Doubles:
+        return self._products.mean
+
+    def _function(self, of_scaled: Callable[[Doubles], Doubles]) -> Function:
+        return _KernelFunction(self._products, self._kernel, of_scaled)
+
+    def shapley(self) -> Function:
+        return self._function(self._products.shapley)
+
+    def component(self, inputs: Sequence[int]) -> Function:
+        return self._function(lambda Z: self._products.component(Z, inputs))
+
+    def conditional_mean(self, inputs: Sequence[int]) -> Function:
+        return self._function(lambda Z: self._products.conditional_mean(Z, inputs))

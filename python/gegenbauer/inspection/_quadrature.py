@@ -1,0 +1,161 @@
+"""Nodes and weights that stand for a distribution of one number."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gegenbauer._typing import Doubles
+
+__all__ = ["chebyshev_rule", "gauss_rule", "legendre_rule", "quantile_rule"]
+
+# Nodes of one interval of probabilities, and how often intervals are halved at most
+_NODES, _MOST_HALVINGS = 20, 64
+
+# Intervals of probabilities that a rule may have
+_MOST_INTERVALS = 4096
+
+# What two rules may differ by in the mean of a polynomial of size one
+_TOLERANCE = 1e-14
+
+# Relative spread below which a measure has no further node
+_RESOLUTION = 1e-13
+
+
+@lru_cache(maxsize=16)  # a rule of a thousand nodes takes as long as all else together
+def legendre_rule(n_nodes: int) -> tuple[Doubles, Doubles]:
+    """Return nodes in [-1, 1] and weights of the uniform distribution, which sum to one.
+
+    Means of polynomials are exact to degree ``2 n_nodes - 1``.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
+    return _frozen(nodes, 0.5 * weights)
+
+
+@lru_cache(maxsize=16)
+def chebyshev_rule(n_nodes: int) -> tuple[Doubles, Doubles]:
+    """Return the same for the density 1 / (pi sqrt(1 - u^2))."""
+    nodes = np.cos((np.arange(n_nodes) + 0.5) * np.pi / n_nodes)
+    return _frozen(nodes, np.full(n_nodes, 1.0 / n_nodes))
+
+
+def _frozen(nodes: Doubles, weights: Doubles) -> tuple[Doubles, Doubles]:
+    nodes.flags.writeable = weights.flags.writeable = False
+    return nodes, weights
+
+
+def gauss_rule(nodes: Doubles, weights: Doubles, n_nodes: int) -> tuple[Doubles, Doubles]:
+    """Return the Gauss rule of a discrete distribution.
+
+    Means of polynomials up to degree ``2 n_nodes - 1`` are the same under both. The three-term
+    recurrence is found by Stieltjes' procedure, and nodes and weights are eigenvalues and first
+    components of eigenvectors of its Jacobi matrix (Golub and Welsch).
+
+    Parameters
+    ----------
+    nodes, weights : ndarray, shape (n,)
+        The distribution; weights are positive, with a sum of one.
+    n_nodes : int
+        Of the rule, which has fewer if the distribution has no more.
+
+    Returns
+    -------
+    nodes, weights : ndarray
+        Ascending; the distribution itself if it has no more nodes.
+    """
+    if len(nodes) <= n_nodes:
+        order = np.argsort(nodes, kind="stable")
+        return nodes[order], weights[order]
+    low, high = float(nodes.min()), float(nodes.max())
+    middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
+    x = (nodes - middle) / half if half > 0 else np.zeros_like(nodes)
+    diagonal, beside = [], []
+    root = np.sqrt(weights)
+    before, now = np.zeros_like(x), root / np.linalg.norm(root)
+    step = 0.0
+    for _ in range(n_nodes):
+        ahead = x * now - step * before
+        diagonal.append(float(now @ ahead))
+        ahead -= diagonal[-1] * now
+        ahead -= (now @ ahead) * now  # once more: of few nodes nothing but rounding is left
+        step = float(np.linalg.norm(ahead))
+        if step <= _RESOLUTION:
+            break
+        beside.append(step)
+        before, now = now, ahead / step
+    n = len(diagonal)
+    jacobi = np.diag(diagonal) + np.diag(beside[: n - 1], 1) + np.diag(beside[: n - 1], -1)
+    values, vectors = np.linalg.eigh(jacobi)
+    found = vectors[0] ** 2
+    return np.asarray((middle + half * values).clip(low, high)), np.asarray(found / found.sum())
+
+
+def quantile_rule(
+    lower: Callable[[Doubles], Doubles],
+    upper: Callable[[Doubles], Doubles],
+    scale: Callable[[Doubles], Doubles],
+    degree: int,
+) -> tuple[Doubles, Doubles] | None:
+    """Return nodes and weights of a distribution that is known by its quantiles.
+
+    A mean is the integral of ``g(Q(p))`` over probabilities p, by Gauss' rule on intervals that are
+    halved, towards 0 and 1 and wherever Q or the scaling has a kink, until means of polynomials do
+    not move.
+
+    Parameters
+    ----------
+    lower, upper : callable
+        Q(p) and Q(1 - p), for p in (0, 1/2).
+    scale : callable
+        Maps quantiles to the domain of the polynomials, [-1, 1] inside of the box.
+    degree : int
+        Of the polynomials whose means must have converged, to 1e-13 of the mean of their size.
+
+    Returns
+    -------
+    nodes, weights : ndarray, or None
+        Scaled; weights sum to one. None if means do not converge: they do not exist.
+    """
+    abscissae, shares = legendre_rule(_NODES)
+    offsets = 0.5 * (abscissae + 1.0)
+    # which half, its beginning and its width, of probabilities
+    waiting = [(side, 0.0, 0.5) for side in (0, 1)]
+    rules: list[tuple[Doubles, Doubles]] = []
+    size = np.zeros(degree + 1)
+
+    def rule(side: int, begin: float, width: float) -> tuple[Doubles, Doubles, Doubles]:
+        """Return nodes, weights and the means of the polynomials that they give."""
+        found = scale((lower, upper)[side](begin + width * offsets))
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = np.polynomial.chebyshev.chebvander(found, degree)
+            return found, width * shares, width * (shares @ values)
+
+    whole = [rule(*one) for one in waiting]
+    for halving in range(_MOST_HALVINGS):
+        parts = [(side, b, 0.5 * w) for side, b0, w in waiting for b in (b0, b0 + 0.5 * w)]
+        halves = [rule(*one) for one in parts]
+        waiting, ahead = [], []
+        size = np.maximum(size, np.abs(sum(one[2] for one in halves)))
+        tolerance = _TOLERANCE * np.maximum(1.0, size)
+        for at, (_, _, means) in enumerate(whole):
+            pair = slice(2 * at, 2 * at + 2)
+            left, right = halves[pair]
+            if (np.abs(left[2] + right[2] - means) <= tolerance).all():
+                rules += [one[:2] for one in (left, right)]
+            else:
+                waiting += parts[pair]
+                ahead += halves[pair]
+        whole = ahead
+        if not waiting:
+            break
+        if len(waiting) + len(rules) > _MOST_INTERVALS or halving == _MOST_HALVINGS - 1:
+            return None
+    nodes, weights = (np.concatenate(side) for side in zip(*rules, strict=True))
+    if not np.isfinite(nodes).all():
+        return None
+    return nodes, weights / weights.sum()

@@ -1,0 +1,325 @@
+"""What users give as distributions of the inputs of a model, as marginals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer._messages import Message
+from gegenbauer._validation import shown
+from gegenbauer.inspection._quadrature import chebyshev_rule, legendre_rule, quantile_rule
+from gegenbauer.inspection.marginals import FIXED, Marginal, known_marginals, of_levels
+from gegenbauer.inspection.models import largest_indices, spectrum_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.basis.levels import Levels
+    from gegenbauer.basis.scaling import InputScaling
+    from gegenbauer.ridge.expansions import Expansion
+
+__all__ = ["NAMES", "marginals_of"]
+
+NAMES = ("empirical", "uniform", "chebyshev")
+
+# Nodes that stand for a distribution where functions are no polynomials: kernels
+_N_NODES = 400
+
+# Largest degree whose means must have converged, where functions are no polynomials
+_DEGREE = 60
+
+# Probability of what is left out of a discrete distribution without an end
+_TAIL = 1e-17
+
+
+def marginals_of(
+    estimator: Any,
+    function: Expansion,
+    distribution: Any,
+) -> list[Marginal]:
+    """Return the marginals of all inputs of a model.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The model, which knows names and categories of its inputs, and the samples of its fit.
+    function : TermExpansion, KernelExpansion or MeanExpansion
+        What it has fitted, whose scaling has the policy for values out of range.
+    distribution : str, distribution, mapping or sequence
+        As `sobol_indices` takes it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        What is given is no distribution, or not one for these inputs.
+    """
+    given = _for_each(estimator, function.scaling.n_features, distribution)
+    known = cache(lambda: known_marginals(estimator, function))
+    scaling, levels = function.scaling, spectrum_of(function).levels
+    degrees = largest_indices(function)
+    found = []
+    for t, one in enumerate(given):
+        degree = None if degrees is None else degrees[t]
+        level = None if levels is None else levels[t]
+        source = _Source(estimator, scaling, t, level, degree, known)
+        found.append(source.marginal(one))
+    return found
+
+
+def _for_each(estimator: Any, n_features: int, distribution: Any) -> list[Any]:
+    """Return what is given for each input."""
+    if isinstance(distribution, Mapping) and not _is_discrete(distribution):
+        names = getattr(estimator, "feature_names_in_", None)
+        columns = range(n_features) if names is None else names.tolist()
+        places = {name: t for t, name in enumerate(columns)}
+        unknown = [name for name in distribution if name not in places]
+        if unknown:
+            raise ValueError(
+                Message(
+                    "`distribution` has {!r}, which is no input of the model; these are {}",
+                    unknown[0],
+                    shown([*columns]),
+                )
+            )
+        found: list[Any] = ["empirical"] * n_features
+        for name, one in distribution.items():
+            found[places[name]] = one
+        return found
+    if isinstance(distribution, Sequence) and not isinstance(distribution, (str, bytes)):
+        if len(distribution) != n_features:
+            raise ValueError(
+                Message(
+                    "`distribution` must have one entry for each of {} inputs, got {}",
+                    n_features,
+                    len(distribution),
+                )
+            )
+        return [*distribution]
+    return [distribution] * n_features
+
+
+def _is_discrete(value: Any) -> bool:
+    """Whether a mapping is one from values to probabilities."""
+    return bool(value) and all(
+        isinstance(share, Real) and not isinstance(share, bool) for share in value.values()
+    )
+
+
+class _Source:
+    """Makes the marginal of one input of a model."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        scaling: InputScaling,
+        t: int,
+        levels: Levels | None,
+        degree: int | None,
+        known: Callable[[], tuple[Marginal, ...] | None],
+    ) -> None:
+        self.estimator, self.t, self.levels, self.degree = estimator, t, levels, degree
+        self.known = known
+        self.fixed = bool(scaling.is_constant[t])
+        self.is_category = levels is not None and levels.category
+        self.domain = scaling.domain
+        own = np.zeros(scaling.n_features, dtype=bool)
+        own[t] = True
+        self.scaling = scaling.some(own)
+
+    @property
+    def name(self) -> str:
+        return str(self.estimator._column_name(self.t))
+
+    def marginal(self, given: Any) -> Marginal:
+        if isinstance(given, str):
+            if given not in NAMES:
+                raise ValueError(
+                    Message(
+                        "`distribution` must be one of {} or a distribution of scipy.stats; got "
+                        "{!r}",
+                        ", ".join(map(repr, NAMES)),
+                        given,
+                    )
+                )
+            return self._named(given)
+        if isinstance(given, Mapping):
+            return self._discrete(given)
+        if self.is_category:
+            raise TypeError(
+                Message(
+                    "`distribution` of {}, a category, must be a mapping of its values to "
+                    "probabilities or one of {}; got {}",
+                    self.name,
+                    ", ".join(map(repr, NAMES)),
+                    type(given).__name__,
+                )
+            )
+        if self.fixed:
+            return FIXED
+        return self._of_distribution(given)
+
+    def _named(self, name: str) -> Marginal:
+        if self.is_category:
+            if name == "empirical":
+                return self._of_samples()
+            assert self.levels is not None
+            return of_levels(self.levels.shares)
+        if self.fixed and (self.levels is None or name != "empirical"):
+            return FIXED
+        if name == "empirical":
+            return self._of_samples()
+        low, high = self.domain
+        # some boxes are wider than the samples of the fit
+        extent = 1.0 / (1.0 + 2.0 * self.estimator._margin)
+        rule = legendre_rule if name == "uniform" else chebyshev_rule
+        nodes, weights = rule(_N_NODES if self.degree is None else self.degree + 1)
+        return Marginal(low + (high - low) * 0.5 * (extent * nodes + 1.0), weights)
+
+    def _of_samples(self) -> Marginal:
+        found = self.known()
+        if found is None:
+            raise ValueError(
+                Message(
+                    "this model does not hold the marginals of its samples",
+                    ways=["give samples as `background`", "give another `distribution`"],
+                )
+            )
+        return found[self.t]
+
+    def _discrete(self, given: Mapping[Any, Any]) -> Marginal:
+        """Return the marginal of a mapping from values to probabilities."""
+        if not _is_discrete(given):
+            raise ValueError(
+                Message(
+                    "`distribution` of {} must map values to probabilities, got {}",
+                    self.name,
+                    shown(dict(given)),
+                )
+            )
+        shares = np.array([float(share) for share in given.values()])
+        if not (np.isfinite(shares).all() and (shares >= 0).all() and shares.sum() > 0):
+            raise ValueError(
+                Message(
+                    "`distribution` of {} must have probabilities that are not negative, with a "
+                    "positive sum; got {}",
+                    self.name,
+                    shown(dict(given)),
+                )
+            )
+        shares = shares / shares.sum()
+        codes = self._codes([*given])
+        return Marginal(self._scaled(codes), shares)
+
+    def _codes(self, values: list[Any]) -> Doubles:
+        """Return values of the input as the model takes them."""
+        if self.is_category:
+            known = self.estimator.categories_[self.t]
+            places = {value: k for k, value in enumerate(known.tolist())}
+            unknown = [value for value in values if value not in places]
+            if unknown:
+                raise ValueError(
+                    Message(
+                        "`distribution` of {} has {!r}, which is none of its values in fit: {}",
+                        self.name,
+                        unknown[0],
+                        shown(known.tolist()),
+                    )
+                )
+            return np.array([float(places[value]) for value in values])
+        try:
+            found = np.array([float(value) for value in values])
+        except (TypeError, ValueError):
+            raise TypeError(
+                Message(
+                    "`distribution` of {}, a number, must have numbers as values; got {}",
+                    self.name,
+                    shown(values),
+                )
+            ) from None
+        if not np.isfinite(found).all():
+            raise ValueError(
+                Message("`distribution` of {} must have finite values, got {}", self.name, found)
+            )
+        return found
+
+    def _scaled(self, values: npt.ArrayLike) -> Doubles:
+        return self.scaling.transform(np.reshape(values, (-1, 1)))[:, 0]
+
+    def _of_distribution(self, given: Any) -> Marginal:
+        """Return the marginal of an object that has quantiles, as those of scipy.stats."""
+        lower = getattr(given, "ppf", None) or getattr(given, "icdf", None)
+        if lower is None or not callable(lower):
+            raise TypeError(
+                Message(
+                    "`distribution` of {} must be one of {}, a mapping of values to "
+                    "probabilities, or have a method ppf, as the distributions of scipy.stats do; "
+                    "got {}",
+                    self.name,
+                    ", ".join(map(repr, NAMES)),
+                    shown(given),
+                )
+            )
+        upper = getattr(given, "isf", None) or getattr(given, "iccdf", None)
+        if hasattr(given, "pmf") and not _is_continuous(given):
+            return self._of_counts(given, lower, upper)
+
+        def quantiles(p: Doubles) -> Doubles:
+            return self._finite(lower(p))
+
+        def from_above(p: Doubles) -> Doubles:
+            return self._finite(lower(1.0 - p) if upper is None else upper(p))
+
+        low, high = self.domain
+
+        def scale(x: Doubles) -> Doubles:
+            return 2.0 * (self._scaled(x) - low) / (high - low) - 1.0
+
+        degree = _DEGREE if self.degree is None else 2 * self.degree
+        rule = quantile_rule(quantiles, from_above, scale, degree)
+        if rule is None:
+            raise ValueError(
+                Message(
+                    "means of polynomials of degree {} under the `distribution` of {} do not "
+                    "converge",
+                    degree,
+                    self.name,
+                    ways=["set `out_of_range='clip'`", "give a distribution with shorter tails"],
+                )
+            )
+        nodes, weights = rule
+        n_nodes = _N_NODES if self.degree is None else self.degree + 1
+        found = Marginal(low + (high - low) * 0.5 * (nodes + 1.0), weights)
+        return found.condensed(n_nodes)
+
+    def _finite(self, quantiles: Any) -> Doubles:
+        found = np.asarray(quantiles, dtype=np.float64)
+        if np.isnan(found).any():
+            raise ValueError(
+                Message("`distribution` of {} has quantiles that are NaN", self.name)
+            )
+        limit = float(np.finfo(np.float64).max)
+        return found.clip(-limit, limit)
+
+    def _of_counts(self, given: Any, lower: Any, upper: Any) -> Marginal:
+        """Return the marginal of a discrete distribution of integers."""
+        first, last = float(lower(_TAIL)), float(upper(_TAIL))
+        if not last - first < 1e6:
+            raise ValueError(
+                Message("`distribution` of {} has more than a million values", self.name)
+            )
+        values = np.arange(first, last + 1.0)
+        shares = np.asarray(given.pmf(values), dtype=np.float64)
+        kept = shares > 0
+        found = Marginal(self._scaled(values[kept]), shares[kept] / shares[kept].sum())
+        return found.condensed(_N_NODES if self.degree is None else self.degree + 1)
+
+
+def _is_continuous(given: Any) -> bool:
+    """Whether a distribution has a density, which new ones of scipy.stats have beside pmf."""
+    support = getattr(given, "dist", None)
+    return support is None and hasattr(given, "pdf") and not hasattr(given, "args")
