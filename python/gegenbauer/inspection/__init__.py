@@ -5,6 +5,12 @@ from __future__ import annotations
 from gegenbauer.inspection._gradient import gradient
 from gegenbauer.inspection._polynomial_text import polynomial_text
 from gegenbauer.inspection._to_sympy import to_sympy
+from gegenbauer.inspection.anova import (
+    AnovaComponents,
+    PartialDependence,
+    anova_components,
+    partial_dependence,
+)
 from gegenbauer.inspection.indices import SobolIndices
 from gegenbauer.inspection.shapley import ShapleyValues, shapley_values
 from gegenbauer.inspection.sobol import (
@@ -14,10 +20,14 @@ from gegenbauer.inspection.sobol import (
 )
 
 __all__ = [
+    "AnovaComponents",
+    "PartialDependence",
     "ShapleyValues",
     "SobolIndices",
+    "anova_components",
     "gradient",
     "kernel_sobol_indices",
+    "partial_dependence",
     "polynomial_text",
     "shapley_values",
     "sobol_indices",

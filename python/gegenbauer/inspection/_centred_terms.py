@@ -14,25 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.inspection._term_sum import functions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gegenbauer._typing import Doubles, Places
+    from gegenbauer.basis.tensor_basis import TensorBasis
     from gegenbauer.inspection.marginals import Marginal
 
-__all__ = ["CentredTerms", "function_values"]
-
-
-def function_values(basis: TensorBasis, t: int, nodes: Doubles) -> Doubles:
-    """Return the functions of an input that the terms are products of, (n_nodes, n_functions).
-
-    The first is 1. Nodes are scaled, NaN where a number is missing.
-    """
-    last = int(basis.indices[:, t].max(initial=0))
-    one = TensorBasis(1, degree=last, lam=basis.lam, spectrum=basis.spectrum._of_input(t))
-    return np.asarray(one.evaluate(nodes[:, np.newaxis]))
+__all__ = ["CentredTerms"]
 
 
 class CentredTerms:
@@ -68,7 +59,9 @@ class CentredTerms:
         found = []
         for t in self._inputs:
             one = self.marginals[t]
-            found.append((one.weights @ function_values(self.basis, t, one.nodes)))
+            found.append((one.weights @ functions_of(
+                self.basis.spectrum, self.basis.lam, self.indices, t, one.nodes
+            )))
             found[-1] = found[-1][self.indices[:, t]]
         return found
 
@@ -114,6 +107,31 @@ class CentredTerms:
         found = np.array(coef)
         for means, (rows, places) in zip(self._means, self._without, strict=True):
             np.add.at(found, places, sign * means[rows, np.newaxis] * found[rows])
+        return found
+
+    def over_samples(self, coef: Doubles, means: Doubles, inputs: Iterable[int]) -> Doubles:
+        """Return the coefficients of the mean over some inputs of samples, jointly.
+
+        Parameters
+        ----------
+        coef : ndarray, shape (n_terms, n_outputs)
+            Of the terms.
+        means : ndarray, shape (n_terms,)
+            Of the terms in the samples.
+        inputs : iterable of int
+            Those that are averaged over.
+        """
+        gone = {*inputs}
+        kept = gathered = np.arange(len(coef))
+        for t, (rows, places) in zip(self._inputs, self._without, strict=True):
+            without = np.arange(len(coef))
+            without[rows] = places
+            if t in gone:
+                kept = without[kept]
+            else:
+                gathered = without[gathered]
+        found = np.zeros_like(coef)
+        np.add.at(found, kept, means[gathered, np.newaxis] * coef)
         return found
 
     def averaged(self, coef: Doubles, inputs: Iterable[int]) -> Doubles:

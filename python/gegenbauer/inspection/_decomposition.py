@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from gegenbauer.inspection.marginals import Marginal
     from gegenbauer.ridge.expansions import Expansion, KernelExpansion
 
+# Values of terms that are held at once
+_MOST_VALUES = 2**22
+
 __all__ = ["Decomposition", "Function", "decompose"]
 
 
@@ -56,12 +59,16 @@ class Decomposition(ABC):
         """Return the Shapley values, (n_samples, n_features * n_outputs), inputs first."""
 
     @abstractmethod
-    def component(self, inputs: Sequence[int]) -> Function:
-        """Return the part of a set of inputs, (n_samples, n_outputs)."""
+    def components(self, sets: Sequence[Sequence[int]]) -> Function:
+        """Return the parts of sets of inputs, (n_samples, n_sets * n_outputs), sets first."""
 
     @abstractmethod
     def conditional_mean(self, inputs: Sequence[int]) -> Function:
         """Return the mean given some inputs, (n_samples, n_outputs)."""
+
+    @abstractmethod
+    def over_samples(self, inputs: Sequence[int], samples: npt.NDArray[Any]) -> Function:
+        """Return the same of other inputs that are, jointly, those of some samples."""
 
 
 def decompose(
@@ -108,25 +115,37 @@ class _OfTerms(Decomposition):
         return replace(self._function, coef=coef, intercept=intercept, posterior=None)
 
     def shapley(self) -> Function:
-        terms, m = self._terms, self.n_features
-        require_memory(
-            8.0 * terms.indices.shape[0] * m * self.n_outputs,
-            "the coefficients of Shapley values",
-            "fit with fewer terms",
-        )
+        terms = self._terms
+        self._require_room(self.n_features, "the coefficients of Shapley values")
         shares = terms.active / np.maximum(terms.n_inputs, 1)[:, np.newaxis]
         parts = shares[:, :, np.newaxis] * self._centred[:, np.newaxis]
         return self._with(terms.uncentre(parts.reshape(len(parts), -1)))
 
-    def component(self, inputs: Sequence[int]) -> Function:
-        own = np.zeros(self.n_features, dtype=bool)
-        own[[*inputs]] = True
-        kept = (self._terms.active == own).all(axis=1)
-        return self._with(self._terms.uncentre(np.where(kept[:, np.newaxis], self._centred, 0.0)))
+    def components(self, sets: Sequence[Sequence[int]]) -> Function:
+        active, parts = self._terms.active, []
+        self._require_room(len(sets), "the coefficients of the parts")
+        for one in sets:
+            own = np.zeros(self.n_features, dtype=bool)
+            own[[*one]] = True
+            parts.append((active == own).all(axis=1)[:, np.newaxis] * self._centred)
+        return self._with(self._terms.uncentre(np.hstack(parts)))
 
     def conditional_mean(self, inputs: Sequence[int]) -> Function:
         others = [t for t in range(self.n_features) if t not in {*inputs}]
         return self._with(self._terms.averaged(self._function.coef_2d, others), self._shift)
+
+    def over_samples(self, inputs: Sequence[int], samples: npt.NDArray[Any]) -> Function:
+        function = self._function
+        total, step = np.zeros(function.basis.n_terms), max(1, _MOST_VALUES // len(self._centred))
+        for first in range(0, len(samples), step):
+            rows = samples[first : first + step]
+            total += function.basis.evaluate(rows, scaling=function.scaling).sum(axis=0)
+        others = [t for t in range(self.n_features) if t not in {*inputs}]
+        coef = self._terms.over_samples(function.coef_2d, total / len(samples), others)
+        return self._with(coef, self._shift)
+
+    def _require_room(self, n_parts: int, what: str) -> None:
+        require_memory(8.0 * n_parts * self._centred.size, what, "fit with fewer terms")
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +184,12 @@ class _OfKernels(Decomposition):
     def shapley(self) -> Function:
         return self._function(self._products.shapley)
 
-    def component(self, inputs: Sequence[int]) -> Function:
-        return self._function(lambda Z: self._products.component(Z, inputs))
+    def components(self, sets: Sequence[Sequence[int]]) -> Function:
+        return self._function(lambda Z: self._products.components(Z, sets))
 
     def conditional_mean(self, inputs: Sequence[int]) -> Function:
         return self._function(lambda Z: self._products.conditional_mean(Z, inputs))
+
+    def over_samples(self, inputs: Sequence[int], samples: npt.NDArray[Any]) -> Function:
+        scaled = self._products.scaling.transform(samples).clip(-1.0, 1.0)
+        return self._function(lambda Z: self._products.over_samples(Z, inputs, scaled))

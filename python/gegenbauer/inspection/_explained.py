@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._messages import Message
+from gegenbauer._validation import as_matrix, check_integer, setting, shown
 from gegenbauer.inspection._decomposition import decompose
 from gegenbauer.inspection.distributions import marginals_of
-from gegenbauer.inspection.marginals import sample_marginals
+from gegenbauer.inspection.marginals import FIXED, sample_marginals
 from gegenbauer.inspection.models import expansion_of, largest_indices
 
 if TYPE_CHECKING:
@@ -39,10 +40,17 @@ class Explained:
         As for `sobol_indices`.
     background : {array-like, table} of shape (n_samples, n_features), optional
         Samples whose marginals are taken in the place of `distribution`.
+    marginals_needed : bool
+        Whether there are to be any.
     """
 
     def __init__(
-        self, estimator: Any, distribution: Any = "empirical", background: Any = None
+        self,
+        estimator: Any,
+        distribution: Any = "empirical",
+        background: Any = None,
+        *,
+        marginals_needed: bool = True,
     ) -> None:
         function = expansion_of(estimator)
         self.estimator = estimator
@@ -53,12 +61,15 @@ class Explained:
             self.marginals: Sequence[Marginal] = marginals_of(
                 estimator, self.function, distribution
             )
-        else:
-            self._require_one(distribution)
-            self.marginals = self._of_samples(background)
+            return
+        self.require_one(distribution)
+        self.marginals = (
+            self._of_samples(background) if marginals_needed else [FIXED] * self.n_features
+        )
 
     @staticmethod
-    def _require_one(distribution: Any) -> None:
+    def require_one(distribution: Any) -> None:
+        """Refuse a distribution beside a background."""
         if not (isinstance(distribution, str) and distribution == "empirical"):
             raise ValueError(
                 Message(
@@ -69,13 +80,44 @@ class Explained:
 
     def _of_samples(self, background: Any) -> Sequence[Marginal]:
         """Return the marginals of samples."""
-        codes = self.estimator._samples_to_explain(background)
-        if len(codes) == 0:
-            raise ValueError(Message("`background` must have at least one sample"))
+        codes = self.codes_of(background)
         largest = largest_indices(self.function)
         sizes = [_N_NODES] * self.n_features if largest is None else [n + 1 for n in largest]
         Z = self.function.scaling.transform(codes)
         return sample_marginals(Z, None, None, sizes)
+
+    def codes_of(self, background: Any) -> npt.NDArray[Any]:
+        """Return the samples of a background as the model takes them."""
+        found: npt.NDArray[Any] = self.estimator._samples_to_explain(background)
+        return found
+
+    def grid(self, t: int, given: Any, n_values: int) -> tuple[npt.NDArray[Any], Doubles]:
+        """Return values of an input, as they are in X, and as the model takes them."""
+        box = self.function.scaling
+        categories = getattr(self.estimator, "categories_", None)
+        levels = None if categories is None else categories[t]
+        if levels is None:
+            if given is None:
+                found = np.linspace(box.lower[t], box.upper[t], n_values)
+                return found, found
+            found = as_matrix(
+                given, "grid", n_columns=1, one_dimensional=True, keep_float32=False
+            )[:, 0]
+            return found, found
+        if given is None:
+            return levels, np.arange(float(len(levels)))
+        places = {value: float(k) for k, value in enumerate(levels.tolist())}
+        unknown = [value for value in given if value not in places]
+        if unknown:
+            raise ValueError(
+                Message(
+                    "`grid` of {} has {!r}, which is none of its values in fit: {}",
+                    self.estimator._column_name(t),
+                    unknown[0],
+                    shown(levels.tolist()),
+                )
+            )
+        return np.asarray(given), np.array([places[value] for value in given])
 
     @property
     def names(self) -> list[str]:
@@ -90,12 +132,61 @@ class Explained:
 
     def at(
         self, X: Any, part: Callable[[Decomposition], Function]
-    ) -> tuple[npt.NDArray[Any], Doubles]:
-        """Return samples as the model takes them, and a part of the function there.
+    ) -> tuple[npt.NDArray[Any], Doubles, Doubles]:
+        """Return samples as the model takes them, a part of the function there, and its mean.
 
-        Values are of shape (n_samples, n_values), for samples checked as by ``predict``.
+        Values are of shape (n_samples, n_values), for samples checked as by ``predict``; the mean
+        is of shape (n_outputs,).
         """
-        codes, values = self.estimator._evaluated(
-            X, lambda function: part(self.decomposition(function))
-        )
-        return codes, np.asarray(values)
+        found: list[Decomposition] = []
+
+        def make(function: Expansion) -> Function:
+            found.append(self.decomposition(function))
+            return part(found[0])
+
+        codes, values = self.estimator._evaluated(X, make)
+        return codes, np.asarray(values).reshape(len(codes), -1), found[0].mean
+
+    def shaped(self, values: Doubles) -> Doubles:
+        """Return values without their last axis, that of the outputs, if there is one output."""
+        return values[..., 0] if self.n_outputs == 1 else values
+
+    def places(self, features: Any, name: str = "features") -> tuple[int, ...]:
+        """Return which inputs are meant by a number or name, or by several of them."""
+        several = isinstance(features, (list, tuple, np.ndarray))
+        found = [self._place(one, name) for one in (features if several else [features])]
+        if len({*found}) < len(found):
+            raise ValueError(
+                Message("{} must hold each input once, got {!r}", setting(name), features)
+            )
+        if not found:
+            raise ValueError(Message("{} must name an input, got none", setting(name)))
+        return tuple(found)
+
+    def _place(self, feature: Any, name: str) -> int:
+        known = getattr(self.estimator, "feature_names_in_", None)
+        if isinstance(feature, str):
+            if known is None:
+                raise ValueError(
+                    Message(
+                        "{} has {!r}, but the inputs of this model have no names: give numbers",
+                        setting(name),
+                        feature,
+                    )
+                )
+            if feature not in known:
+                raise ValueError(
+                    Message(
+                        "{} has {!r}, which is no input of the model; these are {}",
+                        setting(name),
+                        feature,
+                        shown(self.names),
+                    )
+                )
+            return self.names.index(feature)
+        place = check_integer(feature, name, minimum=0)
+        if place >= self.n_features:
+            raise ValueError(
+                Message("{} must be below {}, got {}", setting(name), self.n_features, place)
+            )
+        return place

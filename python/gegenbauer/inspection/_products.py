@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gegenbauer._validation import check_threads
 from gegenbauer.basis.kernels import SpectrumKernel, input_kernel
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 
@@ -77,7 +78,7 @@ class KernelProducts:
         for part in parts:
             if part.intercept is not None:
                 self.intercept = self.intercept + part.intercept / len(parts)
-        self._n_threads = n_threads
+        self._n_threads = check_threads(n_threads)  # once: the processors are looked up in files
         self.marginals = marginals
         self._kernels: list[list[tuple[SpectrumKernel, Doubles]]] = []
         centres = [part.scaling.transform(part.centres).clip(-1.0, 1.0) for part in parts]
@@ -143,16 +144,31 @@ class KernelProducts:
                 found[block, t] = (one * part) @ self.coef
         return found
 
+    def _rest(self, known: set[int]) -> Doubles:
+        """Return the coefficients times the means of all inputs but some, (n_products, K)."""
+        pairs = zip(self.inputs, self.means, strict=True)
+        return self._all([mean for t, mean in pairs if t not in known])[:, np.newaxis] * self.coef
+
     def conditional_mean(self, Z: Doubles, inputs: Sequence[int]) -> Doubles:
         """Return the mean given some inputs of scaled samples, (n_samples, n_outputs)."""
+        return self._given(Z, inputs, self._rest({*inputs}))
+
+    def over_samples(self, Z: Doubles, inputs: Sequence[int], samples: Doubles) -> Doubles:
+        """Return the same with the mean over scaled samples, jointly, in the place of all means."""
+        total = np.zeros(self.n_products)
         known = {*inputs}
-        rest = self._all(
-            [mean for t, mean in zip(self.inputs, self.means, strict=True) if t not in known]
-        )
-        coef = rest[:, np.newaxis] * self.coef
+        for _, factors in self.blocks(samples):
+            product = np.ones((len(factors[0]) if factors else 1, self.n_products))
+            for t, factor in zip(self.inputs, factors, strict=True):
+                if t not in known:
+                    product *= factor
+            total += product.sum(axis=0)
+        return self._given(Z, inputs, (total / len(samples))[:, np.newaxis] * self.coef)
+
+    def _given(self, Z: Doubles, inputs: Sequence[int], coef: Doubles) -> Doubles:
         found = np.empty((len(Z), self.n_outputs))
         step = max(1, _MOST_VALUES // self.n_products)
-        given = [t for t in self.inputs if t in known]
+        given = [t for t in self.inputs if t in {*inputs}]
         for first in range(0, len(Z), step):
             block = slice(first, first + step)
             product = np.ones((len(Z[block]), self.n_products))
@@ -161,22 +177,17 @@ class KernelProducts:
             found[block] = product @ coef
         return found + self.intercept
 
-    def component(self, Z: Doubles, inputs: Sequence[int]) -> Doubles:
-        """Return the part of a set of inputs at scaled samples, (n_samples, n_outputs)."""
-        known = {*inputs}
-        found = np.zeros((len(Z), self.n_outputs))
-        if not known <= {*self.inputs}:
-            return found
-        rest = self._all(
-            [mean for t, mean in zip(self.inputs, self.means, strict=True) if t not in known]
-        )
-        coef = rest[:, np.newaxis] * self.coef
-        step = max(1, _MOST_VALUES // self.n_products)
-        for first in range(0, len(Z), step):
-            block = slice(first, first + step)
-            product = np.ones((len(Z[block]), self.n_products))
-            for t, mean in zip(self.inputs, self.means, strict=True):
-                if t in known:
-                    product *= self.factor(t, Z[block, t]) - mean
-            found[block] = product @ coef
+    def components(self, Z: Doubles, sets: Sequence[Sequence[int]]) -> Doubles:
+        """Return the parts of sets of inputs at scaled samples, (n_samples, n_sets, n_outputs)."""
+        found = np.zeros((len(Z), len(sets), self.n_outputs))
+        place = {t: k for k, t in enumerate(self.inputs)}
+        own = [(k, one) for k, one in enumerate(sets) if all(t in place for t in one)]
+        coefs = [self._rest({*one}) for _, one in own]
+        for block, factors in self.blocks(Z):
+            varying = [factor - mean for factor, mean in zip(factors, self.means, strict=True)]
+            for (k, one), coef in zip(own, coefs, strict=True):
+                product = varying[place[one[0]]]
+                for t in one[1:]:
+                    product = product * varying[place[t]]
+                found[block, k] = product @ coef
         return found

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.ridge.expansions import Expansion
 
-__all__ = ["NAMES", "marginals_of"]
+__all__ = ["NAMES", "marginals_of", "named_marginal"]
 
 NAMES = ("empirical", "uniform", "chebyshev")
 
@@ -69,6 +69,19 @@ def marginals_of(
         source = _Source(estimator, scaling, t, level, degree, known)
         found.append(source.marginal(one))
     return found
+
+
+def named_marginal(
+    name: str, domain: tuple[float, float], extent: float, degree: int | None
+) -> Marginal:
+    """Return the marginal "uniform" or "chebyshev" of a part of the domain around its middle.
+
+    Means of products of two polynomials up to a degree are exact; None is for kernels.
+    """
+    low, high = domain
+    rule = legendre_rule if name == "uniform" else chebyshev_rule
+    nodes, weights = rule(_N_NODES if degree is None else degree + 1)
+    return Marginal(low + (high - low) * 0.5 * (extent * nodes + 1.0), weights)
 
 
 def _for_each(estimator: Any, n_features: int, distribution: Any) -> list[Any]:
@@ -173,12 +186,9 @@ class _Source:
             return FIXED
         if name == "empirical":
             return self._of_samples()
-        low, high = self.domain
         # some boxes are wider than the samples of the fit
         extent = 1.0 / (1.0 + 2.0 * self.estimator._margin)
-        rule = legendre_rule if name == "uniform" else chebyshev_rule
-        nodes, weights = rule(_N_NODES if self.degree is None else self.degree + 1)
-        return Marginal(low + (high - low) * 0.5 * (extent * nodes + 1.0), weights)
+        return named_marginal(name, self.domain, extent, self.degree)
 
     def _of_samples(self) -> Marginal:
         found = self.known()

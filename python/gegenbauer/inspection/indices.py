@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,6 +37,20 @@ class SobolIndices:
         Share in which an input takes part, by itself or with others.
     names : ndarray of str, shape (n_features,), or None
         Of the inputs; None where they have none, as those of arrays.
+    second_order : ndarray, shape (n_outputs, n_features, n_features), or None
+        Share of the interaction of two inputs alone; symmetric, with zeros on the diagonal. None
+        where it was not asked for.
+    shapley_effects : ndarray, shape (n_outputs, n_features), or None
+        Shares in which each interaction belongs to its inputs in equal parts; their sum is one. None
+        where they were not asked for.
+    groups : sequence or None
+        The groups of inputs, as they were given.
+    closed, group_total : ndarray, shape (n_outputs, n_groups), or None
+        Share that inputs of a group explain without others, and share in which any of them takes
+        part.
+    error : ndarray, shape (n_outputs,), or None
+        Estimate of the largest absolute error of the shares: by rounding or, where a kernel of all
+        terms had to be taken by those of largest weight, by what these leave out.
 
     See Also
     --------
@@ -62,6 +76,12 @@ class SobolIndices:
     first_order: Doubles
     total: Doubles
     names: NDArray[np.object_] | None = None
+    second_order: Doubles | None = None
+    shapley_effects: Doubles | None = None
+    groups: Any = None
+    closed: Doubles | None = None
+    group_total: Doubles | None = None
+    error: Doubles | None = None
 
     def __repr__(self) -> str:
         return "\n".join([self._title, *self._moments, *self._lines()])

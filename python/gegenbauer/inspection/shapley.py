@@ -189,10 +189,8 @@ def shapley_values(
     array([[1. , 0.5]])
     """
     explained = Explained(estimator, distribution, background)
-    codes, values = explained.at(X, lambda parts: parts.shapley())
+    codes, values, mean = explained.at(X, lambda parts: parts.shapley())
     n, m, n_outputs = len(codes), explained.n_features, explained.n_outputs
-    values = values.reshape(n, m, n_outputs)
-    base = np.tile(explained.decomposition().mean, (n, 1))
-    if n_outputs == 1:
-        values, base = values[:, :, 0], base[:, 0]
-    return ShapleyValues(values, base, codes, explained.names)
+    base = np.tile(mean, (n, 1))
+    values = explained.shaped(values.reshape(n, m, n_outputs))
+    return ShapleyValues(values, explained.shaped(base), codes, explained.names)

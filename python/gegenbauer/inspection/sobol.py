@@ -1,21 +1,19 @@
-"""What a fitted polynomial reveals of its inputs: Sobol' indices, mean and variance, on arrays.
+"""What a fitted polynomial reveals of its inputs: Sobol' indices, mean and variance.
 
 For independent inputs, the variance of a function is a sum of parts, one for each set of inputs.
 The first-order index of an input is the share of its own part, the total index that of all parts
 it belongs to.
 
-In polynomials that are orthonormal for the distribution of the inputs, every part is a sum of
-squared coefficients. Other polynomials are changed into these, input by input: a univariate
-polynomial of degree n is a sum of orthonormal ones up to degree n, so that the index set stays. Of
-a kernel of all terms, the terms of largest weight are taken. (Its parts are also quadratic forms of
-the dual coefficients, but these are so large for a tiny alpha that nothing of such a form is left.)
+Of a sum of terms every part is a sum of squared coefficients, in functions of each input that are
+orthonormal under its distribution. Of a kernel of all terms the parts are quadratic forms of the
+dual coefficients. These may be so large, for a tiny alpha, that nothing of such a form is left:
+then the terms of largest weight are taken in its place.
 """
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,37 +28,52 @@ from gegenbauer._validation import (
 )
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.levels import as_samples
-from gegenbauer.basis.scaling import check_scaling
+from gegenbauer.basis.scaling import InputScaling, check_scaling
 from gegenbauer.basis.spectrum import Spectrum
-from gegenbauer.basis.tensor_basis import TensorBasis, common_polynomials
-from gegenbauer.basis.univariate import gegenbauer_vander
+from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import CorrelatedInputsWarning, stacklevel
-from gegenbauer.inspection._level_terms import expand_with_levels, separate_levels
+from gegenbauer.inspection._explained import Explained
+from gegenbauer.inspection._products import KernelProducts
+from gegenbauer.inspection._term_sum import TermSum, functions_of
+from gegenbauer.inspection._variances import variances_of_kernels, variances_of_terms
 from gegenbauer.inspection.correlation import largest_correlation
+from gegenbauer.inspection.distributions import named_marginal
 from gegenbauer.inspection.indices import SobolIndices
-from gegenbauer.inspection.models import expansion_of
-from gegenbauer.ridge.expansions import KernelExpansion
+from gegenbauer.inspection.marginals import FIXED, of_levels
+from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
-    from gegenbauer.basis.scaling import InputScaling
+    from gegenbauer.inspection._variances import Variances
+    from gegenbauer.inspection.marginals import Marginal
     from gegenbauer.ridge.expansions import Expansion
 
 __all__ = ["kernel_sobol_indices", "sobol_indices", "term_sobol_indices"]
 
-DISTRIBUTIONS = ("uniform", "chebyshev")
+_NAMED = ("uniform", "chebyshev")
 
 # Doubles that a block of terms at samples may take
 _BLOCK = 1e7
 
-# Terms of largest weight that are taken of a kernel of all terms
-_N_TERMS = 10_000
+# Terms of largest weight that are taken of a kernel of all terms, and their largest degree
+_N_TERMS, _MOST_DEGREES = 10_000, 1000
 
-# Largest degree of one input that is taken of a kernel of all terms
-_MOST_DEGREES = 1000
+# Samples by which it is estimated what these leave out
+_N_SAMPLES = 200
+
+# Most products of which all pairs are taken
+_MOST_PRODUCTS = 6000
+
+# Rounding of quadratic forms, in units of the variance, above which terms are taken
+_MOST_ROUNDING = 1e-6
+
+# Correlation of two inputs from which on shares of the variance are not theirs
+_CORRELATED = 0.7
 
 
 def term_sobol_indices(
@@ -118,7 +131,7 @@ def term_sobol_indices(
     """
     if not isinstance(basis, TensorBasis):
         raise TypeError(Message("`basis` must be a TensorBasis, got {}", type(basis).__name__))
-    check_choice(distribution, "distribution", DISTRIBUTIONS)
+    check_choice(distribution, "distribution", _NAMED)
     if tuple(domain) not in ((0, 1), (-1, 1)):
         raise ValueError(Message("`domain` must be (0, 1) or (-1, 1), got {!r}", domain))
     W = as_matrix(
@@ -126,49 +139,60 @@ def term_sobol_indices(
     )  # fmt: skip
     still = _check_fixed(fixed, basis.n_features)
     extent = _check_extent(extent)
-    if basis.spectrum.levels is not None:
-        terms = separate_levels(basis, W)
-        return _decompose_terms(*terms, basis.lam, domain, distribution, extent, still)
-    one, shares = common_polynomials(basis)
-    return _decompose(
-        basis.indices, shares[:, np.newaxis] * W, one, domain, distribution, extent, still,
-    )  # fmt: skip
+    degrees = basis.indices.max(axis=0, initial=0).tolist()
+    marginals = _named_marginals(basis.spectrum, domain, distribution, extent, still, degrees)
+    terms = TermSum.of(basis, W)
+    return _indices(variances_of_terms(terms, marginals, _no_groups(basis.n_features)))
 
 
-def _decompose(
-    indices: npt.NDArray[np.int32],
-    coefficients: Doubles,
-    one: TensorBasis,
+def _named_marginals(
+    spectrum: Spectrum,
     domain: tuple[float, float],
     distribution: str,
     extent: float,
     fixed: npt.NDArray[np.bool_],
-    contrasts: npt.NDArray[np.bool_] | None = None,
-) -> SobolIndices:
-    """Decompose a sum of products of the polynomials `one`, with the given multi-indices.
+    degrees: list[int] | None,
+) -> list[Marginal]:
+    """Return the marginals of all inputs on one domain; those of categories are their shares."""
+    found = []
+    levels = spectrum.levels or (None,) * len(fixed)
+    for t, one in enumerate(levels):
+        if one is not None and one.category:
+            found.append(of_levels(one.shares))
+        elif fixed[t]:
+            found.append(FIXED)
+        else:
+            degree = None if degrees is None else degrees[t]
+            found.append(named_marginal(distribution, domain, extent, degree))
+    return found
 
-    The coefficients, (n_terms, n_outputs), are changed in place. Inputs of `contrasts` have
-    functions that are orthonormal as they are.
-    """
-    change = _change_of_basis(one, domain, distribution, extent)
-    at_zero = np.zeros_like(change)
-    at_zero[0] = one.evaluate([[0.0]])[0]
-    n_features = indices.shape[1]
-    for t in range(n_features):
-        if contrasts is not None and contrasts[t]:
-            continue
-        _change_input(indices, t, at_zero if fixed[t] else change, coefficients)
-    squares = coefficients**2
-    active = indices > 0
-    alone = active.sum(axis=1) == 1
-    total = np.array([squares[active[:, t]].sum(axis=0) for t in range(n_features)])
-    first = np.array([squares[active[:, t] & alone].sum(axis=0) for t in range(n_features)])
-    varies = active.any(axis=1)
-    mean = coefficients[~varies][0]
-    # of the parts themselves: a mean that is taken out of all again would take their digits along
-    variance = squares[varies].sum(axis=0)
-    unit = np.where(variance > 0, variance, 1.0)
-    return SobolIndices(mean, variance, (first / unit).T, (total / unit).T)
+
+def _no_groups(n_features: int) -> npt.NDArray[np.bool_]:
+    return np.zeros((0, n_features), dtype=bool)
+
+
+def _indices(found: Variances) -> SobolIndices:
+    """Return variances as shares of the whole, by outputs."""
+    unit = np.where(found.total > 0, found.total, 1.0)
+
+    def shares(parts: Doubles | None) -> Doubles | None:
+        return None if parts is None else np.moveaxis(parts / unit, -1, 0)
+
+    first, total, closed, touching = (
+        np.asarray(shares(part))
+        for part in (found.first, found.taking_part, found.closed, found.touching)
+    )
+    return SobolIndices(
+        found.mean,
+        found.total,
+        first,
+        total,
+        second_order=shares(found.second),
+        shapley_effects=shares(found.shapley),
+        closed=closed,
+        group_total=touching,
+        error=found.error / unit,
+    )
 
 
 def _check_extent(extent: float) -> float:
@@ -184,56 +208,6 @@ def _check_fixed(fixed: npt.ArrayLike | None, n_features: int) -> npt.NDArray[np
     if still.shape != (n_features,):
         raise ValueError(f"fixed must have one entry for each of {n_features} inputs")
     return still
-
-
-@lru_cache(maxsize=16)  # a rule of a thousand nodes takes as long as all else together
-def _quadrature(distribution: str, n_nodes: int) -> tuple[Doubles, Doubles]:
-    """Return nodes in [-1, 1] and weights that sum to one, exact to degree 2 n_nodes - 1."""
-    if distribution == "uniform":
-        nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
-        weights *= 0.5
-    else:
-        nodes = np.cos((np.arange(n_nodes) + 0.5) * np.pi / n_nodes)
-        weights = np.full(n_nodes, 1.0 / n_nodes)
-    nodes.flags.writeable = weights.flags.writeable = False
-    return nodes, weights
-
-
-def _change_of_basis(
-    one: TensorBasis, domain: tuple[float, float], distribution: str, extent: float
-) -> Doubles:
-    """Return T, (degree + 1, degree + 1): polynomial n of `one` is the sum of T[j, n] p_j.
-
-    The p_j are orthonormal for the distribution on the domain. T is upper triangular.
-    """
-    degree = one.max_degree
-    nodes, weights = _quadrature(distribution, degree + 1)
-    lam = 0.5 if distribution == "uniform" else 0.0
-    orthonormal = gegenbauer_vander(nodes, degree, lam, normalization="orthonormal")
-    low, high = domain
-    inputs = low + (high - low) * 0.5 * (extent * nodes + 1.0)
-    values = one.evaluate(inputs[:, np.newaxis])
-    return np.triu((weights[:, np.newaxis] * orthonormal).T @ values)
-
-
-def _change_input(
-    indices: npt.NDArray[np.int32], t: int, change: Doubles, coefficients: Doubles
-) -> None:
-    """Change the polynomials of input t in place.
-
-    Terms that differ in the degree of input t alone are neighbours after a sort, and have all
-    degrees from 0 on because the set is downward closed.
-    """
-    others = np.delete(indices, t, axis=1)
-    order = np.lexsort((indices[:, t], *others.T))
-    degrees = indices[order, t]
-    starts = np.flatnonzero(degrees == 0)
-    lengths = np.diff(np.append(starts, order.size))
-    for length in np.unique(lengths):
-        rows = order[starts[lengths == length][:, np.newaxis] + np.arange(length)]
-        coefficients[rows] = np.einsum(
-            "jn,rnk->rjk", change[:length, :length], coefficients[rows]
-        )  # fmt: skip
 
 
 def kernel_sobol_indices(
@@ -266,7 +240,8 @@ def kernel_sobol_indices(
     scaling : InputScaling, optional
         Maps X_train to [-1, 1].
     n_terms : int
-        Terms of largest weight that are taken; the variance of the others is left out.
+        Terms of largest weight that are taken, and the variance of the others left out, where
+        rounding leaves no digit of the exact quadratic forms, or there are more than 6000 samples.
     distribution : {"uniform", "chebyshev"}
         Of each input on [-1, 1], after the scaling, as for `term_sobol_indices`.
     extent : float
@@ -303,7 +278,7 @@ def kernel_sobol_indices(
     """
     if not isinstance(kernel, SpectrumKernel):
         raise TypeError(Message("`kernel` must be a SpectrumKernel, got {}", type(kernel).__name__))
-    check_choice(distribution, "distribution", DISTRIBUTIONS)
+    check_choice(distribution, "distribution", _NAMED)
     m = kernel.n_features
     data = as_samples(X_train, "X_train", kernel)
     n = data.shape[0]
@@ -315,109 +290,123 @@ def kernel_sobol_indices(
             keep_float32=False, one_dimensional=True,
         )[:, 0]  # fmt: skip
     check_scaling(scaling, m, "kernel")
-    terms = _largest_terms(
-        kernel, data, C, shift, scaling, check_integer(n_terms, "n_terms", minimum=1)
-    )
-    return _decompose_terms(
-        *terms, kernel.lam, (-1.0, 1.0), distribution, _check_extent(extent), _check_fixed(fixed, m)
-    )
-
-
-def _decompose_terms(
-    indices: npt.NDArray[np.int32],
-    coefficients: Doubles,
-    contrasts: npt.NDArray[np.bool_],
-    lam: float,
-    domain: tuple[float, float],
-    distribution: str,
-    extent: float,
-    fixed: npt.NDArray[np.bool_],
-) -> SobolIndices:
-    """Decompose a sum of products of orthonormal polynomials and contrasts."""
-    degree = int(indices[:, ~contrasts].max(initial=0))
-    one = TensorBasis(1, degree=degree, lam=lam, spectrum=Spectrum.flat())
-    return _decompose(indices, coefficients, one, domain, distribution, extent, fixed, contrasts)
-
-
-def _largest_terms(
-    kernel: SpectrumKernel,
-    centres: npt.NDArray[Any],
-    dual_coef: Doubles,
-    shift: Doubles | float,
-    scaling: InputScaling | None,
-    n_terms: int,
-) -> tuple[npt.NDArray[np.int32], Doubles, npt.NDArray[np.bool_]]:
-    """Return the terms of largest weight of a sum of kernels, by orthonormal functions.
-
-    Their indices and coefficients, and which inputs have contrasts of levels.
-    """
-    if kernel.spectrum.levels is not None:
-        Z = centres if scaling is None else scaling.transform(centres)
-        most = kernel.max_degree or _MOST_DEGREES
-        indices, weights, contrasts = expand_with_levels(kernel, Z, dual_coef, n_terms, most)
-        weights[0] += shift
-        return indices, weights, contrasts
-    basis = TensorBasis(
-        kernel.n_features,
-        n_terms=n_terms,
-        degree=[kernel.max_degree or _MOST_DEGREES] * kernel.n_features,
-        lam=kernel.lam,
-        index_set="largest_weight",
-        spectrum=kernel.spectrum,
-    )
-    weights = np.zeros((basis.n_terms, dual_coef.shape[1]))
-    block = max(1, int(_BLOCK / basis.n_terms))
-    for first in range(0, len(centres), block):
-        some = slice(first, first + block)
-        weights += basis.evaluate(centres[some], scaling=scaling).T @ dual_coef[some]
-    weights[0] += shift
-    # of polynomials without the weights of the spectrum
-    weights *= basis.spectrum.term_weights(basis.indices)[:, np.newaxis]
-    return basis.indices, weights, np.zeros(kernel.n_features, dtype=bool)
-
-
-def _mean_sobol_indices(function: MeanExpansion, distribution: str, extent: float) -> SobolIndices:
-    """Decompose the variance of a mean of sums of kernels, by all terms that any of them has."""
-    indices, coefficients = [], []
-    for part in function.parts:
-        assert isinstance(part.kernel, SpectrumKernel)  # estimators have no other
-        shift = 0.0 if part.intercept is None else part.intercept
-        found, weights, contrasts = _largest_terms(
-            part.kernel, part.centres, part.coef_2d, shift, part.scaling, _N_TERMS
-        )
-        indices.append(found)
-        coefficients.append(weights / len(function.parts))
-    terms, places = np.unique(np.vstack(indices), axis=0, return_inverse=True)
-    total = np.zeros((len(terms), function.n_outputs))
-    np.add.at(total, places.reshape(-1), np.vstack(coefficients))
-    return _decompose_terms(
-        terms, total, contrasts, part.kernel.lam, (-1.0, 1.0), distribution, extent,
-        function.scaling.is_constant,
+    most = check_integer(n_terms, "n_terms", minimum=1)
+    box = InputScaling([-1.0] * m, [1.0] * m, domain=(-1, 1)) if scaling is None else scaling
+    marginals = _named_marginals(
+        kernel.spectrum, (-1.0, 1.0), distribution, _check_extent(extent), _check_fixed(fixed, m),
+        None,
     )  # fmt: skip
+    function = KernelExpansion(kernel, data, C, box, intercept=shift)
+    return _indices(_of_kernels(function, marginals, _no_groups(m), most))
 
 
-# Correlation of two inputs from which on shares of the variance are not theirs
-_CORRELATED = 0.7
+def _of_kernels(
+    function: KernelExpansion | MeanExpansion,
+    marginals: list[Marginal],
+    groups: npt.NDArray[np.bool_],
+    n_terms: int,
+    n_threads: int | None = None,
+    *,
+    interactions: bool = True,
+) -> Variances:
+    """Return the variances of sums of kernels: by all terms, or those of largest weight."""
+    products = KernelProducts(function, marginals, n_threads)
+    if products.n_products <= _MOST_PRODUCTS:
+        found = variances_of_kernels(products, groups, interactions=interactions)
+        if (found.error <= _MOST_ROUNDING * found.total).all():
+            return found
+    terms = _largest_terms(function, n_terms)
+    found = variances_of_terms(terms, marginals, groups)
+    return replace(
+        found,
+        mean=found.mean + products.intercept,
+        error=found.error + _left_out(products, terms),
+    )
 
 
-def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndices:
-    """Decompose the variance of the outputs of an estimator over its inputs.
+def _left_out(products: KernelProducts, terms: TermSum) -> Doubles:
+    """Estimate the variance that some terms leave out, by samples of the distribution."""
+    rng = np.random.default_rng(0)
+    Z = np.column_stack(
+        [rng.choice(one.nodes, _N_SAMPLES, p=one.weights) for one in products.marginals]
+    )
+    whole = products.conditional_mean(Z, products.inputs) - products.intercept
+    return np.asarray(((whole - terms.evaluate(Z)) ** 2).mean(axis=0))
 
-    The inputs are taken as independent, of one distribution over the whole range seen in ``fit``,
-    and constant inputs as fixed; the samples of the fit may be neither. Categories have the shares
-    of their levels in the samples, and numbers are taken as given, not missing. Inputs of half
-    ranks (``scaling_.warping``) have the distribution in these: a uniform one there is about half
-    the uniform one over the range and half that of the samples. For the former alone fit with
-    ``bounds=None``, which takes no ranks. Of inputs that depend on each other,
-    such as two measures of size, one may get the share of both, and the box has corners where there
-    are no samples. For classifiers the outputs are those before calibration.
+
+def _largest_terms(function: KernelExpansion | MeanExpansion, n_terms: int) -> TermSum:
+    """Return the terms of largest weight of sums of kernels, of a mean those of any of its parts.
+
+    Their functions are orthonormal polynomials, and contrasts of levels, without weights.
+    """
+    parts = function.parts if isinstance(function, MeanExpansion) else (function,)
+    indices, coefs = [], []
+    for part in parts:
+        kernel = part.kernel
+        assert isinstance(kernel, SpectrumKernel)  # estimators have no other
+        basis = TensorBasis(
+            kernel.n_features,
+            n_terms=n_terms,
+            degree=[kernel.max_degree or _MOST_DEGREES] * kernel.n_features,
+            lam=kernel.lam,
+            index_set="largest_weight",
+            spectrum=kernel.spectrum,
+        )
+        coef = np.zeros((basis.n_terms, part.n_outputs))
+        block = max(1, int(_BLOCK / basis.n_terms))
+        for first in range(0, len(part.centres), block):
+            some = slice(first, first + block)
+            coef += basis.evaluate(part.centres[some], scaling=part.scaling).T @ part.coef_2d[some]
+        indices.append(basis.indices)
+        coefs.append(coef * basis.spectrum.term_weights(basis.indices)[:, np.newaxis] / len(parts))
+    found, places = np.unique(np.vstack(indices), axis=0, return_inverse=True)
+    total = np.zeros((len(found), function.n_outputs))
+    np.add.at(total, places.reshape(-1), np.vstack(coefs))
+    flat = Spectrum(Spectrum.flat().components, kernel.spectrum.levels)
+    return TermSum(found, total, lambda t, nodes: functions_of(flat, kernel.lam, found, t, nodes))
+
+
+def sobol_indices(
+    estimator: Any,
+    *,
+    distribution: Any = "uniform",
+    background: Any = None,
+    groups: Sequence[Any] | None = None,
+    order: int = 2,
+) -> SobolIndices:
+    r"""Decompose the variance of the outputs of an estimator over its inputs.
+
+    .. math::
+        V = \sum_u V_u, \qquad S_t = V_{\{t\}} / V, \qquad T_t = \sum_{u \ni t} V_u / V,
+
+    where :math:`V_u` is the variance of the part of a set of inputs (`anova_components`).
+
+    The inputs are taken as independent; the samples of the fit may be not. Of inputs that depend on
+    each other, such as two measures of size, one may get the share of both, and the box has corners
+    where there are no samples. Constant inputs are fixed. The policy for values out of the range
+    seen in ``fit`` is part of the function: with all policies but ``out_of_range="extrapolate"``
+    values beyond the box count as its nearest face. For classifiers the outputs are those before
+    calibration.
 
     Parameters
     ----------
     estimator : fitted estimator of this library
         A regressor or classifier.
-    distribution : {"uniform", "chebyshev"}
-        Of each input, see `term_sobol_indices`.
+    distribution : str, distribution, mapping or sequence
+        Of each input: "uniform" or "chebyshev" over the range seen in ``fit`` (categories have the
+        shares of their levels, and numbers are given, not missing; inputs of half ranks,
+        ``scaling_.warping``, have the distribution in these: a uniform one there is about half the
+        uniform one over the range and half that of the samples); "empirical", the marginal of the
+        samples of the fit (of more than ten thousand, as many evenly spread); an object with
+        quantiles, ``ppf`` and, where it has one, ``isf``, as the distributions of `scipy.stats`
+        have; a mapping of values to probabilities. One for all inputs, a list with one for each, or
+        a mapping of names (numbers, where inputs have none) to them, where others are empirical.
+    background : {array-like, table} of shape (n_background, n_features), optional
+        Samples whose marginals are the distributions, in the place of ``distribution``.
+    groups : sequence of sequences of int or str, optional
+        Groups of inputs, by numbers or names, each input in one of them at most.
+    order : {1, 2}, default=2
+        2 for second-order indices and Shapley effects as well, which of kernels take longer.
 
     Returns
     -------
@@ -426,7 +415,9 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
     Raises
     ------
     TypeError
-        For other estimators.
+        For other estimators, and what is no distribution.
+    ValueError
+        Distributions are not those of the inputs, or groups overlap.
 
     Warns
     -----
@@ -437,8 +428,8 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
     See Also
     --------
     InputDisplay : Which inputs matter.
+    shapley_values : What each input adds to a prediction.
     term_sobol_indices : The same of a basis and its coefficients.
-    kernel_sobol_indices : The same of a kernel and its dual coefficients.
 
     Examples
     --------
@@ -450,29 +441,46 @@ def sobol_indices(estimator: Any, *, distribution: str = "uniform") -> SobolIndi
     >>> sobol_indices(model).total[0].round(2).tolist()
     [0.2, 0.8]
     """
-    function = expansion_of(estimator)
-    constant = function.scaling.is_constant
-    # some boxes are wider than the samples of the fit
-    extent = 1.0 / (1.0 + 2.0 * estimator._margin)
-    if isinstance(function, MeanExpansion):
-        check_choice(distribution, "distribution", DISTRIBUTIONS)
-        found = _mean_sobol_indices(function, distribution, extent)
-    elif isinstance(function, KernelExpansion):
-        assert isinstance(function.kernel, SpectrumKernel)  # estimators have no other
-        found = kernel_sobol_indices(
-            function.kernel, function.centres, function.coef,
-            intercept=function.intercept, scaling=function.scaling, distribution=distribution,
-            extent=extent, fixed=constant,
-        )  # fmt: skip
-    else:
-        found = term_sobol_indices(
-            function.basis, function.coef_2d, domain=function.scaling.domain,
-            distribution=distribution, extent=extent, fixed=constant,
-        )  # fmt: skip
+    if not (isinstance(distribution, str) and distribution == "uniform") and background is not None:
+        Explained.require_one(distribution)
+    given = distribution if background is None else "empirical"
+    explained = Explained(estimator, given, background)
+    most = check_integer(order, "order", minimum=1)
+    if most > 2:
+        raise ValueError(Message("`order` must be 1 or 2, got {}", most))
+    members = _members(explained, groups)
+    function, marginals = explained.function, [*explained.marginals]
+    if isinstance(function, TermExpansion):
+        found = variances_of_terms(TermSum.of(function.basis, function.coef_2d), marginals, members)
         shift = 0.0 if function.intercept is None else function.intercept
         found = replace(found, mean=found.mean + shift)
+    else:
+        assert isinstance(function, (KernelExpansion, MeanExpansion))
+        found = _of_kernels(
+            function, marginals, members, _N_TERMS, estimator._n_threads(), interactions=most > 1
+        )
+    if most == 1:
+        found = replace(found, second=None, shapley=None)
     _warn_if_correlated(estimator, function)
-    return replace(found, names=getattr(estimator, "feature_names_in_", None))
+    return replace(
+        _indices(found), names=getattr(estimator, "feature_names_in_", None), groups=groups
+    )
+
+
+def _members(explained: Explained, groups: Sequence[Any] | None) -> npt.NDArray[np.bool_]:
+    """Return which inputs belong to each group."""
+    found = np.zeros((0 if groups is None else len(groups), explained.n_features), dtype=bool)
+    for k, group in enumerate(() if groups is None else groups):
+        found[k, [*explained.places(group, "groups")]] = True
+    twice = np.flatnonzero(found.sum(axis=0) > 1)
+    if twice.size:
+        raise ValueError(
+            Message(
+                "`groups` must not overlap, but {!r} is in more than one of them",
+                explained.names[int(twice[0])],
+            )
+        )
+    return found
 
 
 def _warn_if_correlated(estimator: Any, function: Expansion) -> None:
