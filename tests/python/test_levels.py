@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from gegenbauer.inspection._level_terms import contrasts
 
 from gegenbauer import GeometricDecay, InputScaling, PowerDecay, Spectrum, solve_kernel
 from gegenbauer.basis import Levels, SpectrumKernel
 from gegenbauer.inspection import kernel_sobol_indices
-from gegenbauer.inspection._level_terms import contrasts
 from gegenbauer.ridge import KernelExpansion, predict_kernel
 from gegenbauer.ridge.landmarks import choose_landmarks
 from gegenbauer.selection import learn_spectrum, leave_one_out, search_spectrum

@@ -242,7 +242,8 @@ class TestRoundTrip:
         assert entries["library_version"] == gegenbauer.__version__
         assert entries["estimator"] == "GegenbauerClassifier"
         assert json.loads(entries["parameters"])["n_terms"] == 6
-        assert names == {"indices", "lower", "upper", "constant", "coef", "classes"}
+        marginals = {"marginal_sizes", "marginal_nodes", "marginal_weights"}
+        assert names == {"indices", "lower", "upper", "constant", "coef", "classes"} | marginals
         assert re.fullmatch("[0-9a-f]{32}", entries["checksum"])
 
 

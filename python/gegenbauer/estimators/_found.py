@@ -16,6 +16,8 @@ from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from gegenbauer._typing import Doubles

@@ -23,7 +23,7 @@ from gegenbauer.estimators._categories import (
     without_types,
 )
 from gegenbauer.estimators._outside import Outside
-from gegenbauer.inspection.marginals import evenly_spread, sample_marginals
+from gegenbauer.inspection.sample_marginals import evenly_spread, sample_marginals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

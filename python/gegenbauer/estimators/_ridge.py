@@ -33,7 +33,7 @@ from gegenbauer.estimators._constant import (
 from gegenbauer.estimators._solution import Solution
 from gegenbauer.estimators._streaming import StreamEstimator
 from gegenbauer.estimators._targets import checked_sample_weight, warn_of_light
-from gegenbauer.inspection.marginals import nodes_for
+from gegenbauer.inspection.sample_marginals import nodes_for
 from gegenbauer.ridge.expansions import TermExpansion
 from gegenbauer.ridge.solve import solve_ridge
 from gegenbauer.ridge.statistics._base import LEAST_RCOND

@@ -49,7 +49,7 @@ from gegenbauer.estimators._search_warnings import (
 )
 from gegenbauer.estimators._splits import make_splits
 from gegenbauer.estimators._targets import checked_sample_weight, warn_of_light
-from gegenbauer.inspection.marginals import nodes_of
+from gegenbauer.inspection.sample_marginals import nodes_of
 from gegenbauer.ridge.cost import default_landmarks
 
 if TYPE_CHECKING:

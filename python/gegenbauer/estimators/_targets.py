@@ -45,6 +45,8 @@ from gegenbauer.estimators._labels import (
 )
 from gegenbauer.estimators._sparse import in_blocks, joined
 from gegenbauer.inspection import sobol_indices
+from gegenbauer.inspection.models import expansion_of
+from gegenbauer.inspection.sample_marginals import known_marginals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,10 +117,12 @@ class TargetEstimator(InputEstimator):
         """Shares of the inputs in the variance, (n_features,): their total Sobol' indices.
 
         Of several outputs they are weighted by the variances, and they are divided by their sum, as
-        scikit-learn has it. They are zero for a constant model. Inputs are taken as independent and
-        uniform over the box, as in `sobol_indices`, which is called at each access.
+        scikit-learn has it. They are zero for a constant model. Inputs are taken as independent,
+        each as in the samples of the fit (in models of files of version 0.1.0, which do not know
+        these, uniform over the box); `sobol_indices` is called at each access.
         """
-        found = sobol_indices(self)
+        known = known_marginals(self, expansion_of(self)) is not None
+        found = sobol_indices(self, distribution="empirical" if known else "uniform", order=1)
         shares = found.variance @ found.total
         whole = float(shares.sum())
         return np.asarray(shares / whole if whole > 0 else np.zeros(shares.size))

@@ -59,9 +59,10 @@ class CentredTerms:
         found = []
         for t in self._inputs:
             one = self.marginals[t]
-            found.append((one.weights @ functions_of(
-                self.basis.spectrum, self.basis.lam, self.indices, t, one.nodes
-            )))
+            found.append(
+                one.weights
+                @ functions_of(self.basis.spectrum, self.basis.lam, self.indices, t, one.nodes)
+            )
             found[-1] = found[-1][self.indices[:, t]]
         return found
 

@@ -39,10 +39,10 @@ class Function(Protocol):
 
 
 class Decomposition(ABC):
-    """The functional ANOVA decomposition of a fitted function.
+    r"""The functional ANOVA decomposition of a fitted function.
 
     f is the sum of one part for each set u of inputs,
-    :math:`f_u(x) = \\sum_{v \\subseteq u} (-1)^{|u| - |v|} E[f \\mid x_v]`, and the mean of a part
+    :math:`f_u(x) = \sum_{v \subseteq u} (-1)^{|u| - |v|} E[f \mid x_v]`, and the mean of a part
     over any of its inputs is 0.
     """
 

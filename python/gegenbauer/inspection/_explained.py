@@ -10,8 +10,9 @@ from gegenbauer._messages import Message
 from gegenbauer._validation import as_matrix, check_integer, setting, shown
 from gegenbauer.inspection._decomposition import decompose
 from gegenbauer.inspection.distributions import marginals_of
-from gegenbauer.inspection.marginals import FIXED, sample_marginals
+from gegenbauer.inspection.marginals import FIXED
 from gegenbauer.inspection.models import expansion_of, largest_indices
+from gegenbauer.inspection.sample_marginals import sample_marginals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,9 +101,9 @@ class Explained:
             if given is None:
                 found = np.linspace(box.lower[t], box.upper[t], n_values)
                 return found, found
-            found = as_matrix(
-                given, "grid", n_columns=1, one_dimensional=True, keep_float32=False
-            )[:, 0]
+            found = as_matrix(given, "grid", n_columns=1, one_dimensional=True, keep_float32=False)[
+                :, 0
+            ]
             return found, found
         if given is None:
             return levels, np.arange(float(len(levels)))

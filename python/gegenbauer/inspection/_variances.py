@@ -83,7 +83,12 @@ def variances_of_terms(
     m = indices.shape[1]
     for t in range(m):
         if indices[:, t].any():
-            _change_input(indices, t, _change_of_functions(terms.functions(t, marginals[t].nodes), marginals[t]), coef)
+            _change_input(
+                indices,
+                t,
+                _change_of_functions(terms.functions(t, marginals[t].nodes), marginals[t]),
+                coef,
+            )
     squares, active = coef**2, indices > 0
     n_inputs = active.sum(axis=1)
     varies = n_inputs > 0
@@ -115,7 +120,8 @@ def _change_of_functions(values: Doubles, marginal: Marginal) -> Doubles:
     """
     n = values.shape[1]
     found = np.zeros((n, n))
-    triangle = np.linalg.qr(np.sqrt(marginal.weights)[:, np.newaxis] * values, mode="r")
+    weighted = np.sqrt(marginal.weights)[:, np.newaxis] * values
+    triangle: Doubles = np.asarray(np.linalg.qr(weighted, mode="r"))
     triangle *= np.where(triangle[0, :1] < 0, -1.0, 1.0)  # the first function is 1
     found[: len(triangle)] = triangle
     return found

@@ -244,9 +244,7 @@ def partial_dependence(
     >>> partial_dependence(model, 0, grid=[0.0, 1.0]).average.round(3) + 0.0
     array([[0. , 0.5]])
     """
-    explained = Explained(
-        estimator, distribution, background, marginals_needed=background is None
-    )
+    explained = Explained(estimator, distribution, background, marginals_needed=background is None)
     places = explained.places(features)
     n_values = check_integer(grid_resolution, "grid_resolution", minimum=1)
     if grid is not None and len(places) == 1:

@@ -12,8 +12,9 @@ import numpy as np
 from gegenbauer._messages import Message
 from gegenbauer._validation import shown
 from gegenbauer.inspection._quadrature import chebyshev_rule, legendre_rule, quantile_rule
-from gegenbauer.inspection.marginals import FIXED, Marginal, known_marginals, of_levels
+from gegenbauer.inspection.marginals import FIXED, Marginal, of_levels
 from gegenbauer.inspection.models import largest_indices, spectrum_of
+from gegenbauer.inspection.sample_marginals import known_marginals
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -309,9 +310,7 @@ class _Source:
     def _finite(self, quantiles: Any) -> Doubles:
         found = np.asarray(quantiles, dtype=np.float64)
         if np.isnan(found).any():
-            raise ValueError(
-                Message("`distribution` of {} has quantiles that are NaN", self.name)
-            )
+            raise ValueError(Message("`distribution` of {} has quantiles that are NaN", self.name))
         limit = float(np.finfo(np.float64).max)
         return found.clip(-limit, limit)
 

@@ -41,8 +41,8 @@ class SobolIndices:
         Share of the interaction of two inputs alone; symmetric, with zeros on the diagonal. None
         where it was not asked for.
     shapley_effects : ndarray, shape (n_outputs, n_features), or None
-        Shares in which each interaction belongs to its inputs in equal parts; their sum is one. None
-        where they were not asked for.
+        Shares in which each interaction belongs to its inputs in equal parts; their sum is one.
+        None where they were not asked for.
     groups : sequence or None
         The groups of inputs, as they were given.
     closed, group_total : ndarray, shape (n_outputs, n_groups), or None

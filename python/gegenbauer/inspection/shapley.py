@@ -66,7 +66,7 @@ class ShapleyValues:
             shap is not installed.
         """
         try:
-            from shap import Explanation
+            from shap import Explanation  # type: ignore[import-not-found]
         except ImportError:
             raise ImportError("to_shap needs shap: run pip install shap") from None
         return Explanation(

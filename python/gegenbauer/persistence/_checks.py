@@ -144,6 +144,10 @@ def _expected_shapes(header: Header) -> dict[str, _Shape]:
     if f"{ALPHA_RESULTS}alpha" in given and name != "GegenbauerFeatures":
         shapes[f"{ALPHA_RESULTS}alpha"] = (None,)
         shapes[f"{ALPHA_RESULTS}score"] = (size(f"{ALPHA_RESULTS}alpha", 0),)
+    if "marginal_sizes" in given and name != "GegenbauerFeatures":
+        shapes["marginal_sizes"] = (m,)
+        shapes["marginal_nodes"] = (None,)
+        shapes["marginal_weights"] = given.get("marginal_nodes", (None,))
     if "statistics" in fitted:
         shapes["sums"] = (None,)
         if fitted["statistics"]["shifted"]:

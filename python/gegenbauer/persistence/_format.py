@@ -92,12 +92,16 @@ and for the estimators that choose by themselves
 ``warping_sizes``,       int64, (m,)           ``scaling_.warping``, if there is any: how many
 ``warping_shares``,      float64, (M,)         points each input has, 0 for none, and those of
 ``warping_values``       float64, (M,)         all inputs, one after another
+``marginal_sizes``,      int64, (m,)           marginals of the samples of a fit, if the model
+``marginal_nodes``,      float64, (N,)         has neither these nor sums: how many nodes each
+``marginal_weights``     float64, (N,)         input has, and those of all inputs; NaN for a
+                                               number that is missing
 =======================  ====================  ========================================
 
 Version 1 has other names (:mod:`gegenbauer._renamed`) and is read as well. Files of the same
 ``format_version`` may lack parameters that are newer than they are,
-``precision_``, ``prior_variance``, ``probability_reaches``, ``correlation``, ``inputs`` and
-``checksum``.
+``precision_``, ``prior_variance``, ``probability_reaches``, ``correlation``, ``inputs``,
+``checksum`` and marginals.
 
 A file is taken for hostile until it is loaded. Each number of the header has a range, and each
 tensor a type, a shape and a range; headers and shapes are checked before anything is allocated or
@@ -435,6 +439,9 @@ TENSORS: Final[dict[str, _Tensor]] = {
     "warping_sizes": _of_type("int64", low=0, high=2**31),
     "warping_shares": _doubles(low=0.0, high=1.0),
     "warping_values": _doubles(low=0.0, high=1.0),
+    "marginal_sizes": _of_type("int64", low=1, high=2**31),
+    "marginal_nodes": _of_type("float64", unknown=True),
+    "marginal_weights": _doubles(low=0.0, high=1.0),
 }
 
 # Text labels come back in an array as wide as they were in if it takes at most this, and 8 times

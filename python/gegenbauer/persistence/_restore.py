@@ -21,6 +21,7 @@ from gegenbauer.estimators._alternatives import Comparison
 from gegenbauer.estimators._label_set import LabelSet
 from gegenbauer.estimators._solution import Solution
 from gegenbauer.estimators.regressor_cv import GegenbauerRegressorCV
+from gegenbauer.inspection.marginals import Marginal
 from gegenbauer.persistence._checks import (
     build_object,
     is_double,
@@ -96,6 +97,10 @@ def from_parts(header: Header, arrays: dict[str, NDArray[Any]]) -> Any:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     if "correlation" in fitted:
         estimator._correlation = _restore_correlation(fitted["correlation"], n_features)
+    if "marginal_sizes" in arrays:
+        nodes, weights = _split("marginal", ("nodes", "weights"), arrays)
+        pairs = zip(nodes, weights, strict=True)
+        estimator._marginals = tuple(Marginal(*pair) for pair in pairs)
     results: dict[str, Any] | None = None
     if f"{ALPHA_RESULTS}alpha" in arrays:
         results = {key: arrays[f"{ALPHA_RESULTS}{key}"] for key in ("alpha", "score")}
@@ -221,18 +226,25 @@ def _restore_class_weight(pairs: list[Any]) -> dict[Any, float]:
     return weights
 
 
+def _split(
+    name: str, columns: tuple[str, str], arrays: dict[str, NDArray[Any]]
+) -> list[list[NDArray[Any]]]:
+    """Return arrays of all inputs, one after another, as one for each input."""
+    sizes, n = arrays[f"{name}_sizes"], arrays[f"{name}_{columns[0]}"].size
+    if sizes.sum() != n:
+        raise ModelFileError(
+            f"{name}_sizes must have the sum {n}, the number of points there are; got "
+            f"{sizes.sum()}."
+        )
+    ends = np.cumsum(sizes)[:-1]
+    return [np.split(arrays[f"{name}_{column}"], ends) for column in columns]
+
+
 def _restore_scaling(fitted: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> InputScaling:
     warping: list[Any] | None = None
     if "warping_sizes" in arrays:
-        sizes, shares = arrays["warping_sizes"], arrays["warping_shares"]
-        if sizes.sum() != shares.size:
-            raise ModelFileError(
-                f"warping_sizes must have the sum {shares.size}, the number of points there are; "
-                f"got {sizes.sum()}."
-            )
-        ends = np.cumsum(sizes)[:-1]
-        pairs = zip(np.split(shares, ends), np.split(arrays["warping_values"], ends), strict=True)
-        warping = [pair if pair[0].size else None for pair in pairs]
+        parts = _split("warping", ("shares", "values"), arrays)
+        warping = [pair if pair[0].size else None for pair in zip(*parts, strict=True)]
     scaling: InputScaling = build_object(
         InputScaling,
         arrays["lower"],

@@ -175,6 +175,11 @@ def to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
         fitted["inputs"] = _inputs(estimator._levels, dict(estimator._encoder.categories))
     if estimator._correlation is not None:
         fitted["correlation"] = [*estimator._correlation]
+    marginals = estimator._marginals
+    if marginals is not None:
+        tensors["marginal_sizes"] = np.array([one.nodes.size for one in marginals], np.int64)
+        tensors["marginal_nodes"] = np.concatenate([one.nodes for one in marginals])
+        tensors["marginal_weights"] = np.concatenate([one.weights for one in marginals])
     if _learns_by_sums(estimator):
         _put_statistics(estimator, tensors, fitted, position)
     for key, values in (getattr(estimator, "alpha_results_", None) or {}).items():

@@ -1,0 +1,118 @@
+"""Marginals of the samples of a fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gegenbauer.inspection._sums import marginals_of_sums
+from gegenbauer.inspection.marginals import Marginal, of_levels
+from gegenbauer.ridge.expansions import KernelExpansion, KernelPosterior, TermExpansion
+from gegenbauer.ridge.mean_expansion import MeanExpansion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gegenbauer._typing import Doubles
+    from gegenbauer.basis.levels import Levels
+    from gegenbauer.basis.tensor_basis import TensorBasis
+    from gegenbauer.ridge.expansions import Expansion
+
+__all__ = ["evenly_spread", "known_marginals", "nodes_for", "nodes_of", "sample_marginals"]
+
+# Samples that the marginal of an input is found from, evenly spread, of more
+_MOST_SAMPLES = 10_000
+
+# Nodes of the marginal of an input where functions are kernels: those that a model keeps, and those
+# of samples that are there
+_N_NODES, _MOST_NODES = 64, 1000
+
+
+def nodes_for(basis: TensorBasis) -> list[int]:
+    """Return how many nodes an input needs for means of products of two functions of it."""
+    return [int(n) + 1 for n in basis.indices.max(axis=0, initial=0)]
+
+
+def nodes_of(function: Expansion) -> list[int] | None:
+    """Return how many nodes the marginals of a model need, None if it keeps the samples."""
+    if isinstance(function, TermExpansion):
+        return nodes_for(function.basis)
+    return None if _keeps_samples(function) else [_N_NODES] * function.scaling.n_features
+
+
+def _keeps_samples(function: Expansion) -> bool:
+    """Whether centres are the samples of the fit, with their weights."""
+    if isinstance(function, KernelExpansion):
+        return isinstance(function.posterior, KernelPosterior)
+    return isinstance(function, MeanExpansion)
+
+
+def evenly_spread(n_samples: int) -> slice:
+    """Return which of many samples the marginals are found from: at most ten thousand."""
+    return slice(None, None, max(1, -(-n_samples // _MOST_SAMPLES)))
+
+
+def sample_marginals(
+    Z: Doubles,
+    weight: Doubles | None,
+    levels: Sequence[Levels | None] | None,
+    n_nodes: Sequence[int],
+) -> tuple[Marginal, ...]:
+    """Return the marginals of samples, by the Gauss rules of the numbers among their inputs.
+
+    Parameters
+    ----------
+    Z : ndarray, shape (n_samples, n_features)
+        Scaled.
+    weight : ndarray, shape (n_samples,), optional
+        Weights of the samples, positive.
+    levels : sequence of Levels or None
+        Shares of the levels of categories, which are those of all samples.
+    n_nodes : sequence of int
+        Of each input: means of polynomials of a degree below twice of it are exact.
+
+    Returns
+    -------
+    tuple of Marginal
+    """
+    shares = np.ones(len(Z)) if weight is None else np.array(weight, dtype=np.float64)
+    shares /= shares.sum()
+    found = []
+    for t, n in enumerate(n_nodes):
+        level = None if levels is None else levels[t]
+        if level is not None and level.category:
+            found.append(of_levels(level.shares))
+        else:
+            found.append(_of_column(np.ascontiguousarray(Z[:, t]), shares).condensed(n))
+    return tuple(found)
+
+
+def _of_column(values: Doubles, shares: Doubles) -> Marginal:
+    """Return the marginal of numbers, some of which may be missing."""
+    missing = np.isnan(values)
+    gone = float(shares[missing].sum())
+    nodes, places = np.unique(values[~missing], return_inverse=True)
+    weights: Doubles = np.bincount(places, shares[~missing], nodes.size).astype(np.float64)
+    if gone > 0:
+        nodes, weights = np.append(nodes, np.nan), np.append(weights, gone)
+    return Marginal(nodes, weights)
+
+
+def known_marginals(estimator: Any, function: Expansion) -> tuple[Marginal, ...] | None:
+    """Return the marginals of the samples of a fit, None if a model does not know them."""
+    sums = getattr(estimator, "_statistics", None)
+    if sums is not None:  # of all that came, as batches or in a fit before them
+        return marginals_of_sums(sums.basis, sums.gram)
+    found: tuple[Marginal, ...] | None = estimator._marginals
+    if found is None and _keeps_samples(function):
+        return _of_centres(function)  # type: ignore[arg-type]
+    return found
+
+
+def _of_centres(function: KernelExpansion | MeanExpansion) -> tuple[Marginal, ...]:
+    """Return the marginals of the centres of a function that are the samples of its fit."""
+    one = function.parts[0] if isinstance(function, MeanExpansion) else function
+    Z = one.scaling.transform(one.centres).clip(-1.0, 1.0)
+    levels = one.kernel.spectrum.levels
+    return sample_marginals(Z, one.samples_posterior.weight, levels, [_MOST_NODES] * Z.shape[1])
