@@ -69,6 +69,7 @@ FOREIGN = {
     "typer": {"cli"},
     "rich": {"cli"},
     "sympy": {"inspection"},
+    "shap": {"inspection"},
     "onnx": {"export"},
     "skl2onnx": {"export"},
     "joblib": {"_dispatch"},
