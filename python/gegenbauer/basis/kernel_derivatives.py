@@ -1,4 +1,4 @@
-"""Derivatives of the kernel of all terms by its first argument.
+"""First and second derivatives of the kernel of all terms by its first argument.
 
 The kernel is a product over the inputs. Components of its spectrum that the core sums have
 derivatives by terms, as in :mod:`gegenbauer.basis.derivatives`. Those that it has in closed form
@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     from gegenbauer.basis.kernels import SpectrumKernel
     from gegenbauer.basis.spectrum import Component
 
-__all__ = ["is_closed", "kernel_gradient"]
+__all__ = ["KernelFactor", "is_closed", "kernel_gradient", "kernel_hessian"]
 
 # Values of a factor that are held at once, few enough for a cache
 _MOST_VALUES = 2**15
+
+# Angles whose third powers would be left of larger terms
+_SMALL = 0.1
 
 # n^-4 and n^-6 sum to b(w) with w = (pi - u)^2: coefficients of w and w^2 in b'(w), which is 0 at
 # w = pi^2
@@ -73,7 +76,7 @@ def kernel_gradient(
     """
     (n, m), n_outputs = x.shape, coef.shape[1]
     require_memory(8.0 * n * m * n_outputs, "the result", "differentiate at fewer samples at once")
-    factors = [_Factor(kernel, t, z[:, t]) for t in range(m)]
+    factors = [KernelFactor(kernel, t, z[:, t]) for t in range(m)]
     found = np.empty((n, m, n_outputs))
     step = max(1, _MOST_VALUES // len(z))
     for first in range(0, n, step):
@@ -89,8 +92,62 @@ def kernel_gradient(
     return found
 
 
-class _Factor:
-    """The factor 1 + k(x, z) of one input in a kernel, for given z, and its derivative by x."""
+def kernel_hessian(
+    kernel: SpectrumKernel, x: Doubles, z: Doubles, coef: Doubles, *, n_threads: int | None = None
+) -> Doubles:
+    """Differentiate sums of kernels at centres twice, by their scaled inputs.
+
+    Parameters
+    ----------
+    kernel, x, z, coef, n_threads
+        As for `kernel_gradient`.
+
+    Returns
+    -------
+    ndarray, shape (n_samples, n_features, n_features, n_outputs)
+
+    Raises
+    ------
+    ValueError
+        The kernel has kinks where x and a centre have an input in common.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import GeometricDecay
+    >>> from gegenbauer.basis import SpectrumKernel
+    >>> from gegenbauer.basis.kernel_derivatives import kernel_hessian
+    >>> kernel = SpectrumKernel(2, GeometricDecay(0.5, 0.1), max_degree=1)  # of 1 + x z
+    >>> kernel_hessian(kernel, np.zeros((1, 2)), np.full((1, 2), 0.5), np.ones((1, 1)))[0, 0, 1]
+    array([0.25])
+    """
+    (n, m), n_outputs = x.shape, coef.shape[1]
+    require_memory(8.0 * n * m**2 * n_outputs, "the result", "differentiate at fewer samples")
+    factors = [KernelFactor(kernel, t, z[:, t]) for t in range(m)]
+    found = np.empty((n, m, m, n_outputs))
+    step = max(1, _MOST_VALUES // len(z))
+    for first in range(0, n, step):
+        block = slice(first, first + step)
+        columns = x[block].T
+        values = [f.values(column, n_threads) for f, column in zip(factors, columns, strict=True)]
+        slopes = [f.slopes(column) for f, column in zip(factors, columns, strict=True)]
+        behind = [np.ones_like(values[0])]
+        behind = [*itertools.accumulate(values[:0:-1], np.multiply, initial=behind[0])][::-1]
+        before = np.ones_like(values[0])
+        for t in range(m):
+            curved = factors[t].curvatures(columns[t])
+            found[block, t, t] = (before * behind[t] * curved) @ coef
+            between = before * slopes[t]  # times the factors of inputs between t and s
+            for s in range(t + 1, m):
+                found[block, t, s] = (between * slopes[s] * behind[s]) @ coef
+                found[block, s, t] = found[block, t, s]
+                between = between * values[s]
+            before = before * values[t]
+    return found
+
+
+class KernelFactor:
+    """The factor 1 + k(x, z) of one input in a kernel, for given z, and its derivatives by x."""
 
     def __init__(self, kernel: SpectrumKernel, t: int, z: Doubles) -> None:
         self._kernel = input_kernel(kernel, t)
@@ -121,7 +178,8 @@ class _Factor:
             n, lam = self._kernel.n_degrees, kernel.lam
             self._basis = TensorBasis(1, degree=n, lam=lam, spectrum=Spectrum(summed))
             values = self._basis.evaluate(np.nan_to_num(z)[:, np.newaxis])
-            self._coef = next(derivative_coefficients(self._basis, np.ascontiguousarray(values.T)))
+            values = np.ascontiguousarray(values.T)
+            self._coef = next(derivative_coefficients(self._basis, values))
 
     def values(self, x: Doubles, n_threads: int | None = None) -> Doubles:
         """Return the factor, (n_samples, n_others)."""
@@ -138,6 +196,22 @@ class _Factor:
             found += _power_slopes(x, z, *self._cubic.tolist())
         for part in self._geometric:
             found += part.interaction * _geometric_slopes(x, z, part.ratio)
+        found[missing] = 0.0
+        return found
+
+    def curvatures(self, x: Doubles) -> Doubles:
+        """Return its second derivative by x, (n_samples, n_others), likewise."""
+        missing = np.isnan(x)[:, np.newaxis] | np.isnan(self._z)
+        x, z = np.nan_to_num(x)[:, np.newaxis], np.nan_to_num(self._z)
+        found = np.zeros((x.size, z.size))
+        if self._basis is not None:
+            found += self._basis.evaluate(x) @ next(
+                derivative_coefficients(self._basis, self._coef)
+            )
+        if self._cubic.any():
+            found += _power_curvatures(x, z, *self._cubic.tolist())
+        for part in self._geometric:
+            found += part.interaction * _geometric_curvatures(x, z, part.ratio)
         found[missing] = 0.0
         return found
 
@@ -179,3 +253,47 @@ def _geometric_slopes(x: Doubles, z: Doubles, ratio: float) -> Doubles:
     both = near * far
     curved = x * (4.0 * ratio * (1.0 - ratio**2) * np.sin(2.0 * c) ** 2) * (near + far)
     return np.asarray((z * (1.0 - ratio**2) * (near**2 + far**2) - curved) / both**2)
+
+
+def _power_curvatures(x: Doubles, z: Doubles, linear: float, square: float) -> Doubles:
+    """Differentiate the same twice.
+
+    By e the first derivative is 4 e / sin e times P = p_0 + p_1 (e^2 + 3 r^2) + p_2 (e^4 + 10 e^2
+    r^2 + 5 r^4), and the derivative of e by x is 1 / sin e, up to a sign that both have.
+    """
+    above = x <= z
+    e = np.where(above, np.arccos(-x), np.arccos(x))
+    f = np.where(above, np.arccos(x), np.arccos(-x))
+    r = np.where(above, np.arccos(z), np.arccos(-z))
+    e2, r2 = e * e, r * r
+    inner = 3.0 * linear + square * (10.0 * e2 + 5.0 * r2)
+    P = r2 * inner - f * (np.pi + e) * (linear + square * (np.pi**2 + e2))
+    slope = e * (2.0 * linear + square * (4.0 * e2 + 20.0 * r2))
+    near = np.minimum(e, f)
+    sine = np.sin(near)  # of e, with all its digits
+    turn = np.where(
+        e < _SMALL, e**3 * (1.0 / 3.0 - e2 / 30.0 + e2**2 / 840.0), sine - e * np.cos(e)
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = 4.0 * (turn / sine**3 * P + e / sine**2 * slope)
+    at_end = 4.0 * (P / 3.0 + 2.0 * linear + square * 20.0 * r2)  # as e goes to 0
+    return np.asarray(np.where(e == 0.0, at_end, found))
+
+
+def _geometric_curvatures(x: Doubles, z: Doubles, ratio: float) -> Doubles:
+    """Differentiate the sum of ratio^(n - 1) phi_n(x) phi_n(z) twice.
+
+    It is S / D with D = near far of `_geometric_slopes`, and both are quadratic in x.
+    """
+    a, c = 0.5 * np.arccos(x), 0.5 * np.arccos(z)
+    across, along = np.sin(a) * np.cos(c), np.cos(a) * np.sin(c)
+    near, far = (
+        (1.0 - ratio) ** 2 + 4.0 * ratio * half**2 for half in (across - along, across + along)
+    )
+    both = near * far
+    value = 2.0 * x * z * (1.0 + 3.0 * ratio**2)
+    value -= 4.0 * ratio * (x * x + z * z - 1.0) + 2.0 * ratio * (1.0 + ratio**2)
+    value /= both
+    falling = 8.0 * ratio**2 * x - 4.0 * ratio * (1.0 + ratio**2) * z
+    slope = _geometric_slopes(x, z, ratio)
+    return np.asarray((-8.0 * ratio - 2.0 * slope * falling - 8.0 * ratio**2 * value) / both)

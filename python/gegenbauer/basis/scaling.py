@@ -302,6 +302,22 @@ class InputScaling:
         slopes[np.isnan(data)] = 0.0
         return slopes
 
+    def slopes_at(self, t: int, scaled: npt.ArrayLike) -> Doubles:
+        """Return the derivatives of `transform` by the entries of column t, where they map to."""
+        values = np.asarray(scaled, dtype=np.float64)
+        if self.is_constant[t]:
+            return np.zeros_like(values)
+        low, high = (np.broadcast_to(end, self.lower.shape)[t] for end in self._ends)
+        with np.errstate(over="ignore"):  # of a range that is nearly none
+            found = np.full_like(
+                values, 0.5 * (high - low) / (0.5 * self.upper[t] - 0.5 * self.lower[t])
+            )
+        if self._pieces and self._pieces[t][0].size:
+            _, starts, slopes = self._pieces[t]
+            unit = (values - low) / (high - low)
+            found *= slopes[np.searchsorted(starts[1:], unit, side="right")]
+        return found
+
     def beyond(self, X: npt.ArrayLike, *, rounded: bool = False) -> npt.NDArray[np.bool_]:
         """Return which entries of X lie outside of the box, (n_samples, n_features).
 

@@ -198,16 +198,18 @@ class FoundEstimator(MixedInputs, TargetEstimator):
         self._apply_range_policy(X)
         return np.asarray(X)
 
-    def _derivatives(self, X: Any) -> tuple[NDArray[Any], Doubles]:
-        """Return checked samples (S, m), and the derivatives of the outputs there (S, m, K)."""
+    def _derivatives(self, X: Any, order: int = 1) -> tuple[NDArray[Any], Doubles]:
+        """Return checked samples (S, m), and first or second derivatives there, (S, m[, m], K)."""
         X = self._samples_to_predict(X)
         with advising(self._results_advice):
-            return X, self._function(X).gradient(X, n_threads=self._n_threads())
+            function = self._function(X)
+            method = function.gradient if order == 1 else function.hessian
+            return X, method(X, n_threads=self._n_threads())
 
     def _evaluated(self, X: Any, make: Callable[[Any], Any]) -> tuple[NDArray[Any], Doubles]:
         """Return checked samples, and the values there of what is made of the fitted function."""
         X = self._samples_to_predict(X)
-        with advising(RESULTS_ADVICE):
+        with advising(self._results_advice):
             return X, make(self._function(X)).evaluate(X, n_threads=self._n_threads())
 
     def _samples_to_explain(self, X: Any) -> NDArray[Any]:

@@ -207,9 +207,9 @@ class GegenbauerEstimator(StreamEstimator):
         """Return the outputs (S, K), or (S,) where ``term_coef_`` is one-dimensional."""
         return self._of_samples(X, TermExpansion.evaluate)[1]
 
-    def _derivatives(self, X: Any) -> tuple[NDArray[Any], Doubles]:
-        """Return checked samples (S, m), and the derivatives of the outputs there."""
-        return self._of_samples(X, TermExpansion.gradient)
+    def _derivatives(self, X: Any, order: int = 1) -> tuple[NDArray[Any], Doubles]:
+        """Return checked samples (S, m), and first or second derivatives of the outputs there."""
+        return self._of_samples(X, TermExpansion.gradient if order == 1 else TermExpansion.hessian)
 
     def _evaluated(
         self, X: Any, make: Callable[[TermExpansion], TermExpansion]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gegenbauer.inspection._gradient import gradient
 from gegenbauer.inspection._polynomial_text import polynomial_text
 from gegenbauer.inspection._to_sympy import to_sympy
 from gegenbauer.inspection.anova import (
@@ -11,7 +10,9 @@ from gegenbauer.inspection.anova import (
     anova_components,
     partial_dependence,
 )
+from gegenbauer.inspection.derivatives import gradient, hessian
 from gegenbauer.inspection.indices import SobolIndices
+from gegenbauer.inspection.sensitivity import derivative_sensitivity
 from gegenbauer.inspection.shapley import ShapleyValues, shapley_values
 from gegenbauer.inspection.sobol import (
     kernel_sobol_indices,
@@ -25,7 +26,9 @@ __all__ = [
     "ShapleyValues",
     "SobolIndices",
     "anova_components",
+    "derivative_sensitivity",
     "gradient",
+    "hessian",
     "kernel_sobol_indices",
     "partial_dependence",
     "polynomial_text",

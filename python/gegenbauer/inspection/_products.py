@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gegenbauer.inspection.marginals import Marginal
     from gegenbauer.ridge.expansions import KernelExpansion
 
-__all__ = ["KernelProducts", "equal_shares"]
+__all__ = ["KernelProducts", "equal_shares", "products_without_one"]
 
 # Values of a factor that are held at once, few enough for a cache
 _MOST_VALUES = 2**15

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gegenbauer.inspection._term_sum import TermSum
     from gegenbauer.inspection.marginals import Marginal
 
-__all__ = ["Variances", "variances_of_kernels", "variances_of_terms"]
+__all__ = ["Variances", "mean_squares", "variances_of_kernels", "variances_of_terms"]
 
 # Values of a factor at pairs of centres that are held at once
 _MOST_VALUES = 2**17
@@ -111,6 +111,21 @@ def variances_of_terms(
         touching=some @ squares,
         error=_EPS * len(coef) * np.abs(coef).max(axis=0, initial=0.0) ** 2,
     )
+
+
+def mean_squares(terms: TermSum, marginals: Sequence[Marginal]) -> Doubles:
+    """Return the mean of the square of a sum of terms, (n_outputs,).
+
+    Weights of a marginal may have any sum, as those of a density times another function have.
+    """
+    indices, coef = terms.indices, np.array(terms.coef)
+    for t, marginal in enumerate(marginals):
+        if indices[:, t].any():
+            change = _change_of_functions(terms.functions(t, marginal.nodes), marginal)
+            _change_input(indices, t, change, coef)
+        else:
+            coef *= np.sqrt(marginal.weights.sum())
+    return np.asarray((coef**2).sum(axis=0))
 
 
 def _change_of_functions(values: Doubles, marginal: Marginal) -> Doubles:

@@ -42,6 +42,8 @@ def marginals_of(
     estimator: Any,
     function: Expansion,
     distribution: Any,
+    *,
+    inside: bool = False,
 ) -> list[Marginal]:
     """Return the marginals of all inputs of a model.
 
@@ -53,6 +55,8 @@ def marginals_of(
         What it has fitted, whose scaling has the policy for values out of range.
     distribution : str, distribution, mapping or sequence
         As `sobol_indices` takes it.
+    inside : bool
+        Whether what is clipped is left out, so that weights have a smaller sum.
 
     Raises
     ------
@@ -67,7 +71,7 @@ def marginals_of(
     for t, one in enumerate(given):
         degree = None if degrees is None else degrees[t]
         level = None if levels is None else levels[t]
-        source = _Source(estimator, scaling, t, level, degree, known)
+        source = _Source(estimator, scaling, t, level, degree, known, inside)
         found.append(source.marginal(one))
     return found
 
@@ -135,9 +139,10 @@ class _Source:
         levels: Levels | None,
         degree: int | None,
         known: Callable[[], tuple[Marginal, ...] | None],
+        inside: bool,
     ) -> None:
         self.estimator, self.t, self.levels, self.degree = estimator, t, levels, degree
-        self.known = known
+        self.known, self.inside = known, inside and scaling.clip
         self.fixed = bool(scaling.is_constant[t])
         self.is_category = levels is not None and levels.category
         self.domain = scaling.domain
@@ -224,7 +229,7 @@ class _Source:
             )
         shares = shares / shares.sum()
         codes = self._codes([*given])
-        return Marginal(self._scaled(codes), shares)
+        return self._kept(codes, shares)
 
     def _codes(self, values: list[Any]) -> Doubles:
         """Return values of the input as the model takes them."""
@@ -304,8 +309,18 @@ class _Source:
             )
         nodes, weights = rule
         n_nodes = _N_NODES if self.degree is None else self.degree + 1
+        if self.inside:
+            within = np.abs(nodes) < 1.0
+            nodes, weights = nodes[within], weights[within]
         found = Marginal(low + (high - low) * 0.5 * (nodes + 1.0), weights)
         return found.condensed(n_nodes)
+
+    def _kept(self, values: Doubles, shares: Doubles) -> Marginal:
+        """Return values and their shares, those beyond the box where they count."""
+        if self.inside:
+            within = ~self.scaling.beyond(values[:, np.newaxis])[:, 0]
+            values, shares = values[within], shares[within]
+        return Marginal(self._scaled(values), shares)
 
     def _finite(self, quantiles: Any) -> Doubles:
         found = np.asarray(quantiles, dtype=np.float64)
@@ -324,7 +339,7 @@ class _Source:
         values = np.arange(first, last + 1.0)
         shares = np.asarray(given.pmf(values), dtype=np.float64)
         kept = shares > 0
-        found = Marginal(self._scaled(values[kept]), shares[kept] / shares[kept].sum())
+        found = self._kept(values[kept], shares[kept] / shares[kept].sum())
         return found.condensed(_N_NODES if self.degree is None else self.degree + 1)
 
 

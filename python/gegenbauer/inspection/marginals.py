@@ -39,11 +39,13 @@ class Marginal:
         share = float(self.weights[missing].sum())
         if len(self.nodes) - np.count_nonzero(missing) <= n_nodes:
             return self
-        given = self.weights[~missing] / (1.0 - share)
-        nodes, weights = gauss_rule(self.nodes[~missing], given, n_nodes)
+        given = self.weights[~missing]
+        whole = float(given.sum())
+        nodes, weights = gauss_rule(self.nodes[~missing], given / whole, n_nodes)
+        weights = whole * weights
         if share == 0:
             return Marginal(nodes, weights)
-        return Marginal(np.append(nodes, np.nan), np.append((1.0 - share) * weights, share))
+        return Marginal(np.append(nodes, np.nan), np.append(weights, share))
 
 
 # Of a constant input, which `InputScaling` maps to 0

@@ -15,7 +15,7 @@ from gegenbauer._messages import Ways
 from gegenbauer._validation import CLIP, as_matrix, check_out, check_threads, require_finite
 from gegenbauer.basis.averages import averaged_terms
 from gegenbauer.basis.derivatives import derivative_coefficients
-from gegenbauer.basis.kernel_derivatives import kernel_gradient
+from gegenbauer.basis.kernel_derivatives import kernel_gradient, kernel_hessian
 from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
 from gegenbauer.basis.levels import as_samples
 from gegenbauer.basis.spectrum import Spectrum
@@ -232,6 +232,13 @@ class Expansion(ABC):
         """
 
     @abstractmethod
+    def hessian(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
+        """Return the second derivatives of the values at X, likewise.
+
+        (n_samples, n_features, n_features), or with n_outputs as the last.
+        """
+
+    @abstractmethod
     def variance(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return the variances of the values at X in units of the noise, (n_samples,).
 
@@ -296,6 +303,15 @@ class LinearExpansion(Expansion):
             found *= self.scaling.slopes(X)[:, :, np.newaxis]
         require_finite(found, "some derivatives are", _REMEDY)
         return found[:, :, 0] if self.coef.ndim == 1 else found
+
+    def _by_pairs_of_inputs(self, found: Doubles, X: npt.NDArray[Any]) -> Doubles:
+        """Turn second derivatives by scaled inputs, (n, m, m, n_outputs), into others."""
+        slopes = self.scaling.slopes(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found *= slopes[:, :, np.newaxis, np.newaxis]
+            found *= slopes[:, np.newaxis, :, np.newaxis]
+        require_finite(found, "some second derivatives are", _REMEDY)
+        return found[..., 0] if self.coef.ndim == 1 else found
 
     @staticmethod
     def _require(posterior: _Posterior | None) -> _Posterior:
@@ -393,6 +409,25 @@ class TermExpansion(LinearExpansion):
         if self.basis.spectrum.levels is not None:
             found[np.isnan(data)] = 0.0
         return self._by_inputs(found, data)
+
+    def hessian(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
+        """Return the second derivatives, (n_samples, n_features, n_features[, n_outputs])."""
+        data = as_samples(X, "X", self.basis)
+        box, threads = self.basis._box(self.scaling), check_threads(n_threads)
+        (n, m), K = data.shape, self.n_outputs
+        require_memory(8.0 * n * m**2 * K, "the result", "differentiate at fewer samples at once")
+        found = np.empty((n, m, m, K))
+        for t, once in enumerate(derivative_coefficients(self.basis, self.coef_2d)):
+            twice = [*derivative_coefficients(self.basis, once)][t:]
+            block = np.empty((n, len(twice) * K))
+            core.predict(self.basis._plan, data, box, np.hstack(twice), block, threads)
+            found[:, t, t:] = block.reshape(n, -1, K)
+            found[:, t:, t] = found[:, t, t:]
+        if self.basis.spectrum.levels is not None:
+            missing = np.isnan(data)
+            found[missing] = 0.0
+            found.swapaxes(1, 2)[missing] = 0.0
+        return self._by_pairs_of_inputs(found, data)
 
     def variance(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return the variances of the values at X in units of the noise, (n_samples,)."""
@@ -578,6 +613,22 @@ class KernelExpansion(LinearExpansion):
         x, z = (self.scaling.transform(part).clip(-1.0, 1.0) for part in (data, self.centres))
         found = kernel_gradient(self.kernel, x, z, self.coef_2d, n_threads=n_threads)
         return self._by_inputs(found, data)
+
+    def hessian(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
+        """Return the second derivatives, (n_samples, n_features, n_features[, n_outputs]).
+
+        Raises
+        ------
+        ValueError
+            The kernel has a kink where x and a centre have an input in common, as s = 1 has.
+        """
+        if isinstance(self.kernel, TotalDegreeKernel):
+            return self._of_terms(self.kernel, n_threads).hessian(X, n_threads=n_threads)
+        data = as_samples(X, "X", self.kernel)
+        self.kernel.diagonal(data, scaling=self.scaling)  # refuses what is outside of the domain
+        x, z = (self.scaling.transform(part).clip(-1.0, 1.0) for part in (data, self.centres))
+        found = kernel_hessian(self.kernel, x, z, self.coef_2d, n_threads=n_threads)
+        return self._by_pairs_of_inputs(found, data)
 
     def _of_terms(self, kernel: TotalDegreeKernel, n_threads: int | None) -> TermExpansion:
         """Return the same function as a sum of the finitely many terms of its kernel."""

@@ -118,6 +118,10 @@ class MeanExpansion(Expansion):
         """Return the derivatives at X by the inputs, (n_samples, n_features[, n_outputs])."""
         return _mean([part.gradient(X, n_threads=n_threads) for part in self.parts])
 
+    def hessian(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
+        """Return the second derivatives, (n_samples, n_features, n_features[, n_outputs])."""
+        return _mean([part.hessian(X, n_threads=n_threads) for part in self.parts])
+
     def variance(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return the mean variance of the parts at X in units of the noise, (n_samples,).
 

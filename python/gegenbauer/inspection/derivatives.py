@@ -1,4 +1,4 @@
-"""Derivatives of a fitted model by its inputs, at samples as `predict` takes them."""
+"""First and second derivatives of a fitted model by its inputs, at samples as for `predict`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gegenbauer.inspection.models import expansion_of
 if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
 
-__all__ = ["gradient"]
+__all__ = ["gradient", "hessian"]
 
 
 def gradient(estimator: Any, X: Any) -> Doubles:
@@ -53,6 +53,8 @@ def gradient(estimator: Any, X: Any) -> Doubles:
 
     See Also
     --------
+    hessian : The second derivatives.
+    derivative_sensitivity : Mean squares of the derivatives.
     sobol_indices : Shares of the inputs in the variance of a model.
 
     Examples
@@ -74,3 +76,57 @@ def gradient(estimator: Any, X: Any) -> Doubles:
     found[np.isnan(codes)] = np.nan
     found[:, estimator._category_columns] = np.nan
     return np.asarray(found[:, :, 0] if found.shape[2] == 1 else found)
+
+
+def hessian(estimator: Any, X: Any) -> Doubles:
+    r"""Return the second derivatives of a fitted model by its inputs, at some samples.
+
+    .. math:: \frac{\partial^2 f}{\partial x_s \partial x_t}(x)
+
+    in closed form, of the function that `gradient` differentiates.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted regressor or classifier.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Samples, as for `gradient`. A result takes n_features times the memory of that.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features, n_features), or with n_outputs as the last
+        Symmetric, in units of the output by those of two inputs; NaN and 0 where `gradient` has
+        them for either input.
+
+    Raises
+    ------
+    TypeError, ValueError, sklearn.exceptions.NotFittedError, BeyondRangeError
+        As `gradient` raises them.
+    MemoryError
+        The result does not fit into memory.
+
+    See Also
+    --------
+    gradient : The first derivatives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gegenbauer import GegenbauerRegressor
+    >>> from gegenbauer.inspection import hessian
+    >>> X = np.random.default_rng(0).uniform(size=(50, 2))
+    >>> model = GegenbauerRegressor(degree=2, alpha=1e-12)
+    >>> model = model.fit(X, X[:, 0] ** 2 + 3 * X[:, 0] * X[:, 1])
+    >>> hessian(model, X[:1]).round(4) + 0.0
+    array([[[2., 3.],
+            [3., 0.]]])
+    """
+    expansion_of(estimator)
+    codes, found = estimator._derivatives(X, order=2)
+    n, m = codes.shape
+    found = found.reshape(n, m, m, -1)
+    unknown = np.isnan(codes)
+    unknown[:, estimator._category_columns] = True
+    found[unknown] = np.nan
+    found.swapaxes(1, 2)[unknown] = np.nan
+    return np.asarray(found[..., 0] if found.shape[3] == 1 else found)
