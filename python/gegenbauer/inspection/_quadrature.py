@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from gegenbauer._typing import Doubles
 
@@ -95,11 +96,31 @@ def gauss_rule(nodes: Doubles, weights: Doubles, n_nodes: int) -> tuple[Doubles,
     return np.asarray((middle + half * values).clip(low, high)), np.asarray(found / found.sum())
 
 
+def _crossings(quantiles: Callable[[Doubles], Doubles], faces: Sequence[float]) -> list[float]:
+    """Return the probabilities below 1/2 at which monotone quantiles cross some values."""
+    found = []
+    for face in faces:
+        low, high = 0.0, 0.5
+        above = bool(quantiles(np.array([high]))[0] >= face)
+        while high - low > 4.0 * np.finfo(np.float64).eps * high:
+            middle = 0.5 * (low + high)
+            if bool(quantiles(np.array([middle]))[0] >= face) == above:
+                high = middle
+            else:
+                low = middle
+            if high < np.finfo(np.float64).tiny:
+                break
+        if high < 0.5 and low > 0.0:
+            found.append(high)
+    return found
+
+
 def quantile_rule(
     lower: Callable[[Doubles], Doubles],
     upper: Callable[[Doubles], Doubles],
     scale: Callable[[Doubles], Doubles],
     degree: int,
+    faces: Sequence[float] = (),
 ) -> tuple[Doubles, Doubles] | None:
     """Return nodes and weights of a distribution that is known by its quantiles.
 
@@ -115,6 +136,8 @@ def quantile_rule(
         Maps quantiles to the domain of the polynomials, [-1, 1] inside of the box.
     degree : int
         Of the polynomials whose means must have converged, to 1e-13 of the mean of their size.
+    faces : sequence of float
+        Quantiles where the scaling begins or ends to clip: intervals meet there.
 
     Returns
     -------
@@ -124,7 +147,10 @@ def quantile_rule(
     abscissae, shares = legendre_rule(_NODES)
     offsets = 0.5 * (abscissae + 1.0)
     # which half, its beginning and its width, of probabilities
-    waiting = [(side, 0.0, 0.5) for side in (0, 1)]
+    waiting = []
+    for side, quantiles in enumerate((lower, upper)):
+        ends = [0.0, *sorted(_crossings(quantiles, faces)), 0.5]
+        waiting += [(side, a, b - a) for a, b in itertools.pairwise(ends) if b > a]
     rules: list[tuple[Doubles, Doubles]] = []
     size = np.zeros(degree + 1)
 

@@ -296,7 +296,9 @@ class _Source:
             return 2.0 * (self._scaled(x) - low) / (high - low) - 1.0
 
         degree = _DEGREE if self.degree is None else 2 * self.degree
-        rule = quantile_rule(quantiles, from_above, scale, degree)
+        box = self.scaling
+        faces = [float(box.lower[0]), float(box.upper[0])] if box.clip else []
+        rule = quantile_rule(quantiles, from_above, scale, degree, faces)
         if rule is None:
             raise ValueError(
                 Message(
