@@ -232,6 +232,7 @@ def partial_dependence(
     See Also
     --------
     anova_components : Main effects and interactions at samples.
+    DependenceDisplay : Plots of these means.
     sklearn.inspection.partial_dependence : The same of any model, by predictions.
 
     Examples

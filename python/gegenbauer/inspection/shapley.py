@@ -171,6 +171,7 @@ def shapley_values(
     sobol_indices : Shares of the inputs in the variance of a model.
     anova_components : Main effects and interactions.
     partial_dependence : Means given some inputs.
+    ContributionDisplay : One prediction, from the mean to the output.
 
     References
     ----------

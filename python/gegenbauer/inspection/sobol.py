@@ -428,6 +428,7 @@ def sobol_indices(
     See Also
     --------
     InputDisplay : Which inputs matter.
+    InteractionDisplay : Which pairs of inputs interact.
     shapley_values : What each input adds to a prediction.
     term_sobol_indices : The same of a basis and its coefficients.
 

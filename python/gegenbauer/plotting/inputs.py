@@ -8,11 +8,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._messages import Message
-from gegenbauer._validation import check_integer
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.inspection.indices import SobolIndices
 from gegenbauer.inspection.sobol import sobol_indices
-from gegenbauer.plotting._axes import get_axes
+from gegenbauer.plotting._axes import check_output, get_axes, labels_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +43,7 @@ class InputDisplay:
     See Also
     --------
     sobol_indices : Shares of the inputs in the variance of a model.
+    InteractionDisplay : Shares of pairs of inputs.
 
     Examples
     --------
@@ -95,9 +95,7 @@ class InputDisplay:
             names = getattr(indices, "feature_names_in_", None) if names is None else names
             indices = sobol_indices(indices)
         n_outputs, m = indices.total.shape
-        output = check_integer(output, "output", minimum=0)
-        if output >= n_outputs:
-            raise ValueError(Message("`output` must be below {}, got {}", n_outputs, output))
+        output = check_output(output, n_outputs)
         values = {
             "first order": indices.first_order[output], "total": indices.total[output]
         }  # fmt: skip
@@ -156,7 +154,7 @@ class InputDisplay:
             )
             for i, (name, values) in enumerate(self.values.items())
         }
-        self.ax_.set_yticks(places, [str(name) for name in self.names])
+        self.ax_.set_yticks(places, labels_of(self.names))
         self.ax_.set_ylim(len(self.names) - 0.4, -0.6)
         self.ax_.set_xlabel(self.xlabel)
         if len(self.values) > 1:
