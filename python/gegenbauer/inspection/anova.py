@@ -83,7 +83,6 @@ class PartialDependence:
     See Also
     --------
     partial_dependence : The means of a model.
-    sklearn.inspection.partial_dependence : The same attributes, by predictions.
 
     Examples
     --------
@@ -233,7 +232,6 @@ def partial_dependence(
     --------
     anova_components : Main effects and interactions at samples.
     DependenceDisplay : Plots of these means.
-    sklearn.inspection.partial_dependence : The same of any model, by predictions.
 
     Examples
     --------
