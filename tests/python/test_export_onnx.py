@@ -1,4 +1,4 @@
-"""Models of ONNX, run by onnxruntime, against the estimators; and pipelines by skl2onnx."""
+"""Models of ONNX, run by onnxruntime, against the estimators."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import json
 import numpy as np
 import pytest
 from export_models import NAMES, case, is_real, random_case
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from gegenbauer import (
     GegenbauerClassifier,
@@ -16,7 +14,7 @@ from gegenbauer import (
     GegenbauerRegressor,
     GegenbauerRegressorCV,
 )
-from gegenbauer.export import register_skl2onnx, to_onnx
+from gegenbauer.export import to_onnx
 
 onnx = pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
@@ -147,69 +145,3 @@ def test_refuses_labels_beyond_int64():
     y = np.where(X[:, 0] > 0.5, np.uint64(2**63 + 1), np.uint64(0))
     with pytest.raises(ValueError, match="labels beyond int64"):
         to_onnx(GegenbauerClassifier(n_terms=5).fit(X, y))
-
-
-class TestPipelines:
-    @pytest.fixture
-    @staticmethod
-    def types():
-        pytest.importorskip("skl2onnx")
-        register_skl2onnx()
-        from skl2onnx.common import data_types
-
-        return data_types
-
-    @staticmethod
-    def convert(pipeline, initial_types):
-        import skl2onnx
-
-        return skl2onnx.convert_sklearn(pipeline, initial_types=initial_types)
-
-    @pytest.mark.parametrize(
-        ("model", "target"),
-        [
-            (GegenbauerRegressor(n_terms=30), "number"),
-            (GegenbauerRegressor(n_terms=30), "numbers"),
-            (GegenbauerRegressorCV(), "number"),
-            (GegenbauerClassifier(n_terms=30), "truth"),
-            (GegenbauerClassifierCV(n_terms=30), "text"),
-            (GegenbauerClassifierCV(n_terms=30), "labels"),
-        ],
-    )
-    def test_convert(self, types, model, target):
-        X = np.random.default_rng(4).normal(2.0, 3.0, size=(60, 4))
-        y = X[:, 0] * X[:, 1]
-        targets = {
-            "number": y,
-            "numbers": np.column_stack([y, -y]),
-            "truth": y > 0,
-            "text": np.array(["a", "b", "c"])[np.digitize(y, [0.0, 5.0])],
-            "labels": np.column_stack([y > 0, y > 5]).astype(int),
-        }
-        pipeline = make_pipeline(StandardScaler(), model).fit(X, targets[target])
-        double = types.DoubleTensorType([None, 4])
-        found = run(self.convert(pipeline, [("X", double)]), X)
-        if "prediction" in found:
-            expected = pipeline.predict(X)
-            atol = 1e-10 * np.abs(expected).max()  # StandardScaler's rounding, too
-            np.testing.assert_allclose(found["prediction"], expected, rtol=0, atol=atol)
-            return
-        np.testing.assert_array_equal(found["label"], pipeline.predict(X))
-        decision = pipeline.decision_function(X)
-        np.testing.assert_allclose(found["decision"], decision, rtol=1e-10, atol=1e-10)
-        if hasattr(model, "predict_proba"):
-            shares = pipeline.predict_proba(X)
-            np.testing.assert_allclose(found["probabilities"], shares, rtol=0, atol=1e-11)
-
-    def test_inputs_of_float32_give_float32(self, types):
-        X = np.random.default_rng(5).normal(size=(60, 4)).astype(np.float32)
-        pipeline = make_pipeline(StandardScaler(), GegenbauerRegressor(n_terms=30)).fit(X, X[:, 0])
-        found = run(self.convert(pipeline, [("X", types.FloatTensorType([None, 4]))]), X)
-        assert found["prediction"].dtype == np.float32
-        np.testing.assert_allclose(found["prediction"], pipeline.predict(X), rtol=0, atol=1e-5)
-
-    def test_refuses_errors(self, types):
-        X = np.random.default_rng(6).normal(size=(30, 2))
-        model = GegenbauerRegressor(n_terms=5, out_of_range="error").fit(X, X[:, 0])
-        with pytest.raises(ValueError, match="cannot be exported to ONNX"):
-            self.convert(make_pipeline(model), [("X", types.DoubleTensorType([None, 2]))])

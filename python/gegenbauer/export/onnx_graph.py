@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 __all__ = ["OPSET", "Graph", "import_onnx"]
 
@@ -31,13 +31,13 @@ class Graph:
     ----------
     dtype : numpy dtype
         float64 or float32, that of all real numbers.
-    prefix : str
-        What names begin with, which must differ from those of the surroundings.
+    unique : callable, optional
+        From a name to one like it that nothing in the surroundings has; by default they are empty.
     """
 
-    def __init__(self, dtype: np.dtype[Any], prefix: str = "g") -> None:
+    def __init__(self, dtype: np.dtype[Any], unique: Callable[[str], str] = str) -> None:
         self._onnx = import_onnx("this")
-        self.dtype, self._prefix = dtype, prefix
+        self.dtype, self._unique, self._n_names = dtype, unique, 0
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self._known: dict[tuple[Any, ...], str] = {}
@@ -48,7 +48,8 @@ class Graph:
         return int(self._onnx.helper.np_dtype_to_tensor_dtype(self.dtype))
 
     def _name(self) -> str:
-        return f"{self._prefix}{len(self.nodes) + len(self.constants)}"
+        self._n_names += 1
+        return self._unique(f"g{self._n_names}")
 
     def node(self, operator: str, *inputs: str, **attributes: Any) -> str:
         """Add a node of one output."""
@@ -134,11 +135,7 @@ class Graph:
     def greatest(self, table: str) -> str:
         """Return the greatest entry of each row, (n, 1)."""
         # not ReduceMax, whose axes became an input in opset 18: this holds in all from 13 on
-        name, places, one = (
-            self._name(),
-            f"{self._name()}_at",
-            self.constant(np.array([1], np.int64)),
-        )
+        name, places, one = self._name(), self._name(), self.constant(np.array([1], np.int64))
         self.nodes.append(
             self._onnx.helper.make_node("TopK", [table, one], [name, places], name, axis=1)
         )
@@ -152,6 +149,10 @@ class Graph:
     def concat(self, tables: list[str], axis: int = 1) -> str:
         """Put tables side by side."""
         return tables[0] if len(tables) == 1 else self.node("Concat", *tables, axis=axis)
+
+    def as_table(self, numbers: str) -> str:
+        """Make a table of one column of one number a sample."""
+        return self.node("Unsqueeze", numbers, self.constant(np.array([1], np.int64)))
 
     def arcsin(self, z: str) -> str:
         """Return the arc sine of numbers from -1 to 1.

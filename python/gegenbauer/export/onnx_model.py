@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gegenbauer.export.description import Model
 
-__all__ = ["WITHOUT_ERRORS", "add_answers", "answer_types", "to_onnx"]
+__all__ = ["WITHOUT_ERRORS", "AnswerType", "add_answers", "answer_types", "label_type", "to_onnx"]
 
 # Files of ONNX hold at most 2 GB
 _MOST_NUMBERS = 50_000_000
@@ -165,13 +165,19 @@ def answer_types(model: Model) -> list[AnswerType]:
     if not answers.is_classifier:
         return [AnswerType("prediction", width)]
     found = [
-        AnswerType("label", (n,) if answers.classes is None else (), _labels(model).dtype),
+        AnswerType("label", (n,) if answers.classes is None else (), label_type(model)),
         AnswerType("decision", width),
     ]
     if answers.maps:
         n_shares = n if answers.classes is None else len(answers.classes)
         found.append(AnswerType("probabilities", (n_shares,)))
     return found
+
+
+def label_type(model: Model) -> np.dtype[Any]:
+    """Return the type that labels have in ONNX."""
+    kind: np.dtype[Any] = _labels(model).dtype
+    return kind
 
 
 def _labels(model: Model) -> Any:

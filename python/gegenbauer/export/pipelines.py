@@ -1,18 +1,34 @@
-"""Converters for skl2onnx, so that pipelines with estimators of this library convert."""
+"""Converters for skl2onnx, so that pipelines with estimators of this library convert.
+
+The converters of skl2onnx for estimators that hold others expect of each step what those of
+scikit-learn give there: of a classifier labels, (n,), and a table of one column a class; of a
+regressor a table of one column an output. A step of this library has these and no others, wherever
+it stands, with the options by which its surroundings request scores in place of probabilities.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer.estimators.classifier import GegenbauerClassifier
 from gegenbauer.estimators.classifier_cv import GegenbauerClassifierCV
 from gegenbauer.estimators.regressor import GegenbauerRegressor
 from gegenbauer.estimators.regressor_cv import GegenbauerRegressorCV
-from gegenbauer.export.description import describe, require_no_errors
+from gegenbauer.export.description import Category, describe, require_no_errors
 from gegenbauer.export.onnx_graph import OPSET, Graph, import_onnx
-from gegenbauer.export.onnx_model import WITHOUT_ERRORS, add_answers, answer_types
+from gegenbauer.export.onnx_model import WITHOUT_ERRORS, AnswerType, add_answers, label_type
+from gegenbauer.export.surroundings import (
+    estimators_around,
+    one_column,
+    require_faithful,
+    wants_scores,
+)
+
+if TYPE_CHECKING:
+    from gegenbauer.export.description import Model
 
 __all__ = ["register_skl2onnx"]
 
@@ -23,15 +39,25 @@ _ESTIMATORS = (
     GegenbauerRegressorCV,
 )
 
+# Of classifiers. skl2onnx sets the first one in every pipeline; here nothing becomes a dictionary
+_OPTIONS = {"zipmap": [True, False], "raw_scores": [True, False]}
+
 
 def register_skl2onnx() -> None:
     """Let skl2onnx convert the classifiers and regressors of this library, in pipelines, too.
 
     Call it once; ``skl2onnx.convert_sklearn(pipeline, initial_types=...)`` and ``to_onnx`` of
-    skl2onnx work then. The outputs are those of `to_onnx`: ``prediction``, or ``label``,
-    ``decision`` and, where there are some, ``probabilities``. Real numbers are float64 where the
-    input of the step is (``DoubleTensorType``), else float32, in which sums of kernels lose most
-    digits.
+    skl2onnx work then. The outputs are those of its other estimators, as arrays whatever the option
+    ``zipmap`` is: of a regressor ``prediction``, (n_samples, n_outputs); of a classifier ``label``,
+    (n_samples,), and ``probabilities``, (n_samples, n_classes). Where the model has none, or the
+    option ``raw_scores`` is true, there is ``decision`` instead, (n_samples, n_classes): the
+    numbers of ``decision_function``, of two classes the negative and the number itself. Of a
+    multilabel y both have one column a label. Labels that are truth values are 0 and 1.
+
+    Real numbers are float64 where the input of the step is (``DoubleTensorType``), else float32, in
+    which sums of kernels lose most digits. Steps are converted in pipelines and in the estimators
+    of the page "Export", and refused elsewhere, where a converter of skl2onnx would give other
+    numbers than the estimator.
 
     Raises
     ------
@@ -54,9 +80,11 @@ def register_skl2onnx() -> None:
             "register_skl2onnx needs skl2onnx: run pip install 'gegenbauer[onnx]'"
         ) from None
     for kind in _ESTIMATORS:
+        classifies = kind in (GegenbauerClassifier, GegenbauerClassifierCV)
         skl2onnx.update_registered_converter(
-            kind, _alias(kind), _set_types, _convert, parser=_parse
-        )
+            kind, _alias(kind), _set_types, _convert, parser=_parse,
+            options=_OPTIONS if classifies else None,
+        )  # fmt: skip
 
 
 def _alias(kind: type[Any]) -> str:
@@ -69,9 +97,23 @@ def _parse(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None
 
     operator = scope.declare_local_operator(_alias(type(model)), model)
     operator.inputs = inputs
-    for one in answer_types(describe(model)):
+    scores = wants_scores(scope.get_options, model, estimators_around(scope, model))
+    for one in _answer_types(describe(model), scores=scores):
         operator.outputs.append(scope.declare_local_variable(one.name, FloatTensorType()))
     return operator.outputs
+
+
+def _answer_types(model: Model, *, scores: bool) -> list[AnswerType]:
+    """Return the types of what a step gives, in that order."""
+    answers, n = model.answers, model.n_outputs
+    if not answers.is_classifier:
+        return [AnswerType("prediction", (n,))]
+    kind = label_type(model)
+    if kind.kind == "b":
+        kind = np.dtype(np.int64)
+    n_columns, width = (n, (n,)) if answers.classes is None else (len(answers.classes), ())
+    name = "probabilities" if answers.maps and not scores else "decision"
+    return [AnswerType("label", width, kind), AnswerType(name, (n_columns,))]
 
 
 def _real(operator: Any) -> np.dtype[Any]:
@@ -86,15 +128,12 @@ def _set_types(operator: Any) -> None:
     """Set types and shapes of the answers."""
     from skl2onnx.common import data_types as types
 
-    kinds = {
-        "O": types.StringTensorType,
-        "b": types.BooleanTensorType,
-        "i": types.Int64TensorType,
-    }
+    kinds = {"O": types.StringTensorType, "i": types.Int64TensorType}
     n_samples = operator.inputs[0].get_first_dimension()
-    for variable, one in zip(
-        operator.outputs, answer_types(describe(operator.raw_operator)), strict=True
-    ):
+    scope, model = operator.scope_inst, operator.raw_operator
+    scores = wants_scores(scope.get_options, model, estimators_around(scope, model))
+    found = _answer_types(describe(model), scores=scores)
+    for variable, one in zip(operator.outputs, found, strict=True):
         kind = one.dtype(_real(operator))
         reals = types.DoubleTensorType if kind == np.float64 else types.FloatTensorType
         variable.set_type(kinds.get(kind.kind, reals)([n_samples, *one.width]))
@@ -103,11 +142,21 @@ def _set_types(operator: Any) -> None:
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     """Add the nodes and constants of the step."""
     onnx = import_onnx("register_skl2onnx")
-    model = describe(operator.raw_operator)
+    estimator = operator.raw_operator
+    model = describe(estimator)
     require_no_errors(model, WITHOUT_ERRORS)
-    graph = Graph(_real(operator), scope.get_unique_variable_name("gegenbauer"))
+    _require_numbers(operator, model)
+    around = estimators_around(scope, estimator)
+    # some converters set an option in the one alone
+    scores = any(wants_scores(each.get_options, estimator, around) for each in (scope, container))
+    require_faithful(estimator, around, scores=scores)
+    graph = Graph(
+        _real(operator), lambda name: str(scope.get_unique_variable_name(f"gegenbauer_{name}"))
+    )
     columns = [graph.cast(one.full_name) for one in operator.inputs]
     answers = add_answers(model, graph, graph.concat(columns))
+    given = _given(model, graph, answers, scores=scores, pairs=not one_column(estimator, around))
+    graph.keep_only(given)
     for tensor in graph.constants:
         content: Any = tensor
         if tensor.data_type == onnx.TensorProto.STRING:
@@ -121,5 +170,48 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     for node in graph.nodes:
         attributes = {one.name: onnx.helper.get_attribute_value(one) for one in node.attribute}
         add(node.op_type, list(node.input), list(node.output), **attributes)
-    for variable, given in zip(operator.outputs, answers.values(), strict=True):
-        add("Identity", [given], [variable.full_name])
+    for variable, own in zip(operator.outputs, given, strict=True):
+        add("Identity", [own], [variable.full_name])
+
+
+def _require_numbers(operator: Any, model: Model) -> None:
+    """Refuse text, of which onnxruntime would make numbers when it runs."""
+    from skl2onnx.common.data_types import StringTensorType
+
+    texts = [one.raw_name for one in operator.inputs if isinstance(one.type, StringTensorType)]
+    if texts:
+        has = any(isinstance(one, Category) for one in model.inputs)
+        raise TypeError(
+            Message(
+                "inputs of a {} must be numbers, and {} is text: {}",
+                model.estimator,
+                ", ".join(map(repr, texts)),
+                "a category arrives as its code, the place of its value in `categories_`"
+                if has
+                else "put an encoder before it",
+            )
+        )
+
+
+def _given(
+    model: Model, g: Graph, answers: dict[str, str], *, scores: bool, pairs: bool
+) -> list[str]:
+    """Return the names of what a step gives, in the order of `_answer_types`.
+
+    ``pairs``: decisions between two classes become two columns.
+    """
+    flat = model.answers.flat
+    if not model.answers.is_classifier:
+        found = answers["prediction"]
+        return [g.as_table(found) if flat else found]
+    label = answers["label"]
+    if label_type(model).kind == "b":
+        label = g.cast(label, 7)  # int64
+    if "probabilities" in answers and not scores:
+        return [label, answers["probabilities"]]
+    decision = answers["decision"]
+    if flat:
+        decision = g.as_table(decision)
+        if pairs:
+            decision = g.concat([g.mul(decision, -1.0), decision])
+    return [label, decision]
