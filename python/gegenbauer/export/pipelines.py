@@ -149,7 +149,8 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     around = estimators_around(scope, estimator)
     # some converters set an option in the one alone
     scores = any(wants_scores(each.get_options, estimator, around) for each in (scope, container))
-    require_faithful(estimator, around, scores=scores)
+    texts = model.answers.classes is not None and label_type(model).kind == "O"
+    require_faithful(estimator, around, scores=scores, texts=texts)
     graph = Graph(
         _real(operator), lambda name: str(scope.get_unique_variable_name(f"gegenbauer_{name}"))
     )

@@ -42,6 +42,17 @@ _FAITHFUL = (
     feature_selection.SelectFromModel,
 )
 
+# Attributes by which estimators hold fitted ones
+_HELD = (
+    "best_estimator_",
+    "calibrated_classifiers_",
+    "estimator",
+    "estimator_",
+    "estimators_",
+    "final_estimator_",
+    "steps",
+)
+
 
 def estimators_around(scope: Any, model: Any) -> list[Any]:
     """Return the estimators that hold a step, as far as they are being converted."""
@@ -55,10 +66,9 @@ def _holds(value: Any, model: Any) -> bool:
         return True
     if isinstance(value, (list, tuple)):
         return any(_holds(one, model) for one in value)
-    if isinstance(value, dict):
-        return _holds(list(value.values()), model)
-    estimator = hasattr(value, "get_params") or hasattr(value, "estimator")
-    return estimator and hasattr(value, "__dict__") and _holds(vars(value), model)
+    if value is None:
+        return False
+    return any(_holds(getattr(value, name, ()), model) for name in _HELD)
 
 
 def wants_scores(options: Callable[..., Any], model: Any, around: list[Any]) -> bool:
@@ -77,8 +87,10 @@ def one_column(model: Any, around: list[Any]) -> bool:
     )
 
 
-def require_faithful(model: Any, around: list[Any], *, scores: bool) -> None:
+def require_faithful(model: Any, around: list[Any], *, scores: bool, texts: bool) -> None:
     """Refuse a step where the converter around it would give other numbers than the estimator.
+
+    ``scores``: whether they are requested; ``texts``: whether labels are texts.
 
     Raises
     ------
@@ -86,7 +98,7 @@ def require_faithful(model: Any, around: list[Any], *, scores: bool) -> None:
         It would.
     """
     for one in around:
-        why = _why_not(one, model, scores=scores)
+        why = _why_not(one, model, scores=scores, texts=texts)
         if why:
             raise ValueError(
                 Message("{} in {} cannot be converted: {}", _name(model), _name(one), why)
@@ -97,7 +109,7 @@ def _name(estimator: Any) -> str:
     return type(estimator).__name__
 
 
-def _why_not(one: Any, model: Any, *, scores: bool) -> str:
+def _why_not(one: Any, model: Any, *, scores: bool, texts: bool) -> str:
     """Return why skl2onnx does not convert a step within an estimator faithfully, or nothing."""
     if not isinstance(one, _FAITHFUL):
         return "of the estimators that hold others only those of the page Export are known to"
@@ -112,7 +124,7 @@ def _why_not(one: Any, model: Any, *, scores: bool) -> str:
         n_classes = len(one.classes_)
         if not np.array_equal(one.classes_, np.arange(n_classes)):
             return "skl2onnx gives the places of the labels for the labels; use 0, 1, 2, ..."
-    if isinstance(one, Pipeline) and model.classes_.dtype.kind in "OUT":
+    if isinstance(one, Pipeline) and texts:
         return (
             "in pipelines within other estimators skl2onnx takes labels for integers; use integers"
         )
