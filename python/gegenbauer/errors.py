@@ -25,6 +25,7 @@ __all__ = [
     "OutlierWarning",
     "PenalizedConstantWarning",
     "RepeatedSamplesWarning",
+    "RoundingWarning",
     "Rows",
     "StreamError",
     "StreamOrderWarning",
@@ -185,6 +186,10 @@ class UnderfittingWarning(UserWarning):
 
 class TimeBudgetWarning(UserWarning):
     """A fit with ``max_seconds`` took cheaper ways than it would have without."""
+
+
+class RoundingWarning(UserWarning):
+    """An exported model differs from ``predict`` by more than rounding commonly does."""
 
 
 class StreamOrderWarning(UserWarning):

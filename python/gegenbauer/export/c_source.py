@@ -12,11 +12,13 @@ from gegenbauer._messages import Message
 from gegenbauer.export.c_functions import kernel_lines, term_lines
 from gegenbauer.export.c_text import array, numbers_of, strided
 from gegenbauer.export.description import Category, describe
+from gegenbauer.export.precision import require_digits
 from gegenbauer.export.term_sum import TermSum
 from gegenbauer.export.text import (
     MOST_NUMBERS,
     describe_inputs,
     require_few_numbers,
+    rounding_line,
     shown_value,
     title,
     wrapped,
@@ -76,14 +78,19 @@ def to_c(model: Any, *, name: str = "predict") -> str:
     ValueError
         Its tables hold more than 500,000 numbers; ``name`` is no identifier of C.
 
+    Warns
+    -----
+    RoundingWarning
+        Rounding changes outputs by more than 1e-9 of the largest.
+
     See Also
     --------
     to_numpy_source, to_onnx, to_sql : Other targets.
 
     Notes
     -----
-    Rounding is that of double: a finite set of terms differs from ``predict`` by some 1e-15 of the
-    largest sum of its terms. Compile without options such as ``-ffast-math``, by which NaN is not
+    The comment reports the share of the largest output by which it may differ from ``predict``.
+    Compile without options such as ``-ffast-math``, by which NaN is not
     seen.
 
     Examples
@@ -105,7 +112,7 @@ def to_c(model: Any, *, name: str = "predict") -> str:
     function = found.function
     sums = term_lines(found) if isinstance(function, TermSum) else kernel_lines(found)
     lines = [
-        *_comment(found, name),
+        *_comment(found, name, require_digits(found)),
         "#include <math.h>",
         "",
         f"int {name}(const double *x, double *y)",
@@ -119,12 +126,13 @@ def to_c(model: Any, *, name: str = "predict") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _comment(model: Model, name: str) -> Iterator[str]:
+def _comment(model: Model, name: str, share: float) -> Iterator[str]:
     texts = [title(model), ""]
     texts += [f"int {name}(const double *x, double *y)", "x: the inputs of a sample"]
     texts += [f"  {line}" for line in describe_inputs(model)]
     texts += [f"y: {text}" if k == 0 else f"  {text}" for k, text in enumerate(_results(model))]
     texts.append(f"Returns 0, or t + 1 if input t is refused ({_refused(model)}): y is NaN then")
+    texts.append(rounding_line(share))
     for k, text in enumerate(texts):
         # what would end the comment, begin one or be a trigraph
         text = text.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")

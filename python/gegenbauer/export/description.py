@@ -137,6 +137,8 @@ class Model:
         What is added to them.
     answers : Answers
         What becomes of the outputs.
+    expansion : Expansion
+        The function as the library has it, of inputs with codes for levels.
     """
 
     estimator: str
@@ -145,6 +147,7 @@ class Model:
     function: TermSum | KernelSum
     intercept: Doubles
     answers: Answers
+    expansion: Any
 
     @property
     def n_outputs(self) -> int:
@@ -208,6 +211,7 @@ def describe(estimator: Any) -> Model:
         function,
         np.zeros(n_outputs) if shift is None else np.array(np.broadcast_to(shift, n_outputs)),
         _answers(estimator),
+        expansion,
     )
 
 

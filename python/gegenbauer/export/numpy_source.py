@@ -8,12 +8,14 @@ import numpy as np
 
 from gegenbauer.export import numpy_parts as parts
 from gegenbauer.export.description import Category, describe
+from gegenbauer.export.precision import require_digits
 from gegenbauer.export.term_sum import TermSum
 from gegenbauer.export.text import (
     MOST_NUMBERS,
     describe_inputs,
     listing,
     require_few_numbers,
+    rounding_line,
     title,
     wrapped,
 )
@@ -57,6 +59,11 @@ def to_numpy_source(model: Any) -> str:
     ValueError
         Its tables hold more than 500,000 numbers.
 
+    Warns
+    -----
+    RoundingWarning
+        Rounding changes outputs by more than 1e-9 of the largest.
+
     See Also
     --------
     to_c, to_onnx, to_sql : Other targets.
@@ -76,7 +83,7 @@ def to_numpy_source(model: Any) -> str:
     found = describe(model)
     require_few_numbers(found, MOST_NUMBERS, "a Python module")
     lines = [
-        *_heading(found),
+        *_heading(found, require_digits(found)),
         *_inputs(found),
         *(_terms(found.function) if isinstance(found.function, TermSum) else _kernels(found)),
         *_outputs(found),
@@ -96,12 +103,14 @@ def _array(name: str, values: Any, dtype: str = "") -> str:
     return f"{name} = np.array([\n{listing(array)}\n]{kind}){shape}"
 
 
-def _heading(model: Model) -> Iterator[str]:
+def _heading(model: Model, share: float) -> Iterator[str]:
     yield f'"""{title(model)}.'
     yield ""
     yield "Inputs, the columns of X:"
     for line in describe_inputs(model):
-        yield from wrapped(line.replace("\\", "\\\\").replace('"', "'"), "      ", first="  ")
+        yield from wrapped(line.replace("\\", "\\\\").replace('"', '\\"'), "      ", first="  ")
+    yield ""
+    yield f"{rounding_line(share)}."
     yield '"""'
     yield ""
     if model.out_of_range == "warn":

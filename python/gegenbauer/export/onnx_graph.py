@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer._messages import Message
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -57,11 +59,28 @@ class Graph:
         self.nodes.append(self._onnx.helper.make_node(operator, inputs, [name], name, **attributes))
         return name
 
-    def constant(self, values: Any) -> str:
-        """Add a constant: real numbers get the type of the graph, others keep theirs."""
+    def constant(self, values: Any, dtype: np.dtype[Any] | None = None) -> str:
+        """Add a constant; real numbers get a type, by default that of the graph.
+
+        Raises
+        ------
+        ValueError
+            A number is beyond the range of the type.
+        """
         array = np.asarray(values)
         if array.dtype.kind == "f":
-            array = array.astype(self.dtype)
+            kind = self.dtype if dtype is None else dtype
+            with np.errstate(over="ignore", under="ignore"):
+                given, array = array, array.astype(kind)
+            beyond = np.isinf(array) & np.isfinite(given)
+            if beyond.any():
+                raise ValueError(
+                    Message(
+                        "`model` holds the number {:.3g}, which {} does not: export it in float64",
+                        given[beyond].flat[0],
+                        kind,
+                    )
+                )
         key = (array.dtype.str, array.shape, array.tobytes())
         if array.dtype.kind == "O" or array.size > 100:
             return self._add_constant(array)

@@ -13,7 +13,8 @@ from gegenbauer._validation import shown
 from gegenbauer.export.description import Category, describe, require_no_errors
 from gegenbauer.export.onnx_functions import outputs_of
 from gegenbauer.export.onnx_graph import OPSET, Graph, import_onnx
-from gegenbauer.export.text import require_few_numbers, title
+from gegenbauer.export.precision import require_digits
+from gegenbauer.export.text import require_few_numbers, rounding_line, title
 from gegenbauer.selection.calibration import ORDER
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def to_onnx(model: Any, *, dtype: npt.DTypeLike = np.float64) -> Any:
         A regressor or classifier.
     dtype : float64 or float32
         Type of the input, the tables and the arithmetic. In float32 sums of kernels, whose
-        coefficients are large, lose most of their digits.
+        coefficients are large, lose most of their digits or all.
 
     Returns
     -------
@@ -67,7 +68,13 @@ def to_onnx(model: Any, *, dtype: npt.DTypeLike = np.float64) -> Any:
         It is not fitted.
     ValueError
         ``out_of_range="error"``, which no operator can follow; labels beyond int64; tables of more
-        than 50 million numbers.
+        than 50 million numbers; inputs or coefficients that float32 does not hold, or of which it
+        leaves no digit of the outputs.
+
+    Warns
+    -----
+    RoundingWarning
+        Rounding changes outputs by more than 1e-9 of the largest, or 1e-3 in float32.
 
     See Also
     --------
@@ -99,6 +106,7 @@ def to_onnx(model: Any, *, dtype: npt.DTypeLike = np.float64) -> Any:
     found = describe(model)
     require_no_errors(found, WITHOUT_ERRORS)
     require_few_numbers(found, _MOST_NUMBERS, "a model of ONNX")
+    about = f"{title(found)}. {rounding_line(require_digits(found, kind))}"
     graph = Graph(kind)
     answers = add_answers(found, graph, "X")
     graph.nodes += [
@@ -118,12 +126,12 @@ def to_onnx(model: Any, *, dtype: npt.DTypeLike = np.float64) -> Any:
         [onnx.helper.make_tensor_value_info("X", graph.real, ["n_samples", len(found.inputs)])],
         outputs,
         graph.constants,
-        doc_string=title(found),
+        doc_string=about,
     )
     made = onnx.helper.make_model(
         body, ir_version=_IR_VERSION, opset_imports=[onnx.helper.make_opsetid("", OPSET)],
         producer_name="gegenbauer", producer_version=metadata.version("gegenbauer"),
-        doc_string=title(found),
+        doc_string=about,
     )  # fmt: skip
     onnx.helper.set_model_props(made, {"inputs": json.dumps([_about(one) for one in found.inputs])})
     onnx.checker.check_model(made)
@@ -216,16 +224,11 @@ def add_answers(model: Model, graph: Graph, x: str) -> dict[str, str]:
     else:
         code = g.node("ArgMax", decision, axis=1, keepdims=0)
     if answers.classes is not None:
-        code = g.node("Gather", _label_constant(g, _labels(model)), code, axis=0)
+        labels = _labels(model)
+        code = g.node("Gather", g.constant(labels, labels.dtype), code, axis=0)
     found["label"] = code
     g.keep_only(found.values())
     return {one.name: found[one.name] for one in answer_types(model)}
-
-
-def _label_constant(g: Graph, labels: Any) -> str:
-    if labels.dtype.kind == "f" and g.dtype != labels.dtype:
-        return g.node("Cast", g.constant(labels), to=11)  # double
-    return g.constant(labels)
 
 
 def _flat(g: Graph, table: str) -> str:

@@ -20,6 +20,7 @@ from gegenbauer.estimators.regressor_cv import GegenbauerRegressorCV
 from gegenbauer.export.description import Category, describe, require_no_errors
 from gegenbauer.export.onnx_graph import OPSET, Graph, import_onnx
 from gegenbauer.export.onnx_model import WITHOUT_ERRORS, AnswerType, add_answers, label_type
+from gegenbauer.export.precision import require_digits
 from gegenbauer.export.surroundings import (
     estimators_around,
     one_column,
@@ -146,6 +147,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     model = describe(estimator)
     require_no_errors(model, WITHOUT_ERRORS)
     _require_numbers(operator, model)
+    require_digits(model, _real(operator))
     around = estimators_around(scope, estimator)
     # some converters set an option in the one alone
     scores = any(wants_scores(each.get_options, estimator, around) for each in (scope, container))

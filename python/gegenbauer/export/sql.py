@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gegenbauer._messages import Message, Ways
 from gegenbauer._validation import check_choice
 from gegenbauer.export.description import Category, describe, require_no_errors
+from gegenbauer.export.precision import require_digits
 from gegenbauer.export.sql_answers import Answer, answers_of
 from gegenbauer.export.sql_text import NAME, double, literal, number, quoted, total
 from gegenbauer.export.term_sum import TermSum
@@ -96,6 +97,7 @@ def to_sql(model: Any, *, method: str = "predict", names: Sequence[str] | None =
                 ways=Ways("give", *(Message("`method={!r}`", one) for one in _methods(found))),
             )
         )
+    require_digits(found)
     columns = [one.name for one in found.inputs] if names is None else [str(one) for one in names]
     if len(columns) != len(found.inputs):
         raise ValueError(

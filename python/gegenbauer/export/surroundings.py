@@ -43,7 +43,7 @@ _FAITHFUL = (
 )
 
 # Attributes by which estimators hold fitted ones
-_HELD = (
+_ATTRIBUTES = (
     "best_estimator_",
     "calibrated_classifiers_",
     "estimator",
@@ -68,7 +68,7 @@ def _holds(value: Any, model: Any) -> bool:
         return any(_holds(one, model) for one in value)
     if value is None:
         return False
-    return any(_holds(getattr(value, name, ()), model) for name in _HELD)
+    return any(_holds(getattr(value, name, ()), model) for name in _ATTRIBUTES)
 
 
 def wants_scores(options: Callable[..., Any], model: Any, around: list[Any]) -> bool:

@@ -23,6 +23,7 @@ __all__ = [
     "listing",
     "n_numbers",
     "require_few_numbers",
+    "rounding_line",
     "shown_value",
     "title",
     "wrapped",
@@ -86,6 +87,11 @@ def title(model: Model) -> str:
     return (
         f"{model.estimator} of {m} input{'s' * (m != 1)}, {what}; exported by gegenbauer {version}"
     )
+
+
+def rounding_line(share: float) -> str:
+    """Describe how exact an export is."""
+    return f"Differs from predict by some {share:.0e} of the largest output, by rounding"
 
 
 def shown_value(value: Any) -> str:
