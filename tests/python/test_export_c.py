@@ -148,10 +148,33 @@ def test_is_one_function_that_allocates_nothing(name):
     assert not re.search(r"\b(malloc|calloc|realloc|free|printf)\b", text)
 
 
-@pytest.mark.parametrize("name", ["", "1f", "a b", "f;", "int", "é"])
+BAD_NAMES = ["", "1f", "a b", "f;", "int", "é", "_f", "sin", "logf", "fabs", "isfinite", "isnan"]
+BAD_NAMES += ["NAN", "INFINITY", "class", "int32_t", "y0", "constexpr", "a__b", "f\n"]
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
 def test_refuses_what_is_no_name(name):
     with pytest.raises(ValueError, match="`name` must be"):
         to_c(case("constant").model, name=name)
+
+
+@pytest.mark.parametrize("name", [None, 5, b"predict"])
+def test_refuses_names_that_are_no_texts(name):
+    with pytest.raises(TypeError, match=f"`name` must be a text, such as 'predict'; got {name!r}"):
+        to_c(case("constant").model, name=name)
+
+
+@needs_compiler
+@pytest.mark.parametrize("compiler", ["gcc", "g++"])
+def test_names_that_are_taken_compile_as_c_and_as_c_plus_plus(compiler, tmp_path):
+    if shutil.which(compiler) is None:
+        pytest.skip(f"needs {compiler}")
+    for name in ("predict", "f", "x", "y", "z", "a", "model_2", "Model", "sine", "logit"):
+        path = tmp_path / f"{name}.{'c' if compiler == 'gcc' else 'cpp'}"
+        path.write_text(to_c(case("mixed").model, name=name), encoding="ascii")
+        command = [compiler, "-Wall", "-Werror", "-c", path, "-o", path.with_suffix(".o")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
 
 
 def test_comment_lists_the_codes():

@@ -7,6 +7,7 @@ import sys
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from export_models import NAMES, UNKNOWN, case, is_real, random_case
 
@@ -74,6 +75,58 @@ def test_encodes_rows():
     one = case("mixed")
     found = module_of(one.model)["encode"](one.X.to_numpy(dtype=object).tolist())
     np.testing.assert_array_equal(found, np.where(one.codes == UNKNOWN, np.nan, one.codes))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "nullable"])
+def test_encodes_tables(library):
+    rng = np.random.default_rng(8)
+    table = pd.DataFrame(
+        {
+            "colour": rng.choice(["red", "blue", None], 100),
+            "kind": rng.choice(["u", "v"], 100),
+            "width": np.where(rng.uniform(size=100) < 0.1, np.nan, rng.uniform(size=100)),
+        }
+    )
+    y = (table["colour"] == "red") + 2.0 * (table["kind"] == "u") + table["width"].fillna(0.0)
+    model = GegenbauerRegressor(n_terms=20).fit(table, y)
+    module = module_of(model)
+    if library == "polars":
+        given = pytest.importorskip("polars").from_pandas(table)
+    else:
+        given = table.convert_dtypes() if library == "nullable" else table
+    found = module["encode"](given)
+    codes = table["colour"].map({"blue": 0.0, "red": 1.0}).fillna(2.0)
+    np.testing.assert_array_equal(found[:, 0], codes)
+    np.testing.assert_array_equal(found[:, 1], table["kind"] == "v")
+    np.testing.assert_array_equal(found[:, 2], table["width"])
+    expected = model.predict(table)
+    np.testing.assert_allclose(module["predict"](found), expected, rtol=0, atol=1e-12)
+    if library == "pandas":
+        with pytest.raises(ValueError, match=r"X must hold numbers alone, see encode\(\): "):
+            module["predict"](given)
+
+
+def test_encode_checks_rows():
+    encode = module_of(case("mixed").model)["encode"]
+    np.testing.assert_array_equal(
+        encode([[0.5, "red", pd.NA, True], [None, "it's", 2, False]]),
+        [[0.5, 2.0, np.nan, 1.0], [np.nan, 1.0, 2.0, 0.0]],
+    )
+    assert encode([]).shape == (0, 4)
+    for row, n in (([0.5, "red", 1.0], 3), ([0.5, "red", 1.0, True, 2], 5)):
+        with pytest.raises(ValueError, match=f"^row 1 must have 4 values, got {n}$"):
+            encode([[0.5, "red", 1.0, True], row])
+    for row in ("reds", 0.5, {"length (cm)": 0.5}):
+        with pytest.raises(TypeError, match=r"^row 0 must be a list of values, one an input, got"):
+            encode([row])
+
+
+def test_docstring_shows_labels_as_they_are():
+    table = pd.DataFrame({"a": ['bl"ue', 'q"""', "back\\slash", "end\\"] * 10})
+    y = np.arange(40.0) % 4
+    module = module_of(GegenbauerRegressor(n_terms=4).fit(table, y))
+    codes = ["0 'back\\\\slash'", "1 'bl\"ue'", "2 'end\\\\'", '3 \'q"""\'']
+    assert f"0: 'a', a category of the codes {', '.join(codes)}" in module["__doc__"]
 
 
 def test_refuses_what_the_model_refuses():

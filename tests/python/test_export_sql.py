@@ -152,6 +152,11 @@ def test_refuses_what_does_not_fit():
         to_sql(model, method="score")
     with pytest.raises(ValueError, match="`names` must have 2 entries, got 1"):
         to_sql(model, names=["a"])
+    with pytest.raises(ValueError, match=r"`names` must hold no empty text, got \['', 'b'\]"):
+        to_sql(model, names=["", "b"])
+    for names in ("ab", ["a", None], [1, 2]):
+        with pytest.raises(TypeError, match="`names` must be a list of texts, got"):
+            to_sql(model, names=names)
     with pytest.raises(ValueError, match="character 0"):
         to_sql(model, names=["a", "b\0"])
     model.set_params(out_of_range="error")

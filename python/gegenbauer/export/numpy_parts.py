@@ -19,19 +19,27 @@ __all__ = [
 ENCODE = '''
 
 def encode(rows):
-    """Return rows of values as the array that the other functions take."""
-    X = np.array([
-        [value if t not in CATEGORIES else _code(CATEGORIES[t], value)
-         for t, value in enumerate(row)]
-        for row in rows
-    ], dtype=object)
-    X[[[value is None for value in row] for row in X]] = nan
-    return X.astype(np.float64).reshape(len(X), len(INPUTS))
+    """Return rows of values, or a table, as the array that the other functions take."""
+    rows = rows.to_numpy() if hasattr(rows, "to_numpy") else list(rows)
+    X = np.empty((len(rows), len(INPUTS)))
+    for i, row in enumerate(rows):
+        if isinstance(row, (str, bytes, dict)) or not hasattr(row, "__len__"):
+            raise TypeError(f"row {i} must be a list of values, one an input, got {row!r}")
+        if len(row) != len(INPUTS):
+            raise ValueError(f"row {i} must have {len(INPUTS)} values, got {len(row)}")
+        for t, value in enumerate(row):
+            X[i, t] = _code(CATEGORIES.get(t), value)
+    return X
 
 
 def _code(values, value):
-    if value is None or value != value:
-        return values.index(None) if None in values else nan
+    try:
+        missing = value is None or bool(value != value)
+    except TypeError:  # as of pandas' NA, which is neither
+        missing = True
+    if values is None:
+        return nan if missing else value
+    value = None if missing else value
     return values.index(value) if value in values else nan
 '''
 
@@ -39,7 +47,10 @@ CHECK = (
     '''
 def _checked(X):
     """Return X as floats, with NaN for what is missing or not known."""
-    X = np.array(X, dtype=np.float64)
+    try:
+        X = np.array(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"X must hold numbers alone, see encode(): {error}") from None
     if X.ndim != 2 or X.shape[1] != len(INPUTS):
         raise ValueError(f"X must have shape (n_samples, {len(INPUTS)}), got {X.shape}")
     for t, values in CATEGORIES.items():

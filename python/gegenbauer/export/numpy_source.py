@@ -46,9 +46,9 @@ def to_numpy_source(model: Any) -> str:
         the model has probabilities. They return what the methods of the model return, up to
         rounding. A category arrives as its code, the place of its value in ``CATEGORIES`` of the
         module, whose last value None is what is missing; any other number is a level that is not
-        known. ``encode(rows)`` makes such an array of rows of values. Policies for samples beyond
-        the range of the fit are those of the model: what it refuses is a ValueError, and what it
-        warns of a UserWarning.
+        known. ``encode(rows)`` makes such an array of rows of values, or of a table. Policies for
+        samples beyond the range of the fit are those of the model: what it refuses is a ValueError,
+        and what it warns of a UserWarning.
 
     Raises
     ------

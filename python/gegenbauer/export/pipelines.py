@@ -189,7 +189,7 @@ def _require_numbers(operator: Any, model: Model) -> None:
                 "inputs of a {} must be numbers, and {} is text: {}",
                 model.estimator,
                 ", ".join(map(repr, texts)),
-                "a category arrives as its code, the place of its value in `categories_`"
+                "a category arrives as its code, the place of its value in categories_"
                 if has
                 else "put an encoder before it",
             )

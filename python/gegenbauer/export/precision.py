@@ -63,9 +63,9 @@ def require_digits(model: Model, dtype: npt.DTypeLike = np.float64) -> float:
     kind = np.dtype(dtype)
     _require_range(model, kind)
     share = rounding(model, kind)
-    ways = ["export it in float64"] if kind == np.float32 else []
+    ways: list[str] = ["export it in float64"] if kind == np.float32 else []
     if not isinstance(model.expansion, TermExpansion):
-        ways += ["fit with `n_terms`, whose sums have no large summands"]
+        ways.append(Message("fit with `n_terms`, whose sums have no large summands"))
     if not share < _MOST:
         raise ValueError(
             Message(

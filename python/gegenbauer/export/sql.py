@@ -59,13 +59,13 @@ def to_sql(model: Any, *, method: str = "predict", names: Sequence[str] | None =
     Raises
     ------
     TypeError
-        The model is no regressor or classifier of this library.
+        The model is no regressor or classifier of this library; ``names`` are no texts.
     sklearn.exceptions.NotFittedError
         It is not fitted.
     ValueError
         The model has infinitely many terms, more than 500 or a degree above 30;
-        ``out_of_range="error"``; ``names`` are not as many as the inputs; the model does not have
-        the ``method``.
+        ``out_of_range="error"``; ``names`` are not as many as the inputs, or one is
+        empty; the model does not have the ``method``.
 
     See Also
     --------
@@ -98,15 +98,26 @@ def to_sql(model: Any, *, method: str = "predict", names: Sequence[str] | None =
             )
         )
     require_digits(found)
-    columns = [one.name for one in found.inputs] if names is None else [str(one) for one in names]
-    if len(columns) != len(found.inputs):
-        raise ValueError(
-            Message("`names` must have {} entries, got {}", len(found.inputs), len(columns))
-        )
+    columns = _columns(found, names)
     inner = _Inner(found, [quoted(one, NAME) for one in columns])
     return ",\n".join(
         f"{inner.around(one)} AS {quoted(one.name, NAME)}" for one in answers_of(found, method)
     )
+
+
+def _columns(model: Model, names: Sequence[str] | None) -> list[str]:
+    """Return the names of the columns, checked."""
+    if names is None:
+        names = [one.name for one in model.inputs]
+    if isinstance(names, str) or not all(isinstance(one, str) for one in names):
+        raise TypeError(Message("`names` must be a list of texts, got {!r}", names))
+    if len(names) != len(model.inputs):
+        raise ValueError(
+            Message("`names` must have {} entries, got {}", len(model.inputs), len(names))
+        )
+    if "" in names:
+        raise ValueError(Message("`names` must hold no empty text, got {!r}", list(names)))
+    return list(names)
 
 
 def _methods(model: Model) -> tuple[str, ...]:
