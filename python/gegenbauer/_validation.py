@@ -351,6 +351,14 @@ def _refuse_what_is_no_number(value: object, name: Name, wanted: str, *, times: 
                 type(value).__name__,
             )
         )
+    if hasattr(value, "fetchdf"):  # of DuckDB
+        raise TypeError(
+            Message(
+                "{} must be an array or a table, got {}, which has no values yet: call its df()",
+                name,
+                type(value).__name__,
+            )
+        )
     if hasattr(value, "iloc") and hasattr(value, "columns"):  # most columns need no look
         kinds = [getattr(dtype, "kind", "O") for dtype in value.dtypes]  # type: ignore[attr-defined]
         suspects = [at for at, kind in enumerate(kinds) if kind not in "biuf"]

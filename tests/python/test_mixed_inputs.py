@@ -455,11 +455,18 @@ class TestBadInput:
             (scipy.sparse.csr_array(np.ones((20, 1)) + 1j), NotNumbersError, "got complex numbers"),
             (X[["x"]].assign(x=[b"a"] * 20), ValueError, "make text of bytes by .decode()"),
         ]
-        if estimator.__class__ is GegenbauerRegressorCV:  # scikit-learn's words else
-            cases.append((lazy, TypeError, r"got LazyFrame, which has no values yet: collect\(\)"))
+        cases.append((lazy, TypeError, r"got LazyFrame, which has no values yet: collect\(\)"))
         for given, error, message in cases:
             with pytest.raises(error, match=message):
                 clone(estimator).fit(given, y)
+
+    @pytest.mark.parametrize("estimator", [one_model(), GegenbauerRegressor(degree=1)])
+    def test_relations_of_duckdb(self, estimator):
+        X, y = table(20)
+        relation = pytest.importorskip("duckdb").from_df(X[["x"]])
+        for given, target in ((relation, y), (X[["x"]], relation)):
+            with pytest.raises(TypeError, match=r"which has no values yet: call its df\(\)"):
+                clone(estimator).fit(given, target)
 
     def test_what_is_no_value_of_a_category(self):
         X, y = table(20)

@@ -89,8 +89,9 @@ class GegenbauerEstimator(StreamEstimator):
         return super()._takes_missing and self.engine != "moments"
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        given = checked_sample_weight(sample_weight, _num_samples(X))
+        raw_X = X
         X, targets, weight, used = self._checked_rows(X, y, sample_weight)
+        given = checked_sample_weight(sample_weight, _num_samples(raw_X))
         if given is not None:
             warn_of_light(given[used], used.size)
         X = self._fit_inputs(X, weight)

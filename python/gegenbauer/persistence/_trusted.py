@@ -6,6 +6,7 @@ __all__ = ["trusted_types"]
 
 # All that estimators hold beside types of Python and NumPy, in whatever way they were fitted.
 _TYPES = (
+    "builtins.range",  # given as n_terms to choose from
     "gegenbauer.basis.kernels.SpectrumKernel",
     "gegenbauer.basis.levels.Levels",
     "gegenbauer.basis.scaling.InputScaling",
