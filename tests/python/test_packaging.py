@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 import shutil
@@ -131,6 +132,38 @@ class TestRelease:
             used = re.findall(r"uses: (.*)", workflow.read_text("utf-8"))
             assert used
             assert [u for u in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", u)] == []
+
+    def test_tests_of_free_threaded_python_need_what_their_group_holds(self, pyproject):
+        """Their packages, and those that ours needs, have wheels for it."""
+        workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8")
+        files = re.findall(r"tests/python/(test_\w+)\.py", workflow)
+        group = [Requirement(text).name for text in pyproject["dependency-groups"]["numerical"]]
+        needed = [Requirement(text).name for text in pyproject["project"]["dependencies"]]
+        known = {name.replace("scikit-learn", "sklearn") for name in (*group, *needed)}
+        known |= {"gegenbauer", "xdist", "threadpoolctl", *sys.stdlib_module_names}
+        assert len(files) > 5
+        seen, left = set(), ["conftest", *files]
+        while left:
+            name = left.pop()
+            tree = ast.parse((ROOT / "tests" / "python" / f"{name}.py").read_text("utf-8"))
+            nodes = list(ast.walk(tree))
+            found = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+            found |= {
+                one.name for node in nodes if isinstance(node, ast.Import) for one in node.names
+            }
+            tops = {module.partition(".")[0] for module in found}
+            own = {top for top in tops if (ROOT / "tests" / "python" / f"{top}.py").exists()}
+            assert tops - own <= known, name
+            left += own - seen
+            seen |= own
+
+    def test_development_has_what_the_words_of_make_need(self, pyproject):
+        included = [
+            one["include-group"]
+            for one in pyproject["dependency-groups"]["dev"]
+            if isinstance(one, dict)
+        ]
+        assert sorted(included) == ["docs", "lint", "test"]
 
     def test_make_knows_the_words_that_contributors_are_given(self):
         text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
