@@ -22,6 +22,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
+    "thumbnails",
 ]
 root_doc = "index"
 exclude_patterns = ["gallery/sg_execution_times.rst", "sg_execution_times.rst"]

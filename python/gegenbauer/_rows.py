@@ -23,6 +23,10 @@ class Rows(str):
     places : sequence of int or None, default=None
         Which of these are meant, counted from the first; None for all of them.
 
+    See Also
+    --------
+    StreamError : An error about such rows.
+
     Examples
     --------
     >>> from gegenbauer.errors import Rows

@@ -219,6 +219,10 @@ def parameters_of(error: BaseException) -> tuple[str, ...]:
         Of those that the text marks, the ones that it reports on. If there are none, those that its
         advice has. Empty where the error is about something else, such as the data.
 
+    See Also
+    --------
+    Rows : Which rows an error is about.
+
     Examples
     --------
     >>> from gegenbauer import GegenbauerRegressor

@@ -45,6 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         Exit code: 0, or 2 for a mistake in the arguments or the data, 1 when the extra ``cli`` is
         not installed or a fault is ours, 130 after Ctrl-C, 1 or 141 when nobody reads the output.
 
+    See Also
+    --------
+    gegenbauer.load : The models that the commands write, in Python.
+
     Examples
     --------
     >>> from gegenbauer.cli import main
