@@ -19,7 +19,7 @@ class Prior(Kernel):
         self.scaling = scaling
         self.variance = variance
 
-    def __call__(self, X, Y=None, eval_gradient=False):  # noqa: FBT002  # scikit-learn's signature
+    def __call__(self, X, Y=None, eval_gradient=False):  # scikit-learn's signature
         Y = X if Y is None else Y
         found = self.kernel(X, Y, scaling=self.scaling)
         return self.variance * found
