@@ -137,6 +137,7 @@ class TestCopies:
             basis.__setstate__(TensorBasis(2, degree=1).__getstate__())
         assert basis == TensorBasis(2, degree=3)
 
+    @pytest.mark.thread_unsafe(reason="it starts processes of its own")
     def test_pickles_do_not_depend_on_the_instruction_set(self):
         program = (
             "import pickle, sys; from gegenbauer._dispatch import isa; assert isa == sys.argv[1];"
@@ -242,6 +243,7 @@ while min(rounds.values()) < 4 and all(thread.is_alive() for thread in threads):
         ),
     ],
 )
+@pytest.mark.thread_unsafe(reason="it starts processes of its own")
 def test_interpreter_ends_while_a_daemon_thread_works(names):
     done = subprocess.run(
         [sys.executable, "-c", DAEMON.format(names=names)],
