@@ -118,8 +118,8 @@ class TargetEstimator(InputEstimator):
 
         Of several outputs they are weighted by the variances, and they are divided by their sum, as
         scikit-learn has it. They are zero for a constant model. Inputs are taken as independent,
-        each as in the samples of the fit (in models of files of version 0.1.0, which do not know
-        these, uniform over the box); `sobol_indices` is called at each access.
+        each as in the samples of the fit (in models of older files, which do not know these,
+        uniform over the box); `sobol_indices` is called at each access.
         """
         known = known_marginals(self, expansion_of(self)) is not None
         found = sobol_indices(self, distribution="empirical" if known else "uniform", order=1)

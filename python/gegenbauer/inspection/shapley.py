@@ -164,7 +164,7 @@ def shapley_values(
         It is not fitted.
     ValueError
         X or ``background`` does not fit the data seen in ``fit``; the model does not know the
-        marginals of its samples (as one of a file of version 0.1.0 does not).
+        marginals of its samples (as one of an older file does not).
 
     See Also
     --------
