@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from gegenbauer._validation import as_matrix, check_integer, setting, shown
 from gegenbauer.inspection._decomposition import decompose
 from gegenbauer.inspection.distributions import marginals_of
 from gegenbauer.inspection.marginals import FIXED
-from gegenbauer.inspection.models import expansion_of, largest_indices
+from gegenbauer.inspection.models import expansion_of, largest_indices, spectrum_of
 from gegenbauer.inspection.sample_marginals import sample_marginals
+from gegenbauer.ridge.expansions import TermExpansion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +57,10 @@ class Explained:
     ) -> None:
         function = expansion_of(estimator)
         self.estimator = estimator
-        self.function = function.with_scaling(estimator._current_scaling())
+        box = estimator._current_scaling()
+        if not isinstance(function, TermExpansion):  # kernels have no values outside
+            box = box.replace(clip=True)
+        self.function = function.with_scaling(box)
         self.n_features: int = function.scaling.n_features
         self.n_outputs: int = function.n_outputs
         if background is None:
@@ -74,7 +79,7 @@ class Explained:
         if not (isinstance(distribution, str) and distribution == "empirical"):
             raise ValueError(
                 Message(
-                    "`background` and `distribution` both say what the inputs are like: give one "
+                    "`background` and `distribution` both describe the inputs: give one "
                     "of them"
                 )
             )
@@ -89,7 +94,21 @@ class Explained:
 
     def codes_of(self, background: Any) -> npt.NDArray[Any]:
         """Return the samples of a background as the model takes them."""
-        found: npt.NDArray[Any] = self.estimator._samples_to_explain(background)
+        try:
+            found: npt.NDArray[Any] = self.estimator._samples_to_explain(background)
+        except ValueError as error:
+            raise ValueError(
+                Message("`background` must hold samples like those of the fit: {}", str(error))
+            ) from error
+        levels = spectrum_of(self.function).levels or (None,) * self.n_features
+        for t in np.flatnonzero(np.isnan(found).any(axis=0)).tolist():
+            if levels[t] is None:
+                raise ValueError(
+                    Message(
+                        "`background` lacks values of {}, which all samples of the fit have",
+                        self.estimator._column_name(t),
+                    )
+                )
         return found
 
     def grid(self, t: int, given: Any, n_values: int) -> tuple[npt.NDArray[Any], Doubles]:
@@ -99,15 +118,18 @@ class Explained:
         levels = None if categories is None else categories[t]
         if levels is None:
             if given is None:
-                found = np.linspace(box.lower[t], box.upper[t], n_values)
+                # some boxes are wider than the samples of the fit
+                extent = 1.0 / (1.0 + 2.0 * self.estimator._margin)
+                middle, half = (0.5 * (box.upper[t] + way * box.lower[t]) for way in (1, -1))
+                found = np.linspace(middle - extent * half, middle + extent * half, n_values)
                 return found, found
             found = as_matrix(given, "grid", n_columns=1, one_dimensional=True, keep_float32=False)[
                 :, 0
             ]
             return found, found
         if given is None:
-            return levels, np.arange(float(len(levels)))
-        places = {value: float(k) for k, value in enumerate(levels.tolist())}
+            return np.array(levels, dtype=object), np.arange(float(len(levels)))
+        places = {value: float(k) for k, value in enumerate(levels)}
         unknown = [value for value in given if value not in places]
         if unknown:
             raise ValueError(
@@ -115,7 +137,7 @@ class Explained:
                     "`grid` of {} has {!r}, which is none of its values in fit: {}",
                     self.estimator._column_name(t),
                     unknown[0],
-                    shown(levels.tolist()),
+                    shown(levels),
                 )
             )
         return np.asarray(given), np.array([places[value] for value in given])
@@ -154,7 +176,7 @@ class Explained:
 
     def places(self, features: Any, name: str = "features") -> tuple[int, ...]:
         """Return which inputs are meant by a number or name, or by several of them."""
-        several = isinstance(features, (list, tuple, np.ndarray))
+        several = isinstance(features, Iterable) and not isinstance(features, str)
         found = [self._place(one, name) for one in (features if several else [features])]
         if len({*found}) < len(found):
             raise ValueError(

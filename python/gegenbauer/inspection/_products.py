@@ -2,7 +2,7 @@
 
 With the mean M_t and the varying part h_t = K_t - M_t of each factor under the distribution of its
 input, the product of all factors is the sum over sets u of inputs of the product of h_t over u and
-of M_t over all others. Weighing each set by y to the power of its size gives the product of
+of M_t over all others. A weight of y to the power of its size for each set gives the product of
 M_t + y h_t, of which Shapley values and effects are integrals over y in [0, 1]: polynomials in y,
 for which a Gauss rule of half as many nodes as inputs is exact. Nothing is ever divided by a
 factor.

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["chebyshev_rule", "gauss_rule", "legendre_rule", "quantile_rule"]
 
-# Nodes of one interval of probabilities, and how often intervals are halved at most
-_NODES, _MOST_HALVINGS = 20, 64
+# Nodes of one interval of probabilities, and how often intervals are halved at most: the means of
+# high powers are made of values whose probability is next to nothing
+_NODES, _MOST_HALVINGS = 20, 1000
 
 # Intervals of probabilities that a rule may have
 _MOST_INTERVALS = 4096
@@ -146,41 +147,47 @@ def quantile_rule(
     """
     abscissae, shares = legendre_rule(_NODES)
     offsets = 0.5 * (abscissae + 1.0)
-    # which half, its beginning and its width, of probabilities
+    # of each interval: which half of the probabilities, its beginning there, and its width
     waiting = []
     for side, quantiles in enumerate((lower, upper)):
         ends = [0.0, *sorted(_crossings(quantiles, faces)), 0.5]
         waiting += [(side, a, b - a) for a, b in itertools.pairwise(ends) if b > a]
-    rules: list[tuple[Doubles, Doubles]] = []
-    size = np.zeros(degree + 1)
+    sides, begins, widths = (np.array(part) for part in zip(*waiting, strict=True))
 
-    def rule(side: int, begin: float, width: float) -> tuple[Doubles, Doubles, Doubles]:
-        """Return nodes, weights and the means of the polynomials that they give."""
-        found = scale((lower, upper)[side](begin + width * offsets))
+    def evaluated() -> tuple[Doubles, Doubles]:
+        """Return the nodes of all intervals, and the means of the polynomials that they give."""
+        p = begins[:, np.newaxis] + widths[:, np.newaxis] * offsets
+        found = np.empty_like(p)
+        for side, quantiles in enumerate((lower, upper)):
+            own = sides == side
+            if own.any():
+                found[own] = scale(quantiles(p[own].ravel())).reshape(-1, _NODES)
         with np.errstate(over="ignore", invalid="ignore"):
             values = np.polynomial.chebyshev.chebvander(found, degree)
-            return found, width * shares, width * (shares @ values)
+            return found, widths[:, np.newaxis] * (shares @ values)
 
-    whole = [rule(*one) for one in waiting]
-    for halving in range(_MOST_HALVINGS):
-        parts = [(side, b, 0.5 * w) for side, b0, w in waiting for b in (b0, b0 + 0.5 * w)]
-        halves = [rule(*one) for one in parts]
-        waiting, ahead = [], []
-        size = np.maximum(size, np.abs(sum(one[2] for one in halves)))
-        tolerance = _TOLERANCE * np.maximum(1.0, size)
-        for at, (_, _, means) in enumerate(whole):
-            pair = slice(2 * at, 2 * at + 2)
-            left, right = halves[pair]
-            if (np.abs(left[2] + right[2] - means) <= tolerance).all():
-                rules += [one[:2] for one in (left, right)]
-            else:
-                waiting += parts[pair]
-                ahead += halves[pair]
-        whole = ahead
-        if not waiting:
+    means = evaluated()[1]
+    size = np.zeros(degree + 1)
+    rules: list[tuple[Doubles, Doubles]] = []
+    n_settled = 0
+    for _ in range(_MOST_HALVINGS):
+        sides, begins, widths = np.repeat(sides, 2), np.repeat(begins, 2), np.repeat(widths / 2, 2)
+        begins[1::2] += widths[1::2]
+        nodes, halves = evaluated()
+        size = np.maximum(size, np.abs(halves.sum(axis=0)))
+        with np.errstate(invalid="ignore"):
+            moved = np.abs(halves[::2] + halves[1::2] - means)
+        settled = np.repeat((moved <= _TOLERANCE * np.maximum(1.0, size)).all(axis=1), 2)
+        rules.append((nodes[settled].ravel(), np.outer(widths[settled], shares).ravel()))
+        n_settled += int(np.count_nonzero(settled))
+        sides, begins, widths, means = (
+            one[~settled] for one in (sides, begins, widths, halves)
+        )  # fmt: skip
+        crowded = n_settled + widths.size > _MOST_INTERVALS
+        if not widths.size or crowded or not np.isfinite(size).all():
             break
-        if len(waiting) + len(rules) > _MOST_INTERVALS or halving == _MOST_HALVINGS - 1:
-            return None
+    if widths.size:
+        return None
     nodes, weights = (np.concatenate(side) for side in zip(*rules, strict=True))
     if not np.isfinite(nodes).all():
         return None

@@ -88,7 +88,8 @@ def _gauss_rule(moments: Doubles, lam: float) -> tuple[Doubles, Doubles]:
     """Return the Gauss rule of a distribution with given means of products of polynomials.
 
     These are orthonormal for the weight of lam. The rule has one node more than the moments
-    determine; what they leave open is the last diagonal entry of the Jacobi matrix.
+    determine, unless samples have no more values; what they leave open is the last diagonal entry
+    of the Jacobi matrix.
     """
     n = len(moments)
     factor = np.zeros((n, n))
@@ -106,17 +107,16 @@ def _gauss_rule(moments: Doubles, lam: float) -> tuple[Doubles, Doubles]:
     with np.errstate(invalid="ignore"):
         beside = np.sqrt(k * (k + 2.0 * lam - 1.0) / (4.0 * (k + lam) * (k + lam - 1.0)))
     beside[0] = np.sqrt(0.5 / (1.0 + lam))
-    factor = factor[:rank, :rank]
-    # x p_j, in the polynomials of lam, for all but the last p_j
-    inverse: Doubles = np.asarray(np.linalg.inv(factor), dtype=np.float64)
-    size = rank - 1
-    diagonal, off = np.zeros(rank), np.zeros(size)
-    for j in range(size):
-        row = np.zeros(rank)
-        row[: j + 2] = _times_x(inverse[j, : j + 1], beside)
-        in_own = row @ factor
-        diagonal[j], off[j] = in_own[j], in_own[j + 1]
-    diagonal[size] = diagonal[:size].mean() if size else _only_value(moments, beside)
+    # x p_j, in the polynomials of lam, for all p_j whose product with x these can be
+    n_known = min(rank, n - 1)
+    inverse: Doubles = np.asarray(np.linalg.inv(factor[:rank, :rank]), dtype=np.float64)
+    diagonal, off = np.zeros(rank), np.zeros(rank)
+    for j in range(n_known):
+        in_own = _times_x(inverse[j, : j + 1], beside) @ factor[: j + 2, :rank]
+        diagonal[j], off[j] = in_own[j], in_own[j + 1] if j + 1 < rank else 0.0
+    if n_known < rank:
+        diagonal[n_known] = diagonal[:n_known].mean()
+    off = off[: rank - 1]
     values, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(off, 1) + np.diag(off, -1))
     weights = vectors[0] ** 2
     return values, weights / weights.sum()
@@ -129,8 +129,3 @@ def _times_x(coefficients: Doubles, beside: Doubles) -> Doubles:
     found[1:] += beside[:n] * coefficients
     found[: n - 1] += beside[: n - 1] * coefficients[1:]
     return found
-
-
-def _only_value(moments: Doubles, beside: Doubles) -> float:
-    """Return the mean of x of samples that have one value alone."""
-    return float(beside[0] * moments[0, 1] / moments[0, 0]) if len(moments) > 1 else 0.0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._messages import Message
-from gegenbauer._validation import check_integer
+from gegenbauer._validation import check_integer, shown
 from gegenbauer.inspection._explained import Explained
 
 if TYPE_CHECKING:
@@ -246,13 +246,16 @@ def partial_dependence(
     explained = Explained(estimator, distribution, background, marginals_needed=background is None)
     places = explained.places(features)
     n_values = check_integer(grid_resolution, "grid_resolution", minimum=1)
-    if grid is not None and len(places) == 1:
+    if grid is not None and len(places) == 1 and not (_is_list(grid) and _is_list(grid[0])):
         grid = [grid]
-    if grid is not None and len(grid) != len(places):
+    if grid is not None and not (_is_list(grid) and len(grid) == len(places)):
         raise ValueError(
-            Message("`grid` must have one entry for each of {} inputs, got {}",
-                    len(places), len(grid))
-        )  # fmt: skip
+            Message(
+                "`grid` must have one list of values for each of {} inputs, got {}",
+                len(places),
+                shown(grid),
+            )
+        )
     values, codes = [], []
     for k, t in enumerate(places):
         one, code = explained.grid(t, None if grid is None else grid[k], n_values)
@@ -282,3 +285,8 @@ def partial_dependence(
     return PartialDependence(
         places, values, np.moveaxis(average, -1, 0), [explained.names[t] for t in places]
     )
+
+
+def _is_list(value: Any) -> bool:
+    """Whether a value holds others, which may be none."""
+    return isinstance(value, (list, tuple, np.ndarray)) and len(value) > 0

@@ -34,8 +34,14 @@ _N_NODES = 400
 # Largest degree whose means must have converged, where functions are no polynomials
 _DEGREE = 60
 
-# Probability of what is left out of a discrete distribution without an end
-_TAIL = 1e-17
+# Nodes beyond which a Gauss rule has less than all digits of those in the box
+_FAR = 10.0
+
+# Values that a discrete distribution may have
+_MOST_VALUES = 1e6
+
+# What the probabilities of its values may differ from one by
+_ROUNDING = 1e-9
 
 
 def marginals_of(
@@ -235,7 +241,7 @@ class _Source:
         """Return values of the input as the model takes them."""
         if self.is_category:
             known = self.estimator.categories_[self.t]
-            places = {value: k for k, value in enumerate(known.tolist())}
+            places = {value: k for k, value in enumerate(known)}
             unknown = [value for value in values if value not in places]
             if unknown:
                 raise ValueError(
@@ -243,7 +249,7 @@ class _Source:
                         "`distribution` of {} has {!r}, which is none of its values in fit: {}",
                         self.name,
                         unknown[0],
-                        shown(known.tolist()),
+                        shown(known),
                     )
                 )
             return np.array([float(places[value]) for value in values])
@@ -281,8 +287,11 @@ class _Source:
                 )
             )
         upper = getattr(given, "isf", None) or getattr(given, "iccdf", None)
-        if hasattr(given, "pmf") and not _is_continuous(given):
-            return self._of_counts(given, lower, upper)
+        self._require_parameters(lower)
+        if hasattr(given, "pmf") and not hasattr(given, "icdf"):  # new ones have pmf all the same
+            found = self._of_counts(given, lower)
+            if found is not None:
+                return found
 
         def quantiles(p: Doubles) -> Doubles:
             return self._finite(lower(p))
@@ -306,7 +315,12 @@ class _Source:
                     "converge",
                     degree,
                     self.name,
-                    ways=["set `out_of_range='clip'`", "give a distribution with shorter tails"],
+                    ways=[
+                        "set `out_of_range='clip'`",
+                        "give a distribution with shorter tails"
+                        if upper is not None
+                        else "give it a method isf, which knows the upper tail",
+                    ],
                 )
             )
         nodes, weights = rule
@@ -315,7 +329,7 @@ class _Source:
             within = np.abs(nodes) < 1.0
             nodes, weights = nodes[within], weights[within]
         found = Marginal(low + (high - low) * 0.5 * (nodes + 1.0), weights)
-        return found.condensed(n_nodes)
+        return found if np.abs(nodes).max() > _FAR else found.condensed(n_nodes)
 
     def _kept(self, values: Doubles, shares: Doubles) -> Marginal:
         """Return values and their shares, those beyond the box where they count."""
@@ -331,21 +345,34 @@ class _Source:
         limit = float(np.finfo(np.float64).max)
         return found.clip(-limit, limit)
 
-    def _of_counts(self, given: Any, lower: Any, upper: Any) -> Marginal:
-        """Return the marginal of a discrete distribution of integers."""
-        first, last = float(lower(_TAIL)), float(upper(_TAIL))
-        if not last - first < 1e6:
-            raise ValueError(
-                Message("`distribution` of {} has more than a million values", self.name)
-            )
-        values = np.arange(first, last + 1.0)
+    def _require_parameters(self, lower: Any) -> None:
+        """Refuse distributions that are families."""
+        try:
+            lower(0.5)
+        except TypeError as error:
+            raise TypeError(
+                Message(
+                    "`distribution` of {} must have all of its parameters, as "
+                    "scipy.stats.beta(2, 3) has; its quantiles fail: {}",
+                    self.name,
+                    str(error),
+                )
+            ) from None
+
+    def _of_counts(self, given: Any, lower: Any) -> Marginal | None:
+        """Return the marginal of a discrete distribution, None if values are no integers."""
+        for k in range(1, 16):  # by steps, for quantiles of heavy tails take the whole memory
+            first, last = (float(lower(p)) for p in (10.0**-k, 1.0 - 10.0**-k))
+            if not last - first < _MOST_VALUES:
+                raise ValueError(
+                    Message("`distribution` of {} has more than a million values", self.name)
+                )
+        beyond = 1.0 + (last - first) // 2.0
+        values = np.arange(first - beyond, last + beyond + 1.0)
         shares = np.asarray(given.pmf(values), dtype=np.float64)
+        whole = float(shares.sum())
+        if abs(whole - 1.0) > _ROUNDING:
+            return None
         kept = shares > 0
-        found = self._kept(values[kept], shares[kept] / shares[kept].sum())
+        found = self._kept(values[kept], shares[kept] / whole)
         return found.condensed(_N_NODES if self.degree is None else self.degree + 1)
-
-
-def _is_continuous(given: Any) -> bool:
-    """Whether a distribution has a density, which new ones of scipy.stats have beside pmf."""
-    support = getattr(given, "dist", None)
-    return support is None and hasattr(given, "pdf") and not hasattr(given, "args")

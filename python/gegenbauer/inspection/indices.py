@@ -39,10 +39,10 @@ class SobolIndices:
         Of the inputs; None where they have none, as those of arrays.
     second_order : ndarray, shape (n_outputs, n_features, n_features), or None
         Share of the interaction of two inputs alone; symmetric, with zeros on the diagonal. None
-        where it was not asked for.
+        where it was not requested.
     shapley_effects : ndarray, shape (n_outputs, n_features), or None
         Shares in which each interaction belongs to its inputs in equal parts; their sum is one.
-        None where they were not asked for.
+        None where they were not requested.
     groups : sequence or None
         The groups of inputs, as they were given.
     closed, group_total : ndarray, shape (n_outputs, n_groups), or None

@@ -13,7 +13,9 @@ then the terms of largest weight are taken in its place.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from gegenbauer._validation import (
     check_integer,
     check_number,
     require_plain,
+    shown,
 )
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.levels import as_samples
@@ -44,8 +47,6 @@ from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
@@ -470,6 +471,10 @@ def sobol_indices(
 
 def _members(explained: Explained, groups: Sequence[Any] | None) -> npt.NDArray[np.bool_]:
     """Return which inputs belong to each group."""
+    if isinstance(groups, (str, bytes)) or not isinstance(groups, (Sequence, NoneType)):
+        raise TypeError(
+            Message("`groups` must be a sequence of groups of inputs, got {}", shown(groups))
+        )
     found = np.zeros((0 if groups is None else len(groups), explained.n_features), dtype=bool)
     for k, group in enumerate(() if groups is None else groups):
         found[k, [*explained.places(group, "groups")]] = True
