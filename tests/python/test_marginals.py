@@ -14,7 +14,13 @@ from numpy.polynomial.chebyshev import chebvander
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import special
 
-from gegenbauer import GegenbauerRegressor, GegenbauerRegressorCV, GramStatistics, TensorBasis
+from gegenbauer import (
+    GegenbauerRegressor,
+    GegenbauerRegressorCV,
+    GramStatistics,
+    MomentStatistics,
+    TensorBasis,
+)
 from gegenbauer.errors import parameters_of
 from gegenbauer.inspection._quadrature import (
     chebyshev_rule,
@@ -23,6 +29,7 @@ from gegenbauer.inspection._quadrature import (
     quantile_rule,
 )
 from gegenbauer.inspection._sums import marginals_of_sums
+from gegenbauer.inspection._term_sum import functions_of
 from gegenbauer.inspection.distributions import marginals_of
 from gegenbauer.inspection.marginals import Marginal
 from gegenbauer.inspection.sample_marginals import sample_marginals
@@ -443,6 +450,20 @@ class TestRules:
 class TestSums:
     """The marginals of samples by nothing but sums of products of features."""
 
+    @staticmethod
+    def check(basis, Z, weight, found):
+        """Means of products of the functions of each input are those over the samples."""
+        for t, one in enumerate(found):
+            values = functions_of(basis.spectrum, basis.lam, basis.indices, t, Z[:, t])
+            root = one.weighted(lambda _: None)
+            size = np.sqrt((values**2).mean(axis=0))
+            assert_allclose(
+                root.T @ root,
+                (values.T * weight) @ values / weight.sum(),
+                rtol=0,
+                atol=1e-13 * np.outer(size, size).max(),
+            )
+
     @pytest.mark.parametrize("lam", [-0.2, 0.0, 0.05, 0.5, 1.0, 2.0])
     @pytest.mark.parametrize("spectrum", [None, "orthonormal", (0.5, 1.0)])
     @pytest.mark.parametrize("domain", [(-1, 1), (0, 1)])
@@ -453,56 +474,34 @@ class TestSums:
         basis = TensorBasis(2, degree=6, lam=lam, spectrum=spectrum)
         G = basis.evaluate(Z)
         gram = np.tril((G.T * weight) @ G) + np.triu(np.full((28, 28), 7.0), 1)
-        found = marginals_of_sums(basis, gram)
-        for one, z in zip(found, Z.T, strict=True):
-            assert one.nodes.size == 7
-            for n in range(13):
-                expected = np.average(z**n, weights=weight)
-                assert_allclose(one.weights @ one.nodes**n, expected, rtol=1e-10, atol=1e-10)
+        self.check(basis, Z, weight, marginals_of_sums(basis, gram))
 
-    def test_few_values(self):
-        """Of three values a rule has three nodes, which are these."""
+    def test_high_degree_and_few_values(self):
+        """Sums that have no full rank."""
         rng = np.random.default_rng(0)
-        Z = np.column_stack([rng.choice([-0.5, 0.25, 1.0], 100), np.full(100, 0.3)])
-        basis = TensorBasis(2, degree=6, lam=0.5)
+        Z = np.column_stack([rng.uniform(size=30), rng.integers(0, 2, 30), np.full(30, 0.3)])
+        basis = TensorBasis(3, degree=40, max_interaction=1)
         G = basis.evaluate(Z)
-        first, second = marginals_of_sums(basis, G.T @ G)
-        kept = first.weights > 1e-9
-        for n in range(13):
-            mean = first.weights[kept] @ first.nodes[kept] ** n
-            assert_allclose(mean, (Z[:, 0] ** n).mean(), atol=1e-10)
-        assert_allclose(second.weights @ second.nodes, 0.3, rtol=1e-12)
+        self.check(basis, Z, np.ones(30), marginals_of_sums(basis, G.T @ G))
 
     def test_levels_and_gaps(self):
         X, y = TestOfModels.table()
         options = {"degree": 4, "categorical_features": ["colour"], "missing": "indicator"}
         model = GegenbauerRegressor(**options).fit(X, y)
-        z = model.scaling_.transform(model._encoder.encode(X, allow_missing=True))
-        G = model.basis_.evaluate(
-            model._encoder.encode(X, allow_missing=True), scaling=model.scaling_
-        )
-        from_sums = marginals_of_sums(model.basis_, G.T @ G)
-        for one, other in zip(from_sums, model._marginals, strict=True):
-            a, b = np.isnan(one.nodes), np.isnan(other.nodes)
-            assert_allclose(one.weights[a].sum(), other.weights[b].sum(), atol=1e-12)
-            for n in range(5):
-                assert_allclose(
-                    one.weights[~a] @ one.nodes[~a] ** n,
-                    other.weights[~b] @ other.nodes[~b] ** n,
-                    atol=1e-10,
-                )
-        assert np.isnan(z[:, 2]).any()
+        Z = model.scaling_.transform(model._encoder.encode(X, allow_missing=True))
+        assert np.isnan(Z[:, 2]).any()
+        G = model.basis_.evaluate(Z)
+        self.check(model.basis_, Z, np.ones(len(Z)), marginals_of_sums(model.basis_, G.T @ G))
 
-    def test_statistics_of_a_stream(self):
+    @pytest.mark.parametrize("kind", [GramStatistics, MomentStatistics])
+    def test_statistics(self, kind):
         rng = np.random.default_rng(0)
-        X = rng.uniform(size=(300, 2))
+        Z = rng.uniform(size=(300, 2))
         basis = TensorBasis(2, degree=5)
-        sums = GramStatistics(basis, 1)
-        for part in np.array_split(X, 3):
+        sums = kind(basis, 1)
+        for part in np.array_split(Z, 3):
             sums.update(part, part.sum(axis=1))
-        for one, z in zip(marginals_of_sums(basis, sums.gram), X.T, strict=True):
-            for n in range(11):
-                assert_allclose(one.weights @ one.nodes**n, (z**n).mean(), rtol=1e-10)
+        self.check(basis, Z, np.ones(300), marginals_of_sums(basis, sums.gram))
 
 
 def test_weights_of_samples():

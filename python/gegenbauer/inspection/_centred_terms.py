@@ -9,7 +9,7 @@ is evaluated as fast as the model.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles, Places
     from gegenbauer.basis.tensor_basis import TensorBasis
-    from gegenbauer.inspection.marginals import Marginal
+    from gegenbauer.inspection.marginals import Measure
 
 __all__ = ["CentredTerms"]
 
@@ -33,11 +33,11 @@ class CentredTerms:
     ----------
     basis : TensorBasis
         The terms.
-    marginals : sequence of Marginal
+    marginals : sequence of Measure
         The distributions of the inputs.
     """
 
-    def __init__(self, basis: TensorBasis, marginals: Sequence[Marginal]) -> None:
+    def __init__(self, basis: TensorBasis, marginals: Sequence[Measure]) -> None:
         self.basis = basis
         self.indices = basis.indices
         self.marginals = marginals
@@ -58,12 +58,9 @@ class CentredTerms:
         """Return the mean of the function of each input in each term, 1 where it has none."""
         found = []
         for t in self._inputs:
-            one = self.marginals[t]
-            found.append(
-                one.weights
-                @ functions_of(self.basis.spectrum, self.basis.lam, self.indices, t, one.nodes)
-            )
-            found[-1] = found[-1][self.indices[:, t]]
+            functions = partial(functions_of, self.basis.spectrum, self.basis.lam, self.indices, t)
+            weighted = self.marginals[t].weighted(functions)
+            found.append((weighted[:, 0] @ weighted)[self.indices[:, t]])  # the first one is 1
         return found
 
     @cached_property

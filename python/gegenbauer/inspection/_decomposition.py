@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
-    from gegenbauer.inspection.marginals import Marginal
+    from gegenbauer.inspection.marginals import Measure
     from gegenbauer.ridge.expansions import Expansion, KernelExpansion
 
 # Values of terms that are held at once
@@ -60,7 +60,10 @@ class Decomposition(ABC):
 
     @abstractmethod
     def components(self, sets: Sequence[Sequence[int]]) -> Function:
-        """Return the parts of sets of inputs, (n_samples, n_sets * n_outputs), sets first."""
+        """Return the parts of sets of inputs, and as the last the sum of the parts of all sets.
+
+        (n_samples, (n_sets + 1) * n_outputs), sets first.
+        """
 
     @abstractmethod
     def conditional_mean(self, inputs: Sequence[int]) -> Function:
@@ -72,7 +75,7 @@ class Decomposition(ABC):
 
 
 def decompose(
-    function: Expansion, marginals: Sequence[Marginal], n_threads: int | None = None
+    function: Expansion, marginals: Sequence[Measure], n_threads: int | None = None
 ) -> Decomposition:
     """Return the decomposition of a fitted function under distributions of its inputs.
 
@@ -80,7 +83,7 @@ def decompose(
     ----------
     function : TermExpansion, KernelExpansion or MeanExpansion
         The function.
-    marginals : sequence of Marginal
+    marginals : sequence of Measure
         Of all inputs, which are taken as independent.
     n_threads : int, optional
         By default `gegenbauer.default_threads()`.
@@ -91,7 +94,7 @@ def decompose(
 
 
 class _OfTerms(Decomposition):
-    def __init__(self, function: TermExpansion, marginals: Sequence[Marginal]) -> None:
+    def __init__(self, function: TermExpansion, marginals: Sequence[Measure]) -> None:
         self.n_features = function.basis.n_features
         self.n_outputs = function.n_outputs
         self._function = function
@@ -122,12 +125,14 @@ class _OfTerms(Decomposition):
         return self._with(terms.uncentre(parts.reshape(len(parts), -1)))
 
     def components(self, sets: Sequence[Sequence[int]]) -> Function:
-        active, parts = self._terms.active, []
-        self._require_room(len(sets), "the coefficients of the parts")
+        active = self._terms.active
+        self._require_room(len(sets) + 1, "the coefficients of the parts")
+        parts = []
         for one in sets:
             own = np.zeros(self.n_features, dtype=bool)
             own[[*one]] = True
             parts.append((active == own).all(axis=1)[:, np.newaxis] * self._centred)
+        parts.append((self._terms.n_inputs > 0)[:, np.newaxis] * self._centred)
         return self._with(self._terms.uncentre(np.hstack(parts)))
 
     def conditional_mean(self, inputs: Sequence[int]) -> Function:
@@ -166,7 +171,7 @@ class _OfKernels(Decomposition):
     def __init__(
         self,
         function: KernelExpansion | MeanExpansion,
-        marginals: Sequence[Marginal],
+        marginals: Sequence[Measure],
         n_threads: int | None,
     ) -> None:
         self._products = KernelProducts(function, marginals, n_threads)

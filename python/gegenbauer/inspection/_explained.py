@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
     from gegenbauer.inspection._decomposition import Decomposition, Function
-    from gegenbauer.inspection.marginals import Marginal
+    from gegenbauer.inspection.marginals import Measure
     from gegenbauer.ridge.expansions import Expansion
 
 __all__ = ["Explained"]
@@ -64,9 +64,7 @@ class Explained:
         self.n_features: int = function.scaling.n_features
         self.n_outputs: int = function.n_outputs
         if background is None:
-            self.marginals: Sequence[Marginal] = marginals_of(
-                estimator, self.function, distribution
-            )
+            self.marginals: Sequence[Measure] = marginals_of(estimator, self.function, distribution)
             return
         self.require_one(distribution)
         self.marginals = (
@@ -79,12 +77,11 @@ class Explained:
         if not (isinstance(distribution, str) and distribution == "empirical"):
             raise ValueError(
                 Message(
-                    "`background` and `distribution` both describe the inputs: give one "
-                    "of them"
+                    "`background` and `distribution` both describe the inputs: give one of them"
                 )
             )
 
-    def _of_samples(self, background: Any) -> Sequence[Marginal]:
+    def _of_samples(self, background: Any) -> Sequence[Measure]:
         """Return the marginals of samples."""
         codes = self.codes_of(background)
         largest = largest_indices(self.function)

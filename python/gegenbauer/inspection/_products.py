@@ -11,7 +11,7 @@ factor.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gegenbauer._typing import Doubles
-    from gegenbauer.inspection.marginals import Marginal
+    from gegenbauer.inspection.marginals import Marginal, Measure
     from gegenbauer.ridge.expansions import KernelExpansion
 
 __all__ = ["KernelProducts", "equal_shares", "products_without_one"]
@@ -67,7 +67,7 @@ class KernelProducts:
     def __init__(
         self,
         function: KernelExpansion | MeanExpansion,
-        marginals: Sequence[Marginal],
+        marginals: Sequence[Measure],
         n_threads: int | None = None,
     ) -> None:
         parts = function.parts if isinstance(function, MeanExpansion) else (function,)
@@ -79,7 +79,8 @@ class KernelProducts:
             if part.intercept is not None:
                 self.intercept = self.intercept + part.intercept / len(parts)
         self._n_threads = check_threads(n_threads)  # once: the processors are looked up in files
-        self.marginals = marginals
+        # models of streams, of which there are no nodes, have finite sets of terms
+        self.marginals = cast("Sequence[Marginal]", marginals)
         self._kernels: list[list[tuple[SpectrumKernel, Doubles]]] = []
         centres = [part.scaling.transform(part.centres).clip(-1.0, 1.0) for part in parts]
         varying = np.zeros(self.scaling.n_features, dtype=bool)
@@ -105,9 +106,13 @@ class KernelProducts:
     @cached_property
     def means(self) -> list[Doubles]:
         """The mean of the factors of each varying input, (n_products,) each."""
-        return [
-            self.marginals[t].weights @ self.factor(t, self.marginals[t].nodes) for t in self.inputs
-        ]
+        found = []
+        for t in self.inputs:
+            one, total = self.marginals[t], np.zeros(self.n_products)
+            for block in self._parts(len(one.nodes)):
+                total += one.weights[block] @ self.factor(t, one.nodes[block])
+            found.append(total)
+        return found
 
     @cached_property
     def mean(self) -> Doubles:
@@ -120,11 +125,15 @@ class KernelProducts:
             found = found * one
         return found
 
+    def _parts(self, n: int) -> Iterator[slice]:
+        """Yield parts of n samples or nodes that have few enough factors."""
+        step = max(1, _MOST_VALUES // self.n_products)
+        for first in range(0, n, step):
+            yield slice(first, first + step)
+
     def blocks(self, Z: Doubles) -> Iterator[tuple[slice, list[Doubles]]]:
         """Yield blocks of scaled samples and the factors of all varying inputs there."""
-        step = max(1, _MOST_VALUES // self.n_products)
-        for first in range(0, len(Z), step):
-            block = slice(first, first + step)
+        for block in self._parts(len(Z)):
             yield block, [self.factor(t, Z[block, t]) for t in self.inputs]
 
     def shapley(self, Z: Doubles) -> Doubles:
@@ -167,10 +176,8 @@ class KernelProducts:
 
     def _given(self, Z: Doubles, inputs: Sequence[int], coef: Doubles) -> Doubles:
         found = np.empty((len(Z), self.n_outputs))
-        step = max(1, _MOST_VALUES // self.n_products)
         given = [t for t in self.inputs if t in {*inputs}]
-        for first in range(0, len(Z), step):
-            block = slice(first, first + step)
+        for block in self._parts(len(Z)):
             product = np.ones((len(Z[block]), self.n_products))
             for t in given:
                 product *= self.factor(t, Z[block, t])
@@ -178,8 +185,11 @@ class KernelProducts:
         return found + self.intercept
 
     def components(self, Z: Doubles, sets: Sequence[Sequence[int]]) -> Doubles:
-        """Return the parts of sets of inputs at scaled samples, (n_samples, n_sets, n_outputs)."""
-        found = np.zeros((len(Z), len(sets), self.n_outputs))
+        """Return the parts of sets of inputs at scaled samples, and the sum of those of all sets.
+
+        (n_samples, n_sets + 1, n_outputs).
+        """
+        found = np.zeros((len(Z), len(sets) + 1, self.n_outputs))
         place = {t: k for k, t in enumerate(self.inputs)}
         own = [(k, one) for k, one in enumerate(sets) if all(t in place for t in one)]
         coefs = [self._rest({*one}) for _, one in own]
@@ -190,4 +200,6 @@ class KernelProducts:
                 for t in one[1:]:
                     product = product * varying[place[t]]
                 found[block, k] = product @ coef
+            found[block, -1] = self._all(factors) @ self.coef
+        found[:, -1] -= self.mean - self.intercept
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
     from gegenbauer.inspection._products import KernelProducts
     from gegenbauer.inspection._term_sum import TermSum
-    from gegenbauer.inspection.marginals import Marginal
+    from gegenbauer.inspection.marginals import Measure
 
 __all__ = ["Variances", "mean_squares", "variances_of_kernels", "variances_of_terms"]
 
@@ -62,7 +63,7 @@ class Variances:
 
 
 def variances_of_terms(
-    terms: TermSum, marginals: Sequence[Marginal], groups: npt.NDArray[np.bool_]
+    terms: TermSum, marginals: Sequence[Measure], groups: npt.NDArray[np.bool_]
 ) -> Variances:
     """Return the variances of the parts of a sum of terms.
 
@@ -74,7 +75,7 @@ def variances_of_terms(
     ----------
     terms : TermSum
         The sum.
-    marginals : sequence of Marginal
+    marginals : sequence of Measure
         Distributions of the inputs.
     groups : ndarray of bool, shape (n_groups, n_features)
         Groups of inputs.
@@ -86,7 +87,7 @@ def variances_of_terms(
             _change_input(
                 indices,
                 t,
-                _change_of_functions(terms.functions(t, marginals[t].nodes), marginals[t]),
+                _change_of_functions(marginals[t].weighted(partial(terms.functions, t))),
                 coef,
             )
     squares, active = coef**2, indices > 0
@@ -113,29 +114,29 @@ def variances_of_terms(
     )
 
 
-def mean_squares(terms: TermSum, marginals: Sequence[Marginal]) -> Doubles:
+def mean_squares(terms: TermSum, marginals: Sequence[Measure]) -> Doubles:
     """Return the mean of the square of a sum of terms, (n_outputs,).
 
-    Weights of a marginal may have any sum, as those of a density times another function have.
+    Measures may have any mass, as a distribution times another function has.
     """
     indices, coef = terms.indices, np.array(terms.coef)
     for t, marginal in enumerate(marginals):
+        weighted = marginal.weighted(partial(terms.functions, t))
         if indices[:, t].any():
-            change = _change_of_functions(terms.functions(t, marginal.nodes), marginal)
-            _change_input(indices, t, change, coef)
+            _change_input(indices, t, _change_of_functions(weighted), coef)
         else:
-            coef *= np.sqrt(marginal.weights.sum())
+            coef *= np.linalg.norm(weighted[:, 0])
     return np.asarray((coef**2).sum(axis=0))
 
 
-def _change_of_functions(values: Doubles, marginal: Marginal) -> Doubles:
+def _change_of_functions(weighted: Doubles) -> Doubles:
     """Return T, upper triangular: function n of an input is the sum of T[j, n] p_j.
 
-    The p_j are orthonormal under the distribution, those alone that it can distinguish.
+    The functions are given as `Measure.weighted` has them. The p_j are orthonormal under the
+    distribution, those alone that it can distinguish.
     """
-    n = values.shape[1]
+    n = weighted.shape[1]
     found = np.zeros((n, n))
-    weighted = np.sqrt(marginal.weights)[:, np.newaxis] * values
     triangle: Doubles = np.asarray(np.linalg.qr(weighted, mode="r"))
     triangle *= np.where(triangle[0, :1] < 0, -1.0, 1.0)  # the first function is 1
     found[: len(triangle)] = triangle
@@ -245,9 +246,7 @@ def _spread(products: KernelProducts, k: int) -> Doubles:
     """Return H with H H' the covariance of the factors of an input, (n_products, n_directions)."""
     t, mean = products.inputs[k], products.means[k]
     marginal = products.marginals[t]
-    values = np.sqrt(marginal.weights)[:, np.newaxis] * (
-        products.factor(t, marginal.nodes) - mean
-    )  # fmt: skip
+    values = marginal.weighted(lambda nodes: products.factor(t, nodes) - mean)
     if len(values) < 8:
         return np.ascontiguousarray(values.T)
     sizes, directions = np.linalg.eigh(values @ values.T)

@@ -174,9 +174,9 @@ def anova_components(
                 )
             )  # fmt: skip
     codes, values, mean = explained.at(X, lambda parts: parts.components(sets))
-    values = values.reshape(len(codes), len(sets), n_outputs)
-    whole = estimator._evaluated(X, lambda function: function)[1].reshape(len(codes), n_outputs)
-    remainder = whole - mean - values.sum(axis=1) if most < m else np.zeros_like(whole)
+    values = values.reshape(len(codes), len(sets) + 1, n_outputs)
+    values, whole = values[:, :-1], values[:, -1]
+    remainder = whole - values.sum(axis=1) if most < m else np.zeros_like(whole)
     return AnovaComponents(
         float(mean[0]) if n_outputs == 1 else mean,
         sets,

@@ -12,7 +12,7 @@ import numpy as np
 from gegenbauer._messages import Message
 from gegenbauer._validation import shown
 from gegenbauer.inspection._quadrature import chebyshev_rule, legendre_rule, quantile_rule
-from gegenbauer.inspection.marginals import FIXED, Marginal, of_levels
+from gegenbauer.inspection.marginals import FIXED, Marginal, Measure, of_levels
 from gegenbauer.inspection.models import largest_indices, spectrum_of
 from gegenbauer.inspection.sample_marginals import known_marginals
 
@@ -50,7 +50,7 @@ def marginals_of(
     distribution: Any,
     *,
     inside: bool = False,
-) -> list[Marginal]:
+) -> list[Measure]:
     """Return the marginals of all inputs of a model.
 
     Parameters
@@ -144,7 +144,7 @@ class _Source:
         t: int,
         levels: Levels | None,
         degree: int | None,
-        known: Callable[[], tuple[Marginal, ...] | None],
+        known: Callable[[], tuple[Measure, ...] | None],
         inside: bool,
     ) -> None:
         self.estimator, self.t, self.levels, self.degree = estimator, t, levels, degree
@@ -160,7 +160,7 @@ class _Source:
     def name(self) -> str:
         return str(self.estimator._column_name(self.t))
 
-    def marginal(self, given: Any) -> Marginal:
+    def marginal(self, given: Any) -> Measure:
         if isinstance(given, str):
             if given not in NAMES:
                 raise ValueError(
@@ -188,7 +188,7 @@ class _Source:
             return FIXED
         return self._of_distribution(given)
 
-    def _named(self, name: str) -> Marginal:
+    def _named(self, name: str) -> Measure:
         if self.is_category:
             if name == "empirical":
                 return self._of_samples()
@@ -202,7 +202,7 @@ class _Source:
         extent = 1.0 / (1.0 + 2.0 * self.estimator._margin)
         return named_marginal(name, self.domain, extent, self.degree)
 
-    def _of_samples(self) -> Marginal:
+    def _of_samples(self) -> Measure:
         found = self.known()
         if found is None:
             raise ValueError(

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from gegenbauer.inspection._quadrature import gauss_rule
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
 
-__all__ = ["FIXED", "Marginal", "of_levels"]
+__all__ = ["FIXED", "Marginal", "Measure", "of_levels"]
+
+
+class Measure(Protocol):
+    """A distribution of one input, known by means of products of two functions of it."""
+
+    def weighted(self, functions: Callable[[Doubles], Doubles]) -> Doubles:
+        """Return R with R'R the means of products of functions, (n, n_functions)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +41,10 @@ class Marginal:
 
     nodes: Doubles
     weights: Doubles
+
+    def weighted(self, functions: Callable[[Doubles], Doubles]) -> Doubles:
+        """Return the values of functions at the nodes, times the roots of the weights."""
+        return np.sqrt(self.weights)[:, np.newaxis] * functions(self.nodes)
 
     def condensed(self, n_nodes: int) -> Marginal:
         """Return the Gauss rule of so many nodes; what is missing has its own."""

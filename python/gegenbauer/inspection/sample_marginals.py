@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer.inspection._sums import marginals_of_sums
-from gegenbauer.inspection.marginals import Marginal, of_levels
+from gegenbauer.inspection.marginals import Marginal, Measure, of_levels
 from gegenbauer.ridge.expansions import KernelExpansion, KernelPosterior, TermExpansion
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 
@@ -99,12 +99,12 @@ def _of_column(values: Doubles, shares: Doubles) -> Marginal:
     return Marginal(nodes, weights)
 
 
-def known_marginals(estimator: Any, function: Expansion) -> tuple[Marginal, ...] | None:
+def known_marginals(estimator: Any, function: Expansion) -> tuple[Measure, ...] | None:
     """Return the marginals of the samples of a fit, None if a model does not know them."""
     sums = getattr(estimator, "_statistics", None)
     if sums is not None:  # of all that came, as batches or in a fit before them
         return marginals_of_sums(sums.basis, sums.gram)
-    found: tuple[Marginal, ...] | None = estimator._marginals
+    found: tuple[Measure, ...] | None = estimator._marginals
     if found is None and _keeps_samples(function):
         return _of_centres(function)  # type: ignore[arg-type]
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,15 +11,17 @@ from gegenbauer.basis.derivatives import derivative_coefficients
 from gegenbauer.basis.kernel_derivatives import KernelFactor
 from gegenbauer.inspection._explained import Explained
 from gegenbauer.inspection._products import products_without_one
+from gegenbauer.inspection._sums import root_of
 from gegenbauer.inspection._term_sum import TermSum
 from gegenbauer.inspection._variances import mean_squares
 from gegenbauer.inspection.distributions import marginals_of
 from gegenbauer.inspection.marginals import Marginal
+from gegenbauer.inspection.models import spectrum_of
 from gegenbauer.ridge.expansions import TermExpansion
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from gegenbauer._typing import Doubles
     from gegenbauer.ridge.expansions import KernelExpansion
@@ -85,10 +87,7 @@ def derivative_sensitivity(
     if background is None:  # where a value is clipped the function is constant in it
         inside = marginals_of(estimator, function, distribution, inside=True)
     found = np.zeros((explained.n_features, explained.n_outputs))
-    steep = [
-        Marginal(one.nodes, one.weights * function.scaling.slopes_at(t, one.nodes) ** 2)
-        for t, one in enumerate(inside)
-    ]
+    steep = [_Steep(one, function, t) for t, one in enumerate(inside)]
     squares = (
         _of_terms(function, explained.marginals, steep)
         if isinstance(function, TermExpansion)
@@ -100,27 +99,59 @@ def derivative_sensitivity(
     return explained.shaped(found)
 
 
-def _given(marginal: Marginal) -> Marginal:
-    """Leave out what is missing, where there is no derivative."""
-    known = ~np.isnan(marginal.nodes)
-    return marginal if known.all() else Marginal(marginal.nodes[known], marginal.weights[known])
+@dataclass(frozen=True, eq=False)
+class _Steep:
+    """A distribution of one input times the square of the slope of its scaling.
+
+    What is missing, where there is no derivative, has no mass.
+    """
+
+    measure: Any
+    function: Any
+    t: int
+
+    @property
+    def given(self) -> Marginal:
+        """The nodes where there is a derivative, with their weights."""
+        nodes, weights = self.measure.nodes, self.measure.weights
+        known = ~np.isnan(nodes)
+        slopes = self.function.scaling.slopes_at(self.t, nodes[known])
+        return Marginal(nodes[known], weights[known] * slopes**2)
+
+    def weighted(self, functions: Callable[[Doubles], Doubles]) -> Doubles:
+        """Return R with R'R the means of products of functions times the squared slope."""
+        if isinstance(self.measure, Marginal):
+            return self.given.weighted(functions)
+        # of a stream, whose scaling has one slope
+        root: Doubles = self.measure.root
+        levels = spectrum_of(self.function).levels
+        if levels is not None and levels[self.t] is not None and len(root) > 1:
+            at_given, at_missing = functions(np.array([0.0, np.nan]))[:, 1]
+            mean = float(root[:, 0] @ root[:, 1])
+            share = (mean - at_missing) / (at_given - at_missing)
+            means = root.T @ root
+            first = np.array([1.0, at_given])
+            means[:2, :2] = share * np.multiply.outer(first, first)
+            root = root_of(means)
+        return root * float(self.function.scaling.slopes_at(self.t, np.zeros(1))[0])
 
 
 def _of_terms(
-    function: TermExpansion, marginals: Any, steep: list[Marginal]
+    function: TermExpansion, marginals: Any, steep: list[_Steep]
 ) -> Iterator[Doubles | float]:
     basis = function.basis
     terms = TermSum.of(basis, function.coef_2d)
     for t, coef in enumerate(derivative_coefficients(basis, function.coef_2d)):
-        one = _given(steep[t])
-        if one.nodes.size == 0 or not coef.any():
+        if not coef.any():
             yield 0.0
             continue
-        yield mean_squares(replace(terms, coef=coef), [*marginals[:t], one, *marginals[t + 1 :]])
+        yield mean_squares(
+            replace(terms, coef=coef), [*marginals[:t], steep[t], *marginals[t + 1 :]]
+        )
 
 
 def _of_kernels(
-    function: KernelExpansion | MeanExpansion, marginals: Any, steep: list[Marginal]
+    function: KernelExpansion | MeanExpansion, marginals: Any, steep: list[_Steep]
 ) -> Iterator[Doubles | float]:
     parts = function.parts if isinstance(function, MeanExpansion) else (function,)
     coef = np.vstack([part.coef_2d for part in parts]) / len(parts)
@@ -132,7 +163,7 @@ def _of_kernels(
             KernelFactor(part.kernel, t, z[:, t])  # type: ignore[arg-type]
             for part, z in zip(parts, centres, strict=True)
         ]
-        one, own = marginals[t], _given(steep[t])
+        one, own = marginals[t], steep[t].given
         values = np.hstack([factor.values(one.nodes) for factor in factors])
         roots.append(np.sqrt(one.weights)[:, np.newaxis] * values)
         values = np.hstack([factor.slopes(own.nodes) for factor in factors])

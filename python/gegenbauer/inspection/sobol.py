@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
     from gegenbauer.inspection._variances import Variances
-    from gegenbauer.inspection.marginals import Marginal
+    from gegenbauer.inspection.marginals import Marginal, Measure
     from gegenbauer.ridge.expansions import Expansion
 
 __all__ = ["kernel_sobol_indices", "sobol_indices", "term_sobol_indices"]
@@ -303,7 +303,7 @@ def kernel_sobol_indices(
 
 def _of_kernels(
     function: KernelExpansion | MeanExpansion,
-    marginals: list[Marginal],
+    marginals: Sequence[Measure],
     groups: npt.NDArray[np.bool_],
     n_terms: int,
     n_threads: int | None = None,
@@ -318,10 +318,12 @@ def _of_kernels(
             return found
     terms = _largest_terms(function, n_terms)
     found = variances_of_terms(terms, marginals, groups)
+    left = _left_out(products, terms)
     return replace(
         found,
         mean=found.mean + products.intercept,
-        error=found.error + _left_out(products, terms),
+        # the variance of a sum: what is left out may have a covariance with the rest
+        error=found.error + left + 2.0 * np.sqrt(left * found.total),
     )
 
 
