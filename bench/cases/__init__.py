@@ -10,7 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench.cases import factorisations, features, fits, kernels, products, selection
+from bench.cases import (
+    explanations,
+    factorisations,
+    features,
+    fits,
+    kernels,
+    products,
+    selection,
+)
 
 if TYPE_CHECKING:
     from bench.runner import Case
@@ -23,4 +31,5 @@ CASES: tuple[Case, ...] = (
     *kernels.CASES,
     *features.CASES,
     *selection.CASES,
+    *explanations.CASES,
 )

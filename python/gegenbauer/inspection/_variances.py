@@ -191,19 +191,21 @@ def variances_of_kernels(
     levels, shares = equal_shares(len(inputs))
     step = max(1, _MOST_VALUES // products.n_products)
     for begin in range(0, products.n_products if inputs else 0, step):
-        rows = slice(begin, begin + step)
-        left = products.coef[rows]
+        # pairs with later products count twice, those with earlier ones not at all
+        rows, others = slice(begin, begin + step), slice(begin, None)
+        left, right = products.coef[rows], products.coef[others].copy()
+        right[step:] *= 2.0
 
-        def form(values: Doubles, left: Doubles = left) -> Doubles:
-            return np.asarray((left * (values @ products.coef)).sum(axis=0))
+        def form(values: Doubles, left: Doubles = left, right: Doubles = right) -> Doubles:
+            return np.asarray((left * (values @ right)).sum(axis=0))
 
-        means = [np.multiply.outer(mean[rows], mean) for mean in products.means]
-        varying = [spread[rows] @ spread.T for spread in spreads]
+        means = [np.multiply.outer(mean[rows], mean[others]) for mean in products.means]
+        varying = [spread[rows] @ spread[others].T for spread in spreads]
         whole = [mean + part for mean, part in zip(means, varying, strict=True)]
         rest_of_means, rest_of_whole = products_without_one(means), products_without_one(whole)
         all_means, all_whole = rest_of_means[0] * means[0], rest_of_whole[0] * whole[0]
         total += form(all_whole - all_means)
-        size += (np.abs(left) * (np.abs(all_whole) @ np.abs(products.coef))).sum(axis=0)
+        size += (np.abs(left) * (np.abs(all_whole) @ np.abs(right))).sum(axis=0)
         for k, t in enumerate(inputs):
             first[t] += form(varying[k] * rest_of_means[k])
             part[t] += form(varying[k] * rest_of_whole[k])
@@ -222,10 +224,10 @@ def variances_of_kernels(
                 shapley[inputs[k]] += share * form(varying[k] * product)
         for k, i in enumerate(inputs):
             # before input k its factors are means, and k itself varies
-            others = [*means[:k], *means[k + 1 :]]
-            if not others:
+            other_means = [*means[:k], *means[k + 1 :]]
+            if not other_means:
                 continue
-            for at, rest in enumerate(products_without_one(others)):
+            for at, rest in enumerate(products_without_one(other_means)):
                 other = at if at < k else at + 1
                 if other > k:
                     second[i, inputs[other]] += form(varying[k] * varying[other] * rest)

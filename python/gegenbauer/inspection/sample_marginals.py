@@ -26,7 +26,7 @@ _MOST_SAMPLES = 10_000
 
 # Nodes of the marginal of an input where functions are kernels: those that a model keeps, and those
 # of samples that are there
-_N_NODES, _MOST_NODES = 64, 1000
+_N_NODES, _MOST_NODES = 200, 1000
 
 
 def nodes_for(basis: TensorBasis) -> list[int]:
