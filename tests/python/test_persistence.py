@@ -1349,6 +1349,15 @@ class TestHostile:
         parts.tensors[name] = array
         refused(parts.write(), message)
 
+    def test_marginals(self, parts):
+        """Their weights are probabilities, and there are as many of them as nodes."""
+        good = parts.tensors["marginal_weights"]
+        parts.tensors["marginal_weights"] = 0.5 * good
+        refused(parts.write(), "marginal_weights must have the sum 1")
+        parts.tensors["marginal_weights"] = good
+        parts.tensors["marginal_sizes"] = parts.tensors["marginal_sizes"] + 1
+        refused(parts.write(), "marginal_sizes must have the sum")
+
     @pytest.mark.parametrize("name", ["coef", "indices", "lower", "upper", "constant", "classes"])
     def test_missing_tensors(self, parts, name):
         del parts.tensors[name]

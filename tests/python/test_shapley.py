@@ -617,7 +617,7 @@ class TestResult:
             "2        0.5  4  5     9.5",
             "3        0.5  6  7    13.5",
             "4        0.5  8  9    17.5",
-            "and 1 more samples",
+            "and 1 more sample",
         ]
         html = one._repr_html_()
         assert html.count("<tr") == 6

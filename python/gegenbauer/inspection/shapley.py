@@ -91,10 +91,10 @@ class ShapleyValues:
             [str(k), float(base[k]), *values[k].tolist(), float(base[k] + values[k].sum())]
             for k in range(min(len(values), _MOST_SHOWN))
         ]
-        left = [f"{len(values) - len(rows)} more samples"] if len(rows) < len(values) else []
-        if self.values.ndim == 3 and self.values.shape[2] > 1:
-            left.append(f"{self.values.shape[2] - 1} more outputs")
-        note = f"and {', '.join(left)}" if left else ""
+        outputs = self.values.shape[2] if self.values.ndim == 3 else 1
+        more = {"sample": len(values) - len(rows), "output": outputs - 1}
+        left = ", ".join(f"{n} more {what}{'s' * (n > 1)}" for what, n in more.items() if n)
+        note = f"and {left}" if left else ""
         return ["sample", "mean", *self.feature_names, "output"], rows, note
 
     def __repr__(self) -> str:

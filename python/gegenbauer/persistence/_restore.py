@@ -72,6 +72,9 @@ __all__ = ["from_parts"]
 # Largest variance in a file; fits refuse targets long before
 _MAX_VARIANCE = 1e300
 
+# What the sum of the weights of a marginal may differ from one by
+_ROUNDING = 1e-9
+
 
 def from_parts(header: Header, arrays: dict[str, NDArray[Any]]) -> Any:
     """Build the estimator out of parts whose types, shapes and ranges are right."""
@@ -99,6 +102,8 @@ def from_parts(header: Header, arrays: dict[str, NDArray[Any]]) -> Any:
         estimator._correlation = _restore_correlation(fitted["correlation"], n_features)
     if "marginal_sizes" in arrays:
         nodes, weights = _split("marginal", ("nodes", "weights"), arrays)
+        if any(abs(one.sum() - 1.0) > _ROUNDING for one in weights):
+            raise ModelFileError("marginal_weights must have the sum 1 for each input.")
         pairs = zip(nodes, weights, strict=True)
         estimator._marginals = tuple(Marginal(*pair) for pair in pairs)
     results: dict[str, Any] | None = None
