@@ -280,7 +280,6 @@ class TestPartialDependence:
             (0, {"background": [[np.nan, 0.0, 0.0]]}, "background"),
             (0, {"background": np.zeros((1, 3)), "distribution": "uniform"}, "background"),
         ],
-        ids=str,
     )
     def test_bad_arguments(self, model, features, options, about):
         with pytest.raises((ValueError, TypeError)) as caught:

@@ -356,7 +356,6 @@ class TestOfModels:
             ({"colour": st.norm()}, TypeError, "a category, must be a mapping"),
             ({"colour": {"white": 1.0}}, ValueError, "'white', which is none of its values"),
         ],
-        ids=str,
     )
     def test_bad_distributions(self, given, kind, match):
         model = GegenbauerRegressor(
