@@ -8,6 +8,7 @@ that it does not have.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     Way: TypeAlias = "str | Message | Ways"
     Parts: TypeAlias = "tuple[str | Setting | Message, ...]"
 
-__all__ = ["Message", "Setting", "Ways", "of_core"]
+__all__ = ["Message", "Setting", "Ways", "count", "number", "of_core"]
 
 
 @dataclass(frozen=True)
@@ -326,3 +327,22 @@ def _read(pieces: Iterable[tuple[str, object]]) -> Parts:
     if mark is not None:  # there is no other backtick
         parts.append("`" + mark)
     return tuple(part for part in parts if part != "")
+
+
+def count(number_of: int, thing: str, plural: str | None = None) -> str:
+    """Return a number with its noun, as in "1 row" or "2 rows"."""
+    return f"{number_of} {thing if number_of == 1 else plural or thing + 's'}"
+
+
+def number(value: float) -> str:
+    """Show a parameter; powers of two as such.
+
+    Examples
+    --------
+    >>> number(2.0**-12), number(0.05), number(1.0)
+    ('2^-12', '0.05', '1')
+    """
+    mantissa, exponent = math.frexp(value)
+    if mantissa == 0.5 and not 0 <= exponent - 1 <= 10:
+        return f"2^{exponent - 1}"
+    return f"{value:.6g}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from gegenbauer._messages import count, number
 from gegenbauer.cli.parameters import in_options
 from gegenbauer.errors import BeyondRangeError, Rows, StreamError, message_of
 
@@ -77,25 +77,6 @@ def listed(names: Sequence[object], limit: int = 5) -> str:
     """
     text = ", ".join(quoted(name) for name in names[:limit])
     return text if len(names) <= limit else f"{text} and {len(names) - limit} more"
-
-
-def count(number_of: int, thing: str, plural: str | None = None) -> str:
-    """Return a number with its noun, as in "1 row" or "2 rows"."""
-    return f"{number_of} {thing if number_of == 1 else plural or thing + 's'}"
-
-
-def number(value: float) -> str:
-    """Show a parameter; powers of two as such.
-
-    Examples
-    --------
-    >>> number(2.0**-12), number(0.05), number(1.0)
-    ('2^-12', '0.05', '1')
-    """
-    mantissa, exponent = math.frexp(value)
-    if mantissa == 0.5 and not 0 <= exponent - 1 <= 10:
-        return f"2^{exponent - 1}"
-    return f"{value:.6g}"
 
 
 def duration(seconds: float) -> str:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import is_classifier, is_regressor
-
-from gegenbauer.basis.spectrum import GeometricDecay, PowerDecay, Spectrum
 from gegenbauer.cli.messages import count, number, quoted
 from gegenbauer.estimators._search import SearchEstimator
-from gegenbauer.ridge.expansions import TermExpansion
+from gegenbauer.estimators._summary import basis_of, describe_spectrum, describe_terms, task_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from gegenbauer.basis.tensor_basis import TensorBasis
 
 __all__ = [
     "describe_alternatives",
@@ -30,46 +25,6 @@ __all__ = [
 
 # Inputs that are listed in a line
 _MOST_LISTED = 5
-
-
-def task_of(model: Any) -> str:
-    """Return "classification", "multilabel classification", "regression" or "features"."""
-    if is_classifier(model):
-        return "multilabel classification" if model.multilabel_ else "classification"
-    return "regression" if is_regressor(model) else "features"
-
-
-def _basis_of(model: Any) -> TensorBasis | None:
-    """Return the terms; None for a model of all there are."""
-    if isinstance(model, SearchEstimator) and not isinstance(model.expansion_, TermExpansion):
-        return None
-    basis: TensorBasis = model.basis_
-    return basis
-
-
-def describe_terms(model: Any) -> str:
-    """Describe the set of terms.
-
-    Examples
-    --------
-    >>> from gegenbauer import GegenbauerFeatures
-    >>> describe_terms(GegenbauerFeatures(n_terms=5).fit([[0.0, 0.0], [1.0, 1.0]]))
-    '5: all of total degree up to 1, and 2 of degree 2'
-    """
-    basis = _basis_of(model)
-    if basis is None:
-        return "all there are"
-    if basis.index_set != "total_degree" or basis.n_terms == 1:
-        kind = basis.index_set.replace("_", " ")
-        text = f"{basis.n_terms} ({kind}, up to degree {basis.max_polynomial_degree} in one input)"
-    else:
-        degree, beyond = basis.complete_degree()
-        text = f"{basis.n_terms}: all of total degree up to {degree}"
-        if beyond:
-            text += f", and {beyond} of degree {degree + 1}"
-    if basis.max_interaction is not None:
-        text += f", with at most {count(basis.max_interaction, 'input')} in a term"
-    return text
 
 
 def describe_choice(model: Any) -> str:
@@ -103,40 +58,13 @@ def _parameters(model: Any) -> Iterator[str]:
         short = model.basis_._spectrum_shorthand(without_levels=True)
         if short is not None:
             yield f"spectrum {short if isinstance(short, str) else describe_spectrum(model)}"
-    basis = _basis_of(model)
+    basis = basis_of(model)
     if basis is not None and basis.term_order != "grlex":
         yield f"order {basis.term_order}"
     if not given.get("penalize_constant", True):
         yield "constant term without penalty"
     if given.get("class_weight") is not None:
         yield f"class weights {given['class_weight']}"
-
-
-def describe_spectrum(model: Any) -> str:
-    """Describe the weights of the terms of a model, chosen or given."""
-    chosen = isinstance(model, SearchEstimator)
-    if chosen and len(model.spectra_) > 1:
-        first = _describe_spectrum(model.spectra_[0])
-        n = len(model.spectra_)
-        return f"{first}; {n} of them, each learned without 1/{n} of the samples"
-    return _describe_spectrum(model.spectrum_ if chosen else model.basis_.spectrum)
-
-
-def _describe_spectrum(spectrum: Spectrum) -> str:
-    spectrum = Spectrum(spectrum.components)
-    pair = spectrum._pair()
-    if pair is not None:
-        return f"q {number(pair[0])}, s {number(pair[1])}"
-    if len(spectrum.components) == 1 and isinstance(spectrum.components[0], PowerDecay):
-        return f"of each input its own q, s {number(spectrum.components[0].smoothness)}"
-    kinds = [
-        f"n^-{2 * part.smoothness:g}" if isinstance(part, PowerDecay)
-        else f"{part.ratio:g}^(n-1)" if isinstance(part, GeometricDecay)
-        else f"|C_n|^2 of lam {part.lam:g}"
-        for part in spectrum.components
-    ]  # fmt: skip
-    owner = "of each input its own, " if spectrum.n_features is not None else ""
-    return f"{owner}a sum of {', '.join(kinds)} for degree n"
 
 
 def describe_solution(model: Any) -> str:

@@ -49,6 +49,7 @@ from gegenbauer.estimators._documentation import DocumentationLink
 from gegenbauer.estimators._outliers import find_bulk
 from gegenbauer.estimators._outside import Outside
 from gegenbauer.estimators._sparse import in_blocks
+from gegenbauer.estimators._summary import summary_html
 from gegenbauer.inspection.correlation import FEWEST_LOOKED_AT, MOST_LOOKED_AT, largest_correlation
 
 if TYPE_CHECKING:
@@ -192,6 +193,21 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
                 )
         super().set_params(**params)
         return self
+
+    # ---- what notebooks show ------------------------------------------------------
+
+    def _repr_html_inner(self) -> str:
+        """Return scikit-learn's diagram and, of a fitted estimator, what it has learned."""
+        return f"{super()._repr_html_inner()}{self._summary()}"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        found: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in found:
+            found["text/html"] += self._summary()
+        return found
+
+    def _summary(self) -> str:
+        return "" if getattr(self, "scaling_", None) is None else summary_html(self)
 
     # ---- fitting -----------------------------------------------------------------
 

@@ -69,6 +69,8 @@ class AnovaComponents:
 class PartialDependence:
     """Means of a model given some of its inputs.
 
+    The attributes are those that ``sklearn.inspection.partial_dependence`` returns.
+
     Attributes
     ----------
     features : tuple of int

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ContributionDisplay"]
 
-# Letters of a value of an input
-_WIDEST_VALUE = 18
+# Letters of the name of an input, and of its value
+_WIDEST_NAME, _WIDEST_VALUE = 24, 16
 
 # Share of the width that is free at each side
 _MARGIN = 0.04
@@ -184,7 +184,7 @@ class ContributionDisplay:
         mean = float(found.base_values.reshape(n_samples, -1)[sample, output])
         order = np.argsort(-np.abs(values), kind="stable")
         shown = order if m <= most else order[:most]
-        inputs = labels_of([found.feature_names[t] for t in shown.tolist()])
+        inputs = labels_of([found.feature_names[t] for t in shown.tolist()], _WIDEST_NAME)
         names = [
             f"{name} = "
             f"{_value(found.data[sample, t], None if categories is None else categories[t])}"
