@@ -4,8 +4,8 @@ The names here are those that most programs need; each package holds the others,
 all of its own: :mod:`~gegenbauer.basis`, :mod:`~gegenbauer.ridge`,
 :mod:`~gegenbauer.selection`, :mod:`~gegenbauer.inspection`, :mod:`~gegenbauer.batches`,
 :mod:`~gegenbauer.estimators`, :mod:`~gegenbauer.export`, :mod:`~gegenbauer.persistence`,
-:mod:`~gegenbauer.plotting`, :mod:`~gegenbauer.dask`, and :mod:`~gegenbauer.errors` for warnings
-and errors.
+:mod:`~gegenbauer.plotting`, :mod:`~gegenbauer.report`, :mod:`~gegenbauer.dask`, and
+:mod:`~gegenbauer.errors` for warnings and errors.
 
 The functions on arrays are imported at once, together with the compiled core that suits the
 processor. What needs scikit-learn or an optional package is imported when it is first used.
@@ -89,7 +89,7 @@ _LAZY = {
 }
 
 # Packages that are imported when they are first looked up; dask and cli need packages of their own.
-_PACKAGES = {"batches", "estimators", "export", "persistence", "plotting"}
+_PACKAGES = {"batches", "estimators", "export", "persistence", "plotting", "report"}
 
 # Public names of these packages that are not here; an error names the package, and imports nothing.
 _ELSEWHERE = {
@@ -112,6 +112,7 @@ _ELSEWHERE = {
     "ReliabilityDisplay": "plotting",
     "SensitivityDisplay": "plotting",
     "left_out_outcomes": "plotting",
+    "html_report": "report",
 }
 
 

@@ -27,7 +27,7 @@ import stage  # noqa: E402
 REFERENCE = DOCS / "reference"
 PACKAGES = [
     "", "basis", "batches", "cli", "dask", "errors", "estimators", "export", "inspection",
-    "persistence", "plotting", "reference", "ridge", "ridge.statistics", "selection",
+    "persistence", "plotting", "reference", "report", "ridge", "ridge.statistics", "selection",
 ]  # fmt: skip
 
 
@@ -80,7 +80,7 @@ class TestReference:
     @pytest.mark.parametrize("package", PACKAGES)
     def test_all_public_names_are_there(self, package):
         """With a page, under the name of the package itself or of the one that defines them."""
-        if package in ("dask", "plotting"):
+        if package in ("dask", "plotting", "report"):
             pytest.importorskip("dask" if package == "dask" else "matplotlib")
         module = importlib.import_module(f"gegenbauer.{package}".rstrip("."))
         pages = {id(look_up(full)): full for full in self.PAGES}

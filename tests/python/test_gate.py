@@ -589,7 +589,7 @@ def test_tab_completion_offers_public_names():
     packages = set(dir(gegenbauer)) - set(gegenbauer.__all__)
     assert packages == {
         "basis", "batches", "errors", "estimators", "export", "inspection", "persistence",
-        "plotting", "ridge", "selection",
+        "plotting", "report", "ridge", "selection",
     }  # fmt: skip
     for name in dir(gegenbauer):
         assert getattr(gegenbauer, name) is not None

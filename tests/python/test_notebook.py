@@ -13,7 +13,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gegenbauer import (
     GegenbauerClassifier,
+    GegenbauerClassifierCV,
+    GegenbauerFeatures,
     GegenbauerRegressor,
+    GegenbauerRegressorCV,
     GeometricDecay,
     PowerDecay,
     Spectrum,
@@ -188,3 +191,54 @@ class TestTensorBasis:
     def test_large_sets_are_not_counted(self, monkeypatch):
         monkeypatch.setattr("gegenbauer.basis.notebook._MOST_COUNTED", 9)
         assert Table(TensorBasis(2, n_terms=10)._repr_html_()).body == [["all", "10"]]
+
+
+class TestEstimators:
+    """scikit-learn's diagram, and below it what was fitted."""
+
+    rng = np.random.default_rng(12)
+    X = rng.uniform(size=(60, 2))
+    y = np.sin(5 * X[:, 0]) + 0.1 * rng.normal(size=60)
+
+    @staticmethod
+    def summary(model):
+        html = model._repr_html_()
+        start = html.index("<table><caption>Fitted ")
+        assert "sk-top-container" in html[:start]
+        assert model._repr_mimebundle_()["text/html"].endswith(html[start:])
+        table = Table(html[start:])
+        assert table.text["caption"] == f"Fitted {type(model).__name__}"
+        return dict(table.body)
+
+    def test_not_fitted(self):
+        assert "<caption>Fitted" not in GegenbauerRegressorCV()._repr_html_()
+
+    def test_of_a_choice(self):
+        model = GegenbauerRegressorCV(n_terms=12).fit(self.X, self.y)
+        found = self.summary(model)
+        left_out = ((self.y - model.loo_predictions_) ** 2).mean() / self.y.var()
+        assert found["R2 of samples left out"] == f"{1 - left_out:.4f}"
+        assert float(found["alpha"]) == pytest.approx(model.alpha_, rel=1e-5)
+        assert found["inputs"] == "2"
+        assert found["terms"].startswith("12 (largest weight")
+        assert found["spectrum"].startswith("of each input its own")
+
+    def test_of_classes(self):
+        labels = np.where(self.y > 0, "<i>", "b")
+        found = self.summary(GegenbauerClassifierCV().fit(self.X, labels))
+        assert found["classes"] == "2: <i>, b"
+        assert found["terms"] == "all there are"
+        assert float(found["log-loss of samples left out"]) > 0
+        judged = self.summary(GegenbauerClassifierCV(scoring="accuracy").fit(self.X, labels))
+        assert 0.5 < float(judged["accuracy of samples left out"]) <= 1
+
+    def test_of_the_setting_of_the_paper(self):
+        found = self.summary(GegenbauerRegressor(degree=2, alpha=0.25).fit(self.X, self.y))
+        assert found == {
+            "inputs": "2",
+            "terms": "6: all of total degree up to 2",
+            "alpha": "2^-2",
+            "lam": "0.05",
+        }
+        features = GegenbauerFeatures(degree=2, spectrum=(0.5, 2.0)).fit(self.X)
+        assert self.summary(features)["spectrum"] == "q 2^-1, s 2"

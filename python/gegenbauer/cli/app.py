@@ -303,6 +303,29 @@ def info(
 
 
 @app.command()
+def report(
+    model: opt.ModelArgument,
+    table: opt.TableArgument,
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", readable=False, help="Write the page here, as .html.")
+    ],
+    target: opt.TargetOfModel = None,
+    separator: opt.Separator = None,
+    n_jobs: opt.Jobs = None,
+) -> None:
+    """Write a page on a model and a table: scores, inputs, effects, explained predictions.
+
+    The page holds its plots and loads nothing from elsewhere. With the table of the fit itself,
+    scores of a model that tune wrote are those of rows left out.
+
+    [dim]gegenbauer report iris.safetensors iris.csv --target species --out report.html[/]
+    """
+    from gegenbauer.cli.commands.report import run
+
+    run(model, table, out=out, target=target, separator=separator, n_jobs=n_jobs)
+
+
+@app.command()
 def demo(seed: opt.Seed = 0) -> None:
     """Learn Iris, Wine and Breast Cancer as the paper does, beside the paper in plain NumPy."""
     from gegenbauer.cli.commands.demo import run

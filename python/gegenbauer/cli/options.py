@@ -47,6 +47,7 @@ __all__ = [
     "TableArgument",
     "TablesArgument",
     "Target",
+    "TargetOfModel",
     "TaskOption",
     "Terms",
     "ValidationFraction",
@@ -240,6 +241,15 @@ Target = Annotated[
     typer.Option(metavar="COLUMN", help="Column to learn.", rich_help_panel=_DATA_PANEL),
     Sets(("target", "y")),
 ]
+
+TargetOfModel = Annotated[
+    str | None,
+    typer.Option(
+        "--target", metavar="COLUMN", help="Column that the model predicts.",
+        show_default="none: no scores", rich_help_panel=_DATA_PANEL,
+    ),
+    Sets(("target", "y")),
+]  # fmt: skip
 
 TaskOption = Annotated[
     Task,

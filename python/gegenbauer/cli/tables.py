@@ -43,6 +43,8 @@ READ_ENDINGS = (".csv", ".tsv", ".parquet")
 
 PLOT_ENDINGS = (".svg", ".png", ".pdf")
 
+PAGE_ENDINGS = (".html", ".htm")
+
 
 def require_file(path: Path, what: str) -> None:
     """Refuse a path that is no readable file.
@@ -198,7 +200,7 @@ def _ending(path: Path, what: str, endings: tuple[str, ...] = TABLE_ENDINGS) -> 
 
 def check_output(
     path: Path,
-    what: Literal["table", "model", "plot", "checkpoint"],
+    what: Literal["table", "model", "plot", "checkpoint", "page"],
     *,
     sources: Iterable[Path],
 ) -> None:
@@ -208,7 +210,7 @@ def check_output(
     ----------
     path : Path
         The file to be.
-    what : {"table", "model", "plot", "checkpoint"}
+    what : {"table", "model", "plot", "checkpoint", "page"}
         What it will be.
     sources : iterable of Path
         Files that are read, and must not be replaced.
@@ -224,6 +226,8 @@ def check_output(
         _ending(path, option)
     elif what == "plot":
         _ending(path, option, PLOT_ENDINGS)
+    elif what == "page":
+        _ending(path, option, PAGE_ENDINGS)
     else:
         for other, endings in (("table", READ_ENDINGS), ("plot", PLOT_ENDINGS)):
             if path.suffix.lower() in endings:

@@ -9,9 +9,12 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.base import is_classifier
 from sklearn.metrics import log_loss, mean_absolute_error, r2_score, root_mean_squared_error
+from sklearn.utils import _safe_indexing
 
 from gegenbauer._messages import Message
 from gegenbauer._validation import require_plain, shown
+from gegenbauer.inspection._explained import Explained
+from gegenbauer.inspection.sample_marginals import evenly_spread
 from gegenbauer.selection.calibration import expected_calibration_error
 from gegenbauer.selection.calibration import log_loss as loss_of_outputs
 
@@ -116,8 +119,12 @@ def judge(model: Any, X: Any, y: NDArray[Any]) -> Judgement:
 # ---- whether these are the samples of the fit ---------------------------------------------
 
 
-def _is_of_fit(model: Any, y: NDArray[Any]) -> bool:
-    """Whether left-out predictions of a fit have, for these targets, the score of the fit."""
+def _is_of_fit(model: Any, X: Any, y: NDArray[Any]) -> bool:
+    """Whether samples are those of the fit, in its order.
+
+    Models do not keep them all. But they keep predictions of samples left out, which have the score
+    of the fit for its targets alone, and marginals of the inputs.
+    """
     predictions = getattr(model, "loo_predictions_", None)
     if predictions is None or len(predictions) != len(y) or not np.isfinite(predictions).all():
         return False
@@ -138,14 +145,29 @@ def _is_of_fit(model: Any, y: NDArray[Any]) -> bool:
         errors = (y - predictions.reshape(y.shape)).reshape(len(y), -1)
         spread = float(y.reshape(len(y), -1).var(axis=0).sum())
         found = float((errors**2).mean(axis=0).sum()) / spread if spread > 0 else np.nan
-    return bool(np.isclose(found, -model.best_score_, rtol=1e-6, atol=1e-12))
+    same = bool(np.isclose(found, -model.best_score_, rtol=1e-6, atol=1e-12))
+    return same and _has_marginals_of_fit(model, X, len(y))
+
+
+def _has_marginals_of_fit(model: Any, X: Any, n_samples: int) -> bool:
+    """Whether the means of all inputs are those of the fit."""
+    some = np.arange(n_samples)[evenly_spread(n_samples)]
+    try:
+        known = Explained(model).marginals
+    except ValueError:  # of a file of version 0.1.0
+        return False
+    given = Explained(model, background=_safe_indexing(X, some)).marginals
+    known_means, given_means = (
+        [float(np.nan_to_num(one.nodes) @ one.weights) for one in each] for each in (known, given)
+    )
+    return bool(np.allclose(known_means, given_means, rtol=1e-9, atol=1e-12))
 
 
 # ---- numbers ---------------------------------------------------------------------------------
 
 
 def _numbers(model: Any, X: Any, y: Doubles) -> Judgement:
-    left_out = _is_of_fit(model, y)
+    left_out = _is_of_fit(model, X, y)
     predicted = model.loo_predictions_.reshape(y.shape) if left_out else model.predict(X)
     mean = np.broadcast_to(y.mean(axis=0), y.shape)
     scores = [
@@ -206,12 +228,13 @@ def _coverage_left_out(model: Any, X: Any, y: Doubles) -> list[tuple[str, float,
 
 
 def _classes(model: Any, X: Any, y: NDArray[Any]) -> Judgement:
-    left_out = _is_of_fit(model, y)
+    left_out = _is_of_fit(model, X, y)
     P = _probabilities(model, X, left_out=left_out)
     if model.multilabel_:
         return _labels(model, X, y, P, left_out=left_out)
     classes = model.classes_
-    predicted = model.predict(X) if P is None else classes[P.argmax(axis=1)]
+    of_left_out = left_out and P is not None
+    predicted = classes[P.argmax(axis=1)] if of_left_out else model.predict(X)  # type: ignore[union-attr]
     places, counts = np.unique(np.searchsorted(classes, y), return_counts=True)
     frequent = classes[places[counts.argmax()]]
     right = predicted == y
