@@ -30,7 +30,8 @@ PAGES = {
     "docs/guide.md": {"python": 6, "": 1, "sh": 0},
     "docs/streams.md": {"python": 2, "": 0, "sh": 0},
     "docs/interoperability.md": {"python": 6, "": 0, "sh": 0},
-    "docs/simulators.md": {"python": 4, "": 0, "sh": 0},
+    "docs/simulators.md": {"python": 6, "": 0, "sh": 0},
+    "docs/explain.md": {"python": 7, "": 0, "sh": 0},
     "docs/deployment.md": {"python": 2, "": 0, "sh": 0},
     "docs/mathematics.md": {"python": 7, "": 0, "sh": 0},
     "docs/distributed.md": {"python": 1, "": 1, "sh": 0},
@@ -220,12 +221,55 @@ def test_example_of_a_simulator(tmp_path):
     code += "\nprint(np.abs(model.predict(center) - simulate(center)).max() < 0.01)"
     code += "\ncorner = simulate(np.array([[14.0, 40.0, 0.5]]))[0]"
     code += "\nprint(abs(-best.fun - corner) < 0.05, (lower < upper).all())"
-    error, shares, where, text, *_, good, found = run(code, tmp_path).splitlines()
+    code += "\nfrom scipy.integrate import quad"
+    code += "\nmean = lambda f, one: quad(lambda p: f(one.ppf(p)), 0, 1)[0]"
+    code += "\nsine = [mean(lambda a: np.sin(a / 10) ** k, inputs[0]) for k in (1, 2)]"
+    code += "\nspeed = [mean(lambda v: v ** (2 * k) / 50**k, inputs[1]) for k in (1, 2)]"
+    code += "\nfall = [mean(lambda a: (0.02 * a**2) ** k, inputs[0]) for k in (1, 2)]"
+    code += "\nboth = mean(lambda a: 0.02 * a**2 * np.sin(a / 10), inputs[0])"
+    code += "\nexact = sine[0] * speed[0] - fall[0]"
+    code += "\nsquare = sine[1] * speed[1] - 2 * speed[0] * both + fall[1]"
+    code += "\nprint(abs(found.mean[0] - exact), abs(found.variance[0] - square + exact**2))"
+    code += "\nprint(abs(lift.mean() - found.mean[0]), abs(lift.std() ** 2 - found.variance[0]))"
+    printed = run(code, tmp_path).splitlines()
+    error, shares, where, text = printed[:4]
     assert float(error.split()[1]) < 1e-3
     assert shares.endswith("0.  ]")  # the paint
     assert where.endswith("[14. 40.]")
     assert text.count("C1") == 3
-    assert (good, found) == ("True", "True True")
+    assert printed[-4:-2] == ["True", "True True"]
+    of_model, of_samples = (np.array(line.split(), dtype=float) for line in printed[-2:])
+    assert (of_model < 1e-3).all()  # by quadrature of the program itself
+    assert (of_samples < 1e-3).all()
+    steps = [line for line in printed if " runs: error " in line]
+    errors = [float(re.search(r"error (\S+),", line)[1]) for line in steps]
+    assert len(steps) == 6
+    assert errors[-1] < 0.2 * errors[0]
+
+
+def test_explanations(tmp_path):
+    pytest.importorskip("matplotlib")
+    code = "\n".join(blocks("docs/explain.md", "python"))
+    code += "\nfrom pathlib import Path"
+    code += "\nwritten = Path('report.html').read_text(encoding='utf-8')"
+    code += "\nprint(page.count('<svg'), written == page)"
+    code += "\nimport matplotlib.pyplot as plt\nplt.close('all')"
+    printed = run(f"import matplotlib\nmatplotlib.use('Agg')\n{code}", tmp_path).splitlines()
+    assert printed[0] == "ShapleyValues of 3 samples and 3 inputs"
+    assert "sum to the predictions: True" in printed
+    assert "parts: [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]" in printed
+    assert "left for three inputs: True" in printed
+    (rents,) = (line for line in printed if line.startswith("rent by area:"))
+    # 8 area (1 - 40 / 200) + 150 / 2
+    found = np.array(rents.partition("[")[2].strip("]").split(), dtype=float)
+    assert np.abs(found - 6.4 * np.array([50, 100, 150]) - 75).max() < 30
+    assert "values: (1, 20, 2) ['flat', 'house']" in printed
+    (pair,) = (line for line in printed if line.startswith("area with age:"))
+    assert 0.01 < float(pair.split()[-1]) < 0.1
+    n_plots, same = printed[-1].split()
+    assert (int(n_plots) >= 11, same) == (True, "True")
+    made = {path.name for path in tmp_path.iterdir()}
+    assert made == {"effects.png", "interactions.png", "prediction.png", "report.html"}
 
 
 def test_example_of_deployment(tmp_path):
@@ -311,7 +355,7 @@ def test_commands_run(tmp_path, monkeypatch, capsys):
         assert capsys.readouterr().out, line
     made = {path.name for path in tmp_path.iterdir()}
     checkpoints = {"run.safetensors", "run.safetensors.held-out"}
-    models = {"model.safetensors", "model.svg", "model.c", "prices.csv"}
+    models = {"model.safetensors", "model.svg", "model.c", "prices.csv", "report.html"}
     assert made == {"folder", "table.csv", "new.csv"} | models | checkpoints
 
 
