@@ -316,7 +316,7 @@ def report(
     """Write a page on a model and a table: scores, inputs, effects, explained predictions.
 
     The page holds its plots and loads nothing from elsewhere. With the table of the fit itself,
-    scores of a model that tune wrote are those of rows left out.
+    scores of a model that tune wrote are those of samples left out.
 
     [dim]gegenbauer report iris.safetensors iris.csv --target species --out report.html[/]
     """

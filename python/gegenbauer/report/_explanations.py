@@ -115,6 +115,7 @@ class Explanations:
         def plot(ax: Any) -> None:
             InputDisplay(names, values, xlabel="share of the variance").plot(ax=ax)
             ax.legend(loc="lower right")  # where the shortest bars are
+            ax.locator_params(axis="x", nbins=6)
 
         page.plot(draw(plot, "shares of the inputs in the variance", width=6.4, height=height))
         if order.size > shown.size:

@@ -123,7 +123,7 @@ def html_report(
     if notes:
         page.heading("Notes")
         for note in dict.fromkeys(notes):
-            page.paragraph(f"{note[:1].upper()}{note[1:]}", note=True)
+            page.paragraph(f"{note[:1].upper()}{note[1:].rstrip('.')}.", note=True)
     html = page.html()
     if out is not None:
         # a link stays, and what it points at is replaced
