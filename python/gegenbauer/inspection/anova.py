@@ -234,6 +234,7 @@ def partial_dependence(
     --------
     anova_components : Main effects and interactions at samples.
     DependenceDisplay : Plots of these means.
+    html_report : All explanations of a model on one page.
 
     Examples
     --------

@@ -172,6 +172,7 @@ def shapley_values(
     anova_components : Main effects and interactions.
     partial_dependence : Means given some inputs.
     ContributionDisplay : One prediction, from the mean to the output.
+    html_report : All explanations of a model on one page.
 
     References
     ----------

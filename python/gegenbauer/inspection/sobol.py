@@ -432,6 +432,7 @@ def sobol_indices(
     --------
     InputDisplay : Which inputs matter.
     InteractionDisplay : Which pairs of inputs interact.
+    html_report : All explanations of a model on one page.
     shapley_values : What each input adds to a prediction.
     term_sobol_indices : The same of a basis and its coefficients.
 

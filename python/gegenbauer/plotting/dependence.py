@@ -26,7 +26,7 @@ __all__ = ["DependenceDisplay"]
 _MOST_INPUTS, _ONE, _TWO = 9, 100, 40
 
 # Levels of a category that have lines of their own, that have names below an axis
-_MOST_LINES, _MOST_LEVELS = 8, 16
+_MOST_LINES, _MOST_LEVELS = 8, 10
 
 # Letters of a level
 _WIDEST_LEVEL = 20
@@ -65,6 +65,7 @@ class DependenceDisplay:
     partial_dependence : The means of a model.
     InputDisplay : Which inputs matter.
     InteractionDisplay : Which pairs of inputs interact.
+    ContributionDisplay : What each input adds to one prediction.
 
     Examples
     --------

@@ -44,6 +44,7 @@ class InputDisplay:
     --------
     sobol_indices : Shares of the inputs in the variance of a model.
     InteractionDisplay : Shares of pairs of inputs.
+    DependenceDisplay : Means of a model given some inputs.
 
     Examples
     --------

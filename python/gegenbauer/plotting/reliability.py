@@ -143,6 +143,7 @@ class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-le
     --------
     left_out_outcomes : Outcomes and probabilities of samples left out.
     GegenbauerClassifierCV : The estimator of classes that selects its model.
+    html_report : All of a model on one page, with this plot of any samples.
 
     Examples
     --------

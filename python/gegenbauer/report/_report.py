@@ -89,6 +89,7 @@ def html_report(
     shapley_values : What each input adds to predictions.
     sobol_indices : Shares of the inputs in the variance of a model.
     partial_dependence : Means of a model given some inputs.
+    ReliabilityDisplay : Probabilities, and how often they came true.
 
     Examples
     --------
