@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,8 @@ from gegenbauer.report import html_report
 
 HOSTILE = "</text><script>alert('$x^2$')</script> & \"size\""
 LEVEL = "<img src=x onerror=alert(1)>"
+
+MODELS = Path(__file__).parent / "models" / "0.1.0"
 
 VOID = {"meta", "img", "br"}
 
@@ -279,6 +282,22 @@ class TestExplanations:
         model, X, y = mixed
         save(model, tmp_path / "model.safetensors")
         assert html_report(load(tmp_path / "model.safetensors"), X, y) == html_report(model, X, y)
+
+    def test_a_model_of_an_older_file_takes_the_marginals_of_the_samples(self):
+        model = load(MODELS / "classifier-named-columns.safetensors")
+        rng = np.random.default_rng(13)
+        box = model.scaling_
+        X = pd.DataFrame(
+            rng.uniform(box.lower, box.upper, (40, 3)), columns=model.feature_names_in_
+        )
+        page = Parsed(html_report(model, X, model.predict(X)))
+        assert own_scores(page, "accuracy")[0][0] == 1.0
+        assert any("each distributed as in these samples." in text for text in page.text)
+        values = shapley_values(model, X, background=X).values.reshape(40, 3, -1)
+        shown = {f"{value:+.3g}" for value in values.ravel()}
+        drawn = [text for text in page.text if re.fullmatch(r"[+-][\d.]+(e-\d+)?", text)]
+        assert len(drawn) == 15
+        assert {*drawn} <= shown
 
 
 class TestFiles:

@@ -89,18 +89,19 @@ class Explanations:
         self._inputs: dict[str, Any] = {"distribution": "empirical"}
         try:
             return sobol_indices(self._model, **self._inputs)
-        except ValueError:  # of a file of version 0.1.0
+        except ValueError:  # of a file of an older version
             self._inputs = {"background": self._X}
             return sobol_indices(self._model, **self._inputs)
 
     # ---- inputs ----------------------------------------------------------------------
 
     def _add_inputs(self, page: Page, indices: SobolIndices, order: Places) -> None:
+        whose = "these samples" if "background" in self._inputs else "the samples of the fit"
         page.heading("Inputs")
         page.paragraph(
             "Shares of the inputs in the variance of the model: of each alone (first order), and "
             "with all of its interactions (total). They take the inputs as independent, each "
-            "distributed as in the samples of the fit.",
+            f"distributed as in {whose}.",
             note=True,
         )
         unit = indices.variance / indices.variance.sum()

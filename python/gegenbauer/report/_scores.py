@@ -154,7 +154,7 @@ def _has_marginals_of_fit(model: Any, X: Any, n_samples: int) -> bool:
     some = np.arange(n_samples)[evenly_spread(n_samples)]
     try:
         known = Explained(model).marginals
-    except ValueError:  # of a file of version 0.1.0
+    except ValueError:  # of a file of an older version
         return False
     given = Explained(model, background=_safe_indexing(X, some)).marginals
     known_means, given_means = (
