@@ -104,7 +104,7 @@ class TestDependence:
             model, ["size"], background=X, grid_resolution=7, ax=None
         )
         (line,) = display.artists_
-        grid = np.linspace(model.scaling_.lower[0], model.scaling_.upper[0], 7)
+        grid = np.linspace(X["size"].min(), X["size"].max(), 7)
         expected = [model.predict(X.assign(size=value)).mean() for value in grid]
         assert_allclose(line.get_xdata(), grid)
         assert_allclose(line.get_ydata(), expected, rtol=1e-9, atol=1e-9)
@@ -137,8 +137,7 @@ class TestDependence:
             model, [("size", HOSTILE)], background=X, grid_resolution=5
         )
         (mesh,) = display.artists_
-        lower, upper = model.scaling_.lower, model.scaling_.upper
-        one, other = np.linspace(lower[0], upper[0], 5), np.linspace(lower[2], upper[2], 5)
+        one, other = (np.linspace(X[n].min(), X[n].max(), 5) for n in ("size", HOSTILE))
         found = np.asarray(mesh.get_array()).reshape(5, 5)
         expected = model.predict(X.assign(**{"size": one[3], HOSTILE: other[1]})).mean()
         assert_allclose(found[1, 3], expected, rtol=1e-9)

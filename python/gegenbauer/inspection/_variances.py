@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gegenbauer.inspection._products import equal_shares, products_without_one
+from gegenbauer.inspection.marginals import Marginal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,9 @@ __all__ = ["Variances", "mean_squares", "variances_of_kernels", "variances_of_te
 
 # Values of a factor at pairs of centres that are held at once
 _MOST_VALUES = 2**17
+
+# Nodes by which the covariance of factors of an input is found
+_MOST_NODES = 200
 
 # Share of the largest direction of the varying part of a factor below which one is rounding
 _LEAST_DIRECTION = 1e-15
@@ -246,9 +250,13 @@ def variances_of_kernels(
 
 def _spread(products: KernelProducts, k: int) -> Doubles:
     """Return H with H H' the covariance of the factors of an input, (n_products, n_directions)."""
-    t, mean = products.inputs[k], products.means[k]
+    t = products.inputs[k]
     marginal = products.marginals[t]
-    values = marginal.weighted(lambda nodes: products.factor(t, nodes) - mean)
+    if isinstance(marginal, Marginal):  # a smooth factor has far fewer directions than nodes
+        marginal = marginal.condensed(_MOST_NODES)
+    values = marginal.weighted(lambda nodes: products.factor(t, nodes))
+    root = marginal.weighted(lambda nodes: np.ones((nodes.size, 1)))
+    values -= root * (root[:, 0] @ values)
     if len(values) < 8:
         return np.ascontiguousarray(values.T)
     sizes, directions = np.linalg.eigh(values @ values.T)

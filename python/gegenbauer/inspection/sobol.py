@@ -68,7 +68,7 @@ _N_TERMS, _MOST_DEGREES = 10_000, 1000
 _N_SAMPLES = 200
 
 # Most products of which all pairs are taken
-_MOST_PRODUCTS = 6000
+_MOST_PRODUCTS = 2000
 
 # Rounding of quadratic forms, in units of the variance, above which terms are taken
 _MOST_ROUNDING = 1e-6
@@ -242,7 +242,7 @@ def kernel_sobol_indices(
         Maps X_train to [-1, 1].
     n_terms : int
         Terms of largest weight that are taken, and the variance of the others left out, where
-        rounding leaves no digit of the exact quadratic forms, or there are more than 6000 samples.
+        rounding leaves no digit of the exact quadratic forms, or there are more than 2000 samples.
     distribution : {"uniform", "chebyshev"}
         Of each input on [-1, 1], after the scaling, as for `term_sobol_indices`.
     extent : float

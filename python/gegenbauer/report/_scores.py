@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 from gegenbauer._messages import Message
 from gegenbauer._validation import require_plain, shown
 from gegenbauer.inspection._explained import Explained
+from gegenbauer.inspection.marginals import Marginal
 from gegenbauer.inspection.sample_marginals import evenly_spread
 from gegenbauer.selection.calibration import expected_calibration_error
 from gegenbauer.selection.calibration import log_loss as loss_of_outputs
@@ -157,8 +158,11 @@ def _has_marginals_of_fit(model: Any, X: Any, n_samples: int) -> bool:
     except ValueError:  # of a file of an older version
         return False
     given = Explained(model, background=_safe_indexing(X, some)).marginals
+    if not all(isinstance(one, Marginal) for one in (*known, *given)):  # of a stream
+        return False
     known_means, given_means = (
-        [float(np.nan_to_num(one.nodes) @ one.weights) for one in each] for each in (known, given)
+        [float(np.nan_to_num(one.nodes) @ one.weights) for one in each]  # type: ignore[attr-defined]
+        for each in (known, given)
     )
     return bool(np.allclose(known_means, given_means, rtol=1e-9, atol=1e-12))
 
