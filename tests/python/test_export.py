@@ -176,7 +176,7 @@ class TestCommand:
 
     def test_refuses_features(self, folder, capsys):
         save(GegenbauerFeatures(n_terms=5).fit([[0.0], [1.0]]), "f.safetensors")
-        assert main(["export", "f.safetensors", "--to", "c"]) == 2
+        assert main(["export", "f.safetensors", "--to", "c"]) == 3
         assert "holds features, which predict nothing" in capsys.readouterr().err
 
     def test_policy_of_the_option(self, folder, capsys):

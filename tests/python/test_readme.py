@@ -37,7 +37,7 @@ PAGES = {
     "docs/distributed.md": {"python": 1, "": 1, "sh": 0},
     "docs/ray.md": {"python": 1, "": 1, "sh": 0},
     "docs/spark.md": {"python": 1, "": 1, "sh": 0},
-    "docs/command-line.md": {"python": 0, "": 0, "sh": 1},
+    "docs/command-line.md": {"python": 0, "": 0, "sh": 3},
     "docs/export.md": {"python": 2, "": 0, "sh": 0},
     "docs/replication.md": {"python": 0, "": 0, "sh": 0},
 }
@@ -346,7 +346,7 @@ def test_commands_run(tmp_path, monkeypatch, capsys):
     for name in ("table.csv", "new.csv", "folder/1.csv", "folder/2.csv"):
         X = pd.DataFrame(rng.uniform(size=(60, 2)), columns=["size", "age"])
         X.assign(price=X["size"] - X["age"] ** 2).to_csv(tmp_path / name, index=False)
-    (commands,) = blocks("docs/command-line.md", "sh")
+    commands, *_ = blocks("docs/command-line.md", "sh")
     for line in commands.splitlines():
         if not (arguments := shlex.split(line, comments=True)):
             continue
@@ -357,6 +357,34 @@ def test_commands_run(tmp_path, monkeypatch, capsys):
     checkpoints = {"run.safetensors", "run.safetensors.held-out"}
     models = {"model.safetensors", "model.svg", "model.c", "prices.csv", "report.html"}
     assert made == {"folder", "table.csv", "new.csv"} | models | checkpoints
+
+
+def test_lines_of_shells_run(tmp_path):
+    """Those with pipes and files of options, in a shell that finds the program."""
+    rng = np.random.default_rng(0)
+    for name in ("table.csv", "new.csv"):
+        X = pd.DataFrame(rng.uniform(size=(60, 2)), columns=["size", "age"])
+        X.insert(0, "house", [f"{place:02d}" for place in range(60)])
+        X.assign(price=X["size"] - X["age"] ** 2).to_csv(tmp_path / name, index=False)
+    program = tmp_path / "bin" / "gegenbauer"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gegenbauer "$@"\n')
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    _, *scripts = blocks("docs/command-line.md", "sh")
+    outputs = [
+        subprocess.run(
+            ["sh", "-e", "-c", script], cwd=tmp_path, env=os.environ | {"PATH": path},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for script in scripts
+    ]  # fmt: skip
+    found = pd.read_csv(tmp_path / "prices.csv", dtype={"house": str})
+    assert list(found.columns) == ["house", "prediction"]
+    assert found["house"].tolist() == [f"{place:02d}" for place in range(60)]
+    assert "inputs      2: 'size', 'age'" in outputs[0]
+    assert "terms       300: " in outputs[1]
+    assert "alpha 2^-10" in outputs[1]
 
 
 def test_docs_hold_text_and_plots_that_it_shows():

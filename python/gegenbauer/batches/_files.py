@@ -8,7 +8,8 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gegenbauer.batches.csv_text import CsvError
+from gegenbauer.batches._bytes import UNREADABLE
+from gegenbauer.batches.csv_error import CsvError
 from gegenbauer.errors import Rows, StreamError
 
 if TYPE_CHECKING:
@@ -92,13 +93,19 @@ class TableFile:
         """
         raise NotImplementedError
 
-    def read(self, as_text: Collection[str] = ()) -> dict[str, Any]:
+    def pieces_as_found(self, column: str) -> Iterator[Any]:
+        """Yield a column as record batches of what stands in the file, whatever it stands for."""
+        raise NotImplementedError
+
+    def read(self, as_text: Collection[str] = (), verbatim: Collection[str] = ()) -> dict[str, Any]:
         """Return all columns, as chunked arrays of Arrow, with all of their rows.
 
         Parameters
         ----------
         as_text : collection of str
             Columns that stay text where they are text, whatever it stands for.
+        verbatim : collection of str
+            Columns of which no value is read as missing either, as of names of rows.
         """
         raise NotImplementedError
 
@@ -126,7 +133,7 @@ class TableFile:
         except CsvError as fault:
             last = None if fault.to_the_end else fault.row
             raise StreamError(fault.args[0], self.rows(fault.row, last)) from fault
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, UnicodeDecodeError, *UNREADABLE) as error:
             raise self._unreadable(error, first) from error
 
     def _read_on(self, pieces: Iterator[Any], start: int) -> Iterator[Any]:

@@ -282,6 +282,8 @@ def column_kind(type_: Any) -> str:
         return TEXT
     if types.is_temporal(type_):
         return "dates or times"
+    if types.is_nested(type_):
+        return "lists or objects"
     return NOTHING if types.is_null(type_) else f"values of type {type_}"
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import difflib
 import itertools
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gegenbauer._messages import Message
+from gegenbauer._messages import Message, Ways
 from gegenbauer.batches.column_types import (
     NOTHING,
     NUMBERS,
@@ -23,34 +23,24 @@ from gegenbauer.batches.column_types import (
     column_kind,
     decoded,
 )
+from gegenbauer.batches.values import MOST_CHARACTERS, leave_out
 from gegenbauer.errors import Rows, StreamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from typing import Any
 
-    from numpy.typing import NDArray
 
 __all__ = [
-    "INFINITY",
-    "NO_VALUE",
-    "ValueFault",
     "choose_inputs",
     "did_you_mean",
     "example_of",
-    "find_fault",
     "require_category",
     "require_column",
     "require_numbers",
 ]
 
-NO_VALUE, INFINITY = "no value (blank, NA, None or the like)", "infinity"
 
 _MOST_SHOWN = 10  # columns of a table
-
-_MOST_NAMED = 5  # columns to leave out
-
-_MOST_CHARACTERS = 40  # of a value
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
@@ -107,6 +97,7 @@ def choose_inputs(
     inputs: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     sample_weight: str | None = None,
+    id_columns: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return the names of the inputs, once the table has all columns that were named.
 
@@ -116,7 +107,7 @@ def choose_inputs(
         The columns of the table.
     where : Rows
         The table.
-    target, inputs, ignore, sample_weight
+    target, inputs, ignore, sample_weight, id_columns
         As of `TableBatches`.
 
     Raises
@@ -124,11 +115,14 @@ def choose_inputs(
     StreamError
         A column is not there, or has two parts, or none is left to learn from.
     """
-    special = {"target": target} | ({"sample_weight": sample_weight} if sample_weight else {})
-    named = [*special.items(), *(("ignore", name) for name in ignore)]
+    special = {"target": target}
+    if sample_weight is not None:
+        special["sample_weight"] = sample_weight
+    left = [("ignore", name) for name in ignore] + [("id_columns", name) for name in id_columns]
+    named = [*special.items(), *left]
     for parameter, name in [*named, *(("inputs", name) for name in inputs or ())]:
         require_column(name, names, where, parameter=parameter)
-    left_out = {*special.values(), *ignore}
+    left_out = {*special.values(), *ignore, *id_columns}
     chosen = (
         tuple(name for name in names if name not in left_out) if inputs is None else tuple(inputs)
     )
@@ -137,16 +131,20 @@ def choose_inputs(
         raise StreamError(
             Message(
                 "no column is left as an input beside the target {!r}", target,
-                ways="leave fewer out by `ignore`" if others
+                ways=Ways("leave fewer out by", "`ignore`", *["`id_columns`"][: len(id_columns)])
+                if others
                 else "the table must have at least one more",
                 joint="; ",
             ),
             where,
         )  # fmt: skip
-    if inputs is None and target in ignore:
-        raise StreamError(
-            Message("{!r} is both `target` and in `ignore`; give it once", target), where
-        )
+    for parameter, name in special.items():
+        if inputs is None and name in ignore:
+            both = Message("{!r} is both `{}` and in `ignore`; give it once", name, parameter)
+            raise StreamError(both, where)
+        if name in id_columns:
+            both = Message("{!r} is both `{}` and in `id_columns`; give it once", name, parameter)
+            raise StreamError(both, where)
     counts = Counter([*chosen, *special.values()])
     twice = [name for name, n in counts.items() if n > 1]
     if twice:
@@ -202,7 +200,7 @@ def require_numbers(
                 ways=[
                     "make it numbers",
                     *(text if kinds[foreign[0]] == TEXT else ()),
-                    _leave_out(foreign),
+                    leave_out(foreign),
                 ],
                 joint="; ",
             ),
@@ -214,7 +212,7 @@ def require_numbers(
             Message(
                 "column {!r} has no values",
                 empty[0],
-                ways=["fill it", _leave_out(empty)],
+                ways=["fill it", leave_out(empty)],
                 joint="; ",
             ),
             where,
@@ -239,7 +237,7 @@ def require_category(name: str, column: Any, where: Rows) -> None:
     n_numbers = numbers.size - n_others - column.null_count
     if 0 < n_others < n_numbers:
         row = int((~numbers).argmax())
-        shown = str(column[row].as_py())[:_MOST_CHARACTERS]
+        shown = str(column[row].as_py())[:MOST_CHARACTERS]
         several = f", in {n_others} rows of {numbers.size}" if n_others > 1 else ""
         raise StreamError(
             Message(
@@ -250,7 +248,7 @@ def require_category(name: str, column: Any, where: Rows) -> None:
                 ways=[
                     "leave the cell empty where there is no value",
                     "make all of them numbers",
-                    _leave_out([name]),
+                    leave_out([name]),
                 ],
                 joint="; ",
             ),
@@ -278,60 +276,4 @@ def example_of(column: Any, where: Rows) -> tuple[str, Rows]:
     row = row if row >= 0 else column.is_valid().index(True).as_py()
     if row < 0:
         return "", Rows(where.source)
-    return f", such as {str(column[row].as_py())[:_MOST_CHARACTERS]!r}", where.row(row)
-
-
-class ValueFault(NamedTuple):
-    """Values of a column of numbers that are none: which sort, the first row, and how many."""
-
-    what: str
-    row: int
-    n: int
-
-    def error(self, name: str, where: Rows, n_rows: int | None, *, is_input: bool) -> StreamError:
-        """Return what to raise.
-
-        Parameters
-        ----------
-        name : str
-            The column.
-        where : Rows
-            Rows of which these are some.
-        n_rows : int or None
-            Of the table, if all of them were looked at.
-        is_input : bool
-            Whether it can be left out.
-        """
-        several = self.n > 1 and n_rows is not None
-        rows = f", in {self.n} rows of {n_rows}" if several else ""
-        return StreamError(
-            Message(
-                "column {!r} holds {}{}",
-                name,
-                self.what,
-                rows,
-                ways=[
-                    "repair or remove these rows" if several else "repair or remove the row",
-                    *([_leave_out([name])] if is_input else []),
-                ],
-                joint="; ",
-            ),
-            where.row(self.row),
-        )
-
-
-def find_fault(values: NDArray[np.floating[Any]]) -> ValueFault | None:
-    """Return what is wrong with numbers of a column, of which NaN is no value; None for nothing."""
-    if np.isfinite(values).all():
-        return None
-    missing = np.isnan(values)
-    found = missing if missing.any() else np.isinf(values)
-    return ValueFault(
-        NO_VALUE if missing.any() else INFINITY, int(found.argmax()), int(np.count_nonzero(found))
-    )
-
-
-def _leave_out(names: list[str]) -> Message:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    what = "the column" if len(names) == 1 else "these columns"
-    return Message("leave {} out by `ignore={!r}`{}", what, names[:_MOST_NAMED], more)
+    return f", such as {str(column[row].as_py())[:MOST_CHARACTERS]!r}", where.row(row)

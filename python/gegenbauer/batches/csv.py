@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
-from gegenbauer._messages import Message, Ways
+from gegenbauer._messages import Message
 from gegenbauer.batches._files import TableFile
 from gegenbauer.batches.column_types import (
     NUMBERS,
     SHORT,
     TEXT,
-    TRUTH,
     are_numbers,
     column_kind,
     read_all_as_doubles,
@@ -22,6 +21,7 @@ from gegenbauer.batches.column_types import (
 )
 from gegenbauer.batches.columns import example_of, require_category
 from gegenbauer.batches.csv_text import CsvText
+from gegenbauer.batches.values import another_kind
 from gegenbauer.errors import StreamError
 
 if TYPE_CHECKING:
@@ -40,19 +40,28 @@ _OTHER_SEPARATORS = (";", "\t", "|", ",")
 class CsvFile(TableFile):
     """A CSV file, of which the header has been read."""
 
-    def __init__(self, name: str, path: Path, separator: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        path: Path,
+        separator: str,
+        *,
+        decimal: str = ".",
+        missing: Sequence[str] = (),
+    ) -> None:
         super().__init__(name, path)
         self.n_rows = None
         self._examples: dict[str, tuple[str, Rows]] = {}
         self._mostly_numbers: dict[str, StreamError] = {}
         with self._reading():
-            self._text = CsvText(path, separator)
+            self._text = CsvText(path, separator, decimal=decimal, missing=missing)
         if not self._text.has_rows:
             self.n_rows = 0
         header = self._text.header
         # As pandas calls columns without a name.
         self._set_columns([text or f"Unnamed: {place}" for place, text in enumerate(header)])
-        other = next((c for c in _OTHER_SEPARATORS if c != separator and c in header[0]), None)
+        others = (c for c in _OTHER_SEPARATORS if c not in (separator, decimal) and c in header[0])
+        other = next(others, None)
         if len(header) == 1 and other is not None:
             raise StreamError(
                 Message(
@@ -167,38 +176,28 @@ class CsvFile(TableFile):
                 "show its type; begin with rows that have one, or leave the column out",
                 where,
             )
-        wanted = TRUTH if column_kind(type_) == TRUTH else NUMBERS
-        whole = pa.types.is_integer(type_)
-        raise StreamError(
-            Message(
-                "column {!r} holds {!r}, but {}{} in rows before",
-                name,
-                text[:40],
-                "whole " * whole,
-                wanted,
-                ways=Ways(
-                    "give it",
-                    "one type in all rows",
-                    *(["`as_labels=False` for decimal numbers"] if whole else []),
-                    last=", or ",
-                ),
-                joint="; ",
-            ),
-            where,
-        )
+        raise another_kind(name, text, type_, where)
 
     def count(self) -> None:
         """Read the file to its end for its number of rows."""
         first = next(iter(self.columns))
         self.n_rows = sum(piece.num_rows for piece in self._tables([first]))
 
-    def read(self, as_text: Collection[str] = ()) -> dict[str, Any]:
+    def pieces_as_found(self, column: str) -> Iterator[Any]:
+        """Yield a column as record batches of its texts."""
+        import pyarrow as pa
+
+        return self.pieces({column: pa.string()}, 0)
+
+    def read(self, as_text: Collection[str] = (), verbatim: Collection[str] = ()) -> dict[str, Any]:
         """Return all columns with all of their rows, each of the type that its values have.
 
         Parameters
         ----------
         as_text : collection of str
             Columns that stay text, whatever it stands for.
+        verbatim : collection of str
+            Columns of which, besides, no text is read as missing.
 
         Returns
         -------
@@ -206,7 +205,7 @@ class CsvFile(TableFile):
         """
         import pyarrow as pa
 
-        pieces = list(self._tables(list(self.columns)))
+        pieces = list(self._tables(list(self.columns), verbatim))
         if not pieces:
             return dict.fromkeys(self.columns, pa.chunked_array([], pa.float64()))
         table = pa.Table.from_batches(pieces)
@@ -214,16 +213,16 @@ class CsvFile(TableFile):
         if table.num_rows < SHORT:  # their columns are read together, if each is in one piece
             table = table.combine_chunks().to_batches()[0]
         found = dict(zip(self.columns, table.columns, strict=True))
-        others = [name for name in found if name not in as_text]
+        others = [name for name in found if name not in as_text and name not in verbatim]
         found |= zip(others, typed_all([found[name] for name in others]), strict=True)
         return {
             name: column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
             for name, column in found.items()
         }
 
-    def _tables(self, columns: Sequence[str]) -> Iterator[Any]:
+    def _tables(self, columns: Sequence[str], verbatim: Collection[str] = ()) -> Iterator[Any]:
         with self._reading(0):
-            yield from self._text.tables(list(self.columns), columns)
+            yield from self._text.tables(list(self.columns), columns, verbatim)
 
 
 def _all_numbers(texts: Any) -> bool:

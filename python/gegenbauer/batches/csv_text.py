@@ -16,10 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gegenbauer._messages import Message
+from gegenbauer.batches._bytes import open_bytes
+from gegenbauer.batches._columns_of import with_columns
 from gegenbauer.batches.csv_cells import is_wide, split_columns
+from gegenbauer.batches.csv_decimal import with_points
+from gegenbauer.batches.csv_error import CsvError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from gegenbauer._typing import Places
@@ -45,22 +49,6 @@ _BOM = b"\xef\xbb\xbf"
 _LINE_ENDS = b"\r\n"
 
 _BLANK, _QUOTE = b' "'
-
-
-class CsvError(ValueError):
-    """What is wrong with the text of a file.
-
-    Attributes
-    ----------
-    row : int or None
-        In which row, counted from 0; None if it is the header, or not known.
-    to_the_end : bool
-        Whether it may be in any row from that one on.
-    """
-
-    def __init__(self, row: int | None, reason: str, *, to_the_end: bool = False) -> None:
-        super().__init__(reason)
-        self.row, self.to_the_end = row, to_the_end
 
 
 class _FlawError(Exception):
@@ -94,6 +82,10 @@ class CsvText:
         The file.
     separator : str
         What stands between fields: one character of ASCII.
+    decimal : {".", ","}
+        What stands before the fraction of a number. Commas there become points.
+    missing : sequence of str
+        Fields without a value, beside those that always are.
 
     Attributes
     ----------
@@ -108,8 +100,11 @@ class CsvText:
         The file is empty, or its beginning is no CSV in UTF-8.
     """
 
-    def __init__(self, path: Path, separator: str) -> None:
-        self._path, self._separator = path, separator
+    def __init__(
+        self, path: Path, separator: str, *, decimal: str = ".", missing: Sequence[str] = ()
+    ) -> None:
+        self._path, self._separator, self._decimal = path, separator, decimal
+        self._missing = [*_MISSING, *missing]
         own = separator.encode()
         self._is_end = np.zeros(256, dtype=bool)  # of a field
         self._is_end[list(own + _LINE_ENDS)] = True
@@ -133,7 +128,9 @@ class CsvText:
             raise self._located(flaw, n_rows) from None
         self._block = max(_BLOCK, min(_HEADERS_A_BLOCK * (len(first) - len(rest)), _MAX_RECORD))
 
-    def tables(self, names: Sequence[str], wanted: Sequence[str]) -> Iterator[Any]:
+    def tables(
+        self, names: Sequence[str], wanted: Sequence[str], verbatim: Collection[str] = ()
+    ) -> Iterator[Any]:
         """Yield the rows as columns of strings.
 
         Parameters
@@ -142,6 +139,8 @@ class CsvText:
             Names of all columns, of which no two are equal.
         wanted : sequence of str
             Those to yield.
+        verbatim : collection of str
+            Those of them whose texts stay as they are, even where they would be missing.
 
         Yields
         ------
@@ -154,9 +153,46 @@ class CsvText:
             The text is not UTF-8, its quotes are unsound, or a row has more or fewer fields than
             the header.
         """
+        n_rows = None  # of those before; the header comes first
+        kept = [name for name in wanted if name in verbatim]
+        try:
+            for piece in self._pieces():
+                data = self._split_header(piece)[1] if n_rows is None else piece
+                n_rows = n_rows or 0
+                if not data:
+                    continue
+                for batch in self._batches(data, names, wanted, self._missing, n_rows):
+                    table = batch
+                    if self._decimal != ".":
+                        table = with_points(table, kept, n_rows)
+                    if kept:
+                        own = self._batches(data, names, kept, [], n_rows)
+                        texts = next(iter(own))
+                        table = with_columns(table, dict(zip(kept, texts.columns, strict=True)))
+                    n_rows += table.num_rows
+                    yield table
+        except _FlawError as flaw:
+            raise self._located(flaw, n_rows) from None
+
+    def _batches(
+        self,
+        data: bytes,
+        names: Sequence[str],
+        wanted: Sequence[str],
+        missing: Sequence[str],
+        n_rows: int,
+    ) -> Iterator[Any]:
+        """Yield whole records behind so many rows as columns of strings, in one batch."""
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
+        if is_wide(data, len(names)):
+            place_of = {name: place for place, name in enumerate(names)}
+            places, own = [place_of[name] for name in wanted], self._separator.encode()
+            columns = split_columns(data, len(names), places, own, missing)
+            if columns is not None:
+                yield pa.RecordBatch.from_arrays(columns, list(wanted))
+                return
         refused: list[Any] = []  # rows of more or fewer fields, of which the first is an error
 
         def refuse(row: Any) -> str:
@@ -169,38 +205,19 @@ class CsvText:
         convert = arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(wanted, pa.string()),
             include_columns=list(wanted),
-            null_values=_MISSING,
-            strings_can_be_null=True,
+            null_values=list(missing),
+            strings_can_be_null=bool(missing),
         )
-        place_of = {name: place for place, name in enumerate(names)}
-        places = [place_of[name] for name in wanted]
-        n_rows = None  # of those before; the header comes first
+        read = arrow_csv.ReadOptions(
+            use_threads=False,  # with threads, errors do not know the row
+            block_size=len(data) + 1,  # all of them
+            column_names=list(names),
+        )
         try:
-            for piece in self._pieces():
-                data = self._split_header(piece)[1] if n_rows is None else piece
-                n_rows = n_rows or 0
-                if not data:
-                    continue
-                if is_wide(data, len(names)):
-                    own = self._separator.encode()
-                    columns = split_columns(data, len(names), places, own, _MISSING)
-                    if columns is not None:
-                        n_rows += len(columns[0])
-                        yield pa.RecordBatch.from_arrays(columns, list(wanted))
-                        continue
-                read = arrow_csv.ReadOptions(
-                    use_threads=False,  # with threads, errors do not know the row
-                    block_size=len(data) + 1,  # all of them
-                    column_names=list(names),
-                )
-                try:
-                    table = arrow_csv.read_csv(pa.BufferReader(data), read, parse, convert)
-                except pa.ArrowInvalid as error:
-                    raise self._explained(error, n_rows, refused) from error
-                n_rows += table.num_rows
-                yield from table.combine_chunks().to_batches()
-        except _FlawError as flaw:
-            raise self._located(flaw, n_rows) from None
+            table = arrow_csv.read_csv(pa.BufferReader(data), read, parse, convert)
+        except pa.ArrowInvalid as error:
+            raise self._explained(error, n_rows, refused) from error
+        yield from table.combine_chunks().to_batches()
 
     def _split_header(self, piece: bytes) -> tuple[list[str], bytes]:
         """Return the names in the first record, and what follows it."""
@@ -243,7 +260,7 @@ class CsvText:
 
     def _pieces(self) -> Iterator[bytes]:
         """Yield the file in pieces of whole records, one at least, without blanks before fields."""
-        with self._path.open("rb") as stream:
+        with open_bytes(self._path) as stream:
             rest = stream.read(len(_BOM)).removeprefix(_BOM)
             more = True
             while more:

@@ -8,19 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer._messages import Message
+from gegenbauer.batches.formats import ending_of, format_of, listed_endings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["find_files", "is_dataset", "packed"]
 
-_ENDINGS = (".parquet", ".csv", ".tsv")
-
-_LISTED_ENDINGS = ".parquet, .csv or .tsv"
-
 
 def find_files(paths: Any) -> list[tuple[str, Path, str]]:
-    """Return name to show, path and format (an ending) of all files."""
+    """Return name to show, path and ending of all files, which are of one format."""
     if is_dataset(paths):
         found = _files_of_dataset(paths)
     elif isinstance(paths, (str, os.PathLike)):
@@ -36,12 +33,14 @@ def find_files(paths: Any) -> list[tuple[str, Path, str]]:
             )
         )
     if not found:
-        raise ValueError(Message("`paths` is empty; give at least one .parquet, .csv or .tsv file"))
-    formats = {ending == ".parquet": name for name, _, ending in found}
-    if len(formats) > 1:
         raise ValueError(
-            f"files must be all Parquet or all CSV, got {formats[True]} and {formats[False]}; give "
-            "those of one format"
+            Message("`paths` is empty; give at least one file that ends in {}", listed_endings())
+        )
+    formats = {format_of(ending): name for name, _, ending in found}
+    if len(formats) > 1:
+        one, other = [*formats.values()][:2]
+        raise ValueError(
+            f"files must be all of one format, got {one} and {other}; give those of one format"
         )
     seen: set[str] = set()
     for name, path, _ in found:
@@ -56,25 +55,24 @@ def _files_below(path: Path, *, alone: bool) -> Iterator[tuple[str, Path, str]]:
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist; check the path")
     if not path.is_dir():
-        ending = path.suffix.lower()
-        if ending not in _ENDINGS:
-            raise ValueError(f"{path} must end in {_LISTED_ENDINGS}{packed(path)}")
-        yield path.name if alone else str(path), path, ending
+        if not ending_of(path):
+            raise ValueError(f"{path} must end in {listed_endings()}{packed(path)}")
+        yield path.name if alone else str(path), path, ending_of(path)
         return
     below = sorted((file.relative_to(path).as_posix(), file) for file in path.rglob("*"))
     tables = [
         (name, file)
         for name, file in below
-        if file.suffix.lower() in _ENDINGS
+        if ending_of(file)
         and not any(part[0] in "._" for part in name.split("/"))
         and file.is_file()
     ]
     if not tables:
         names = [name for name, file in below if packed(file)]
         more = f" but {names[0]}{packed(Path(names[0]))}" if names else ""
-        raise ValueError(f"the folder {path} holds no {_LISTED_ENDINGS} files{more}")
+        raise ValueError(f"the folder {path} holds no files that end in {listed_endings()}{more}")
     for name, file in tables:
-        yield name if alone else str(path / name), file, file.suffix.lower()
+        yield name if alone else str(path / name), file, ending_of(file)
 
 
 def packed(path: Path) -> str:
@@ -82,8 +80,8 @@ def packed(path: Path) -> str:
 
     Examples
     --------
-    >>> packed(Path("t.csv.gz"))
-    '; it is compressed: unpack it (gunzip t.csv.gz), or write it as Parquet, which is compressed'
+    >>> packed(Path("t.csv.xz"))
+    '; it is compressed: unpack it (unxz t.csv.xz), or write it as Parquet, which is compressed'
     """
     how = {".gz": "gunzip", ".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd", ".zip": "unzip"}
     command = how.get(path.suffix.lower())
@@ -102,12 +100,15 @@ def is_dataset(value: Any) -> bool:
 
 def _files_of_dataset(dataset: Any) -> list[tuple[str, Path, str]]:
     format_ = type(getattr(dataset, "format", None)).__name__
-    endings = {"ParquetFileFormat": ".parquet", "CsvFileFormat": ".csv"}
+    endings = {
+        "ParquetFileFormat": ".parquet", "CsvFileFormat": ".csv", "JsonFileFormat": ".jsonl",
+        "IpcFileFormat": ".arrow", "FeatherFileFormat": ".feather",
+    }  # fmt: skip
     local = getattr(getattr(dataset, "filesystem", None), "type_name", None) == "local"
     if format_ not in endings or not local:
         raise ValueError(
-            "a dataset must be of Parquet or CSV files on this machine; of others, pass an "
-            "iterable of tuples (X, y) made from dataset.to_batches()"
+            "a dataset must be of Parquet, Arrow, CSV or JSON files on this machine; of others, "
+            "pass an iterable of tuples (X, y) made from dataset.to_batches()"
         )
     if getattr(dataset, "_scan_options", None):
         raise ValueError(
@@ -116,4 +117,7 @@ def _files_of_dataset(dataset: Any) -> list[tuple[str, Path, str]]:
         )
     files = [Path(file) for file in dataset.files]
     root = os.path.commonpath([file.parent for file in files]) if files else ""
-    return [(file.relative_to(root).as_posix(), file, endings[format_]) for file in files]
+    return [
+        (file.relative_to(root).as_posix(), file, ending_of(file) or endings[format_])
+        for file in files
+    ]

@@ -1,4 +1,4 @@
-"""Batches from Parquet and CSV files."""
+"""Batches from files of tables."""
 
 from __future__ import annotations
 
@@ -23,18 +23,21 @@ from gegenbauer.batches.column_types import (
     no_classes,
 )
 from gegenbauer.batches.columns import (
-    NO_VALUE,
-    ValueFault,
     choose_inputs,
-    find_fault,
     require_category,
     require_column,
     require_numbers,
 )
-from gegenbauer.batches.csv import CsvFile
-from gegenbauer.batches.parquet import ParquetFile
+from gegenbauer.batches.formats import Dialect, format_of, open_file
 from gegenbauer.batches.paths import find_files, is_dataset
 from gegenbauer.batches.survey import require_learnable
+from gegenbauer.batches.values import (
+    NO_VALUE,
+    ValueFault,
+    find_fault,
+    require_weight_kind,
+    require_weights,
+)
 from gegenbauer.errors import StreamError
 
 if TYPE_CHECKING:
@@ -45,7 +48,7 @@ if TYPE_CHECKING:
     from gegenbauer.batches._files import TableFile
     from gegenbauer.errors import Rows
 
-__all__ = ["SEPARATORS", "TableBatches"]
+__all__ = ["TableBatches"]
 
 # Numbers in a batch of a table with many columns, so that memory does not grow with them.
 _BATCH_NUMBERS = 2_000_000
@@ -57,25 +60,27 @@ _DECODED_ROWS, _DECODED_NUMBERS = 16384, 500_000
 # What text may be taken for
 _TAKE_CATEGORIES = [Message("take text for categories by `mixed=True`")]
 
-# What stands between columns, unless it is given
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-
 
 class TableBatches(FormerNames):
-    r"""Batches of Parquet or CSV files, which are read as far as they are needed.
+    r"""Batches of files of tables, which are read as far as they are needed.
 
-    The columns of all files are looked at when the object is made, which reads no more than the
-    ends of Parquet files and the headers of CSV files. The types of the columns of a CSV file are
+    These are CSV, JSON lines (one object a row), Parquet and Arrow, which Feather is too; text may
+    be compressed by gzip. The columns of all files are looked at when the object is made, which
+    reads no more than the ends of Parquet files, the headers of CSV files, the first few megabytes
+    of JSON lines and one column of Arrow files. The types of the columns of a CSV file are
     those of its first few megabytes, and its fields are those that Python's
-    ``csv.reader(strict=True, skipinitialspace=True)`` reads, without blank lines. Columns that
+    ``csv.reader(strict=True, skipinitialspace=True)`` reads, without blank lines. A key that a line
+    of JSON lacks is a value that is missing; lists and objects are no values. Columns that
     stand in the names of folders alone (``year=2026``) are not read, nor is what pandas wrote as an
     index. Memory does not grow with the rows: it is a few batches, some 3 MB for each column of
-    Parquet files, whose reader holds a page of every one, and what the model needs.
+    Parquet files, whose reader holds a page of every one, a record batch of an Arrow file, and what
+    the model needs.
 
     Parameters
     ----------
     paths : str, path, sequence of these, or pyarrow.dataset.Dataset
-        A file; a folder, which is searched with all its folders for .parquet, .csv and .tsv files
+        A file; a folder, which is searched with all its folders for files that end in .csv, .tsv,
+        .jsonl or .ndjson (with .gz or without), .feather, .arrow or .parquet
         in alphabetical order, but for names that begin with "." or "_"; or several of these.
     target : str
         Column to learn.
@@ -89,8 +94,16 @@ class TableBatches(FormerNames):
         Rows of a batch; the last one of each file may have fewer. None for 65536, or fewer where
         there are more than some 30 columns.
     separator : str or None, default=None
-        What stands between the columns of a CSV file: one character of ASCII; None for a comma in
-        .csv files and a tab in .tsv files.
+        What stands between the columns of a CSV file: one character of ASCII; None for a tab in
+        .tsv files, and in others for a comma, or a semicolon where ``decimal`` is a comma.
+    decimal : {".", ","} or None, default=None
+        What stands before the fraction of a number in a CSV file; None for a point.
+    missing_values : sequence of str, default=()
+        Values that are read as missing, such as ``["-999", "?"]``: of text files as they stand
+        there, of numbers that have a type those that are as large. An empty field of a CSV file, NA
+        and the like are missing anyway.
+    id_columns : sequence of str, default=()
+        Columns that identify rows, and are no inputs where ``inputs`` is None.
     as_labels : bool or None, default=None
         False takes the target for real numbers, True for classes, which decimal numbers with a
         fraction are not; None for whatever it is. Of CSV files, texts that differ are different
@@ -107,10 +120,10 @@ class TableBatches(FormerNames):
     inputs : tuple of str
         Names of the inputs.
     n_rows : int or None
-        Rows of all files; None as long as a CSV file has not been read to its end.
+        Rows of all files; None as long as one of text has not been read to its end.
     files : tuple of str
         Names of the files, in the order in which they are read.
-    format : {"parquet", "csv"}
+    format : {"parquet", "arrow", "csv", "jsonl"}
         Of all files.
 
     Raises
@@ -157,6 +170,9 @@ class TableBatches(FormerNames):
         sample_weight: str | None = None,
         batch_size: int | None = None,
         separator: str | None = None,
+        decimal: str | None = None,
+        missing_values: Sequence[str] = (),
+        id_columns: Sequence[str] = (),
         as_labels: bool | None = None,
         mixed: bool = False,
     ) -> None:
@@ -173,40 +189,33 @@ class TableBatches(FormerNames):
                         "`{}` must be the name of a column, got {}", name, type(column).__name__
                     )
                 )
-        if separator is not None and (
-            len(separator) != 1 or separator in '"\r\n' or not separator.isascii()
-        ):
-            raise ValueError(
-                Message("`separator` must be one character of ASCII, got {!r}", separator)
-            )
-        for name, columns in (("inputs", inputs), ("ignore", ignore)):
+        self._dialect = dialect = Dialect(separator, decimal, missing_values)
+        for name, columns in (("inputs", inputs), ("ignore", ignore), ("id_columns", id_columns)):
             if isinstance(columns, str):
                 raise TypeError(
                     Message("`{}` must be a sequence of names, got a str: [{!r}]", name, columns)
                 )
         self.target, self.sample_weight = target, sample_weight
+        self._weights = [] if sample_weight is None else [sample_weight]
         self._as_labels = as_labels
         self._mixed = check_flag(mixed, "mixed")
-        self._files: list[TableFile] = [
-            ParquetFile(name, path)
-            if ending == ".parquet"
-            else CsvFile(name, path, separator or SEPARATORS[ending])
-            for name, path, ending in find_files(paths)
-        ]
+        found = find_files(paths)
+        self.format: str = format_of(found[0][2])
+        self._files: list[TableFile] = [open_file(*file, dialect) for file in found]
         if inputs is None and is_dataset(paths):
             _require_plain_schema(paths, self._files[0])
         self.inputs = choose_inputs(
             self._files[0].columns, self._files[0].rows(), target=target, inputs=inputs,
-            ignore=list(ignore), sample_weight=sample_weight,
+            ignore=list(ignore), sample_weight=sample_weight, id_columns=list(id_columns),
         )  # fmt: skip
-        self._used = [*dict.fromkeys([*self.inputs, target, *filter(None, [sample_weight])])]
+        self._used = [*dict.fromkeys([*self.inputs, target, *self._weights])]
         n_columns = len(self._used)
         self.batch_size: int = batch_size or min(BATCH_SIZE, max(1, _BATCH_NUMBERS // n_columns))
         most = min(_DECODED_ROWS, max(1, _DECODED_NUMBERS // n_columns), self.batch_size)
         for file in self._files:
             file.most = most
         for file in self._files[1:]:
-            self._require_columns(file, all_known=inputs is None, ignore=ignore)
+            self._require_columns(file, all_known=inputs is None, ignore=[*ignore, *id_columns])
         self._settle_types()
         self._last = 0, ""  # number of batches that were read, and the digest of the last one
 
@@ -214,7 +223,7 @@ class TableBatches(FormerNames):
 
     @property
     def n_rows(self) -> int | None:
-        """Rows of all files; None as long as a CSV file has not been read to its end."""
+        """Rows of all files; None as long as one of text has not been read to its end."""
         known = [file.n_rows for file in self._files if file.n_rows is not None]
         return sum(known) if len(known) == len(self._files) else None
 
@@ -222,11 +231,6 @@ class TableBatches(FormerNames):
     def files(self) -> tuple[str, ...]:
         """Names of the files, in the order in which they are read."""
         return tuple(file.name for file in self._files)
-
-    @property
-    def format(self) -> str:
-        """Format of all files, "parquet" or "csv"."""
-        return "csv" if isinstance(self._files[0], CsvFile) else "parquet"
 
     def _require_columns(self, file: TableFile, *, all_known: bool, ignore: Sequence[str]) -> None:
         first = self._files[0]
@@ -272,7 +276,10 @@ class TableBatches(FormerNames):
             {name: kinds[name] for name in numbers}, files[0].rows(), files[0].example,
             text=_TAKE_CATEGORIES,
         )  # fmt: skip
-        numeric = {*numbers, *filter(None, [self.sample_weight])}
+        if self.sample_weight is not None:
+            kind = column_kind(files[0].types[self.sample_weight])
+            require_weight_kind(self.sample_weight, kind, files[0].rows(), files[0].example)
+        numeric = {*numbers, *self._weights}
         sound = set()  # of thousands of columns, nearly all are of the same types
         for name in self._used:
             types = tuple(file.types.get(name) for file in files)
@@ -453,6 +460,7 @@ class TableBatches(FormerNames):
         if self.sample_weight is not None:
             weight = np.empty(n_rows)
             self._fill(weight, self.sample_weight, file, first, pieces)
+            require_weights(weight, self.sample_weight, file.rows(first))
         return Batch(
             table,
             self._targets(file, first, pieces),
@@ -548,11 +556,9 @@ class TableBatches(FormerNames):
 
         That of CSV files comes as text, whatever it was taken for, and values may be missing.
         """
-        import pyarrow as pa
-
         for file in self._files:
             first = 0
-            for piece in file.pieces({self.target: pa.string()}, 0):
+            for piece in file.pieces_as_found(self.target):
                 column = piece.column(piece.schema.get_field_index(self.target))
                 yield column, file.rows(first, first + piece.num_rows - 1)
                 first += piece.num_rows
@@ -576,6 +582,7 @@ class TableBatches(FormerNames):
         parts: list[object] = [
             "table", self.inputs, self.target, self.sample_weight, self.batch_size,
             str(self._dtype), str(self._target_dtype), *sorted(self._categories),
+            *self._dialect.meaning(),
         ]  # fmt: skip
         for file in self._files:
             if left <= 0:

@@ -11,7 +11,9 @@ import contextlib
 import importlib.util
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from gegenbauer.cli.results import collecting, collector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,14 +23,14 @@ __all__ = ["main"]
 # What the extra ``cli`` brings, by the names under which Python imports it.
 _PACKAGES = ("typer", "rich", "pandas", "pyarrow", "safetensors")
 
-_DEBUG = "--debug"
+_DEBUG, _JSON = "--debug", "--json"
+
+# By it a shell requests completions in place of a command.
+_COMPLETE = "_GEGENBAUER_COMPLETE"
 
 # As a shell reports a program that was ended by SIGINT, or by SIGPIPE.
 _INTERRUPTED = 130
 _NO_READER = 141
-
-# Options of the first version that have other names now
-_NEW_OPTIONS = {"--gamma": "--alpha", "--jobs": "--n-jobs", "--terms": "--n-terms"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,8 +44,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0, or 2 for a mistake in the arguments or the data, 1 when the extra ``cli`` is
-        not installed or a fault is ours, 130 after Ctrl-C, 1 or 141 when nobody reads the output.
+        Exit code: 0; 2 for a mistake in the arguments, 3 for one in a table or a model file, 4 for
+        what the machine refuses (memory, writing); 1 when the extra ``cli`` is not installed or a
+        fault is ours, 130 after Ctrl-C, 1 or 141 when nobody reads the output.
 
     See Also
     --------
@@ -57,12 +60,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    with collecting(on=_JSON in arguments):
+        return _main(arguments)
+
+
+def _main(arguments: list[str]) -> int:
     missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
-        _print_error(
-            f"the command line needs {', '.join(missing)}: run pip install 'gegenbauer[cli]'"
-        )
-        return 1
+        needed = f"the command line needs {', '.join(missing)}"
+        return _fail(1, "install", f"{needed}: run pip install 'gegenbauer[cli]'")
     debug = _DEBUG in arguments
     try:
         code = _run([argument for argument in arguments if argument != _DEBUG])
@@ -70,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except KeyboardInterrupt as interrupt:
         notes = getattr(interrupt, "__notes__", [])
-        print(": ".join(["interrupted", *notes]), file=sys.stderr)
+        _fail(_INTERRUPTED, "interrupted", ": ".join(["interrupted", *notes]), label="")
         _leave_reader()
         return _INTERRUPTED
     except BrokenPipeError:
@@ -83,9 +89,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             import traceback
 
             traceback.print_exc()
-        message, code = _explain(error)
-        _print_error(message)
-        return code
+        from gegenbauer.cli.failures import explain
+
+        failure = explain(error)
+        return _fail(failure.code, failure.kind, failure.message)
 
 
 def _run(arguments: list[str]) -> int:
@@ -96,6 +103,8 @@ def _run(arguments: list[str]) -> int:
     from gegenbauer.errors import message_of
 
     command = typer.main.get_command(app)
+    if _COMPLETE in os.environ:
+        return _complete(command)
     # Not command.main(): it prints errors in many lines, and hides Ctrl-C from us.
     try:
         with command.make_context("gegenbauer", arguments or ["--help"]) as context:
@@ -105,45 +114,33 @@ def _run(arguments: list[str]) -> int:
                 raise MemoryError(in_options(message_of(error))) from error
     except typer.Exit as leaving:
         return leaving.exit_code
+    except SystemExit as leaving:  # of the scripts of completion
+        return int(leaving.code or 0)
+    if collector().on:
+        collector().print()
     return 0
 
 
-def _explain(error: Exception) -> tuple[str, int]:
-    """Put in one line what went wrong, and which exit code it means."""
-    import typer
-
-    from gegenbauer.cli.messages import UserError, describe_os_error
-
-    # What all errors of the parser have in common has no public name in typer: the second class
-    # above BadParameter.
-    parser_error = typer.BadParameter.__mro__[2]
-    if isinstance(error, UserError):
-        return str(error), 2
-    if isinstance(error, parser_error):
-        context = getattr(error, "ctx", None)
-        command = "gegenbauer" if context is None else context.command_path
-        message = error.format_message().replace("Value error, ", "")  # type: ignore[attr-defined]
-        option = getattr(error, "option_name", None)
-        if option in _NEW_OPTIONS:
-            message = f"there is no {option} any more: it is called {_NEW_OPTIONS[option]}"
-        stop = "" if message.endswith((".", "?")) else "."
-        return f"{message}{stop} Try '{command} --help'", 2
-    if isinstance(error, OSError):
-        return f"{describe_os_error(error)}; check the path and the room on the disk", 2
-    if isinstance(error, UnicodeEncodeError):
-        return f"the output cannot hold {error.object[error.start]!a}: give --out, or use UTF-8", 2
-    if isinstance(error, MemoryError):
-        return f"not enough memory: {str(error) or 'use fewer rows or fewer terms'}", 2
-    fault = f"{type(error).__name__}: {error}"
-    return f"a fault in gegenbauer: {fault}. Run it again with {_DEBUG} and report all of it", 1
+def _complete(command: Any) -> int:
+    """Print what a shell may complete a command line to, or the script that makes it do so."""
+    try:
+        command.main(args=[], prog_name="gegenbauer", complete_var=_COMPLETE)
+    except SystemExit as leaving:
+        return int(leaving.code or 0)
+    return 0
 
 
-def _print_error(message: str) -> None:
+def _fail(code: int, kind: str, message: str, label: str = "error: ") -> int:
+    """Report on stderr what went wrong; return the exit code."""
     from gegenbauer.cli.messages import one_line
 
-    text = f"error: {one_line(message)}"
-    red = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    print(f"\033[31m{text[:6]}\033[0m{text[6:]}" if red else text, file=sys.stderr)
+    text = one_line(message)
+    if collector().on:
+        collector().print(code, kind, text)
+        return code
+    red = label and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    print(f"\033[31m{label[:-1]}\033[0m {text}" if red else f"{label}{text}", file=sys.stderr)
+    return code
 
 
 def _leave_reader() -> None:

@@ -1,21 +1,30 @@
-"""The commands; each is a module that is imported when it runs, and `options` what they take."""
+"""The commands; each is a module that is imported when it runs.
+
+What they take stands in `options` and `table_options`.
+"""
 
 from __future__ import annotations
 
 from importlib import metadata
 from pathlib import Path  # noqa: TC003  # typer reads the annotations
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gegenbauer.cli import options as opt
+from gegenbauer.cli import table_options as tab
 from gegenbauer.cli.choices import OutOfRange, Target, Task
+from gegenbauer.cli.messages import UserError
 from gegenbauer.cli.parameters import naming_options_of
+from gegenbauer.cli.piped import at_hand
+from gegenbauer.cli.results import collector
+
+if TYPE_CHECKING:
+    from gegenbauer.cli.training import Source
 
 __all__ = ["app"]
 
 app = typer.Typer(
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -39,6 +48,7 @@ def gegenbauer(
     ] = False,
 ) -> None:
     """Learn tables with tensor products of Gegenbauer polynomials and one linear solve."""
+    collector().command = context.invoked_subcommand or ""
     for command in app.registered_commands:
         if command.callback is not None and command.callback.__name__ == context.invoked_subcommand:
             context.with_resource(naming_options_of(command.callback))
@@ -49,13 +59,33 @@ def _print_version() -> None:
     raise typer.Exit
 
 
+def _source(
+    target: str,
+    task: Task,
+    ignored: list[str] | None,
+    ids: list[str] | None,
+    weight: str | None,
+    *dialect: Any,
+) -> Source:
+    """Return what is learned of tables, and how these are written."""
+    from gegenbauer.cli.tables import Parts
+    from gegenbauer.cli.training import Source
+
+    parts = Parts(target, ignored or [], ids or [], weight)
+    return Source(parts, task, tab.dialect_of(*dialect))
+
+
 @app.command()
 def fit(
-    tables: opt.TablesArgument,
-    target: opt.Target,
-    task: opt.TaskOption = Task.auto,
-    ignore: opt.Ignore = None,
-    separator: opt.Separator = None,
+    tables: tab.TablesArgument,
+    target: tab.Target,
+    task: tab.TaskOption = Task.auto,
+    ignore: tab.Ignore = None,
+    id_columns: tab.Ids = None,
+    weight: tab.Weight = None,
+    separator: tab.Separator = None,
+    decimal: tab.Decimal = None,
+    na: tab.Missing = None,
     out: opt.ModelOutput = None,
     n_terms: opt.Terms = None,
     degree: opt.Degree = None,
@@ -72,6 +102,8 @@ def fit(
     stream: opt.Stream = False,
     checkpoint: opt.Checkpoint = None,
     n_jobs: opt.Jobs = None,
+    config: opt.Config = None,  # noqa: ARG001  # its callback does the work
+    as_json: opt.Json = False,  # noqa: ARG001  # likewise
 ) -> None:
     """Learn one column of a table from the others, and score the model on rows held out.
 
@@ -82,13 +114,13 @@ def fit(
     [dim]gegenbauer fit folder --target y --stream --checkpoint run.safetensors[/]
     """
     if not stream:
-        opt.require_one_table(tables)
+        tab.require_one_table(tables)
         if checkpoint is not None:
-            raise typer.BadParameter("needs --stream", param_hint="'--checkpoint'")
+            raise UserError("--checkpoint needs --stream")
         if alpha == opt.AUTO:
-            raise typer.BadParameter(
-                "'auto' needs --stream; of a table in memory, gegenbauer tune chooses all settings",
-                param_hint="'--alpha'",
+            raise UserError(
+                "--alpha auto needs --stream; of a table in memory, gegenbauer tune chooses all "
+                "settings"
             )
     parameters = opt.model_parameters(
         n_terms=n_terms, degree=degree, index_set=index_set, spectrum=spectrum,
@@ -96,28 +128,34 @@ def fit(
         alpha=None if alpha == opt.AUTO else alpha, domain=domain,
         max_interaction=max_interaction, n_jobs=n_jobs,
     )  # fmt: skip
-    data = {
-        "target": target, "task": task, "out": out, "parameters": parameters,
-        "ignored": ignore or [], "separator": separator,
-        "validation_fraction": validation_fraction, "seed": seed,
+    source = _source(target, task, ignore, id_columns, weight, separator, decimal, na)
+    data: dict[str, Any] = {
+        "out": out, "parameters": parameters, "validation_fraction": validation_fraction,
+        "seed": seed,
     }  # fmt: skip
-    if stream:
-        from gegenbauer.cli.commands import stream as streaming
+    with at_hand(tables) as paths:
+        if stream:
+            from gegenbauer.cli.commands import stream as streaming
 
-        streaming.run(tables, checkpoint=checkpoint, choose_alpha=alpha == opt.AUTO, **data)
-    else:
-        from gegenbauer.cli.commands.fit import run
+            choose = alpha == opt.AUTO
+            streaming.run(paths, source, checkpoint=checkpoint, choose_alpha=choose, **data)
+        else:
+            from gegenbauer.cli.commands.fit import run
 
-        run(tables[0], **data)
+            run(paths[0], source, **data)
 
 
 @app.command()
 def tune(
-    tables: opt.TablesArgument,
-    target: opt.Target,
-    task: opt.TaskOption = Task.auto,
-    ignore: opt.Ignore = None,
-    separator: opt.Separator = None,
+    tables: tab.TablesArgument,
+    target: tab.Target,
+    task: tab.TaskOption = Task.auto,
+    ignore: tab.Ignore = None,
+    id_columns: tab.Ids = None,
+    weight: tab.Weight = None,
+    separator: tab.Separator = None,
+    decimal: tab.Decimal = None,
+    na: tab.Missing = None,
     out: opt.ModelOutput = None,
     plot: Annotated[
         Path | None,
@@ -157,6 +195,8 @@ def tune(
     stream: opt.Stream = False,
     landmarks: opt.OfLandmarks = False,
     n_jobs: opt.Jobs = None,
+    config: opt.Config = None,  # noqa: ARG001  # its callback does the work
+    as_json: opt.Json = False,  # noqa: ARG001  # likewise
 ) -> None:  # fmt: skip
     """Learn one column of a table from the others, and choose all settings by the data.
 
@@ -169,20 +209,20 @@ def tune(
     [dim]gegenbauer tune folder --target y --stream --out model.safetensors[/]
     """
     if not stream:
-        opt.require_one_table(tables)
+        tab.require_one_table(tables)
         if landmarks:
-            raise typer.BadParameter("needs --stream", param_hint="'--landmarks'")
+            raise UserError("--landmarks needs --stream")
     elif landmarks and n_terms is not None:
-        raise typer.BadParameter("takes all terms: leave out --n-terms", param_hint="'--landmarks'")
+        raise UserError("--landmarks takes all terms: leave out --n-terms")
     elif max_seconds is not None:
-        raise typer.BadParameter(
-            "is of tables in memory; --stream takes as long as one pass does",
-            param_hint="'--max-seconds'",
+        raise UserError(
+            "--max-seconds is for a table in memory: leave it out, for --stream takes as long as "
+            "one pass does"
         )
     elif n_spectra is not None:
-        raise typer.BadParameter(
-            "is of tables in memory; --stream has the sums of five folds",
-            param_hint="'--n-spectra'",
+        raise UserError(
+            "--n-spectra is for a table in memory: leave it out, for --stream has the sums of five "
+            "folds"
         )
     parameters = {
         "n_terms": n_terms,
@@ -190,31 +230,32 @@ def tune(
         "out_of_range": out_of_range and out_of_range.value,
         "n_jobs": n_jobs,
     }
-
-    data = {
-        "target": target, "task": task, "out": out, "plot": plot,
+    source = _source(target, task, ignore, id_columns, weight, separator, decimal, na)
+    data: dict[str, Any] = {
+        "out": out, "plot": plot,
         "parameters": {name: value for name, value in parameters.items() if value is not None},
-        "ignored": ignore or [], "separator": separator,
     }  # fmt: skip
-    if stream:
-        from gegenbauer.cli.commands import tune_stream
+    with at_hand(tables) as paths:
+        if stream:
+            from gegenbauer.cli.commands import tune_stream
 
-        tune_stream.run(tables, landmarks=landmarks, **data)
-    else:
-        from gegenbauer.cli.commands.tune import run
+            tune_stream.run(paths, source, landmarks=landmarks, **data)
+        else:
+            from gegenbauer.cli.commands.tune import run
 
-        run(tables[0], n_spectra=n_spectra, **data)
+            run(paths[0], source, n_spectra=n_spectra, **data)
 
 
 @app.command()
 def predict(
     model: opt.ModelArgument,
-    table: opt.TableArgument,
+    table: tab.TableArgument,
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", readable=False, help="Write the predictions here, as .csv or .parquet.",
-            show_default="CSV to stdout",
+            metavar="FILE", readable=False, help="Write the predictions here, in the format "
+            "of the name's ending, as a table is read.",
+            show_default="-, CSV to stdout",
         ),
     ] = None,
     out_of_range: opt.OutOfRangeOfModel = None,
@@ -225,8 +266,13 @@ def predict(
         ),
     ] = False,
     interval: opt.Interval = None,
-    separator: opt.Separator = None,
+    id_columns: tab.IdsOfPredictions = None,
+    separator: tab.Separator = None,
+    decimal: tab.Decimal = None,
+    na: tab.Missing = None,
     n_jobs: opt.Jobs = None,
+    config: opt.Config = None,  # noqa: ARG001  # its callback does the work
+    as_json: opt.Json = False,  # noqa: ARG001  # likewise
 ) -> None:  # fmt: skip
     """Apply a model to a table: one prediction a row.
 
@@ -236,17 +282,20 @@ def predict(
     """
     from gegenbauer.cli.commands.predict import run
 
-    run(
-        model,
-        table,
-        out=out,
-        out_of_range=out_of_range and out_of_range.value,
-        probabilities=probabilities,
-        interval=interval,
-        n_jobs=n_jobs,
-        separator=separator,
-        makers=(fit, tune),
-    )
+    dialect = tab.dialect_of(separator, decimal, na)
+    with at_hand([table]) as paths:
+        run(
+            model,
+            paths[0],
+            out=out,
+            out_of_range=out_of_range and out_of_range.value,
+            probabilities=probabilities,
+            interval=interval,
+            n_jobs=n_jobs,
+            dialect=dialect,
+            ids=id_columns or [],
+            makers=(fit, tune),
+        )
 
 
 @app.command()
@@ -263,13 +312,15 @@ def export(
         Path | None,
         typer.Option(
             metavar="FILE", readable=False, help="Write it here; ONNX, which is no text, needs it.",
-            show_default="text to stdout",
+            show_default="-, text to stdout",
         ),
     ] = None,
     out_of_range: opt.OutOfRangeOfModel = None,
     float32: Annotated[
         bool, typer.Option("--float32", help="With --to onnx, numbers of float32.")
     ] = False,
+    config: opt.Config = None,  # noqa: ARG001  # its callback does the work
+    as_json: opt.Json = False,  # noqa: ARG001  # likewise
 ) -> None:  # fmt: skip
     """Write a model for other places, where gegenbauer is not installed.
 
@@ -283,6 +334,7 @@ def export(
         out=out,
         out_of_range=out_of_range and out_of_range.value,
         float32=float32,
+        makers=(fit, tune),
     )
 
 
@@ -295,6 +347,8 @@ def info(
             parser=opt.whole_number(1), metavar="N", help="Most inputs and terms to list."
         ),
     ] = 10,
+    config: opt.Config = None,  # noqa: ARG001  # its callback does the work
+    as_json: opt.Json = False,  # noqa: ARG001  # likewise
 ) -> None:
     """Show what a model file holds: inputs, classes, parameters and the largest weights."""
     from gegenbauer.cli.commands.info import run
@@ -305,13 +359,17 @@ def info(
 @app.command()
 def report(
     model: opt.ModelArgument,
-    table: opt.TableArgument,
+    table: tab.TableArgument,
     out: Annotated[
         Path, typer.Option(metavar="FILE", readable=False, help="Write the page here, as .html.")
     ],
-    target: opt.TargetOfModel = None,
-    separator: opt.Separator = None,
+    target: tab.TargetOfModel = None,
+    separator: tab.Separator = None,
+    decimal: tab.Decimal = None,
+    na: tab.Missing = None,
     n_jobs: opt.Jobs = None,
+    config: opt.Config = None,  # noqa: ARG001  # its callback does the work
+    as_json: opt.Json = False,  # noqa: ARG001  # likewise
 ) -> None:
     """Write a page on a model and a table: scores, inputs, effects, explained predictions.
 
@@ -322,11 +380,17 @@ def report(
     """
     from gegenbauer.cli.commands.report import run
 
-    run(model, table, out=out, target=target, separator=separator, n_jobs=n_jobs)
+    dialect = tab.dialect_of(separator, decimal, na)
+    with at_hand([table]) as paths:
+        run(model, paths[0], out=out, target=target, dialect=dialect, n_jobs=n_jobs)
 
 
 @app.command()
-def demo(seed: opt.Seed = 0) -> None:
+def demo(
+    seed: opt.Seed = 0,
+    config: opt.Config = None,  # noqa: ARG001  # its callback does the work
+    as_json: opt.Json = False,  # noqa: ARG001  # likewise
+) -> None:
     """Learn Iris, Wine and Breast Cancer as the paper does, beside the paper in plain NumPy."""
     from gegenbauer.cli.commands.demo import run
 

@@ -17,20 +17,19 @@ from gegenbauer.batches.column_types import (
     decoded,
     read_as,
 )
-from gegenbauer.batches.columns import (
+from gegenbauer.batches.columns import did_you_mean, example_of, require_category, require_numbers
+from gegenbauer.batches.survey import MAX_COUNTED, ColumnSurvey, require_learnable
+from gegenbauer.batches.values import (
     INFINITY,
     NO_VALUE,
     ValueFault,
-    did_you_mean,
-    example_of,
     find_fault,
-    require_category,
-    require_numbers,
+    require_weight_kind,
+    require_weights,
 )
-from gegenbauer.batches.survey import MAX_COUNTED, ColumnSurvey, require_learnable
 from gegenbauer.cli.choices import Task
 from gegenbauer.cli.messages import (
-    UserError,
+    DataError,
     count,
     data_rows,
     listed,
@@ -54,6 +53,7 @@ __all__ = [
     "choose_target",
     "read_inputs",
     "read_target",
+    "read_weights",
     "require_inputs",
     "select_inputs",
 ]
@@ -120,14 +120,14 @@ def select_inputs(
 
     Raises
     ------
-    UserError
+    DataError
         Columns are missing, or too many where the model has no names.
     StreamError
         :func:`read_inputs` refuses them.
     """
     if names is None:
         if len(table.columns) != n_inputs:
-            raise UserError(
+            raise DataError(
                 f"the model has no names for its {count(n_inputs, 'input')}, so the table must "
                 f"have just these columns, in the model's order; it has {len(table.columns)}"
             )
@@ -138,7 +138,7 @@ def select_inputs(
         needed = set(names)
         near = did_you_mean(absent[0], [c for c in table.columns if c not in needed])
         advice = f"{near} Rename it" if near else "add it" if len(absent) == 1 else "add them"
-        raise UserError(
+        raise DataError(
             f"the table lacks {count(len(absent), 'column')} that the model needs: "
             f"{listed(absent)}; {advice}"
         )
@@ -244,6 +244,27 @@ def _read_or_text(text: str | None, type_: pa.DataType) -> Any:
         return text
 
 
+def read_weights(table: Table, name: str | None) -> NDArray[np.float64] | None:
+    """Return the weights of the rows, if a column has them.
+
+    Raises
+    ------
+    StreamError
+        It holds something else than numbers from 0 up, or lacks one.
+    """
+    if name is None:
+        return None
+    column = table.columns[name]
+    shown = example_of(column, table.row(0))
+    require_weight_kind(name, column_kind(column.type), Rows(table.name), lambda _: shown)
+    values = as_floats(column).astype(np.float64)
+    fault = find_fault(values)
+    if fault is not None:
+        raise fault.error(name, table.row(0), table.n_rows, is_input=False)
+    require_weights(values, name, table.row(0))
+    return values
+
+
 def require_inputs(table: Table, names: Sequence[str], *, may_be_empty: bool = False) -> None:
     """Refuse columns that hold something else than numbers.
 
@@ -277,7 +298,7 @@ def read_target(table: Table, name: str, task: Task) -> Target:
 
     Raises
     ------
-    UserError
+    DataError
         The column lacks values, is of a kind that cannot be learned, or does not suit the task.
     """
     column = decoded(table.columns[name])
@@ -311,7 +332,7 @@ def choose_target(survey: ColumnSurvey, name: str, task: Task) -> tuple[Target, 
 
     Raises
     ------
-    UserError
+    DataError
         Values are missing or infinite, or do not suit the task.
     """
     _require_none(survey.missing, NO_VALUE, survey.n_rows, name)
@@ -348,11 +369,11 @@ def refuse_mistake(name: str, foreign: Found, n_rows: int) -> None:
 
     Raises
     ------
-    UserError
+    DataError
         Some, but less than half of the values are no numbers.
     """
     if foreign.where is not None and 2 * foreign.n < n_rows:
-        raise UserError(
+        raise DataError(
             f"column {quoted(name)} holds numbers but for {quoted(foreign.value)} in "
             f"{data_rows(foreign.where)}{'' if foreign.n == 1 else f' and {foreign.n - 1} more'}; "
             "make all of them numbers, or give --task classification if they are names of classes"
@@ -380,7 +401,7 @@ def choose_task(
 
     Raises
     ------
-    UserError
+    DataError
         The target does not suit the task.
     """
     who = f"column {quoted(name)}"
@@ -410,28 +431,28 @@ def choose_task(
 def _require_suited(seen: ColumnSummary, who: str, task: Task) -> None:
     if task == Task.regression:
         if seen.kind == "text":
-            raise UserError(
+            raise DataError(
                 f"{who} holds text, such as {quoted(seen.first)}, and regression needs numbers; "
                 "use --task classification"
             )
         return
     if seen.fraction is not None:
-        raise UserError(
+        raise DataError(
             f"{who} holds decimal numbers, such as {seen.fraction:g}, which are no classes; use "
             "--task regression"
         )
     if seen.n_values is None:
-        raise UserError(
+        raise DataError(
             f"{who} holds more than {MAX_COUNTED} different values, so they are no classes; "
             "choose another --target, or use --task regression if they are numbers"
         )
     if seen.n_values == 1:
-        raise UserError(
+        raise DataError(
             f"{who} holds a single class, {quoted(seen.first)}, in all its rows; a classifier "
             "needs at least two: choose another --target, or add rows of another class"
         )
     if seen.n_values == seen.n_rows > 2:
-        raise UserError(
+        raise DataError(
             f"{who} holds a different value in each of its {seen.n_rows} rows, so they are no "
             "classes; choose another --target, or use --task regression if they are numbers"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -18,7 +18,7 @@ from sklearn.metrics import (
 )
 
 from gegenbauer.cli.messages import printable, quoted, refusals
-from gegenbauer.cli.output import print_heading, print_paragraphs, print_table
+from gegenbauer.cli.output import Line, print_heading, print_paragraphs, print_table
 from gegenbauer.inspection.sobol import sobol_indices
 from gegenbauer.plotting.reliability import left_out_outcomes
 from gegenbauer.selection.calibration import expected_calibration_error
@@ -52,6 +52,16 @@ _OF_RANKS = (
 _XLABEL = "share of the variance, inputs taken as independent and uniform"
 
 
+class _Score(NamedTuple):
+    name: str
+    model: float
+    baseline: float
+    form: str = ".4g"
+
+    def texts(self) -> tuple[str, str, str]:
+        return self.name, f"{self.model:{self.form}}", f"{self.baseline:{self.form}}"
+
+
 @dataclass
 class JudgedModel:
     """A model, and the samples that it predicts by models without them.
@@ -66,12 +76,15 @@ class JudgedModel:
         Names of the inputs.
     way : str
         How samples were left out, such as "leave-one-out".
+    weights : ndarray, shape (n_samples,) or None
+        Weights of the samples, by which scores are.
     """
 
     model: Any
     values: NDArray[Any]
     inputs: Sequence[str]
     way: str
+    weights: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         self._notes: list[str] = []
@@ -93,23 +106,27 @@ class JudgedModel:
         labels, counts = np.unique(self.values, return_counts=True)
         return f"always {quoted(labels[counts.argmax()])}"
 
-    def _classes(self) -> tuple[list[tuple[str, str, str]], str, bool]:
+    def _classes(self) -> tuple[list[_Score], Line, bool]:
         """Return scores beside those of the baseline, calibration, and whether the model helps."""
         model, y, nothing = self.model, self.values, np.zeros((len(self.values), 1))
+        w = self.weights
         P, classes = model.loo_probabilities_, model.classes_
-        baseline = DummyClassifier(strategy="prior").fit(nothing, y)
+        baseline = DummyClassifier(strategy="prior").fit(nothing, y, w)
         # classes that no sample at hand has are likely to no one
         prior = np.zeros((1, classes.size))
         prior[0, np.searchsorted(classes, baseline.classes_)] = baseline.class_prior_
         predicted = classes[P.argmax(axis=1)]
-        accuracy, chance = accuracy_score(y, predicted), baseline.score(nothing, y)
-        loss = log_loss(y, P, labels=classes)
-        frequencies = log_loss(y, np.repeat(prior, len(y), axis=0), labels=classes)
+        accuracy = accuracy_score(y, predicted, sample_weight=w)
+        chance = baseline.score(nothing, y, w)
+        loss = log_loss(y, P, labels=classes, sample_weight=w)
+        constant = np.repeat(prior, len(y), axis=0)
+        frequencies = log_loss(y, constant, labels=classes, sample_weight=w)
         n_right = int(np.count_nonzero(predicted == y))
+        n_chance = int(np.count_nonzero(baseline.predict(nothing) == y))
         scores = [
-            ("accuracy", f"{accuracy:.4f}", f"{chance:.4f}"),
-            ("right of them", str(n_right), str(round(chance * len(y)))),
-            ("log-loss", f"{loss:.4f}", f"{frequencies:.4f}"),
+            _Score("accuracy", accuracy, chance, ".4f"),
+            _Score("right of them", n_right, n_chance, "d"),
+            _Score("log-loss", loss, frequencies, ".4f"),
         ]
         outcomes, given = left_out_outcomes(model, y)
         error = expected_calibration_error(outcomes, given, np.linspace(0, 1, _N_BINS + 1))
@@ -118,36 +135,44 @@ class JudgedModel:
             f"expected calibration error {error:.4f}: {whose} was given a probability of "
             f"{given.mean():.4f} on average, and came true in {outcomes.mean():.4f}"
         )
-        return scores, calibration, loss < frequencies
+        values = {"expected_calibration_error": error}
+        return scores, Line("calibration", calibration, {"calibration": values}), loss < frequencies
 
-    def _numbers(self) -> tuple[list[tuple[str, str, str]], str, bool]:
+    def _numbers(self) -> tuple[list[_Score], Line, bool]:
         y, left_out, nothing = (
             self.values, self.model.loo_predictions_, np.zeros((len(self.values), 1))
         )  # fmt: skip
-        mean = DummyRegressor().fit(nothing, y).predict(nothing)
+        w = self.weights
+        mean = DummyRegressor().fit(nothing, y, w).predict(nothing)
         scores = [
-            (name, f"{score(y, left_out):.4g}", f"{score(y, mean):.4g}")
+            _Score(name, score(y, left_out, sample_weight=w), score(y, mean, sample_weight=w))
             for name, score in (
                 ("R2", r2_score),
                 ("RMSE", root_mean_squared_error),
                 ("mean absolute error", mean_absolute_error),
             )
         ]
-        noise = float(self.model.noise_variance_[0])
-        return (
-            scores,
-            f"noise of standard deviation {noise**0.5:.4g}"
-            if np.isfinite(noise)
-            else UNKNOWN_NOISE,
-            bool(r2_score(y, left_out) > 0),
-        )
+        noise = float(self.model.noise_variance_[0]) ** 0.5
+        text = f"noise of standard deviation {noise:.4g}" if np.isfinite(noise) else UNKNOWN_NOISE
+        values = {"noise": noise, "share_in_intervals": None}
+        return scores, Line("calibration", text, {"calibration": values}), scores[0].model > 0
 
     # ---- what is shown -------------------------------------------------------------
 
     def print_scores(self) -> None:
         """Print scores, inputs, and what is to be known of both."""
-        print_heading(f"Scores of {self.way}")
-        print_table(("score", "this model", self._baseline()), self._scores)
+        print_heading(f"Scores of {self.way}{'' if self.weights is None else ', by weight'}")
+        print_table(
+            ("score", "this model", self._baseline()),
+            [score.texts() for score in self._scores],
+            {
+                "scores_of": self.way,
+                "scores": [
+                    {"score": one.name, "model": one.model, "baseline": one.baseline}
+                    for one in self._scores
+                ],
+            },
+        )
         shares = self.shares
         order = np.argsort(-shares, kind="stable")[:_MAX_INPUTS_SHOWN]
         more = f" ({order.size} of {shares.size})" if order.size < shares.size else ""
@@ -155,6 +180,7 @@ class JudgedModel:
         print_table(
             ("input", "share"),
             [(printable(self.inputs[t]), f"{shares[t]:.4f}") for t in order.tolist()],
+            {"shares": dict(zip(self.inputs, shares.tolist(), strict=True))},
         )
         ranks = self.model.scaling_.warping is not None
         print_paragraphs(_INDEPENDENT, *([_OF_RANKS] if ranks else []), *self._notes)

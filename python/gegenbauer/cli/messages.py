@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gegenbauer._messages import count, number
+from gegenbauer.batches.formats import ending_of, format_of
 from gegenbauer.cli.parameters import in_options
 from gegenbauer.errors import BeyondRangeError, Rows, StreamError, message_of
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 __all__ = [
+    "DataError",
+    "MachineError",
     "UserError",
     "count",
     "data_rows",
@@ -32,7 +36,21 @@ _NAME_WIDTH = 40
 
 
 class UserError(Exception):
-    """A mistake in the arguments or the data; the message is one line with what to do."""
+    """A mistake in the arguments; the message is one line with what to do."""
+
+    kind = "usage"
+
+
+class DataError(UserError):
+    """A mistake in a table or a model file, or one that shows when it is read."""
+
+    kind = "data"
+
+
+class MachineError(UserError):
+    """What this machine does not do: it lacks memory, or does not write a file."""
+
+    kind = "system"
 
 
 def one_line(text: str) -> str:
@@ -110,17 +128,21 @@ def data_rows(where: Rows) -> str:
     """
     if where.first is None:
         return str(where)
-    note = "" if where.source.casefold().endswith(".parquet") else " (header not counted)"
+    ending = ending_of(Path(where.source))
+    note = " (header not counted)" if ending and format_of(ending) == "csv" else ""
     return f"data {where.counted_from(1)}{note}"
 
 
 def refused(error: Exception) -> UserError:
     """Return what the library refuses as an error of the user, in the words of the command line."""
     if isinstance(error, StreamError) and isinstance(error.where, Rows):
-        return UserError(in_options(error.message(data_rows)))
+        return DataError(in_options(error.message(data_rows)))
     if isinstance(error, BeyondRangeError) and error.row is not None:
-        return UserError(in_options(error.message("data row {}", start=1)))
-    return UserError(in_options(message_of(error)))
+        return DataError(in_options(error.message("data row {}", start=1)))
+    if isinstance(error, (StreamError, BeyondRangeError)):
+        return DataError(in_options(message_of(error)))
+    kind = MachineError if isinstance(error, MemoryError) else UserError
+    return kind(in_options(message_of(error)))
 
 
 @contextmanager

@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gegenbauer._validation import MAX_THREADS
-from gegenbauer.cli.choices import Domain, IndexSet, OutOfRange, Task
+from gegenbauer.cli.choices import Domain, IndexSet, OutOfRange
+from gegenbauer.cli.config import take_options
+from gegenbauer.cli.messages import UserError
 from gegenbauer.cli.parameters import Sets
+from gegenbauer.cli.results import turn_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,13 +29,14 @@ __all__ = [
     "AUTO",
     "Alpha",
     "Checkpoint",
+    "Config",
     "Degree",
     "DomainOption",
     "FreeConstant",
-    "Ignore",
     "IndexSetOption",
     "Interval",
     "Jobs",
+    "Json",
     "Lam",
     "MaxInteraction",
     "ModelArgument",
@@ -40,20 +44,13 @@ __all__ = [
     "OutOfRangeOfModel",
     "OutOfRangeOption",
     "Seed",
-    "Separator",
     "Spectra",
     "SpectrumOption",
     "Stream",
-    "TableArgument",
-    "TablesArgument",
-    "Target",
-    "TargetOfModel",
-    "TaskOption",
     "Terms",
     "ValidationFraction",
     "model_parameters",
     "number",
-    "require_one_table",
     "whole_number",
 ]
 
@@ -66,8 +63,6 @@ _MAX_SEED = 2**32 - 1  # of NumPy's generator that scikit-learn uses
 _MODEL_PANEL = "The model (defaults: the setting of the paper)"
 
 _CHECK_PANEL = "The score on rows held out"
-
-_DATA_PANEL = "The table"
 
 _STREAM_PANEL = "Tables beyond memory"
 
@@ -184,13 +179,6 @@ def _read_spectra(text: str) -> int:
     return int(text)
 
 
-def _read_separator(text: str) -> str:
-    text = "\t" if text in ("tab", r"\t") else text
-    if len(text) != 1 or text in '"\r\n' or not text.isascii():
-        raise typer.BadParameter(f"{text!r} is neither one character of ASCII nor 'tab'")
-    return text
-
-
 def _as_float(text: Any) -> float:
     try:
         return float(text)
@@ -212,66 +200,11 @@ def _read_coverage(text: Any) -> float:
 
 # ---- the options -----------------------------------------------------------------------
 
-# Whether a path can be read is found out where it is read: there, the error can report more.
-TableArgument = Annotated[
-    Path,
-    typer.Argument(
-        metavar="TABLE",
-        readable=False,
-        help="CSV or Parquet file (.csv, .tsv, .parquet) with a header.",
-    ),
-]
-
-TablesArgument = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="TABLE...",
-        readable=False,
-        help="CSV or Parquet file (.csv, .tsv, .parquet) with a header; with --stream also several "
-        "files, or a folder of them.",
-    ),
-]
 
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", readable=False, help="File that fit or tune wrote.")
 ]
 
-Target = Annotated[
-    str,
-    typer.Option(metavar="COLUMN", help="Column to learn.", rich_help_panel=_DATA_PANEL),
-    Sets(("target", "y")),
-]
-
-TargetOfModel = Annotated[
-    str | None,
-    typer.Option(
-        "--target", metavar="COLUMN", help="Column that the model predicts.",
-        show_default="none: no scores", rich_help_panel=_DATA_PANEL,
-    ),
-    Sets(("target", "y")),
-]  # fmt: skip
-
-TaskOption = Annotated[
-    Task,
-    typer.Option(
-        metavar="TASK",
-        help="classification, regression or auto, which decides by the column and reports why: "
-        "text, true and false, or few whole numbers are classes.",
-        rich_help_panel=_DATA_PANEL,
-    ),
-    Sets(("as_labels",), {"False": "--task regression", "True": "--task classification"}),
-]
-
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column that is no input; repeat it for more.",
-        show_default=False,
-        rich_help_panel=_DATA_PANEL,
-    ),
-    Sets(("ignore", "n_features"), repeats=True),
-]
 
 ModelOutput = Annotated[
     Path | None,
@@ -281,14 +214,22 @@ ModelOutput = Annotated[
     ),
 ]  # fmt: skip
 
-Separator = Annotated[
-    Any,
+
+Json = Annotated[
+    bool,
     typer.Option(
-        parser=_read_separator,
-        metavar="CHAR", help="Separator of a CSV file; 'tab' for tabs.",
-        show_default="a comma, or a tab in .tsv files", rich_help_panel=_DATA_PANEL,
+        "--json", help="Report in JSON: one object, of errors on stderr.",
+        callback=lambda value: turn_on() if value else None,
     ),
-    Sets(values={r"'\t'": "--separator tab"}),
+]  # fmt: skip
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", readable=False, is_eager=True, callback=take_options,
+        help="Options in TOML, as in n-terms = 300; those of the command line come first.",
+        show_default=False,
+    ),
 ]  # fmt: skip
 
 Jobs = Annotated[
@@ -482,12 +423,6 @@ Interval = Annotated[
 # ---- what they mean together -----------------------------------------------------------
 
 
-def require_one_table(tables: list[Path]) -> None:
-    """Refuse several tables without --stream."""
-    if len(tables) > 1:
-        raise typer.BadParameter("several tables need --stream", param_hint="'TABLE'")
-
-
 def model_parameters(
     *,
     n_terms: int | str | None,
@@ -507,15 +442,15 @@ def model_parameters(
 
     Raises
     ------
-    typer.BadParameter
+    UserError
         An option needs another one.
     """
     if n_terms == ALL_TERMS and degree is None:
-        raise typer.BadParameter("'all' needs --degree", param_hint="'--n-terms'")
+        raise UserError("--n-terms all needs --degree")
     if isinstance(degree, tuple) and index_set is not IndexSet.tensor:
-        raise typer.BadParameter("several degrees need --index-set tensor", param_hint="'--degree'")
+        raise UserError("several degrees in --degree need --index-set tensor")
     if index_set is IndexSet.largest_weight and not isinstance(spectrum, tuple):
-        raise typer.BadParameter("largest_weight needs --spectrum Q,S", param_hint="'--index-set'")
+        raise UserError("--index-set largest_weight needs --spectrum Q,S")
     parameters = {
         "n_terms": None if n_terms == ALL_TERMS else n_terms,
         "degree": degree,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 import threading
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from rich import box
 from rich.console import Console
@@ -15,11 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 from gegenbauer.cli.messages import one_line
+from gegenbauer.cli.results import collector, in_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 __all__ = [
+    "Line",
     "Steps",
     "has_abandoned_work",
     "interruptible",
@@ -53,39 +55,71 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, highlight=False, markup=False, emoji=False)
 
 
-def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
-    """Print labels and values in two columns; a terminal's lines are broken, a file's are not."""
+class Line(NamedTuple):
+    """A line of a report.
+
+    Attributes
+    ----------
+    label, text : str
+        What stands there.
+    values : dict or None
+        The same with --json; None for the text, by the label with underscores for blanks.
+    """
+
+    label: str
+    text: str
+    values: Mapping[str, Any] | None = None
+
+
+def print_pairs(lines: Iterable[Line]) -> None:
+    """Print labels and texts in two columns; a terminal's lines are broken, a file's are not."""
+    lines = list(lines)
+    if in_json():
+        for line in lines:
+            name = line.label.replace(" ", "_")
+            collector().add({name: line.text} if line.values is None else line.values)
+        return
     screen = console()
-    pairs = list(pairs)
-    label_width = max(_LABEL_WIDTH, *(len(label) + 2 for label, _ in pairs))
-    for label, value in pairs:
-        lines = [value]
+    label_width = max(_LABEL_WIDTH, *(len(line.label) + 2 for line in lines))
+    for label, value, _ in lines:
+        parts = [value]
         if screen.is_terminal:
             width = max(screen.width - label_width, _MIN_TEXT_WIDTH)
-            lines = textwrap.wrap(value, width, break_on_hyphens=False) or [""]
-        for row, line in enumerate(lines):
-            text = Text(f"{'' if row else label:<{label_width}}", style="bold")
-            screen.print(text.append(line, style="not bold"), soft_wrap=True)
+            parts = textwrap.wrap(value, width, break_on_hyphens=False) or [""]
+        for row, part in enumerate(parts):
+            shown = Text(f"{'' if row else label:<{label_width}}", style="bold")
+            screen.print(shown.append(part, style="not bold"), soft_wrap=True)
 
 
 def print_heading(text: str) -> None:
     """Print the heading of a table."""
+    if in_json():
+        return
     console().print(f"\n{text}", style="bold", soft_wrap=True)
 
 
 def print_paragraphs(*paragraphs: str) -> None:
     """Print paragraphs; a terminal's lines are broken between words, a file's are not."""
+    if in_json():
+        collector().add({"notes": paragraphs})
+        return
     screen = console()
     screen.print()
     for paragraph in paragraphs:
         screen.print(paragraph, soft_wrap=not screen.is_terminal)
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], values: Mapping[str, Any]
+) -> None:
     """Print names and numbers in columns; below each other where a terminal is too narrow for many.
 
-    In a file, a table is as wide as it needs, and has no blanks at the end of its lines.
+    In a file, a table is as wide as it needs, and has no blanks at the end of its lines. With
+    --json, it is `values`: a name, and the rows as objects.
     """
+    if in_json():
+        collector().add(values)
+        return
     screen = console()
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     for place, column in enumerate(columns):
@@ -106,7 +140,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         labels = [" ".join(column.split()) for column in columns[1:]]
         for name, *cells in rows:
             print_heading(name)
-            print_pairs(zip(labels, cells, strict=True))
+            print_pairs(map(Line, labels, cells))
 
 
 # ---- long work -----------------------------------------------------------------------
@@ -163,7 +197,10 @@ class Steps:
         self._progress.update(self._task, description=f"{self._what}: {text}")
 
     def warn(self, message: str) -> None:
-        """Print one line of warning, above the display if there is one."""
+        """Print one line of warning, above the display if there is one; or keep it for --json."""
+        if in_json():
+            collector().warnings.append(one_line(message))
+            return
         text = Text("warning: ", style="yellow")
         text.append(one_line(message), style="default")
         self._console.print(text, soft_wrap=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer.cli.messages import count, number, quoted
+from gegenbauer.cli.output import Line
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.estimators._summary import basis_of, describe_spectrum, describe_terms, task_of
 
@@ -12,14 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 __all__ = [
-    "describe_alternatives",
-    "describe_choice",
-    "describe_clipped",
-    "describe_parameters",
-    "describe_solution",
-    "describe_spectrum",
+    "alternatives_lines",
+    "choice_line",
+    "clipped_lines",
     "describe_terms",
+    "parameters_line",
+    "solution_line",
+    "spectrum_line",
     "task_of",
+    "terms_line",
 ]
 
 
@@ -27,18 +29,35 @@ __all__ = [
 _MOST_LISTED = 5
 
 
-def describe_choice(model: Any) -> str:
+def terms_line(model: Any) -> Line:
+    """Describe the set of terms; of all there are, with --json, there is no number."""
+    basis, text = basis_of(model), describe_terms(model)
+    values = {"terms": None if basis is None else basis.n_terms, "term_set": text}
+    return Line("terms", text, values)
+
+
+def choice_line(model: Any) -> Line:
     """Report which penalty a model chose by ``choose_alpha``, and from which."""
     tried = model.alpha_results_["alpha"]
-    return (
+    text = (
         f"{number(model.alpha)}, the best by generalised cross-validation of {tried.size} from "
         f"{number(tried.min())} to {number(tried.max())}"
     )
+    return Line("alpha", text, {"alpha": model.alpha, "alphas_tried": tried})
 
 
-def describe_parameters(model: Any) -> str:
+def parameters_line(model: Any) -> Line:
     """List the parameters that shape the model; those at rest are left out."""
-    return ", ".join(_parameters(model))
+    given = model.get_params(deep=False)
+    chosen = isinstance(model, SearchEstimator)
+    values = {
+        "alpha": model.alpha_ if chosen else given.get("alpha"),
+        "lam": None if chosen and model.spectra_ else model.basis_.lam,
+        "domain": model.scaling_.domain,
+        "out_of_range": model.out_of_range,
+        "free_constant": not given.get("penalize_constant", True),
+    }
+    return Line("parameters", ", ".join(_parameters(model)), {"parameters": values})
 
 
 def _parameters(model: Any) -> Iterator[str]:
@@ -67,7 +86,12 @@ def _parameters(model: Any) -> Iterator[str]:
         yield f"class weights {given['class_weight']}"
 
 
-def describe_solution(model: Any) -> str:
+def spectrum_line(model: Any) -> Line:
+    """Describe the weights of the terms of a model."""
+    return Line("spectrum", describe_spectrum(model))
+
+
+def solution_line(model: Any) -> Line:
     """Describe how the weights were found."""
     plain = not isinstance(model, SearchEstimator)
     products = f"{model.precision_} products, " if plain and model.precision_ is not None else ""
@@ -75,10 +99,16 @@ def describe_solution(model: Any) -> str:
         f"{model.engine_} engine, {model.solver_.replace('_', ' ')} solver, {products}rcond "
         f"{model.rcond_:.1e}"
     )
-    return f"{text}, {count(model.n_refinements_, 'refinement')}" if plain else text
+    values = {
+        "engine": model.engine_, "method": model.solver_, "rcond": model.rcond_,
+        "refinements": model.n_refinements_ if plain else None,
+    }  # fmt: skip
+    if plain:
+        text += f", {count(model.n_refinements_, 'refinement')}"
+    return Line("solved by", text, {"solver": values})
 
 
-def describe_alternatives(model: Any) -> list[tuple[str, str]]:
+def alternatives_lines(model: Any) -> list[Line]:
     """Return a line on the other models that were tried, if there were some."""
     if not isinstance(model, SearchEstimator):
         return []
@@ -87,10 +117,17 @@ def describe_alternatives(model: Any) -> list[tuple[str, str]]:
         f"(loss smaller by {each.usual_gain:.2g} +- {each.standard_error:.1g})"
         for name, each in model.alternatives_.items()
     ]
-    return [("alternatives", "; ".join(found))] if found else []
+    values = [
+        {
+            "model": name, "taken": bool(each.is_clear), "gain": each.usual_gain,
+            "standard_error": each.standard_error,
+        }
+        for name, each in model.alternatives_.items()
+    ]  # fmt: skip
+    return [Line("alternatives", "; ".join(found), {"alternatives": values})] if found else []
 
 
-def describe_clipped(model: Any, names: Sequence[str]) -> list[tuple[str, str]]:
+def clipped_lines(model: Any, names: Sequence[str]) -> list[Line]:
     """Return a line on values beyond the box of a model that chose it, if there are some."""
     found = [
         f"{count(n, 'value')} of {quoted(name)}"
@@ -99,4 +136,7 @@ def describe_clipped(model: Any, names: Sequence[str]) -> list[tuple[str, str]]:
     ]
     more = f" and {len(found) - _MOST_LISTED} more" if len(found) > _MOST_LISTED else ""
     shown = ", ".join(found[:_MOST_LISTED])
-    return [("clipped", f"{shown}{more} beyond the box")] if found else []
+    values = {
+        name: n for name, n in zip(names, model.n_clipped_.tolist(), strict=True) if n
+    }  # fmt: skip
+    return [Line("clipped", f"{shown}{more} beyond the box", {"clipped": values})] if found else []

@@ -10,8 +10,9 @@ import numpy as np
 from gegenbauer.batches.survey import ColumnSurvey
 from gegenbauer.batches.tables import TableBatches
 from gegenbauer.cli.columns import choose_target
-from gegenbauer.cli.messages import refusals
-from gegenbauer.cli.tables import require_ending, require_file
+from gegenbauer.cli.files import require_ending, require_file
+from gegenbauer.cli.messages import listed, refusals
+from gegenbauer.cli.output import Line
 from gegenbauer.cli.training import warn_of_unnamed
 
 if TYPE_CHECKING:
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
     from gegenbauer.cli.choices import Task
     from gegenbauer.cli.columns import Target
     from gegenbauer.cli.output import Steps
+    from gegenbauer.cli.training import Source
 
-__all__ = ["MAX_FILES_SHOWN", "Pace", "look_at_target", "open_training_tables", "require_tables"]
+__all__ = ["Pace", "files_line", "look_at_target", "open_training_tables", "require_tables"]
 
-MAX_FILES_SHOWN = 4
+_MAX_FILES_SHOWN = 4
 
 
 def require_tables(paths: Sequence[Path]) -> None:
@@ -54,14 +56,7 @@ class TrainingBatches(NamedTuple):
 
 
 def open_training_tables(
-    paths: Sequence[Path],
-    *,
-    target: str,
-    task: Task,
-    ignored: Sequence[str],
-    separator: str | None,
-    steps: Steps,
-    mixed: bool = True,
+    paths: Sequence[Path], wanted: Source, steps: Steps, *, mixed: bool = True
 ) -> TrainingBatches:
     """Open tables, and read the column to learn once: the first step of a command.
 
@@ -76,10 +71,17 @@ def open_training_tables(
     start = time.perf_counter()
     with refusals(steps.warn):
         source = TableBatches(
-            list(paths) if len(paths) > 1 else paths[0], target, ignore=ignored,
-            separator=separator, mixed=mixed,
-        )  # fmt: skip
-        chosen = look_at_target(source, task, steps)
+            list(paths) if len(paths) > 1 else paths[0],
+            wanted.target,
+            ignore=wanted.parts.ignored,
+            id_columns=wanted.parts.ids,
+            sample_weight=wanted.parts.weight,
+            separator=wanted.dialect.separator,
+            decimal=wanted.dialect.decimal,
+            missing_values=wanted.dialect.missing,
+            mixed=mixed,
+        )
+        chosen = look_at_target(source, wanted.task, steps)
     seconds = time.perf_counter() - start
     warn_of_unnamed(source.inputs, steps)
     return TrainingBatches(source, chosen, seconds)
@@ -98,6 +100,12 @@ def look_at_target(source: TableBatches, task: Task, steps: Steps) -> Target:
     elif source.format == "csv":
         source._set_target(dtype)
     return target
+
+
+def files_line(source: TableBatches) -> Line:
+    """Return the line of the files that were read."""
+    text = f"{len(source.files)}: {listed(source.files, _MAX_FILES_SHOWN)}"
+    return Line("files", text, {"files": source.files})
 
 
 class Pace:

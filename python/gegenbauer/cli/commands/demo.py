@@ -79,7 +79,16 @@ def run(seed: int) -> None:
         )
         for case, result in zip(_CASES, results, strict=True)
     ]
-    print_table(columns, rows)
+    values = [
+        {
+            "data": case.name, "rows_fit": case.n_training, "rows_test": result.n_test,
+            "accuracy": result.n_right / result.n_test, "seconds": result.seconds,
+            "seconds_of_numpy": result.reference_seconds,
+            "largest_difference": result.difference,
+        }
+        for case, result in zip(_CASES, results, strict=True)
+    ]  # fmt: skip
+    print_table(columns, rows, {"data_sets": values})
     alphas = ", ".join(f"{number(case.alpha)} ({case.name})" for case in _CASES)
     print_paragraphs(
         f"The method of the paper: 1000 terms, lam 0.05, inputs scaled to [0, 1], alpha {alphas}.",

@@ -6,22 +6,32 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer.cli.choices import Target
-from gegenbauer.cli.commands.predict import load_model
-from gegenbauer.cli.messages import UserError, printable, refusals
-from gegenbauer.cli.output import Steps, print_pairs
+from gegenbauer.cli.commands.predict import load_model, maker_of
+from gegenbauer.cli.files import STANDARD, check_output, write_bytes
+from gegenbauer.cli.messages import DataError, UserError, printable, refusals
+from gegenbauer.cli.output import Line, Steps, print_pairs
+from gegenbauer.cli.parameters import naming_options_of
 from gegenbauer.cli.report import task_of
-from gegenbauer.cli.tables import check_output, write_bytes
+from gegenbauer.cli.results import collector, in_json
 from gegenbauer.export import to_c, to_numpy_source, to_onnx, to_sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from gegenbauer.cli.commands.predict import Makers
+
 __all__ = ["run"]
 
 
 def run(
-    path: Path, *, target: Target, out: Path | None, out_of_range: str | None, float32: bool
+    path: Path,
+    *,
+    target: Target,
+    out: Path | None,
+    out_of_range: str | None,
+    float32: bool,
+    makers: Makers,
 ) -> None:
     """Write a model for another place.
 
@@ -37,6 +47,8 @@ def run(
         What to do with values beyond the range seen in ``fit``; None for the model's policy.
     float32 : bool
         Whether a model of ONNX has float32 in the place of float64.
+    makers : tuple of callable
+        The commands that fit models, and that tune them: errors name their options.
 
     Raises
     ------
@@ -44,6 +56,8 @@ def run(
         Anything is wrong with the model or the place of the output, or the target has no place for
         the model.
     """
+    if out is not None and str(out) == STANDARD:
+        out = None
     if target == Target.onnx and out is None:
         raise UserError("a model of ONNX is no text: give --out FILE, such as model.onnx")
     if float32 and target != Target.onnx:
@@ -54,14 +68,14 @@ def run(
         steps.begin(f"reading {printable(path.name)}")
         model = load_model(path, steps.warn)
         if task_of(model) == "features":
-            raise UserError(
+            raise DataError(
                 f"{printable(str(path), 200)} holds features, which predict nothing; give a model "
                 "that gegenbauer fit or tune wrote"
             )
         if out_of_range is not None:
             model.set_params(out_of_range=out_of_range)
         steps.begin("exporting")
-        with refusals(steps.warn):
+        with naming_options_of(maker_of(model, makers), also=True), refusals(steps.warn):
             try:
                 data = _written(model, target, float32=float32)
             except ImportError as error:
@@ -69,10 +83,14 @@ def run(
         steps.begin("writing")
         if out is not None:
             write_bytes(data, out)
+    collector().stdout_is_taken = out is None
     if out is None:
         sys.stdout.write(data.decode())
-    else:
-        print_pairs([("exported", f"{len(data) / 1e3:.1f} kB, written to {out}")])
+    if out is not None or in_json():
+        values = {
+            "target": target.value, "bytes": len(data), "export": None if out is None else str(out)
+        }  # fmt: skip
+        print_pairs([Line("exported", f"{len(data) / 1e3:.1f} kB, written to {out}", values)])
 
 
 def _written(model: Any, target: Target, *, float32: bool) -> bytes:

@@ -9,14 +9,22 @@ from sklearn.base import is_classifier
 
 from gegenbauer.cli.commands.predict import load_model
 from gegenbauer.cli.messages import listed, printable
-from gegenbauer.cli.output import Steps, print_heading, print_pairs, print_paragraphs, print_table
-from gegenbauer.cli.report import (
-    describe_alternatives,
-    describe_parameters,
-    describe_solution,
-    describe_terms,
-    task_of,
+from gegenbauer.cli.output import (
+    Line,
+    Steps,
+    print_heading,
+    print_pairs,
+    print_paragraphs,
+    print_table,
 )
+from gegenbauer.cli.report import (
+    alternatives_lines,
+    parameters_line,
+    solution_line,
+    task_of,
+    terms_line,
+)
+from gegenbauer.cli.results import in_json
 from gegenbauer.ridge.expansions import TermExpansion
 
 if TYPE_CHECKING:
@@ -52,21 +60,33 @@ def run(path: Path, *, limit: int) -> None:
     has_weights = isinstance(function, TermExpansion)
     print_pairs(
         [
-            ("file", f"{path}, {_size(path)}, written by gegenbauer {_version(path)}"),
-            ("task", f"{task_of(model)} ({type(model).__name__})"),
+            Line(
+                "file",
+                f"{path}, {_size(path)}, written by gegenbauer {_version(path)}",
+                {
+                    "file": str(path),
+                    "bytes": path.stat().st_size,
+                    "written_by": _version(path),
+                },
+            ),
+            Line(
+                "task",
+                f"{task_of(model)} ({type(model).__name__})",
+                {"task": task_of(model), "estimator": type(model).__name__},
+            ),
             *_outputs(model, function, limit),
-            ("inputs", str(model.n_features_in_)),
-            ("terms", describe_terms(model)),
-            ("parameters", describe_parameters(model)),
-            *describe_alternatives(model),
-            *([("solved by", describe_solution(model))] if function is not None else []),
+            Line("inputs", str(model.n_features_in_), {}),
+            terms_line(model),
+            parameters_line(model),
+            *alternatives_lines(model),
+            *([solution_line(model)] if function is not None else []),
         ]
     )
     _print_inputs(model, limit)
     if has_weights:
         _print_largest_terms(model, limit)
     n_left = max(model.n_features_in_, model.n_terms_ if has_weights else 0) - limit
-    if n_left > 0:
+    if n_left > 0 and not in_json():
         print_paragraphs("--limit N shows more of them")
 
 
@@ -82,13 +102,13 @@ def _version(path: Path) -> str:
     return printable(library_version(path))
 
 
-def _outputs(model: Any, function: Expansion | None, limit: int) -> list[tuple[str, str]]:
+def _outputs(model: Any, function: Expansion | None, limit: int) -> list[Line]:
     if is_classifier(model):
         answers = model._answers.tolist()
         name = "labels" if model.multilabel_ else "classes"
-        return [(name, f"{len(answers)}: {listed(answers, limit)}")]
+        return [Line(name, f"{len(answers)}: {listed(answers, limit)}", {name: answers})]
     if function is not None and function.n_outputs > 1:
-        return [("outputs", str(function.n_outputs))]
+        return [Line("outputs", str(function.n_outputs), {"outputs": function.n_outputs})]
     return []
 
 
@@ -104,7 +124,20 @@ def _print_inputs(model: Any, limit: int) -> None:
     print_heading(_title("Inputs", limit, len(names)))
     categories: list[Any] = model.categories_
     rows = []
-    for t, name in enumerate(names[:limit]):
+    values = []
+    for t, name in enumerate(names):
+        numbers = categories[t] is None
+        values.append(
+            {
+                "input": name,
+                "from": scaling.lower[t] if numbers else None,
+                "to": scaling.upper[t] if numbers else None,
+                "levels": categories[t],
+                "constant": bool(numbers and scaling.is_constant[t]),
+            }
+        )
+        if t >= limit:
+            continue
         if categories[t] is not None:
             rows.append(
                 (name, f"{len(categories[t])} levels", listed(_shown(categories[t]), _MOST_LEVELS))
@@ -112,7 +145,7 @@ def _print_inputs(model: Any, limit: int) -> None:
             continue
         constant = "constant: not used" if scaling.is_constant[t] else f"{scaling.upper[t]:.6g}"
         rows.append((name, f"{scaling.lower[t]:.6g}", constant))
-    print_table(("input", "from", "to"), rows)
+    print_table(("input", "from", "to"), rows, {"inputs": values})
 
 
 def _shown(levels: list[Any]) -> list[Any]:
@@ -132,10 +165,15 @@ def _print_largest_terms(model: Any, limit: int) -> None:
         (name, f"{largest[term]:.6g}", printable(str(labels[outputs[term]])))
         for term, name in zip(order, terms, strict=True)
     ]
+    values = [
+        {"term": name, "weight": largest[term], "output": label}
+        for term, (name, _, label) in zip(order, rows, strict=True)
+    ]
+    found = {"largest_terms": values}
     if weights.shape[1] == 1:
-        print_table(("term", "weight"), [row[:2] for row in rows])
+        print_table(("term", "weight"), [row[:2] for row in rows], found)
     else:
-        print_table(("term", "weight", "of output"), rows)
+        print_table(("term", "weight", "of output"), rows, found)
 
 
 def _title(what: str, limit: int, total: int) -> str:

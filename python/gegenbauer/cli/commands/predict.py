@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -11,11 +11,22 @@ from sklearn.base import is_classifier
 
 from gegenbauer._validation import apart
 from gegenbauer.cli.columns import select_inputs
-from gegenbauer.cli.messages import UserError, count, data_rows, listed, printable, quoted, refusals
-from gegenbauer.cli.output import Steps, print_pairs
+from gegenbauer.cli.files import STANDARD, check_output, require_file
+from gegenbauer.cli.messages import (
+    DataError,
+    UserError,
+    count,
+    data_rows,
+    listed,
+    printable,
+    quoted,
+    refusals,
+)
+from gegenbauer.cli.output import Line, Steps, print_pairs
 from gegenbauer.cli.parameters import in_options, naming_options_of
 from gegenbauer.cli.report import task_of
-from gegenbauer.cli.tables import check_output, read_table, require_file, write_table
+from gegenbauer.cli.results import collector, in_json
+from gegenbauer.cli.tables import Parts, read_table, write_table
 from gegenbauer.errors import ModelFileError, message_of
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.estimators.classifier_cv import GegenbauerClassifierCV
@@ -23,15 +34,19 @@ from gegenbauer.estimators.regressor_cv import GegenbauerRegressorCV
 from gegenbauer.persistence._load import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from gegenbauer.batches.formats import Dialect
     from gegenbauer.cli.tables import Table
     from gegenbauer.estimators._mixed_inputs import MixedInputs
 
-__all__ = ["load_model", "run"]
+    # The commands that fit models, and that tune them
+    Makers: TypeAlias = "tuple[Callable[..., None], Callable[..., None]]"
+
+__all__ = ["load_model", "maker_of", "run"]
 
 _MAX_REASON = 400  # characters
 
@@ -45,8 +60,9 @@ def run(
     probabilities: bool,
     interval: float | None,
     n_jobs: int | None,
-    separator: str | None,
-    makers: tuple[Callable[..., None], Callable[..., None]],
+    dialect: Dialect,
+    ids: Sequence[str],
+    makers: Makers,
 ) -> None:
     """Write one prediction a row.
 
@@ -55,7 +71,7 @@ def run(
     model_path, path : Path
         The model and the table.
     out : Path or None
-        The table to write; None prints CSV to stdout.
+        The table to write; None and "-" print CSV to stdout.
     out_of_range : str or None
         What to do with values beyond the range seen in ``fit``; None for the model's policy.
     probabilities : bool
@@ -64,8 +80,10 @@ def run(
         Share of the values that an interval to add should hold, between 0 and 1.
     n_jobs : int or None
         Number of threads.
-    separator : str or None
-        Separator of a CSV file to read.
+    dialect : Dialect
+        How the table to read is written.
+    ids : sequence of str
+        Columns that identify rows, which the predictions have, too.
     makers : tuple of callable
         The commands that fit models, and that tune them: errors name their options.
 
@@ -74,17 +92,20 @@ def run(
     UserError
         Anything is wrong with the model, the table or the place of the output.
     """
+    if out is not None and str(out) == STANDARD:
+        out = None
     if out is not None:
         check_output(out, "table", sources=[model_path, path])
+    collector().stdout_is_taken = out is None
     with Steps(total=3) as steps:
         steps.begin(f"reading {printable(path.name)}")
         model = load_model(model_path, steps.warn)
-        maker = makers[isinstance(model, SearchEstimator)]
+        maker = maker_of(model, makers)
         _require_able(
             model, model_path, maker.__name__, probabilities=probabilities,
             interval=interval is not None,
         )  # fmt: skip
-        table, columns, X = _read_inputs(model, path, separator, steps.warn)
+        table, columns, X = _read_inputs(model, path, dialect, ids, steps.warn)
         steps.begin("predicting")
         model.set_params(n_jobs=n_jobs)
         if out_of_range is not None:
@@ -102,6 +123,7 @@ def run(
                 ):
                     ends = _as_table(model, values)
                     predictions[ends.columns.str.replace("prediction", name)] = ends.to_numpy()
+        predictions = _with_ids(table, ids, predictions)
         for note in notes:
             steps.warn(note)
         steps.begin("writing")
@@ -109,8 +131,13 @@ def run(
             write_table(predictions, out)
     if out is None:
         predictions.to_csv(sys.stdout, index=False)
-    else:
-        print_pairs([("predicted", f"{count(len(predictions), 'row')}, written to {out}")])
+    if out is not None or in_json():
+        values = {
+            "rows": len(predictions), "columns": list(predictions.columns),
+            "predictions": None if out is None else str(out),
+        }  # fmt: skip
+        text = f"{count(len(predictions), 'row')}, written to {out}"
+        print_pairs([Line("predicted", text, values)])
 
 
 def _require_able(
@@ -118,7 +145,7 @@ def _require_able(
 ) -> None:
     """Refuse a model that cannot give what is requested."""
     if task_of(model) == "features":
-        raise UserError(
+        raise DataError(
             f"{printable(str(path), 200)} holds features, which predict nothing; give a model that "
             "gegenbauer fit or tune wrote"
         )
@@ -135,7 +162,7 @@ def _require_able(
 
 
 def _read_inputs(
-    model: Any, path: Path, separator: str | None, warn: Callable[[str], None]
+    model: Any, path: Path, dialect: Dialect, ids: Sequence[str], warn: Callable[[str], None]
 ) -> tuple[Table, list[str], Any]:
     """Read a table; return it, which columns are inputs of the model, and X as that takes it."""
     names = getattr(model, "feature_names_in_", None)
@@ -144,12 +171,42 @@ def _read_inputs(
         name for name, values in zip(names, categories, strict=False)
         if values is not None and isinstance(values[0], str)
     ]  # fmt: skip
-    table = read_table(path, separator, as_text=texts)
+    _require_no_inputs(ids, () if names is None else names)
+    table = read_table(path, dialect, Parts(ids=ids), as_text=texts)
+    others = {name: column for name, column in table.columns.items() if name not in ids}
     with refusals(warn):
         inputs = select_inputs(
-            table, names, model.n_features_in_, categories, missing=model._takes_missing
-        )
+            table._replace(columns=others) if others else table, names, model.n_features_in_,
+            categories, missing=model._takes_missing,
+        )  # fmt: skip
     return table, list(inputs.columns), inputs.to_numpy() if names is None else inputs
+
+
+def _require_no_inputs(ids: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse to keep a column as a name of rows that the model learned from."""
+    for name in ids:
+        if name in names:
+            raise UserError(
+                f"{quoted(name)} is an input of the model, and --id is for columns that are none: "
+                "give another column, or fit with the same --id"
+            )
+
+
+def _with_ids(table: Table, ids: Sequence[str], predictions: pd.DataFrame) -> pd.DataFrame:
+    """Return the predictions behind the columns that identify their rows."""
+    for place, name in enumerate(dict.fromkeys(ids)):
+        if name in predictions.columns:
+            raise DataError(
+                f"--id {quoted(name)} is called like a column of predictions; give it another name"
+            )
+        values = table.columns[name].to_pandas(integer_object_nulls=True)
+        predictions.insert(place, name, values.to_numpy())
+    return predictions
+
+
+def maker_of(model: Any, makers: Makers) -> Callable[..., None]:
+    """Return the command that makes such models."""
+    return makers[isinstance(model, SearchEstimator)]
 
 
 def load_model(path: Path, warn: Callable[[str], None]) -> Any:
@@ -167,7 +224,7 @@ def load_model(path: Path, warn: Callable[[str], None]) -> Any:
         except ModelFileError as error:
             reason = printable(in_options(message_of(error)), _MAX_REASON).rstrip(".")
             advice = "give a whole file that gegenbauer fit or tune --out wrote"
-            raise UserError(f"{reason}; {advice}") from error
+            raise DataError(f"{reason}; {advice}") from error
 
 
 def _report_unknown(
@@ -189,7 +246,7 @@ def _report_unknown(
         f"first is {data_rows(table.row(row))}, where {quoted(names[column])} {what}"
     )
     if model.out_of_range == "error":
-        raise UserError(f"{message}; give --out-of-range clip or warn to accept them")
+        raise DataError(f"{message}; give --out-of-range clip or warn to accept them")
     if model.out_of_range == "warn":
         model.set_params(out_of_range="clip")
         warn(f"{message}; taken as the mean there")
@@ -217,7 +274,9 @@ def _apply_range_policy(
         f"{high}"
     )
     if policy == "error":
-        raise UserError(f"{message}; give --out-of-range clip, warn or extrapolate to accept them")
+        raise DataError(f"{message}; give --out-of-range clip, warn or extrapolate to accept them")
+    if policy == "clip":  # as requested
+        return
     if policy == "warn":
         model.set_params(out_of_range="clip")
     warn(f"{message}; {'extrapolated' if policy == 'extrapolate' else 'clipped to that'}")

@@ -12,10 +12,11 @@ from gegenbauer.batches.column_types import decoded
 from gegenbauer.cli.choices import Task
 from gegenbauer.cli.columns import read_target, select_inputs
 from gegenbauer.cli.commands.predict import load_model
+from gegenbauer.cli.files import check_output, write_bytes
 from gegenbauer.cli.messages import UserError, count, printable, quoted, refusals
-from gegenbauer.cli.output import Steps, print_pairs
+from gegenbauer.cli.output import Line, Steps, print_pairs
 from gegenbauer.cli.report import task_of
-from gegenbauer.cli.tables import check_output, read_table, write_bytes
+from gegenbauer.cli.tables import Parts, read_table
 from gegenbauer.report import html_report
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gegenbauer.batches.formats import Dialect
     from gegenbauer.cli.tables import Table
 
 __all__ = ["run"]
@@ -34,7 +36,7 @@ def run(
     *,
     out: Path,
     target: str | None,
-    separator: str | None,
+    dialect: Dialect,
     n_jobs: int | None,
 ) -> None:
     """Write a page.
@@ -47,8 +49,8 @@ def run(
         The page to write.
     target : str or None
         The column that the model predicts; None for a page without scores.
-    separator : str or None
-        Separator of a CSV file.
+    dialect : Dialect
+        How the table to read is written.
     n_jobs : int or None
         Number of threads.
 
@@ -70,7 +72,7 @@ def run(
             name for name, values in zip(names, categories, strict=False)
             if values is not None and isinstance(values[0], str)
         ]  # fmt: skip
-        table = read_table(path, separator, target=target, as_text=texts)
+        table = read_table(path, dialect, Parts(target=target), as_text=texts)
         with refusals(steps.warn):
             inputs = table._replace(
                 columns={name: one for name, one in table.columns.items() if name != target}
@@ -85,7 +87,9 @@ def run(
             page = html_report(model, X.to_numpy() if names is None else X, y, target=target)
         steps.begin("writing")
         write_bytes(page.encode(), out)
-    print_pairs([("report", f"on {count(table.n_rows, 'row')}, written to {out}")])
+    values = {"rows": table.n_rows, "report": str(out)}
+    text = f"on {count(table.n_rows, 'row')}, written to {out}"
+    print_pairs([Line("report", text, values)])
 
 
 def _require_able(model: Any, path: Path, target: str | None) -> None:

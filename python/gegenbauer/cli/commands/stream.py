@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 import time
-from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -19,33 +18,35 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gegenbauer._messages import Message
+from gegenbauer.batches.arrays import digest_of
+from gegenbauer.cli.files import check_output
 from gegenbauer.cli.foresight import announce
-from gegenbauer.cli.messages import UserError, count, duration, listed, refusals
-from gegenbauer.cli.output import Steps, print_pairs
-from gegenbauer.cli.report import (
-    describe_choice,
-    describe_parameters,
-    describe_solution,
-    describe_terms,
+from gegenbauer.cli.lines import (
+    NO_VALIDATION,
+    describe_data,
+    model_line,
+    rows_line,
+    times_line,
 )
+from gegenbauer.cli.messages import DataError, UserError, count, refusals
+from gegenbauer.cli.output import Line, Steps, print_pairs
+from gegenbauer.cli.parameters import in_options
+from gegenbauer.cli.report import (
+    choice_line,
+    parameters_line,
+    solution_line,
+    terms_line,
+)
+from gegenbauer.cli.stream_scores import ErrorSums, RightCount
 from gegenbauer.cli.streaming import (
-    MAX_FILES_SHOWN,
     Pace,
+    files_line,
     open_training_tables,
     require_tables,
 )
-from gegenbauer.cli.tables import check_output
-from gegenbauer.cli.training import (
-    MIN_ROWS_A_PART,
-    describe_accuracy,
-    describe_data,
-    describe_errors,
-    describe_kept,
-    keep,
-    require_written,
-    too_few_rows,
-)
-from gegenbauer.errors import StreamError
+from gegenbauer.cli.training import MIN_ROWS_A_PART, too_few_rows
+from gegenbauer.cli.written import keep, require_written
+from gegenbauer.errors import ModelFileError, StreamError, message_of
 from gegenbauer.estimators._first_samples import look_at_first
 from gegenbauer.estimators.classifier import GegenbauerClassifier
 from gegenbauer.estimators.regressor import GegenbauerRegressor
@@ -60,25 +61,32 @@ if TYPE_CHECKING:
 
     from gegenbauer.batches.arrays import Batch
     from gegenbauer.batches.tables import TableBatches
-    from gegenbauer.cli.choices import Task
+    from gegenbauer.cli.training import Source
     from gegenbauer.estimators._categories import CategoryEncoder
 
 __all__ = ["run"]
 
 _MOST_NUMBERS = 2_000_000  # that are kept to look for outliers
 
+# What the parts of a fingerprint are of, when they differ
+_MARKS = (
+    "other tables (or another --na or --decimal)",
+    "another --target",
+    "other inputs (see --ignore)",
+    "another --weight",
+    "another --validation-fraction",
+    "another --seed",
+)
+
 
 def run(
     paths: Sequence[Path],
+    wanted: Source,
     *,
-    target: str,
-    task: Task,
     out: Path | None,
     parameters: dict[str, Any],
-    ignored: Sequence[str],
     validation_fraction: float,
     seed: int,
-    separator: str | None,
     checkpoint: Path | None,
     choose_alpha: bool,
 ) -> None:
@@ -87,23 +95,17 @@ def run(
     Parameters
     ----------
     paths : sequence of Path
-        Files or folders of tables, all CSV or all Parquet.
-    target : str
-        Name of the column to learn.
-    task : Task
-        What to learn; ``auto`` to decide by the column.
+        Files or folders of tables, all of one format.
+    wanted : Source
+        What is learned from them, and how they are written.
     out : Path or None
         Where to save the model.
     parameters : dict
         Parameters of the estimator that differ from its defaults.
-    ignored : sequence of str
-        Columns that are no inputs.
     validation_fraction : float
         Share of the rows to hold out, from 0 (no validation) to below 1.
     seed : int
         Chooses these rows.
-    separator : str or None
-        Separator of a CSV file.
     checkpoint : Path or None
         Where to keep what was learned so far; there, an interrupted run goes on. Rows held out
         have a file of their own beside it.
@@ -121,9 +123,7 @@ def run(
     parts: list[_Part] = []
     n_steps = 3 + scores + (out is not None)
     with Steps(total=n_steps) as steps, _noting_interrupts(parts, checkpoint):
-        source, chosen, looking = open_training_tables(
-            paths, target=target, task=task, ignored=ignored, separator=separator, steps=steps
-        )
+        source, chosen, looking = open_training_tables(paths, wanted, steps)
 
         steps.begin("learning")
         start = time.perf_counter()
@@ -142,7 +142,7 @@ def run(
                 _require_enough(part, parts, validation_fraction)
         learning = time.perf_counter() - start
 
-        validation, predicting = "none, as requested", 0.0
+        validation, predicting = NO_VALIDATION, 0.0
         if scores:
             steps.begin("predicting the rows held out")
             start = time.perf_counter()
@@ -165,28 +165,26 @@ def run(
         solving = time.perf_counter() - start
         kept = keep(model, out, steps)
     n_rows = chosen.seen.n_rows
-    rows = str(n_rows)
+    text, n_out = str(n_rows), parts[1].n_rows if scores else 0
     if scores:
-        rows += f"; {parts[1].n_rows} held out to validate (at random, seed {seed})"
+        text += f"; {n_out} held out to validate (at random, seed {seed})"
     if earlier:
-        rows += f"; {earlier} were learned by an earlier run, recorded in {checkpoint}"
-    times = [
-        f"{duration(looking)} to look at the target",
-        f"{duration(learning)} to learn",
-        *([f"{duration(predicting)} to predict the rows held out"] if scores else []),
-        f"{duration(solving)} to solve",
-    ]
+        text += f"; {earlier} were learned by an earlier run, recorded in {checkpoint}"
+    rows = rows_line(n_rows, text, held_out=n_out, learned_before=earlier)
+    times = {"target": (looking, "to look at the target"), "learn": (learning, "to learn")}
+    if scores:
+        times["validation_predict"] = predicting, "to predict the rows held out"
     print_pairs(
         [
-            ("files", f"{len(source.files)}: {listed(source.files, MAX_FILES_SHOWN)}"),
-            *describe_data(source.inputs, chosen, task, rows),
-            ("terms", describe_terms(model)),
-            ("parameters", describe_parameters(model)),
-            *([("alpha", describe_choice(model))] if choose_alpha else []),
-            ("solved by", describe_solution(model)),
-            ("validation", validation),
-            ("time", ", ".join(times)),
-            ("model", describe_kept(n_rows, kept)),
+            files_line(source),
+            *describe_data(source.inputs, chosen, wanted.task, rows),
+            terms_line(model),
+            parameters_line(model),
+            *([choice_line(model)] if choose_alpha else []),
+            solution_line(model),
+            validation,
+            times_line(**times, solve=(solving, "to solve")),
+            model_line(n_rows, kept),
         ]
     )
     require_written(model=kept)
@@ -263,16 +261,34 @@ class _Part:
         if self.rows == "held out":
             path = _of_held_out(path)
         self.checkpoint = Checkpoint(path)
-        found = self.checkpoint.read(self.model)
+        try:
+            found = self.checkpoint.read(self.model)
+        except ModelFileError as error:
+            reason = in_options(message_of(error)).rstrip(".")
+            raise DataError(
+                f"--checkpoint {reason}; give another file, or remove this one to begin anew"
+            ) from error
         if found is None:
             return
         self.model, self.n_done, fingerprint = found
         self.n_saved, self.n_kept = self.n_done, self.n_rows
-        if fingerprint != self._fingerprint(source):
-            raise UserError(
-                f"--checkpoint {path} is of other tables or of another --validation-fraction or "
-                "--seed; give the same ones, another --checkpoint, or remove the file"
-            )
+        self._require_same(path, fingerprint, source)
+
+    def _require_same(self, path: Path, fingerprint: str, source: TableBatches) -> None:
+        """Refuse to go on with other rows than those that an earlier run has learned."""
+        now = self._fingerprint(source)
+        if fingerprint == now:
+            return
+        marks = [part.split(" ") for part in (fingerprint, now)]
+        differ = [what for what, *pair in zip(_MARKS, *marks, strict=False) if pair[0] != pair[1]]
+        if len(marks[0]) != len(marks[1]):
+            differ = ["another kind of run"]
+        elif {*differ} & {*_MARKS[1:4]}:  # columns, of which the tables' own mark is, too
+            differ = differ[1:]
+        raise UserError(
+            f"--checkpoint {path} is of {' and '.join(differ)}; give the same, another "
+            "--checkpoint, or remove the file to begin anew"
+        )
 
     def learn(self, batch: Batch, number: int) -> None:
         """Learn those rows of a batch that belong here, unless that is done."""
@@ -291,7 +307,13 @@ class _Part:
             self.n_saved, self.n_kept = self.n_done, self.n_rows
 
     def _fingerprint(self, source: TableBatches) -> str:
-        marks = source.fingerprint(self.n_done), self.split.fraction, self.split.seed
+        marks = (
+            source.fingerprint(self.n_done),
+            *(digest_of([columns]) for columns in (source.target, source.inputs)),
+            digest_of([source.sample_weight]),
+            self.split.fraction,
+            self.split.seed,
+        )
         return " ".join(map(str, marks))
 
 
@@ -381,7 +403,7 @@ def _require_enough(part: _Part, parts: list[_Part], fraction: float) -> None:
         raise too_few_rows(n_rows, fraction, by_chance=n_rows >= 2 * MIN_ROWS_A_PART)
     known = part.model._label_set
     if part.rows == "other" and known is not None and known.classes.size < 2:
-        raise UserError(
+        raise DataError(
             f"the {count(part.n_rows, 'row')} that are left for training hold a single class; "
             "give a smaller --validation-fraction, another --seed, or --validation-fraction 0 to "
             "fit without a score"
@@ -391,74 +413,26 @@ def _require_enough(part: _Part, parts: list[_Part], fraction: float) -> None:
 # ---- the score -----------------------------------------------------------------------
 
 
-def _score(model: Any, source: TableBatches, split: _Split, pace: Pace) -> str:
+def _score(model: Any, source: TableBatches, split: _Split, pace: Pace) -> Line:
     """Predict the rows held out by a model that has not seen them, and is for this alone."""
     if model.out_of_range in ("warn", "error"):  # is for predictions, not for the score
         model.set_params(out_of_range="clip")
-    scores = _Right() if is_classifier(model) else _Errors(model.penalize_constant)
+    weighted = source.sample_weight is not None
+    scores = (
+        RightCount(weighted)
+        if is_classifier(model)
+        else ErrorSums(model.penalize_constant, weighted)
+    )
     for number, batch in enumerate(source.start()):
         out = split.held_out(number, len(batch.y))
+        weight = batch.sample_weight if weighted else np.ones(len(batch.y))
         if out.any():
-            scores.add(batch.y[out], model.predict(batch.X[out]))
+            scores.add(batch.y[out], model.predict(batch.X[out]), weight[out])
         scores.see(batch.y[~out])
         pace.advance(len(batch.y))
-    return scores.text()
-
-
-@dataclass
-class _Right:
-    """Counts predictions of classes that are right."""
-
-    n_right: int = 0
-    left: Counter[Any] = field(default_factory=Counter)  # rows by class, of those not held out
-    out: Counter[Any] = field(default_factory=Counter)
-
-    def add(self, y: NDArray[Any], predicted: NDArray[Any]) -> None:
-        self.n_right += int(np.count_nonzero(y == predicted))
-        self.out.update(_counts(y))
-
-    def see(self, y: NDArray[Any]) -> None:
-        self.left.update(_counts(y))
-
-    def text(self) -> str:
-        frequent = max(sorted(self.left), key=self.left.__getitem__)
-        return describe_accuracy(
-            self.n_right, self.out.total(), frequent, self.out[frequent] / self.out.total()
+    if scores.weight == 0:
+        raise DataError(
+            "the rows held out have no weight at all; give another --seed, or "
+            "--validation-fraction 0 to fit without a score"
         )
-
-
-def _counts(y: NDArray[Any]) -> dict[Any, int]:
-    labels, counts = np.unique(y, return_counts=True)
-    return dict(zip(labels.tolist(), counts.tolist(), strict=True))
-
-
-@dataclass
-class _Errors:
-    """Sums the squares of errors, and of differences from the mean."""
-
-    penalized: bool  # the constant term
-    n: int = 0
-    mean: float = 0.0
-    spread: float = 0.0
-    squares: float = 0.0
-
-    def add(self, y: NDArray[Any], predicted: NDArray[Any]) -> None:
-        n, mean = y.size, float(y.mean())
-        step = mean - self.mean
-        total = self.n + n
-        # the spreads of both parts about their own means, and that of the means
-        self.spread += float(np.sum((y - mean) ** 2)) + step**2 * self.n * n / total
-        self.mean += step * n / total
-        self.squares += float(np.sum((y - predicted) ** 2))
-        self.n = total
-
-    def see(self, y: NDArray[Any]) -> None:
-        """Do nothing: the errors are of the rows held out alone."""
-
-    def text(self) -> str:
-        # without any spread as scikit-learn has it
-        r2 = 1.0 - self.squares / self.spread if self.spread else float(self.squares == 0)
-        rmse, std = np.sqrt(self.squares / self.n), np.sqrt(self.spread / self.n)
-        return describe_errors(
-            r2, float(rmse), self.n, self.mean, float(std), penalized=self.penalized
-        )
+    return scores.line()

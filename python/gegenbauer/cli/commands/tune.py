@@ -9,25 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer.cli.files import check_output, write_bytes
 from gegenbauer.cli.judged import UNKNOWN_NOISE, JudgedModel
-from gegenbauer.cli.messages import UserError, duration, number, refusals
-from gegenbauer.cli.output import Steps, print_pairs
+from gegenbauer.cli.lines import model_line, plot_lines, rows_line, times_line
+from gegenbauer.cli.messages import UserError, number, refusals
+from gegenbauer.cli.output import Line, Steps, print_pairs
 from gegenbauer.cli.report import (
-    describe_alternatives,
-    describe_clipped,
-    describe_solution,
-    describe_spectrum,
-    describe_terms,
+    alternatives_lines,
+    clipped_lines,
+    solution_line,
+    spectrum_line,
+    terms_line,
 )
-from gegenbauer.cli.tables import check_output, write_bytes
-from gegenbauer.cli.training import (
-    Written,
-    describe_kept,
-    keep,
-    read_training_table,
-    require_written,
-    writes,
-)
+from gegenbauer.cli.training import read_training_table
+from gegenbauer.cli.written import Written, keep, require_written, writes
 from gegenbauer.estimators.classifier_cv import GegenbauerClassifierCV
 from gegenbauer.estimators.regressor_cv import GegenbauerRegressorCV
 
@@ -35,8 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from gegenbauer.cli.choices import Task
-    from gegenbauer.cli.training import TrainingTable
+    from gegenbauer.cli.training import Source, TrainingTable
 
 __all__ = ["check_plot", "run"]
 
@@ -49,14 +43,11 @@ _FEWEST = 9
 
 def run(
     path: Path,
+    source: Source,
     *,
-    target: str,
-    task: Task,
     out: Path | None,
     plot: Path | None,
     parameters: dict[str, Any],
-    ignored: Sequence[str],
-    separator: str | None,
     n_spectra: int | None = None,
 ) -> None:
     """Read the table, fit a model that chooses by itself, save, draw and report.
@@ -65,20 +56,14 @@ def run(
     ----------
     path : Path
         The table.
-    target : str
-        Name of the column to learn.
-    task : Task
-        What to learn; ``auto`` to decide by the column.
+    source : Source
+        What is learned from it, and how it is written.
     out : Path or None
         Where to save the model.
     plot : Path or None
         Where to draw the plots.
     parameters : dict
         Parameters of the estimator that differ from its defaults.
-    ignored : sequence of str
-        Columns that are no inputs.
-    separator : str or None
-        Separator of a CSV file.
     n_spectra : int or None
         Number of spectra, 1 or 5; None as the estimator has it.
 
@@ -93,8 +78,7 @@ def run(
         check_plot(plot, [path])
     with Steps(total=3 + (out is not None) + (plot is not None)) as steps:
         training = read_training_table(
-            path, target=target, task=task, ignored=ignored, separator=separator, steps=steps,
-            mixed=parameters.get("spectrum", "auto") is not None,
+            path, source, steps, mixed=parameters.get("spectrum", "auto") is not None,
         )  # fmt: skip
         steps.begin("choosing the polynomials and the penalty")
         kind = GegenbauerClassifierCV if training.classify else GegenbauerRegressorCV
@@ -102,13 +86,14 @@ def run(
         if n_spectra is not None:
             parameters = {**parameters, **_of_spectra(n_spectra, classify=training.classify)}
         with refusals(steps.warn):
-            model = kind(**parameters).fit(training.inputs, training.values)
+            model = kind(**parameters).fit(training.inputs, training.values, training.weights)
         fitting = time.perf_counter() - start
         kept = keep(model, out, steps)
         steps.begin("judging")
         judged = JudgedModel(
-            model, training.values, training.inputs.columns.tolist(), "leave-one-out"
-        )
+            model, training.values, training.inputs.columns.tolist(), "leave-one-out",
+            training.weights,
+        )  # fmt: skip
         calibration = judged.calibration if training.classify else _coverage(model, training)
         drawn = Written(plot, "drawn to")
         if plot is not None:
@@ -121,20 +106,17 @@ def run(
         rows += f"; the spectrum was chosen on {model.n_search_samples_}"
     print_pairs(
         [
-            *training.describe(rows),
-            ("terms", describe_terms(model)),
-            ("spectrum", describe_spectrum(model)),
-            ("alpha", number(model.alpha_)),
-            *describe_alternatives(model),
-            *describe_clipped(model, training.inputs.columns.tolist()),
-            ("solved by", describe_solution(model)),
-            ("calibration", calibration),
-            (
-                "time",
-                f"{duration(training.reading)} to read, {duration(fitting)} to choose and fit",
-            ),
-            ("model", describe_kept(n_rows, kept)),
-            *([("plot", drawn.describe(""))] if plot is not None else []),
+            *training.describe(rows_line(n_rows, rows, for_spectrum=model.n_search_samples_)),
+            terms_line(model),
+            spectrum_line(model),
+            Line("alpha", number(model.alpha_), {"alpha": model.alpha_}),
+            *alternatives_lines(model),
+            *clipped_lines(model, training.inputs.columns.tolist()),
+            solution_line(model),
+            calibration,
+            times_line(read=(training.reading, "to read"), tune=(fitting, "to choose and fit")),
+            model_line(n_rows, kept),
+            *plot_lines(drawn),
         ]
     )
     judged.print_scores()
@@ -155,25 +137,31 @@ def check_plot(plot: Path, sources: Sequence[Path]) -> None:
         raise UserError("--plot needs matplotlib: run pip install 'gegenbauer[plot]'")
 
 
-def _coverage(model: GegenbauerRegressorCV, training: TrainingTable) -> str:
+def _coverage(model: GegenbauerRegressorCV, training: TrainingTable) -> Line:
     """Return the share of samples left out that lie in their intervals."""
     noise = float(model.noise_variance_[0])
-    if noise == 0:
-        return "nothing to judge: there is no noise at all"
-    if noise == math.inf:
-        return UNKNOWN_NOISE
-    if len(training.values) < _FEWEST:
-        return (
-            f"unknown: {_COVERAGE:.0%} intervals need {_FEWEST} rows or more; noise of standard "
-            f"deviation {math.sqrt(noise):.4g}"
-        )
+    values: dict[str, Any] = {"noise": math.sqrt(noise), "share_in_intervals": None}
+    deviation = f"noise of standard deviation {math.sqrt(noise):.4g}"
+    unknown = (
+        "nothing to judge: there is no noise at all" if noise == 0
+        else UNKNOWN_NOISE if noise == math.inf
+        else f"unknown: {_COVERAGE:.0%} intervals need {_FEWEST} rows or more; {deviation}"
+        if len(training.values) < _FEWEST
+        else f"intervals are not judged where rows have weights; {deviation} for a weight of 1"
+        if training.weights is not None
+        else ""
+    )  # fmt: skip
+    if unknown:
+        return Line("calibration", unknown, {"calibration": values})
     _, std = model.predict(training.inputs, return_std=True)
     # sigma^2 (1 + h) is for a row beside those of the fit; without row i itself it is
     # sigma^2 / (1 - h_i)
     leverage = np.clip(std**2 / noise - 1.0, 0.0, 1.0 - 1e-12)
     errors = np.abs(training.values - model.loo_predictions_)
     inside = errors <= _DEVIATIONS * np.sqrt(noise / (1.0 - leverage))
-    return (
+    text = (
         f"{np.mean(inside):.1%} of the samples left out lie within their {_COVERAGE:.0%} interval; "
-        f"noise of standard deviation {math.sqrt(noise):.4g}"
+        f"{deviation}"
     )
+    values["share_in_intervals"] = np.mean(inside)
+    return Line("calibration", text, {"calibration": values})

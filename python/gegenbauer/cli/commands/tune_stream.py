@@ -10,25 +10,19 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer.cli.commands.tune import check_plot
+from gegenbauer.cli.files import check_output, write_bytes
 from gegenbauer.cli.judged import JudgedModel
-from gegenbauer.cli.messages import duration, listed, number, refusals
-from gegenbauer.cli.output import Steps, print_pairs
-from gegenbauer.cli.report import describe_solution, describe_spectrum, describe_terms
+from gegenbauer.cli.lines import describe_data, model_line, plot_lines, rows_line, times_line
+from gegenbauer.cli.messages import DataError, count, number, refusals
+from gegenbauer.cli.output import Line, Steps, print_pairs
+from gegenbauer.cli.report import solution_line, spectrum_line, terms_line
 from gegenbauer.cli.streaming import (
-    MAX_FILES_SHOWN,
     Pace,
+    files_line,
     open_training_tables,
     require_tables,
 )
-from gegenbauer.cli.tables import check_output, write_bytes
-from gegenbauer.cli.training import (
-    Written,
-    describe_data,
-    describe_kept,
-    keep,
-    require_written,
-    writes,
-)
+from gegenbauer.cli.written import Written, keep, require_written, writes
 from gegenbauer.estimators.classifier_cv import GegenbauerClassifierCV
 from gegenbauer.estimators.regressor_cv import GegenbauerRegressorCV
 
@@ -36,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from gegenbauer.cli.choices import Task
+    from gegenbauer.cli.training import Source
 
 __all__ = ["run"]
 
@@ -45,14 +39,11 @@ _N_FOLDS = 5
 
 def run(
     paths: Sequence[Path],
+    wanted: Source,
     *,
-    target: str,
-    task: Task,
     out: Path | None,
     plot: Path | None,
     parameters: dict[str, Any],
-    ignored: Sequence[str],
-    separator: str | None,
     landmarks: bool,
 ) -> None:
     """Look at the target, take one pass over all batches, choose, save, draw and report.
@@ -60,8 +51,8 @@ def run(
     Parameters
     ----------
     paths : sequence of Path
-        Files or folders of tables, all CSV or all Parquet.
-    target, task, out, plot, parameters, ignored, separator
+        Files or folders of tables, all of one format.
+    wanted, out, plot, parameters
         As for ``tune`` of a table in memory.
     landmarks : bool
         As for ``fit_stream``.
@@ -78,9 +69,13 @@ def run(
         check_plot(plot, paths)
     with Steps(total=3 + (out is not None) + (plot is not None)) as steps:
         source, chosen, looking = open_training_tables(
-            paths, target=target, task=task, ignored=ignored, separator=separator, steps=steps,
-            mixed=parameters.get("spectrum", "auto") is not None,
+            paths, wanted, steps, mixed=parameters.get("spectrum", "auto") is not None,
         )  # fmt: skip
+        if chosen.seen.n_rows < _N_FOLDS:
+            raise DataError(
+                f"{count(chosen.seen.n_rows, 'row')} will not do for the {_N_FOLDS} folds of "
+                f"--stream; add rows, or leave out --stream for {_N_FOLDS - 1} or fewer"
+            )
         steps.begin("summing, and choosing the polynomials and the penalty")
         start = time.perf_counter()
         pace, sums = Pace(steps, chosen.seen.n_rows), _Sums(steps)
@@ -105,23 +100,30 @@ def run(
     if n_drawn < n_rows:
         rows += f"; scores are of {n_drawn}, evenly drawn"
     rows += f"; the spectrum was chosen on {model.n_search_samples_}"
-    files = f"{len(source.files)}: {listed(source.files, MAX_FILES_SHOWN)}"
-    times = f"{duration(looking)} to look at the target, {duration(fitting)} to sum, choose and fit"
+    if source.sample_weight is not None:
+        rows += "; scores count rows alike, whatever their weights"
+    n_search = model.n_search_samples_
     print_pairs(
         [
-            ("files", files),
-            *describe_data(source.inputs, chosen, task, rows),
-            ("sums", sums.text),
-            ("terms", describe_terms(model)),
-            ("spectrum", describe_spectrum(model)),
-            ("alpha", number(model.alpha_)),
-            ("solved by", describe_solution(model)),
-            ("calibration", judged.calibration),
-            ("time", times),
-            ("model", describe_kept(n_rows, kept)),
-            *([("plot", drawn.describe(""))] if plot is not None else []),
+            files_line(source),
+            *describe_data(
+                source.inputs, chosen, wanted.task,
+                rows_line(n_rows, rows, for_spectrum=n_search, scored=n_drawn),
+            ),
+            Line("sums", sums.text),
+            terms_line(model),
+            spectrum_line(model),
+            Line("alpha", number(model.alpha_), {"alpha": model.alpha_}),
+            solution_line(model),
+            judged.calibration,
+            times_line(
+                target=(looking, "to look at the target"),
+                tune=(fitting, "to sum, choose and fit"),
+            ),
+            model_line(n_rows, kept),
+            *plot_lines(drawn),
         ]
-    )
+    )  # fmt: skip
     judged.print_scores()
     require_written(model=kept, plot=drawn)
 
