@@ -2070,7 +2070,7 @@ class TestErrors:
         succeed(*options, "--stream", warning=warning)
         rows[33] = ",v,2\n"
         csv("a,b,y\n" + "".join(rows))
-        assert "('a') has no value in row" in fail(*options, "--stream", code=3)
+        assert "('a') has no value in data row 34 of" in fail(*options, "--stream", code=3)
         succeed(*options)
 
     def test_dates(self):

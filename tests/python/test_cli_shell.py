@@ -32,7 +32,7 @@ from gegenbauer.cli.tables import write_table
 ROOT = Path(__file__).parents[2]
 N_ROWS = 240
 BASH = Path("/bin/bash")
-COMMANDS = ("fit", "tune", "predict", "export", "info", "demo")
+COMMANDS = ("fit", "tune", "predict", "export", "info", "report", "demo")
 
 
 def table(n_rows: int = N_ROWS) -> pd.DataFrame:

@@ -53,6 +53,7 @@ OWN = {
     "max_seconds": "0",
     "n_spectra": "3",
     "intervals": "3",
+    "config": "nowhere.toml",
 }
 
 
@@ -159,7 +160,12 @@ class TestOptions:
                 or "(" in parameter
             ):
                 continue
-            if parameter in ("stream", "landmarks", "probabilities"):  # which have no value
+            if parameter in (
+                "stream",
+                "landmarks",
+                "probabilities",
+                "as_json",
+            ):  # which have no value
                 continue
             assert main([name, *required, option.name, OWN[parameter]]) == 2
             assert option.name in capsys.readouterr().err

@@ -128,10 +128,11 @@ def choose_inputs(
     )
     if not chosen:
         others = [name for name in names if name not in special.values()]
+        ways = [Message("`ignore`"), *([Message("`id_columns`")] if id_columns else [])]
         raise StreamError(
             Message(
                 "no column is left as an input beside the target {!r}", target,
-                ways=Ways("leave fewer out by", "`ignore`", *["`id_columns`"][: len(id_columns)])
+                ways=Ways("leave fewer out by", *ways)
                 if others
                 else "the table must have at least one more",
                 joint="; ",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -110,6 +111,13 @@ class Dialect:
             raise TypeError(
                 Message(
                     "`missing_values` must be a sequence of texts, got a str: [{!r}]", self.missing
+                )
+            )
+        if not isinstance(self.missing, Iterable):
+            raise TypeError(
+                Message(
+                    "`missing_values` must be a sequence of texts, got {}",
+                    type(self.missing).__name__,
                 )
             )
         values: Sequence[object] = self.missing

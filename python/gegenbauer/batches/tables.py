@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -194,6 +195,12 @@ class TableBatches(FormerNames):
             if isinstance(columns, str):
                 raise TypeError(
                     Message("`{}` must be a sequence of names, got a str: [{!r}]", name, columns)
+                )
+            if columns is not None and not isinstance(columns, Iterable):
+                raise TypeError(
+                    Message(
+                        "`{}` must be a sequence of names, got {}", name, type(columns).__name__
+                    )
                 )
         self.target, self.sample_weight = target, sample_weight
         self._weights = [] if sample_weight is None else [sample_weight]

@@ -441,7 +441,7 @@ TENSORS: Final[dict[str, _Tensor]] = {
     "warping_values": _doubles(low=0.0, high=1.0),
     "marginal_sizes": _of_type("int64", low=1, high=2**31),
     "marginal_nodes": _of_type("float64", unknown=True),
-    "marginal_weights": _doubles(low=0.0, high=1.0),
+    "marginal_weights": _doubles(low=0.0, high=1.0 + 1e-9),  # one is more by its rounding
 }
 
 # Text labels come back in an array as wide as they were in if it takes at most this, and 8 times
