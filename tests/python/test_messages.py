@@ -160,12 +160,7 @@ class TestOptions:
                 or "(" in parameter
             ):
                 continue
-            if parameter in (
-                "stream",
-                "landmarks",
-                "probabilities",
-                "as_json",
-            ):  # which have no value
+            if parameter in ("stream", "landmarks", "probabilities", "as_json"):  # without a value
                 continue
             assert main([name, *required, option.name, OWN[parameter]]) == 2
             assert option.name in capsys.readouterr().err

@@ -599,7 +599,7 @@ def test_polynomials_as_text_and_sympy(rng):
 
 def test_display_and_description(rng):
     plt = pytest.importorskip("matplotlib.pyplot")
-    from gegenbauer.cli.report import describe_parameters
+    from gegenbauer.cli.report import parameters_line
     from gegenbauer.plotting import BasisDisplay
 
     basis = TensorBasis(3, degree=3, lam=0.2, spectrum=MIXED)
@@ -617,7 +617,7 @@ def test_display_and_description(rng):
         ((0.3, 1.0), "spectrum q 0.3, s 1"),
     ]:
         model = GegenbauerRegressor(n_terms=5, spectrum=spectrum).fit(X, X[:, 0])
-        assert words in describe_parameters(model)
+        assert words in parameters_line(model).text
 
 
 @pytest.mark.parametrize("kind", [GegenbauerRegressorCV, GegenbauerClassifierCV])
