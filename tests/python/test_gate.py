@@ -384,8 +384,9 @@ def test_text_names_the_column_and_the_remedy(fitted, entry, form):
         return
     with pytest.raises(
         ValueError,
-        match=rf"column {column} does not, first in row 0 \(and 1 more columns are alike\): could "
-        "not convert string to float: 'Dream'; list the column in `categorical_features`",
+        match=rf"column {column} does not, first in row 0( of these)? \(the same holds of 1 more "
+        r"column\): could not convert string to float: 'Dream'; list the column in "
+        "`categorical_features`",
     ):
         TAKES_X[entry](fitted, X)
 

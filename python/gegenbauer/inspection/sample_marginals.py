@@ -77,6 +77,7 @@ def sample_marginals(
     tuple of Marginal
     """
     shares = np.ones(len(Z)) if weight is None else np.array(weight, dtype=np.float64)
+    shares /= shares.max()  # whose sum may leave float64
     shares /= shares.sum()
     found = []
     for t, n in enumerate(n_nodes):

@@ -58,6 +58,6 @@ def trusted_types() -> list[str]:
     --------
     >>> from gegenbauer.persistence import trusted_types
     >>> [name.rpartition(".")[2] for name in trusted_types()][:3]
-    ['SpectrumKernel', 'Levels', 'InputScaling']
+    ['range', 'SpectrumKernel', 'Levels']
     """
     return [*_TYPES]
