@@ -1,4 +1,4 @@
-"""Tables of HTML, which notebooks show in the place of the text of an object."""
+"""Tables of a few numbers: as text, and of HTML, which notebooks show in its place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["MAX_SHOWN_INPUTS", "html_table"]
+__all__ = ["MAX_SHOWN_INPUTS", "html_table", "text_table"]
 
 # Rows of a table of inputs
 MAX_SHOWN_INPUTS = 20
@@ -50,6 +50,29 @@ def html_table(
         f"<tbody>{body}</tbody></table>"
     )
     return f"{table}<p>{escape(note)}</p>" if note else table
+
+
+def text_table(header: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> str:
+    """Return the lines of a table whose columns are aligned, of arguments as for `html_table`.
+
+    Examples
+    --------
+    >>> from gegenbauer._html import text_table
+    >>> print(text_table(["input", "share"], [["a", 0.25], ["b", 1.0]]))
+    input  share
+    a       0.25
+    b          1
+    """
+    cells = [header, *([str(name), *(f"{c:.4g}" for c in row)] for name, *row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if at else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in cells
+    ]
+    return "\n".join([*lines, *([note] if note else [])])
 
 
 def _cell(value: object) -> str:

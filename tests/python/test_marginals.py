@@ -21,6 +21,7 @@ from gegenbauer import (
     MomentStatistics,
     TensorBasis,
 )
+from gegenbauer.basis.input_functions import functions_of
 from gegenbauer.errors import parameters_of
 from gegenbauer.inspection._quadrature import (
     chebyshev_rule,
@@ -29,7 +30,6 @@ from gegenbauer.inspection._quadrature import (
     quantile_rule,
 )
 from gegenbauer.inspection._sums import marginals_of_sums
-from gegenbauer.inspection._term_sum import functions_of
 from gegenbauer.inspection.distributions import marginals_of
 from gegenbauer.inspection.marginals import Marginal
 from gegenbauer.inspection.sample_marginals import sample_marginals

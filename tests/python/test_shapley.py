@@ -73,17 +73,8 @@ def check(model, X, marginals, predict=None, rtol=1e-9, **options):
     size = np.abs(f).max()
     assert_allclose(values, game.shapley(), rtol=0, atol=rtol * size)
     assert_allclose(base, np.tile(game.mean, (n, 1)), rtol=0, atol=rtol * size)
-    within = max(1e-10 * size, rounding_of(model))
-    assert_allclose(values.sum(axis=1), f - base, rtol=0, atol=within)
+    assert_allclose(values.sum(axis=1), f - base, rtol=0, atol=1e-10 * size)
     return found
-
-
-def rounding_of(model):
-    """What rounding alone changes in predictions of kernels whose coefficients are large."""
-    function = model.expansion_
-    parts = getattr(function, "parts", [function])
-    sizes = [np.abs(part.coef_2d).sum(axis=0).max() for part in parts]
-    return 4 * np.finfo(float).eps * max(sizes) if hasattr(parts[0], "centres") else 0.0
 
 
 TERMS = {
@@ -398,6 +389,7 @@ class TestTables:
     @MODELS
     def test_default_background(self, model):
         X, y = table(14)
+        y = y + np.random.default_rng(1).normal(size=14)  # nothing is met, by huge coefficients
         model.set_params(out_of_range="clip").fit(X, y)
         check(model, table(2, seed=1)[0], table_marginals(X), table_values(model))
 

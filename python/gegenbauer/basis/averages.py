@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.basis.input_functions import functions_of, places_without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
+    from gegenbauer.basis.tensor_basis import TensorBasis
 
 __all__ = ["averaged_terms"]
 
@@ -49,22 +51,19 @@ def averaged_terms(
     >>> places.tolist(), factors.tolist()
     ([0, 1, 0], [1.0, 1.0, 0.5])
     """
-    indices = basis.indices
-    terms = {k.tobytes(): place for place, k in enumerate(indices)}
-    factors = np.ones(basis.n_terms)
-    for t in inputs:
-        degrees = indices[:, t].copy()
-        factors *= _means(basis, scaling, t, int(degrees.max()))[degrees]
-        indices[:, t] = 0
-    return np.array([terms[k.tobytes()] for k in indices], dtype=np.intp), factors
+    indices, gone = basis.indices, [*inputs]
+    places, factors = np.arange(basis.n_terms), np.ones(basis.n_terms)
+    for t, without in zip(gone, places_without(indices, gone), strict=True):
+        factors *= _means(basis, scaling, t)[indices[:, t]]
+        places = without[places]
+    return places, factors
 
 
-def _means(basis: TensorBasis, scaling: InputScaling, t: int, degree: int) -> Doubles:
-    """Return the means of the functions of an input up to a degree."""
-    one = TensorBasis(1, degree=degree, lam=basis.lam, spectrum=basis.spectrum._of_input(t))
+def _means(basis: TensorBasis, scaling: InputScaling, t: int) -> Doubles:
+    """Return the means of the functions of an input."""
+    functions = partial(functions_of, basis.spectrum, basis.lam, basis.indices, t)
     if scaling.is_constant[t]:
-        return np.asarray(one.evaluate([[0.0]])[0])
+        return np.asarray(functions([0.0])[0])
     low, high = scaling.domain
-    nodes, weights = np.polynomial.legendre.leggauss(degree // 2 + 1)
-    inputs = low + (high - low) * 0.5 * (nodes[:, np.newaxis] + 1.0)
-    return np.asarray(0.5 * weights @ one.evaluate(inputs))
+    nodes, weights = np.polynomial.legendre.leggauss(int(basis.indices[:, t].max()) // 2 + 1)
+    return np.asarray(0.5 * weights @ functions(low + (high - low) * 0.5 * (nodes + 1.0)))

@@ -20,6 +20,8 @@ from gegenbauer.basis.spectrum import GeometricDecay, PowerDecay, Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.kernels import SpectrumKernel
     from gegenbauer.basis.spectrum import Component
@@ -78,18 +80,30 @@ def kernel_gradient(
     require_memory(8.0 * n * m * n_outputs, "the result", "differentiate at fewer samples at once")
     factors = [KernelFactor(kernel, t, z[:, t]) for t in range(m)]
     found = np.empty((n, m, n_outputs))
-    step = max(1, _MOST_VALUES // len(z))
-    for first in range(0, n, step):
-        block = slice(first, first + step)
-        columns = x[block].T
-        values = [f.values(column, n_threads) for f, column in zip(factors, columns, strict=True)]
-        # products of all other inputs, without a division: those before times those behind
+    for block, columns, values, behind in _blocks(factors, x, len(z), n_threads):
         before = np.ones_like(values[0])
-        behind = [before, *itertools.accumulate(values[:0:-1], np.multiply)][::-1]
         for t in range(m):
             found[block, t] = (before * behind[t] * factors[t].slopes(columns[t])) @ coef
             before = before * values[t]
     return found
+
+
+def _blocks(
+    factors: Sequence[KernelFactor], x: Doubles, n_centres: int, n_threads: int | None
+) -> Iterator[tuple[slice, Doubles, list[Doubles], list[Doubles]]]:
+    """Yield blocks of samples: which, their columns, all factors, and products of those behind.
+
+    The product of all other factors is that of those before an input times that of those behind,
+    without a division.
+    """
+    step = max(1, _MOST_VALUES // n_centres)
+    for first in range(0, len(x), step):
+        block = slice(first, first + step)
+        columns = x[block].T
+        values = [f.values(column, n_threads) for f, column in zip(factors, columns, strict=True)]
+        one = np.ones_like(values[0])
+        behind = [one, *itertools.accumulate(values[:0:-1], np.multiply)][::-1]
+        yield block, columns, values, behind
 
 
 def kernel_hessian(
@@ -125,14 +139,8 @@ def kernel_hessian(
     require_memory(8.0 * n * m**2 * n_outputs, "the result", "differentiate at fewer samples")
     factors = [KernelFactor(kernel, t, z[:, t]) for t in range(m)]
     found = np.empty((n, m, m, n_outputs))
-    step = max(1, _MOST_VALUES // len(z))
-    for first in range(0, n, step):
-        block = slice(first, first + step)
-        columns = x[block].T
-        values = [f.values(column, n_threads) for f, column in zip(factors, columns, strict=True)]
+    for block, columns, values, behind in _blocks(factors, x, len(z), n_threads):
         slopes = [f.slopes(column) for f, column in zip(factors, columns, strict=True)]
-        behind = [np.ones_like(values[0])]
-        behind = [*itertools.accumulate(values[:0:-1], np.multiply, initial=behind[0])][::-1]
         before = np.ones_like(values[0])
         for t in range(m):
             curved = factors[t].curvatures(columns[t])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gegenbauer.inspection._term_sum import functions_of
+from gegenbauer.basis.input_functions import functions_of, places_without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,28 +64,9 @@ class CentredTerms:
         return found
 
     @cached_property
-    def _without(self) -> list[tuple[Places, Places]]:
-        """For each input, which terms have it, and where those are that are like them without."""
-        top = int(self.indices.max(initial=0))
-        # terms by a number for each: a sum of random ones for each function of each input
-        numbers = np.random.default_rng(0).integers(
-            2**63, size=(self.indices.shape[1], top + 1), dtype=np.uint64
-        )
-        numbers[:, 0] = 0
-        columns = np.arange(self.indices.shape[1])
-        keys = numbers[columns, self.indices].sum(axis=1, dtype=np.uint64)
-        order = np.argsort(keys)
-        found = []
-        for t in self._inputs:
-            rows = np.flatnonzero(self.indices[:, t])
-            wanted = keys[rows] - numbers[t, self.indices[rows, t]]
-            places = order[np.searchsorted(keys, wanted, sorter=order)]
-            expected = self.indices[rows]
-            expected[:, t] = 0
-            if not (self.indices[places] == expected).all():
-                raise AssertionError("the terms of a basis are not downward closed")
-            found.append((rows, places))
-        return found
+    def _without(self) -> list[Places]:
+        """For each input, where the terms are that lack it and are like each term elsewhere."""
+        return places_without(self.indices, self._inputs)
 
     def centre(self, coef: Doubles) -> Doubles:
         """Return coefficients of the products of centred functions that are the same sum.
@@ -103,8 +84,9 @@ class CentredTerms:
 
     def _moved(self, coef: Doubles, sign: float) -> Doubles:
         found = np.array(coef)
-        for means, (rows, places) in zip(self._means, self._without, strict=True):
-            np.add.at(found, places, sign * means[rows, np.newaxis] * found[rows])
+        for t, means, without in zip(self._inputs, self._means, self._without, strict=True):
+            rows = self.active[:, t]
+            np.add.at(found, without[rows], sign * means[rows, np.newaxis] * found[rows])
         return found
 
     def over_samples(self, coef: Doubles, means: Doubles, inputs: Iterable[int]) -> Doubles:
@@ -121,9 +103,7 @@ class CentredTerms:
         """
         gone = {*inputs}
         kept = gathered = np.arange(len(coef))
-        for t, (rows, places) in zip(self._inputs, self._without, strict=True):
-            without = np.arange(len(coef))
-            without[rows] = places
+        for t, without in zip(self._inputs, self._without, strict=True):
             if t in gone:
                 kept = without[kept]
             else:
@@ -136,8 +116,9 @@ class CentredTerms:
         """Return the coefficients of the mean over some inputs, (n_terms, n_outputs)."""
         found = np.array(coef)
         gone = {*inputs}
-        for t, means, (rows, places) in zip(self._inputs, self._means, self._without, strict=True):
+        for t, means, without in zip(self._inputs, self._means, self._without, strict=True):
             if t in gone:
-                np.add.at(found, places, means[rows, np.newaxis] * found[rows])
+                rows = self.active[:, t]
+                np.add.at(found, without[rows], means[rows, np.newaxis] * found[rows])
                 found[rows] = 0.0
         return found

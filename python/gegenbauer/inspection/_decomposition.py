@@ -141,7 +141,8 @@ class _OfTerms(Decomposition):
 
     def over_samples(self, inputs: Sequence[int], samples: npt.NDArray[Any]) -> Function:
         function = self._function
-        total, step = np.zeros(function.basis.n_terms), max(1, _MOST_VALUES // len(self._centred))
+        n_terms = function.basis.n_terms
+        total, step = np.zeros(n_terms), max(1, _MOST_VALUES // n_terms)
         for first in range(0, len(samples), step):
             rows = samples[first : first + step]
             total += function.basis.evaluate(rows, scaling=function.scaling).sum(axis=0)

@@ -12,7 +12,12 @@ from gegenbauer._validation import as_matrix, check_integer, setting, shown
 from gegenbauer.inspection._decomposition import decompose
 from gegenbauer.inspection.distributions import marginals_of
 from gegenbauer.inspection.marginals import FIXED
-from gegenbauer.inspection.models import expansion_of, largest_indices, spectrum_of
+from gegenbauer.inspection.models import (
+    expansion_of,
+    largest_indices,
+    levels_of,
+    spectrum_of,
+)
 from gegenbauer.inspection.sample_marginals import sample_marginals
 from gegenbauer.ridge.expansions import TermExpansion
 
@@ -120,24 +125,11 @@ class Explained:
                 middle, half = (0.5 * (box.upper[t] + way * box.lower[t]) for way in (1, -1))
                 found = np.linspace(middle - extent * half, middle + extent * half, n_values)
                 return found, found
-            found = as_matrix(given, "grid", n_columns=1, one_dimensional=True, keep_float32=False)[
-                :, 0
-            ]
-            return found, found
+            found = as_matrix(given, "grid", n_columns=1, one_dimensional=True, keep_float32=False)
+            return found[:, 0], found[:, 0]
         if given is None:
             return np.array(levels, dtype=object), np.arange(float(len(levels)))
-        places = {value: float(k) for k, value in enumerate(levels)}
-        unknown = [value for value in given if value not in places]
-        if unknown:
-            raise ValueError(
-                Message(
-                    "`grid` of {} has {!r}, which is none of its values in fit: {}",
-                    self.estimator._column_name(t),
-                    unknown[0],
-                    shown(levels),
-                )
-            )
-        return np.asarray(given), np.array([places[value] for value in given])
+        return np.asarray(given), levels_of(self.estimator, t, given, "grid")
 
     @property
     def names(self) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from gegenbauer.basis.tensor_basis import TensorBasis
+from gegenbauer.basis.input_functions import functions_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,21 +15,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
-    from gegenbauer.basis.spectrum import Spectrum
+    from gegenbauer.basis.tensor_basis import TensorBasis
 
-__all__ = ["TermSum", "functions_of"]
-
-
-def functions_of(
-    spectrum: Spectrum, lam: float, indices: npt.NDArray[np.int32], t: int, nodes: Doubles
-) -> Doubles:
-    """Return the functions of an input that terms are products of, (n_nodes, n_functions).
-
-    The first is 1. Nodes are scaled, NaN where a number is missing.
-    """
-    last = int(indices[:, t].max(initial=0))
-    one = TensorBasis(1, degree=last, lam=lam, spectrum=spectrum._of_input(t))
-    return np.asarray(one.evaluate(nodes[:, np.newaxis]))
+__all__ = ["TermSum"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from gegenbauer._messages import Message
 from gegenbauer._validation import shown
 from gegenbauer.inspection._quadrature import chebyshev_rule, legendre_rule, quantile_rule
 from gegenbauer.inspection.marginals import FIXED, Marginal, Measure, of_levels
-from gegenbauer.inspection.models import largest_indices, spectrum_of
+from gegenbauer.inspection.models import largest_indices, levels_of, spectrum_of
 from gegenbauer.inspection.sample_marginals import known_marginals
 
 if TYPE_CHECKING:
@@ -240,19 +240,7 @@ class _Source:
     def _codes(self, values: list[Any]) -> Doubles:
         """Return values of the input as the model takes them."""
         if self.is_category:
-            known = self.estimator.categories_[self.t]
-            places = {value: k for k, value in enumerate(known)}
-            unknown = [value for value in values if value not in places]
-            if unknown:
-                raise ValueError(
-                    Message(
-                        "`distribution` of {} has {!r}, which is none of its values in fit: {}",
-                        self.name,
-                        unknown[0],
-                        shown(known),
-                    )
-                )
-            return np.array([float(places[value]) for value in values])
+            return levels_of(self.estimator, self.t, values, "distribution")
         try:
             found = np.array([float(value) for value in values])
         except (TypeError, ValueError):

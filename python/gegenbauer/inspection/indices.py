@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gegenbauer._html import MAX_SHOWN_INPUTS, html_table
+from gegenbauer._html import MAX_SHOWN_INPUTS, html_table, text_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +84,7 @@ class SobolIndices:
     error: Doubles | None = None
 
     def __repr__(self) -> str:
-        return "\n".join([self._title, *self._moments, *self._lines()])
+        return "\n".join([self._title, *self._moments, text_table(*self._table())])
 
     def _repr_html_(self) -> str:
         """Return the same as a table of HTML, for notebooks."""
@@ -134,16 +134,3 @@ class SobolIndices:
             "outputs": self.mean.size - self._n_shown,
         }
         return header, rows, ", ".join(f"and {n} more {what}" for what, n in left.items() if n)
-
-    def _lines(self) -> list[str]:
-        header, rows, note = self._table()
-        cells = [header, *([str(name), *(f"{c:.4g}" for c in row)] for name, *row in rows)]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if at else cell.ljust(width)
-                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in cells
-        ]
-        return [*lines, *([note] if note else [])]

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gegenbauer._messages import Message
+from gegenbauer._validation import setting, shown
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gegenbauer._typing import Doubles
     from gegenbauer.ridge.expansions import Expansion
 
-__all__ = ["expansion_of", "largest_indices", "spectrum_of", "terms_of"]
+__all__ = ["expansion_of", "largest_indices", "levels_of", "spectrum_of", "terms_of"]
 
 
 def expansion_of(estimator: Any) -> TermExpansion | KernelExpansion | MeanExpansion:
@@ -63,3 +69,22 @@ def largest_indices(function: Expansion) -> list[int] | None:
         return None
     found: list[int] = function.basis.indices.max(axis=0, initial=0).tolist()
     return found
+
+
+def levels_of(estimator: Any, t: int, values: Iterable[Any], parameter: str) -> Doubles:
+    """Return values of a category as the numbers of its levels; refuse those fit has not seen."""
+    known = estimator.categories_[t]
+    places = {value: float(k) for k, value in enumerate(known)}
+    given = [*values]
+    unknown = [value for value in given if value not in places]
+    if unknown:
+        raise ValueError(
+            Message(
+                "{} of {} has {!r}, which is none of its values in fit: {}",
+                setting(parameter),
+                estimator._column_name(t),
+                unknown[0],
+                shown(known),
+            )
+        )
+    return np.array([places[value] for value in given])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gegenbauer._html import html_table
+from gegenbauer._html import html_table, text_table
 from gegenbauer.inspection._explained import Explained
 
 if TYPE_CHECKING:
@@ -100,17 +100,7 @@ class ShapleyValues:
     def __repr__(self) -> str:
         if self.values.shape[1] > 10:
             return self._title
-        header, rows, note = self._table()
-        cells = [header, *([str(name), *(f"{c:.4g}" for c in row)] for name, *row in rows)]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if at else cell.ljust(width)
-                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in cells
-        ]
-        return "\n".join([self._title, *lines, *([note] if note else [])])
+        return f"{self._title}\n{text_table(*self._table())}"
 
     def _repr_html_(self) -> str:
         """Return the same as a table of HTML, for notebooks."""

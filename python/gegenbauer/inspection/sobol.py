@@ -29,6 +29,7 @@ from gegenbauer._validation import (
     require_plain,
     shown,
 )
+from gegenbauer.basis.input_functions import functions_of
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.levels import as_samples
 from gegenbauer.basis.scaling import InputScaling, check_scaling
@@ -37,7 +38,7 @@ from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import CorrelatedInputsWarning, stacklevel
 from gegenbauer.inspection._explained import Explained
 from gegenbauer.inspection._products import KernelProducts
-from gegenbauer.inspection._term_sum import TermSum, functions_of
+from gegenbauer.inspection._term_sum import TermSum
 from gegenbauer.inspection._variances import variances_of_kernels, variances_of_terms
 from gegenbauer.inspection.correlation import largest_correlation
 from gegenbauer.inspection.distributions import named_marginal

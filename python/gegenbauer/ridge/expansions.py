@@ -24,7 +24,7 @@ from gegenbauer.ridge.kernel_ridge import predict_kernel
 from gegenbauer.ridge.landmarks import Landmarks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     import numpy.typing as npt
 
@@ -609,9 +609,7 @@ class KernelExpansion(LinearExpansion):
         if isinstance(self.kernel, TotalDegreeKernel):
             return self._of_terms(self.kernel, n_threads).gradient(X, n_threads=n_threads)
         data = as_samples(X, "X", self.kernel)
-        self.kernel.diagonal(data, scaling=self.scaling)  # refuses what is outside of the domain
-        x, z = (self.scaling.transform(part).clip(-1.0, 1.0) for part in (data, self.centres))
-        found = kernel_gradient(self.kernel, x, z, self.coef_2d, n_threads=n_threads)
+        found = self._derived(kernel_gradient, self.kernel, data, n_threads)
         return self._by_inputs(found, data)
 
     def hessian(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
@@ -625,10 +623,20 @@ class KernelExpansion(LinearExpansion):
         if isinstance(self.kernel, TotalDegreeKernel):
             return self._of_terms(self.kernel, n_threads).hessian(X, n_threads=n_threads)
         data = as_samples(X, "X", self.kernel)
-        self.kernel.diagonal(data, scaling=self.scaling)  # refuses what is outside of the domain
-        x, z = (self.scaling.transform(part).clip(-1.0, 1.0) for part in (data, self.centres))
-        found = kernel_hessian(self.kernel, x, z, self.coef_2d, n_threads=n_threads)
+        found = self._derived(kernel_hessian, self.kernel, data, n_threads)
         return self._by_pairs_of_inputs(found, data)
+
+    def _derived(
+        self,
+        differentiate: Callable[..., Doubles],
+        kernel: SpectrumKernel,
+        data: npt.NDArray[Any],
+        n_threads: int | None,
+    ) -> Doubles:
+        """Return derivatives at samples by scaled inputs."""
+        kernel.diagonal(data, scaling=self.scaling)  # refuses what is outside of the domain
+        x, z = (self.scaling.transform(part).clip(-1.0, 1.0) for part in (data, self.centres))
+        return differentiate(kernel, x, z, self.coef_2d, n_threads=n_threads)
 
     def _of_terms(self, kernel: TotalDegreeKernel, n_threads: int | None) -> TermExpansion:
         """Return the same function as a sum of the finitely many terms of its kernel."""

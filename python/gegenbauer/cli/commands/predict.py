@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     # The commands that fit models, and that tune them
     Makers: TypeAlias = "tuple[Callable[..., None], Callable[..., None]]"
 
-__all__ = ["load_model", "maker_of", "run"]
+__all__ = ["load_model", "maker_of", "read_inputs", "run"]
 
 _MAX_REASON = 400  # characters
 
@@ -105,7 +105,10 @@ def run(
             model, model_path, maker.__name__, probabilities=probabilities,
             interval=interval is not None,
         )  # fmt: skip
-        table, columns, X = _read_inputs(model, path, dialect, ids, steps.warn)
+        names = getattr(model, "feature_names_in_", None)
+        _require_no_inputs(ids, () if names is None else names)
+        table, inputs = read_inputs(model, path, dialect, Parts(ids=ids), steps.warn)
+        columns, X = [*inputs.columns], inputs.to_numpy() if names is None else inputs
         steps.begin("predicting")
         model.set_params(n_jobs=n_jobs)
         if out_of_range is not None:
@@ -161,25 +164,25 @@ def _require_able(
             )
 
 
-def _read_inputs(
-    model: Any, path: Path, dialect: Dialect, ids: Sequence[str], warn: Callable[[str], None]
-) -> tuple[Table, list[str], Any]:
-    """Read a table; return it, which columns are inputs of the model, and X as that takes it."""
+def read_inputs(
+    model: Any, path: Path, dialect: Dialect, parts: Parts, warn: Callable[[str], None]
+) -> tuple[Table, pd.DataFrame]:
+    """Read a table; return it, and its columns that are inputs of the model, as that takes them."""
     names = getattr(model, "feature_names_in_", None)
     categories = model.categories_
     texts = [] if names is None else [
         name for name, values in zip(names, categories, strict=False)
         if values is not None and isinstance(values[0], str)
     ]  # fmt: skip
-    _require_no_inputs(ids, () if names is None else names)
-    table = read_table(path, dialect, Parts(ids=ids), as_text=texts)
-    others = {name: column for name, column in table.columns.items() if name not in ids}
+    table = read_table(path, dialect, parts, as_text=texts)
+    no_inputs = {*parts.ids, parts.target}
+    others = {name: column for name, column in table.columns.items() if name not in no_inputs}
     with refusals(warn):
         inputs = select_inputs(
             table._replace(columns=others) if others else table, names, model.n_features_in_,
             categories, missing=model._takes_missing,
         )  # fmt: skip
-    return table, list(inputs.columns), inputs.to_numpy() if names is None else inputs
+    return table, inputs
 
 
 def _require_no_inputs(ids: Sequence[str], names: Sequence[str]) -> None:

@@ -10,13 +10,13 @@ from sklearn.base import is_classifier
 
 from gegenbauer.batches.column_types import decoded
 from gegenbauer.cli.choices import Task
-from gegenbauer.cli.columns import read_target, select_inputs
-from gegenbauer.cli.commands.predict import load_model
+from gegenbauer.cli.columns import read_target
+from gegenbauer.cli.commands.predict import load_model, read_inputs
 from gegenbauer.cli.files import check_output, write_bytes
 from gegenbauer.cli.messages import UserError, count, printable, quoted, refusals
 from gegenbauer.cli.output import Line, Steps, print_pairs
 from gegenbauer.cli.report import task_of
-from gegenbauer.cli.tables import Parts, read_table
+from gegenbauer.cli.tables import Parts
 from gegenbauer.report import html_report
 
 if TYPE_CHECKING:
@@ -66,25 +66,13 @@ def run(
         steps.begin(f"reading {printable(path.name)}")
         model = load_model(model_path, steps.warn)
         _require_able(model, model_path, target)
-        names = getattr(model, "feature_names_in_", None)
-        categories = model.categories_
-        texts = [] if names is None else [
-            name for name, values in zip(names, categories, strict=False)
-            if values is not None and isinstance(values[0], str)
-        ]  # fmt: skip
-        table = read_table(path, dialect, Parts(target=target), as_text=texts)
-        with refusals(steps.warn):
-            inputs = table._replace(
-                columns={name: one for name, one in table.columns.items() if name != target}
-            )
-            X: Any = select_inputs(
-                inputs, names, model.n_features_in_, categories, missing=model._takes_missing
-            )
+        table, inputs = read_inputs(model, path, dialect, Parts(target=target), steps.warn)
+        named = getattr(model, "feature_names_in_", None) is not None
         y = None if target is None else _targets(model, table, target)
         steps.begin("explaining")
         model.set_params(n_jobs=n_jobs)
         with refusals(steps.warn):
-            page = html_report(model, X.to_numpy() if names is None else X, y, target=target)
+            page = html_report(model, inputs if named else inputs.to_numpy(), y, target=target)
         steps.begin("writing")
         write_bytes(page.encode(), out)
     values = {"rows": table.n_rows, "report": str(out)}
