@@ -38,17 +38,18 @@ def equal_shares(n_inputs: int) -> tuple[Doubles, Doubles]:
     return 0.5 * (nodes + 1.0), 0.5 * weights
 
 
-def products_without_one(factors: Sequence[Doubles]) -> list[Doubles]:
+def products_without_one(factors: Sequence[Doubles] | Doubles) -> Doubles:
     """Return the product of all factors but one, for each of them, without a division."""
     n = len(factors)
-    behind: list[Doubles] = [np.ones_like(factors[0])] * n
+    found = np.empty((n, *factors[0].shape))
+    found[-1] = 1.0
     for t in range(n - 2, -1, -1):
-        behind[t] = behind[t + 1] * factors[t + 1]
-    before = np.ones_like(factors[0])
-    for t in range(n):
-        behind[t] = before * behind[t]
-        before = before * factors[t]
-    return behind
+        np.multiply(found[t + 1], factors[t + 1], out=found[t])
+    before = np.array(factors[0])
+    for t in range(1, n):
+        found[t] *= before
+        before *= factors[t]
+    return found
 
 
 class KernelProducts:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import roots_jacobi
 
-from gegenbauer.inspection._products import equal_shares, products_without_one
+from gegenbauer.inspection._products import products_without_one
 from gegenbauer.inspection.marginals import Marginal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -23,14 +25,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Variances", "mean_squares", "variances_of_kernels", "variances_of_terms"]
 
-# Values of a factor at pairs of centres that are held at once
-_MOST_VALUES = 2**17
+# Products of which all pairs are a block, few enough for a cache
+_SIDE = 96
 
 # Nodes by which the covariance of factors of an input is found
 _MOST_NODES = 200
 
 # Share of the largest direction of the varying part of a factor below which one is rounding
 _LEAST_DIRECTION = 1e-15
+
+# Share of the variance that equal parts may miss, or of what rounding may do to it
+_LEAST_LEFT, _SHARE_OF_ROUNDING = 1e-12, 1e-3
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -170,12 +175,13 @@ def _change_input(
 def variances_of_kernels(
     products: KernelProducts, groups: npt.NDArray[np.bool_], *, interactions: bool = True
 ) -> Variances:
-    """Return the variances of the parts of a sum of kernels, as quadratic forms of coefficients.
+    """Return the variances of the parts of a sum of kernels.
 
     Two products have the covariance of the product over inputs of M M' + V, less that of M M',
-    where V is the covariance of their factors and M and M' their means; sets of inputs have V for
-    those within and M M' for all others. Time is of the order of n_products^2 n_features, and
-    n_features times as much with interactions.
+    where V = H H' is the covariance of their factors and M and M' their means; sets of inputs have
+    V for those within and M M' for all others. So the variance of the part of one input or two is
+    a sum of squares, in the directions of H, and that of all parts of an input or a group a
+    quadratic form of the coefficients, which takes time of the order of n_products^2 n_features.
 
     Parameters
     ----------
@@ -186,66 +192,138 @@ def variances_of_kernels(
     interactions : bool
         Whether second-order parts and Shapley effects are wanted.
     """
-    inputs, m, K = products.inputs, products.scaling.n_features, products.n_outputs
-    spreads = [_spread(products, k) for k in range(len(inputs))]
-    first, part, shapley = (np.zeros((m, K)) for _ in range(3))
-    second = np.zeros((m, m, K))
+    m, K = products.scaling.n_features, products.n_outputs
+    inputs = products.inputs
+    first, part = np.zeros((m, K)), np.zeros((m, K))
     closed, touching = np.zeros((len(groups), K)), np.zeros((len(groups), K))
     total, size = np.zeros(K), np.zeros(K)
-    levels, shares = equal_shares(len(inputs))
-    step = max(1, _MOST_VALUES // products.n_products)
-    for begin in range(0, products.n_products if inputs else 0, step):
-        # pairs with later products count twice, those with earlier ones not at all
-        rows, others = slice(begin, begin + step), slice(begin, None)
-        left, right = products.coef[rows], products.coef[others].copy()
-        right[step:] *= 2.0
-
-        def form(values: Doubles, left: Doubles = left, right: Doubles = right) -> Doubles:
-            return np.asarray((left * (values @ right)).sum(axis=0))
-
-        means = [np.multiply.outer(mean[rows], mean[others]) for mean in products.means]
-        varying = [spread[rows] @ spread[others].T for spread in spreads]
-        whole = [mean + part for mean, part in zip(means, varying, strict=True)]
-        rest_of_means, rest_of_whole = products_without_one(means), products_without_one(whole)
-        all_means, all_whole = rest_of_means[0] * means[0], rest_of_whole[0] * whole[0]
-        total += form(all_whole - all_means)
-        size += (np.abs(left) * (np.abs(all_whole) @ np.abs(right))).sum(axis=0)
-        for k, t in enumerate(inputs):
-            first[t] += form(varying[k] * rest_of_means[k])
-            part[t] += form(varying[k] * rest_of_whole[k])
-        for g, group in enumerate(groups):
-            within, without = np.ones_like(all_means), np.ones_like(all_means)
-            for k, t in enumerate(inputs):
-                within = within * (whole[k] if group[t] else means[k])
-                without = without * (means[k] if group[t] else whole[k])
-            closed[g] += form(within - all_means)
-            touching[g] += form(all_whole - without)
-        if not interactions:
-            continue
-        for y, share in zip(levels.tolist(), shares.tolist(), strict=True):
-            mixed = [mean + y * part for mean, part in zip(means, varying, strict=True)]
-            for k, product in enumerate(products_without_one(mixed)):
-                shapley[inputs[k]] += share * form(varying[k] * product)
-        for k, i in enumerate(inputs):
-            # before input k its factors are means, and k itself varies
-            other_means = [*means[:k], *means[k + 1 :]]
-            if not other_means:
-                continue
-            for at, rest in enumerate(products_without_one(other_means)):
-                other = at if at < k else at + 1
-                if other > k:
-                    second[i, inputs[other]] += form(varying[k] * varying[other] * rest)
+    second = shapley = None
+    if inputs:
+        spreads = [_spread(products, k) for k in range(len(inputs))]
+        rests = products_without_one(products.means)
+        for t, spread, rest in zip(inputs, spreads, rests, strict=True):
+            first[t] = ((spread.T @ (rest[:, np.newaxis] * products.coef)) ** 2).sum(axis=0)
+        pairs = _Pairs(products, spreads)
+        own = groups[:, inputs]
+        for weight, means, varying in pairs:
+            whole = means + varying
+            rest = products_without_one(whole)
+            all_means, all_whole = means.prod(axis=0), rest[0] * whole[0]
+            total += (all_whole - all_means) @ weight
+            size += np.abs(all_whole) @ np.abs(weight)
+            part[inputs] += (varying * rest) @ weight
+            for g, group in enumerate(own[:, :, np.newaxis]):
+                closed[g] += (np.where(group, whole, means).prod(axis=0) - all_means) @ weight
+                touching[g] += (all_whole - np.where(group, means, whole).prod(axis=0)) @ weight
+    error = _EPS * size
+    if interactions:
+        second, shapley = np.zeros((m, m, K)), np.zeros((m, K))
+        if inputs:
+            second[np.ix_(inputs, inputs)] = _of_pairs_of_inputs(products, spreads)
+            shapley[inputs], left = _equal_parts(pairs, first[inputs], part[inputs], total, error)
+            error = error + left
     return Variances(
         mean=products.mean,
         total=total,
         first=first,
         taking_part=part,
-        second=second + second.swapaxes(0, 1) if interactions else None,
-        shapley=shapley if interactions else None,
+        second=second,
+        shapley=shapley,
         closed=closed,
         touching=touching,
-        error=_EPS * size,
+        error=error,
     )
+
+
+class _Pairs:
+    """The covariances of the factors of all pairs of products, by blocks of pairs.
+
+    An iteration yields the products of the coefficients of some pairs, (n_pairs, n_outputs), and of
+    their factors M M' and V, (n_inputs, n_pairs) each.
+    """
+
+    def __init__(self, products: KernelProducts, spreads: Sequence[Doubles]) -> None:
+        self._coef, self._means, self._spreads = products.coef, products.means, spreads
+
+    def __iter__(self) -> Iterator[tuple[Doubles, Doubles, Doubles]]:
+        n, K = self._coef.shape
+        for a, b in itertools.combinations_with_replacement(range(0, n, _SIDE), 2):
+            rows, others = slice(a, a + _SIDE), slice(b, b + _SIDE)
+            left, right = self._coef[rows], self._coef[others]
+            weight = (left[:, np.newaxis] * right).reshape(-1, K)
+            if a != b:  # pairs with later products count twice, those with earlier ones not at all
+                weight *= 2.0
+            means = [np.multiply.outer(mean[rows], mean[others]) for mean in self._means]
+            varying = [spread[rows] @ spread[others].T for spread in self._spreads]
+            yield (
+                weight,
+                np.array(means).reshape(len(means), -1),
+                np.array(varying).reshape(len(varying), -1),
+            )
+
+
+def _of_pairs_of_inputs(products: KernelProducts, spreads: Sequence[Doubles]) -> Doubles:
+    """Return the variances of the parts of two inputs, (n_inputs, n_inputs, n_outputs)."""
+    n = len(spreads)
+    found = np.zeros((n, n, products.n_outputs))
+    for k in range(n):
+        others = [t for t in range(n) if t != k]
+        rests = products_without_one([products.means[t] for t in others]) if others else []
+        for t, rest in zip(others, rests, strict=True):
+            if t > k:
+                continue
+            for output, coef in enumerate(products.coef.T):
+                joint = (spreads[k] * (rest * coef)[:, np.newaxis]).T @ spreads[t]
+                found[k, t, output] = found[t, k, output] = np.vdot(joint, joint)
+    return found
+
+
+def _equal_parts(
+    pairs: _Pairs, first: Doubles, part: Doubles, total: Doubles, rounding: Doubles
+) -> tuple[Doubles, Doubles]:
+    """Return the variances of the parts of each input, divided by how many inputs a part has.
+
+    With V times y for each input, the parts of an input of j others have a factor of y^j, whose
+    mean over [0, 1] is 1 / (j + 1). By Lobatto's rule, whose ends are known: parts of a single
+    input at 0 and all parts at 1. What it adds to the mean of a power has one sign, and variances
+    have one, so that the sum of these values exceeds the variance by no less than any of them its
+    own. Nodes are added until nothing but rounding is left, at the latest where the rule is exact.
+
+    Returns
+    -------
+    values : ndarray, shape (n_inputs, n_outputs)
+    error : ndarray, shape (n_outputs,)
+        How far any of them may be off, apart from rounding.
+    """
+    most = max(0, (len(first) - 1) // 2)
+    n_nodes = 0
+    while True:
+        nodes, shares, end = _lobatto_rule(n_nodes)
+        found = end * (first + part)
+        for weight, means, varying in pairs if n_nodes else ():
+            mixed = np.empty_like(means)
+            for y, share in zip(nodes, shares, strict=True):
+                np.multiply(varying, y, out=mixed)
+                mixed += means
+                rest = products_without_one(mixed)
+                rest *= varying
+                found += share * (rest @ weight)
+        left = np.abs(found.sum(axis=0) - total)
+        if n_nodes >= most:
+            return found, np.zeros_like(left)
+        if (left <= np.maximum(_SHARE_OF_ROUNDING * rounding, _LEAST_LEFT * total)).all():
+            return found, left
+        n_nodes = min(most, n_nodes + 3)
+
+
+def _lobatto_rule(n_nodes: int) -> tuple[list[float], list[float], float]:
+    """Return nodes between 0 and 1 and weights of Lobatto's rule, and the weight of each end."""
+    end = 1.0 / ((n_nodes + 1) * (n_nodes + 2))
+    if not n_nodes:
+        return [], [], end
+    nodes, weights = roots_jacobi(n_nodes, 1, 1)
+    weights = 0.5 * weights / (1.0 - nodes**2)
+    return (0.5 * (nodes + 1.0)).tolist(), weights.tolist(), end
 
 
 def _spread(products: KernelProducts, k: int) -> Doubles:
