@@ -291,6 +291,34 @@ class TestPartialDependence:
         with pytest.raises(ValueError, match="grid"):
             partial_dependence(model, 0, grid=grid)
 
+    @pytest.mark.parametrize(
+        ("options", "kind", "match"),
+        [
+            ({"features": None}, TypeError, "must be numbers or names of inputs, got None"),
+            ({"features": True}, TypeError, "must be numbers or names of inputs, got True"),
+            ({"features": 3}, ValueError, "has 3, but inputs are numbered from 0 to 2"),
+            ({"features": [0, 1], "grid": [0.5, 0.6]}, ValueError, "for each of 2 inputs"),
+            ({"features": 0, "grid": 0.5}, ValueError, "for each of 1 inputs"),
+            ({"features": 0, "grid": []}, ValueError, "for each of 1 inputs"),
+        ],
+        ids=str,
+    )
+    def test_bad_features_and_grids(self, options, kind, match):
+        with pytest.raises(kind, match=match) as caught:
+            partial_dependence(GegenbauerRegressor().fit(*samples()), **options)
+        assert parameters_of(caught.value) == (next(reversed(options)),)
+
+    def test_grids_of_series_and_of_a_constant(self):
+        X, y = samples()
+        X[:, 1] = 2.0
+        model = GegenbauerRegressor().fit(X, y)
+        given = partial_dependence(model, 0, grid=pd.Series([0.5, 1.0], index=[7, 9]))
+        assert_array_equal(given.average, partial_dependence(model, 0, grid=[0.5, 1.0]).average)
+        still = partial_dependence(model, 1)
+        assert_array_equal(still.grid_values[0], [2.0])
+        mean = anova_components(model, X).mean
+        assert_allclose(still.average, [[mean]], rtol=1e-12)
+
 
 class TestTables:
     @staticmethod

@@ -244,6 +244,15 @@ class TestDerivativeSensitivity:
         expected = share @ gradient(model, grid) ** 2
         assert_allclose(found, expected, rtol=1e-9)
 
+    @pytest.mark.parametrize("name", MODELS)
+    def test_a_distribution_outside_has_no_derivative(self, name):
+        """Nothing of it is within the box: values, or quantiles."""
+        X, y = samples()
+        model = MODELS[name]().set_params(out_of_range="clip").fit(X, y)
+        far = float(model.scaling_.upper.max()) + 1.0
+        for given in ({far: 0.5, far + 1.0: 0.5}, stats.uniform(far, 1.0)):
+            assert_allclose(derivative_sensitivity(model, distribution=given), 0.0, atol=1e-13)
+
     def test_inputs_that_do_not_matter_and_categories(self):
         X, y = samples()
         table = pd.DataFrame({"a": X[:, 0], "still": 1.0, "kind": np.where(y > 4, "big", "small")})

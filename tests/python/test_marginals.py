@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -20,9 +21,11 @@ from gegenbauer import (
     GramStatistics,
     MomentStatistics,
     TensorBasis,
+    sobol_indices,
 )
 from gegenbauer.basis.input_functions import functions_of
 from gegenbauer.errors import parameters_of
+from gegenbauer.inspection import derivative_sensitivity
 from gegenbauer.inspection._quadrature import (
     chebyshev_rule,
     gauss_rule,
@@ -340,9 +343,10 @@ class TestOfModels:
         ("given", "kind", "match"),
         [
             ("normal", ValueError, "must be one of 'empirical', 'uniform', 'chebyshev'"),
-            (None, TypeError, "of column 0 .'a'. must be one of"),
             (3.0, TypeError, "have a method ppf"),
-            (st.multivariate_normal([0.0, 0.0]), TypeError, "have a method ppf"),
+            ({"a": None}, TypeError, "of column 0 .'a'. must be one of"),
+            (st.multivariate_normal([0.0, 0.0]), TypeError, "no joint distribution"),
+            (np.eye(4), TypeError, "(?s)no joint distribution .* `background`"),
             (["uniform"], ValueError, "one entry for each of 4 inputs, got 1"),
             ({"b": "uniform"}, ValueError, "'b', which is no input of the model"),
             ({"a": {"x": 1.0}}, TypeError, "a number, must have numbers as values"),
@@ -373,6 +377,90 @@ class TestOfModels:
             marginal(model, [given, "uniform"])
         assert parameters_of(caught.value) == ("distribution",)
         marginal(model.set_params(out_of_range="clip"), [given, "uniform"])
+
+
+class Moments:
+    """A distribution of which nothing is known but its moments, and maybe its ends."""
+
+    def __init__(self, moment, ends=None):
+        self.moment = moment
+        if ends is not None:
+            self.support = lambda: ends
+
+
+class TestMoments:
+    """Objects that have moments, but no quantiles."""
+
+    @pytest.fixture
+    def short(self):
+        model = GegenbauerRegressor(degree=4, n_terms=None, bounds=[(LOW, HIGH), (0.0, 1.0)])
+        return model.fit(*samples())
+
+    @pytest.mark.parametrize("given", [st.norm(0.2, 0.4), st.expon(0, 0.3), st.binom(3, 0.4)])
+    def test_are_as_good_as_quantiles(self, short, given):
+        short.set_params(out_of_range="extrapolate")
+        expected = sobol_indices(short, distribution=given)
+        found = sobol_indices(short, distribution=Moments(given.moment))
+        for name in ("mean", "variance", "first_order", "total", "second_order"):
+            assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-9, atol=1e-9)
+
+    @pytest.mark.parametrize("degree", [4, 16])
+    def test_fractions_are_exact(self, degree):
+        """The moments of the uniform distribution over [0, 1], for polynomials of any degree."""
+        X = samples()[0]
+        X[:, 0] = np.linspace(0, 1, 50)
+        model = GegenbauerRegressor(degree=degree, n_terms=None, bounds=[(0.0, 1.0)] * 2)
+        model.fit(X, np.exp(X[:, 0]) * X[:, 1])
+        uniform = Moments(lambda k: Fraction(1, k + 1), (0, 1))
+        nodes, weights = np.polynomial.legendre.leggauss(degree + 1)
+        found = marginal(model, uniform)
+        assert_allclose(found.nodes, 0.5 * (nodes + 1), atol=1e-12)
+        assert_allclose(found.weights, 0.5 * weights, atol=1e-12)
+        sensitivity = derivative_sensitivity(model, distribution=uniform)
+        assert_allclose(
+            sensitivity, derivative_sensitivity(model, distribution="uniform"), rtol=1e-10
+        )
+
+    def test_of_fewer_values_than_nodes(self, short):
+        """Moments of a coin are those of two values, and nothing but rounding is left for more."""
+        short.set_params(out_of_range="extrapolate")
+        coin = Moments(lambda k: 0.25, (0, 1))
+        found = marginal(short, coin)
+        box = short.scaling_
+        expected = box.transform(np.array([[0.0, 0.0], [1.0, 0.0]]))[:, 0]
+        assert_allclose(found.nodes, expected, atol=1e-12)
+        assert_allclose(found.weights, [0.75, 0.25], rtol=1e-12)
+
+    @pytest.mark.parametrize(
+        ("given", "kind", "match"),
+        [
+            (Moments(st.norm().moment), ValueError, "which are clipped.*a method support"),
+            (Moments(st.expon().moment, (0, np.inf)), ValueError, "which are clipped"),
+            (Moments(lambda k: 1.0 / k, (0, 1)), ValueError, "of no distribution"),
+            (Moments(lambda k: np.nan, (0, 1)), ValueError, "of no distribution"),
+        ],
+    )
+    def test_that_do_not_determine_means(self, short, given, kind, match):
+        short.set_params(out_of_range="clip")
+        with pytest.raises(kind, match=match) as caught:
+            marginal(short, given)
+        assert parameters_of(caught.value)[0] == "distribution"
+
+    def test_of_too_few_digits(self):
+        model = GegenbauerRegressor(degree=12, n_terms=None, out_of_range="extrapolate")
+        model.fit(*samples())
+        with pytest.raises(ValueError, match=r"too few digits.*fractions\.Fraction"):
+            marginal(model, Moments(st.norm(0.3, 0.3).moment))
+
+    def test_of_kernels_and_half_ranks(self, kernel, short):
+        with pytest.raises(TypeError, match=r"kernels of all terms.*`n_terms`"):
+            marginal(kernel, Moments(st.norm().moment))
+        steps = np.array([0.0, 0.1, 0.4, 1.0]), np.array([0.0, 0.5, 0.9, 1.0])
+        box = short.scaling_.replace(warping=(steps, None))
+        with pytest.raises(TypeError, match="half ranks"):
+            marginals_of(
+                short, short.expansion_.with_scaling(box), [Moments(st.norm().moment), "uniform"]
+            )
 
 
 class TestRules:

@@ -17,6 +17,9 @@ from sklearn.datasets import make_friedman1
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel
 from sklearn.inspection import permutation_importance
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from gegenbauer import (
     GegenbauerClassifier,
@@ -29,6 +32,12 @@ from gegenbauer import (
 )
 from gegenbauer.dask import GegenbauerRegressor as DaskRegressor
 from gegenbauer.errors import parameters_of
+from gegenbauer.inspection import (
+    anova_components,
+    derivative_sensitivity,
+    partial_dependence,
+    shapley_values,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -285,6 +294,29 @@ class TestBruteForce:
         groups = [[5, 0], [1, 2, 4]]
         compare(sobol_indices(model, background=X[:3], groups=groups), parts, groups, atol=1e-8)
 
+    @pytest.mark.parametrize("smoothness", [1.0, 2.0])
+    def test_parts_of_many_inputs(self, smoothness):
+        """Equal shares of parts of up to nine inputs, for which some rule is not exact."""
+        rng = np.random.default_rng(4)
+        X = rng.uniform(-1, 1, (40, 9))
+        y = np.column_stack([np.prod(1.0 + X, axis=1), X.sum(axis=1) ** 3])
+        model = GegenbauerRegressorCV(
+            spectrum=(2.0, smoothness), alphas=[1.0], intervals="one_spectrum"
+        ).fit(X, y)  # fmt: skip
+        few = X[:3]
+        parts = VarianceParts(
+            lambda columns: model.predict(np.column_stack(columns)), marginals_of_samples(few)
+        )
+        beyond_pairs = (
+            1.0
+            - sum(parts.closed_share([t]) for t in range(9))
+            - parts.second().sum(axis=(1, 2)) / 2
+        )
+        assert (beyond_pairs > 0.05).all()
+        found = sobol_indices(model, background=few)
+        compare(found, parts, atol=1e-10)
+        assert (found.error < 1e-10).all()
+
     @pytest.mark.parametrize("name", MODELS)
     def test_samples_of_the_fit(self, name):
         X, Y = samples(25, 2)
@@ -473,9 +505,9 @@ class TestBadArguments:
             ({"groups": [["a"], ["b", "a"]]}, "must not overlap, but 'a'"),
             ({"groups": [["a", 0]]}, "must hold each input once"),
             ({"groups": [[]]}, "must name an input"),
-            ({"groups": [[7]]}, "must be below 3"),
-            ({"groups": [[-1]]}, "at least 0"),
-            ({"groups": [[0.5]]}, "must be an integer"),
+            ({"groups": [[7]]}, "has 7, but inputs are numbered from 0 to 2"),
+            ({"groups": [[-1]]}, "has -1, but inputs are numbered from 0 to 2"),
+            ({"groups": [[0.5]]}, "must be numbers or names of inputs"),
             ({"groups": [["d"]]}, "'d', which is no input of the model"),
             ({"order": 0}, "must be at least 1"),
             ({"order": 3}, "must be 1 or 2"),
@@ -488,8 +520,45 @@ class TestBadArguments:
             sobol_indices(model, **options)
         assert parameters_of(caught.value) == tuple(options)
 
-    def test_two_descriptions(self, model):
+    @pytest.mark.parametrize(
+        "distribution", ["uniform", "chebyshev", "empirical", {"a": "uniform"}]
+    )
+    def test_two_descriptions(self, model, distribution):
         table = pd.DataFrame(np.zeros((2, 3)), columns=["a", "b", "c"])
-        with pytest.raises(ValueError, match="give one of them") as caught:
-            sobol_indices(model, background=table, distribution="chebyshev")
-        assert parameters_of(caught.value) == ("background", "distribution")
+        for explain in (
+            sobol_indices,
+            derivative_sensitivity,
+            lambda *args, **given: shapley_values(args[0], table, **given),
+            lambda *args, **given: anova_components(args[0], table, **given),
+            lambda *args, **given: partial_dependence(args[0], "a", **given),
+        ):
+            with pytest.raises(ValueError, match="give one of them") as caught:
+                explain(model, background=table, distribution=distribution)
+            assert parameters_of(caught.value) == ("background", "distribution")
+
+    @pytest.mark.parametrize("n", [1, 2])
+    def test_a_background_of_one_sample(self, model, n):
+        """Nothing varies; but Shapley values may begin at a single point."""
+        table = pd.DataFrame(np.tile([[0.1, 0.2, 0.3]], (n, 1)), columns=["a", "b", "c"])
+        with pytest.raises(ValueError, match="one sample, or equal ones") as caught:
+            sobol_indices(model, background=table)
+        assert parameters_of(caught.value) == ("background",)
+        found = shapley_values(model, table, background=table)
+        assert_allclose(found.values, 0.0, atol=1e-13)
+        assert_allclose(found.base_values, model.predict(table))
+
+    def test_what_holds_a_model(self):
+        X, Y = samples()
+        pipeline = make_pipeline(StandardScaler(), GegenbauerRegressor()).fit(X, Y[:, 0])
+        search = GridSearchCV(GegenbauerRegressor(), {"alpha": [1e-3]}, cv=2).fit(X, Y[:, 0])
+        for one, match in (
+            (pipeline, r"got Pipeline: give its last step, pipeline\[-1\]"),
+            (search, "got GridSearchCV: give its best_estimator_"),
+            (GegenbauerRegressor, "got the class GegenbauerRegressor: give an object"),
+            (3, "got int$"),
+        ):
+            with pytest.raises(TypeError, match=match) as caught:
+                sobol_indices(one)
+            assert parameters_of(caught.value) == ("estimator",)
+        assert sobol_indices(search.best_estimator_).total.shape == (1, 3)
+        assert sobol_indices(pipeline[-1]).total.shape == (1, 3)

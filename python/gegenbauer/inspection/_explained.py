@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer._messages import Message
-from gegenbauer._validation import as_matrix, check_integer, setting, shown
+from gegenbauer._validation import as_matrix, setting, shown
 from gegenbauer.inspection._decomposition import decompose
 from gegenbauer.inspection.distributions import marginals_of
 from gegenbauer.inspection.marginals import FIXED
@@ -44,10 +44,12 @@ class Explained:
     ----------
     estimator : estimator
         A fitted regressor or classifier of this library.
-    distribution : str, distribution, mapping or sequence
+    distribution : str, distribution, mapping or sequence, optional
         As for `sobol_indices`.
     background : {array-like, table} of shape (n_samples, n_features), optional
         Samples whose marginals are taken in the place of `distribution`.
+    default : str
+        The distribution where neither is given.
     marginals_needed : bool
         Whether there are to be any.
     """
@@ -55,9 +57,10 @@ class Explained:
     def __init__(
         self,
         estimator: Any,
-        distribution: Any = "empirical",
+        distribution: Any = None,
         background: Any = None,
         *,
+        default: str = "empirical",
         marginals_needed: bool = True,
     ) -> None:
         function = expansion_of(estimator)
@@ -68,23 +71,21 @@ class Explained:
         self.function = function.with_scaling(box)
         self.n_features: int = function.scaling.n_features
         self.n_outputs: int = function.n_outputs
+        self.distribution = default if distribution is None else distribution
         if background is None:
-            self.marginals: Sequence[Measure] = marginals_of(estimator, self.function, distribution)
+            self.marginals: Sequence[Measure] = marginals_of(
+                estimator, self.function, self.distribution
+            )
             return
-        self.require_one(distribution)
-        self.marginals = (
-            self._of_samples(background) if marginals_needed else [FIXED] * self.n_features
-        )
-
-    @staticmethod
-    def require_one(distribution: Any) -> None:
-        """Refuse a distribution beside a background."""
-        if not (isinstance(distribution, str) and distribution == "empirical"):
+        if distribution is not None:
             raise ValueError(
                 Message(
                     "`background` and `distribution` both describe the inputs: give one of them"
                 )
             )
+        self.marginals = (
+            self._of_samples(background) if marginals_needed else [FIXED] * self.n_features
+        )
 
     def _of_samples(self, background: Any) -> Sequence[Measure]:
         """Return the marginals of samples."""
@@ -123,6 +124,7 @@ class Explained:
                 # some boxes are wider than the samples of the fit
                 extent = 1.0 / (1.0 + 2.0 * self.estimator._margin)
                 middle, half = (0.5 * (box.upper[t] + way * box.lower[t]) for way in (1, -1))
+                n_values = 1 if box.is_constant[t] else n_values
                 found = np.linspace(middle - extent * half, middle + extent * half, n_values)
                 return found, found
             found = as_matrix(given, "grid", n_columns=1, one_dimensional=True, keep_float32=False)
@@ -196,9 +198,17 @@ class Explained:
                     )
                 )
             return self.names.index(feature)
-        place = check_integer(feature, name, minimum=0)
-        if place >= self.n_features:
-            raise ValueError(
-                Message("{} must be below {}, got {}", setting(name), self.n_features, place)
+        if isinstance(feature, (bool, np.bool_)) or not isinstance(feature, (int, np.integer)):
+            raise TypeError(
+                Message(
+                    "{} must be numbers or names of inputs, got {}", setting(name), shown(feature)
+                )
             )
-        return place
+        if not 0 <= feature < self.n_features:
+            raise ValueError(
+                Message(
+                    "{} has {}, but inputs are numbered from 0 to {}",
+                    setting(name), feature, self.n_features - 1,
+                )
+            )  # fmt: skip
+        return int(feature)

@@ -104,7 +104,7 @@ def _crossings(quantiles: Callable[[Doubles], Doubles], faces: Sequence[float]) 
     """Return the probabilities below 1/2 at which monotone quantiles cross some values.
 
     Each call of the quantiles of `scipy.stats` takes as long as some thousand of them, so that many
-    are asked for at once: one of each power of two, then some evenly spread between neighbours.
+    are evaluated at once: one of each power of two, then some evenly spread between neighbours.
     """
     found = []
     octaves = 0.5 ** np.arange(1022.0, 0.0, -1.0)

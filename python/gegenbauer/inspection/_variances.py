@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import roots_jacobi
 
 from gegenbauer.inspection._products import products_without_one
 from gegenbauer.inspection.marginals import Marginal
@@ -268,10 +267,10 @@ def _of_pairs_of_inputs(products: KernelProducts, spreads: Sequence[Doubles]) ->
     found = np.zeros((n, n, products.n_outputs))
     for k in range(n):
         others = [t for t in range(n) if t != k]
-        rests = products_without_one([products.means[t] for t in others]) if others else []
-        for t, rest in zip(others, rests, strict=True):
-            if t > k:
-                continue
+        if not others:
+            break
+        rests = products_without_one([products.means[t] for t in others])
+        for t, rest in zip(others[:k], rests[:k], strict=True):
             for output, coef in enumerate(products.coef.T):
                 joint = (spreads[k] * (rest * coef)[:, np.newaxis]).T @ spreads[t]
                 found[k, t, output] = found[t, k, output] = np.vdot(joint, joint)
@@ -319,11 +318,9 @@ def _equal_parts(
 def _lobatto_rule(n_nodes: int) -> tuple[list[float], list[float], float]:
     """Return nodes between 0 and 1 and weights of Lobatto's rule, and the weight of each end."""
     end = 1.0 / ((n_nodes + 1) * (n_nodes + 2))
-    if not n_nodes:
-        return [], [], end
-    nodes, weights = roots_jacobi(n_nodes, 1, 1)
-    weights = 0.5 * weights / (1.0 - nodes**2)
-    return (0.5 * (nodes + 1.0)).tolist(), weights.tolist(), end
+    polynomial = np.polynomial.Legendre.basis(n_nodes + 1)
+    nodes: Doubles = np.asarray(polynomial.deriv().roots())
+    return (0.5 * (nodes + 1.0)).tolist(), (end / polynomial(nodes) ** 2).tolist(), end
 
 
 def _spread(products: KernelProducts, k: int) -> Doubles:

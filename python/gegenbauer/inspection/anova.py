@@ -18,8 +18,15 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
+    from gegenbauer.inspection._decomposition import Decomposition
 
-__all__ = ["AnovaComponents", "PartialDependence", "anova_components", "partial_dependence"]
+__all__ = [
+    "AnovaComponents",
+    "PartialDependence",
+    "anova_components",
+    "dependences",
+    "partial_dependence",
+]
 
 # Sets of inputs of which parts are returned at once
 _MOST_SETS = 10_000
@@ -106,7 +113,7 @@ def anova_components(
     order: int = 2,
     *,
     background: Any = None,
-    distribution: Any = "empirical",
+    distribution: Any = None,
 ) -> AnovaComponents:
     r"""Return the parts of the functional ANOVA decomposition of a model at some samples.
 
@@ -129,8 +136,9 @@ def anova_components(
         Most inputs of a part, at least 1.
     background : {array-like, table} of shape (n_background, n_features), optional
         Samples whose marginals are the distributions of the inputs.
-    distribution : str, distribution, mapping or sequence, default="empirical"
-        Distributions of the inputs in place of a background, as for `sobol_indices`.
+    distribution : str, distribution, mapping or sequence, optional
+        Distributions of the inputs in place of a background, as for `sobol_indices`, by default
+        "empirical".
 
     Returns
     -------
@@ -195,7 +203,7 @@ def partial_dependence(
     grid: Sequence[Any] | None = None,
     grid_resolution: int = 100,
     background: Any = None,
-    distribution: Any = "empirical",
+    distribution: Any = None,
 ) -> PartialDependence:
     r"""Return the mean of a model given some of its inputs, :math:`E[f \mid x_u]`, on a grid.
 
@@ -216,9 +224,9 @@ def partial_dependence(
     background : {array-like, table} of shape (n_background, n_features), optional
         Samples over which the mean is taken, with all other inputs as they are together, as
         `sklearn.inspection.partial_dependence` does.
-    distribution : str, distribution, mapping or sequence, default="empirical"
+    distribution : str, distribution, mapping or sequence, optional
         Distributions of the other inputs, which are independent, in place of a background: as for
-        `sobol_indices`.
+        `sobol_indices`, by default "empirical".
 
     Returns
     -------
@@ -246,12 +254,49 @@ def partial_dependence(
     >>> partial_dependence(model, 0, grid=[0.0, 1.0]).average.round(3) + 0.0
     array([[0. , 0.5]])
     """
+    (found,) = dependences(
+        estimator, [(features, grid_resolution)], grid=grid, background=background,
+        distribution=distribution,
+    )  # fmt: skip
+    return found
+
+
+def dependences(
+    estimator: Any,
+    several: Sequence[tuple[Any, int]],
+    *,
+    grid: Sequence[Any] | None = None,
+    background: Any = None,
+    distribution: Any = None,
+) -> list[PartialDependence]:
+    """Return what `partial_dependence` does for several features and resolutions of their grids.
+
+    Means over inputs that are not given are found once.
+    """
     explained = Explained(estimator, distribution, background, marginals_needed=background is None)
+    parts = explained.decomposition()
+    samples = None if background is None else explained.codes_of(background)
+    return [
+        _dependence(explained, parts, features, grid, n_values, samples)
+        for features, n_values in several
+    ]
+
+
+def _dependence(
+    explained: Explained,
+    parts: Decomposition,
+    features: Any,
+    grid: Sequence[Any] | None,
+    grid_resolution: int,
+    background: npt.NDArray[Any] | None,
+) -> PartialDependence:
     places = explained.places(features)
     n_values = check_integer(grid_resolution, "grid_resolution", minimum=1)
-    if grid is not None and len(places) == 1 and not (_is_list(grid) and _is_list(grid[0])):
+    if grid is not None and len(places) == 1 and not (_is_list(grid) and all(map(_is_list, grid))):
         grid = [grid]
-    if grid is not None and not (_is_list(grid) and len(grid) == len(places)):
+    if grid is not None and not (
+        _is_list(grid) and len(grid) == len(places) and all(map(_is_list, grid))
+    ):
         raise ValueError(
             Message(
                 "`grid` must have one list of values for each of {} inputs, got {}",
@@ -278,12 +323,12 @@ def partial_dependence(
     samples = np.tile(explained.function.scaling.lower, (mesh[0].size, 1))
     for t, column in zip(places, mesh, strict=True):
         samples[:, t] = column.ravel()
-    parts = explained.decomposition()
-    if background is None:
-        function = parts.conditional_mean(places)
-    else:
-        function = parts.over_samples(places, explained.codes_of(background))
-    found = np.asarray(function.evaluate(samples, n_threads=estimator._n_threads()))
+    function = (
+        parts.conditional_mean(places)
+        if background is None
+        else parts.over_samples(places, background)
+    )
+    found = np.asarray(function.evaluate(samples, n_threads=explained.estimator._n_threads()))
     average = found.reshape(*sizes, explained.n_outputs)
     return PartialDependence(
         places, values, np.moveaxis(average, -1, 0), [explained.names[t] for t in places]
@@ -292,4 +337,4 @@ def partial_dependence(
 
 def _is_list(value: Any) -> bool:
     """Whether a value holds others, which may be none."""
-    return isinstance(value, (list, tuple, np.ndarray)) and len(value) > 0
+    return hasattr(value, "__len__") and not isinstance(value, str) and len(value) > 0

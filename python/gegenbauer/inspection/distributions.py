@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from numbers import Real
+from math import isfinite
+from numbers import Rational, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gegenbauer._messages import Message
 from gegenbauer._validation import shown
+from gegenbauer.inspection._moments import moment_rule
 from gegenbauer.inspection._quadrature import chebyshev_rule, legendre_rule, quantile_rule
 from gegenbauer.inspection.marginals import FIXED, Marginal, Measure, of_levels
 from gegenbauer.inspection.models import largest_indices, levels_of, spectrum_of
@@ -114,6 +116,8 @@ def _for_each(estimator: Any, n_features: int, distribution: Any) -> list[Any]:
         for name, one in distribution.items():
             found[places[name]] = one
         return found
+    if isinstance(distribution, np.ndarray) and distribution.dtype.kind not in "biufc":
+        distribution = distribution.tolist()  # of names, or of distributions
     if isinstance(distribution, Sequence) and not isinstance(distribution, (str, bytes)):
         if len(distribution) != n_features:
             raise ValueError(
@@ -124,7 +128,33 @@ def _for_each(estimator: Any, n_features: int, distribution: Any) -> list[Any]:
                 )
             )
         return [*distribution]
+    if not isinstance(distribution, str) and not _has_one_input(distribution):
+        raise TypeError(
+            Message(
+                "`distribution` must be one of {}, a mapping of values to probabilities, or have a "
+                "method ppf, as the distributions of scipy.stats of one variable do, for all "
+                "inputs or in a list with one for each: inputs are taken as independent, and no "
+                "joint distribution can be given; got {}",
+                ", ".join(map(repr, NAMES)),
+                shown(distribution),
+                ways="give samples as `background`",
+            )
+        )
     return [distribution] * n_features
+
+
+def _has_one_input(given: Any) -> bool:
+    """Whether what is given for all inputs can be the distribution of one."""
+    return isinstance(given, Mapping) or any(
+        callable(getattr(given, name, None)) for name in ("ppf", "icdf", "moment")
+    )
+
+
+def _some(nodes: Doubles, weights: Doubles, kept: npt.NDArray[np.bool_]) -> tuple[Doubles, Doubles]:
+    """Return some nodes and their weights: of none that are kept, one without weight."""
+    if not kept.any():
+        return nodes[:1], np.zeros(1)
+    return nodes[kept], weights[kept]
 
 
 def _is_discrete(value: Any) -> bool:
@@ -263,6 +293,8 @@ class _Source:
     def _of_distribution(self, given: Any) -> Marginal:
         """Return the marginal of an object that has quantiles, as those of scipy.stats."""
         lower = getattr(given, "ppf", None) or getattr(given, "icdf", None)
+        if lower is None and callable(getattr(given, "moment", None)):
+            return self._of_moments(given)
         if lower is None or not callable(lower):
             raise TypeError(
                 Message(
@@ -272,6 +304,7 @@ class _Source:
                     self.name,
                     ", ".join(map(repr, NAMES)),
                     shown(given),
+                    ways="give samples as `background`",
                 )
             )
         upper = getattr(given, "isf", None) or getattr(given, "iccdf", None)
@@ -314,16 +347,84 @@ class _Source:
         nodes, weights = rule
         n_nodes = _N_NODES if self.degree is None else self.degree + 1
         if self.inside:
-            within = np.abs(nodes) < 1.0
-            nodes, weights = nodes[within], weights[within]
+            nodes, weights = _some(nodes, weights, np.abs(nodes) < 1.0)
         found = Marginal(low + (high - low) * 0.5 * (nodes + 1.0), weights)
         return found if np.abs(nodes).max() > _FAR else found.condensed(n_nodes)
+
+    def _of_moments(self, given: Any) -> Marginal:
+        """Return the marginal of an object that has moments alone, for functions of low degree."""
+        if self.degree is None:
+            raise TypeError(
+                Message(
+                    "`distribution` of {} has moments but no quantiles, and no moments determine "
+                    "the means of kernels of all terms",
+                    self.name,
+                    ways=["give an object with a method ppf", "fit with `n_terms`"],
+                )
+            )
+        slope, offset = self._line()
+        if self.scaling.clip:
+            support = getattr(given, "support", None)
+            ends = np.array(support() if callable(support) else (-np.inf, np.inf), dtype=float)
+            if not (np.abs(slope * ends + offset) <= 1.0 + _ROUNDING).all():
+                raise ValueError(
+                    Message(
+                        "`distribution` of {} has moments but no quantiles, and may have values "
+                        "beyond the range of the fit, which are clipped: moments do not determine "
+                        "what is beyond",
+                        self.name,
+                        ways=[
+                            "give an object with a method ppf",
+                            "give it a method support, of both ends",
+                            "set `out_of_range='extrapolate'`",
+                        ],
+                    )
+                )
+        moments = [given.moment(k) for k in range(1, 2 * self.degree + 2)]
+        moments = [one if isinstance(one, Rational) else float(one) for one in moments]
+        rule = moment_rule(moments, slope, offset) if all(map(isfinite, moments)) else None
+        if rule is None:
+            raise ValueError(
+                Message(
+                    "the moments of the `distribution` of {} do not determine the means of "
+                    "polynomials of degree {}: they have too few digits, or are those of no "
+                    "distribution",
+                    self.name,
+                    2 * self.degree,
+                    ways=[
+                        "give an object with a method ppf",
+                        "give moments as fractions.Fraction, which are exact",
+                        "fit with a lower `degree`",
+                    ],
+                )
+            )
+        low, high = self.domain
+        nodes, weights = rule
+        return Marginal(low + (high - low) * 0.5 * (nodes + 1.0), weights)
+
+    def _line(self) -> tuple[float, float]:
+        """Return slope and offset of the scaling to [-1, 1], which is none of half ranks."""
+        box = self.scaling.replace(clip=False)
+        low, high = self.domain
+        middle, half = (0.5 * (box.upper[0] + way * box.lower[0]) for way in (1, -1))
+        places = middle + half * np.array([-1.0, 0.0, 0.5, 1.0])
+        ends = 2.0 * (box.transform(places[:, np.newaxis])[:, 0] - low) / (high - low) - 1.0
+        if not np.allclose(ends, [-1.0, 0.0, 0.5, 1.0], atol=1e-9):
+            raise TypeError(
+                Message(
+                    "`distribution` of {}, which the model has by half ranks, has moments but no "
+                    "quantiles",
+                    self.name,
+                    ways="give an object with a method ppf",
+                )
+            )
+        return float(1.0 / half), float(-middle / half)
 
     def _kept(self, values: Doubles, shares: Doubles) -> Marginal:
         """Return values and their shares, those beyond the box where they count."""
         if self.inside:
-            within = ~self.scaling.beyond(values[:, np.newaxis])[:, 0]
-            values, shares = values[within], shares[within]
+            beyond = self.scaling.beyond(values[:, np.newaxis])[:, 0]
+            values, shares = _some(values, shares, ~beyond)
         return Marginal(self._scaled(values), shares)
 
     def _finite(self, quantiles: Any) -> Doubles:

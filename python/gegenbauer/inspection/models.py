@@ -37,9 +37,27 @@ def expansion_of(estimator: Any) -> TermExpansion | KernelExpansion | MeanExpans
     raise TypeError(
         Message(
             "`estimator` must be a regressor or classifier of this library, got {}",
-            type(estimator).__name__,
+            f"the class {estimator.__name__}"
+            if isinstance(estimator, type)
+            else type(estimator).__name__,
+            ways=_way_into(estimator),
         )
     )
+
+
+def _way_into(estimator: Any) -> str | tuple[()]:
+    """Advise on what holds a fitted model, by the attributes that scikit-learn gives it."""
+    if isinstance(estimator, type):
+        return "give an object of it that is fitted"
+    if hasattr(estimator, "steps"):
+        return (
+            "give its last step, pipeline[-1], and samples as this one gets them, "
+            "pipeline[:-1].transform(X)"
+        )
+    for name in ("best_estimator_", "estimator_", "regressor_"):
+        if hasattr(estimator, name):
+            return f"give its {name}"
+    return ()
 
 
 def terms_of(estimator: Any) -> TermExpansion:

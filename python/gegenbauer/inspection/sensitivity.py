@@ -33,7 +33,7 @@ _MOST_VALUES = 2**17
 
 
 def derivative_sensitivity(
-    estimator: Any, *, background: Any = None, distribution: Any = "empirical"
+    estimator: Any, *, background: Any = None, distribution: Any = None
 ) -> Doubles:
     r"""Return the mean squares of the derivatives of a model by its inputs.
 
@@ -51,8 +51,9 @@ def derivative_sensitivity(
         ``expansion_``.
     background : {array-like, table} of shape (n_background, n_features), optional
         Samples whose marginals are the distributions of the inputs.
-    distribution : str, distribution, mapping or sequence, default="empirical"
-        Distributions of the inputs in place of a background, as for `sobol_indices`.
+    distribution : str, distribution, mapping or sequence, optional
+        Distributions of the inputs in place of a background, as for `sobol_indices`, by default
+        "empirical".
 
     Returns
     -------
@@ -85,7 +86,7 @@ def derivative_sensitivity(
     explained = Explained(estimator, distribution, background)
     function, inside = explained.function, explained.marginals
     if background is None:  # where a value is clipped the function is constant in it
-        inside = marginals_of(estimator, function, distribution, inside=True)
+        inside = marginals_of(estimator, function, explained.distribution, inside=True)
     found = np.zeros((explained.n_features, explained.n_outputs))
     steep = [_Steep(one, function, t) for t, one in enumerate(inside)]
     squares = (
@@ -171,9 +172,12 @@ def _of_kernels(
     found = np.zeros((m, coef.shape[1]))
     step = max(1, _MOST_VALUES // n)
     for first in range(0, n, step):
-        rows = slice(first, first + step)
-        means = [root[:, rows].T @ root for root in roots]
+        # pairs with later products count twice, those with earlier ones not at all
+        rows, others = slice(first, first + step), slice(first, None)
+        right = coef[others].copy()
+        right[step:] *= 2.0
+        means = [root[:, rows].T @ root[:, others] for root in roots]
         for t, rest in enumerate(products_without_one(means)):
-            product = rest * (slopes[t][:, rows].T @ slopes[t])
-            found[t] += (coef[rows] * (product @ coef)).sum(axis=0)
+            product = rest * (slopes[t][:, rows].T @ slopes[t][:, others])
+            found[t] += (coef[rows] * (product @ right)).sum(axis=0)
     yield from found.clip(min=0.0)

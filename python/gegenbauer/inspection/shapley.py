@@ -112,7 +112,7 @@ def shapley_values(
     X: Any,
     *,
     background: Any = None,
-    distribution: Any = "empirical",
+    distribution: Any = None,
 ) -> ShapleyValues:
     r"""Return the exact Shapley values of a model at some samples.
 
@@ -140,9 +140,9 @@ def shapley_values(
         Samples, as for ``predict``; ``out_of_range`` is kept to.
     background : {array-like, table} of shape (n_background, n_features), optional
         Samples whose marginals are the distributions of the inputs.
-    distribution : str, distribution, mapping or sequence, default="empirical"
-        Distributions of the inputs in place of a background, as for `sobol_indices`: by default the
-        marginals of the samples of the fit.
+    distribution : str, distribution, mapping or sequence, optional
+        Distributions of the inputs in place of a background, as for `sobol_indices`: by default
+        "empirical", the marginals of the samples of the fit.
 
     Returns
     -------

@@ -43,7 +43,7 @@ from gegenbauer.inspection._variances import variances_of_kernels, variances_of_
 from gegenbauer.inspection.correlation import largest_correlation
 from gegenbauer.inspection.distributions import named_marginal
 from gegenbauer.inspection.indices import SobolIndices
-from gegenbauer.inspection.marginals import FIXED, of_levels
+from gegenbauer.inspection.marginals import FIXED, Marginal, of_levels
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
     from gegenbauer.inspection._variances import Variances
-    from gegenbauer.inspection.marginals import Marginal, Measure
+    from gegenbauer.inspection.marginals import Measure
     from gegenbauer.ridge.expansions import Expansion
 
 __all__ = ["kernel_sobol_indices", "sobol_indices", "term_sobol_indices"]
@@ -373,7 +373,7 @@ def _largest_terms(function: KernelExpansion | MeanExpansion, n_terms: int) -> T
 def sobol_indices(
     estimator: Any,
     *,
-    distribution: Any = "uniform",
+    distribution: Any = None,
     background: Any = None,
     groups: Sequence[Any] | None = None,
     order: int = 2,
@@ -396,15 +396,19 @@ def sobol_indices(
     ----------
     estimator : fitted estimator of this library
         A regressor or classifier.
-    distribution : str, distribution, mapping or sequence
-        Of each input: "uniform" or "chebyshev" over the range seen in ``fit`` (categories have the
-        shares of their levels, and numbers are given, not missing; inputs of half ranks,
-        ``scaling_.warping``, have the distribution in these: a uniform one there is about half the
-        uniform one over the range and half that of the samples); "empirical", the marginal of the
-        samples of the fit (of more than ten thousand, as many evenly spread); an object with
-        quantiles, ``ppf`` and, where it has one, ``isf``, as the distributions of `scipy.stats`
-        have; a mapping of values to probabilities. One for all inputs, a list with one for each, or
-        a mapping of names (numbers, where inputs have none) to them, where others are empirical.
+    distribution : str, distribution, mapping or sequence, optional
+        Of each input: "uniform", the default, or "chebyshev" over the range seen in ``fit``
+        (categories have the shares of their levels, and numbers are given, not missing; inputs of
+        half ranks, ``scaling_.warping``, have the distribution in these: a uniform one there is
+        about half the uniform one over the range and half that of the samples); "empirical", the
+        marginal of the samples of the fit, under the policy for values out of range that the fit
+        had; an object with quantiles, ``ppf`` and, where it has one, ``isf``, as the distributions
+        of `scipy.stats` have; a mapping of values to probabilities, or to numbers in proportion to
+        these. One for all inputs, a list with one for each, or a mapping of names (numbers, where
+        inputs have none) to them, where others are empirical. For finite sets an object may have
+        raw moments, ``moment(k)``, in the place of quantiles, and ``support()``, both of its ends,
+        where values are clipped: floats have digits for degrees of some 4,
+        `fractions.Fraction` for all. No moments determine means of kernels of all terms.
     background : {array-like, table} of shape (n_background, n_features), optional
         Samples whose marginals are the distributions, in the place of ``distribution``.
     groups : sequence of sequences of int or str, optional
@@ -447,14 +451,20 @@ def sobol_indices(
     >>> sobol_indices(model).total[0].round(2).tolist()
     [0.2, 0.8]
     """
-    if not (isinstance(distribution, str) and distribution == "uniform") and background is not None:
-        Explained.require_one(distribution)
-    given = distribution if background is None else "empirical"
-    explained = Explained(estimator, given, background)
+    explained = Explained(estimator, distribution, background, default="uniform")
     most = check_integer(order, "order", minimum=1)
     if most > 2:
         raise ValueError(Message("`order` must be 1 or 2, got {}", most))
     members = _members(explained, groups)
+    if background is not None and all(
+        isinstance(one, Marginal) and one.nodes.size == 1 for one in explained.marginals
+    ):
+        raise ValueError(
+            Message(
+                "`background` has one sample, or equal ones, under which nothing varies: shares of "
+                "the variance need several"
+            )
+        )
     function, marginals = explained.function, [*explained.marginals]
     if isinstance(function, TermExpansion):
         found = variances_of_terms(TermSum.of(function.basis, function.coef_2d), marginals, members)

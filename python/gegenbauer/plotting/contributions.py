@@ -94,7 +94,7 @@ class ContributionDisplay:
         output: int = 0,
         n_inputs: int = 12,
         background: Any = None,
-        distribution: Any = "empirical",
+        distribution: Any = None,
         ax: Any = None,
     ) -> Self:
         """Draw the exact Shapley values of a prediction of a model.

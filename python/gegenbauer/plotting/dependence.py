@@ -9,7 +9,7 @@ import numpy as np
 
 from gegenbauer._messages import Message
 from gegenbauer._validation import check_integer
-from gegenbauer.inspection.anova import PartialDependence, partial_dependence
+from gegenbauer.inspection.anova import PartialDependence, dependences
 from gegenbauer.inspection.sobol import sobol_indices
 from gegenbauer.plotting._axes import check_output, get_panels, labels_of, name_of_output
 
@@ -95,7 +95,7 @@ class DependenceDisplay:
         output: int = 0,
         grid_resolution: int | None = None,
         background: Any = None,
-        distribution: Any = "empirical",
+        distribution: Any = None,
         n_columns: int = 3,
         ax: Any = None,
     ) -> Self:
@@ -132,7 +132,7 @@ class DependenceDisplay:
         if features is None:
             features = _largest(estimator, output, background, distribution)
         several = isinstance(features, (list, tuple, np.ndarray))
-        parts = []
+        wanted = []
         for one in features if several else [features]:
             pair = isinstance(one, (list, tuple, np.ndarray))
             if pair and not 1 <= len(one) <= 2:
@@ -142,13 +142,11 @@ class DependenceDisplay:
             n_values = grid_resolution
             if n_values is None:
                 n_values = _TWO if pair and len(one) == 2 else _ONE
-            found = partial_dependence(
-                estimator, one, grid_resolution=n_values, background=background,
-                distribution=distribution,
-            )  # fmt: skip
-            parts.append(_with_levels(found, getattr(estimator, "categories_", None)))
-        if not parts:
+            wanted.append((one, n_values))
+        if not wanted:
             raise ValueError(Message("`features` must name an input, got none"))
+        found = dependences(estimator, wanted, background=background, distribution=distribution)
+        parts = [_with_levels(one, getattr(estimator, "categories_", None)) for one in found]
         output = check_output(output, len(parts[0].average))
         label = f"mean {name_of_output(estimator, output)}"
         return cls(parts, output=output, label=label).plot(ax=ax, n_columns=n_columns)
@@ -226,6 +224,8 @@ class DependenceDisplay:
 
 def _largest(estimator: Any, output: int, background: Any, distribution: Any) -> list[int]:
     """Return the inputs of largest total share."""
+    if background is None and distribution is None:
+        distribution = "empirical"
     found = sobol_indices(estimator, distribution=distribution, background=background, order=1)
     total = found.total[check_output(output, len(found.total))]
     order: list[int] = np.argsort(-total, kind="stable")[:_MOST_INPUTS].tolist()
